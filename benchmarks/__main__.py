@@ -266,6 +266,27 @@ def out_of_fold(data: Path, seeds: int, folds: int, solver: str) -> Report:
     return bench_out_of_fold(data, seeds, folds, solver)
 
 
+@benchmark(
+    "expected-f",
+    "Take the label sets of highest expected macro-F, compared with tuned thresholds: macro-F on the test set.",
+    data_option,
+    click.option(
+        "--model",
+        "models",
+        multiple=True,
+        default=("plt-batch", "fastxml", "swnn"),
+        show_default=True,
+        help="Of config/papers/plt2016.yaml, repeatable.",
+    ),
+    seeds_option(5, "Of split and model."),
+)
+def expected_f(data: Path, models: tuple[str, ...], seeds: int) -> Report:
+    """Measure macro-F by three conventions for 0/0."""
+    from benchmarks.expected_f import bench_expected_f
+
+    return bench_expected_f(data, models, seeds)
+
+
 @group.command(help=BITS)
 @click.option(
     "--data", "folders", type=FOLDER, multiple=True, help="Estimators on a dataset written by `xmlc prepare`, too."

@@ -72,7 +72,7 @@ def bench_out_of_fold(folder: Path, seeds: int = 5, folds: int = 5, solver: str 
             for name, (tuned_on, spe) in chosen.items():
                 found = {
                     by: classification_metrics(data.Y_test, apply_thresholds(spe, thresholds))
-                    for by, thresholds in best[id(tuned_on)].items()
+                    for by, (_, thresholds) in best[id(tuned_on)].items()
                 }
                 for title, (measure, by) in MEASURES.items():
                     scores[name, method, title].append(100 * found[by][measure])
@@ -82,26 +82,33 @@ def bench_out_of_fold(folder: Path, seeds: int = 5, folds: int = 5, solver: str 
     for (name, method, measure), values in scores.items():
         rows.add(name, method, measure, PERCENT, float(float(np.mean(values))), values)
     for (one, other), method, measure in product(PAIRS, METHODS, MEASURES):
-        gains = np.subtract(scores[one, method, measure], scores[other, method, measure]).tolist()
-        gain = estimate_of(gains)
-        note = f"95 % of Student's t: {gain.lower:.2f} to {gain.upper:.2f}"
-        rows.add(f"{one} / {other}", method, measure, POINTS, gain.mean, gains, note=note)
+        add_gain(
+            rows, f"{one} / {other}", method, measure, scores[one, method, measure], scores[other, method, measure]
+        )
     return rows.report(
         about=f"{data.size}; test set, mean of {seeds} seeds of split, folds and model; {folds} folds; solver {solver}",
         contenders=[Contender(name, what) for name, what in WHAT.items()],
     )
 
 
+def add_gain(rows: Rows, pair: str, task: str, measure: str, ours: list[float], theirs: list[float]) -> None:
+    """Add the mean of paired differences, with its interval."""
+    gains = np.subtract(ours, theirs).tolist()
+    gain = estimate_of(gains)
+    note = f"95 % of Student's t: {gain.lower:.2f} to {gain.upper:.2f}"
+    rows.add(pair, task, measure, POINTS, gain.mean, gains, note=note)
+
+
 def tuned_by_each(
     method: str, spe: sparse.csr_array, Y: sparse.csr_array, prior: np.ndarray, floor: float
-) -> dict[str, np.ndarray]:
-    """Return the thresholds of `xmlc.thresholds.tune` by each measure that chooses, from one sweep over the grid."""
+) -> dict[str, tuple[float, np.ndarray]]:
+    """Return score and thresholds of `tune` by each measure that chooses, from one sweep over the grid."""
     choosing = list(dict.fromkeys(by for _, by in MEASURES.values()))
-    best, highest = dict[str, np.ndarray](), dict.fromkeys(choosing, -1.0)
+    best = dict.fromkeys(choosing, (-1.0, np.empty(0, dtype=np.float32)))
     for point in SWEEPS[method].sweep(spe, Y, prior, GRID):
         thresholds = np.maximum(point.thresholds, np.float32(floor))
         scores = measure_scores(Y, apply_thresholds(spe, thresholds), choosing)
         for by in choosing:
-            if scores[by] > highest[by]:
-                best[by], highest[by] = thresholds, scores[by]
+            if scores[by] > best[by][0]:
+                best[by] = scores[by], thresholds
     return best

@@ -1,0 +1,176 @@
+"""Macro-F of label sets from estimates alone, beside thresholds of a fifth of the training set and the top k."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import partial
+from itertools import chain, product
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from benchmarks.harness import PERCENT, Contender, Data, Report, Rows
+from benchmarks.out_of_fold import METHODS, add_gain, tuned_by_each
+from benchmarks.settings import paper_setting
+from xmlc.data.formats import load
+from xmlc.data.prepared import fit_mask
+from xmlc.kernels.csr import top_k_of
+from xmlc.kernels.estimator import Hyperparameters
+from xmlc.metrics.classification import measure_scores
+from xmlc.models.registry import make_estimator
+from xmlc.thresholds.bounds import priors
+from xmlc.thresholds.expected import ExpectedF
+from xmlc.thresholds.methods import apply_thresholds
+from xmlc.thresholds.out_of_fold import OutOfFold
+
+PART, WHOLE, GIVEN = "80 %", "100 %", "given"
+BEST = "best of three on the 20 %"
+PRIOR = " with prior"  # of the 80 %, whatever the model's portion
+# By convention for 0/0: the measure by which thresholds are tuned, and ours. With 0/0 = 0 the mean over all labels is
+# the mean over the labels present but for a factor.
+OURS = {zero: f"ExpectedF(zero_division={zero})" for zero in (0, 1)}
+CONVENTIONS = {
+    "macro_f": ("macro_f", OURS[1]),
+    "macro_f_zero": ("macro_f_present", OURS[0]),
+    "macro_f_present": ("macro_f_present", OURS[0]),
+}
+TOP = 5
+SIZES = (100, 300, 1000, 3000)  # test instances that thresholds are fitted to, to predict all of them
+BANDS = {0: 0, 1: 1, 2: 3, 4: 10, 11: 100, 101: 10**9}  # training instances of labels: from, to
+OTHERWISE: dict[str, Hyperparameters] = {"fastxml": {"n_trees": 30}}
+FLOOR = OutOfFold.threshold
+Score = tuple[tuple[str, str, str], float]  # of a portion, a task and a measure
+
+
+class Estimates(NamedTuple):
+    """Estimates by the models of one seed: of the validation set, with its truth and priors, and of the test set."""
+
+    held_out: sparse.csr_array
+    Y: sparse.csr_array
+    priors: np.ndarray
+    of_test: dict[str, sparse.csr_array]  # by the model's portion of the training set
+
+
+def bench_expected_f(folder: Path, models: tuple[str, ...], seeds: int = 5) -> Report:
+    """Measure macro-F on the test set by three conventions for 0/0.
+
+    Parameters
+    ----------
+    folder : Path
+        Written by `xmlc prepare`. Or with ``estimates.txt.xz`` and ``labels.txt.xz`` of instances: a random half of
+        them is the validation set, the other the test set.
+    models : tuple of str
+        Of ``config/papers/plt2016.yaml``, with their hyperparameters for the dataset.
+    seeds : int
+        Of split, model, and instances that thresholds are fitted to.
+
+    Raises
+    ------
+    XmlcError
+        The folder holds no dataset, or there is no such model.
+    """
+    if (folder / "estimates.txt.xz").exists():
+        Y_test, halves = halves_of(folder)
+        name, Y_train, about = folder.name, halves.Y, f"{Y_test.shape[0]} test instances, {Y_test.shape[1]} labels"
+        turns_of = {GIVEN: lambda seed: halves}
+    else:
+        data = Data.read(folder)
+        name, Y_train, Y_test, about = data.name, data.Y, data.Y_test, data.size
+        turns_of = {model: partial(estimates_of, data, model) for model in models}
+    rows, size = Rows("expected-f", name), round(Y_train.nnz / Y_train.shape[0])
+    for model, turn in turns_of.items():
+        found, portions = defaultdict[tuple[str, str, str], list[float]](list), [PART]
+        for seed in range(seeds):
+            estimates = turn(seed)
+            portions = list(estimates.of_test)
+            scores, sums = scores_of(estimates, Y_test, size, seed), sums_of(estimates.of_test[PART], Y_train, Y_test)
+            for key, value in chain(scores, sums):
+                found[key].append(value)
+        for (portion, task, measure), values in found.items():
+            unit = PERCENT if measure in CONVENTIONS else ""
+            rows.add(f"{model}, {portion}", task, measure, unit, float(np.mean(values)), values)
+        kinds = product(CONVENTIONS.items(), portions, ("", PRIOR), (*METHODS, BEST))
+        for (measure, (_, ours)), portion, prior, method in kinds:
+            pair, theirs = f"{model}, {portion} / {method}, {PART}", found[PART, method, measure]
+            add_gain(rows, pair, ours + prior, measure, found[portion, ours + prior, measure], theirs)
+    return rows.report(
+        about=f"{about}; test set, mean of {seeds} seeds of split and model",
+        contenders=[
+            Contender(f"{model}, {portion}", f"model of {portion}") for model in turns_of for portion in (PART, WHOLE)
+        ],
+    )
+
+
+def estimates_of(data: Data, model: str, seed: int) -> Estimates:
+    """Train a model of 80 % and one of all instances."""
+    fit = fit_mask(data.X.shape[0], 0.2, seed)
+    name, values = paper_setting("plt2016", model, data.name, OTHERWISE.get(model))
+    part = make_estimator(name, values, seed).fit(data.X[fit], data.Y[fit])
+    whole = make_estimator(name, values, seed).fit(data.X, data.Y)
+    of_test = {PART: part.predict_proba(data.X_test, FLOOR), WHOLE: whole.predict_proba(data.X_test, FLOOR)}
+    return Estimates(part.predict_proba(data.X[~fit], FLOOR), data.Y[~fit], priors(data.Y[fit]), of_test)
+
+
+def halves_of(folder: Path) -> tuple[sparse.csr_array, Estimates]:
+    """Read estimates and labels; return the truth of the second half, and the estimates, validated by the first."""
+    spe, _ = load(folder / "estimates.txt.xz", "svmlight")
+    _, Y = load(folder / "labels.txt.xz", "svmlight", n_labels=spe.shape[1])
+    order = np.random.RandomState(0).permutation(spe.shape[0])
+    first, second = np.split(order, [order.size // 2])
+    return Y[second], Estimates(spe[first], Y[first], priors(Y[first]), {PART: spe[second]})
+
+
+def scores_of(estimates: Estimates, Y_test: sparse.csr_array, size: int, seed: int) -> Iterator[Score]:
+    """Score every method on the test set; ``size`` is the second number of labels that are taken of each instance."""
+    tuned = {
+        (method, by): found for method in METHODS for by, found in tuned_by_each(method, *estimates[:3], FLOOR).items()
+    }
+    best = {by: max(METHODS, key=lambda method: tuned[method, by][0]) for _, by in tuned}
+    for portion, spe in estimates.of_test.items():
+        ranked, _ = top_k_of(spe, max(TOP, size))
+        sets = {f"top {TOP}": best_labels(ranked[:, :TOP], spe), f"top {size}": best_labels(ranked[:, :size], spe)}
+        for zero, name in OURS.items():
+            sets[name] = ExpectedF(zero_division=zero).fit(spe).predict(spe)
+            sets[name + PRIOR] = ExpectedF(zero_division=zero, prior=estimates.priors).fit(spe).predict(spe)
+        for name, predicted in sets.items():
+            for measure, score in measure_scores(Y_test, predicted, CONVENTIONS).items():
+                yield (portion, name, measure), 100 * score
+        if portion == PART:
+            for task, measure, fitted in fitted_to_others(spe, estimates.held_out, seed):
+                yield (portion, task, measure), 100 * measure_scores(Y_test, fitted.predict(spe), [measure])[measure]
+        for (method, by), (_, thresholds) in tuned.items():
+            scores = measure_scores(Y_test, apply_thresholds(spe, thresholds), CONVENTIONS)
+            for measure in (measure for measure in CONVENTIONS if CONVENTIONS[measure][0] == by):
+                yield (portion, method, measure), 100 * scores[measure]
+                if method == best[by]:
+                    yield (portion, BEST, measure), 100 * scores[measure]
+
+
+def fitted_to_others(
+    spe: sparse.csr_array, held_out: sparse.csr_array, seed: int
+) -> Iterator[tuple[str, str, ExpectedF]]:
+    """Fit to random test instances and to the validation set, with a pseudo-count and without; name the measure too."""
+    order = np.random.RandomState(seed).permutation(spe.shape[0])
+    others = {f"{size}": spe[order[:size]] for size in SIZES if size < spe.shape[0]} | {"the 20 %": held_out}
+    for (name, fitted), (zero, ours), weight in product(others.items(), OURS.items(), (0, 1)):
+        method = ExpectedF(zero_division=zero, weight=weight).fit(fitted)
+        yield f"{ours} of {name}, weight={weight}", "macro_f" if zero else "macro_f_present", method
+
+
+def best_labels(ranked: np.ndarray, spe: sparse.csr_array) -> sparse.csr_array:
+    """Return label sets of ranked labels, of which -1 is none."""
+    rows, ranks = np.nonzero(ranked >= 0)
+    return sparse.csr_array((np.ones(rows.size, dtype=bool), (rows, ranked[rows, ranks])), shape=spe.shape)
+
+
+def sums_of(spe: sparse.csr_array, Y_train: sparse.csr_array, Y_test: sparse.csr_array) -> Iterator[Score]:
+    """Count labels and positives and add up estimates, of labels by their number of training instances."""
+    known, positives = (np.bincount(Y.indices, minlength=Y.shape[1]) for Y in (Y_train, Y_test))
+    sums = np.bincount(spe.indices, weights=spe.data, minlength=spe.shape[1])
+    for low, high in BANDS.items():
+        band = (known >= low) & (known <= high)
+        for measure, amount in {"labels": band, "positives": positives[band], "estimates": sums[band]}.items():
+            yield (PART, f"labels of {low} to {high} training instances", measure), float(amount.sum())
