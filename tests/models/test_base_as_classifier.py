@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 
 from xmlc.core.errors import XmlcError
 from xmlc.metrics import micro_f, precision_at_k
-from xmlc.models import PLT
+from xmlc.models import PLT, SparseWeightedNearestNeighbors
 from xmlc.models.registry import ESTIMATORS, estimator_class
 
 OURS = [name for name in ESTIMATORS if "-" not in name and name not in ("oracle", "estimates")]
@@ -51,6 +51,9 @@ def test_the_score_is_the_precision_of_the_first_label(multilabel):
     X, Y = multilabel(60, 10, 6)
     model = PLT(epochs=3, n_jobs=1).fit(X, Y)
     assert model.score(X, Y.toarray()) == precision_at_k(Y, model.predict_top_k(X, 1)[0], 1)
+    assert model.score(X[:0], Y[:0]) == 0
+    unlike = SparseWeightedNearestNeighbors().fit(np.eye(3), np.eye(3))
+    assert unlike.score(np.zeros((2, 3)), np.ones((2, 3))) == 0  # no label is ranked
     np.testing.assert_array_equal(model.classes_, np.arange(6))
     assert not hasattr(PLT(), "classes_")
 

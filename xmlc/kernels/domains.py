@@ -103,7 +103,7 @@ LARGE, MANY, PASSES = 1e9, 2**31 - 1, 1_000_000
 POSITIVE, NOT_NEGATIVE, SHARE = Number(0, LARGE, above=True), Number(0, LARGE), Number(0, 1)
 SOME = Number(0, 1, above=True, none=True)
 EXPONENT = Number(0, 1e4)  # (1 + 1/4096)**1e4 is a number of SWNN's bounds
-EXCEPT_NONE = Number(0, LARGE, none=True)
+EXCEPT_NONE, POSITIVE_OR_NONE = Number(0, LARGE, none=True), Number(0, LARGE, above=True, none=True)
 LOSS, POWER = OneOf(("logistic", "squared_hinge")), whole(1, 4)
 
 LABELS_PER_INSTANCE = "labels-per-instance"  # in a search: the average of the training set
@@ -127,7 +127,7 @@ NODES: Mapping[str, Domain] = {
     "unit_norm": Flag(),
 }
 LINEAR: Mapping[str, Domain] = {
-    "C": Number(0, LARGE, above=True, none=True),
+    "C": POSITIVE_OR_NONE,
     "C_grid": Ascending(POSITIVE),
     "folds": whole(2, 10_000),
     "common": Flag(),
@@ -150,7 +150,7 @@ DOMAINS: Mapping[str, Mapping[str, Domain]] = {
         "label_features": whole(1, MANY, none=True),
         "max_samples": SOME,
     },
-    "Parabel": {**COMMON, **FOREST, **NODES},
+    "Parabel": {**COMMON, **FOREST, **NODES, "C": POSITIVE_OR_NONE},
     "FastXML": {
         **COMMON,
         **FOREST,
@@ -192,7 +192,7 @@ DOMAINS: Mapping[str, Mapping[str, Domain]] = {
         "growth": OneOf(("paper", "program")),
         "arity": whole(2, MANY),
         "max_leaf": whole(2, MANY),
-        "gamma": POSITIVE,
+        "gamma": POSITIVE_OR_NONE,
         "eps": POSITIVE,
         "epochs": whole(1, PASSES),
         "warm_start": SOME,
@@ -209,7 +209,7 @@ DOMAINS: Mapping[str, Mapping[str, Domain]] = {
         "n_jobs": COMMON["n_jobs"],
         "S": whole(1, PASSES),
         "alpha": EXPONENT,
-        "beta": EXPONENT,
+        "beta": Number(0, EXPONENT.high, none=True),
     },
     "OutOfFold": {**COMMON, "folds": LINEAR["folds"], "threshold": SHARE},
 }

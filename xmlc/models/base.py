@@ -126,7 +126,7 @@ class SparseProbabilityEstimator(Estimator):
         if Y.shape[0] != first.size:
             raise InvalidDataError(f"X has {first.size} instances but Y has {Y.shape[0]}")
         known = np.flatnonzero(first >= 0)
-        return float(np.count_nonzero(Y[known, first[known]])) / max(Y.shape[0], 1)
+        return float(Y[known, first[known]].sum()) / max(Y.shape[0], 1)
 
     @property
     def classes_(self) -> np.ndarray:

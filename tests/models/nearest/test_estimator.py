@@ -11,7 +11,7 @@ from small_data import random_multilabel
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.csr import top_k_of, unit_rows
-from xmlc.models import SparseWeightedNearestNeighbors
+from xmlc.models import SparseWeightedNearestNeighbors, choosing
 from xmlc.models.nearest import _index, estimator
 
 PAIRS = [(0.0, 0.0), (0.5, 0.0), (1.0, 0.0), (1.0, 1.0), (2.0, 0.0), (2.0, 1.0)]  # swnn2018, Section 4.3
@@ -27,7 +27,7 @@ def small_blocks(monkeypatch, block_rows, n_words):
 def check_search(model, X, Q):
     numbers, similarities = model.neighbours(Q)
     dense = [unit_rows(A).toarray() for A in (X, Q)]
-    expected = nearest_twin.neighbours(*dense, model.S, model.beta)
+    expected = nearest_twin.neighbours(*dense, model.S, model.beta_)
     np.testing.assert_array_equal(numbers, expected[0])
     np.testing.assert_array_equal(similarities, expected[1])
     return numbers, similarities
@@ -111,6 +111,52 @@ def test_similarity_is_a_kernel(beta):
     np.testing.assert_allclose(gram, gram.T, atol=1e-6)
     np.testing.assert_allclose(np.diag(gram), 1, atol=1e-6)
     assert np.linalg.eigvalsh(gram).min() > -1e-6
+
+
+def marked(n, d, n_labels, loud, seed):
+    """Instances with their label's feature, ``loud`` among others that are drawn at random and tell nothing."""
+    rng = np.random.default_rng(seed)
+    X, of = (rng.random((n, d)) < 0.3).astype(np.float32), rng.integers(0, n_labels, n)
+    X[:, :n_labels] = loud * np.eye(n_labels)[of]
+    return sparse.csr_array(X), sparse.csr_array(np.eye(n_labels, dtype=bool)[of])
+
+
+def chosen_by_twin(X, Y, rows, S, alpha):
+    """Leave each row out of its neighbours; cosines where the gain exceeds its standard error."""
+    dense, gain = unit_rows(X).toarray(), []
+    for i in rows:
+        right = []
+        for beta in (0.0, 1.0):
+            numbers, similarities = nearest_twin.neighbours(dense, dense[[i]], len(dense), beta)
+            others = numbers[0] != i
+            votes = numbers[:, others][:, :S], similarities[:, others][:, :S]
+            estimates = nearest_twin.estimates(*votes, Y.toarray(), alpha)[0]
+            right.append(bool(estimates.max() > 0 and Y[i, estimates.argmax()]))
+        gain.append(int(right[0]) - int(right[1]))
+    return 0.0 if sum(gain) > np.sqrt(np.count_nonzero(gain)) else 1.0
+
+
+@pytest.mark.parametrize("most", [1000, 40])
+def test_beta_is_chosen_by_leaving_one_out(most, monkeypatch, tmp_path):
+    monkeypatch.setattr(choosing, "SAMPLE", most)
+    weak = marked(70, 40, 5, 0.1, 0)
+    cases = [(marked(70, 40, 5, 2.0, 1), 0.0), (weak, 1.0), (data(70, 30, 3)[:2], 1.0)]
+    for (X, Y), expected in cases:
+        rows = choosing.sample(70)
+        model = SparseWeightedNearestNeighbors(S=3, alpha=1.0).fit(X, Y)
+        assert model.beta_ == expected == chosen_by_twin(X, Y, rows, 3, 1.0)
+        given_one = SparseWeightedNearestNeighbors(S=3, alpha=1.0, beta=expected).fit(X, Y)
+        assert given_one.beta_ == expected
+        model.save(tmp_path / "model")
+        for other in (given_one, SparseWeightedNearestNeighbors.load(tmp_path / "model")):
+            np.testing.assert_array_equal(other.predict_proba(X).toarray(), model.predict_proba(X).toarray())
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_beta_is_1_where_nothing_tells(n):
+    X = np.ones((n, 2))
+    assert SparseWeightedNearestNeighbors(S=2).fit(X, np.ones((n, 1), dtype=bool)).beta_ == 1
+    assert SparseWeightedNearestNeighbors(S=2).fit(0 * X, np.ones((n, 1), dtype=bool)).beta_ == 1
 
 
 def test_estimates_are_shares_of_the_votes():
