@@ -143,6 +143,49 @@ def test_users_kernels_stay_where_numba_keeps_them(tmp_path):
     assert list((tmp_path / "__pycache__").glob("*.nbi"))
 
 
+CALLS = """
+import numba
+import numpy as np
+from xmlc.core.kernel_cache import Library, njit
+
+libraries = []
+finish = Library._finalize_final_module
+Library._finalize_final_module = lambda self: libraries.append(self) or finish(self)
+
+
+@njit(nogil=True)
+def numbers(n):
+    return np.zeros(n, dtype=np.int32) + 1
+
+
+@njit(cache=True)
+def factorial(n):
+    return n * factorial(n - 1) if n > 1 else numbers(n)[0]
+
+
+@njit(cache=True)
+def outer(n):
+    return factorial(n) + numbers(n).sum()
+
+
+@numba.njit
+def theirs(n):
+    return outer(n) + factorial(n) + np.zeros(n, dtype=np.int32).sum()
+
+
+print(outer(3), sum(one._for_python for one in libraries), len(libraries) > 4)
+print(theirs(3), factorial(3), numbers(3).tolist())
+"""
+
+
+def test_only_what_python_calls_gets_machine_code_and_anything_else_can_call_the_rest(tmp_path):
+    (tmp_path / "calls.py").write_text(CALLS)
+    variables = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": str(ROOT)}
+    for compiled in ("1 True", "1 False"):  # the second time one is read
+        done = subprocess.run([sys.executable, tmp_path / "calls.py"], env=variables, capture_output=True, text=True)
+        assert done.stdout == f"9 {compiled}\n15 6 [1, 1, 1]\n", done.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", [".nbi", ".nbc"])
 def test_half_a_file_is_compiled_anew(project, ending):

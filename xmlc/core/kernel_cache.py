@@ -19,11 +19,14 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numba
 from numba.core import caching
+from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import cpu_target
 
 from xmlc.core.files import locked
 
@@ -34,12 +37,18 @@ IMPORT = re.compile(r"^\s*(?:from|import) (xmlc[\w.]*)(?: import (\([^)]*\)|.*))
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return numba's decorator of the same name, with ``cache=True`` keeping compiled kernels in `kernel_folder`."""
+    """Return numba's decorator of the same name, with ``cache=True`` keeping compiled kernels in `kernel_folder`.
+
+    Other kernels call a second form, which has no code to convert Python's objects, see `Library`.
+    """
     cached = options.pop("cache", False)
     options.setdefault("no_cfunc_wrapper", True)
 
     def decorate(function: Callable[..., Any]) -> Any:
-        kernel = numba.njit(**options)(function)
+        kernel: Any = numba.njit(**options)(function)
+        called = numba.njit(**options | {"no_cpython_wrapper": True})(function)
+        kernel.get_call_template, kernel.get_overload = called.get_call_template, called.get_overload
+        kernel._compiling_counter = called._compiling_counter  # by which numba finds a kernel that calls itself
         if cached:
             kernel._cache = KernelCache(function)
             kernel.compile = kernel._cache.alone(kernel.compile)
@@ -68,6 +77,45 @@ def kernel_digest() -> str:
     for file in sorted(found):
         digest.update(f"{file.relative_to(PACKAGE)}\0{files[file]}\0".encode())
     return digest.hexdigest()[:16]
+
+
+class Library(JITCodeLibrary):
+    """Numba's code of a function that is compiled for a kernel; machine code only if Python calls the function.
+
+    By itself numba optimises every function and makes machine code of it, and does so again in each function that calls
+    it: twice the time of a first call, for the same machine code in the end.
+    """
+
+    _for_python = True  # as all code is that was kept
+
+    @property
+    def codegen(self) -> Any:
+        """Return the code generator; without machine code there is no place to write an environment to."""
+        return super().codegen if self._for_python else SimpleNamespace(set_env=lambda name, environment: None)
+
+    def finalize(self) -> None:
+        """Link what the functions call, and only make machine code if Python calls one of them."""
+        self._for_python = any(function.name.startswith("_ZN7cpython") for function in self._final_module.functions)
+        super().finalize()
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Do what numba does, which makes its passes anew for each function."""
+        ll_module.data_layout = self._codegen._data_layout
+        passes, builder = self._codegen._function_pass_manager()
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
+
+    def _optimize_final_module(self) -> None:
+        if self._for_python:
+            super()._optimize_final_module()
+
+    def _finalize_final_module(self) -> None:
+        if self._for_python:
+            super()._finalize_final_module()
+        else:
+            self._finalize_dynamic_globals()
+            self._finalized = True
 
 
 class Locator(caching.InTreeCacheLocator):
@@ -104,11 +152,13 @@ class KernelCache(caching.FunctionCache):
 
         def compile_alone(signature: object) -> Any:
             with global_compiler_lock:
-                is_inner = self._file in self._locks
+                codegen = cpu_target.target_context.codegen()
+                before, codegen._library_class = codegen._library_class, Library
                 try:
                     return compile_kernel(signature)
                 finally:
-                    if not is_inner and self._file in self._locks:
+                    codegen._library_class = before
+                    if self._file in self._locks:
                         self._locks.pop(self._file).close()
 
         return compile_alone
