@@ -14,9 +14,10 @@ from threshold_cases import CASES, candidate_sets, random_case
 
 from xmlc.core.errors import XmlcError
 from xmlc.inference import lewis, meuf
+from xmlc.kernels.csr import kernel_csr
 from xmlc.metrics.measure import F1, JACCARD, f_beta
-from xmlc.thresholds import ExpectedF
-from xmlc.thresholds.expected import keep_above, sum_up
+from xmlc.thresholds import ExpectedF, macro_f_at_k
+from xmlc.thresholds.expected import ascend, keep_above, sum_up
 
 THOROUGH = settings(deadline=None, max_examples=60)
 SMALL = {"n": st.integers(1, 8), "m": st.integers(1, 3), "seed": CASES["seed"]}
@@ -126,12 +127,61 @@ def test_what_tiny_estimates_and_none_give():
     assert certain.thresholds_.tolist() == [0.5]
 
 
+# At most k labels for an instance.
+
+
+@settings(deadline=None, max_examples=25)
+@given(n=st.integers(1, 7), m=st.integers(1, 4), k=st.integers(1, 3), seed=CASES["seed"])
+def test_no_other_set_of_one_instance_is_better(n, m, k, seed):
+    spe, _ = random_case(n, m, seed)
+    sets, expected = macro_f_at_k(spe, k)
+    estimates, chosen = spe.toarray(), sets.toarray()
+    assert chosen.sum(axis=1).max() <= k
+    assert not chosen[estimates == 0].any()
+    ratios = [float(ratio_of(F1, estimates[:, j], chosen[:, j])) for j in range(m)]
+    np.testing.assert_allclose(expected, ratios, rtol=1e-12)
+    assert sum(ratios) <= ExpectedF().fit(spe).expected_.sum() + 1e-12
+    for i, one in itertools.product(range(n), itertools.product([False, True], repeat=m)):
+        if sum(one) <= k:
+            others = chosen.copy()
+            others[i] = one
+            assert sum(float(ratio_of(F1, estimates[:, j], others[:, j])) for j in range(m)) <= sum(ratios) + 1e-12
+
+
+@THOROUGH
+@given(**CASES)
+def test_without_a_limit_nothing_is_lost(n, m, seed):
+    spe, _ = random_case(n, m, seed)
+    np.testing.assert_allclose(macro_f_at_k(spe, m)[1], ExpectedF().fit(spe).expected_, rtol=1e-12)
+
+
+def test_a_pass_equals_a_plain_one():
+    rng = np.random.default_rng(2)
+    estimates, chosen = rng.random((30, 6)).astype(np.float32), rng.random((30, 6)) < 0.5
+    rows, kept = kernel_csr(sparse.csr_array(estimates)), chosen.ravel().copy()
+    n_changed = ascend(*rows, estimates.sum(axis=0, dtype=np.float64), kept, np.empty(2, np.int32), np.empty(2))
+    before = chosen.copy()
+    for i in range(30):
+        gains = []
+        for j in range(6):
+            value = []
+            for chosen[i, j] in (False, True):
+                value.append(ratio_of(F1, estimates[:, j], chosen[:, j]))
+            gains.append(value[1] - value[0])
+        best = np.argsort([-gain for gain in gains], kind="stable")[:2]
+        chosen[i] = [j in best and gains[j] > 0 for j in range(6)]
+    np.testing.assert_array_equal(kept.reshape(30, 6), chosen)
+    assert n_changed == (before != chosen).any(axis=1).sum()
+
+
 def test_it_is_an_estimator():
     assert clone(ExpectedF(overlap=JACCARD)).overlap == JACCARD
     with pytest.raises(NotFittedError):
         ExpectedF().predict([[0.5]])
     with pytest.raises(XmlcError, match=r"zero_division=0\.5: expected 0 or 1"):
         ExpectedF(zero_division=0.5).fit([[0.5]])
+    with pytest.raises(XmlcError, match="k=0: expected a whole number"):
+        macro_f_at_k([[0.5]], 0)
     with pytest.raises(XmlcError, match="apply a sigmoid"):
         ExpectedF().fit([[1.5]])
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from xmlc.thresholds.bounds import lower_bounds as lower_bounds
     from xmlc.thresholds.bounds import priors as priors
     from xmlc.thresholds.expected import ExpectedF as ExpectedF
+    from xmlc.thresholds.expected import macro_f_at_k as macro_f_at_k
     from xmlc.thresholds.methods import STO as STO
     from xmlc.thresholds.methods import apply_thresholds as apply_thresholds
     from xmlc.thresholds.one_pass import FTA as FTA
@@ -35,6 +36,7 @@ PUBLIC = {
     "apply_thresholds": "xmlc.thresholds.methods",
     "fit_in_one_pass": "xmlc.thresholds.one_pass",
     "lower_bounds": "xmlc.thresholds.bounds",
+    "macro_f_at_k": "xmlc.thresholds.expected",
     "priors": "xmlc.thresholds.bounds",
     "tune": "xmlc.thresholds.sweeps",
 }

@@ -10,11 +10,16 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.csr import as_estimates, check_probabilities
+from xmlc.kernels.csr import as_estimates, check_probabilities, kernel_csr
 from xmlc.kernels.elementwise import exp
 from xmlc.kernels.estimator import Estimator, hyperparameters, not_fitted
+from xmlc.kernels.heaps import insert_best
 from xmlc.metrics.measure import F1, Overlap
+from xmlc.metrics.ranking import checked_k
 from xmlc.thresholds.methods import apply_thresholds, per_label
+
+# Few are needed, some twenty at most; rounding could let two of equal value take turns.
+MOST_PASSES = 100
 
 
 @hyperparameters
@@ -156,6 +161,56 @@ def highest_ratios(
         labels, estimates = kept[0][:n_kept], kept[1][:n_kept]
 
 
+def macro_f_at_k(spe: object, k: int) -> tuple[sparse.csr_array, np.ndarray]:
+    """Find sets of at most k labels for each instance that have a high expected macro F-measure.
+
+    Expected macro-F is that of `ExpectedF`, whose sets are the first. Then the set of one instance after the other
+    becomes the best beside all others as they are, until no set changes: block coordinate ascent (Schultheis et al.,
+    *Generalized test utilities for long-tail performance in extreme multi-label classification*, NeurIPS 2023). Where
+    it ends no other set of one instance has a higher expectation; sets of several instances together may.
+
+    Parameters
+    ----------
+    spe : csr_array of float32, shape (n, m)
+        Estimates of the instances whose label sets are sought.
+    k : int
+        At least 1. Fewer labels are predicted where a further one would lower the expectation.
+
+    Returns
+    -------
+    predicted : csr_array of bool, shape (n, m)
+    expected : ndarray of float64, shape (m,)
+        The expected F-measure of each label, 0/0 = 0.
+
+    Raises
+    ------
+    XmlcError
+        An estimate is no probability, or k is no whole number of at least 1.
+
+    Examples
+    --------
+    >>> from xmlc.thresholds import macro_f_at_k
+    >>> predicted, expected = macro_f_at_k([[0.6, 0.3], [0.4, 0.3], [0.1, 0.1]], 1)
+    >>> predicted.toarray().astype(int).tolist(), expected.round(3)
+    ([[1, 0], [0, 1], [0, 0]], array([0.571, 0.353]))
+    """
+    spe, k = as_estimates(spe), checked_k(k)
+    indptr, labels, estimates = rows = kernel_csr(spe)
+    positives = np.bincount(labels, weights=estimates, minlength=spe.shape[1])
+    chosen = estimates > ExpectedF().fit(spe).thresholds_[labels]
+    k = min(k, spe.shape[1])
+    best = np.empty(k, dtype=np.int32), np.empty(k)
+    for _ in range(MOST_PASSES):
+        if not ascend(*rows, positives, chosen, *best):
+            break
+    kept = labels[chosen]
+    shares = np.bincount(kept, weights=estimates[chosen], minlength=positives.size)
+    sizes = positives + np.bincount(kept, minlength=positives.size)
+    ends = np.concatenate(([0], np.cumsum(chosen)))[indptr]
+    predicted = sparse.csr_array((np.ones(kept.size, dtype=bool), kept.view(np.int32), ends), shape=spe.shape)
+    return predicted, 2 * shares / np.maximum(sizes, np.finfo(float).tiny)
+
+
 @njit(cache=True, nogil=True)
 def sum_up(labels, estimates, mass, absent, largest):
     """Collect what is known of each label before the first threshold; reads 8 bytes per stored estimate.
@@ -198,3 +253,50 @@ def keep_above(labels, estimates, ratio, kept_labels, kept, mass, counts):
             kept_labels[n_kept], kept[n_kept] = label, p
             n_kept += 1
     return n_kept
+
+
+@njit(cache=True, nogil=True)
+def ascend(indptr, labels, estimates, positives, chosen, places, gains):
+    """Choose for one instance after the other, beside what is chosen for all others; return how many changed.
+
+    Adding p to a label with the sum M of chosen estimates and the size s = k + T gains 2 (M + p) / (s + 1) - 2 M / s,
+    which is twice (p s - M) / (s (s + 1)).
+
+    Parameters
+    ----------
+    indptr : int64 (n + 1,), labels : uint32 (nnz,), estimates : float32 (nnz,)
+    positives : float64 (m,)
+        Sum T of each label's estimates.
+    chosen : bool (nnz,)
+        Read and written.
+    places : int32 (k,), gains : float64 (k,)
+        Scratch: as many as may be chosen. O(nnz k) at worst.
+    """
+    mass, sizes, n_changed = np.zeros(positives.size), positives.copy(), 0
+    for e in range(labels.size):
+        if chosen[e]:
+            mass[labels[e]] += estimates[e]
+            sizes[labels[e]] += 1
+    for i in range(indptr.size - 1):
+        start, end, n_before, n_same, n_after = indptr[i], indptr[i + 1], 0, 0, 0
+        places[:], gains[:] = -1, 0
+        for e in range(start, end):
+            label, p = labels[e], np.float64(estimates[e])
+            if chosen[e]:
+                mass[label] -= p
+                sizes[label] -= 1
+                n_before += 1
+            gain = (p * sizes[label] - mass[label]) / (sizes[label] * (sizes[label] + 1))
+            if gain > 0:
+                insert_best(places, gains, e - start, gain)
+        while n_after < places.size and places[n_after] >= 0:
+            n_same += chosen[start + places[n_after]]
+            n_after += 1
+        n_changed += n_same < max(n_before, n_after)
+        chosen[start:end] = False
+        for place in places[:n_after]:
+            e = start + place
+            chosen[e] = True
+            mass[labels[e]] += estimates[e]
+            sizes[labels[e]] += 1
+    return n_changed
