@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import partial
-from itertools import chain, product
+from itertools import chain, pairwise, product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,7 +39,7 @@ CONVENTIONS = {
 }
 TOP = 5
 SIZES = (100, 300, 1000, 3000)  # test instances that thresholds are fitted to, to predict all of them
-BANDS = {0: 0, 1: 1, 2: 3, 4: 10, 11: 100, 101: 10**9}  # training instances of labels: from, to
+BANDS = (0, 1, 2, 4, 11, 101)  # training instances of labels, from; the next ones begin the next band
 OTHERWISE: dict[str, Hyperparameters] = {"fastxml": {"n_trees": 30}}
 FLOOR = OutOfFold.threshold
 Score = tuple[tuple[str, str, str], float]  # of a portion, a task and a measure
@@ -152,12 +152,12 @@ def scores_of(estimates: Estimates, Y_test: sparse.csr_array, size: int, seed: i
 def fitted_to_others(
     spe: sparse.csr_array, held_out: sparse.csr_array, seed: int
 ) -> Iterator[tuple[str, str, ExpectedF]]:
-    """Fit to random test instances and to the validation set, with a pseudo-count and without; name the measure too."""
+    """Fit to random test instances and to the validation set, with a floor and without; name the measure too."""
     order = np.random.RandomState(seed).permutation(spe.shape[0])
     others = {f"{size}": spe[order[:size]] for size in SIZES if size < spe.shape[0]} | {"the 20 %": held_out}
-    for (name, fitted), (zero, ours), weight in product(others.items(), OURS.items(), (0, 1)):
-        method = ExpectedF(zero_division=zero, weight=weight).fit(fitted)
-        yield f"{ours} of {name}, weight={weight}", "macro_f" if zero else "macro_f_present", method
+    for (name, fitted), (zero, ours), floor in product(others.items(), OURS.items(), (0, 0.25)):
+        method = ExpectedF(zero_division=zero, floor=floor).fit(fitted)
+        yield f"{ours} of {name}, floor={floor}", "macro_f" if zero else "macro_f_present", method
 
 
 def best_labels(ranked: np.ndarray, spe: sparse.csr_array) -> sparse.csr_array:
@@ -170,7 +170,7 @@ def sums_of(spe: sparse.csr_array, Y_train: sparse.csr_array, Y_test: sparse.csr
     """Count labels and positives and add up estimates, of labels by their number of training instances."""
     known, positives = (np.bincount(Y.indices, minlength=Y.shape[1]) for Y in (Y_train, Y_test))
     sums = np.bincount(spe.indices, weights=spe.data, minlength=spe.shape[1])
-    for low, high in BANDS.items():
-        band = (known >= low) & (known <= high)
+    for low, end in pairwise((*BANDS, np.inf)):
+        band = (known >= low) & (known < end)
         for measure, amount in {"labels": band, "positives": positives[band], "estimates": sums[band]}.items():
-            yield (PART, f"labels of {low} to {high} training instances", measure), float(amount.sum())
+            yield (PART, f"labels, training instances from {low}", measure), float(amount.sum())

@@ -46,9 +46,9 @@ def test_each_contender_is_measured_and_compared(tmp_path):
     top = top_k_of(runs[0].of_test[PART], 5)[0]
     sets = [[label in row for label in range(data.Y.shape[1])] for row in top.tolist()]
     assert of(PART, "top 5", "macro_f")[0] == pytest.approx(100 * macro_f(data.Y_test, sets))
-    weighted = ExpectedF(zero_division=1, weight=1).fit(runs[1].held_out).predict(runs[1].of_test[PART])
-    name = "ExpectedF(zero_division=1) of the 20 %, weight=1"
-    assert of(PART, name, "macro_f")[1] == pytest.approx(100 * macro_f(data.Y_test, weighted))
+    raised = ExpectedF(zero_division=1, floor=0.25).fit(runs[1].held_out).predict(runs[1].of_test[PART])
+    name = "ExpectedF(zero_division=1) of the 20 %, floor=0.25"
+    assert of(PART, name, "macro_f")[1] == pytest.approx(100 * macro_f(data.Y_test, raised))
 
 
 def test_estimates_of_another_program_are_halved(tmp_path):
@@ -57,4 +57,4 @@ def test_estimates_of_another_program_are_halved(tmp_path):
             file.write(line * 20)
     rows = run_benchmark(tmp_path, "expected-f", "--data", tmp_path, "--seeds", 2)
     assert rows["given, 80 %", "ExpectedF(zero_division=1)", "macro_f", 1]["rounds"] == [100, 100]
-    assert rows["given, 80 %", "labels of 1 to 1 training instances", "labels", 1]["value"] == 0
+    assert rows["given, 80 %", "labels, training instances from 1", "labels", 1]["value"] == 0

@@ -187,28 +187,25 @@ def test_it_is_an_estimator():
 
 
 @THOROUGH
-@given(**CASES, weight=st.sampled_from([0.5, 1.0]), zero=st.sampled_from([0, 1]))
-def test_a_weight_draws_thresholds_to_half_of_their_mean(n, m, seed, weight, zero):
+@given(**CASES, floor=st.sampled_from([0.25, 1.0]), zero=st.sampled_from([0, 1]))
+def test_a_floor_is_a_share_of_the_mean_threshold(n, m, seed, floor, zero):
     spe, _ = random_case(n, m, seed)
-    plain, drawn = ExpectedF().fit(spe), ExpectedF(weight=weight, zero_division=zero).fit(spe)
-    ratios = plain.expected_[plain.expected_ > 0] / 2
-    prior = ratios.mean() / 2 if ratios.size else 0.0
-    for j, column in enumerate(spe.toarray().T.astype(np.float64)):
-        sums = [(column[chosen].sum(), chosen.sum()) for chosen in candidate_sets(column)]
-        best = max((weight * prior + mass) / (weight + k + column.sum()) for mass, k in sums)
-        absent = np.prod(1 - column)
-        if zero and abs(absent - 2 * best) < 1e-9:
-            continue
-        best = max(best, column.max()) if zero and absent >= 2 * best else best
-        assert drawn.thresholds_[j] == pytest.approx(best, abs=1e-7)
+    plain, raised = (ExpectedF(zero_division=zero, floor=least).fit(spe) for least in (0.0, floor))
+    ratios = ExpectedF().fit(spe).expected_ / 2
+    mean = ratios[ratios > 0].mean() if ratios.any() else 0.0
+    empty = zero * (np.prod(1 - spe.toarray().astype(np.float64), axis=0) >= 2 * ratios)
+    np.testing.assert_allclose(
+        raised.thresholds_, np.maximum(plain.thresholds_, np.where(empty, mean, floor * mean)), rtol=1e-6
+    )
+    np.testing.assert_array_equal(raised.expected_, plain.expected_)
 
 
-def test_a_label_that_the_fitted_instances_lack_is_predicted_only_with_a_weight_of_doubt():
+def test_a_label_that_the_fitted_instances_lack_is_predicted_above_the_floor():
     fitted, others = [[0.8, 0.0], [0.4, 0.0]], [[0.5, 0.1], [0.1, 0.9]]
     assert ExpectedF().fit(fitted).predict(others).toarray().tolist() == [[True, True], [False, True]]
-    assert ExpectedF(weight=1).fit(fitted).predict(others).toarray().tolist() == [[True, False], [False, True]]
-    with pytest.raises(XmlcError, match=r"weight=-1: expected a number of at least 0"):
-        ExpectedF(weight=-1).fit(fitted)
+    assert ExpectedF(floor=0.5).fit(fitted).predict(others).toarray().tolist() == [[True, False], [False, True]]
+    with pytest.raises(XmlcError, match=r"floor=-1: expected a number from 0 to 1"):
+        ExpectedF(floor=-1).fit(fitted)
 
 
 @THOROUGH

@@ -51,22 +51,19 @@ class ExpectedF(Estimator):
         among these n instances than the estimates do, T is that number, n times the share, as estimates that are
         missing or too low leave some out; for ``zero_division=1`` these others are independent of the estimates
         (Poisson).
-    weight : float
-        Of a pseudo-count that draws the thresholds to t, half of their mean over the labels with estimates,
-
-            tau = (weight t + sum of the estimates above tau) / (weight + their number + T),
-
-        as OFO's initial values do. 0 for the sets of these instances. 1 for other instances, which have labels that
-        these few lack: without it, a label without estimates is then predicted wherever it has one.
+    floor : float
+        Least threshold, as a share of the mean over the labels that have estimates. 0 for the label sets of these
+        instances. 0.25 for other instances, which have labels that these few lack: without it, a label without
+        estimates is then predicted wherever it has one. With ``zero_division=1``, any floor puts the threshold of
+        a label for which nothing is best predicted at the mean, if that is above its largest estimate.
 
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
         For these instances, or for others of the same kind. Of a label for which nothing is best predicted its largest
-        estimate if that is higher, of one without estimates 0 or as ``weight`` says.
+        estimate, of one without estimates 0, or more with ``floor``.
     expected_ : ndarray of float64, shape (m,)
-        The expected measure of each label, in [0, 1]: its mean is the expected macro-F. The pseudo-count is in it, if
-        there is one.
+        The expected measure of each label, in [0, 1]: its mean is the expected macro-F. ``floor`` is not in it.
 
     Notes
     -----
@@ -93,7 +90,7 @@ class ExpectedF(Estimator):
     overlap: Overlap = F1
     zero_division: int = 0
     prior: np.ndarray | None = None
-    weight: float = 0.0
+    floor: float = 0.0
 
     def fit(self, spe: object, Y: object = None) -> Self:
         """Learn the thresholds.
@@ -112,8 +109,8 @@ class ExpectedF(Estimator):
         """
         if self.zero_division not in (0, 1):
             raise XmlcError(f"zero_division={self.zero_division!r}: expected 0 or 1")
-        if not 0 <= self.weight < np.inf:
-            raise XmlcError(f"weight={self.weight!r}: expected a number of at least 0")
+        if not 0 <= self.floor <= 1:
+            raise XmlcError(f"floor={self.floor!r}: expected a number from 0 to 1")
         spe, (gain, recall, shared) = as_estimates(spe), self.overlap
         labels, estimates = spe.indices.astype(np.int32, copy=False).view(np.uint32), spe.data
         mass, absent, largest = np.zeros(spe.shape[1]), np.ones(spe.shape[1]), np.zeros(spe.shape[1], np.float32)
@@ -121,20 +118,18 @@ class ExpectedF(Estimator):
         prior = per_label(self.prior, mass.size, np.float64, "prior")
         check_probabilities(prior, "prior")
         others = np.maximum(spe.shape[0] * prior - mass, 0.0)
-        positives = recall * (mass + others)
-        ratio = highest_ratios(labels, estimates, mass, positives)
-        if self.weight:
-            common = math.fsum(ratio) / (np.count_nonzero(ratio) or 1) / 2
-            ratio = highest_ratios(labels, estimates, mass, positives + self.weight, self.weight * common)
+        ratio = highest_ratios(labels, estimates, mass, recall * (mass + others))
+        mean = math.fsum(ratio) / (np.count_nonzero(ratio) or 1)
         self.expected_ = gain * ratio / (1.0 - shared * ratio)
         # An estimate exceeds the ratio exactly if it exceeds the largest float32 that does not.
         below = ratio.astype(np.float32)
         below[below > ratio] = np.nextafter(below[below > ratio], np.float32(0))
-        self.thresholds_ = below if self.weight else np.minimum(below, np.nextafter(largest, np.float32(0)))
+        below = np.minimum(below, np.nextafter(largest, np.float32(0)))
+        self.thresholds_ = np.maximum(below, np.float32(self.floor * mean))
         if self.zero_division:
             absent *= exp(-others)
             empty = absent >= self.expected_
-            self.thresholds_[empty] = np.maximum(largest, self.thresholds_)[empty]
+            self.thresholds_[empty] = np.maximum(largest, np.float32(mean if self.floor else 0))[empty]
             self.expected_[empty] = absent[empty]
         return self
 
@@ -145,14 +140,12 @@ class ExpectedF(Estimator):
         return apply_thresholds(spe, self.thresholds_)
 
 
-def highest_ratios(
-    labels: np.ndarray, estimates: np.ndarray, mass: np.ndarray, base: np.ndarray, extra: float = 0.0
-) -> np.ndarray:
-    """Return each label's highest (extra + M) / (base + k) over k of its estimates with sum M; ``mass`` is of all."""
+def highest_ratios(labels: np.ndarray, estimates: np.ndarray, mass: np.ndarray, base: np.ndarray) -> np.ndarray:
+    """Return each label's highest M / (base + k) over k of its estimates with sum M; ``mass`` is the sum of all."""
     ratio, counts = np.zeros_like(mass), np.bincount(labels, minlength=mass.size)
     kept = np.empty_like(labels), np.empty_like(estimates)
     while True:
-        higher = np.maximum(ratio, (extra + mass) / np.maximum(base + counts, np.finfo(float).tiny))
+        higher = np.maximum(ratio, mass / np.maximum(base + counts, np.finfo(float).tiny))
         if (higher == ratio).all():
             return ratio
         ratio, mass = higher, np.zeros_like(mass)
