@@ -13,7 +13,7 @@ from xmlc.core.files import atomic_folder, write_record
 from xmlc.report.verify import remove, verify
 
 DATA, RECORD = Path("results/yeast/data"), Path("results/yeast/plt/seed0/full/ranking.json")
-TUNED, CURVE = Path("results/yeast/tuning/plt.yaml"), Path("results/yeast/plt/seed0/full/progressive.csv")
+TUNED, OTHER = Path("results/yeast/tuning/plt.yaml"), Path("results/yeast/plt/seed0/full/other.csv")
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def results(tmp_path, monkeypatch):
     write_record(RECORD, ranking())
     TUNED.parent.mkdir()
     TUNED.write_text(yaml.safe_dump(stamped({"seed": 3})))
-    CURVE.write_text("a,b\n")
+    OTHER.write_text("a,b\n")
     Path("results/published").mkdir()
     Path("results/published/table1.json").write_text("{}")
     Path("results/.yeast+1").touch()
@@ -41,7 +41,7 @@ def edit(path, old, new):
 
 def test_what_is_whole_is_read_and_counted(results):
     found = verify([results])
-    assert (found.damaged, found.without, found.files) == ([], [CURVE], 5)
+    assert (found.damaged, found.without, found.files) == ([], [OTHER], 5)
     files = (DATA / NAME, DATA / "train/X.npy", DATA / "split.npy", RECORD, TUNED)
     assert found.bytes == sum(file.stat().st_size for file in files)
     assert found.seconds > 0
@@ -56,7 +56,7 @@ def test_each_damaged_file_is_named_with_what_to_delete(results):
     found = verify([results])
     assert [damage.file for damage in found.damaged] == [DATA / "split.npy", DATA / "train/X.npy", RECORD, TUNED]
     assert found.targets == [DATA, RECORD, TUNED]
-    assert (found.unlisted, found.without) == ([DATA / "more.npy"], [CURVE])
+    assert (found.unlisted, found.without) == ([DATA / "more.npy"], [OTHER])
     remove(found.targets)
     assert [target.exists() for target in found.targets] == [False] * 3
     assert verify([results]).damaged == []

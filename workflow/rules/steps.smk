@@ -285,8 +285,7 @@ for job in [jobs.one_seed(project), *quick]:
         input:
             data=paths.DATA,
         output:
-            record=job.of(paths.PROGRESSIVE),
-            curve=job.of(paths.CURVE),
+            job.of(paths.PROGRESSIVE),
         log:
             paths.LOG_OF_RUN.of(seed=job.seed, portion="full", step="progressive"),
         wildcard_constraints:
@@ -297,9 +296,7 @@ for job in [jobs.one_seed(project), *quick]:
             code=code_for("progressive"),
             estimator=estimator,
             hyperparameters=hyperparameters,
-            runs=lambda wildcards, output, job=job: jobs.each(
-                seed=job.seeds_of(wildcards), curve=output.curve, out=output.record
-            ),
+            runs=lambda wildcards, output, job=job: jobs.each(seed=job.seeds_of(wildcards), out=output),
         shell:
             "xmlc progressive --data {input.data} --estimator {params.estimator:q} --name {wildcards.model}"
             " --parameters {params.hyperparameters:q} {params.runs} --threads {threads}"

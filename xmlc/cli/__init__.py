@@ -40,7 +40,7 @@ GROUPS = {
         "infer": "Infer label sets for each test instance by several methods in one job.",
         "forest": "Score the first trees of a forest; report its depths and objectives.",
         "sweep": "Train with several values of one hyperparameter and score each ranking.",
-        "progressive": "Predict each instance of a stream before it is learned; write the curve.",
+        "progressive": "Predict each instance of a stream before it is learned.",
         "simulate": "Infer from samples of known distributions, score and time it.",
     },
     "Tables": {

@@ -1,12 +1,10 @@
 """`xmlc progressive`: what it writes is what an estimator said of the shuffled stream, in its order."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from command_line import run
 from small_data import prepare_tiny
 
-from xmlc.core.files import read_json
 from xmlc.data.prepared import Prepared
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.streams import Stream
@@ -48,9 +46,9 @@ class Last(SparseProbabilityEstimator):
 def written(tmp_path):
     data = prepare_tiny(tmp_path)
     (tmp_path / "stub.py").write_text(STUB)
-    files = ("--curve", tmp_path / "curve.csv", "--out", tmp_path / "record.json")
+    out = ("--out", tmp_path / "record.json")
     model = ("--estimator", f"{tmp_path / 'stub.py'}:Last", "--name", "last")
-    assert run("progressive", "--data", data, *model, "--seed", 3, *files) == 0
+    assert run("progressive", "--data", data, *model, "--seed", 3, *out) == 0
     return data, tmp_path
 
 
@@ -74,11 +72,3 @@ def test_rows_are_those_of_the_shuffled_stream(written):
     assert (record.model, record.seed, record.hyperparameters) == ("last", 3, {})
     assert record.costs.cpu_seconds >= 0
     assert record.costs.sets_cpu_seconds >= 0
-
-
-def test_the_curve_is_the_record_as_csv(written):
-    _, folder = written
-    frame = pd.read_csv(folder / "curve.csv")
-    rows = pd.DataFrame(read_json(folder / "record.json")["rows"])
-    assert frame.columns.tolist() == rows.columns.tolist()
-    np.testing.assert_array_equal(frame.to_numpy(), rows.to_numpy(dtype=float))
