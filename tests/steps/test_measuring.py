@@ -11,9 +11,9 @@ from xmlc.core.passport import WARM_UP_ROWS
 from xmlc.models import LdSM
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.oracle import Oracle
-from xmlc.steps.estimation import mean_inner_products, predict_timed
 from xmlc.steps.streams import run_stream
 from xmlc.steps.sweeps import EXEMPLARY, objectives_by_level, rank_by_first_trees, shape_of_trees
+from xmlc.steps.timed import mean_inner_products, predict_timed
 
 
 def forest():

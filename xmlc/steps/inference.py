@@ -24,7 +24,7 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.records.inference import FlooredEstimates, InferenceCosts, InferenceRecord, InferringCosts, SizeWeights
 from xmlc.records.thresholds import Estimates
 from xmlc.records.training import TrainingRecord
-from xmlc.steps.estimation import instances_for, predict_timed
+from xmlc.steps.timed import instances_for, predict_timed
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from xmlc.models.warm_up import warm_up
 from xmlc.records.forest import ForestRow, LevelObjectives, TreeShapes
 from xmlc.records.sweep import SweepRow
 from xmlc.records.training import TrainingRecord
-from xmlc.steps.estimation import predict_timed
+from xmlc.steps.timed import predict_timed
 
 Data = tuple[sparse.csr_array, sparse.csr_array]
 

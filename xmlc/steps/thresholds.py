@@ -18,7 +18,7 @@ from xmlc.metrics.classification import classification_metrics, measure_scores
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.records.thresholds import Chosen, Estimates, GridScores, ThresholdCosts, ThresholdRecord, TunedThresholds
 from xmlc.records.training import TrainingRecord
-from xmlc.steps.estimation import instances_for, mean_inner_products, predict_timed
+from xmlc.steps.timed import instances_for, mean_inner_products, predict_timed
 from xmlc.thresholds.bounds import GRID, priors
 from xmlc.thresholds.methods import apply_thresholds
 from xmlc.thresholds.sweeps import Tuned, scores_of, tune

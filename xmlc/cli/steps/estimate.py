@@ -18,7 +18,7 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import load_estimator
 from xmlc.records.thresholds import Estimates, PartEstimates
 from xmlc.records.training import TrainingRecord
-from xmlc.steps.estimation import instances_for, predict_timed
+from xmlc.steps.timed import instances_for, predict_timed
 
 
 @click.command(help="Write the estimates above a floor for the validation and the test set, with their cost.")

@@ -14,7 +14,7 @@ from xmlc.metrics.ranking import K, propensities, propensity_parameters, ranking
 from xmlc.models.registry import load_estimator
 from xmlc.records.ranking import Hits, RankingCosts, RankingRecord
 from xmlc.records.training import TrainingRecord
-from xmlc.steps.estimation import instances_for, mean_inner_products, predict_timed, share_certified
+from xmlc.steps.timed import instances_for, mean_inner_products, predict_timed, share_certified
 
 
 @click.command(help="Rank the labels of the test set and score the ranking: P@k, nDCG@k, PSP@k.")

@@ -274,21 +274,12 @@ class TableDefinition(Declared):
         return self.build(*given)
 
 
-def table(
-    name: str,
-    keys: tuple[str, ...],
-    *needs: Need,
-    takes_suite: bool = False,
-    printed_in: tuple[str, ...] = (),
-    partial: bool = False,
-    measured_models: tuple[str, ...] = (),
-) -> Callable[[Builder], TableDefinition]:
-    """Declare the table that the function below builds; its module belongs to the paper that has it."""
+def table(name: str, keys: tuple[str, ...], *needs: Need, **about: Any) -> Callable[[Builder], TableDefinition]:
+    """Declare the table that the function below builds, with further attributes of `TableDefinition`.
 
-    def declare(build: Builder) -> TableDefinition:
-        return TableDefinition(name, needs, keys, build, takes_suite, printed_in, partial, measured_models)
-
-    return declare
+    Its module belongs to the paper that has it.
+    """
+    return lambda build: TableDefinition(name, needs, keys, build, **about)
 
 
 def csv_frame(averaged: pd.DataFrame, keys: Sequence[str], wanted: Sequence[str]) -> pd.DataFrame:

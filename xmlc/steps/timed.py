@@ -1,4 +1,4 @@
-"""Predictions of one part of a dataset, timed without compilation, and what a model tells of them."""
+"""Training and predictions, timed without compilation, and what a model tells of them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,42 @@ from typing import TypeVar
 
 from scipy import sparse
 
-from xmlc.core.passport import WARM_UP_ROWS, timed
+from xmlc.core.passport import WARM_UP_ROWS, cpu_seconds, peak_bytes, timed
 from xmlc.data.prepared import Prepared
 from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.warm_up import warm_up
+from xmlc.records.training import TrainingCosts
 
 T = TypeVar("T")
+
+
+def fit_timed(model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array) -> tuple[float, float]:
+    """Compile by a few rows, then fit.
+
+    Returns
+    -------
+    seconds, cpu_seconds : float
+        Wall seconds, and processor seconds on all threads.
+    """
+    warm_up(model, X, Y)
+    before = cpu_seconds()
+    _, seconds = timed(lambda: model.fit(X, Y))
+    return seconds, cpu_seconds() - before
+
+
+def training_costs(
+    model: SparseProbabilityEstimator, seconds: float, cpu_seconds: float, threads: int, model_bytes: int
+) -> TrainingCosts:
+    """Return the costs of training until now; of one that looks estimates up, memory and disk alone."""
+    known = not looks_up(model)
+    return TrainingCosts(
+        train_seconds=seconds if known else None,
+        train_cpu_seconds=cpu_seconds if known else None,
+        train_threads=threads if known else None,
+        train_peak_bytes=peak_bytes(),
+        model_bytes=model_bytes,
+    )
 
 
 def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: str) -> sparse.csr_array:
