@@ -5,6 +5,7 @@ from xmlc.core.sources import command_files, source_digest
 from xmlc.papers import figure_of, plan, table_of
 from xmlc.suites import jobs, paths
 from xmlc.suites.controller import check_downloads, guard, read_project, refuse_typos, remove_old_logs
+from xmlc.suites.needs import unlabelled
 from xmlc.suites.resources import Requests
 from xmlc.suites.slurm import before_submission
 

@@ -109,6 +109,16 @@ def every_method(paper):
     return evaluations(paper, YAML[paper]["methods"])
 
 
+def without_labels(paper):
+    return [method for method in YAML[paper]["methods"] if method in ("expected-f", "expected-f-empty")]
+
+
+def with_full(paper, methods):
+    """Beside them, of models of the whole training set the methods that need no labels."""
+    on_full = [file.replace("/80/", "/full/") for file in evaluations(paper, without_labels(paper))]
+    return evaluations(paper, methods) + on_full
+
+
 def instance_f(paper):
     return inferred(paper, "80") + evaluations(paper, ["for-instance-f"])
 
@@ -132,10 +142,15 @@ LISTED = {
     ("oplt2021", "figure2"): lambda paper: streams(paper, FEW),
     ("swnn2018", "claims"): lambda paper: rankings(paper) + searched(paper) + statistics(paper),
     **{("swnn2018", f"table{n}"): statistics for n in range(1, 6)},
-    **{(paper, table): every_method for paper in ("plt2016", "demo", "scale") for table in ("table2", "table4")},
+    **{(paper, "table2"): lambda paper: with_full(paper, YAML[paper]["methods"]) for paper in ("plt2016", "demo")},
+    **{(paper, "table4"): every_method for paper in ("plt2016", "demo")},
+    **{("scale", table): every_method for table in ("table2", "table4")},
     ("hashing", "table2"): every_method,
     **{(paper, "figure1"): every_method for paper in ("plt2016", "demo")},
-    **{(paper, "measures"): lambda paper: evaluations(paper, measured(paper)) for paper in ("plt2016", "demo")},
+    **{
+        (paper, "measures"): lambda paper: with_full(paper, measured(paper) + without_labels(paper))
+        for paper in ("plt2016", "demo")
+    },
     **{(paper, "instance-f"): instance_f for paper in ("plt2016", "demo")},
     **{(paper, "peers"): peers for paper in YAML},
 }

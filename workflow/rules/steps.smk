@@ -183,6 +183,7 @@ for job in jobs.threshold_jobs(project):
         input:
             **trained("80"),
             estimates=paths.ESTIMATES,
+            full=[paths.MODEL.of(portion="full"), paths.TRAINING.of(portion="full")] if unlabelled(job.methods) else [],
         output:
             job.records,
             [directory(paths.THRESHOLDS.of(method=method)) for method in job.methods],
@@ -198,10 +199,11 @@ for job in jobs.threshold_jobs(project):
             code=code_for("thresholds", *project.extensions),
             methods=job.methods,
             inferred=job.inference.options("--infer") if job.inference else [],
+            full=lambda wildcards, input: ["--full", input.full[1].rpartition("/")[0]] if input.full else [],
             extensions=jobs.options("--extension", project.extensions),
             folder=lambda wildcards, output: output[0].rsplit("/", 2)[0],
         shell:
-            "xmlc thresholds {params.methods} {params.inferred} --data {input.data} --model {input.model}"
+            "xmlc thresholds {params.methods} {params.inferred} {params.full} --data {input.data} --model {input.model}"
             " --training {input.training} --estimates {input.estimates} {params.extensions:q} --threads {threads}"
             " --out {params.folder} 2> {log}"
 

@@ -54,14 +54,16 @@ class Chosen(GridScores):
     Attributes
     ----------
     validation, test : dict of str to float
-        By the names of `xmlc.metrics.measures`; of the validation set macro-F at least.
+        By the names of `xmlc.metrics.measures`; of the validation set macro-F at least, or nothing where the model has
+        learned it.
     """
 
     validation: dict[str, float]
     test: dict[str, float]
 
     def __post_init__(self) -> None:
-        check_scores(".validation", self.validation, ["macro_f"], shares_of(self.validation))
+        needed = ["macro_f"] if self.validation else []
+        check_scores(".validation", self.validation, needed, shares_of(self.validation))
         check_label_set_scores(".test", self.test)
 
 
@@ -83,6 +85,11 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
     method: str
     grid: tuple[GridScores, ...]
     best: Chosen
+
+    @property
+    def method_name(self) -> str:
+        """The method; behind it ``-full`` with a model of the whole training set, which has rows of its own."""
+        return self.method + "-full" * (self.portion == "full")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,9 +120,9 @@ def frame(records: Sequence[ThresholdRecord]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             identity(record)
-            | {"method": record.method}
+            | {"method": record.method_name}
             | measured(record.best.test, names)
-            | {"validation_macro_f": 100 * record.best.validation["macro_f"]}
+            | {"validation_macro_f": 100 * record.best.validation.get("macro_f", float("nan"))}
             | {"c": or_nan(record.best.c), "a": or_nan(record.best.a), "b": or_nan(record.best.b)}
             | costs_in(record.costs, COST_COLUMNS)
             for record in records

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +18,13 @@ from xmlc.data.prepared import Prepared
 from xmlc.kernels.stored import load_array
 from xmlc.metrics.classification import classification_metrics, measure_scores
 from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.registry import load_estimator
 from xmlc.records.thresholds import Chosen, Estimates, GridScores, ThresholdCosts, ThresholdRecord, TunedThresholds
 from xmlc.records.training import TrainingRecord
 from xmlc.steps.timed import instances_for, mean_inner_products, predict_timed
 from xmlc.thresholds.bounds import GRID, priors
 from xmlc.thresholds.methods import apply_thresholds
-from xmlc.thresholds.sweeps import Tuned, scores_of, tune
+from xmlc.thresholds.sweeps import GridPoint, Tuned, fit_unlabelled, scores_of, tune
 
 
 def tune_timed(
@@ -85,7 +88,55 @@ def evaluate_method(
     threads: int,
     out: Path,
 ) -> None:
-    """Predict validation and test set with tuned thresholds, score both by every metric, and write the record.
+    """Evaluate tuned thresholds on the validation and the test set, and write the record."""
+    tuning = TunedThresholds.read(tuned / TunedThresholds.FILE)
+    thresholds = load_array(tuned / "thresholds.npy", np.float32, (None,), mmap=False)
+    spe = {part: load_csr(estimates, part, made_by="estimate") for part in ("val", "test")}
+    point = tuning.grid[tuning.best]
+    chosen = GridPoint(thresholds, c=point.c, a=point.a, b=point.b)
+    evaluate_point(
+        prepared, model, training, spe, tuning.method, tuning.grid, chosen, tuning.tune_seconds, threads, out
+    )
+
+
+def evaluate_on_full(prepared: Prepared, full: Path, methods: Iterable[str], floor: float, threads: int) -> None:
+    """Evaluate methods that need no labels with the model of the whole training set, and write the records.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    full : Path
+        Folder of the model and the record of its training, for ``evaluation/<method>.json``.
+    methods : iterable of str
+        Names in `xmlc.metrics.measures.UNLABELLED_METHODS`.
+    floor : float
+        Only greater estimates of the test set are used.
+    threads : int
+    """
+    training, prior = TrainingRecord.read(full / "train.json"), priors(prepared.part("train")[1])
+    model = load_estimator(training.estimator, full / "model", threads)
+    spe = model.predict_proba(instances_for(model, prepared, "test"), floor)
+    for method in methods:
+        fit_unlabelled(method, spe[:WARM_UP_ROWS], prior)  # compiles, untimed
+        fitted, seconds = timed(partial(fit_unlabelled, method, spe, prior))
+        point = GridPoint(np.maximum(fitted.thresholds_, np.float32(floor)))
+        out = full / "evaluation" / f"{method}.json"
+        evaluate_point(prepared, model, training, {"test": spe}, method, (), point, seconds, threads, out)
+
+
+def evaluate_point(
+    prepared: Prepared,
+    model: SparseProbabilityEstimator,
+    training: TrainingRecord,
+    spe: Mapping[str, sparse.csr_array],
+    method: str,
+    grid: tuple[GridScores, ...],
+    point: GridPoint,
+    tune_seconds: float,
+    threads: int,
+    out: Path,
+) -> None:
+    """Predict parts with thresholds, the test set among them, score them by every metric, and write the record.
 
     The cost is that of a prediction of the test set by the model with these thresholds, not of reading its estimates.
 
@@ -94,23 +145,18 @@ def evaluate_method(
     XmlcError
         The model does not predict what its estimates say.
     """
-    tuning = TunedThresholds.read(tuned / TunedThresholds.FILE)
-    thresholds = load_array(tuned / "thresholds.npy", np.float32, (None,), mmap=False)
-    predicted = {
-        part: apply_thresholds(load_csr(estimates, part, made_by="estimate"), thresholds) for part in ("val", "test")
-    }
+    predicted = {part: apply_thresholds(estimates, point.thresholds) for part, estimates in spe.items()}
     X = instances_for(model, prepared, "test")
-    answer, ms = predict_timed(model, X, lambda rows: model.predict_proba(rows, thresholds))
+    answer, ms = predict_timed(model, X, lambda rows: model.predict_proba(rows, point.thresholds))
     if answer.nnz != predicted["test"].nnz or (answer.indices != predicted["test"].indices).any():
         raise XmlcError(
             f"the model predicts {answer.nnz} labels with these thresholds, its saved estimates "
-            f"{predicted['test'].nnz}; estimates and model do not belong together: delete {estimates}"
+            f"{predicted['test'].nnz}; estimates and model do not belong together: make the estimates again"
         )
-    validation, test = (classification_metrics(prepared.part(part)[1], sets) for part, sets in predicted.items())
-    point = tuning.grid[tuning.best]
+    scores = {part: classification_metrics(prepared.part(part)[1], sets) for part, sets in predicted.items()}
     costs = ThresholdCosts(
         **asdict(training.costs),
-        tune_seconds=tuning.tune_seconds,
+        tune_seconds=tune_seconds,
         test_ms_per_instance=ms,
         test_inner_products_per_instance=mean_inner_products(model),
         threads=threads,
@@ -118,9 +164,9 @@ def evaluate_method(
     ThresholdRecord(
         **training.head_fields(),
         tuning=training.tuning,
-        method=tuning.method,
-        grid=tuning.grid,
-        best=Chosen(c=point.c, a=point.a, b=point.b, validation=validation, test=test),
+        method=method,
+        grid=grid,
+        best=Chosen(c=point.c, a=point.a, b=point.b, validation=scores.get("val", {}), test=scores["test"]),
         costs=costs,
-        **with_passport(step_costs("evaluate", threads, *training.run_names, tuning.method)),
+        **with_passport(step_costs("evaluate", threads, *training.run_names, method)),
     ).write(out)

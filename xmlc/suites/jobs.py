@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from xmlc.core.errors import XmlcError
 from xmlc.suites import paths
-from xmlc.suites.needs import PEER_METHODS
+from xmlc.suites.needs import PEER_METHODS, unlabelled
 from xmlc.suites.paths import Pattern
 from xmlc.suites.project import Project
 
@@ -119,6 +119,7 @@ class ThresholdJob:
     def records(self) -> list[str]:
         """The record of each method."""
         evaluations = [paths.EVALUATION.of(method=method) for method in self.methods]
+        evaluations += [paths.EVALUATION_OF_FULL.of(method=method) for method in unlabelled(self.methods)]
         return evaluations + (self.inference.records if self.inference else [])
 
     @property

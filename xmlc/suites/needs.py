@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from xmlc.metrics.measures import UNLABELLED_METHODS
 from xmlc.suites import paths
 from xmlc.suites.paths import Pattern
 from xmlc.suites.suite import Run, Suite, Task
@@ -80,8 +81,13 @@ def _is_of_ensembles(suite: Suite, run: Run) -> bool:
     return suite.ensembles is not None and run.model in suite.ensembles.models
 
 
-def _evaluated(methods: Callable[[Suite], list[str]]) -> Files:
-    return of_methods(paths.EVALUATION, lambda suite, run: [] if suite.is_ranked_only(run) else methods(suite))
+def unlabelled(methods: Iterable[str]) -> list[str]:
+    """Name the threshold methods that need no labels: a model of the whole training set is evaluated with them too."""
+    return [method for method in methods if method in UNLABELLED_METHODS]
+
+
+def _evaluated(methods: Callable[[Suite], list[str]], pattern: Pattern = paths.EVALUATION) -> Files:
+    return of_methods(pattern, lambda suite, run: [] if suite.is_ranked_only(run) else methods(suite))
 
 
 def _inferred(portion: str) -> Files:
@@ -165,7 +171,10 @@ RANKINGS_BESIDE_BR = Need("ranking", "full", _ranked_beside("br", most_labels=50
 MULTI_LABEL_RANKINGS = Need("ranking", "full", _ranked_on("multi-label"))
 FEW_SHOT_RANKINGS = Need("ranking", "full", _ranked_on("few-shot"))
 THRESHOLDS = Need("thresholds", "80", _evaluated(lambda suite: suite.methods))
-MEASURES = Need("thresholds", "80", _evaluated(lambda suite: suite.measure_methods))
+THRESHOLDS_OF_FULL = Need(
+    "thresholds", "full", _evaluated(lambda suite: unlabelled(suite.methods), paths.EVALUATION_OF_FULL)
+)
+MEASURES = Need("thresholds", "80", _evaluated(lambda suite: suite.measure_methods + unlabelled(suite.methods)))
 BEST_INSTANCE_F = Need(
     "thresholds", "80", _evaluated(lambda suite: [m for m in suite.measure_methods if m == "for-instance-f"])
 )

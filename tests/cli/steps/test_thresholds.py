@@ -6,6 +6,11 @@ from small_data import prepare_tiny
 
 from xmlc.cli.steps.thresholds import UNFINISHED
 from xmlc.core.files import read_json
+from xmlc.data.prepared import Prepared
+from xmlc.metrics import classification_metrics
+from xmlc.models.registry import load_estimator
+from xmlc.records.thresholds import ThresholdRecord
+from xmlc.thresholds import ExpectedF, priors
 from xmlc.thresholds.sweeps import METHODS
 
 FAILING = '''"""A method that fails as long as a file says so."""
@@ -55,6 +60,23 @@ def test_label_sets_are_inferred_beside_thresholds_or_alone(options, tmp_path, m
     assert sorted(path.name for path in tmp_path.glob("evaluation/*")) == [f"{method}.json" for method in methods]
     assert not (tmp_path / UNFINISHED).exists()
     assert run("thresholds", *options, "--out", tmp_path) == 2, "neither a method nor --infer"
+
+
+def test_a_method_without_labels_is_evaluated_with_the_model_of_the_whole_training_set_too(options, tmp_path):
+    data, full = options[1], tmp_path / "full"
+    arguments = ("--estimator", "plt", "--name", "plt", "--out", full / "model", "--record", full / "train.json")
+    assert run("train", "--data", data, *arguments) == 0
+    assert run("thresholds", "fta", "expected-f", *options, "--full", full, "--out", tmp_path) == 0
+    prepared, (made,) = Prepared(data, 0), full.glob("evaluation/*")
+    X, Y = prepared.part("test")
+    for portion, part, folder in (("80", "fit", options[3]), ("full", "train", full / "model")):
+        fitted = ExpectedF(prior=priors(prepared.part(part)[1]))
+        fitted.fit(spe := load_estimator("plt", folder, 1).predict_proba(X, 0.001))
+        file = tmp_path / "evaluation/expected-f.json" if portion == "80" else made
+        record = ThresholdRecord.read(file)
+        assert record.best.test == classification_metrics(Y, fitted.predict(spe))
+        assert (record.portion, bool(record.best.validation)) == (portion, portion == "80")
+    assert (made.name, record.method_name) == ("expected-f.json", "expected-f-full")
 
 
 def test_a_method_that_fails_loses_nothing_of_the_others(options, tmp_path, capsys, monkeypatch):

@@ -94,6 +94,24 @@ def test_table_2(build):
     assert products[("yeast", "PLT"), "FTA"] == "55"
 
 
+def without_labels():
+    """Records of a method that needs no labels, with models of both portions."""
+    full = thresholds(method="expected-f", f=0.5) | {"portion": "full", "grid": []}
+    full["best"] = full["best"] | {"validation": {}}
+    return [thresholds(method="expected-f", f=0.45), full]
+
+
+def test_methods_without_labels_have_rows_of_both_portions_that_say_whose_they_are(build):
+    table = build("table2", [*every_method(), *without_labels()])
+    assert table.frame["method"].tolist()[-2:] == ["expected-f", "expected-f-full"]
+    assert table.frame["validation_macro_f"].isna().tolist() == [False] * 5 + [True]
+    scores = cells(table.panels[0])
+    assert scores[("yeast", "PLT"), "expected F (ours)"] == "45.00"
+    assert scores[("yeast", "PLT"), "expected F (ours), 100 %"] == "*50.00*"
+    assert any(note.startswith("Expected F: ours, not in the paper") for note in table.notes)
+    assert not any("Expected F" in note for note in build("table2", every_method()).notes)
+
+
 def test_table_4(build):
     published = (
         "model,dataset,a,b,validation_macro_f,test_macro_f,fta,sto\nplt,yeast,300,20000,22.20,22.00,20.41,21.16\n"
@@ -267,6 +285,13 @@ def test_a_label_wise_row_has_its_measure_in_brackets(build_measures):
     assert [line[2:4] for line in table.panels[0].cells()] == [
         [("Micro-F", False), ("[50.00]", False)], [("Micro-F, label-wise", False), ("[50.00]", False)]
     ]  # fmt: skip
+
+
+def test_methods_without_labels_are_rows_beside_the_measures(build_measures):
+    table = build_measures([*every_measure(), *without_labels()])
+    assert table.frame["tuned_for"].tolist()[-2:] == ["expected-f", "expected-f-full"]
+    assert [line[2][0] for line in table.panels[0].cells()[-2:]] == ["expected F (ours)", "expected F (ours), 100 %"]
+    assert [line[3][0] for line in table.panels[0].cells()[-2:]] == ["[45.00]", "[50.00]"]
 
 
 def test_each_model_has_its_panel_and_its_best(build_measures):

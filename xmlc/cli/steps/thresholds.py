@@ -19,11 +19,12 @@ from xmlc.core.files import check_replaceable, file_digest, replace_folder
 from xmlc.core.sources import PACKAGE
 from xmlc.data.prepared import Prepared
 from xmlc.inference.methods import METHODS
+from xmlc.metrics.measures import UNLABELLED_METHODS
 from xmlc.models.registry import load_estimator
 from xmlc.records.thresholds import Estimates
 from xmlc.records.training import TrainingRecord
 from xmlc.steps.inference import basis_of_estimates, needs_sizes, write_inferences
-from xmlc.steps.thresholds import evaluate_method, tune_method
+from xmlc.steps.thresholds import evaluate_method, evaluate_on_full, tune_method
 
 UNFINISHED = ".xmlc-unfinished"  # a name that no folder of a user's has
 
@@ -36,6 +37,9 @@ UNFINISHED = ".xmlc-unfinished"  # a name that no folder of a user's has
 @model_option
 @click.option("--training", type=FILE, required=True, help="Record written by `xmlc train`.")
 @click.option("--estimates", type=FOLDER, required=True, help="Folder written by `xmlc estimate`.")
+@click.option("--full", type=FOLDER, default=None,
+              help="Folder with model/ and train.json of the whole training set: a METHOD that needs no labels is "
+              "evaluated with it too, into its evaluation/.")  # fmt: skip
 @click.option("--extension", type=FILE, multiple=True, help="Python file that registers a method of your own.")
 @click.option("--infer", "inferred", multiple=True, help=f"One of {', '.join(METHODS)}; repeatable.")
 @click.option("--time-limit", type=float, default=None, help="Seconds after which a method of --infer is stopped.")
@@ -48,6 +52,7 @@ def command(
     model_folder: Path,
     training: Path,
     estimates: Path,
+    full: Path | None,
     extension: tuple[Path, ...],
     inferred: tuple[str, ...],
     time_limit: float | None,
@@ -86,6 +91,9 @@ def command(
     if inferred:
         basis = basis_of_estimates(prepared, inferred, estimates)
         write_inferences(basis, inferred, record, time_limit, threads, out / "inference")
+    if full:
+        unlabelled = [method for method in methods if method in UNLABELLED_METHODS]
+        evaluate_on_full(prepared, full, unlabelled, Estimates.read(estimates / Estimates.FILE).floor, threads)
     for folder in ("thresholds", "evaluation"):
         (out / folder).mkdir(parents=True, exist_ok=True)
     for method in methods:

@@ -19,6 +19,7 @@ from xmlc.metrics.measures import (
     RANKING_METRICS,
     SET_METRICS,
     TUNABLE_MEASURES,
+    UNLABELLED_METHODS,
 )
 from xmlc.papers.plt2016.claims import claims as claims
 from xmlc.papers.tables.columns import DEVIATION, column
@@ -36,6 +37,7 @@ from xmlc.papers.tables.table import (
 from xmlc.papers.tables.titles import (
     LIMITS,
     MACRO_F_CONVENTION,
+    METHODS,
     hyperparameter_title,
     method_order,
     method_title,
@@ -49,7 +51,7 @@ from xmlc.records.thresholds import ThresholdRecord
 from xmlc.records.thresholds import frame as threshold_frame
 from xmlc.steps.tuning.ranges import AUTO, Range
 from xmlc.suites.needs import MEASURES as MEASURED
-from xmlc.suites.needs import RANKINGS, THRESHOLDS
+from xmlc.suites.needs import RANKINGS, THRESHOLDS, THRESHOLDS_OF_FULL
 from xmlc.suites.suite import ModelSpec, Suite
 
 HASHED = "plt-hashed"  # the paper's own; "plt" is ours
@@ -80,11 +82,13 @@ def table1(paper: str, records: Sequence[RankingRecord], published: Published) -
     )
 
 
-@table("table2", ("dataset", "model", "method"), THRESHOLDS)
-def table2(paper: str, records: Sequence[ThresholdRecord], published: Published) -> Table:
+@table("table2", ("dataset", "model", "method"), THRESHOLDS, THRESHOLDS_OF_FULL)
+def table2(
+    paper: str, records: Sequence[ThresholdRecord], published: Published, of_full: Sequence[ThresholdRecord] = ()
+) -> Table:
     """Build Table 2 of plt2016: test macro-F, milliseconds and inner products of each threshold method."""
     keys, measures = ("dataset", "model", "method"), ("macro_f", "test_ms", "inner_products")
-    records = [record for record in records if record.method not in ("ofo-ab", *MEASURE_METHODS)]
+    records = [record for record in _with(of_full, records) if record.method not in ("ofo-ab", *MEASURE_METHODS)]
     if not records:
         raise XmlcError(
             "table2: all records are of ofo-ab or of for-<measure>, which stand in tables table4 and measures"
@@ -104,6 +108,13 @@ def table2(paper: str, records: Sequence[ThresholdRecord], published: Published)
         + hashed(records)
     )
     return Table("table2", paper, keys, frame, caption, panels, footnotes)
+
+
+def _with(of_full: Sequence[ThresholdRecord], records: Sequence[ThresholdRecord]) -> list[ThresholdRecord]:
+    """Put the records of models of the whole training set behind the others of the same dataset and model."""
+    every = [*records, *of_full]
+    places = list(dict.fromkeys((record.dataset.name, record.model) for record in every))
+    return sorted(every, key=lambda record: places.index((record.dataset.name, record.model)))
 
 
 BY_METHOD = {
@@ -308,16 +319,17 @@ def _values_panel(model: str, names: list[str], frame: pd.DataFrame) -> Panel:
 MEASURE_KEYS = ("dataset", "model", "tuned_for")
 
 
-@table("measures", MEASURE_KEYS, MEASURED)
-def measures(paper: str, records: Sequence[ThresholdRecord], published: Published) -> Table:
+@table("measures", MEASURE_KEYS, MEASURED, THRESHOLDS_OF_FULL)
+def measures(
+    paper: str, records: Sequence[ThresholdRecord], published: Published, of_full: Sequence[ThresholdRecord] = ()
+) -> Table:
     """Build the table of measures: a row for each that thresholds were tuned for, a column for each."""
-    records = [record for record in records if record.method in MEASURE_METHODS]
+    methods = (*MEASURE_METHODS, *UNLABELLED_METHODS)
+    records = [record for record in _with(of_full, records) if record.method in methods]
     if not records:
-        raise XmlcError(
-            f"measures: no record of the methods {', '.join(MEASURE_METHODS)} is given; expected at least one"
-        )
+        raise XmlcError(f"measures: no record of the methods {', '.join(methods)} is given; expected at least one")
     tuned = threshold_frame(records)
-    tuned["tuned_for"] = tuned.pop("method").map(MEASURE_METHODS)
+    tuned["tuned_for"] = tuned.pop("method").replace(MEASURE_METHODS)
     wanted = (
         *TUNABLE_MEASURES,
         "predicted_per_instance",
@@ -355,10 +367,14 @@ def _of_model(model: str, rows: pd.DataFrame, published: Published, printed: Seq
 
 def _own(tuned_for: str) -> str:
     """Return the measure that a row was tuned for, whichever the variant of the method."""
+    if tuned_for in METHODS:
+        return "macro_f"
     return tuned_for.removesuffix(LABEL_WISE)
 
 
 def _title(tuned_for: str) -> str:
+    if tuned_for in METHODS:
+        return method_title(tuned_for)
     return column(_own(tuned_for)).title + ", label-wise" * tuned_for.endswith(LABEL_WISE)
 
 

@@ -16,6 +16,11 @@ METHODS = {
     "fta-unbounded": "FTA, 1/c",
     "fta-labelwise": "FTA label-wise",
     "ofo-ab": "OFO (a, b)",
+    # Ours: thresholds from the estimates alone, also with the model of the whole training set.
+    "expected-f": "expected F (ours)",
+    "expected-f-full": "expected F (ours), 100 %",
+    "expected-f-empty": "expected F, 0/0 = 1 (ours)",
+    "expected-f-empty-full": "expected F, 0/0 = 1 (ours), 100 %",
     # Label sets inferred instance by instance (gfm2011).
     "h": "H",
     "gfm": "GFM",

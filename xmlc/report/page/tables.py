@@ -349,7 +349,8 @@ class Passports:
         found = [s for s in self._sources.get(paper, ()) if _concerns(s.record, about)]
         method = about.get("method") or METHOD_COLUMNS.get(name)
         if method is None and "tuned_for" in about:
-            method = next((m for m, measure in MEASURE_METHODS.items() if measure == about["tuned_for"]), None)
+            named = (method for method, measure in MEASURE_METHODS.items() if measure == about["tuned_for"])
+            method = next(named, about["tuned_for"])
         if method is not None:
             found = [s for s in found if s.record.method_name == method] or found
         else:
