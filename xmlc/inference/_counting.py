@@ -13,7 +13,7 @@ import numpy as np
 from xmlc.core.kernel_cache import njit
 from xmlc.inference._gfm import by_descending_marginal, maximise, rank_places
 from xmlc.inference._independent import candidates, leave_one_out_sizes
-from xmlc.kernels.arrays import unowned
+from xmlc.kernels.arrays import borrowed, unowned
 
 
 @njit(cache=True, nogil=True)
@@ -97,14 +97,17 @@ def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, va
     kept = np.empty(labels.size, dtype=np.uint32)
     place = 0
     for i in range(counts.size):
-        ids, p = labels[indptr[i] : indptr[i + 1]], marginals[indptr[i] : indptr[i + 1]]
+        ids, p = borrowed(labels, indptr[i], indptr[i + 1]), borrowed(marginals, indptr[i], indptr[i + 1])
         order, n_candidates, p_empty = candidates(p, ids)
         if thresholds.size > 0:  # the set that reaches one of few thresholds may be larger than the best of all
             n_candidates = p.size
             rank_places(p, ids, order)
-        P, sizes = leave_one_out_sizes(p, p[order[:n_candidates]])
-        ranked = ids[order[:n_candidates]]
-        counts[i], values[i] = maximise(P, sizes, p_empty, ranked, by_marginal, thresholds, kept[place:])
+        own, ranked = np.empty(n_candidates), np.empty(n_candidates, dtype=np.uint32)
+        for rank in range(n_candidates):
+            own[rank], ranked[rank] = p[order[rank]], ids[order[rank]]
+        P, sizes = leave_one_out_sizes(p, own)
+        chosen = borrowed(kept, place, kept.size)
+        counts[i], values[i] = maximise(P, sizes, p_empty, ranked, by_marginal, thresholds, chosen)
         place += counts[i]
     return kept[:place]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import copy_into, row_of, sort
+from xmlc.kernels.arrays import borrowed, copy_into, kth_smallest, row_of
 from xmlc.kernels.heaps import make_heap, pop_first
 from xmlc.kernels.sums import total
 
@@ -26,8 +26,9 @@ def columns_of_f(P, sizes, k, F):
     Both at once, because P may exceed the first cache, and four sizes at a time, so that F is read and written a
     quarter as often; sizes are added in ascending order.
     """
-    F[:] = 0.0
     f, g, whole = row_of(F, 0), row_of(F, 1), sizes.size & ~3
+    for i in range(f.size):
+        f[i] = g[i] = 0.0
     for s in range(0, whole, 4):
         p, q, r, t = sizes[s] + k, sizes[s + 1] + k, sizes[s + 2] + k, sizes[s + 3] + k
         u, v, w, x = 1.0 / p, 1.0 / q, 1.0 / r, 1.0 / t
@@ -125,7 +126,7 @@ def best_size(P, sizes, p_empty, by_marginal, thresholds):
             if k > n_columns:
                 columns_of_f(P, sizes, k, F)
                 n_columns += 2
-            f = F[(k - 1) & 1]
+            f = row_of(F, (k - 1) & 1)
             least = f[k - 1]
             most = k * least + sum_above(f, least, sums)
             if 2.0 * most <= best:
@@ -142,8 +143,9 @@ def best_size(P, sizes, p_empty, by_marginal, thresholds):
 @njit(cache=True, nogil=True)
 def rank_places(values, ids, order):
     """Write the first ``order.size`` places by descending value (in multiples of `GRAIN`), then ascending id."""
-    grains = np.rint(values / GRAIN)
-    heap = np.empty(values.size, dtype=np.int64)
+    grains, heap = np.empty(values.size), np.empty(values.size, dtype=np.int64)
+    for i in range(values.size):
+        grains[i] = np.rint(values[i] / GRAIN)
     make_heap(heap, grains, ids)
     for rank in range(order.size):
         order[rank] = pop_first(heap, heap.size - rank, grains, ids)
@@ -160,9 +162,12 @@ def keep_largest(values, ids, k, kept):
     kept : uint32, at least k
         Written.
     """
-    selected = values.copy()
+    selected, least = np.empty(values.size), np.inf
+    copy_into(selected, values)
     sum_of_largest(selected, k)
-    least = np.rint(selected[:k].min() / GRAIN)
+    for i in range(k):
+        least = min(least, selected[i])
+    least = np.rint(least / GRAIN)
     n_kept, n_equal, equal = 0, 0, np.empty(ids.size, dtype=np.uint32)
     for i in range(ids.size):
         grain = np.rint(values[i] / GRAIN)
@@ -173,8 +178,8 @@ def keep_largest(values, ids, k, kept):
             equal[n_equal] = ids[i]
             n_equal += 1
     if n_kept + n_equal > k:
-        sort(equal[:n_equal])
-    copy_into(kept[n_kept:], equal[: k - n_kept])
+        kth_smallest(borrowed(equal, 0, n_equal), k - n_kept)  # which puts the smaller ones before it
+    copy_into(borrowed(kept, n_kept, k), borrowed(equal, 0, k - n_kept))
 
 
 @njit(cache=True, nogil=True)
@@ -214,11 +219,11 @@ def maximise(P, sizes, p_empty, ids, by_marginal, thresholds, kept):
     """
     k, value, _ = best_size(P, sizes, p_empty, by_marginal, thresholds)
     if by_marginal:
-        copy_into(kept, ids[:k])
+        copy_into(kept, borrowed(ids, 0, k))
     elif k > 0:
         F = np.empty((2, ids.size))
         columns_of_f(P, sizes, k, F)
-        keep_largest(F[0], ids, k, kept)
+        keep_largest(row_of(F, 0), ids, k, kept)
     return k, value
 
 
@@ -244,7 +249,7 @@ def sum_of_largest(values, k):
     """
     low, high, k = np.uint64(0), np.uint64(values.size), np.uint64(k)
     last = k - np.uint64(1)
-    if count_above(values, values[last]) != last or count_above(values[:k], values[last]) != last:
+    if count_above(values, values[last]) != last or count_above(borrowed(values, 0, k), values[last]) != last:
         while k < high:
             pivot = values[last]
             greater = move_to_front(values, low, high, pivot, False)
@@ -310,7 +315,8 @@ def sum_above(values, least, sums):
     sums : float64 (LANES,)
         Written.
     """
-    sums[:] = 0.0
+    for lane in range(LANES):
+        sums[lane] = 0.0
     whole = values.size // LANES * LANES
     for start in range(0, whole, LANES):
         for lane in range(LANES):

@@ -68,7 +68,10 @@ def candidates(p, ids):
             break
         n_candidates = k
         lower = max(lower, 2.0 * mass / (k + 1.0 + total - mass / k))
-    return heap[::-1].copy(), n_candidates, p_empty
+    order = np.empty(p.size, dtype=np.int64)
+    for rank in range(p.size):
+        order[rank] = heap[p.size - 1 - rank]
+    return order, n_candidates, p_empty
 
 
 @njit(cache=True, nogil=True)
@@ -89,13 +92,17 @@ def leave_one_out_sizes(p, ranked):
     P : float64 (S, K), sizes : float64 (S,)
     """
     law = count_distribution(p, count_limit(p.sum(), p.size))
-    kept = np.flatnonzero(law[1:] > 1e-17)
-    P, rest = np.empty((kept.size, ranked.size)), np.empty(law.size - 1)
+    sizes, n_sizes = np.empty(law.size), 0
+    for size in range(1, law.size):
+        if law[size] > 1e-17:
+            sizes[n_sizes] = size
+            n_sizes += 1
+    P, rest = np.empty((n_sizes, ranked.size)), np.empty(law.size - 1)
     for i in range(ranked.size):
         without_label(law, ranked[i], rest)
-        for s in range(kept.size):
-            P[s, i] = ranked[i] * rest[kept[s]]
-    return P, kept + 1.0
+        for s in range(n_sizes):
+            P[s, i] = ranked[i] * rest[np.int64(sizes[s]) - 1]
+    return P, sizes[:n_sizes]
 
 
 @njit(cache=True, nogil=True)
