@@ -19,9 +19,6 @@ def test_the_figure_is_that_of_the_measurements():
     assert MAKER["FIGURE"].stat().st_size < 60_000
 
 
-def test_the_page_names_all_defaults_that_are_more_than_three_points_behind():
+def test_no_default_is_more_than_three_points_behind():
     cells = [line.split(" | ") for line in MAKER["table"](ROWS)][2:]
-    behind = {(cell[0].strip("| "), cell[2]) for cell in cells if float(cell[-1].strip("| ")) > 3}
-    many = "tib-core-26k", "synthetic-53k"
-    enron = {("enron", "Parabel"), ("enron", "OPLT")}
-    assert behind == enron | {("synthetic-53k", "OPLT")} | {(name, "SWNN") for name in many}
+    assert [cell for cell in cells if float(cell[-1].strip("| ")) > 3] == []

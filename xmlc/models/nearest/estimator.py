@@ -36,7 +36,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
 
     and J is the Jaccard similarity of the supports (Section 3.3). Only instances with a positive similarity vote; of
     equally similar ones those with the smaller numbers are the nearest. A label's estimate is its share of the votes
-    (the weights V_i of Section 3.5), so that it is at most 1. Training builds an index only.
+    (the weights V_i of Section 3.5), so that it is at most 1. Training builds an index, and chooses beta.
 
     The search is exact: an instance that is skipped has an upper bound of the similarity below the S-th best.
     Similarities are numbers of float32 and the same bits on any number of threads.
