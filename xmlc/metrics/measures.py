@@ -33,5 +33,5 @@ MEASURE_METHODS = {
     "for-" + name.replace("_", "-"): name
     for name in (*TUNABLE, *(name + LABEL_WISE for name in TUNABLE if TUNABLE[name].average == "micro"))
 }
-# Threshold methods for macro-F that need no labels: the F-measure of a label without positives and predictions.
+# Threshold methods for macro-F without a validation set: the F-measure of a label without positives and predictions.
 UNLABELLED_METHODS = {"expected-f": 0, "expected-f-empty": 1}

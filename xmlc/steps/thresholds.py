@@ -100,7 +100,7 @@ def evaluate_method(
 
 
 def evaluate_on_full(prepared: Prepared, full: Path, methods: Iterable[str], floor: float, threads: int) -> None:
-    """Evaluate methods that need no labels with the model of the whole training set, and write the records.
+    """Evaluate methods without a validation set with the model of the whole training set, and write the records.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ def _is_of_ensembles(suite: Suite, run: Run) -> bool:
 
 
 def unlabelled(methods: Iterable[str]) -> list[str]:
-    """Name the threshold methods that need no labels: a model of the whole training set is evaluated with them too."""
+    """Name the threshold methods that need no validation set: they take a model of the whole training set too."""
     return [method for method in methods if method in UNLABELLED_METHODS]
 
 

@@ -150,7 +150,7 @@ def tune(
         What chooses in place of the method's own measure, such as ``macro_f_present``: a name that
         `xmlc.metrics.classification_metrics` returns, of a measure that is best where it is highest.
     unlabelled : csr_array of float32, optional
-        Estimates that a method without labels is fitted on in place of ``spe``.
+        Estimates that a method without a validation set is fitted on in place of ``spe``.
 
     Raises
     ------

@@ -38,8 +38,8 @@ UNFINISHED = ".xmlc-unfinished"  # a name that no folder of a user's has
 @click.option("--training", type=FILE, required=True, help="Record written by `xmlc train`.")
 @click.option("--estimates", type=FOLDER, required=True, help="Folder written by `xmlc estimate`.")
 @click.option("--full", type=FOLDER, default=None,
-              help="Folder with model/ and train.json of the whole training set: a METHOD that needs no labels is "
-              "evaluated with it too, into its evaluation/.")  # fmt: skip
+              help="Folder with model/ and train.json of the whole training set: a METHOD that needs no "
+              "validation set is evaluated with it too, into its evaluation/.")  # fmt: skip
 @click.option("--extension", type=FILE, multiple=True, help="Python file that registers a method of your own.")
 @click.option("--infer", "inferred", multiple=True, help=f"One of {', '.join(METHODS)}; repeatable.")
 @click.option("--time-limit", type=float, default=None, help="Seconds after which a method of --infer is stopped.")

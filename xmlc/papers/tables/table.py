@@ -363,9 +363,9 @@ def notes(
         lines.append("FTA label-wise: the fixed thresholds searched label by label instead of one for all labels.")
     if any((record.method_name or "").startswith("expected-f") for record in records):
         lines.append(
-            "Expected F: ours, not in the paper: thresholds of greatest expected macro-F by the test set's estimates, "
-            "without validation labels; a label without positives and predictions counts 0, or 1 where 0/0 = 1. 100 %: "
-            "with the model of the whole training set."
+            "Expected F: ours, not in the paper: thresholds of greatest expected macro-F by the test set's estimates "
+            "and the labels' shares of the training set, without a validation set; a label without positives and "
+            "predictions counts 0, or 1 where 0/0 = 1. 100 %: with the model of the whole training set."
         )
     if any(part.published for panel in panels for part in panel.columns):
         lines.append(f"(paper): the value that {paper} prints; its times are of another machine.")
