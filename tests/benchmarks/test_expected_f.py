@@ -1,13 +1,15 @@
 """The benchmark of expected macro-F: its contenders are what they are called."""
 
+import csv
 import lzma
 
 import numpy as np
 import pytest
 from benchmark_rows import run_benchmark
+from repository import ROOT
 from small_data import prepare_tiny
 
-from benchmarks.expected_f import BEST, METHODS, PART, WHOLE, estimates_of
+from benchmarks.expected_f import BEST, METHODS, PART, PRIOR, WHOLE, estimates_of
 from benchmarks.harness import Data
 from xmlc.kernels.csr import top_k_of
 from xmlc.metrics import macro_f
@@ -58,3 +60,59 @@ def test_estimates_of_another_program_are_halved(tmp_path):
     rows = run_benchmark(tmp_path, "expected-f", "--data", tmp_path, "--seeds", 2)
     assert rows["given, 80 %", "ExpectedF(zero_division=1)", "macro_f", 1]["rounds"] == [100, 100]
     assert rows["given, 80 %", "labels, training instances from 1", "labels", 1]["value"] == 0
+
+
+NAMES = {"plt": "PLT, SGD", "plt-batch": "PLT", "fastxml": "FastXML", "swnn": "SWNN", "given": "given"}
+CONVENTION = {"macro_f_present": "ExpectedF(zero_division=0)", "macro_f": "ExpectedF(zero_division=1)"}
+FITTED = ("100", "300", "1000", "3000", "the 20 %")
+BANDS = (0, 1, 2, 4, 11, 101)
+
+
+def gain_cells(rows, dataset, model, measure, ours):
+    """The best tuned method on the test set, and the points gained over it; bold where the interval excludes 0."""
+    value = {method: rows[dataset, f"{model}, {PART}", method, measure]["value"] for method in METHODS}
+    best = max(METHODS, key=lambda method: float(value[method]))
+    yield f"{best.upper()} {float(value[best]):.1f}"
+    for portion, prior in ((PART, ""), (PART, PRIOR), (WHOLE, ""), (WHOLE, PRIOR)):
+        if gain := rows.get((dataset, f"{model}, {portion} / {best}, {PART}", ours + prior, measure)):
+            low, high = map(float, gain["note"].rpartition(": ")[2].split(" to "))
+            text = f"{float(gain['value']):+.1f}"
+            yield f"**{text}**" if model != "given" and (low > 0 or high < 0) else text
+        else:
+            yield ""
+
+
+def page_lines(rows):
+    """The lines of the page's tables."""
+    subjects = dict.fromkeys((dataset, who.split(", ")[0]) for dataset, who, *_ in rows if " / " not in who)
+    for measure, ours in CONVENTION.items():
+        for dataset, model in subjects:
+            yield [dataset, NAMES[model], *gain_cells(rows, dataset, model, measure, ours)]
+    for dataset, model in subjects:
+        if dataset not in ("scene", "yeast", "enron"):
+            cells = []
+            for measure, ours in CONVENTION.items():
+                for size in FITTED:
+                    names = [f"{ours} of {size}, floor={floor}" for floor in (0, 0.25)]
+                    found = [rows.get((dataset, f"{model}, {PART}", name, measure)) for name in names]
+                    cells.append(" / ".join(f"{float(row['value']):.1f}" for row in found if row))
+                cells.append(f"{float(rows[dataset, f'{model}, {PART}', ours, measure]['value']):.1f}")
+            yield [dataset, NAMES[model], *cells]
+    for dataset, model in subjects:
+        if dataset == "tib-core-26k":
+            cells = []
+            for band in BANDS:
+                name = f"labels, training instances from {band}"
+                sums = [rows[dataset, f"{model}, {PART}", name, what]["value"] for what in ("estimates", "positives")]
+                cells.append(" / ".join(f"{float(one):,.0f}" for one in sums))
+            yield [NAMES[model], *cells]
+
+
+def test_the_tables_of_the_page_are_what_was_measured():
+    with open(ROOT / "results/benchmarks/expected-f.csv", newline="") as file:
+        rows = {(row["dataset"], row["contender"], row["task"], row["measure"]): row for row in csv.DictReader(file)}
+    page = (ROOT / "docs/label_sets.md").read_text()
+    lines = list(page_lines(rows))
+    assert len(lines) > 40
+    for line in lines:
+        assert f"| {' | '.join(line)} |\n" in page
