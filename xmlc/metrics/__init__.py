@@ -10,7 +10,7 @@ from xmlc.metrics.classification import (
     micro_f,
     micro_jaccard,
 )
-from xmlc.metrics.plots import plot_macro_f, plot_precision_by_frequency, plot_reliability
+from xmlc.metrics.plots import groups_by_frequency, plot_macro_f, plot_precision_by_frequency, plot_reliability
 from xmlc.metrics.ranking import (
     maximum_precision_at_k,
     ndcg_at_k,
@@ -23,6 +23,7 @@ from xmlc.metrics.ranking import (
 
 __all__ = [
     "classification_metrics",
+    "groups_by_frequency",
     "hamming_loss",
     "instance_f",
     "instance_jaccard",

@@ -102,8 +102,8 @@ def plot_reliability(Y_train: object, Y: object, spe: object, ax: Any = None) ->
     Parameters
     ----------
     Y_train : boolean CSR, shape (n_train, m)
-        Groups the labels by their numbers of digits: 0, 1 to 9, 10 to 99. The numbers in ``Y`` would not do: a label
-        that is rare there by chance looks estimated too high.
+        Groups the labels (`groups_by_frequency`). ``Y`` would not do: a label that is rare there by chance looks
+        estimated too high.
     Y : boolean CSR, shape (n, m)
     spe : csr_array of float32, shape (n, m)
         Estimates of instances that the model has not learned.
@@ -123,7 +123,7 @@ def plot_reliability(Y_train: object, Y: object, spe: object, ax: Any = None) ->
     (array([0.5]), array([0.5]), '1 to 9: 1.00')
     """
     Y, spe, ax = as_labels(Y), as_estimates(spe), ax or new_axes()
-    digits = np.searchsorted(10 ** np.arange(10), as_labels(Y_train).sum(axis=0), side="right")
+    digits = groups_by_frequency(Y_train)
     true = np.asarray(Y[spe.nonzero()]).ravel() != 0
     for group in np.unique(digits[spe.indices]):
         of = np.flatnonzero(digits[spe.indices] == group)
@@ -140,6 +140,11 @@ def plot_reliability(Y_train: object, Y: object, spe: object, ax: Any = None) ->
     small = {"fontsize": "small", "title_fontsize": "small", "handlelength": 1}
     ax.legend(title="training instances:\nestimates / true", loc="upper left", **small)
     return ax
+
+
+def groups_by_frequency(Y_train: object) -> np.ndarray:
+    """Group labels by their numbers of training instances: 0, 1 to 9, 10 to 99, ...; int64 of shape (m,), from 0."""
+    return np.searchsorted(10 ** np.arange(10), as_labels(Y_train).sum(axis=0), side="right")
 
 
 def new_axes() -> Any:

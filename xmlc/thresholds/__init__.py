@@ -13,6 +13,7 @@ from xmlc.core.lazy import lazy_names
 if TYPE_CHECKING:
     from xmlc.thresholds.bounds import lower_bounds as lower_bounds
     from xmlc.thresholds.bounds import priors as priors
+    from xmlc.thresholds.calibration import IsotonicCalibration as IsotonicCalibration
     from xmlc.thresholds.expected import ExpectedF as ExpectedF
     from xmlc.thresholds.expected import macro_f_at_k as macro_f_at_k
     from xmlc.thresholds.methods import STO as STO
@@ -29,6 +30,7 @@ PUBLIC = {
     "ExpectedF": "xmlc.thresholds.expected",
     "FTA": "xmlc.thresholds.one_pass",
     "OFO": "xmlc.thresholds.one_pass",
+    "IsotonicCalibration": "xmlc.thresholds.calibration",
     "STO": "xmlc.thresholds.methods",
     "CommonThreshold": "xmlc.thresholds.pooled",
     "MicroLabelWise": "xmlc.thresholds.pooled",

@@ -1,0 +1,60 @@
+"""Isotonic calibration against scikit-learn's, and what it takes and returns."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.isotonic import IsotonicRegression
+
+from xmlc.core.errors import XmlcError
+from xmlc.metrics import groups_by_frequency
+from xmlc.thresholds import IsotonicCalibration
+
+
+def naive_blocks(pairs):
+    """By estimate the value of its block, by the min-max formula: the highest, over starts, of the lowest mean."""
+    estimates = sorted({p for p, _ in pairs})
+    means = {}
+    for p in estimates:
+        means[p] = max(
+            min(np.mean([y for q, y in pairs if low <= q <= high]) for high in estimates if high >= p)
+            for low in estimates
+            if low <= p
+        )
+    return means
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_curves_are_those_of_the_definition_and_of_scikit_learn(seed):
+    rng = np.random.default_rng(seed)
+    spe = (rng.integers(0, 8, (30, 6)) / 8).astype(np.float32)  # with ties
+    Y, groups = rng.random(spe.shape) < spe**2, np.array([0, 0, 3, 3, 3, 7])
+    found = IsotonicCalibration(groups).fit(spe, Y).transform(spe).toarray()
+    for group in (0, 3, 7):
+        of = np.nonzero((spe > 0) & (groups == group))
+        expected = naive_blocks(list(zip(spe[of].tolist(), Y[of].tolist())))
+        np.testing.assert_allclose(found[of], [expected[p] for p in spe[of].tolist()], rtol=1e-6)
+        np.testing.assert_allclose(found[of], IsotonicRegression().fit_transform(spe[of], Y[of]), rtol=1e-6)
+    assert not found[spe == 0].any()
+
+
+def test_an_estimate_between_two_blocks_has_the_value_of_the_higher_one():
+    curve = IsotonicCalibration().fit([[0.2], [0.3], [0.6], [0.7]], [[0], [1], [0], [1]])
+    assert curve.curves_[0][1].tolist() == [0.0, 0.5, 1.0]
+    assert curve.transform([[0.1], [0.25], [0.6], [0.65], [0.9]]).toarray().ravel().tolist() == [0, 0.5, 0.5, 1, 1]
+
+
+def test_a_group_without_a_curve_keeps_its_estimates():
+    groups = groups_by_frequency(sparse.csr_array(np.arange(12)[:, None] < [0, 9, 12]))
+    assert groups.tolist() == [0, 1, 2]
+    fitted = IsotonicCalibration(groups).fit([[0.0, 0.5, 0.5]], [[0, 1, 0]])
+    assert fitted.transform([[0.25, 0.25, 0.25]]).toarray().tolist() == [[0.25, 1.0, 0.0]]
+    assert fitted.transform([[0.25, 0.25, 0.25]]).nnz == 2
+
+
+def test_errors_name_the_fault():
+    with pytest.raises(ValueError, match="is not fitted"):
+        IsotonicCalibration().transform([[0.5]])
+    with pytest.raises(XmlcError, match=r"the SPE has shape \(1, 1\), Y \(1, 2\)"):
+        IsotonicCalibration().fit([[0.5]], [[1, 0]])
+    with pytest.raises(XmlcError, match=r"groups has shape \(2,\); there are 1 labels"):
+        IsotonicCalibration(np.zeros(2)).fit([[0.5]], [[1]])

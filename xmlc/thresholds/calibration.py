@@ -1,0 +1,111 @@
+"""Calibration of estimates by the labels of instances that the model has not learned."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.core.errors import XmlcError
+from xmlc.core.kernel_cache import njit
+from xmlc.kernels.csr import as_estimates, as_labels, with_values, without_zeros
+from xmlc.kernels.estimator import Estimator, hyperparameters, not_fitted
+
+
+@hyperparameters
+class IsotonicCalibration(Estimator):
+    """For each group of labels the non-decreasing step function of the estimates that is closest to the truth.
+
+    Pool adjacent violators (Ayer et al., Annals of Mathematical Statistics 1955; Zadrozny and Elkan, KDD 2002): equal
+    estimates are a block, whose value is the share of true labels, and a block joins the one before it until values
+    increase. Counts are integers, so that the blocks are exact. What is not stored stays 0.
+
+    Parameters
+    ----------
+    groups : ndarray of int, shape (m,), or None
+        Group of each label, such as `xmlc.metrics.groups_by_frequency` gives; None: one for all.
+
+    Attributes
+    ----------
+    curves_ : dict of int to tuple
+        By group the largest estimate of each block and its value, both float32. Labels of other groups keep their
+        estimates.
+
+    Examples
+    --------
+    >>> from xmlc.thresholds import IsotonicCalibration
+    >>> spe, Y = [[0.8], [0.6], [0.4], [0.2]], [[1], [0], [1], [0]]
+    >>> IsotonicCalibration().fit(spe, Y).transform([[0.9], [0.5], [0.1]]).toarray().tolist()
+    [[1.0], [0.5], [0.0]]
+    """
+
+    groups: np.ndarray | None = None
+
+    def fit(self, spe: object, Y: object) -> Self:
+        """Learn the curves.
+
+        Parameters
+        ----------
+        spe : csr_array of float32, shape (n, m)
+        Y : boolean CSR, shape (n, m)
+
+        Raises
+        ------
+        XmlcError
+            The shapes differ, or an estimate is no probability.
+        """
+        spe, Y = as_estimates(spe), as_labels(Y)
+        if spe.shape != Y.shape:
+            raise XmlcError(f"the SPE has shape {spe.shape}, Y {Y.shape}; they must be the same")
+        groups = self._groups_of(spe)
+        true = np.asarray(Y[spe.nonzero()]).ravel() != 0
+        self.curves_: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        for group in np.unique(groups).tolist():
+            of = groups == group
+            estimates, place, counts = np.unique(spe.data[of], return_inverse=True, return_counts=True)
+            hits = np.bincount(place[true[of]], minlength=estimates.size)
+            n_blocks = pool(hits, counts, estimates)
+            self.curves_[group] = estimates[:n_blocks], (hits[:n_blocks] / counts[:n_blocks]).astype(np.float32)
+        return self
+
+    def transform(self, spe: object) -> sparse.csr_array:
+        """Return calibrated estimates, csr_array of float32 of shape (n, m)."""
+        if not hasattr(self, "curves_"):
+            raise not_fitted(self)
+        spe = as_estimates(spe)
+        groups, calibrated = self._groups_of(spe), spe.data.copy()
+        for group, (largest, values) in self.curves_.items():
+            of = groups == group
+            calibrated[of] = values[np.minimum(np.searchsorted(largest, spe.data[of]), largest.size - 1)]
+        return without_zeros(with_values(spe, calibrated))
+
+    def _groups_of(self, spe: sparse.csr_array) -> np.ndarray:
+        if self.groups is None:
+            return np.zeros(spe.nnz, dtype=np.int64)
+        if np.shape(self.groups) != spe.shape[1:]:
+            raise XmlcError(f"groups has shape {np.shape(self.groups)}; there are {spe.shape[1]} labels")
+        return np.asarray(self.groups)[spe.indices]
+
+
+@njit(cache=True, nogil=True)
+def pool(hits, counts, largest):
+    """Join neighbours until shares increase; the beginnings of the arrays become the blocks. Return their number.
+
+    Parameters
+    ----------
+    hits, counts : int64 (b,)
+        True labels and all, of each distinct estimate.
+    largest : float32 (b,)
+        The estimates, rising.
+    """
+    n_blocks = 0
+    for i in range(hits.size):
+        hits[n_blocks], counts[n_blocks], largest[n_blocks] = hits[i], counts[i], largest[i]
+        while n_blocks > 0 and hits[n_blocks - 1] * counts[n_blocks] >= hits[n_blocks] * counts[n_blocks - 1]:
+            hits[n_blocks - 1] += hits[n_blocks]
+            counts[n_blocks - 1] += counts[n_blocks]
+            largest[n_blocks - 1] = largest[n_blocks]
+            n_blocks -= 1
+        n_blocks += 1
+    return n_blocks
