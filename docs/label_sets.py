@@ -1,0 +1,74 @@
+"""Write the figure of the page "Label sets" from results/benchmarks/expected-f.csv."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+HERE = Path(__file__).parent
+FILE = HERE.parent / "results/benchmarks/expected-f.csv"
+FIGURE = HERE / "label_sets.svg"
+MODELS = {"plt-batch": "PLT", "plt": "PLT (SGD)", "fastxml": "FastXML", "swnn": "SWNN", "given": "AttentionXML"}
+# Colours of Okabe and Ito.
+PORTIONS = {"80 %": "#D55E00", "100 %": "#0072B2"}
+METHOD, MEASURE = "ExpectedF(zero_division=0)", "macro_f_present"
+OTHERS = {"fta, 80 %", "sto, 80 %", "ofo, 80 %"}
+LEFT, WIDTH, ROW, TOP = 215, 420, 20, 44  # pixels
+INTERVAL = re.compile(r"(-?[\d.]+) to (-?[\d.]+)$")
+
+Gain = tuple[float, float, float]  # points, and the ends of the interval
+
+
+def read() -> dict[str, dict[str, dict[str, Gain]]]:
+    """Return gains over the best of the others by dataset, model and the model's portion of the training set."""
+    found: dict[str, dict[str, dict[str, Gain]]] = {}
+    with open(FILE, newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            ours, _, other = row["contender"].partition(" / ")
+            if row["task"] == METHOD and row["measure"] == MEASURE and other in OTHERS:
+                model, _, portion = ours.partition(", ")
+                ends = INTERVAL.findall(row["note"]) or [(row["value"], row["value"])]  # of one seed
+                gain = float(row["value"]), float(ends[0][0]), float(ends[0][1])
+                of = found.setdefault(row["dataset"], {}).setdefault(MODELS[model], {})
+                of[portion] = min(gain, of.get(portion, gain))
+    return found
+
+
+def figure(gains: dict[str, dict[str, dict[str, Gain]]]) -> Iterator[str]:
+    """Draw gains with their intervals, a line for each dataset and model, as SVG."""
+    lines = [(name, model) for name, models in gains.items() for model in models]
+    ends = [end for models in gains.values() for of in models.values() for gain in of.values() for end in gain]
+    low, high = int(min(0, *ends) // 2 * 2), int(-(-max(ends) // 2) * 2)
+    height = TOP + ROW * len(lines)
+
+    def at(points: float) -> float:
+        return LEFT + (points - low) / (high - low) * WIDTH
+
+    yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + WIDTH + 20} {height + 32}"'
+    yield ' font-family="sans-serif" font-size="11"><rect width="100%" height="100%" fill="white"/>'
+    for place, (portion, colour) in enumerate(PORTIONS.items()):
+        x = LEFT + place * 190
+        yield f'<g fill="{colour}"><circle cx="{x + 4}" cy="16" r="4"/>'
+        yield f'<text x="{x + 14}" y="20">model of {portion} of the instances</text></g>'
+    for tick in range(low, high + 1, 2):
+        stroke = "#ddd" if tick else "#666"
+        yield f'<path d="M{at(tick):.0f} {TOP - 10}V{height - 10}" stroke="{stroke}"/>'
+        yield f'<text x="{at(tick):.0f}" y="{height + 5}" text-anchor="middle">{tick}</text>'
+    for place, (name, model) in enumerate(lines):
+        y = TOP + ROW * place
+        if place == 0 or lines[place - 1][0] != name:
+            yield f'<path d="M8 {y - 10}H{LEFT + WIDTH}" stroke="#ddd"/>'
+            yield f'<text x="8" y="{y + 4}" font-weight="bold">{name}</text>'
+        yield f'<text x="{LEFT - 10}" y="{y + 4}" text-anchor="end">{model}</text>'
+        for portion, (gain, lower, upper) in gains[name][model].items():
+            colour, shift = PORTIONS.get(portion, "#000000"), -3 if portion == "80 %" else 3
+            yield f'<path d="M{at(lower):.1f} {y + shift}H{at(upper):.1f}" stroke="{colour}" stroke-width="2"/>'
+            yield f'<circle cx="{at(gain):.1f}" cy="{y + shift}" r="3.5" fill="{colour}"/>'
+    yield f'<text x="{LEFT + WIDTH / 2}" y="{height + 22}" text-anchor="middle">'
+    yield "points of macro-F over the labels present, above the best of FTA, STO and OFO</text></svg>"
+
+
+if __name__ == "__main__":
+    FIGURE.write_text("\n".join(figure(read())) + "\n", encoding="utf-8")
