@@ -17,4 +17,4 @@ def test_every_dataset_and_model_has_a_line():
     assert len(gains) > 5
     for name, models in gains.items():
         assert models.keys() <= {"PLT", "PLT (SGD)", "FastXML", "SWNN"} or name == "attentionxml-eurlex"
-        assert all(low <= gain <= high for of in models.values() for gain, low, high in of.values())
+        assert all(low - 0.005 <= gain <= high + 0.005 for of in models.values() for gain, low, high in of.values())
