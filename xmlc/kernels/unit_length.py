@@ -21,17 +21,17 @@ def sum_of_squares(values):
     a = b = c = d = e = f = g = h = 0.0
     whole = values.size & ~7
     for k in range(0, whole, 8):
-        a += np.float64(values[k]) * np.float64(values[k])
-        b += np.float64(values[k + 1]) * np.float64(values[k + 1])
-        c += np.float64(values[k + 2]) * np.float64(values[k + 2])
-        d += np.float64(values[k + 3]) * np.float64(values[k + 3])
-        e += np.float64(values[k + 4]) * np.float64(values[k + 4])
-        f += np.float64(values[k + 5]) * np.float64(values[k + 5])
-        g += np.float64(values[k + 6]) * np.float64(values[k + 6])
-        h += np.float64(values[k + 7]) * np.float64(values[k + 7])
+        a += np.float64(values[k]) * values[k]
+        b += np.float64(values[k + 1]) * values[k + 1]
+        c += np.float64(values[k + 2]) * values[k + 2]
+        d += np.float64(values[k + 3]) * values[k + 3]
+        e += np.float64(values[k + 4]) * values[k + 4]
+        f += np.float64(values[k + 5]) * values[k + 5]
+        g += np.float64(values[k + 6]) * values[k + 6]
+        h += np.float64(values[k + 7]) * values[k + 7]
     total = ((a + b) + (c + d)) + ((e + f) + (g + h))
     for k in range(whole, values.size):
-        total += np.float64(values[k]) * np.float64(values[k])
+        total += np.float64(values[k]) * values[k]
     return total
 
 

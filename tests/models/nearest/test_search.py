@@ -20,7 +20,7 @@ def test_lines_bound_the_length_of_any_number_of_values(values):
     padded = np.zeros(WORD_BITS, dtype=np.float32)
     padded[: len(values)] = values
     lines = np.empty(4, dtype=np.float32)
-    concave_lines(padded, lines)
+    concave_lines(padded, np.empty(WORD_BITS + FLAT + 1), lines)
     sums = np.cumsum(np.sort(padded.astype(np.float64) ** 2)[::-1])
     lengths = np.concatenate(([0.0], np.sqrt(sums) * (1 + 1e-6) / LENGTH_STEPS))
     slope = lengths[FLAT + 1] - lengths[FLAT]

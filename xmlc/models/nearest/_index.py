@@ -102,14 +102,14 @@ def build_index(
     (n, d), x = X.shape, kernel_csr(X)
     pieces = index_pieces(n, block_rows)
     counts, magnitudes = np.zeros((len(pieces), d), dtype=np.uint32), np.zeros((len(pieces), d), dtype=np.float32)
-    run_pieces(lambda k, start, end: count_features(x, start, end, counts[k], magnitudes[k]), pieces, n_jobs)
+    run_pieces(lambda k, start, end: count_features(*x, start, end, counts[k], magnitudes[k]), pieces, n_jobs)
     frequencies = counts.sum(axis=0, dtype=np.int64)
     places, order = order_by_frequency(frequencies, n)
     n_used = int(np.count_nonzero(frequencies))
     n_words = words_that_pay(frequencies[order], n) if n_words is None else n_words
     first = n_words * WORD_BITS
-    n_blocks, blocks = -(-n // block_rows), np.array([start // block_rows for _, start, _ in pieces])
-    list_starts, cursors = start_lists(counts, order[first:n_used], blocks, n_blocks)
+    blocks = np.array([start // block_rows for _, start, _ in pieces])
+    list_starts, cursors = start_lists(counts, order[first:n_used], blocks)
     # The factor keeps quotients from exceeding the steps by rounding.
     steps = magnitudes.max(axis=0)[order[first:n_used]] * np.float32((1 + 1e-6) / POSTING_STEPS)
     block_starts = np.concatenate(([0], np.cumsum(list_starts[:, -1], dtype=np.int64)))
@@ -119,11 +119,15 @@ def build_index(
     largest = np.zeros(n, dtype=np.uint16)
 
     def write(k: int, start: int, end: int) -> None:
-        block = blocks[k]
+        block, a, b = blocks[k], x.indptr[start], x.indptr[end]
+        entries, runs = np.empty(b - a, dtype=np.uint64), np.empty((n_used + 1, 2), dtype=np.uint32)
+        n_runs = by_feature(*x, start, end, counts[k], order[:n_used], np.empty_like(counts[k]), entries, runs)
+        targets = (x.indptr[start:end] - a).astype(np.uint32)
         own, shift = postings[block_starts[block] : block_starts[block + 1]], start - block * block_rows
-        by_place = (counts[k], order[:n_used], first, steps, cursors[k])
-        write_piece(x, start, end, shift, *by_place, row_places, row_values, own)
-        write_frequent(row_starts, row_places, row_values, start, end, words, lengths, largest)
+        rows = (targets, row_places[a:b], row_values[a:b])
+        write_piece(entries, runs[: n_runs + 1], first, steps, cursors[k], shift, *rows, own)
+        if n_words:
+            write_frequent(row_starts, row_places, row_values, start, end, words, lengths, largest)
 
     run_pieces(write, pieces, n_jobs)
     sizes = np.minimum(np.diff(row_starts), np.iinfo(np.uint16).max).astype(np.uint16)
@@ -161,6 +165,49 @@ def words_that_pay(frequencies: np.ndarray, n: int) -> int:
     return n_words
 
 
+def order_by_frequency(frequencies: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Order features by descending frequency, at most n, of equal ones the smaller number first.
+
+    Returns
+    -------
+    places, order : ndarray of uint32, shape (d,)
+        Place of each feature, and feature in each place.
+    """
+    # NumPy sorts 16 bits in linear time.
+    order = np.argsort((n - frequencies).astype(np.min_scalar_type(n)), kind="stable").astype(np.uint32)
+    places = np.empty_like(order)
+    places[order] = np.arange(order.size, dtype=np.uint32)
+    return places, order
+
+
+def start_lists(counts: np.ndarray, listed: np.ndarray, blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Find where lists start in their blocks, and each piece's part of a list.
+
+    Parameters
+    ----------
+    counts : ndarray of uint32, shape (pieces, d)
+    listed : ndarray of uint32, shape (n_lists,)
+        The features that have lists.
+    blocks : ndarray of int, shape (pieces,)
+        Block of each piece, ascending.
+
+    Returns
+    -------
+    list_starts : ndarray of uint32, shape (n_blocks, n_lists + 1)
+    cursors : ndarray of uint32, shape (pieces, n_lists)
+        Where a piece's first posting of a list goes, from the start of the block's postings on.
+    """
+    starts = np.zeros((blocks[-1] + 1, listed.size + 1), dtype=np.uint32)
+    cursors = np.empty((blocks.size, listed.size), dtype=np.uint32)
+    for block, own, before in zip(blocks, counts, cursors):
+        before[:] = starts[block, 1:]
+        starts[block, 1:] += own[listed]
+    np.cumsum(starts, axis=1, dtype=np.uint32, out=starts)
+    for block, before in zip(blocks, cursors):
+        before += starts[block, :-1]
+    return starts, cursors
+
+
 # The construction of the index, piece of instances by piece: kernels.
 #
 # A piece is a range of instances within one block. Its non-zeros are ordered by feature by counting, in room that a
@@ -174,102 +221,44 @@ LENGTH_STEPS = 65000  # lengths of at most 1, and a little more by rounding, as 
 
 
 @njit(cache=True, nogil=True)
-def count_features(x, start, end, counts, largest):
+def count_features(indptr, indices, data, start, end, counts, largest):
     """Count the features of instances ``start .. end - 1``, and find the largest magnitude of each; 8 bytes a non-zero.
 
     Parameters
     ----------
-    x : KernelCSR
+    indptr, indices, data
+        Of the `KernelCSR`.
     counts : uint32 (d,), largest : float32 (d,)
         All zero; written.
     """
-    for p in range(np.uint64(x.indptr[start]), np.uint64(x.indptr[end])):
-        feature, magnitude = x.indices[p], abs(x.data[p])
+    for p in range(np.uint64(indptr[start]), np.uint64(indptr[end])):
+        feature, magnitude = indices[p], abs(data[p])
         counts[feature] += np.uint32(1)
         largest[feature] = magnitude if magnitude > largest[feature] else largest[feature]
 
 
 @njit(cache=True, nogil=True)
-def order_by_frequency(frequencies, n):
-    """Order features by descending frequency, of equal ones the smaller number first: by counting, in O(d + n).
+def by_feature(indptr, indices, data, start, end, counts, order, ends, entries, runs):
+    """Order the non-zeros of a piece by the place of their feature, of one feature by instance; return its features.
 
     Parameters
     ----------
-    frequencies : int64 (d,)
-        0 .. n each.
-
-    Returns
-    -------
-    places, order : uint32 (d,)
-        Place of each feature, and feature in each place.
-    """
-    next_place = np.zeros(n + 2, dtype=np.int64)
-    for frequency in frequencies:
-        next_place[n - frequency + 1] += 1
-    for k in range(n + 1):
-        next_place[k + 1] += next_place[k]
-    places, order = np.empty(frequencies.size, dtype=np.uint32), np.empty(frequencies.size, dtype=np.uint32)
-    for feature in range(frequencies.size):
-        place = next_place[n - frequencies[feature]]
-        next_place[n - frequencies[feature]] += 1
-        places[feature], order[place] = place, feature
-    return places, order
-
-
-@njit(cache=True, nogil=True)
-def start_lists(counts, listed, blocks, n_blocks):
-    """Find where lists start in their blocks, and each piece's part of a list.
-
-    Parameters
-    ----------
-    counts : uint32 (pieces, d)
-    listed : uint32 (n_lists,)
-        The features that have lists.
-    blocks : int64 (pieces,)
-        Block of each piece, ascending.
-
-    Returns
-    -------
-    list_starts : uint32 (n_blocks, n_lists + 1)
-    cursors : uint32 (pieces, n_lists)
-        Where a piece's first posting of a list goes, from the start of the block's postings on.
-    """
-    starts, cursors = np.zeros((n_blocks, listed.size + 1), np.uint32), np.empty((blocks.size, listed.size), np.uint32)
-    for piece in range(blocks.size):
-        sizes, own, before = starts[blocks[piece], 1:], counts[piece], cursors[piece]
-        for j in range(listed.size):
-            before[j] = sizes[j]
-            sizes[j] += own[listed[j]]
-    for block in range(n_blocks):
-        for j in range(listed.size):
-            starts[block, j + 1] += starts[block, j]
-    for piece in range(blocks.size):
-        cursors[piece] += starts[blocks[piece], :-1]
-    return starts, cursors
-
-
-@njit(cache=True, nogil=True)
-def by_feature(x, start, end, counts, order):
-    """Order the non-zeros of a piece by the place of their feature, of one feature by instance.
-
-    Parameters
-    ----------
-    x : KernelCSR
+    indptr, indices, data
+        Of the `KernelCSR`.
     counts : uint32 (d,)
         Of the piece.
     order : uint32 (number of features with non-zeros,)
         Feature in each place.
-
-    Returns
-    -------
+    ends : uint32 (d,)
+        Scratch.
     entries : uint64 (nnz of the piece,)
-        Instance, from ``start`` on, in the upper half and the bits of the value in the lower.
-    runs : uint32 (number of features of the piece + 1, 2)
-        Place of each feature that the piece has, ascending, and its first entry; the last one ends the entries. Most
-        features of sparse data are in few pieces, and to look whether one is there takes longer than an entry.
+        Written: instance, from ``start`` on, in the upper half and the bits of the value in the lower.
+    runs : uint32 (order.size + 1, 2)
+        Written from its start: place of each feature that the piece has, ascending, and its first entry; one more ends
+        the entries. Most features of sparse data are in few pieces, and to look whether one is there takes longer than
+        an entry.
     """
-    ends, begin = np.empty(counts.size, dtype=np.uint32), np.uint32(0)
-    runs, n_runs = np.empty((order.size + 1, 2), dtype=np.uint32), 0
+    n_runs, begin = 0, np.uint32(0)
     for place in range(order.size):
         count = counts[order[place]]
         ends[order[place]] = begin
@@ -277,40 +266,36 @@ def by_feature(x, start, end, counts, order):
         n_runs += count > 0
         begin += count
     runs[n_runs, 0], runs[n_runs, 1] = order.size, begin
-    entries = np.empty(begin, dtype=np.uint64)
     for i in range(start, end):
         row = np.uint64(i - start) << np.uint64(32)
-        for p in range(np.uint64(x.indptr[i]), np.uint64(x.indptr[i + 1])):
-            feature = x.indices[p]
+        for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            feature = indices[p]
             entry = ends[feature]
-            entries[entry] = row | np.uint64(float_bits(x.data[p]))
+            entries[entry] = row | np.uint64(float_bits(data[p]))
             ends[feature] = entry + np.uint32(1)
-    return entries, runs[: n_runs + 1]
+    return n_runs
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def write_piece(x, start, end, shift, counts, order, first, steps, cursors, row_places, row_values, postings):
-    """Write the rows and the postings of instances ``start .. end - 1``.
+def write_piece(entries, runs, first, steps, cursors, shift, targets, row_places, row_values, postings):
+    """Write the rows and the postings of a piece.
 
     Parameters
     ----------
-    x : KernelCSR
-    shift : int
-        Number of the first instance in its block.
-    counts, order
+    entries, runs
         See `by_feature`.
     first : int
         Place of the first feature with lists.
     steps : float32 (n_lists,)
     cursors : uint32 (n_lists,)
         Of the piece, see `start_lists`.
+    shift : int
+        Number of the first instance in its block.
+    targets : uint32 (instances,)
+        Where each row starts; overwritten.
     row_places : uint32 (nnz,), row_values : float32 (nnz,), postings : uint32 (those of the block,)
         Written.
     """
-    base = x.indptr[start]
-    own_places, own_values = row_places[base : x.indptr[end]], row_values[base : x.indptr[end]]
-    entries, runs = by_feature(x, start, end, counts, order)
-    targets = (x.indptr[start:end] - base).astype(np.uint32)
     for k in range(runs.shape[0] - 1):
         place, is_listed, step, posting = runs[k, 0], runs[k, 0] >= first, 0.0, np.uint64(0)
         if is_listed:
@@ -318,7 +303,7 @@ def write_piece(x, start, end, shift, counts, order, first, steps, cursors, row_
         for e in range(runs[k, 1], runs[k + 1, 1]):
             row, value = np.uint32(entries[e] >> np.uint64(32)), bits_float(np.uint32(entries[e]))
             target = targets[row]
-            own_places[target], own_values[target] = place, value
+            row_places[target], row_values[target] = place, value
             targets[row] = target + np.uint32(1)
             if is_listed:
                 # A step that underflowed to nothing leaves nothing to round to.
@@ -338,17 +323,17 @@ def write_frequent(row_starts, row_places, row_values, start, end, words, length
     words : uint64 (W, n), lengths : uint16 (W, n), largest : uint16 (n,)
         All zero; written.
     """
-    squares = np.zeros(words.shape[0])
     for i in range(start, end):
-        squares[:] = 0
-        most = np.float32(0)
+        most, word, square = np.float32(0), np.uint32(0), 0.0
         for p in range(row_starts[i], row_starts[i + 1]):
-            place = row_places[p]
+            place, value = row_places[p], abs(row_values[p])
             if place >= words.shape[0] * WORD_BITS:
                 break
-            words[place >> 6, i] |= np.uint64(1) << np.uint64(place & 63)
-            squares[place >> 6] += np.float64(row_values[p]) ** 2
-            most = max(most, abs(row_values[p]))
-        for w in range(words.shape[0]):
-            lengths[w, i] = np.uint16(np.ceil(np.sqrt(squares[w]) * LENGTH_STEPS))
+            if place >> 6 != word:
+                lengths[word, i] = np.uint16(np.ceil(np.sqrt(square) * LENGTH_STEPS))
+                word, square = place >> 6, 0.0
+            words[word, i] |= np.uint64(1) << np.uint64(place & 63)
+            square += np.float64(value) * np.float64(value)
+            most = value if value > most else most
+        lengths[word, i] = np.uint16(np.ceil(np.sqrt(square) * LENGTH_STEPS))
         largest[i] = np.uint16(np.ceil(most * LENGTH_STEPS))

@@ -18,7 +18,7 @@ import numpy as np
 
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels import elementwise
-from xmlc.kernels.arrays import unowned
+from xmlc.kernels.arrays import borrowed, row_of, unowned
 from xmlc.kernels.bits import bits_set
 from xmlc.kernels.float32 import fma
 from xmlc.kernels.heaps import offer, take_best, worst_kept
@@ -30,8 +30,6 @@ HISTOGRAM_BARS = 512
 GROUPS_PER_NEIGHBOUR = 4  # with fewer groups than so many times S, their maxima say little about the S best
 LOWER = np.float32(0.75)  # of the first mark: the S-th best is seldom less similar
 AHEAD = 4  # rows that are prefetched before they are needed
-# Not `whole`; a plain False has a type of its own, for which `compare` would be compiled again.
-CLOSER_FIRST = np.bool_(False)
 
 
 class SearchScratch(NamedTuple):
@@ -45,6 +43,7 @@ class SearchScratch(NamedTuple):
     bounds: np.ndarray  # float32 (block of instances, to full chunks)
     counts: np.ndarray  # int32 (CHUNK,): frequent features shared
     products: np.ndarray  # float32 (CHUNK,): a bound of their product
+    squares: np.ndarray  # float64 (WORD_BITS + FLAT + 1,): room for `concave_lines`
     lines: np.ndarray  # float32 (W or 1, 4): see `concave_lines`
     halves: np.ndarray  # float32 (CHUNK,): room for `group_maxima`
     groups: np.ndarray  # float32 (groups of a block of instances,): largest bound of each
@@ -52,7 +51,7 @@ class SearchScratch(NamedTuple):
     upper: np.ndarray  # int64 (block of instances, and one more): candidates that are compared first
     lower: np.ndarray  # int64 (the same): those that are compared after
     best: np.ndarray  # uint64 (S,): a heap of keys, the worst in front
-    powers: np.ndarray  # float32 (POWERS + 1,): an upper bound of J**beta for each step of J
+    powers: np.ndarray | None  # float32 (POWERS + 1,): an upper bound of J**beta for each step of J; None for beta 0, 1
     beta: float  # for which the powers were made
 
 
@@ -60,7 +59,10 @@ def search_scratch(index: NeighbourIndex, S: int, beta: float) -> SearchScratch:
     """Make the memory for one thread."""
     rows = min(index.block_rows, index.sizes.size)
     padded = -(-rows // CHUNK) * CHUNK
-    powers = elementwise.power((np.arange(POWERS + 1) + 1) / POWERS, beta)
+    powers = None  # with which numba compiles no powers
+    if beta not in (0, 1):
+        powers = elementwise.power((np.arange(POWERS + 1) + 1) / POWERS, beta).astype(np.float32)
+        powers = np.nextafter(powers, np.float32(np.inf))
     return SearchScratch(
         np.zeros(index.places.size, dtype=np.float32),
         np.zeros(index.words.shape[0], dtype=np.uint64),
@@ -70,6 +72,7 @@ def search_scratch(index: NeighbourIndex, S: int, beta: float) -> SearchScratch:
         np.zeros(padded, dtype=np.float32),
         np.zeros(CHUNK, dtype=np.int32),
         np.zeros(CHUNK, dtype=np.float32),
+        np.zeros(WORD_BITS + FLAT + 1),
         np.zeros((index.words.shape[0], 4), dtype=np.float32),
         np.zeros(CHUNK, dtype=np.float32),
         np.zeros(padded // GROUP, dtype=np.float32),
@@ -77,124 +80,150 @@ def search_scratch(index: NeighbourIndex, S: int, beta: float) -> SearchScratch:
         np.zeros(padded + 1, dtype=np.int64),
         np.zeros(padded + 1, dtype=np.int64),
         np.zeros(S, dtype=np.uint64),
-        np.nextafter(powers.astype(np.float32), np.float32(np.inf)),
+        powers,
         beta,
     )
 
 
 @njit(cache=True, nogil=True)
-def nearest_instances(x, start, end, index, scratch):
-    """Find the S nearest training instances with a positive similarity, for queries ``start .. end - 1``.
+def nearest_instances(x, first_query, index, scratch, neighbours, similarities, n_products):
+    """Find the S nearest training instances with a positive similarity, for q queries.
 
     Parameters
     ----------
     x : KernelCSR
-        Queries of unit length without explicit zeros.
+        Queries of unit length without explicit zeros, of which those from ``first_query`` on are meant.
     index : NeighbourIndex
     scratch : SearchScratch
-        As `search_scratch` makes it, which also says S and beta.
-
-    Returns
-    -------
-    neighbours : int32 (end - start, S)
-        Nearest first, of equally similar ones the smaller number; -1 where there are no more.
-    similarities : float32 (end - start, S)
-    n_products : int64 (end - start,)
-        Training instances whose similarity was computed.
+        As `search_scratch` makes it, which also says beta.
+    neighbours : int32 (q, S), all -1, similarities : float32 (q, S), all zero
+        Written: nearest first, of equally similar ones the smaller number; the rest stays where there are no more.
+    n_products : int64 (q,)
+        Written: training instances whose similarity was computed.
     """
-    index, scratch = unowned(index), unowned(scratch)
-    S, beta = scratch.best.size, scratch.beta
-    neighbours = np.full((end - start, S), -1, dtype=np.int32)
-    similarities = np.zeros((end - start, S), dtype=np.float32)
-    n_products = np.zeros(end - start, dtype=np.int64)
-    n = index.sizes.size
-    for i in range(start, end):
-        features, values = x.indices[x.indptr[i] : x.indptr[i + 1]], x.data[x.indptr[i] : x.indptr[i + 1]]
-        query = open_query(features, values, index, scratch)
+    # The kernels below take the arrays that they need: with named tuples of 30 compilation takes twice as long.
+    indptr, indices, data = unowned(x)
+    (
+        places, row_starts, row_places, row_values, sizes, words, lengths, largest, steps, list_starts, block_starts,
+        postings, block_rows,
+    ) = unowned(index)  # fmt: skip
+    (
+        query, query_words, sums, lists, terms, bounds, counts, products, squares, lines, halves, maxima, histogram,
+        upper, lower, best, powers, beta,
+    ) = unowned(scratch)  # fmt: skip
+    n, n_words = sizes.size, words.shape[0]
+    for q in range(n_products.size):
+        start, end = indptr[first_query + q], indptr[first_query + q + 1]
+        features, values = borrowed(indices, start, end), borrowed(data, start, end)
+        own_largest, error, count_mask = open_query(features, values, places, steps, query, query_words, squares, lines)
         n_best = np.int64(0)  # a plain 0 has a type of its own, for which all that it goes to is compiled again
-        for block in range(index.block_starts.size):
-            first = block * index.block_rows
-            n_rows = min(index.block_rows, n - first)
-            add_postings(features, values, index, block, query[2], scratch)
-            bound_similarities(index, first, n_rows, features.size, query, beta, scratch)
-            n_best, n_found = keep_best(index, first, n_rows, features.size, query, n_best, beta, scratch)
-            n_products[i - start] += n_found
-            scratch.sums[:n_rows] = 0
-        close_query(features, index, scratch)
-        take_best(scratch.best, n_best, neighbours[i - start], similarities[i - start])
-    return neighbours, similarities, n_products
+        for block in range(block_starts.size):
+            first = block * block_rows
+            n_rows = block_rows if block_rows < n - first else n - first
+            own_lists = row_of(list_starts, block)
+            add_postings(
+                features, values, places, n_words, steps, own_lists, block_starts[block], postings, ~count_mask, lists,
+                terms, sums,
+            )  # fmt: skip
+            for here in range(0, n_rows, CHUNK):
+                start, end = first + here, first + here + (CHUNK if here + CHUNK < n_rows else n_rows - here)
+                bound_frequent(start, end, words, lengths, query_words, lines, counts, products)
+                bound_chunk(
+                    borrowed(sums, here, n_rows), counts, products, borrowed(sizes, start, end),
+                    borrowed(largest, start, end), features.size, own_largest, error, count_mask, beta, powers,
+                    borrowed(bounds, here, here + CHUNK),
+                )  # fmt: skip
+                group_maxima(
+                    borrowed(bounds, here, here + CHUNK), halves,
+                    borrowed(maxima, here // GROUP, (here + CHUNK) // GROUP),
+                )  # fmt: skip
+            n_best, n_found = keep_best(
+                first, n_rows, bounds, maxima, histogram, upper, lower, features.size, error, count_mask, beta, powers,
+                sums, words, query_words, row_starts, row_places, row_values, query, best, n_best,
+            )  # fmt: skip
+            n_products[q] += n_found
+            for i in range(n_rows):
+                sums[i] = 0
+        for p in range(features.size):
+            query[places[features[p]]] = 0
+        for w in range(n_words):
+            query_words[w] = 0
+        take_best(best, n_best, row_of(neighbours, q), row_of(similarities, q))
 
 
-@njit(cache=True, nogil=True)
-def keep_best(index, first, n_rows, n_features, query, n_best, beta, scratch):
+@njit(cache=True, nogil=True, error_model="numpy")
+def keep_best(
+    first, n_rows, bounds, maxima, histogram, upper, lower, n_features, error, count_mask, beta, powers,
+    sums, words, query_words, row_starts, row_places, row_values, query, best, n_best,
+):  # fmt: skip
     """Compute similarities, the most promising first, until no other can be among the S best.
 
     At least S bounds reach the S-th largest of the groups' maxima: those come first, and set a mark that few others
-    reach.
+    reach. If there are not S best ones yet, they are taken whole. Otherwise the bound of a candidate is first made
+    closer by its frequent features, which stand at the front of its row. The similarity is float32 of a float64 number:
+    J**beta times the product of the two rows, see `row_product`.
+
+    Returns
+    -------
+    n_best : int
+        How many are kept.
+    n_products : int
+        How many similarities were computed.
     """
-    S, bounds, upper, lower = scratch.best.size, scratch.bounds, scratch.upper, scratch.lower
-    maxima = scratch.groups[: (n_rows + GROUP - 1) // GROUP]
-    mark = worst_kept(scratch.best, n_best, S)
-    high = mark
+    S, bounds, maxima = best.size, borrowed(bounds, 0, n_rows), borrowed(maxima, 0, (n_rows + GROUP - 1) // GROUP)
+    high = mark = worst_kept(best, n_best, S)
     if n_rows > S:
         few = maxima.size < GROUPS_PER_NEIGHBOUR * S
-        high = max(high, below_kth_largest(bounds[:n_rows] if few else maxima, S, scratch.histogram))
-    low = max(LOWER * high, mark)
-    n_found = collect(bounds, maxima, low, upper, lower)
-    n_upper, n_lower = split(lower[:n_found], bounds, high, upper)
-    n_best, n_first = compare(upper[:n_upper], first, index, n_features, query, n_best, beta, n_best < S, scratch)
-    n_upper, _ = split(lower[:n_lower], bounds, worst_kept(scratch.best, n_best, S), upper)
-    n_best, n_second = compare(upper[:n_upper], first, index, n_features, query, n_best, beta, CLOSER_FIRST, scratch)
-    mark, n_third = worst_kept(scratch.best, n_best, S), 0
-    if mark < low:
-        n_found = collect(bounds, maxima, mark, upper, lower)
-        _, n_lower = split(lower[:n_found], bounds, low, upper)
-        n_best, n_third = compare(lower[:n_lower], first, index, n_features, query, n_best, beta, CLOSER_FIRST, scratch)
-    return n_best, n_first + n_second + n_third
-
-
-@njit(cache=True, nogil=True)
-def compare(candidates, first, index, n_features, query_parts, n_best, beta, whole, scratch):
-    """Keep the best of the candidates; return how many are kept, and how many similarities were computed.
-
-    Those of the first round are taken ``whole``. Of a later one, the bound is first made closer by its frequent
-    features, which stand at the front of its row. The similarity is float32 of a float64 number: J**beta times the
-    product of the two rows, see `row_product`.
-    """
-    row_starts, row_places, row_values, words = index.row_starts, index.row_places, index.row_values, index.words
-    query, best, (_, error, count_mask) = scratch.query, scratch.best, query_parts
-    n_products = 0
-    for k in range(candidates.size):
-        i = candidates[k]
-        if k + AHEAD < candidates.size:
-            ask_for_row(row_places, row_values, row_starts, first + candidates[k + AHEAD], whole)
-        mark = worst_kept(best, n_best, best.size)
-        if scratch.bounds[i] < mark:
-            continue
-        start, end = row_starts[first + i], row_starts[first + i + 1]
-        shared, n_frequent = np.int64(scratch.sums[i] & count_mask), np.uint64(0)
-        for w in range(words.shape[0]):
-            shared += np.int64(bits_set(words[w, first + i] & scratch.query_words[w]))
-            n_frequent += bits_set(words[w, first + i])
-        jaccard = shared / (n_features + end - start - shared)
-        factor = jaccard if beta == 1.0 else (1.0 if beta == 0.0 else power(jaccard, beta))
-        if not whole:
-            product = np.float64(scratch.sums[i]) * SUM_UNIT + error
-            for p in range(np.uint64(start), np.uint64(start) + n_frequent):
-                product += np.float64(row_values[p]) * np.float64(query[row_places[p]])
-            if product * factor * SLACK < mark:
+        edge = below_kth_largest(bounds if few else maxima, S, histogram)
+        high = edge if edge > high else high
+    low, whole, n_products = LOWER * high if LOWER * high > mark else mark, n_best < S, 0
+    n_lower = collect(bounds, maxima, low, upper, lower)
+    for turn in range(3):
+        # First those whose bound reaches the high mark, then the others above the low one, then the rest.
+        candidates = upper
+        if turn == 0:
+            n_candidates, n_lower = split(borrowed(lower, 0, n_lower), bounds, high, upper)
+        else:
+            whole, mark = False, worst_kept(best, n_best, S)
+            if turn == 1:
+                n_candidates, _ = split(borrowed(lower, 0, n_lower), bounds, mark, upper)
+            else:
+                if mark >= low:
+                    break
+                n_lower = collect(bounds, maxima, mark, upper, lower)
+                _, n_candidates = split(borrowed(lower, 0, n_lower), bounds, low, upper)
+                candidates = lower
+        for k in range(n_candidates):
+            i = candidates[k]
+            if k + AHEAD < n_candidates:
+                ask_for_row(row_places, row_values, row_starts, first + candidates[k + AHEAD], whole)
+            mark = worst_kept(best, n_best, S)
+            if bounds[i] < mark:
                 continue
-        n_products += 1
-        similarity = np.float32(factor * row_product(row_places, row_values, start, end, query))
-        n_best = offer(best, n_best, similarity, first + i)
+            start, end = row_starts[first + i], row_starts[first + i + 1]
+            shared, n_frequent = np.int64(sums[i] & count_mask), np.uint64(0)
+            for w in range(words.shape[0]):
+                shared += np.int64(bits_set(words[w, first + i] & query_words[w]))
+                n_frequent += bits_set(words[w, first + i])
+            jaccard = shared / (n_features + end - start - shared)
+            factor = jaccard if beta == 1.0 else (1.0 if powers is None else power(jaccard, beta))
+            if not whole:
+                product = np.float64(sums[i]) * SUM_UNIT + error
+                for p in range(np.uint64(start), np.uint64(start) + n_frequent):
+                    product += np.float64(row_values[p]) * query[row_places[p]]
+                if product * factor * SLACK < mark:
+                    continue
+            n_products += 1
+            similarity = np.float32(factor * row_product(row_places, row_values, start, end, query))
+            n_best = offer(best, n_best, similarity, first + i)
     return n_best, n_products
 
 
 @njit(cache=True, nogil=True)
 def ask_for_row(places, values, starts, i, whole):
     """Prefetch the front of a row, or all of it, before it is needed."""
-    end = starts[i + 1] if whole else min(starts[i] + 16, starts[i + 1])
-    for p in range(starts[i], end, 16):
+    start, end = starts[i], starts[i + 1]
+    for p in range(start, end if whole or end < start + 16 else start + 16, 16):
         prefetch(places, p)
         prefetch(values, p)
 
@@ -211,17 +240,17 @@ def row_product(places, values, start, end, query):
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     p, end = np.uint64(start), np.uint64(end)
     while p + four <= end:
-        a += np.float64(values[p]) * np.float64(query[places[p]])
-        b += np.float64(values[p + one]) * np.float64(query[places[p + one]])
-        c += np.float64(values[p + two]) * np.float64(query[places[p + two]])
-        d += np.float64(values[p + three]) * np.float64(query[places[p + three]])
+        a += np.float64(values[p]) * query[places[p]]
+        b += np.float64(values[p + one]) * query[places[p + one]]
+        c += np.float64(values[p + two]) * query[places[p + two]]
+        d += np.float64(values[p + three]) * query[places[p + three]]
         p += four
     if p < end:
-        a += np.float64(values[p]) * np.float64(query[places[p]])
+        a += np.float64(values[p]) * query[places[p]]
     if p + one < end:
-        b += np.float64(values[p + one]) * np.float64(query[places[p + one]])
+        b += np.float64(values[p + one]) * query[places[p + one]]
     if p + two < end:
-        c += np.float64(values[p + two]) * np.float64(query[places[p + two]])
+        c += np.float64(values[p + two]) * query[places[p + two]]
     return (a + b) + (c + d)
 
 
@@ -229,7 +258,7 @@ def row_product(places, values, start, end, query):
 
 
 CHUNK = 1024  # instances whose counts and products stay in the level-1 cache
-TERMS = 64  # postings whose terms are computed before they are added
+TERMS = np.int64(64)  # postings whose terms are computed before they are added; an int has a type of its own
 SUM_UNIT = 2.0**-30  # of an accumulator: a sum of products, whose lowest bits count how many
 FLAT = 3  # the number of shared features at which the second line bounds best
 POWERS = 4096  # steps of the table of powers of J
@@ -240,7 +269,7 @@ SLACK = np.float32(1 + 1e-5)  # more than float32 loses in a few products
 
 
 @njit(cache=True, nogil=True)
-def open_query(features, values, index, scratch):
+def open_query(features, values, places, steps, query, query_words, squares, lines):
     """Lay a query out.
 
     Returns
@@ -252,20 +281,20 @@ def open_query(features, values, index, scratch):
     count_mask : int32
         The lowest bits of a sum, which count its postings.
     """
-    n_frequent = index.words.shape[0] * WORD_BITS
+    n_frequent = query_words.size * WORD_BITS
     largest, error, n_lists = np.float32(0), ROUNDING, 0
     for p in range(features.size):
-        place, value = index.places[features[p]], values[p]
-        scratch.query[place] = value
+        place, value = places[features[p]], values[p]
+        query[place] = value
         if place < n_frequent:
-            scratch.query_words[place >> 6] |= np.uint64(1) << np.uint64(place & 63)
-            largest = max(largest, abs(value))
-        elif place - n_frequent < index.steps.size:
-            error += abs(value) * np.float64(index.steps[place - n_frequent])
+            query_words[place >> 6] |= np.uint64(1) << np.uint64(place & 63)
+            largest = abs(value) if abs(value) > largest else largest
+        elif place - n_frequent < steps.size:
+            error += abs(value) * np.float64(steps[place - n_frequent])
             n_lists += 1
-    for w in range(scratch.query_words.size):
-        if scratch.query_words[w] != 0:
-            concave_lines(scratch.query[WORD_BITS * w : WORD_BITS * (w + 1)], scratch.lines[w])
+    for w in range(query_words.size):
+        if query_words[w] != 0:
+            concave_lines(borrowed(query, WORD_BITS * w, WORD_BITS * (w + 1)), squares, row_of(lines, w))
     count_mask = np.int32(1)
     while count_mask < n_lists:
         count_mask = np.int32(2 * count_mask + 1)
@@ -273,7 +302,7 @@ def open_query(features, values, index, scratch):
 
 
 @njit(cache=True, nogil=True)
-def concave_lines(values, lines):
+def concave_lines(values, squares, lines):
     """Bound the length of any c of 64 values by the least of lines in c.
 
     Two of them: slope of that through the origin; slope and height of that through FLAT and FLAT + 1; and the length
@@ -282,7 +311,9 @@ def concave_lines(values, lines):
     The largest length of c values, the root of the sum of the c largest squares, is concave in c, so that a line
     through two neighbouring points is nowhere below it at a whole number.
     """
-    squares, n = np.zeros(values.size + FLAT + 1), 0
+    n = 0
+    for k in range(squares.size):
+        squares[k] = 0
     for value in values:  # most are zero
         square, place = np.float64(value) * np.float64(value), n
         if square > 0:
@@ -308,45 +339,35 @@ def length_of(total):
 
 
 @njit(cache=True, nogil=True)
-def close_query(features, index, scratch):
-    """Leave the memory as it was found."""
-    for p in range(features.size):
-        scratch.query[index.places[features[p]]] = 0
-    scratch.query_words[:] = 0
-
-
-@njit(cache=True, nogil=True)
-def add_postings(features, values, index, block, count_mask, scratch):
+def add_postings(features, values, places, n_words, steps, starts, base, postings, keep_bits, lists, terms, sums):
     """Add the query's lists to the sums of a block: product and count in one addition, 4 bytes per posting.
 
     A posting is multiplied as it is: the instance's number in its lower half counts for less than a step of its value.
     What float32 loses is within `ROUNDING`. The fronts of all lists are prefetched before the first is read.
     """
-    n_frequent = index.words.shape[0] * WORD_BITS
-    starts, base = index.list_starts[block], index.block_starts[block]
+    n_frequent = n_words * WORD_BITS
     n_lists = 0
     for p in range(features.size):
-        place = index.places[features[p]]
-        if place < n_frequent or place - n_frequent >= index.steps.size:
+        place = places[features[p]]
+        if place < n_frequent or place - n_frequent >= steps.size:
             continue
         j = place - n_frequent
         start, end = base + starts[j], base + starts[j + 1]
         if start < end:
-            prefetch(index.postings, start)
-            prefetch(index.postings, min(start + 16, end - 1))
-            weight = np.rint(values[p] * np.float64(index.steps[j]) / SUM_UNIT * 65536)
-            scratch.lists[n_lists, 0], scratch.lists[n_lists, 1], scratch.lists[n_lists, 2] = start, end, weight
+            prefetch(postings, start)
+            prefetch(postings, start + 16 if start + 16 < end else end - 1)
+            weight = np.rint(values[p] * np.float64(steps[j]) / SUM_UNIT * 65536)
+            lists[n_lists, 0], lists[n_lists, 1], lists[n_lists, 2] = start, end, weight
             n_lists += 1
     for k in range(n_lists):
-        start, end, weight = scratch.lists[k]
-        factor, keep_bits = np.float32(weight * 2.0**-32), ~count_mask
+        start, end, factor = lists[k, 0], lists[k, 1], np.float32(lists[k, 2] * 2.0**-32)
         whole = start + (end - start) // TERMS * TERMS
         for here in range(start, whole, TERMS):
-            add_terms(index.postings[here : here + TERMS], TERMS, factor, keep_bits, scratch.terms, scratch.sums)
-        add_terms(index.postings[whole:end], end - whole, factor, keep_bits, scratch.terms, scratch.sums)
+            add_terms(borrowed(postings, here, here + TERMS), TERMS, factor, keep_bits, terms, sums)
+        add_terms(borrowed(postings, whole, end), end - whole, factor, keep_bits, terms, sums)
 
 
-@njit(cache=True, nogil=True, fastmath=NO_NAN_NO_SIGN, inline="always")
+@njit(cache=True, nogil=True, fastmath=NO_NAN_NO_SIGN, forceinline=True)
 def add_terms(postings, n, factor, keep_bits, terms, sums):
     """Add postings, see `add_postings`: their terms come first, by vector instructions if their number is known."""
     for k in range(n):
@@ -355,82 +376,58 @@ def add_terms(postings, n, factor, keep_bits, terms, sums):
         sums[postings[k] & np.uint32(0xFFFF)] += terms[k]
 
 
-@njit(cache=True, nogil=True)
-def bound_similarities(index, first, n_rows, n_features, query, beta, scratch):
-    """Write an upper bound of the similarity to each instance of a block, and the largest of each group.
-
-    It is 0 for an instance that shares no feature, or whose similarity is negative.
-
-    The work goes by chunks of instances: 4 bytes of the index and 8 of the scratch each, and 10 per word.
-    """
-    for start in range(first, first + n_rows, CHUNK):
-        end = min(start + CHUNK, first + n_rows)
-        counts, products = scratch.counts[: end - start], scratch.products[: end - start]
-        counts[:] = 0
-        products[:] = 0
-        for w in range(scratch.query_words.size):
-            if scratch.query_words[w] != 0:
-                words, lengths = index.words[w][start:end], index.lengths[w][start:end]
-                bound_word(words, lengths, scratch.query_words[w], scratch.lines[w], counts, products)
-        bound_chunk(
-            scratch.sums[start - first : end - first],
-            counts,
-            products,
-            index.sizes[start:end],
-            index.largest[start:end],
-            (np.float32(n_features), *query),
-            beta,
-            scratch.powers,
-            scratch.bounds[start - first : end - first],
-        )
-        here = start - first
-        scratch.bounds[end - first : here + CHUNK] = 0
-        groups = scratch.groups[here // GROUP : (here + CHUNK) // GROUP]
-        group_maxima(scratch.bounds[here : here + CHUNK], scratch.halves, groups)
-
-
 @njit(cache=True, nogil=True, fastmath=NO_NAN_NO_SIGN)
-def bound_word(words, lengths, query_word, lines, counts, products):
-    """Add the frequent features of one word that a query shares with each instance, and a bound of their product.
+def bound_frequent(start, end, words, lengths, query_words, lines, counts, products):
+    """Count the frequent features that a query shares with each instance of a chunk, and bound their product.
 
-    By Cauchy's inequality it is at most the length of the instance's features in this word times that of those of the
-    query's that are shared, see `concave_lines`. Compiles to vector instructions.
+    By Cauchy's inequality the product within one word is at most the length of the instance's features in it times that
+    of those of the query's that are shared, see `concave_lines`. Compiles to vector instructions: 8 bytes of scratch
+    for each instance, and 10 of the index for each word.
     """
-    steep, flat, height, whole = lines[0], lines[1], lines[2], lines[3]
-    for i in range(words.size):
-        count = np.int32(bits_set(words[i] & query_word))
-        counts[i] += count
-        c = np.float32(count)
-        bound = min(min(steep * c, fma(flat, c, height)), whole)
-        products[i] = fma(bound, np.float32(lengths[i]), products[i])
+    for i in range(end - start):
+        counts[i], products[i] = 0, 0
+    for w in range(query_words.size):
+        if query_words[w] == 0:
+            continue
+        query_word, own = query_words[w], borrowed(row_of(words, w), start, end)
+        own_lengths = borrowed(row_of(lengths, w), start, end)
+        steep, flat, height, whole = lines[w, 0], lines[w, 1], lines[w, 2], lines[w, 3]
+        for i in range(own.size):
+            count = np.int32(bits_set(own[i] & query_word))
+            counts[i] += count
+            c = np.float32(count)
+            bound = min(min(steep * c, fma(flat, c, height)), whole)
+            products[i] = fma(bound, np.float32(own_lengths[i]), products[i])
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=NO_NAN_NO_SIGN)
-def bound_chunk(sums, counts, products, sizes, largests, query, beta, powers, bounds):
-    """Bound the similarities of a chunk from sums of postings and bounds of the frequent features' products.
+def bound_chunk(sums, counts, products, sizes, largests, n_features, largest, error, count_mask, beta, powers, bounds):
+    """Write an upper bound of the similarity to each instance of a chunk; 0 behind the last one.
 
-    The latter are also at most their number times the largest magnitude of each side, which is close where all values
-    are the same. Compiles to vector instructions.
+    It comes from sums of postings and bounds of the frequent features' products. The latter are also at most their
+    number times the largest magnitude of each side, which is close where all values are the same. It is 0 for an
+    instance that shares no feature, or whose similarity is negative. Compiles to vector instructions.
     """
-    size, largest, error, count_mask = query
-    largest, unit = largest / np.float32(LENGTH_STEPS), np.float32(SUM_UNIT)
+    size, largest, unit = np.float32(n_features), largest / np.float32(LENGTH_STEPS), np.float32(SUM_UNIT)
     if beta == 1.0:
-        for i in range(sums.size):
+        for i in range(sizes.size):
             frequent = min(products[i], np.float32(counts[i]) * (largest * np.float32(largests[i])))
             shared = np.float32(np.int32((sums[i] & count_mask) + counts[i]))
             product = fma(np.float32(sums[i]), unit, frequent) + error
             jaccard = shared / max(size + np.float32(sizes[i]) - shared, np.float32(1))
             bounds[i] = max(product * jaccard * SLACK, np.float32(0))
     else:
-        for i in range(sums.size):
+        for i in range(sizes.size):
             frequent = min(products[i], np.float32(counts[i]) * (largest * np.float32(largests[i])))
             shared = np.float32(np.int32((sums[i] & count_mask) + counts[i]))
             product = fma(np.float32(sums[i]), unit, frequent) + error
             factor = np.float32(1)
-            if beta != 0.0:
+            if powers is not None:
                 jaccard = shared / max(size + np.float32(sizes[i]) - shared, np.float32(1))
                 factor = powers[np.int32(jaccard * np.float32(POWERS))]
             bounds[i] = max(product * factor * SLACK, np.float32(0)) if shared > 0 else np.float32(0)
+    for i in range(sizes.size, bounds.size):
+        bounds[i] = 0
 
 
 # The most promising of many bounds: kernels.
@@ -449,10 +446,11 @@ def group_maxima(bounds, halves, maxima):
     Half of them drop out four times over, which compiles to vector instructions; ``halves`` is room for as many.
     """
     n = bounds.size
-    larger_of_pairs(bounds, halves[: n // 2])
-    larger_of_pairs(halves[: n // 2], halves[n // 2 : n // 2 + n // 4])
-    larger_of_pairs(halves[n // 2 : n // 2 + n // 4], halves[: n // 8])
-    larger_of_pairs(halves[: n // 8], maxima)
+    quarter = borrowed(halves, n // 2, n // 2 + n // 4)
+    larger_of_pairs(bounds, borrowed(halves, 0, n // 2))
+    larger_of_pairs(halves, quarter)
+    larger_of_pairs(quarter, borrowed(halves, 0, n // 8))
+    larger_of_pairs(halves, maxima)
 
 
 @njit(cache=True, nogil=True)
@@ -469,10 +467,13 @@ def below_kth_largest(values, k, counts):
 
     ``counts`` is room for the histogram, whose bars have equal widths. Linear, without a branch per value.
     """
-    largest = values.max()
-    if not largest > 0:
-        return np.float32(0)
-    counts[:] = 0
+    largest = np.float32(0)
+    for value in values:
+        largest = value if value > largest else largest
+    if largest == 0:
+        return largest
+    for bar in range(counts.size):
+        counts[bar] = 0
     scale = np.float32((counts.size - 1) / largest)
     for value in values:
         counts[np.int32(value * scale)] += 1
@@ -490,12 +491,12 @@ def collect(bounds, maxima, start, groups, found):
 
     ``groups`` is room for the numbers of groups. Written without branches, which would be guessed wrong often.
     """
-    start = max(start, LEAST)
+    start = start if start > LEAST else LEAST
     n_groups, n_found = 0, 0
     for g in range(maxima.size):
         groups[n_groups] = g
         n_groups += maxima[g] >= start
-    for g in groups[:n_groups]:
+    for g in borrowed(groups, 0, n_groups):
         for i in range(g * GROUP, g * GROUP + GROUP):
             found[n_found] = i
             n_found += bounds[i] >= start

@@ -11,11 +11,11 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import borrowed, row_of
 from xmlc.kernels.csr import kernel_csr, stack_estimates, with_values, without_zeros
 from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels.heaps import insert_best
-from xmlc.kernels.powers import power
 from xmlc.kernels.stored import Field
 from xmlc.kernels.unit_length import scale_rows
 from xmlc.models.base import SparseProbabilityEstimator
@@ -121,8 +121,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             others = found[0] != rows[:, None]
             others[others.all(axis=1), -1] = False  # of more than S equal instances the farthest goes
             numbers, similarities = (part[others].reshape(rows.size, -1) for part in found)
-            labels, _ = top_labels(numbers, similarities, *self._voters(), self.n_labels_, 1)
-            hits[beta] = are_right(labels, Y[rows])
+            hits[beta] = are_right(self._ranked(numbers, similarities, 1)[0], Y[rows])
         return 0.0 if is_better(hits[0.0], hits[1.0]) else 1.0
 
     @property
@@ -165,7 +164,14 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         thresholds = self._label_thresholds(threshold) if self._is_fitted() else None
 
         def above(numbers: np.ndarray, similarities: np.ndarray) -> tuple[np.ndarray, ...]:
-            return labels_above(numbers, similarities, *self._voters(), thresholds)
+            starts = self.label_starts_
+            n_each = np.where(numbers >= 0, starts[numbers + 1] - starts[numbers], 0).sum(axis=1)
+            room = int(np.minimum(n_each, self.n_labels_).sum())
+            counts = np.zeros(len(numbers), dtype=np.int64)
+            found, shares = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.float32)
+            labels_above(numbers, *self._voters(similarities), thresholds, counts, found, shares)
+            n = counts.sum()
+            return counts, found[:n], shares[:n]
 
         counts, labels, estimates = self._by_pieces(X, above, "estimating")
         return stack_estimates(counts, labels, estimates, self.n_labels_)
@@ -182,10 +188,15 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         """
         k = self._check_k(k)
 
-        def top(numbers: np.ndarray, similarities: np.ndarray) -> tuple[np.ndarray, ...]:
-            return top_labels(numbers, similarities, *self._voters(), self.n_labels_, k)
+        labels, scores = self._by_pieces(
+            X, lambda numbers, similarities: self._ranked(numbers, similarities, k), "ranking"
+        )
+        return labels, scores
 
-        labels, scores = self._by_pieces(X, top, "ranking")
+    def _ranked(self, numbers: np.ndarray, similarities: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the k labels with the most votes of these neighbours, and their estimates."""
+        labels, scores = np.full((len(numbers), k), -1, dtype=np.int32), np.zeros((len(numbers), k), dtype=np.float32)
+        top_labels(numbers, *self._voters(similarities), labels, scores)
         return labels, scores
 
     def _by_pieces(self, X: object, use: Any, title: str) -> tuple[np.ndarray, ...]:
@@ -196,7 +207,9 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         def work(start: int, end: int) -> tuple[np.ndarray, ...]:
             scratch = self._take_scratch()
             # N(1; x), ..., N(S; x) and their Sim (Section 3.3); ``use`` sums their votes.
-            numbers, similarities, n_products = nearest_instances(x, start, end, self.index_, scratch)
+            numbers = np.full((end - start, scratch.best.size), -1, dtype=np.int32)
+            similarities, n_products = np.zeros(numbers.shape, dtype=np.float32), np.zeros(end - start, dtype=np.int64)
+            nearest_instances(x, start, self.index_, scratch, numbers, similarities, n_products)
             self._idle_scratch.append(scratch)
             return n_products, *use(numbers, similarities)
 
@@ -218,8 +231,17 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     def _exponent(self) -> float:
         return self.beta_ if self.beta is None else float(self.beta)
 
-    def _voters(self) -> tuple[float, np.ndarray, np.ndarray]:
-        return float(self.alpha), self.label_starts_, self.labels_
+    def _voters(self, similarities: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return what `vote` takes: each neighbour's vote, the label sets, and room for votes and labels.
+
+        A vote is relative to that of the nearest, so that none overflows or vanishes.
+        """
+        nearest = similarities[:, :1].astype(np.float64)
+        shares = similarities / np.where(nearest > 0, nearest, 1.0)
+        # A square is written out, as most are: nothing is compiled for it.
+        weights = shares * shares if self.alpha == 2 else elementwise.power(shares, float(self.alpha))
+        votes, seen = np.zeros(self.n_labels_), np.empty(self.n_labels_ + 1, dtype=np.uint32)
+        return weights, self.label_starts_, self.labels_, votes, seen
 
     def _unit(self, X: sparse.csr_array) -> sparse.csr_array:
         """Scale to unit length, and drop zeros, stored ones and ones that the scaling makes."""
@@ -260,18 +282,15 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
 
 
 @njit(cache=True, nogil=True)
-def vote(neighbours, similarities, alpha, label_starts, labels, votes, seen):
-    """Add up the votes of one instance's neighbours: f(x) of Section 3.3.
-
-    A vote is relative to that of the nearest, so that none overflows or vanishes; votes are added from the nearest to
-    the farthest, in float64.
+def vote(neighbours, weights, label_starts, labels, votes, seen):
+    """Add up the votes of one instance's neighbours: f(x) of Section 3.3, from the nearest to the farthest, in float64.
 
     Parameters
     ----------
     neighbours : int32 (S,)
         Training instances, nearest first; -1 ends them.
-    similarities : float32 (S,)
-    alpha : float
+    weights : float64 (S,)
+        The vote of each.
     label_starts : int64 (n + 1,)
     labels : uint32 (number of positives of the training set,)
     votes : float64 (m,)
@@ -290,11 +309,9 @@ def vote(neighbours, similarities, alpha, label_starts, labels, votes, seen):
         i = neighbours[r]
         if i < 0:
             break
-        share = np.float64(similarities[r]) / np.float64(similarities[0])
-        weight = share if alpha == 1.0 else (share * share if alpha == 2.0 else power(share, alpha))
-        total += weight
+        total += weights[r]
         # A weight that underflowed keeps its label among those seen, once.
-        weight = max(weight, 1e-300)
+        weight = max(weights[r], 1e-300)
         for label in borrowed(labels, label_starts[i], label_starts[i + 1]):
             # Written without a branch, which would be guessed wrong again and again.
             seen[n_seen] = label
@@ -303,64 +320,47 @@ def vote(neighbours, similarities, alpha, label_starts, labels, votes, seen):
     return n_seen, total
 
 
-@njit(cache=True, nogil=True)
-def labels_above(neighbours, similarities, alpha, label_starts, labels, thresholds):
-    """Return the labels whose share of the votes exceeds their threshold.
+@njit(cache=True, nogil=True, error_model="numpy")
+def labels_above(neighbours, weights, label_starts, labels, votes, seen, thresholds, counts, found, estimates):
+    """List the labels whose share of the votes exceeds their threshold, in no particular order within an instance.
 
-    Parameters are those of `vote` for n instances: ``neighbours`` and ``similarities`` have shape (n, S);
-    ``thresholds`` is float32 (m,).
-
-    Returns
-    -------
+    Parameters
+    ----------
+    neighbours, weights, label_starts, labels, votes, seen
+        Those of `vote`; ``neighbours`` and ``weights`` of n instances, (n, S).
+    thresholds : float32 (m,)
     counts : int64 (n,)
-    found : int32 (sum of counts,)
-        In no particular order within an instance.
-    estimates : float32 (sum of counts,)
+        All zero; written.
+    found : int32, estimates : float32
+        Written from their start, with ``counts`` entries for each instance.
     """
-    votes = np.zeros(thresholds.size, dtype=np.float64)
-    seen = np.empty(thresholds.size + 1, dtype=np.uint32)
-    counts = np.zeros(neighbours.shape[0], dtype=np.int64)
-    found = np.empty(1024, dtype=np.int32)
-    estimates = np.empty(1024, dtype=np.float32)
     n_found = 0
     for i in range(neighbours.shape[0]):
-        n_seen, total = vote(row_of(neighbours, i), row_of(similarities, i), alpha, label_starts, labels, votes, seen)
-        if n_found + n_seen > found.size:
-            space = np.empty(2 * (n_found + n_seen) - found.size, dtype=np.int32)
-            found = np.concatenate((found, space))
-            estimates = np.concatenate((estimates, space.astype(np.float32)))
+        n_seen, total = vote(row_of(neighbours, i), row_of(weights, i), label_starts, labels, votes, seen)
         for label in borrowed(seen, 0, n_seen):
             estimate = np.float32(votes[label] / total)
             votes[label] = 0
             if estimate > thresholds[label]:
-                found[n_found] = label
-                estimates[n_found] = estimate
+                found[n_found], estimates[n_found] = label, estimate
                 n_found += 1
                 counts[i] += 1
-    return counts, found[:n_found].copy(), estimates[:n_found].copy()
 
 
-@njit(cache=True, nogil=True)
-def top_labels(neighbours, similarities, alpha, label_starts, labels, n_labels, k):
-    """Return the k labels with the largest share of the votes, of equal ones the smaller first.
+@njit(cache=True, nogil=True, error_model="numpy")
+def top_labels(neighbours, weights, label_starts, labels, votes, seen, best, estimates):
+    """Find the k labels with the largest share of the votes, of equal ones the smaller first.
 
-    Parameters are those of `vote` for n instances: ``neighbours`` and ``similarities`` have shape (n, S).
-
-    Returns
-    -------
-    best : int32 (n, k)
-        -1 where there are fewer.
-    estimates : float32 (n, k)
+    Parameters
+    ----------
+    neighbours, weights, label_starts, labels, votes, seen
+        Those of `labels_above`.
+    best : int32 (n, k), estimates : float32 (n, k)
+        All -1 and all zero; written.
     """
-    votes = np.zeros(n_labels, dtype=np.float64)
-    seen = np.empty(n_labels + 1, dtype=np.uint32)
-    best = np.full((neighbours.shape[0], k), -1, dtype=np.int32)
-    estimates = np.zeros((neighbours.shape[0], k), dtype=np.float32)
     for i in range(neighbours.shape[0]):
-        n_seen, total = vote(row_of(neighbours, i), row_of(similarities, i), alpha, label_starts, labels, votes, seen)
+        n_seen, total = vote(row_of(neighbours, i), row_of(weights, i), label_starts, labels, votes, seen)
         for label in borrowed(seen, 0, n_seen):
             estimate = np.float32(votes[label] / total)
             votes[label] = 0
             if estimate > 0:
                 insert_best(row_of(best, i), row_of(estimates, i), np.int32(label), estimate)
-    return best, estimates
