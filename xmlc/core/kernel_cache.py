@@ -11,6 +11,7 @@ file system has no locks, nothing is kept.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import re
@@ -154,10 +155,14 @@ class KernelCache(caching.FunctionCache):
             with global_compiler_lock:
                 codegen = cpu_target.target_context.codegen()
                 before, codegen._library_class = codegen._library_class, Library
+                collects = gc.isenabled()
+                gc.disable()  # a tenth of the time goes into looking for garbage, of which there is little
                 try:
                     return compile_kernel(signature)
                 finally:
                     codegen._library_class = before
+                    if collects:
+                        gc.enable()
                     if self._file in self._locks:
                         self._locks.pop(self._file).close()
 

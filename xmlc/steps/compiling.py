@@ -6,7 +6,6 @@ that have little in common are compiled side by side, a process for each core.
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import importlib.metadata
 import json
@@ -156,16 +155,10 @@ def compile_parts(parts: Sequence[Part], cores: int) -> Iterator[tuple[Part, flo
     """Compile parts in ``cores`` processes; yield each when it is done, with its wall seconds."""
     if not parts:
         return
-    with ProcessPoolExecutor(cores, get_context("spawn"), _begin_process) as pool:
+    with ProcessPoolExecutor(cores, get_context("spawn"), set_process_threads, (1,)) as pool:
         running = {pool.submit(compile_part, part): part for part in parts}
         for future in as_completed(running):
             yield running[future], future.result()
-
-
-def _begin_process() -> None:
-    """Compile on one thread, and look for no garbage, which costs a tenth of the time and finds little."""
-    set_process_threads(1)
-    gc.disable()
 
 
 def compile_part(part: Part) -> float:
