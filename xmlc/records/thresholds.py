@@ -62,8 +62,7 @@ class Chosen(GridScores):
     test: dict[str, float]
 
     def __post_init__(self) -> None:
-        needed = ["macro_f"] if self.validation else []
-        check_scores(".validation", self.validation, needed, shares_of(self.validation))
+        check_scores(".validation", self.validation, ["macro_f"] * bool(self.validation), shares_of(self.validation))
         check_label_set_scores(".test", self.test)
 
 

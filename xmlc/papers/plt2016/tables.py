@@ -54,6 +54,7 @@ from xmlc.suites.needs import MEASURES as MEASURED
 from xmlc.suites.needs import RANKINGS, THRESHOLDS, THRESHOLDS_OF_FULL
 from xmlc.suites.suite import ModelSpec, Suite
 
+Records = Sequence[ThresholdRecord]
 HASHED = "plt-hashed"  # the paper's own; "plt" is ours
 
 
@@ -83,9 +84,7 @@ def table1(paper: str, records: Sequence[RankingRecord], published: Published) -
 
 
 @table("table2", ("dataset", "model", "method"), THRESHOLDS, THRESHOLDS_OF_FULL)
-def table2(
-    paper: str, records: Sequence[ThresholdRecord], published: Published, of_full: Sequence[ThresholdRecord] = ()
-) -> Table:
+def table2(paper: str, records: Records, published: Published, of_full: Records = ()) -> Table:
     """Build Table 2 of plt2016: test macro-F, milliseconds and inner products of each threshold method."""
     keys, measures = ("dataset", "model", "method"), ("macro_f", "test_ms", "inner_products")
     records = [record for record in _with(of_full, records) if record.method not in ("ofo-ab", *MEASURE_METHODS)]
@@ -110,7 +109,7 @@ def table2(
     return Table("table2", paper, keys, frame, caption, panels, footnotes)
 
 
-def _with(of_full: Sequence[ThresholdRecord], records: Sequence[ThresholdRecord]) -> list[ThresholdRecord]:
+def _with(of_full: Records, records: Records) -> list[ThresholdRecord]:
     """Put the records of models of the whole training set behind the others of the same dataset and model."""
     every = [*records, *of_full]
     places = list(dict.fromkeys((record.dataset.name, record.model) for record in every))
@@ -320,9 +319,7 @@ MEASURE_KEYS = ("dataset", "model", "tuned_for")
 
 
 @table("measures", MEASURE_KEYS, MEASURED, THRESHOLDS_OF_FULL)
-def measures(
-    paper: str, records: Sequence[ThresholdRecord], published: Published, of_full: Sequence[ThresholdRecord] = ()
-) -> Table:
+def measures(paper: str, records: Records, published: Published, of_full: Records = ()) -> Table:
     """Build the table of measures: a row for each that thresholds were tuned for, a column for each."""
     methods = (*MEASURE_METHODS, *UNLABELLED_METHODS)
     records = [record for record in _with(of_full, records) if record.method in methods]
@@ -367,9 +364,7 @@ def _of_model(model: str, rows: pd.DataFrame, published: Published, printed: Seq
 
 def _own(tuned_for: str) -> str:
     """Return the measure that a row was tuned for, whichever the variant of the method."""
-    if tuned_for in METHODS:
-        return "macro_f"
-    return tuned_for.removesuffix(LABEL_WISE)
+    return "macro_f" if tuned_for in METHODS else tuned_for.removesuffix(LABEL_WISE)
 
 
 def _title(tuned_for: str) -> str:

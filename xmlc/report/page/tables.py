@@ -349,8 +349,7 @@ class Passports:
         found = [s for s in self._sources.get(paper, ()) if _concerns(s.record, about)]
         method = about.get("method") or METHOD_COLUMNS.get(name)
         if method is None and "tuned_for" in about:
-            named = (method for method, measure in MEASURE_METHODS.items() if measure == about["tuned_for"])
-            method = next(named, about["tuned_for"])
+            method = {measure: m for m, measure in MEASURE_METHODS.items()}.get(about["tuned_for"], about["tuned_for"])
         if method is not None:
             found = [s for s in found if s.record.method_name == method] or found
         else:
