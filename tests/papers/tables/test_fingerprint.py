@@ -156,7 +156,8 @@ def test_the_command_prints_each_part_and_then_the_whole(tmp_path, capsys, monke
         assert run("fingerprint", *arguments) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert [name for name, _ in lines] == [
-        "demo/table1.csv", "demo/table2.csv", "demo", "results/tables", "table1.csv", "table2.csv", "results/tables/demo"
+        "demo/table1.csv", "demo/table2.csv", "demo", "results/tables",
+        "table1.csv", "table2.csv", "results/tables/demo",
     ]  # fmt: skip
     assert lines[0][1] == lines[1][1] == word_of(TABLE)
     assert lines[2][1] == lines[6][1]
