@@ -286,7 +286,9 @@ def average_above(histograms, reached, first, last, thresholds):
             for leaf in reached.leaves[reached.starts[tree, i] : reached.starts[tree, i + 1]]:
                 own += histograms.starts[leaf + 1] - histograms.starts[leaf]
         room += min(own, thresholds.size)
-    selective = thresholds.size > 0 and thresholds.max() > 0
+    selective = False
+    for threshold in thresholds:
+        selective |= threshold > 0
     counts = np.zeros(last - first, dtype=np.int64)
     labels, estimates = np.empty(room, dtype=np.uint32), np.empty(room, dtype=np.float32)
     used = 0
@@ -299,7 +301,11 @@ def average_above(histograms, reached, first, last, thresholds):
         if 16 * listed.size < thresholds.size:
             sort(listed)
         else:
-            listed = np.flatnonzero(sums).astype(np.uint32)
+            n_found = 0
+            for label in range(sums.size):  # without a branch, as in `add_leaves`
+                found[n_found] = label
+                n_found += sums[label] != 0.0
+            listed = found[:n_found]
         counts[i - first] = list_above(listed, sums, n_parts, thresholds, labels[used:], estimates[used:])
         used += counts[i - first]
     return counts, labels[:used].copy(), estimates[:used].copy()

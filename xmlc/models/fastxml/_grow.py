@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import borrowed, copy_into, kth_smallest, sort, stable_order, unowned
+from xmlc.kernels.arrays import borrowed, copy_into, kth_smallest, sort, unowned
 from xmlc.kernels.counter_random import random_bits, stream_key
 from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream
@@ -73,23 +73,35 @@ class BinaryForest(NamedTuple):
         return self._replace(roots=self.roots[:n])
 
 
-def single_tree(tree: Sequence[np.ndarray]) -> BinaryForest:
+def single_tree(tree: Sequence[Any]) -> BinaryForest:
     """Make a forest of one tree of `grow_tree`."""
-    root = 0 if tree[4].size else ~0
-    return BinaryForest(np.array([root], dtype=np.int32), *tree)
+    children, features, weights, biases, labels, counts, sizes = tree
+    codes = np.array(children, dtype=np.int32)
+    return BinaryForest(
+        codes[:1],
+        codes[1:],
+        starts_of(features),
+        np.concatenate(features),
+        np.concatenate(weights),
+        np.array(biases[1:], dtype=np.float32),
+        starts_of(labels),
+        np.concatenate(labels),
+        np.concatenate(counts),
+        np.array(sizes[1:], dtype=np.uint32),
+    )
 
 
-@njit(cache=True, nogil=True)
-def leaf_depths(roots, children, n_leaves):
-    """Return the number of inner nodes above each leaf, int32 (n_leaves,); a parent stands before its children."""
-    depths = np.zeros(n_leaves, dtype=np.int32)
-    above = np.zeros(children.size // 2, dtype=np.int32)
-    for t in range(above.size):
-        for child in children[2 * t : 2 * t + 2]:
-            if child >= 0:
-                above[child] = above[t] + 1
-            else:
-                depths[~child] = above[t] + 1
+def starts_of(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Return where each part but the first, which is empty, starts, and where the last ends; int64."""
+    return np.cumsum([part.size for part in parts], dtype=np.int64)
+
+
+def leaf_depths(roots: np.ndarray, children: np.ndarray, n_leaves: int) -> np.ndarray:
+    """Return the number of inner nodes above each leaf, int32 (n_leaves,)."""
+    depths, codes, depth = np.zeros(n_leaves, dtype=np.int32), roots, 0
+    while codes.size:
+        depths[~codes[codes < 0]] = depth
+        codes, depth = children.reshape(-1, 2)[codes[codes >= 0]].ravel(), depth + 1
     return depths
 
 
@@ -130,11 +142,10 @@ class Accesses(NamedTuple):
     moved: int
 
 
-@njit(cache=True, nogil=True)
-def new_workspace(n, m, d, nnz):
+def new_workspace(n: int, m: int, d: int, nnz: int) -> Workspace:
     """Return a `Workspace` for n instances with nnz non-zeros: 8 nnz + 17 n + 24 d + 4 m bytes."""
     return Workspace(
-        np.arange(n).astype(np.uint32),
+        np.arange(n, dtype=np.uint32),
         np.empty(n, dtype=np.int8),
         np.empty(n, dtype=np.float32),
         np.zeros(m, dtype=np.uint32),
@@ -148,15 +159,15 @@ def new_workspace(n, m, d, nnz):
 
 
 @njit(cache=True, nogil=True)
-def grow_tree(x, y, n_features, label_weights, ideal, discounts, seed, tree, cost, max_leaf, labels_per_leaf, stopping):
+def grow_tree(x, y, work, label_weights, ideal, discounts, seed, tree, cost, max_leaf, labels_per_leaf, stopping):
     """Grow a tree, nodes in preorder, the child on the positive side first.
 
     Parameters
     ----------
     x, y : KernelCSR
         Instances, n x d, and label sets, n x m.
-    n_features : int
-        d.
+    work : Workspace
+        As `new_workspace` makes it.
     label_weights : float32 (m,)
         Gain of each label in nDCG.
     ideal, discounts : int64, float64
@@ -173,19 +184,24 @@ def grow_tree(x, y, n_features, label_weights, ideal, discounts, seed, tree, cos
 
     Returns
     -------
-    children : int32 (2 * n_inner,)
-        Child of inner node t on the negative and on the positive side: the number of an inner node, or ~leaf.
-    weight_starts : int64 (n_inner + 1,), features : uint32, weights : float32, biases : float32 (n_inner,)
+    children : list of int32
+        Child of inner node t on the negative and on the positive side, in places 2 t + 1 and 2 t + 2: the number of an
+        inner node, or ~leaf; the root in place 0.
+    features, weights, biases : lists of uint32 (any,), float32 (any,), float32
         Sparse weights of each inner node, features ascending.
-    leaf_starts : int64 (n_leaves + 1,), labels : uint32, counts : uint32, sizes : uint32 (n_leaves,)
+    labels, counts, sizes : lists of uint32 (any,), uint32 (any,), uint32
         Labels of each leaf, ascending, with the number of its instances that carry them; its number of instances.
+        These lists and those of inner nodes begin with an entry that says their type only.
     """
     n = x.indptr.size - 1
-    work = new_workspace(n, label_weights.size, n_features, x.indices.size)
     key = stream_key(np.uint64(seed) ^ np.uint64(Stream.FASTXML_TREE.value), tree)
     children, biases, sizes = [np.int32(0)], [np.float32(0)], [np.uint32(0)]
-    features, weights = [work.features[:0].copy()], [work.margins[:0].copy()]
-    labels, counts = [work.features[:0].copy()], [work.features[:0].copy()]
+    features, weights, labels, counts = (
+        [work.features[:0]],
+        [work.margins[:0]],
+        [work.features[:0]],
+        [work.features[:0]],
+    )
     todo = [(0, n, 0)]  # first and last place in the order, and where among the children the node is noted
     while len(todo) > 0:
         start, end, place = todo.pop()
@@ -210,17 +226,7 @@ def grow_tree(x, y, n_features, label_weights, ideal, discounts, seed, tree, cos
             sizes.append(np.uint32(node.size))
             labels.append(own_labels)
             counts.append(own_counts)
-    return (
-        np.array(children)[1:],
-        starts_of(features),
-        joined(features),
-        joined(weights),
-        np.array(biases)[1:],
-        starts_of(labels),
-        joined(labels),
-        joined(counts),
-        np.array(sizes)[1:],
-    )
+    return children, features, weights, biases, labels, counts, sizes
 
 
 @njit(cache=True, nogil=True)
@@ -240,8 +246,13 @@ def split_node(x, y, node, label_weights, ideal, discounts, key, cost, stopping,
     for i in range(node.size):
         side[i] = 1 if random_bits(key, i) & np.uint64(1) else -1
     starts, labels, found = number_labels(y, node, work.label_counts)
-    _, n_rounds = partition_by_ndcg(starts, labels, label_weights[found], ideal, discounts, side)
-    n_positive = np.sum(side > 0)
+    own_weights = np.empty(found.size, dtype=np.float32)
+    for number in range(found.size):
+        own_weights[number] = label_weights[found[number]]
+    _, n_rounds = partition_by_ndcg(starts, labels, own_weights, ideal, discounts, side)
+    n_positive = 0
+    for i in range(side.size):
+        n_positive += side[i] > 0
     if n_positive == 0 or n_positive == node.size:
         return 0, nothing, np.empty(0, dtype=np.float32), np.float32(0), Accesses(labels.size, n_rounds, 0, 0, 0, 0, 0)
     share = n_positive / node.size
@@ -253,10 +264,17 @@ def split_node(x, y, node, label_weights, ideal, discounts, key, cost, stopping,
     weights = np.empty(n_columns, dtype=np.float32)
     columns = work.starts[: n_columns + 1], work.rows, work.values
     solved = fit_logistic(*columns, side, costs, stopping, ~key, weights, margins)
-    kept = np.flatnonzero(weights[: n_columns - 1])
-    ascending = kept[stable_order(work.features[kept])]
     accesses = Accesses(labels.size, n_rounds, n_columns, work.starts[n_columns], *solved)
-    return divide(node, margins), work.features[ascending], weights[ascending], weights[n_columns - 1], accesses
+    keys, n_kept = np.empty(n_columns, dtype=np.uint64), 0
+    for column in range(n_columns - 1):
+        if weights[column] != 0:
+            keys[n_kept] = np.uint64(work.features[column]) << np.uint64(32) | np.uint64(column)
+            n_kept += 1
+    sort(borrowed(keys, 0, n_kept))
+    features, kept = np.empty(n_kept, dtype=np.uint32), np.empty(n_kept, dtype=np.float32)
+    for k in range(n_kept):
+        features[k], kept[k] = keys[k] >> np.uint64(32), weights[keys[k] & np.uint64(0xFFFFFFFF)]
+    return divide(node, margins), features, kept, weights[n_columns - 1], accesses
 
 
 @njit(cache=True, nogil=True)
@@ -272,25 +290,6 @@ def divide(node, margins):
         n_negative += not is_positive
     copy_into(node[n_negative:], positive[:n_positive])
     return n_negative
-
-
-@njit(cache=True, nogil=True)
-def starts_of(parts):
-    """Return where each part but the first, a placeholder, starts in `joined`; int64 (number of parts,)."""
-    starts = np.zeros(len(parts), dtype=np.int64)
-    for i in range(1, len(parts)):
-        starts[i] = starts[i - 1] + parts[i].size
-    return starts
-
-
-@njit(cache=True, nogil=True)
-def joined(parts):
-    """Concatenate arrays."""
-    starts = starts_of(parts)
-    whole = np.empty(starts[-1], dtype=parts[0].dtype)
-    for i in range(1, len(parts)):
-        copy_into(whole[starts[i - 1] :], parts[i])
-    return whole
 
 
 # The instances of one node, feature by feature: kernels.

@@ -15,7 +15,7 @@ from xmlc.kernels.sums import sparse_dot
 from xmlc.metrics.ranking import propensities
 from xmlc.models._averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
-from xmlc.models.fastxml._grow import FOREST_FIELDS, BinaryForest, grow_tree, leaf_depths, single_tree
+from xmlc.models.fastxml._grow import FOREST_FIELDS, BinaryForest, grow_tree, leaf_depths, new_workspace, single_tree
 from xmlc.models.fastxml._logistic import StoppingCriteria
 from xmlc.models.fastxml._partition import LABEL_BITS, dcg_table, discount_table, ideal_table
 
@@ -109,9 +109,16 @@ class FastXML(AveragedForest):
         ideal = ideal_table if self.objective == "ndcg" else dcg_table
         tables = ideal(int(np.diff(y.indptr).max(initial=0)) + 1), discount_table(self.n_labels_)
         seed, sizes = int(self.random_state), (COST, int(self.max_leaf), int(self.labels_per_leaf), StoppingCriteria())
-        pieces = [(x, y, X.shape[1], self.label_weights_, *tables, seed, tree, *sizes) for tree in range(self.n_trees)]
-        grown = run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees")
-        return BinaryForest.joined([single_tree(tree) for tree in grown])
+
+        def grow(tree: int) -> BinaryForest:
+            work = new_workspace(X.shape[0], self.n_labels_, X.shape[1], x.indices.size)
+            return single_tree(grow_tree(x, y, work, self.label_weights_, *tables, seed, tree, *sizes))
+
+        return BinaryForest.joined(
+            run_pieces(
+                grow, [(tree,) for tree in range(self.n_trees)], self.n_jobs, title="growing trees", unit="trees"
+            )
+        )
 
     @property
     def _forest_weight(self) -> float:
