@@ -114,3 +114,16 @@ def defined_in(path):
         if isinstance(node, ast.Assign):
             names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     return names
+
+
+def test_kernels_raise_and_print_nothing():
+    """A kernel that kernels call has no place for the values of a message (see `xmlc.core.kernel_cache.Library`)."""
+    found, wrong = 0, []
+    for file in MODULES:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and any("njit" in ast.unparse(one) for one in node.decorator_list):
+                found += 1
+                inner = {type(part).__name__ for part in ast.walk(node)} & {"Raise", "Assert"}
+                wrong += [f"{file}:{node.name}"] if inner or "print(" in ast.unparse(node) else []
+    assert found > 100
+    assert wrong == []
