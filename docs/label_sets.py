@@ -10,10 +10,10 @@ from pathlib import Path
 HERE = Path(__file__).parent
 FILE = HERE.parent / "results/benchmarks/expected-f.csv"
 FIGURE = HERE / "label_sets.svg"
-MODELS = {"plt-batch": "PLT", "plt": "PLT (SGD)", "fastxml": "FastXML", "swnn": "SWNN", "given": "AttentionXML"}
+MODELS = {"plt-batch": "PLT", "plt": "PLT (SGD)", "fastxml": "FastXML", "swnn": "SWNN", "given": "given"}
 # Colours of Okabe and Ito.
 PORTIONS = {"80 %": "#D55E00", "100 %": "#0072B2"}
-METHOD, MEASURE = "ExpectedF(zero_division=0)", "macro_f_present"
+METHOD, MEASURE = "ExpectedF(zero_division=0) with prior", "macro_f_present"
 OTHERS = {"fta, 80 %", "sto, 80 %", "ofo, 80 %"}
 LEFT, WIDTH, ROW, TOP = 215, 420, 20, 44  # pixels
 INTERVAL = re.compile(r"(-?[\d.]+) to (-?[\d.]+)$")
