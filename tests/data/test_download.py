@@ -227,13 +227,14 @@ def test_half_of_what_is_wanted_by_hand_is_not_taken_for_an_archive(resources):
 
 def test_a_record_of_digests_that_cannot_be_read_is_named(tmp_path, resources):
     mirror = mirror_of(tmp_path / "mirror", train_txt=TRAIN, test_txt=TEST)
-    digests = tmp_path / "digests.json"
+    digests = resources / "digests/tiny.json"
+    digests.parent.mkdir(parents=True)
     for content in ("{", "[]", '{"mirror": 3}'):
         digests.write_text(content)
         if content == '{"mirror": 3}':
             digests.write_text(json.dumps({f"mirror {(tmp_path / 'mirror/tiny').resolve()}": 3}))
-        with pytest.raises(XmlcError, match=r"digests\.json: expected the JSON of recorded digests"):
-            download(Dataset("tiny"), resources / "tiny", mirror, digests)
+        with pytest.raises(XmlcError, match=r"digests/tiny\.json: expected the JSON of recorded digests"):
+            download(Dataset("tiny"), resources / "tiny", mirror)
         assert not (resources / "tiny").exists()
 
 

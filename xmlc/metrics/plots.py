@@ -143,7 +143,14 @@ def plot_reliability(Y_train: object, Y: object, spe: object, ax: Any = None) ->
 
 
 def groups_by_frequency(Y_train: object) -> np.ndarray:
-    """Group labels by their numbers of training instances: 0, 1 to 9, 10 to 99, ...; int64 of shape (m,), from 0."""
+    """Group labels by their numbers of training instances: 0, 1 to 9, 10 to 99, ...; int64 of shape (m,), from 0.
+
+    Examples
+    --------
+    >>> from xmlc.metrics import groups_by_frequency
+    >>> groups_by_frequency([[1, 0, 0]] * 9 + [[1, 1, 0]])
+    array([2, 1, 0])
+    """
     return np.searchsorted(10 ** np.arange(10), as_labels(Y_train).sum(axis=0), side="right")
 
 

@@ -5,7 +5,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS
-from xmlc.models.nearest._search import FLAT, GROUP, below_kth_largest, collect, concave_lines, group_maxima, split
+from xmlc.models.nearest._search import (
+    FLAT,
+    GROUP,
+    below_kth_largest,
+    collect,
+    concave_lines,
+    group_maxima,
+    open_query,
+    split,
+)
 
 # Bounds of a query's products with the frequent features of instances: kernels against plain twins.
 
@@ -31,6 +40,21 @@ def test_lines_bound_the_length_of_any_number_of_values(values):
     counts = np.arange(WORD_BITS + 1)
     bounds = np.minimum(np.minimum(steep * counts, flat * counts + height), whole)
     assert (bounds >= lengths / (1 + 1e-6) * (1 - 1e-6)).all()
+
+
+def test_a_query_of_fewer_features_than_a_word_reads_nothing_behind_them():
+    memory, squares, lines = (
+        np.full(WORD_BITS, 1e30, dtype=np.float32),
+        np.empty(WORD_BITS + FLAT + 1),
+        np.empty((1, 4)),
+    )
+    places, values = np.arange(20, dtype=np.uint32), np.linspace(0.1, 1, 20, dtype=np.float32)
+    lines, expected, query = lines.astype(np.float32), np.empty(4, dtype=np.float32), memory[:20]
+    query[:] = 0
+    none = np.empty(0, dtype=np.float32)
+    open_query(places, values, places, none, query, np.zeros(1, dtype=np.uint64), squares, lines)
+    concave_lines(np.concatenate((values, np.zeros(44, dtype=np.float32))), squares, expected)
+    np.testing.assert_array_equal(lines[0], expected)
 
 
 # The k largest similarities: the edge below them, and groups that reach a mark.

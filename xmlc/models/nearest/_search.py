@@ -294,7 +294,10 @@ def open_query(features, values, places, steps, query, query_words, squares, lin
             n_lists += 1
     for w in range(query_words.size):
         if query_words[w] != 0:
-            concave_lines(borrowed(query, WORD_BITS * w, WORD_BITS * (w + 1)), squares, row_of(lines, w))
+            end = WORD_BITS * (w + 1)
+            concave_lines(
+                borrowed(query, WORD_BITS * w, end if end < query.size else query.size), squares, row_of(lines, w)
+            )
     count_mask = np.int32(1)
     while count_mask < n_lists:
         count_mask = np.int32(2 * count_mask + 1)
