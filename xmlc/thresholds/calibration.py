@@ -9,8 +9,9 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.csr import as_estimates, as_labels, with_values, without_zeros
+from xmlc.kernels.csr import as_estimates, with_values, without_zeros
 from xmlc.kernels.estimator import Estimator, hyperparameters, not_fitted
+from xmlc.thresholds.methods import checked_pair
 
 
 @hyperparameters
@@ -55,9 +56,7 @@ class IsotonicCalibration(Estimator):
         XmlcError
             The shapes differ, or an estimate is no probability.
         """
-        spe, Y = as_estimates(spe), as_labels(Y)
-        if spe.shape != Y.shape:
-            raise XmlcError(f"the SPE has shape {spe.shape}, Y {Y.shape}; they must be the same")
+        spe, Y = checked_pair(spe, Y)
         groups = self._groups_of(spe)
         true = np.asarray(Y[spe.nonzero()]).ravel() != 0
         self.curves_: dict[int, tuple[np.ndarray, np.ndarray]] = {}
