@@ -32,6 +32,7 @@ def single(text):
 
 
 def lines_of(content):
+    demand(b"\0" not in content)
     lines = content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     return lines[:-1] if lines[-1] == b"" else lines
 

@@ -32,8 +32,11 @@ LINES = [
     ("1,2 0:1 3", f"'3', {CUT}"),
     ("1,2 0:1 3:", f"'3:', {CUT}"),
     ("1,6 0:1", "'6', expected a label of 0 .. 4"),
-    ("-1 0:1", "'-1', expected labels as whole numbers separated by commas"),
-    ("1, 0:1", "'', expected labels as whole numbers separated by commas"),
+    ("-1 0:1", "'-1', expected labels as whole numbers separated by commas without blanks"),
+    ("1, 0:1", "'1,', expected labels as whole numbers separated by commas without blanks"),
+    ("1, 3 0:1", "'1,', expected labels as whole numbers separated by commas without blanks"),
+    ("1 ,3 0:1", "',3', expected feature:value with a whole number as feature"),
+    ("1 qid:3 0:1", "'qid:3', expected feature:value with a whole number as feature"),
     ("1 4:1", "'4:1', expected a feature of 0 .. 3"),
     ("1 -1:1", "'-1:1', expected feature:value with a whole number as feature"),
     ("1 word", "'word', expected feature:value with a whole number as feature"),
@@ -45,7 +48,7 @@ LINES = [
     ("1 0:99999999999999999999e30", "'99999999999999999999e30', expected a value that fits single precision"),
     ("1 2:1 0:2 2:1", "feature 2 twice, expected each feature once"),
     ("1 2:0 2:0", "feature 2 twice, expected each feature once"),
-    ("caf\u00e9 0:1", "'caf\u00e9', expected labels as whole numbers separated by commas"),
+    ("caf\u00e9 0:1", "'caf\u00e9', expected labels as whole numbers separated by commas without blanks"),
 ]
 
 
@@ -114,7 +117,9 @@ def test_blank_lines_would_shift_rows_unless_they_end_the_file(tmp_path, monkeyp
     [
         ("3 4 5\n1 0:1\n", "a:3: found the end of the file after 1 instances, expected 3, as line 1 says"),
         ("3 4 5\n1 0:1\n1 1", f"a:3: found '1', {CUT}\na:4: found the end of the file after 2 instances"),
-        ("", "which does not tell the format"),
+        ("", "a: found an empty file"),
+        ("PK\x03\x04\x14\0\0\0train.txt\0", "a: found binary data, expected a text of lines; unpack an archive first"),
+        ("1\0 \0", "a: found binary data"),
         ("4 5\n1 0:1\n", "a:1: found '4 5', which does not tell the format (a header of three numbers would)"),
         ("1 0:1\n", "format= one of repository, repository-two-files, npz, svmlight, vw, arff, coordinates"),
         ("<!DOCTYPE html><html>quota</html>", "found an HTML page, expected data"),
@@ -135,7 +140,7 @@ def test_bad_headers_are_named(tmp_path, header):
 
 def test_unknown_format_missing_file_and_folder(tmp_path):
     assert messages(tmp_path / "nothing.txt") == ["nothing.txt: no such file"]
-    assert messages(tmp_path) == [f"{tmp_path.name}: no such file"]
+    assert messages(tmp_path) == [f"{tmp_path.name}: found a folder, expected a file"]
     assert messages(write(tmp_path / "a", "1 1 1\n"), "csv")[0].startswith(
         "a: format 'csv' is unknown; expected one of"
     )

@@ -9,7 +9,7 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.data.formats.arff import read_arff
 from xmlc.data.formats.coordinates import read_coordinates as read_coordinates
-from xmlc.data.formats.lines import first_line
+from xmlc.data.formats.lines import first_line, read_bytes
 from xmlc.data.formats.npz import read_npz
 from xmlc.data.formats.rows import read_rows, read_two_files
 from xmlc.data.formats.vw import looks_like_vw, read_vw
@@ -90,12 +90,15 @@ def load(
 
 def detect_format(path: Path) -> str:
     """Tell a file's format from its first line, where that is unambiguous."""
+    head = read_bytes(path, 64)
+    if not head:
+        raise XmlcError(f"{path}: found an empty file")
+    if head.startswith(b"PK\x03\x04") and b".npy" in head:  # a zip file, whose first member has this name
+        return "npz"
     line = first_line(path)
     numbers = line.split()
     if len(numbers) == 3 and all(number.isdigit() for number in numbers):
         return "repository"
-    if line.startswith("PK\x03\x04"):  # a zip file
-        return "npz"
     if line.lstrip().lower().startswith(("@relation", "%")):
         return "arff"
     if looks_like_vw(line):

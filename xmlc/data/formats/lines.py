@@ -49,17 +49,14 @@ def check_file(path: Path) -> None:
     Raises
     ------
     XmlcError
-        There is no such file, it cannot be read, or it is a web page.
+        There is no such file, or it cannot be read.
     """
     if not path.is_file():
-        raise XmlcError(f"{path}: no such file")
+        raise XmlcError(f"{path}: " + ("found a folder, expected a file" if path.is_dir() else "no such file"))
     try:
-        with open(path, "rb") as file:
-            head = file.read(512)
+        open(path, "rb").close()
     except OSError as error:
         raise XmlcError(f"{path}: cannot be read ({error.strerror})") from error
-    if head.lstrip().lower().startswith((b"<!doctype html", b"<html")):
-        raise XmlcError(f"{path}: found an HTML page, expected data; download the file anew")
 
 
 def open_bytes(path: Path) -> BinaryIO:
@@ -74,11 +71,19 @@ def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
     Raises
     ------
     XmlcError
-        The file cannot be opened, a compressed file is damaged or ends too early, or a line has no end.
+        The file cannot be opened, is a web page or no text, a compressed file is damaged or ends too early, or a line
+        has no end.
     """
     rest: list[bytes] = []
     with open_bytes(path) as file:
         first = _read(file, path, block_bytes).removeprefix(BYTE_ORDER_MARK)
+        if first[:512].lstrip().lower().startswith((b"<!doctype html", b"<html")):
+            raise XmlcError(f"{path}: found an HTML page, expected data; download the file anew")
+        if b"\0" in first:
+            raise XmlcError(
+                f"{path}: found binary data, expected a text of lines; unpack an archive first, save UTF-16 as UTF-8, "
+                "and write matrices by scipy.sparse.save_npz"
+            )
         while block := first or _read(file, path, block_bytes):
             first = b""
             cut = block.rfind(b"\n") + 1
@@ -95,10 +100,10 @@ def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
         yield last + b"\n"
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return the whole content of a small file."""
+def read_bytes(path: Path, most: int = -1) -> bytes:
+    """Return the content of a small file, or its first bytes."""
     with open_bytes(path) as file:
-        return _read(file, path, -1)
+        return _read(file, path, most)
 
 
 def text_lines(path: Path) -> Iterator[tuple[int, str]]:

@@ -301,11 +301,12 @@ def _header(path: Path, line: bytes, names: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def _token(text: bytes, position: int) -> str:
-    """Return the token at a position, up to the next gap."""
+    """Return the token at a position, up to the next gap; the line up to there where it is empty, behind a comma."""
     if position < 0:
         return ""
     ends = [end for end in (text.find(gap, position) for gap in (b" ", b"\t", b"\r", b"\n")) if end >= 0]
-    return text[position : min(ends)].decode("utf-8", errors="replace")
+    begin = position if min(ends) > position else text.rfind(b"\n", 0, position) + 1
+    return text[begin : min(ends)].decode("utf-8", errors="replace")
 
 
 def _matrix(ids: np.ndarray, data: np.ndarray, lengths: np.ndarray, n_columns: int) -> sparse.csr_array:
@@ -329,7 +330,7 @@ def _expectation(code: int, base: int, label_base: int, n_features: int, n_label
     """Return the text that the row parser expected at an error; ``column`` names the ids before colons."""
     return {
         BLANK: "an instance; a blank line would shift the rows (one without labels starts with a space)",
-        BAD_LABEL: "labels as whole numbers separated by commas",
+        BAD_LABEL: "labels as whole numbers separated by commas without blanks",
         LABEL_RANGE: f"a label of {label_base} .. {label_base + n_labels - 1}",
         BAD_FEATURE: f"{column}:value with a whole number as {column}",
         FEATURE_RANGE: f"a {column} of {base} .. {base + n_features - 1}",
