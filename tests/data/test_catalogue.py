@@ -40,7 +40,7 @@ def test_shipped_sources_are_none_of_the_dead_ones():
             "a: {format: coordinates, train: [x, y], test: z}",
             "a: train: found 2 file name.s., format coordinates has 5",
         ),
-        ("a: {format: arff, train: x, test: y}", "a: labels: names the XML file"),
+        ("a: {format: vw, train: x, test: y, labels: z}", "a: labels: names the XML file"),
         ("a: {split_files: {train: x, test: y}}", "a: split_files: cut one file"),
         ("a: {train: x, test: x}", "a: train and test name the same file"),
         ("a: {urls: {train.txt: 'http://x/y'}}", "a: urls: found train.txt, expected the files train.txt, test.txt"),

@@ -74,7 +74,8 @@ def test_a_number_is_no_header_of_three_counts(tmp_path, head):
     [
         (b"1,4 3:0.5 7:1\n2 1:1\n", "format: svmlight"),
         (b"1,2 | a:0.5 b\n", "format: vw"),
-        (b"% a comment\n@RELATION medical\n", "format: arff"),
+        (b"% a comment\n@RELATION medical\n", "format: arff, labels"),
+        (b"@relation 'a: -C 6'\n", "format: arff}"),
         (b"100 20\n0:1\n", "format: repository-two-files"),
         (b"label,text\n1,hello\n", ""),
     ],

@@ -90,7 +90,7 @@ def one_of_two(content):
 
 def two_files(features, labels):
     (rows, d), (others, m) = one_of_two(features), one_of_two(labels)
-    demand(len(rows) == len(others))
+    demand(len(rows) == len(others) and all(value == 1 for other in others for value in other.values()))
     return rows, [set(other) for other in others], d, m
 
 

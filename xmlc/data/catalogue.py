@@ -40,7 +40,7 @@ class Layout(TypedDict):
     #: File names: one each, or several in some formats.
     train: list[str]
     test: list[str]
-    #: XML file that names the labels of an ARFF dataset.
+    #: XML file that names the labels of an ARFF dataset, unless its header counts them, as MEKA's does.
     labels: str | None
     #: Where one data file is cut by lists of row numbers.
     split_files: SplitFiles | None
@@ -84,7 +84,7 @@ class Dataset:
     #: File names in ``resources/<name>``: one each, or several in some formats.
     train: tuple[str, ...] = ("train.txt",)
     test: tuple[str, ...] = ("test.txt",)
-    #: XML file that names the labels of an ARFF dataset.
+    #: XML file that names the labels of an ARFF dataset, unless its header counts them, as MEKA's does.
     labels: str | None = None
     #: Where one data file is cut by lists of row numbers.
     split_files: SplitFiles | None = None
@@ -208,8 +208,8 @@ def _contradictions(entry: Dataset) -> list[str]:
     for part, files in (("train", entry.train), ("test", entry.test)):
         if len(files) != names:
             found.append(f"{part}: found {len(files)} file name(s), format {entry.format} has {names}")
-    if (entry.format == "arff") != (entry.labels is not None):
-        found.append("labels: names the XML file of format arff; it is needed there, and nowhere else")
+    if entry.labels and entry.format != "arff":
+        found.append("labels: names the XML file of format arff; it is needed nowhere else")
     if entry.split_files and (entry.train != entry.test or entry.format != "repository"):
         found.append("split_files: cut one file of format repository; train and test must both name it")
     if not entry.split_files and set(entry.train) & set(entry.test):

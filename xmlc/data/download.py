@@ -32,6 +32,7 @@ PAIRS = rb"\d+:\S+([ \t]+\d+:\S+)*\s*(#.*)?"
 OTHERS = (
     ("SVMLight", re.compile(rb"(\d+(,\d+)*[ \t]+)?" + PAIRS), "{source: mirror, format: svmlight}"),
     ("Vowpal Wabbit's format", re.compile(rb"[^|]*\|.*"), "{source: mirror, format: vw}"),
+    ("MEKA's ARFF", re.compile(rb"@relation.*-C\s+-?\d.*", re.I), "{source: mirror, format: arff}"),
     ("ARFF", re.compile(rb"@relation.*", re.I), "{source: mirror, format: arff, labels: <XML file>}"),
     (
         "the repository's variant of two files",

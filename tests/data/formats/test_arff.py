@@ -1,4 +1,4 @@
-"""Mulan's ARFF with its XML: dense against sparse, against scipy's reader, and every kind of malformed row."""
+"""Mulan's ARFF with its XML, MEKA's without: dense against sparse, against scipy's reader, and what is malformed."""
 
 import io
 
@@ -10,11 +10,13 @@ from scipy.io import arff as scipy_arff
 
 from xmlc.core.errors import XmlcError
 from xmlc.data import load
+from xmlc.data.formats.arff import check_alike
 
 XML = (
     '<?xml version="1.0"?><labels xmlns="http://mulan.sourceforge.net/labels">'
     '<label name="beach"></label><label name="it\'s"/></labels>'
 )
+Y1 = '<labels><label name="y"/></labels>'
 HEADER = """% a comment
 @relation 'scenes: -C 2'
 @attribute Att1 numeric
@@ -45,9 +47,113 @@ def test_dense_and_sparse_arff_say_the_same(tmp_path):
 
 def test_what_a_sparse_row_leaves_out_is_the_first_nominal_value(tmp_path):
     header = "@relation r\n@attribute size {3,5}\n@attribute y {0,1}\n@data\n"
-    X, Y = arff(tmp_path, "{1 1}\n{0 5}\n{0 3}\n", header, '<labels><label name="y"/></labels>')
+    X, Y = arff(tmp_path, "{1 1}\n{0 5}\n{0 3}\n", header, Y1)
     assert X.toarray().tolist() == [[3], [5], [3]]
     assert Y.toarray().tolist() == [[True], [False], [False]]
+
+
+REFUSED = "expected 0 or 1, false or true, no or yes for y"
+
+
+@pytest.mark.parametrize("values", ["TRUE FALSE", "False True", "yes NO", "'no' \"Yes\"", "1 0", "0 1", "1.0 0.0"])
+@pytest.mark.parametrize("kind", ["nominal", "numeric"])
+def test_labels_and_features_of_truth_values_are_read_as_what_they_are(tmp_path, values, kind):
+    first, second = values.split()
+    positive = first.strip("'\"").lower() in ("true", "yes", "1", "1.0")
+    declared = f"{{{first},{second}}}"
+    header = f"@relation r\n@attribute a {declared}\n@attribute y {declared if kind == 'nominal' else kind}\n@data\n"
+    X, Y = arff(tmp_path, f"{first},{second}\n{second},{first}\n", header, Y1)
+    assert Y.toarray().tolist() == [[not positive], [positive]]
+    assert X.toarray().tolist() == [[positive], [not positive]]
+    X, Y = arff(tmp_path, f"{{ }}\n{{0 {second}, 1 {second}}}\n", header, Y1)
+    assert Y.toarray().tolist() == [[positive and kind == "nominal"], [not positive]], "the first value, of numbers 0"
+    assert X.toarray().tolist() == [[positive], [not positive]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "line"),
+    [
+        ("{-1,1}", "-1", 3),
+        ("{0,1,2}", "2", 3),
+        ("{absent,present}", "absent", 3),
+        ("numeric", "-1", 6),
+        ("numeric", "0.5", 6),
+        ("{0,1}", "?", 6),
+        ("{0,1}", "2", 6),
+        ("{0,1}", "nan", 6),
+    ],
+)
+@pytest.mark.parametrize("form", ["1,{}", "{{0 1, 1 {}}}"])
+def test_other_values_of_a_label_are_refused(tmp_path, kind, value, line, form):
+    header = f"@relation r\n@attribute a numeric\n@attribute y {kind}\n@data\n"
+    with pytest.raises(XmlcError) as error:
+        arff(tmp_path, f"1,1\n{form.format(value)}\n", header, Y1)
+    assert f"a.arff:{line}: found '{value}', {REFUSED}" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("relation", "labels"),
+    [
+        ("'name: -C 2'", [0, 1]),
+        ("'name: -C -2'", [2, 3]),
+        ('"a b:-V 1 -C 1 -split-number 3"', [0]),
+        ("'n: -split 3 -C -1'", [3]),
+    ],
+)
+def test_the_header_of_meka_counts_labels_at_the_beginning_or_the_end(tmp_path, relation, labels):
+    (tmp_path / "a.arff").write_text(
+        f"@relation {relation}\n" + "".join(f"@attribute x{i} {{0,1}}\n" for i in range(4)) + "@data\n1,0,0,1\n{2 1}\n"
+    )
+    X, Y = load(tmp_path / "a.arff")
+    table = np.array([[1, 0, 0, 1], [0, 0, 1, 0]])
+    assert Y.toarray().astype(int).tolist() == table[:, labels].tolist()
+    assert X.toarray().tolist() == np.delete(table, labels, axis=1).tolist()
+
+
+@pytest.mark.parametrize(
+    ("relation", "said"),
+    [
+        ("r", "does not say which attributes are labels"),
+        ("'r: -C 2'", "-C 2"),
+        ("'r: -C 0'", "-C 0"),
+        ("'r: -C -9'", "-C -9"),
+    ],
+)
+def test_without_xml_the_header_must_count_the_labels(tmp_path, relation, said):
+    (tmp_path / "a.arff").write_text(f"@relation {relation}\n@attribute y {{0,1}}\n@data\n1\n")
+    with pytest.raises(XmlcError, match=said):
+        load(tmp_path / "a.arff")
+
+
+def test_weights_of_instances_are_left_out(tmp_path):
+    plain = arff(tmp_path, "1,2,1,red,0\n{0 3, 2 1}\n{}\n")
+    weighted = arff(tmp_path, "1,2,1,red,0, {1.5}\n{0 3, 2 1},{ 5 }\n{},{2}\n")
+    for one, other in zip(plain, weighted):
+        np.testing.assert_array_equal(one.toarray(), other.toarray())
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("{0,1}", "{1,0}"), None),
+        (("blue}", "blue,green}"), None),
+        (("red,'sea, green'", "'sea, green',red"), "b.arff:6: found attribute 'kind', expected 'kind' as in"),
+        (("Att1", "Att2"), "b.arff:3: found attribute 'Att2', expected 'Att1' as in"),
+        (("@attribute Att1 numeric\n", ""), "b.arff:3: found attribute 'two words', expected 'Att1' as in"),
+        (('@attribute "it\'s" {0, 1}\n', ""), "it's"),
+        (("@data", "@attribute more real\n@data"), "has more or fewer attributes"),
+    ],
+)
+def test_columns_of_two_files_must_mean_the_same(tmp_path, change, said):
+    (tmp_path / "a.arff").write_text(HEADER)
+    (tmp_path / "b.arff").write_text(HEADER.replace(*change))
+    (tmp_path / "a.xml").write_text(XML)
+    if said is None:
+        check_alike(tmp_path / "a.arff", tmp_path / "b.arff", tmp_path / "a.xml")
+        return
+    with pytest.raises(XmlcError) as error:
+        check_alike(tmp_path / "a.arff", tmp_path / "b.arff", tmp_path / "a.xml")
+    assert said in str(error.value)
 
 
 @settings(deadline=None, max_examples=40)
@@ -87,7 +193,7 @@ def test_dense_arff_equals_scipy_and_sparse_arff_equals_dense(tmp_path_factory, 
         ("1,1e39,0,red,0", "found '1e39', expected a decimal number that fits single precision"),
         ("1,2,0,pink,0", "found 'pink', expected one of red, sea, green, blue for kind"),
         ("1,2,0,'red,0", 'found "\'red,0", expected quotes that are closed'),
-        ("1,2,2,red,0", "found '2', expected one of 0, 1 for beach"),
+        ("1,2,2,red,0", "found '2', expected 0 or 1, false or true, no or yes for beach"),
         ("{0 1, 9 1}", "found '9 1', expected attributes 0 .. 4, each once"),
         ("{0 1, 0 1}", "found '0 1', expected attributes 0 .. 4, each once"),
         ("{0 1,, 2 1}", "found '', expected attributes 0 .. 4, each once"),

@@ -187,6 +187,10 @@ def test_two_files_must_be_whole_and_belong_together(tmp_path):
         ("2 5\n4:1\n1:1\n", "X has 3 instances, Y has 2; they must belong together"),
         ("3 5\n4:1\n", "Y:3: found the end of the file after 1 instances, expected 3, as line 1 says"),
         ("3 5\n4:1\n5:1\n1:1\n", "Y:3: found '5:1', expected a label of 0 .. 4"),
+        (
+            "3 5\n4:1 0:0\n0:.5 2:2\n0:-1\n",
+            "Y:3: found '0:0.5', expected 0 or 1 as the value of a label\nY:4: found '0:-1'",
+        ),
         ("3 5\n4\n\n\n", "Y:2: found '4', expected label:value; is the line cut off?"),
         ("3 5 1\n\n\n\n", "Y:1: found '3 5 1', expected a header: the numbers of instances, labels"),
     ):

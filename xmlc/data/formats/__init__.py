@@ -38,13 +38,17 @@ def load(
 
         - ``repository``: header ``n d m``, then ``label,label feature:value ...``, ids from 0; an instance without
           labels starts with a space;
-        - ``repository-two-files``: features and labels apart, each with a header of two numbers;
+        - ``repository-two-files``: features and labels apart, each with a header of two numbers; the value of a label
+          is 0 or 1;
         - ``npz``: features and labels apart, two sparse matrices that ``scipy.sparse.save_npz`` wrote;
         - ``svmlight``: rows as above without a header, ``#`` begins a comment;
         - ``vw``: Vowpal Wabbit text, ``label,label | feature:value feature ...``. Whole numbers are ids of features, as
           in the program; other names need a ``vocabulary``. A feature given twice adds up, as words do, where the
           other formats take it for an error;
-        - ``arff``: Mulan's ARFF, dense or sparse, with an XML file that names the labels.
+        - ``arff``: ARFF, dense or sparse, with Mulan's XML file that names the labels or MEKA's header that counts
+          them (``@relation 'name: -C 6'``: the first six attributes; ``-C -6``: the last). A label's value is 0 or 1,
+          false or true, no or yes, in any case. A nominal feature counts as its number if its values are numbers, as 0
+          or 1 if they are words as of labels, else as the position of its value in the header.
     zero_based : bool
         Whether ids of labels start from 0 rather than 1, and in ``svmlight`` those of features, too. ``arff`` has names
         instead.
@@ -82,7 +86,7 @@ def load(
     if format == "vw":
         return read_vw(path, zero_based=zero_based, vocabulary=vocabulary, n_features=n_features, n_labels=n_labels)
     if format == "arff":
-        return read_arff(path, _second_file(path, labels, format))
+        return read_arff(path, None if labels is None else Path(labels))
     if format == "coordinates":
         raise XmlcError(f"{path}: format coordinates has five files; read_coordinates takes them")
     raise XmlcError(f"{path}: format {format!r} is unknown; expected one of {', '.join(FORMATS)}")

@@ -1,10 +1,12 @@
-"""Reading of Mulan's datasets: ARFF, dense or sparse, with an XML file that names the label attributes."""
+"""Reading of Mulan's and MEKA's datasets: ARFF, dense or sparse, with an XML file or a header that tells the labels."""
 
 from __future__ import annotations
 
 import re
 from array import array
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
@@ -13,34 +15,45 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.data.formats.lines import LineError, MalformedLines, decimal, quoted, read_bytes, text_lines, whole
+from xmlc.data.formats.lines import (
+    DECIMAL,
+    LineError,
+    MalformedLines,
+    decimal,
+    quoted,
+    read_bytes,
+    text_lines,
+    truth,
+    whole,
+)
 
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(\S.*)", re.IGNORECASE)
 CELL = re.compile(rf"((?:{QUOTED}|[^,'\"])*)(?:,|$)")
+WEIGHT = re.compile(rf",\s*\{{\s*{DECIMAL.pattern}\s*\}}$")  # of an instance
+MEKA = re.compile(r"(?i:@relation)\b.*[\s:'\"]-C\s+(-?\d+)")
 NUMERIC = ("numeric", "real", "integer")
 
 
 class Attribute(NamedTuple):
-    """Name of an attribute, and the values of a nominal one with the numbers that stand for them."""
+    """Name and line of an attribute, and the values of a nominal one with the numbers that stand for them."""
 
     name: str
-    codes: dict[str, float] | None
+    line: int
+    codes: dict[str, float]
+    is_label: bool = False
 
 
-def read_arff(path: Path, labels: Path) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Read an ARFF file and the XML file that names its labels; see `load`.
+def read_arff(path: Path, labels: Path | None = None) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Read an ARFF file whose labels an XML file names, or the header as MEKA's; see `load`.
 
-    Labels are numbered in the order of the attributes, features likewise. A nominal attribute counts as its number if
-    its values are numbers, else as their position; where a sparse row leaves it out it has its first value, as the
-    format defines. ``?`` is an error, because nothing says what to put there. The format allows blank lines.
+    Labels are numbered in the order of the attributes, features likewise. A nominal feature counts as its number if its
+    values are numbers, as 0 or 1 if they are words of labels, else as their position; where a sparse row leaves an
+    attribute out it has its first value, as the format defines. ``?`` is an error, because nothing says what to put
+    there. Weights of instances are left out. The format allows blank lines.
     """
-    names = _label_names(labels)
-    attributes, lines = _header(path)
-    is_label = np.array([attribute.name in names for attribute in attributes], dtype=bool)
-    missing = names - {attribute.name for attribute in attributes}
-    if missing:
-        raise XmlcError(f"{labels}: label {min(missing)!r} is no attribute of {path} (one of {len(missing)} such)")
+    attributes, lines = _header(path, labels)
+    is_label = np.array([attribute.is_label for attribute in attributes], dtype=bool)
     malformed = MalformedLines(path)
     ids, values, indptr = array("i"), array("f"), array("q", [0])
     omitted = {i: next(iter(a.codes.values())) for i, a in enumerate(attributes) if a.codes}
@@ -49,6 +62,7 @@ def read_arff(path: Path, labels: Path) -> tuple[sparse.csr_array, sparse.csr_ar
         text = line.strip()
         if not text or text.startswith("%"):
             continue
+        text = WEIGHT.sub("", text) if text.endswith("}") else text
         try:
             row = omitted | _sparse_row(text, attributes) if text[0] == "{" else _dense_row(text, attributes)
         except LineError as error:
@@ -68,6 +82,25 @@ def read_arff(path: Path, labels: Path) -> tuple[sparse.csr_array, sparse.csr_ar
     return sparse.csr_array(columns[:, ~is_label]), sparse.csr_array(columns[:, is_label].astype(bool))
 
 
+def check_alike(first: Path, second: Path, labels: Path | None) -> None:
+    """Refuse two files whose columns differ in meaning: in names, order or labels, or in the numbers of words.
+
+    Raises
+    ------
+    XmlcError
+        With the first attribute that differs.
+    """
+    for one, other in zip_longest(*(_header(path, labels)[0] for path in (first, second))):
+        if one is None or other is None:
+            raise XmlcError(f"{second}: has more or fewer attributes than {first}; expected the same")
+        same_numbers = all(one.codes.get(value, code) == code for value, code in other.codes.items())
+        if (one.name, one.is_label) != (other.name, other.is_label) or not same_numbers:
+            raise XmlcError(
+                f"{second}:{other.line}: found attribute {other.name!r}, expected {one.name!r} as in {first}:"
+                f"{one.line}: the same names, values and labels in the same order"
+            )
+
+
 def _label_names(path: Path) -> set[str]:
     content = read_bytes(path)
     try:
@@ -81,39 +114,70 @@ def _label_names(path: Path) -> set[str]:
     return names
 
 
-def _header(path: Path) -> tuple[list[Attribute], Iterator[tuple[int, str]]]:
+def _header(path: Path, labels: Path | None) -> tuple[list[Attribute], Iterator[tuple[int, str]]]:
     """Read the attributes; return them and the lines that follow ``@data``."""
     attributes: dict[str, Attribute] = {}
+    declared: int | None = None
     lines = text_lines(path)
     for number, line in lines:
         text = line.strip()
         keyword = text.split(maxsplit=1)[0].lower() if text else ""
         if keyword == "@data":
-            return list(attributes.values()), lines
+            return _with_labels(path, list(attributes.values()), labels, declared), lines
+        if keyword == "@relation" and (meka := MEKA.match(text)):
+            declared = int(meka[1])
         if keyword != "@attribute":
             continue
         match = ATTRIBUTE.match(text)
         kind = match[2].strip() if match else ""
         is_list = kind.startswith("{") and kind.endswith("}")
-        if match is None or not (is_list or kind.split(" ")[0].lower() in NUMERIC):
+        if match is None or not (is_list or kind.split()[0].lower() in NUMERIC):
             raise XmlcError(f"{path}:{number}: found {quoted(text)}, expected @attribute name numeric or {{a,b,...}}")
         name = _unquoted(match[1])
         if name in attributes:
             raise XmlcError(f"{path}:{number}: found attribute {name!r} a second time, expected each name once")
         try:
-            attributes[name] = Attribute(name, _codes(kind[1:-1]) if kind.startswith("{") else None)
+            attributes[name] = Attribute(name, number, _codes(kind[1:-1]) if is_list else {})
         except LineError as error:
             raise XmlcError(f"{path}:{number}: {error}") from error
     raise XmlcError(f"{path}: has no @data line; is the file cut off?")
 
 
+def _with_labels(path: Path, attributes: list[Attribute], labels: Path | None, declared: int | None) -> list[Attribute]:
+    """Mark the labels: those that the XML file names, or as many as ``-C`` says, from the end if it is negative."""
+    if labels is not None:
+        names = _label_names(labels)
+        if missing := names - {attribute.name for attribute in attributes}:
+            raise XmlcError(f"{labels}: label {min(missing)!r} is no attribute of {path} (one of {len(missing)} such)")
+    elif declared is None:
+        raise XmlcError(
+            f"{path}: does not say which attributes are labels; expected @relation 'name: -C 6', as MEKA writes it, or "
+            "Mulan's XML file that names them: labels= (`labels:` in config/datasets.yaml)"
+        )
+    elif not 1 <= abs(declared) <= len(attributes):
+        raise XmlcError(f"{path}: found -C {declared} in @relation, expected up to {len(attributes)} labels, not 0")
+    else:
+        names = {attribute.name for attribute in (attributes[:declared] if declared > 0 else attributes[declared:])}
+    malformed, marked = MalformedLines(path), []
+    for attribute in attributes:
+        if attribute.name in names:
+            try:
+                codes = {value: float(truth(value)) for value in attribute.codes}
+                attribute = attribute._replace(codes=codes, is_label=True)
+            except LineError as error:
+                malformed.add(attribute.line, error.found, f"{error.expected} for {attribute.name}")
+        marked.append(attribute)
+    malformed.raise_any()
+    return marked
+
+
 def _codes(listed: str) -> dict[str, float]:
     """Return the numbers that stand for the values of a nominal attribute."""
     values = [_unquoted(value) for value in _cells(listed)]
-    try:
-        return {value: decimal(value) for value in values}
-    except LineError:
-        return {value: float(position) for position, value in enumerate(values)}
+    for read in (decimal, truth):
+        with suppress(LineError):
+            return {value: float(read(value)) for value in values}
+    return {value: float(position) for position, value in enumerate(values)}
 
 
 def _cells(text: str) -> list[str]:
@@ -154,12 +218,12 @@ def _sparse_row(text: str, attributes: list[Attribute]) -> dict[int, float]:
 
 
 def _value(cell: str, attribute: Attribute) -> float:
-    if attribute.codes is None:
+    value = _unquoted(cell)
+    if attribute.is_label or not attribute.codes:
         try:
-            return decimal(cell)
+            return truth(value) if attribute.is_label else decimal(cell)
         except LineError as error:
             raise LineError(error.found, f"{error.expected} for {attribute.name}") from None
-    value = _unquoted(cell)
     if value not in attribute.codes:
         raise LineError(quoted(value), f"one of {', '.join(attribute.codes)} for {attribute.name}")
     return attribute.codes[value]

@@ -27,6 +27,7 @@ LONGEST_LINE = 1 << 28  # an instance with ten million features; anything longer
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LISTED = 20
 DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+TRUTHS = {"0": False, "1": True, "false": False, "true": True, "no": False, "yes": True}
 WHOLE = re.compile(r"\d{1,18}", re.ASCII)  # beyond that no id, and more than 64 bits
 LARGEST = int(np.iinfo(np.int32).max)
 FREE_COLUMNS = 1 << 26  # features or labels that any file may have, of hashed features, say, though it be short
@@ -188,6 +189,22 @@ def decimal(text: str) -> float:
     if not DECIMAL.fullmatch(text) or abs(value := float(text)) >= LARGEST_FLOAT32:
         raise LineError(quoted(text), "a decimal number that fits single precision")
     return value
+
+
+def truth(text: str) -> bool:
+    """Return the value of a label: 0 or 1, also as 1.0, or one of a few words in any case.
+
+    Raises
+    ------
+    LineError
+        It is anything else.
+    """
+    value: float | None = TRUTHS.get(text.lower())
+    if value is None and DECIMAL.fullmatch(text):
+        value = float(text)
+    if value not in (0, 1):
+        raise LineError(quoted(text), "0 or 1, false or true, no or yes")
+    return bool(value)
 
 
 def whole(text: str) -> int:

@@ -247,6 +247,11 @@ def read_two_files(features: Path, labels: Path, base: int = 0) -> tuple[sparse.
     layout = RowFormat(with_labels=False, blank_is_row=True, n_labels=0)
     X, _ = _read_with_header(features, ("instances", "features"), layout)
     Y, _ = _read_with_header(labels, ("instances", "labels"), layout._replace(base=base))
+    malformed, wrong = MalformedLines(labels), np.flatnonzero(Y.data != 1)
+    lines, firsts = np.unique(np.searchsorted(Y.indptr, wrong, side="right") + 1, return_index=True)
+    for line, entry in zip(lines.tolist(), wrong[firsts].tolist()):
+        malformed.add(line, f"'{Y.indices[entry] + base}:{Y.data[entry]:g}'", "0 or 1 as the value of a label")
+    malformed.raise_any()
     return X, Y.astype(bool)
 
 
