@@ -147,16 +147,17 @@ def test_nothing_is_left_behind_when_a_file_is_malformed(tmp_path, source):
     assert sorted(tmp_path.rglob("*")) == before
 
 
-@pytest.mark.parametrize("format", ["svmlight", "vw", "arff", "repository-two-files", "coordinates"])
+@pytest.mark.parametrize("format", ["svmlight", "libsvm", "vw", "arff", "repository-two-files", "coordinates"])
 def test_every_format_gives_the_same_arrays(tmp_path, format):
     folder = tmp_path / "resources"
     folder.mkdir()
     texts = {
         "svmlight": {"train.txt": "1,2 1:0.5 3:2\n 2:1\n", "test.txt": "2 3:1\n"},
+        "libsvm": {"train.txt": "1,2 1:0.5 3:2\n 2:1\n", "test.txt": "2 3:1\n"},
         "vw": {"train.txt": "1,2 | a:0.5 c:2\n | b:1\n", "test.txt": "2 | c\n"},
         "arff": {"train.txt": ARFF + ".5,0,2,1,1\n0,1,0,0,0\n", "test.txt": ARFF + "{2 1,4 1}\n", "names.xml": XML},
         "repository-two-files": {
-            "X1": "2 3\n0:0.5 2:2\n1:1\n", "Y1": "2 2\n0:1 1:1\n\n", "X2": "1 3\n2:1\n", "Y2": "1 2\n1:1\n"
+            "X1": "2 3\n0:0.5 2:2\n1:1\n", "Y1": "2 2\n1:1 2:1\n\n", "X2": "1 3\n2:1\n", "Y2": "1 2\n2:1\n"
         },
         "coordinates": {
             "X1": "1\n1\n2\n", "C1": "1\n3\n2\n", "V1": ".5\n2\n1\n", "Y1": "1\n1\n", "L1": "1\n2\n",
@@ -203,12 +204,12 @@ def test_numbers_as_names_of_features_are_their_columns(tmp_path):
     (folder / "train.txt").write_text("1,2 | 3:0.5 1:2\n | 0:1\n")
     (folder / "test.txt").write_text("2 | 4 3:6\n")
     _, prepared = run(tmp_path, folder, entry)
-    assert prepared.part("train")[0].toarray().tolist() == [[0, 2, 0, 0.5, 0], [1, 0, 0, 0, 0]]
-    assert prepared.part("test")[0].toarray().tolist() == [[0, 0, 0, 6, 1]]
+    assert prepared.part("train")[0].toarray().tolist() == [[0, 2, 0, 0.5], [1, 0, 0, 0]]
+    assert prepared.part("test")[0].toarray().tolist() == [[0, 0, 0, 6]]
     (folder / "test.txt").write_text("2 | word 3:6\n")
     _, prepared = run(tmp_path, folder, entry)
-    assert prepared.part("train")[0].toarray().tolist() == [[0.5, 2, 0, 0], [0, 0, 1, 0]], "both files by their names"
-    assert prepared.part("test")[0].toarray().tolist() == [[6, 0, 0, 1]]
+    assert prepared.part("train")[0].toarray().tolist() == [[0.5, 2, 0], [0, 0, 1]], "both files by their names"
+    assert prepared.part("test")[0].toarray().tolist() == [[6, 0, 0]]
 
 
 def test_command_line_prints_differences_and_writes_everything(tmp_path, source, capsys):
@@ -223,6 +224,56 @@ def test_command_line_prints_differences_and_writes_everything(tmp_path, source,
     assert read_json(statistics)["train"]["instances"] == 50
 
 
+@pytest.mark.parametrize(
+    ("format", "train", "test"),
+    [
+        ("svmlight", "1 0:1\n0 2:1\n", "1 1:3 4:2\n3 0:1 9:1 4:1\n"),
+        ("vw", "1 | 0\n0 | 2\n", "1 | 1:3 4:2\n3 | 0 9 4\n"),
+        ("vw", "1 | a\n0 | b c\n", "1 | b:3 new:2\n3 | a other new\n"),
+    ],
+)
+def test_features_that_the_training_file_lacks_are_dropped_and_labels_are_not(tmp_path, format, train, test):
+    folder = tmp_path / "resources"
+    folder.mkdir()
+    (folder / "train.txt").write_text(train)
+    (folder / "test.txt").write_text(test)
+    notes, prepared = run(tmp_path, folder, Dataset("set", format=format))
+    assert notes[:2] == [
+        "test set: features that the training file lacks are dropped: 2, in 3 of 5 values; it has 3",
+        "test set: labels that the training file lacks keep columns and count in every measure: 1",
+    ]
+    assert prepared.part("train")[0].shape == (2, 3)
+    X, Y = prepared.part("test")
+    assert X.toarray().tolist() == [[0, 3, 0], [1, 0, 0]]
+    assert Y.toarray().astype(int).tolist() == [[0, 1, 0, 0], [0, 0, 0, 1]]
+
+
+@pytest.mark.parametrize("d_test", [2, 4])
+def test_matrices_of_other_widths_are_told(tmp_path, d_test):
+    folder = tmp_path / "resources"
+    folder.mkdir()
+    for name, matrix in {
+        "X.trn": np.eye(3),
+        "Y.trn": np.eye(3),
+        "X.tst": np.eye(2, d_test),
+        "Y.tst": np.eye(2, 3),
+    }.items():
+        sparse.save_npz(folder / f"{name}.npz", sparse.csr_array(matrix))
+    notes, prepared = run(tmp_path, folder)
+    assert notes[0] == f"test set: it has {d_test} features, the training set 3; do the same columns mean the same?"
+    assert prepared.part("test")[0].shape == (2, 3)
+
+
+def test_arff_files_must_have_the_same_columns(tmp_path):
+    folder = tmp_path / "resources"
+    folder.mkdir()
+    (folder / "names.xml").write_text(XML)
+    (folder / "train.txt").write_text(ARFF + "1,2,3,0,1\n")
+    (folder / "test.txt").write_text(ARFF.replace("attribute b", "attribute x") + "1,2,3,0,1\n")
+    with pytest.raises(XmlcError, match=r"test\.txt:3: found attribute 'x', expected 'b' as in .*train\.txt:3"):
+        run(tmp_path, folder, Dataset("set", format="arff", labels="names.xml"))
+
+
 def test_repository_split_files(tmp_path):
     folder = tmp_path / "resources"
     folder.mkdir()
@@ -234,6 +285,8 @@ def test_repository_split_files(tmp_path):
     _, prepared = run(tmp_path, folder, entry)
     assert prepared.part("train")[0].toarray().tolist() == [[2, 0, 0], [1, 0, 0]]
     assert prepared.part("test")[0].toarray().tolist() == [[0, 1, 0], [0, 0, 1]]
+    with pytest.raises(XmlcError, match=r"Set_data\.txt:2: found '0', expected a label of 1 \.\. 2"):
+        run(tmp_path, folder, replace(entry, zero_based=False))
     digest = prepared.digest
     (folder / "te.txt").write_text("2 2\n4 2\n3 3\n")
     with pytest.raises(XmlcError) as error:

@@ -28,6 +28,7 @@ INPUTS = {
         (b"2 2\r\n1:3\r\n0:1\r\n\r\n", b"2 2\n0:1\n0:1 1:1"),
     ],
     "svmlight": [(ROWS,), (b"# made by hand\n1,1 1:2#tail 1:3\n 2:1 # 0:5\n#\n",)],
+    "libsvm": [(ROWS.replace(b"0:", b"5:"),)],
     "svmlight from 1": [(ROWS.replace(b"0:", b"5:").replace(b",0", b"").replace(b"\n0", b"\n7"),)],
     "vw": [(VW_IDS,)],
     "vw by names from 1": [(VW,), (b"1,2 | a:1 b\n2 | b c:0.25\n",)],
@@ -54,10 +55,11 @@ def with_labels(features, labels):
 READERS = {
     "repository": (lambda path: load(path, "repository"), naive.repository),
     "repository-two-files": (with_labels, naive.two_files),
-    "svmlight": (lambda path: load(path, "svmlight"), lambda content: naive.svmlight(content, 0)),
+    "svmlight": (lambda path: load(path, "svmlight"), lambda content: naive.svmlight(content, 0, 0)),
+    "libsvm": (lambda path: load(path, "libsvm"), lambda content: naive.svmlight(content, 1, 0)),
     "svmlight from 1": (
         lambda path: load(path, "svmlight", zero_based=False),
-        lambda content: naive.svmlight(content, 1),
+        lambda content: naive.svmlight(content, 1, 1),
     ),
     "vw": (lambda path: load(path, "vw"), lambda content: naive.vw_ids(content, 0)),
     "vw by names from 1": (

@@ -41,14 +41,14 @@ def latin(line):
     return line.decode("latin-1")
 
 
-def sparse_row(line, base, d, m):
+def sparse_row(line, base, d, m, label_base=0):
     """Row ``label,label feature:value ...``; without labels where m is None."""
     tokens = [token for token in re.split("[ \t\r]", line) if token]
     labels = set()
     if m is not None and line[:1] not in ("", " ", "\t", "\r") and ":" not in tokens[0]:
         first = tokens.pop(0)
         demand(LABELS.fullmatch(first))
-        labels = {int(label) - base for label in first.split(",")}
+        labels = {int(label) - label_base for label in first.split(",")}
         demand(0 <= min(labels) <= max(labels) < m)
     row = {}
     for token in tokens:
@@ -94,7 +94,7 @@ def two_files(features, labels):
     return rows, [set(other) for other in others], d, m
 
 
-def svmlight(content, base):
+def svmlight(content, base, label_base):
     kept = []
     for raw in lines_of(content):
         line = without_return(latin(raw))
@@ -103,7 +103,7 @@ def svmlight(content, base):
     while kept and kept[-1][1] == "":
         kept.pop()
     demand(all(line for _, line in kept))
-    parsed = [sparse_row(line, base, MOST_COLUMNS, MOST_COLUMNS) for line, _ in kept]
+    parsed = [sparse_row(line, base, MOST_COLUMNS, MOST_COLUMNS, label_base) for line, _ in kept]
     return with_widths([row for row, _ in parsed], [labels for _, labels in parsed])
 
 

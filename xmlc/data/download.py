@@ -30,7 +30,11 @@ SHOWN = 60
 PAIRS = rb"\d+:\S+([ \t]+\d+:\S+)*\s*(#.*)?"
 # Other formats by their first line, and the entry of the catalogue that says so.
 OTHERS = (
-    ("SVMLight", re.compile(rb"(\d+(,\d+)*[ \t]+)?" + PAIRS), "{source: mirror, format: svmlight}"),
+    (
+        "SVMLight",
+        re.compile(rb"(\d+(,\d+)*[ \t]+)?" + PAIRS),
+        "{source: mirror, format: svmlight}  # libsvm: features from 1",
+    ),
     ("Vowpal Wabbit's format", re.compile(rb"[^|]*\|.*"), "{source: mirror, format: vw}"),
     ("MEKA's ARFF", re.compile(rb"@relation.*-C\s+-?\d.*", re.I), "{source: mirror, format: arff}"),
     ("ARFF", re.compile(rb"@relation.*", re.I), "{source: mirror, format: arff, labels: <XML file>}"),

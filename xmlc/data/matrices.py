@@ -75,6 +75,16 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "p
     return proven(matrix)
 
 
+def first_columns(X: sparse.csr_array, n_features: int) -> tuple[sparse.csr_array, str]:
+    """Return features in so many columns, and a sentence that counts those behind them, which are dropped, if any."""
+    dropped = X.indices[X.indices >= n_features]
+    if dropped.size == 0:
+        resize(X, X.shape[0], n_features)
+        return X, ""
+    counted = f"{np.unique(dropped).size}, in {dropped.size} of {X.nnz} values; it has {n_features}"
+    return sparse.csr_array(X[:, :n_features]), f"features that the training file lacks are dropped: {counted}"
+
+
 def resize(matrix: sparse.csr_array, n_rows: int, n_columns: int) -> None:
     """Cut off or add rows and columns in place; no stored entry may lie in a column that is cut off."""
     matrix.resize(n_rows, n_columns)  # type: ignore[arg-type, call-arg]  # the stubs forbid any use

@@ -16,10 +16,11 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, read_json, sha256, write_json
 from xmlc.data.archives import SUFFIXES
 from xmlc.data.catalogue import Dataset, Layout, PublishedCounts, SplitFiles
-from xmlc.data.formats import FORMATS, load, read_coordinates
+from xmlc.data.formats import FORMATS, WITHOUT_HEADER, load, read_coordinates
+from xmlc.data.formats.arff import check_alike
 from xmlc.data.formats.lines import LineError, MalformedLines, quoted, text_lines, whole
 from xmlc.data.formats.vw import NoIds, by_ids
-from xmlc.data.matrices import load_csr, resize, save_csr
+from xmlc.data.matrices import first_columns, load_csr, resize, save_csr
 from xmlc.data.prepared import COUNTED, FORMAT_VERSION, Counts, Meta, fit_mask
 
 RELATIVE_TOLERANCE = 5e-3  # averages are printed with three to six digits
@@ -62,9 +63,10 @@ def prepare(dataset: Dataset, source: Path, out: Path, validation_share: float =
     Preparation
     """
     files = source_files(dataset, source)
-    train, test = _same_width(*read_parts(source, files))
+    train, test = read_parts(source, files)
+    test, notes = _of_same_width(train, test, files["format"])
     counts = _counts(train, test)
-    notes = differences(counts, dataset.published) if dataset.published else []
+    notes += differences(counts, dataset.published) if dataset.published else []
     notes += absent_labels(train[1], test[1])
     meta: Meta = {
         "version": FORMAT_VERSION,
@@ -142,24 +144,28 @@ def read_parts(source: Path, files: Layout) -> tuple[Part, Part]:
     """Read training and test part in any of the formats."""
     format, train, test = files["format"], files["train"], files["test"]
     if files["split_files"]:
-        return read_split(source, train[0], files["split_files"])
-    if format in ("repository-two-files", "npz"):
-        first, second = (load(source / x, format, labels=source / y) for x, y in (train, test))
-        return first, second
+        return read_split(source, train[0], files["split_files"], files["zero_based"])
     if format == "coordinates":
         first, second = (read_coordinates([source / name for name in names]) for names in (train, test))
         return first, second
     labels = source / files["labels"] if files["labels"] else None
+    if format == "arff":
+        check_alike(source / train[0], source / test[0], labels)
     # Of vw, one numbering of the names in both files; names that are numbers of columns stay these.
     vocabulary: dict[str, int] | None = {} if format == "vw" else None
     first, second = (
-        load(source / name, format, zero_based=files["zero_based"], labels=labels, vocabulary=vocabulary)
-        for (name,) in (train, test)
+        load(
+            source / names[0],
+            format,
+            zero_based=files["zero_based"],
+            labels=source / names[1] if names[1:] else labels,
+            vocabulary=vocabulary,
+        )
+        for names in (train, test)
     )
     if vocabulary is not None:
-        with suppress(NoIds):
-            ids = [by_ids(source / train[0], X, vocabulary) for X, _ in (first, second)]
-            return (ids[0], first[1]), (ids[1], second[1])
+        with suppress(NoIds):  # the second one first: only that has all the names, and nothing is changed if they fail
+            second, first = ((by_ids(source / train[0], X, vocabulary), Y) for X, Y in (second, first))
     return first, second
 
 
@@ -205,14 +211,20 @@ def _counts(train: Part, test: Part) -> Counts:
     }
 
 
-def _same_width(train: Part, test: Part) -> tuple[Part, Part]:
-    """Give both parts the same numbers of features and labels: the larger ones."""
-    shapes = [(X.shape[1], Y.shape[1]) for X, Y in (train, test)]
-    d, m = (max(sizes) for sizes in zip(*shapes))
-    for X, Y in (train, test):
-        resize(X, X.shape[0], d)
-        resize(Y, Y.shape[0], m)
-    return train, test
+def _of_same_width(train: Part, test: Part, format: str) -> tuple[Part, list[str]]:
+    """Return the test set with the features of the training set, and what must be said of it.
+
+    Both get the larger number of labels: without its new ones the measures would be of other label sets.
+    """
+    (d, m), (d_test, m_test) = ([matrix.shape[1] for matrix in part] for part in (train, test))
+    X, dropped = first_columns(test[0], d)
+    for Y in (train[1], test[1]):
+        resize(Y, Y.shape[0], max(m, m_test))
+    new = np.unique(test[1].indices[test[1].indices >= m]).size
+    kept = new and f"labels that the training file lacks keep columns and count in every measure: {new}"
+    other = d != d_test and format not in WITHOUT_HEADER
+    differs = other and f"it has {d_test} features, the training set {d}; do the same columns mean the same?"
+    return (X, test[1]), [f"test set: {said}" for said in (differs, dropped, kept) if said]
 
 
 def _digest(source: Path, files: Layout) -> str:
@@ -221,7 +233,7 @@ def _digest(source: Path, files: Layout) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def read_split(source: Path, data: str, split_files: SplitFiles) -> tuple[Part, Part]:
+def read_split(source: Path, data: str, split_files: SplitFiles, zero_based: bool) -> tuple[Part, Part]:
     """Read a data file and cut it by one column of its split files.
 
     Parameters
@@ -232,8 +244,10 @@ def read_split(source: Path, data: str, split_files: SplitFiles) -> tuple[Part, 
         File in the repository format.
     split_files : SplitFiles
         A file of row numbers has one column for each of several splits.
+    zero_based : bool
+        Whether ids of labels start from 0.
     """
-    X, Y = load(source / data, "repository")
+    X, Y = load(source / data, "repository", zero_based=zero_based)
     column = split_files.get("column", 0)
     train, test = (_row_numbers(source / split_files[part], column, X.shape[0]) for part in PARTS)
     return (X[train], Y[train]), (X[test], Y[test])

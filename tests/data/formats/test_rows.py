@@ -93,21 +93,39 @@ def test_index_arrays_are_narrow_and_sorted(tmp_path):
         assert again.has_canonical_format
 
 
-@pytest.mark.parametrize("base", [0, 1])
-def test_svmlight_equals_scikit_learn(tmp_path, base):
+@pytest.mark.parametrize(("format", "base", "label_base"), [("svmlight", 0, 0), ("svmlight", 1, 1), ("libsvm", 1, 0)])
+def test_rows_without_a_header_equal_scikit_learn(tmp_path, format, base, label_base):
     rng = np.random.default_rng(base)
     lines = []
     for _ in range(40):
         features = sorted(rng.choice(20, size=5, replace=False) + base)
-        labels = ",".join(str(label + base) for label in sorted(rng.choice(6, size=rng.integers(0, 3), replace=False)))
+        labels = ",".join(
+            str(label + label_base) for label in sorted(rng.choice(6, size=rng.integers(0, 3), replace=False))
+        )
         lines.append(f"{labels} " + " ".join(f"{feature}:{rng.normal():.5f}" for feature in features) + " # comment")
     path = write(tmp_path / "a.svm", "\n".join(lines) + "\n")
-    X, Y = load(path, "svmlight", zero_based=base == 0, n_features=20, n_labels=6)
+    X, Y = load(path, format, zero_based=label_base == 0, n_features=20, n_labels=6)
     peer_X, peer_Y = load_svmlight_file(
         str(path), multilabel=True, zero_based=base == 0, n_features=20, dtype=np.float32
     )
     np.testing.assert_array_equal(X.toarray(), peer_X.toarray())
-    assert [set((np.flatnonzero(row) + base).tolist()) for row in Y.toarray()] == [set(map(int, y)) for y in peer_Y]
+    assert [set((np.flatnonzero(row) + label_base).tolist()) for row in Y.toarray()] == [
+        set(map(int, y)) for y in peer_Y
+    ]
+
+
+@pytest.mark.parametrize("format", ["svmlight", "libsvm"])
+def test_features_beyond_those_of_the_training_file_are_dropped_with_a_warning(tmp_path, format):
+    base = int(format == "libsvm")
+    path = write(tmp_path / "a", f"1 {base}:1 {base + 2}:2 {base + 6}:1\n0 {base + 6}:3 {base + 9}:2\n\n")
+    with pytest.warns(UserWarning, match="a: features that the training file lacks are dropped: 2, in 3 of 5 values"):
+        X, Y = load(path, format, n_features=3)
+    assert X.toarray().tolist() == [[1, 0, 2], [0, 0, 0]]
+    assert X.has_canonical_format
+    assert Y.toarray().tolist() == [[False, True], [True, False]]
+    assert load(path, format, n_features=12)[0].shape == (2, 12)
+    with pytest.raises(XmlcError, match=r"found '1', expected a label of 0 \.\. 0"):
+        load(path, format, n_features=3, n_labels=1)
 
 
 def test_labels_may_start_from_1_in_formats_with_a_header(tmp_path):

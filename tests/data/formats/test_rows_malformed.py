@@ -121,7 +121,7 @@ def test_blank_lines_would_shift_rows_unless_they_end_the_file(tmp_path, monkeyp
         ("PK\x03\x04\x14\0\0\0train.txt\0", "a: found binary data, expected a text of lines; unpack an archive first"),
         ("1\0 \0", "a: found binary data"),
         ("4 5\n1 0:1\n", "a:1: found '4 5', which does not tell the format (a header of three numbers would)"),
-        ("1 0:1\n", "format= one of repository, repository-two-files, npz, svmlight, vw, arff, coordinates"),
+        ("1 0:1\n", "format= one of repository, repository-two-files, npz, arff, svmlight, libsvm, vw, coordinates"),
         ("<!DOCTYPE html><html>quota</html>", "found an HTML page, expected data"),
     ],
 )
@@ -183,6 +183,8 @@ def test_svmlight_ids_start_where_the_caller_says(tmp_path):
 def test_two_files_must_be_whole_and_belong_together(tmp_path):
     features = write(tmp_path / "X", "3 4\n0:1 3:0.5\n\n2:2\n")
     assert "needs a second file" in messages(features, "repository-two-files")[0]
+    one = write(tmp_path / "one", "1 1 1\n0 0:1\n")
+    assert "has the labels in the same file; expected no second one" in messages(one, labels=features)[0]
     for text, message in (
         ("2 5\n4:1\n1:1\n", "X has 3 instances, Y has 2; they must belong together"),
         ("3 5\n4:1\n", "Y:3: found the end of the file after 1 instances, expected 3, as line 1 says"),

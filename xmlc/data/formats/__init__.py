@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 from scipy import sparse
@@ -11,10 +12,12 @@ from xmlc.data.formats.arff import read_arff
 from xmlc.data.formats.coordinates import read_coordinates as read_coordinates
 from xmlc.data.formats.lines import first_line, read_bytes
 from xmlc.data.formats.npz import read_npz
-from xmlc.data.formats.rows import read_rows, read_two_files
+from xmlc.data.formats.rows import read_repository, read_rows, read_two_files
 from xmlc.data.formats.vw import looks_like_vw, read_vw
+from xmlc.data.matrices import first_columns
 
-FORMATS = ("repository", "repository-two-files", "npz", "svmlight", "vw", "arff", "coordinates")
+WITHOUT_HEADER = ("svmlight", "libsvm", "vw", "coordinates")  # the largest ids of a file tell its numbers of columns
+FORMATS = ("repository", "repository-two-files", "npz", "arff", *WITHOUT_HEADER)
 
 
 def load(
@@ -33,7 +36,7 @@ def load(
     ----------
     path : path
         The file; for ``repository-two-files`` and ``npz`` that of the features.
-    format : {"repository", "repository-two-files", "npz", "svmlight", "vw", "arff"}, optional
+    format : {"repository", "repository-two-files", "npz", "svmlight", "libsvm", "vw", "arff"}, optional
         Found by itself where that is unambiguous; sets in five files are for `xmlc.data.formats.read_coordinates`:
 
         - ``repository``: header ``n d m``, then ``label,label feature:value ...``, ids from 0; an instance without
@@ -42,6 +45,7 @@ def load(
           is 0 or 1;
         - ``npz``: features and labels apart, two sparse matrices that ``scipy.sparse.save_npz`` wrote;
         - ``svmlight``: rows as above without a header, ``#`` begins a comment;
+        - ``libsvm``: the same with features from 1 and labels from 0, as LIBSVM's multi-label sets have them;
         - ``vw``: Vowpal Wabbit text, ``label,label | feature:value feature ...``. Whole numbers are ids of features, as
           in the program; other names need a ``vocabulary``. A feature given twice adds up, as words do, where the
           other formats take it for an error;
@@ -50,14 +54,16 @@ def load(
           false or true, no or yes, in any case. A nominal feature counts as its number if its values are numbers, as 0
           or 1 if they are words as of labels, else as the position of its value in the header.
     zero_based : bool
-        Whether ids of labels start from 0 rather than 1, and in ``svmlight`` those of features, too. ``arff`` has names
-        instead.
+        Whether ids of labels start from 0 rather than 1, and in ``svmlight`` those of features, too. ``arff`` and
+        ``npz`` have no ids.
     labels : path, optional
-        The second file of ``repository-two-files``, ``npz`` and ``arff``.
+        The second file of ``repository-two-files``, ``npz`` and Mulan's ``arff``.
     n_features, n_labels : int, optional
-        d and m where the format has no header; otherwise the largest id found decides.
+        d and m where the format has no header; otherwise the largest id found decides. For a test file give those of
+        the training file: features beyond are dropped with a warning, labels beyond are an error.
     vocabulary : dict, optional
-        Numbers of feature names of ``vw``, added to; give the same one, empty at first, for training and test file.
+        Numbers of feature names of ``vw``, added to up to ``n_features``; give the same one, empty at first, for
+        training and test file.
 
     Returns
     -------
@@ -70,26 +76,42 @@ def load(
     ------
     XmlcError
         The file cannot be read. Malformed lines are listed as ``file:line: found ..., expected ...``.
+
+    Warns
+    -----
+    UserWarning
+        Features beyond ``n_features`` are dropped.
     """
     path, base = Path(path), 0 if zero_based else 1
     format = format or detect_format(path)
+    if labels is not None and format in ("repository", *WITHOUT_HEADER):
+        raise XmlcError(f"{path}: format {format} has the labels in the same file; expected no second one, {labels}")
     if format == "repository":
-        return read_rows(path, header=True, base=base)
+        return read_repository(path, base)
     if format in ("repository-two-files", "npz"):
         second = _second_file(path, labels, format)
         X, Y = read_npz(path, second) if format == "npz" else read_two_files(path, second, base)
         if X.shape[0] != Y.shape[0]:
             raise XmlcError(f"{path} has {X.shape[0]} instances, {second} has {Y.shape[0]}; they must belong together")
         return X, Y
-    if format == "svmlight":
-        return read_rows(path, header=False, base=base, n_features=n_features, n_labels=n_labels)
-    if format == "vw":
-        return read_vw(path, zero_based=zero_based, vocabulary=vocabulary, n_features=n_features, n_labels=n_labels)
     if format == "arff":
         return read_arff(path, None if labels is None else Path(labels))
     if format == "coordinates":
         raise XmlcError(f"{path}: format coordinates has five files; read_coordinates takes them")
-    raise XmlcError(f"{path}: format {format!r} is unknown; expected one of {', '.join(FORMATS)}")
+    if format not in FORMATS:
+        raise XmlcError(f"{path}: format {format!r} is unknown; expected one of {', '.join(FORMATS)}")
+    if format == "vw":
+        X, Y = read_vw(path, zero_based, vocabulary, n_features, n_labels)
+    else:
+        X, Y = read_rows(path, 1 if format == "libsvm" else base, base, n_features, n_labels)
+    if n_features is not None:
+        X, dropped = first_columns(X, n_features)
+        if dropped:
+            warnings.warn(f"{path}: {dropped}", stacklevel=2)
+        if vocabulary is not None:  # it numbers the features of the training file, whatever else is read
+            for name in [name for name, number in vocabulary.items() if number >= n_features]:
+                del vocabulary[name]
+    return X, Y
 
 
 def detect_format(path: Path) -> str:

@@ -214,21 +214,25 @@ class _RowReader:
         self.malformed.add_unlisted(n_errors - len(errors))
 
 
-def read_rows(
-    path: Path, header: bool, base: int = 0, n_features: int | None = None, n_labels: int | None = None
-) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Read the repository format (with a header ``n d m``) or SVMLight (without one); see `load`.
+def read_repository(path: Path, label_base: int = 0) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Read the repository's format, with a header ``n d m``; see `load`."""
+    return _read_with_header(path, ("instances", "features", "labels"), RowFormat(label_base=label_base))
 
-    The first label has the id ``base``, and in SVMLight the first feature.
+
+def read_rows(
+    path: Path, base: int = 0, label_base: int = 0, n_features: int | None = None, n_labels: int | None = None
+) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Read rows without a header, as SVMLight and LIBSVM have them; see `load`.
+
+    The first feature has the id ``base``, the first label ``label_base``. Features may go beyond ``n_features``, labels
+    may not go beyond ``n_labels``.
     """
-    if header:
-        return _read_with_header(path, ("instances", "features", "labels"), RowFormat(label_base=base))
     most = most_columns(path)
     layout = RowFormat(
         comments=True,
         base=base,
-        label_base=base,
-        n_features=most if n_features is None else n_features,
+        label_base=label_base,
+        n_features=max(most, n_features or 0),
         n_labels=most if n_labels is None else n_labels,
     )
     reader = _RowReader(path, layout, first_line=1)
@@ -236,7 +240,7 @@ def read_rows(
         reader.parse(text)
     reader.malformed.raise_any()
     X, Y = reader.matrices()
-    return _narrowed(X, n_features), _narrowed(Y, n_labels)
+    return _narrowed(X, None), _narrowed(Y, n_labels)
 
 
 def read_two_files(features: Path, labels: Path, base: int = 0) -> tuple[sparse.csr_array, sparse.csr_array]:

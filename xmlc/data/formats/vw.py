@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,7 @@ def read_vw(
     Raises
     ------
     XmlcError
-        Malformed lines; names that are no numbers, or a number beyond ``n_features``, without a ``vocabulary``.
+        Malformed lines; names that are no numbers, or too large ones, without a ``vocabulary``.
     """
     known = {} if vocabulary is None else vocabulary
     malformed = MalformedLines(path)
@@ -60,9 +61,8 @@ def read_vw(
         indptr.append(len(ids))
         label_indptr.append(len(labels))
     malformed.raise_any()
-    width = max(n_features or 0, len(known))
     n_labels = max(labels, default=-1) + 1 if n_labels is None else n_labels
-    X = _matrix(np.array(values, dtype=np.float32), ids, indptr, width)
+    X = _matrix(np.array(values, dtype=np.float32), ids, indptr, len(known))
     X.eliminate_zeros()
     if vocabulary is None:
         X = by_ids(path, X, known, n_features)
@@ -83,19 +83,19 @@ def by_ids(
     path : Path
         The file, whose size tells which numbers are believed.
     X : csr_array
-        Features by the numbers of ``vocabulary``, which it may have more than.
+        Features by the numbers of ``vocabulary``; what is returned shares memory with it.
     vocabulary : dict
-        Names as `read_vw` writes them.
+        Names as `read_vw` writes them, those of later files behind.
     n_features : int, optional
-        The width; the largest number plus 1.
+        How many are believed in any case.
 
     Raises
     ------
     NoIds
         There are other names, two namespaces, or a number that is too large.
     """
-    namespaces = {key.partition("|")[0] for key in vocabulary}
-    names = [key.partition("|")[2] for key in vocabulary]
+    keys = [key.partition("|") for key in islice(vocabulary, X.shape[1])]
+    namespaces, names = {key[0] for key in keys}, [key[2] for key in keys]
     other = next((name for name in names if not ID.fullmatch(name)), None)
     if other is not None or len(namespaces) > 1:
         found = f"a feature named {quoted(other)}" if other is not None else f"{len(namespaces)} namespaces"
@@ -103,12 +103,11 @@ def by_ids(
             f"{path}: found {found}, expected whole numbers in one namespace, which are the features' numbers; number "
             "other names by vocabulary=, with the same dictionary for training and test file"
         )
-    limit = most_columns(path) if n_features is None else n_features
+    limit = max(most_columns(path), n_features or 0)
     if (largest := max(map(int, names), default=-1)) >= limit:
         raise NoIds(f"{path}: found feature {largest}, expected numbers of 0 .. {limit - 1}")
     ids = np.array(names, dtype=np.int32)
-    width = largest + 1 if n_features is None else n_features
-    numbered = sparse.csr_array((X.data, ids[X.indices], X.indptr), shape=(X.shape[0], width))
+    numbered = sparse.csr_array((X.data, ids[X.indices], X.indptr), shape=(X.shape[0], largest + 1))
     numbered.sort_indices()
     return numbered
 
