@@ -33,6 +33,7 @@ entry = lambda wildcards: repr(project.entry(wildcards.dataset))
 estimator = lambda wildcards: project.models[wildcards.model].estimator
 hyperparameters = lambda wildcards: project.hyperparameters(wildcards.model, wildcards.dataset)
 tuned = lambda wildcards: project.tuned_by(wildcards.model, wildcards.dataset) or []
+searched_after = lambda wildcards: project.searched_after(wildcards.model, wildcards.dataset) or []
 given = lambda wildcards: project.given(wildcards.model, wildcards.dataset, [wildcards.seed])
 trained = lambda portion: {
     "data": paths.DATA,

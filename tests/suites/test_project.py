@@ -176,6 +176,17 @@ def test_a_model_may_be_trained_with_what_was_found_for_another(tmp_path):
     assert project_of(tmp_path, a=suite(models)).tuned_by("hashed", "yeast") is None
 
 
+def test_a_search_may_begin_with_what_was_found_for_another_model(tmp_path):
+    models = {
+        "many": {"auto": {"stages": STAGES}, "datasets": {"scene": {"arity": 2}}},
+        "one": {"tuned_as": "many", "search": STAGES},
+    }
+    project = project_of(tmp_path, a=suite(models))
+    assert project.tuned_by("one", "yeast") == RESULT("yeast", "one")
+    assert project.searched_after("one", "yeast") == RESULT("yeast", "many")
+    assert project.searched_after("one", "scene") is project.searched_after("many", "yeast") is None
+
+
 def test_a_search_has_further_stages_on_single_datasets(tmp_path):
     further = {"search": STAGES, "further_search": {"yeast": [[{"arity": 8}]]}}
     project = project_of(tmp_path, a=suite({"own": further}))

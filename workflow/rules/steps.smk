@@ -56,6 +56,7 @@ rule prepare:
 rule tune:
     input:
         data=paths.DATA,
+        tuned=searched_after,
     output:
         paths.TUNING,
     log:
@@ -68,9 +69,10 @@ rule tune:
         estimator=estimator,
         hyperparameters=hyperparameters,
         search=lambda wildcards: project.search_options(wildcards.model, wildcards.dataset),
+        tuned=tuned_option,
     shell:
         "xmlc tune --data {input.data} --estimator {params.estimator:q} --parameters {params.hyperparameters:q}"
-        " {params.search:q} --threads {threads}"
+        " {params.search:q} {params.tuned:q} --threads {threads}"
         " --out {output} 2> {log}"
 
 

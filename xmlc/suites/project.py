@@ -121,10 +121,15 @@ class Project:
     def tuned_by(self, model: str, dataset: str) -> str | None:
         """Name the search result that a model is trained with, if there is a search."""
         spec, tuning = self.models[model], self.settings.tuning
-        if spec.tuned_as:
+        if spec.tuned_as and not spec.search:
             return self.tuned_by(spec.tuned_as, dataset)
         asked = spec.auto and not spec.is_tuned_for(dataset) if tuning == "auto" else tuning and spec.tuning
         return paths.TUNING.of(dataset=dataset, model=model) if spec.search or asked else None
+
+    def searched_after(self, model: str, dataset: str) -> str | None:
+        """Name the search result whose best values a model's own search begins with, if there is one."""
+        spec = self.models[model]
+        return self.tuned_by(spec.tuned_as, dataset) if spec.tuned_as and spec.search else None
 
     def search_options(self, model: str, dataset: str = "") -> list[str]:
         """Return the options of `xmlc tune`.

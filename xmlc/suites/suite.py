@@ -85,7 +85,7 @@ class ModelSpec:
     further_search : dict of str to list
         Stages after those, on single datasets.
     tuned_as : str or None
-        The model of the same suite with whose search results it is trained.
+        The model of the same suite with whose search results it is trained, or which its own ``search`` begins with.
     threads : int or None
         Of its jobs; None for the setting of the run.
     memory : float or None

@@ -12,6 +12,7 @@ from small_data import prepare_tiny
 
 from xmlc.cli.steps.train import command as train_command
 from xmlc.cli.steps.tune import command as tune_command
+from xmlc.core.checksums import stamped
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json
 from xmlc.data.prepared import Prepared
@@ -169,12 +170,30 @@ def test_trials_over_splits_have_paired_errors_by_instance(data, tmp_path):
     assert result["at_most"] == {"fitted": None, "validated": MOST_VALIDATED}
 
 
+def test_a_search_begins_with_the_best_of_another_and_says_where_it_stays_below(data, tmp_path):
+    before, after = tmp_path / "before.yaml", tmp_path / "after.yaml"
+    bar = tune_stages(data, before, "--stages", '[[{"S": 9, "alpha": 1.0}]]')["best"]["p@1"]
+    search = ("--data", data, "--estimator", "swnn", "--stages", '[[{"S": 1}]]', "--tuned", before, "--out", after)
+    assert "warning" not in call(tune_command, *search)
+    result = yaml.safe_load(after.read_text())
+    trials = [trial["hyperparameters"] for trial in result["trials"]]
+    assert trials == [{"S": 9, "alpha": 1.0}, {"S": 1, "alpha": 1.0}]
+    assert result["after"] == {"search": str(before), "p@1": bar}
+    edited = yaml.safe_load(before.read_text())
+    edited["best"]["p@1"] = 1.0
+    before.write_text(yaml.safe_dump(stamped(edited)))
+    said = call(tune_command, *search)
+    assert f"best of 2 trials has P@1 {result['best']['p@1']:.4f} on validation, less than 1.0000" in said
+
+
 def test_refusals_before_anything_is_trained(data, tmp_path):
     with pytest.raises(XmlcError, match="swnn has no hyperparameter gamma"):
         tune_stages(data, tmp_path / "r.yaml", "--stages", '[[{"gamma": 1}]]')
     for both in ((), ("--stages", "[[]]", "--space", "{}")):
         with pytest.raises(XmlcError, match="one of the three"):
             tune_stages(data, tmp_path / "r.yaml", *both)
+    with pytest.raises(XmlcError, match="--tuned goes before trials in stages"):
+        tune_stages(data, tmp_path / "r.yaml", "--space", '{"S": [1]}', "--tuned", tmp_path / "before.yaml")
     assert not (tmp_path / "r.yaml").exists()
 
 

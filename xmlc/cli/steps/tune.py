@@ -17,7 +17,7 @@ from xmlc.core.sources import command_files, source_files
 from xmlc.data.prepared import Prepared
 from xmlc.models.registry import estimator_files, make_estimator
 from xmlc.steps.subject import dataset_of
-from xmlc.steps.tuning.journal import Journal, journal_of, write_result
+from xmlc.steps.tuning.journal import Journal, journal_of, read_result, write_result
 from xmlc.steps.tuning.plan import METHODS, plan_auto, plan_in_ranges, plan_in_stages, run_plan
 from xmlc.steps.tuning.ranges import MOST_FITTED, MOST_VALIDATED
 
@@ -44,6 +44,9 @@ from xmlc.steps.tuning.ranges import MOST_FITTED, MOST_VALIDATED
     'have and the later model has not, such as {"stages": [[{"eta": 0.1}, {"eta": 1}]], "in_trials": {"n_trees": 10}}. '
     f"Trials take at most {MOST_FITTED} instances of the 80 % and {MOST_VALIDATED} of the 20 %.",
 )
+@click.option("--tuned", type=FILE, default=None,
+              help="With --stages: a result of another search, whose best values are the first trial, before the"
+              " stages; where no trial reaches its P@1, that is said.")  # fmt: skip
 @click.option("--splits", type=click.IntRange(min=1), default=None,
               help="Choose among stages by the mean of P@1, P@3 and P@5 over so many 80/20 splits, of each at most"
               f" {MOST_VALIDATED} instances of the 20 %, not by P@1 on the first; equal ones all go on.")  # fmt: skip
@@ -59,6 +62,7 @@ def command(
     space: str | None,
     stages: str | None,
     auto: str | None,
+    tuned: Path | None,
     splits: int | None,
     method: str,
     budget: int,
@@ -71,6 +75,11 @@ def command(
     first = make_estimator(estimator, given, seed, threads).get_params()
     if sum(search is not None for search in (space, stages, auto)) != 1:
         raise XmlcError(f"{out}: give ranges (--space), trials in stages (--stages) or --auto, one of the three")
+    if tuned is not None and stages is None:
+        raise XmlcError(f"{out}: --tuned goes before trials in stages (--stages)")
+    before = None if tuned is None else read_result(tuned, estimator, prepared.digest)
+    if before is not None:
+        stages = json.dumps([[before.best["hyperparameters"]], *json.loads(str(stages))])
     if space is not None:
         plan = plan_in_ranges(parse_parameters(space), method, budget, seed, first)
     else:
@@ -86,14 +95,18 @@ def command(
         "fixed": given | plan.in_trials,
         "at_most": plan.at_most,
         "seed": seed,
-    }
+    } | ({"after": {"search": str(tuned), "p@1": before.best["p@1"]}} if before else {})
     depends_on = {**about, "split": prepared.meta["split"], "program": program(estimator)}
     journal = Journal(journal_of(out), depends_on, lambda said: click.echo(said, err=True))
     trials, instances = run_plan(plan, prepared, estimator, given, seed, threads, journal)
+    best = max(trials, key=plan.worth)
+    if before and best["p@1"] < before.best["p@1"]:
+        shares = f"{best['p@1']:.4f} on validation, less than {before.best['p@1']:.4f}"
+        click.echo(f"warning: {out.name}: the best of {len(trials)} trials has P@1 {shares} of {tuned}", err=True)
     content = {
         **about,
         "budget": len(trials) if space is None else budget,  # stages try nothing twice
-        "best": deepcopy(max(trials, key=plan.worth)),  # a copy, so that YAML writes no reference
+        "best": deepcopy(best),  # a copy, so that YAML writes no reference
         "trials": trials,
         "instances": instances,
         "passport": passport(threads),
