@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -205,26 +205,15 @@ def tail(data: Data) -> Parts:
     }
 
 
+LDSM: dict[str, Any] = {"n_trees": 2, "max_nodes": 40, "epochs": 3, "learning_rate": 0.1}
 FORESTS: dict[str, Run] = {
     "FastXML": estimator(FastXML, n_trees=3, max_leaf=5),
     "FastXML, rows of unit length": estimator(FastXML, n_trees=2, max_leaf=5, unit_norm=True),
     "PfastreXML": estimator(FastXML, n_trees=2, max_leaf=5, propensity_weighted=True, alpha=0.8),
-    "LdSM nag": estimator(LdSM, n_trees=2, max_nodes=40, epochs=3, learning_rate=0.1),
-    "LdSM nag, 4-ary, shares of instances": estimator(
-        LdSM,
-        n_trees=2,
-        max_nodes=40,
-        epochs=3,
-        learning_rate=0.1,
-        arity=4,
-        shares="instances",
-        initial_weights="uniform",
-        unit_norm=True,
-    ),
-    "LdSM sgd, standardised": estimator(
-        LdSM, n_trees=2, max_nodes=40, epochs=3, learning_rate=0.1, optimizer="sgd", ties="first"
-    ),
-    "LdSM, re-ranked": estimator(LdSM, n_trees=2, max_nodes=40, epochs=3, learning_rate=0.1, beta=0.7, gamma=1.0),
+    "LdSM nag": estimator(LdSM, **LDSM, shares="labels"),
+    "LdSM nag, 4-ary, shares of instances": estimator(LdSM, **LDSM, arity=4, initial_weights="uniform", unit_norm=True),
+    "LdSM sgd, standardised": estimator(LdSM, **LDSM, optimizer="sgd", ties="first", shares="labels"),
+    "LdSM, re-ranked": estimator(LdSM, **LDSM, beta=0.7, gamma=1.0, shares="labels"),
     "tail classifiers": tail,
     **{
         f"SWNN alpha={alpha:g} beta={beta:g}": estimator(SparseWeightedNearestNeighbors, S=20, alpha=alpha, beta=beta)

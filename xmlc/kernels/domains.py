@@ -179,7 +179,7 @@ DOMAINS: Mapping[str, Mapping[str, Domain]] = {
         "prune": Flag(),
         "shuffle": Flag(),
         "average": OneOf(("trees", "leaves")),
-        "shares": OneOf(("labels", "instances")),
+        "shares": OneOf(("instances", "labels")),
         "beta": SHARE,
         "gamma": NOT_NEGATIVE,
     },

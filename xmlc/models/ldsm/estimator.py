@@ -36,9 +36,9 @@ class LdSM(AveragedForest):
     over the trees; 0 for almost all labels of a large set.
 
     Where paper and program differ, an option says which is which. As printed, Algorithms 1 to 5 are ``exceed=True,
-    ties="first", initial_weights="uniform", prune=False, average="leaves"``, but for the nodes that stay leaves
-    (Notes); the defaults are the program's, but for passes, step size, ``max_nodes`` and ``lambda_1``, which rank
-    better over several datasets (docs/models.md).
+    ties="first", initial_weights="uniform", prune=False, average="leaves", shares="labels"``, but for the nodes that
+    stay leaves (Notes); the defaults are the program's, but for passes, step size, ``max_nodes`` and ``lambda_1``,
+    which rank better over several datasets (docs/models.md), and for ``shares``.
 
     Parameters
     ----------
@@ -83,9 +83,10 @@ class LdSM(AveragedForest):
         the trees, as in the authors' program. 'leaves': a tree that reaches r leaves adds r histograms, as Algorithm 5
         has it, and weighs r times as much as one that reaches a single leaf. The sum is divided by the number of leaves
         reached in all trees, so that estimates stay within 0 .. 1; the ranking is the one that the paper's sum gives.
-    shares : {'labels', 'instances'}
-        A leaf's histogram is divided by its sum, as Algorithm 5 has it: the shares of all labels then sum to 1. Or by
-        the number of its instances: each share then estimates the label's probability.
+    shares : {'instances', 'labels'}
+        A leaf's histogram is divided by the number of its instances: each share estimates the label's probability. Or
+        by its sum, as Algorithm 5 and the program have it: the shares of all labels sum to 1, so that they rank labels
+        but are no estimates of probabilities.
     unit_norm : bool
         Scale each instance to Euclidean length 1 first. The published figures take features as they come.
     beta, gamma : float
@@ -120,7 +121,7 @@ class LdSM(AveragedForest):
     >>> model = LdSM(n_trees=3).fit(X, Y)
     >>> labels, scores = model.predict_top_k([[1, 0]], k=2)
     >>> labels.tolist(), scores.round(2)
-    ([[0, 2]], array([[0.5, 0.5]], dtype=float32))
+    ([[0, 2]], array([[1., 1.]], dtype=float32))
     """
 
     MODEL_FORMAT = 2
@@ -141,7 +142,7 @@ class LdSM(AveragedForest):
     prune: bool = True
     shuffle: bool = True
     average: str = "trees"
-    shares: str = "labels"
+    shares: str = "instances"
     unit_norm: bool = False
     beta: float = 1.0
     gamma: float = 0.0001
