@@ -1,4 +1,4 @@
-"""The rule: strictly greater, in float32, of what is stored; and STO against a plain search for the best thresholds."""
+"""The rule: strictly greater, of what is stored; and STO against a plain search for the best thresholds."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,18 @@ from sklearn.exceptions import NotFittedError
 from threshold_cases import CASES, candidate_sets, f_of, random_case
 
 from xmlc.core.errors import XmlcError
-from xmlc.thresholds import FTA, OFO, STO, apply_thresholds
+from xmlc.models import FastXML
+from xmlc.thresholds import (
+    FTA,
+    OFO,
+    STO,
+    CommonThreshold,
+    IsotonicCalibration,
+    MicroLabelWise,
+    apply_thresholds,
+    priors,
+    tune,
+)
 from xmlc.thresholds.methods import Columns, as_estimates, columns, label_pieces, per_label
 
 THOROUGH = settings(deadline=None, max_examples=60)
@@ -144,11 +155,35 @@ def test_columns_hold_the_matrices_label_by_label():
 def test_pieces_cover_every_label_once_in_order(sizes, entries):
     starts = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
     empty = np.empty(0)
-    view = Columns(starts, empty, empty, np.zeros_like(starts), empty)
+    view = Columns(starts, empty, empty, np.zeros_like(starts), empty, empty)
     pieces = label_pieces(view, entries)
     assert [label for start, end in pieces for label in range(start, end)] == list(range(len(sizes)))
     for start, end in pieces:  # no piece has more than it should, up to its last label; empty labels count too
         assert starts[end - 1] - starts[start] + (end - 1 - start) <= entries
+
+
+@pytest.mark.parametrize(
+    "close", [1 - 1e-9 * np.arange(1, 4), 1e-50 * np.arange(3, 0, -1), 0.3 + 1e-12 * np.arange(3, 0, -1)]
+)
+def test_estimates_that_float32_merges_are_told_apart(close):
+    spe, Y = np.append(close, 1e-60)[:, None], [[1], [0], [0], [0]]
+    prior = priors(Y)
+    for method in (STO(), CommonThreshold(), CommonThreshold("instance"), MicroLabelWise()):
+        assert method.fit(spe, Y).predict(spe).toarray().ravel().tolist() == [True, False, False, False]
+        assert method.thresholds_.dtype == np.float64
+    assert STO().fit(spe[[0, 3]], [[1], [0]]).thresholds_.dtype == (np.float32 if close[0] > 1e-45 else np.float64)
+    if close[0] > 0.2:  # the lower bound of STO's thresholds here
+        assert apply_thresholds(spe, tune("sto", spe, Y, prior).thresholds).sum() == 1
+    assert IsotonicCalibration().fit(spe, Y).transform(spe).toarray().ravel().tolist() == [1, 0, 0, 0]
+    assert apply_thresholds(spe, close[1:2]).toarray().ravel().tolist() == [True, False, False, False]
+
+
+def test_a_threshold_below_one_stays_below_one():
+    certain, below = np.float32([[1.0, 1.0]]), np.array([1 - 1e-9, 1 + 1e-9])
+    assert apply_thresholds(certain, below).toarray().tolist() == [[True, False]]
+    assert apply_thresholds(certain, 1 - 1e-9).toarray().all()
+    X, Y = [[1, 0], [0, 1]] * 5, [[1], [1]] * 5
+    assert FastXML(n_trees=1).fit(X, Y).predict(X, 1 - 1e-9).sum() == 10
 
 
 def test_estimates_in_any_form_are_the_same_and_are_not_copied_without_need():

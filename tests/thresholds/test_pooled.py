@@ -21,6 +21,23 @@ from xmlc.thresholds.pooled import best_instance_cut, mark_column_hits, overlap_
 THOROUGH = settings(deadline=None, max_examples=60)
 
 
+@THOROUGH
+@given(**CASES, near=st.sampled_from([1e-50, 0.5, 1.0]))
+def test_estimates_of_float64_are_cut_as_their_ranks_are(n, m, seed, near):
+    ranks, Y = random_case(n, m, seed)
+    exact = ranks.astype(np.float64)
+    exact.data = near * (1 - 1e-9 * (1.5 - exact.data))
+    for method in (STO(), MicroLabelWise(), CommonThreshold(), CommonThreshold("instance")):
+        expected, found = (method.fit(spe, Y).predict(spe).toarray() for spe in (ranks, exact))
+        np.testing.assert_array_equal(found, expected)
+    floor = np.float32(0.5)
+    some, rest = STO(kappa=floor), exact.toarray().astype(np.float32) > floor
+    low = ranks.toarray() * ~rest
+    expected = STO(kappa=low.max()).fit(ranks, Y).predict(ranks) if rest.any() and low.max() < 1 else None
+    if expected is not None:
+        np.testing.assert_array_equal(some.fit(exact, Y).predict(exact).toarray(), expected.toarray())
+
+
 # Label-wise thresholds for micro-averaged measures against all combinations of label-wise cuts.
 
 

@@ -90,9 +90,7 @@ def as_marginals(marginals: Any) -> sparse.csr_array:
     XmlcError
         An entry is no probability (see `xmlc.kernels.csr.as_estimates`), or the shape is not (n, m).
     """
-    has_dtype = isinstance(marginals, np.ndarray) or sparse.issparse(marginals)
-    dtype = np.float32 if has_dtype and marginals.dtype == np.float32 else np.float64
-    return as_estimates(marginals, dtype, "marginals")
+    return as_estimates(marginals, name="marginals")
 
 
 def labels_by_size(samples: Samples) -> LabelsBySize:

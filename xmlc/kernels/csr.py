@@ -137,7 +137,7 @@ def as_labels(Y: object) -> sparse.csr_array:
     return without_zeros(as_csr(Y, bool, "Y"))
 
 
-def as_estimates(spe: Any, dtype: type = np.float32, name: str = "the SPE") -> sparse.csr_array:
+def as_estimates(spe: Any, dtype: type | None = None, name: str = "the SPE") -> sparse.csr_array:
     """Return estimates as a canonical CSR array with values in (0, 1], without copying one that is so already.
 
     Stored zeros are dropped, as they come from dense matrices; what exceeds 1 by rounding becomes 1.
@@ -145,8 +145,9 @@ def as_estimates(spe: Any, dtype: type = np.float32, name: str = "the SPE") -> s
     Parameters
     ----------
     spe : sparse matrix or array-like, shape (n, m)
-    dtype : type
-        float32 or float64.
+    dtype : type or None
+        float32 or float64; None: float64 of what is wider than float32 or has no type, so that no two values become
+        one, else float32.
     name : str
         What messages call it.
 
@@ -155,9 +156,17 @@ def as_estimates(spe: Any, dtype: type = np.float32, name: str = "the SPE") -> s
     InvalidDataError
         It is not two-dimensional, its index arrays lead out of it, or a value is no probability.
     """
+    if dtype is None:
+        dtype = np.float64 if getattr(getattr(spe, "dtype", None), "itemsize", 8) > 4 else np.float32
     result = without_zeros(as_csr(spe, dtype, name))
     check_probabilities(result.data, name, 1 + ROUNDING)
     return with_values(result, np.minimum(result.data, 1)) if result.nnz and result.data.max() > 1 else result
+
+
+def rounded(thresholds: Any) -> np.ndarray:
+    """Return thresholds in float32; those below 1 stay below 1, so that what is certain exceeds them."""
+    values: np.ndarray = np.asarray(thresholds, dtype=np.float32)
+    return np.where((values == 1) & (np.asarray(thresholds) < 1), np.nextafter(values, np.float32(0)), values)
 
 
 def check_probabilities(values: np.ndarray, name: str, most: float = 1.0) -> None:

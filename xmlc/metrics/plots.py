@@ -41,7 +41,7 @@ def plot_macro_f(Y: object, spe: object, thresholds: Sequence[float] = THRESHOLD
     >>> ax.lines[0].get_ydata().round(1)
     array([100. ,  33.3])
     """
-    Y, spe, ax = as_labels(Y), as_estimates(spe), ax or new_axes()
+    Y, spe, ax = as_labels(Y), as_estimates(spe, np.float32), ax or new_axes()
     sets = [spe > np.float32(threshold) for threshold in thresholds]
     for title, convention in CONVENTIONS.items():
         ax.plot(thresholds, [100 * macro_f(Y, predicted, **convention) for predicted in sets], marker=".", label=title)
@@ -122,7 +122,7 @@ def plot_reliability(Y_train: object, Y: object, spe: object, ax: Any = None) ->
     >>> ax.lines[0].get_xdata(), ax.lines[0].get_ydata(), ax.lines[0].get_label()
     (array([0.5]), array([0.5]), '1 to 9: 1.00')
     """
-    Y, spe, ax = as_labels(Y), as_estimates(spe), ax or new_axes()
+    Y, spe, ax = as_labels(Y), as_estimates(spe, np.float32), ax or new_axes()
     digits = groups_by_frequency(Y_train)
     true = np.asarray(Y[spe.nonzero()]).ravel() != 0
     for group in np.unique(digits[spe.indices]):

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError, XmlcError
 from xmlc.core.files import atomic_folder, write_json
-from xmlc.kernels.csr import KernelCSR, Malformed, as_features, as_labels, kernel_csr, top_k_of, unit_rows
+from xmlc.kernels.csr import KernelCSR, Malformed, as_features, as_labels, kernel_csr, rounded, top_k_of, unit_rows
 from xmlc.kernels.estimator import Estimator, InvalidParameterError, check_hyperparameters, not_fitted
 from xmlc.kernels.stored import Field, check_fields, load_array, load_description
 
@@ -261,7 +261,7 @@ class SparseProbabilityEstimator(Estimator):
         """Return one float32 threshold per label from a number or an array of shape (m,)."""
         self._check_fitted()
         try:
-            thresholds = np.asarray(threshold, dtype=np.float32)
+            thresholds = rounded(threshold)
         except (TypeError, ValueError):
             raise InvalidDataError(f"threshold={threshold!r}: expected a number, or one for each label") from None
         if thresholds.ndim == 0:

@@ -90,7 +90,7 @@ def evaluate_method(
 ) -> None:
     """Evaluate tuned thresholds on the validation and the test set, and write the record."""
     tuning = TunedThresholds.read(tuned / TunedThresholds.FILE)
-    thresholds = load_array(tuned / "thresholds.npy", np.float32, (None,), mmap=False)
+    thresholds = load_array(tuned / "thresholds.npy", mmap=False)
     spe = {part: load_csr(estimates, part, made_by="estimate") for part in ("val", "test")}
     point = tuning.grid[tuning.best]
     chosen = GridPoint(thresholds, c=point.c, a=point.a, b=point.b)

@@ -30,8 +30,8 @@ class IsotonicCalibration(Estimator):
     Attributes
     ----------
     curves_ : dict of int to tuple
-        By group the largest estimate of each block and its value, both float32. Labels of other groups keep their
-        estimates.
+        By group the largest estimate of each block, float32, or float64 where float32 would merge blocks, and its
+        value, float32. Labels of other groups keep their estimates.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class IsotonicCalibration(Estimator):
 
         Parameters
         ----------
-        spe : csr_array of float32, shape (n, m)
+        spe : csr_array of float32 or float64, shape (n, m)
         Y : boolean CSR, shape (n, m)
 
         Raises
@@ -64,19 +64,25 @@ class IsotonicCalibration(Estimator):
             of = groups == group
             estimates, place, counts = np.unique(spe.data[of], return_inverse=True, return_counts=True)
             hits = np.bincount(place[true[of]], minlength=estimates.size)
-            n_blocks = pool(hits, counts, estimates)
-            self.curves_[group] = estimates[:n_blocks], (hits[:n_blocks] / counts[:n_blocks]).astype(np.float32)
+            last = np.arange(estimates.size)
+            n_blocks = pool(hits, counts, last)
+            largest, coarse = estimates[last[:n_blocks]], estimates.astype(np.float32)
+            blocks = np.searchsorted(largest, estimates)
+            if np.array_equal(np.searchsorted(coarse[last[:n_blocks]], coarse), blocks) and coarse[0] > 0:
+                largest = coarse[last[:n_blocks]]
+            self.curves_[group] = largest, (hits[:n_blocks] / counts[:n_blocks]).astype(np.float32)
         return self
 
     def transform(self, spe: object) -> sparse.csr_array:
-        """Return calibrated estimates, csr_array of float32 of shape (n, m)."""
+        """Return calibrated estimates, csr_array of shape (n, m), of the type of these."""
         if not hasattr(self, "curves_"):
             raise not_fitted(self)
         spe = as_estimates(spe)
         groups, calibrated = self._groups_of(spe), spe.data.copy()
         for group, (largest, values) in self.curves_.items():
             of = groups == group
-            calibrated[of] = values[np.minimum(np.searchsorted(largest, spe.data[of]), largest.size - 1)]
+            estimates = spe.data[of].astype(largest.dtype, copy=False)
+            calibrated[of] = values[np.minimum(np.searchsorted(largest, estimates), largest.size - 1)]
         return without_zeros(with_values(spe, calibrated))
 
     def _groups_of(self, spe: sparse.csr_array) -> np.ndarray:
@@ -88,23 +94,23 @@ class IsotonicCalibration(Estimator):
 
 
 @njit(cache=True, nogil=True)
-def pool(hits, counts, largest):
+def pool(hits, counts, last):
     """Join neighbours until shares increase; the beginnings of the arrays become the blocks. Return their number.
 
     Parameters
     ----------
     hits, counts : int64 (b,)
-        True labels and all, of each distinct estimate.
-    largest : float32 (b,)
-        The estimates, rising.
+        True labels and all, of each distinct estimate, rising.
+    last : int64 (b,)
+        Numbers of these estimates; of a block that of its largest.
     """
     n_blocks = 0
     for i in range(hits.size):
-        hits[n_blocks], counts[n_blocks], largest[n_blocks] = hits[i], counts[i], largest[i]
+        hits[n_blocks], counts[n_blocks], last[n_blocks] = hits[i], counts[i], last[i]
         while n_blocks > 0 and hits[n_blocks - 1] * counts[n_blocks] >= hits[n_blocks] * counts[n_blocks - 1]:
             hits[n_blocks - 1] += hits[n_blocks]
             counts[n_blocks - 1] += counts[n_blocks]
-            largest[n_blocks - 1] = largest[n_blocks]
+            last[n_blocks - 1] = last[n_blocks]
             n_blocks -= 1
         n_blocks += 1
     return n_blocks

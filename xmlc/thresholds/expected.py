@@ -111,7 +111,7 @@ class ExpectedF(Estimator):
             raise XmlcError(f"zero_division={self.zero_division!r}: expected 0 or 1")
         if not 0 <= self.floor <= 1:
             raise XmlcError(f"floor={self.floor!r}: expected a number from 0 to 1")
-        spe, (gain, recall, shared) = as_estimates(spe), self.overlap
+        spe, (gain, recall, shared) = as_estimates(spe, np.float32), self.overlap
         labels, estimates = spe.indices.astype(np.int32, copy=False).view(np.uint32), spe.data
         mass, absent, largest = np.zeros(spe.shape[1]), np.ones(spe.shape[1]), np.zeros(spe.shape[1], np.float32)
         sum_up(labels, estimates, mass, absent, largest)
@@ -187,7 +187,7 @@ def macro_f_at_k(spe: object, k: int) -> tuple[sparse.csr_array, np.ndarray]:
     >>> predicted.toarray().astype(int).tolist(), expected.round(3)
     ([[1, 0], [0, 1], [0, 0]], array([0.571, 0.353]))
     """
-    spe, k = as_estimates(spe), checked_k(k)
+    spe, k = as_estimates(spe, np.float32), checked_k(k)
     indptr, labels, estimates = rows = kernel_csr(spe)
     positives = np.bincount(labels, weights=estimates, minlength=spe.shape[1])
     chosen = estimates > ExpectedF().fit(spe).thresholds_[labels]

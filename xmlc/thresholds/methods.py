@@ -18,26 +18,28 @@ from xmlc.core.errors import InvalidDataError, XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
 from xmlc.kernels.arrays import sort
-from xmlc.kernels.csr import as_estimates, as_labels, kernel_csr
+from xmlc.kernels.csr import as_estimates, as_labels, kernel_csr, rounded, with_values
 from xmlc.kernels.estimator import Estimator, hyperparameters, not_fitted
 from xmlc.metrics.measure import F1, Overlap
 
 
 def apply_thresholds(spe: object, thresholds: float | np.ndarray) -> sparse.csr_array:
-    """Predict a label where its estimate is strictly greater than its threshold, compared in float32.
+    """Predict a label where its estimate is strictly greater than its threshold.
+
+    They are compared in float32 if one of them is of float32; a threshold below 1 stays below 1. Else in float64.
 
     The paper writes ``>=`` for the threshold classifier (Section 3) and ``>`` for SPEs and OFO (Section 4). Where
     estimates are fractions with many ties, as a forest's are, the two differ, so one is used throughout: ``>``,
-    which makes a threshold and the floor of an SPE mean the same. STO returns the largest float32 below its
-    chosen estimate, so that its ``>=`` is kept too.
+    which makes a threshold and the floor of an SPE mean the same. STO returns the largest number below its chosen
+    estimate, so that its ``>=`` is kept too.
 
     Time is linear in the stored estimates, memory in the instances and the predictions.
 
     Parameters
     ----------
-    spe : csr_array of float32, shape (n, m)
+    spe : csr_array of float32 or float64, shape (n, m)
         What is not stored is never predicted, whatever the threshold.
-    thresholds : float or ndarray of float32, shape (m,)
+    thresholds : float or ndarray of float32 or float64, shape (m,)
 
     Returns
     -------
@@ -57,7 +59,12 @@ def apply_thresholds(spe: object, thresholds: float | np.ndarray) -> sparse.csr_
     spe = as_estimates(spe)
     if thresholds is None or np.asarray(thresholds).dtype.kind not in "biuf":
         raise InvalidDataError(f"thresholds={thresholds!r}: expected a number, or one for each label")
-    limits = per_label(thresholds, spe.shape[1], np.float32, "thresholds")
+    limits = limits_of(spe, thresholds, "thresholds")
+    if limits.dtype == np.float64:  # kernels take float32: they are given what is known by then
+        spe, limits = (
+            with_values(spe, (spe.data > limits[spe.indices]).astype(np.float32)),
+            np.full(limits.size, np.float32(0.5)),
+        )
     rows = kernel_csr(spe)
     counts = np.empty(spe.shape[0], dtype=np.int64)
     count_above(*rows, limits, counts)
@@ -71,6 +78,12 @@ def apply_thresholds(spe: object, thresholds: float | np.ndarray) -> sparse.csr_
     return predicted
 
 
+def limits_of(spe: sparse.csr_array, thresholds: float | np.ndarray, name: str) -> np.ndarray:
+    """Return the thresholds of the labels in the type in which they are compared (see `apply_thresholds`)."""
+    wide = spe.dtype == np.float64 and np.asarray(thresholds).dtype != np.float32
+    return per_label(thresholds, spe.shape[1], np.float64 if wide else np.float32, name)
+
+
 class ThresholdMethod(Estimator):
     """Base of the threshold methods: ``fit`` learns one threshold per label, ``predict`` applies them.
 
@@ -79,12 +92,14 @@ class ThresholdMethod(Estimator):
     thresholds_ : ndarray of float32, shape (m,)
     """
 
+    _by_order = False  # whether nothing but the order of estimates matters, so that they may be ranks
+
     def fit(self, spe: object, Y: object) -> Self:
         """Learn the thresholds.
 
         Parameters
         ----------
-        spe : csr_array of float32, shape (n, m)
+        spe : csr_array of float32 or float64, shape (n, m)
             Estimates of the validation set. Stored zeros are dropped; what exceeds 1 by rounding is 1.
         Y : boolean CSR, shape (n, m)
             Its label sets.
@@ -94,7 +109,7 @@ class ThresholdMethod(Estimator):
         XmlcError
             The shapes differ, an estimate is no probability, or a hyperparameter is out of its range.
         """
-        return self.fit_columns(columns(spe, Y))
+        return self.fit_columns(columns(spe, Y, self._by_order))
 
     @abstractmethod
     def fit_columns(self, data: Columns) -> Self:
@@ -111,7 +126,8 @@ class ThresholdMethod(Estimator):
 class STO(ThresholdMethod):
     """For each label the threshold with the highest F-measure on the validation set, found by sorting.
 
-    With ``kappa=0`` and an SPE that holds every estimate this is the exact maximiser of the validation macro-F. Of
+    With ``kappa=0`` and an SPE that holds every estimate this is the exact maximiser of the validation macro-F, of
+    estimates of float64 too, however close they are: at a label that is certain many lie within 1e-9 of 1. Of
     thresholds with equal F the highest is taken (fewest predictions). A label for which nothing is best predicted
     gets its largest estimate as threshold, one without estimates above the floor its kappa. Time is O(e log e) for e
     stored estimates.
@@ -119,7 +135,7 @@ class STO(ThresholdMethod):
     Parameters
     ----------
     kappa : float or ndarray of shape (m,)
-        Floors kappa_j: only estimates strictly greater are candidates.
+        Floors kappa_j, of float32: only estimates strictly greater are candidates.
     overlap : Overlap
         What to maximise in place of the F-measure, such as ``f_beta(2)``. Jaccard has the same best cuts as F, since
         it is F / (2 - F), and so the same thresholds.
@@ -129,6 +145,7 @@ class STO(ThresholdMethod):
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
+        Float64 where float32 cannot tell estimates of float64 apart as these thresholds do.
 
     Examples
     --------
@@ -142,17 +159,20 @@ class STO(ThresholdMethod):
     kappa: float | np.ndarray = 0.0
     overlap: Overlap = F1
     n_jobs: int | None = None
+    _by_order = True
 
     def fit_columns(self, data: Columns) -> Self:
         """Sort each label's estimates above its floor and take the best cut."""
         floors = per_label(self.kappa, data.n_labels, np.float32, "kappa")
-        self.thresholds_ = np.empty(data.n_labels, dtype=np.float32)
-        run_by_label(sto_thresholds, data, self.n_jobs, floors, self.overlap.recall, self.thresholds_)
+        thresholds = np.empty(data.n_labels, dtype=np.float32)
+        run_by_label(sto_thresholds, data, self.n_jobs, data.in_ranks(floors), self.overlap.recall, thresholds)
+        self.thresholds_ = data.in_numbers(thresholds, floors)
         return self
 
 
 # Labels are uneven: a piece holds as many as have this many estimates and positives together.
 ENTRIES_PER_PIECE = 1 << 18
+FIRST = 1 << 23  # bits of the least float32 that no processor takes for 0
 
 
 class Columns(NamedTuple):
@@ -164,6 +184,9 @@ class Columns(NamedTuple):
         The SPE in CSC form, rows ascending within a label, estimates in (0, 1].
     true_starts : int64 (m + 1,), true_rows : uint32
         The truth in CSC form.
+    distinct : float64 (r,)
+        Empty, or the distinct estimates, ascending, of which ``estimates`` are then the ranks: integers from `FIRST`
+        viewed as float32. Positive floats are ordered as their bits are, so that kernels that only compare take both.
     """
 
     starts: np.ndarray
@@ -171,11 +194,56 @@ class Columns(NamedTuple):
     estimates: np.ndarray
     true_starts: np.ndarray
     true_rows: np.ndarray
+    distinct: np.ndarray
 
     @property
     def n_labels(self) -> int:
         """Number of labels m."""
         return self.starts.size - 1
+
+    def in_ranks(self, floors: np.ndarray) -> np.ndarray:
+        """Return floors, float32 (m,), in the form of the estimates."""
+        if self.distinct.size == 0:
+            return floors
+        counts = np.searchsorted(self.distinct.astype(np.float32), floors, side="right")
+        return np.where(floors > 0, counts + FIRST - 1, 0).astype(np.uint32).view(np.float32)
+
+    def in_numbers(self, thresholds: np.ndarray, floors: np.ndarray, common: bool = False) -> np.ndarray:
+        """Return the thresholds of `best_cut`, float32 (m,), as numbers: float64 where float32 is too coarse.
+
+        Parameters
+        ----------
+        thresholds : float32 (m,)
+            In the form of the estimates.
+        floors : float32 (m,)
+            Thresholds of labels without a greater estimate.
+        common : bool
+            Whether all labels have been cut as one.
+        """
+        if self.distinct.size == 0:
+            return thresholds
+        ranks, cuts, n_estimates = self.estimates.view(np.uint32), thresholds.view(np.uint32), np.diff(self.starts)
+
+        def highest(ranks: np.ndarray) -> np.ndarray:
+            """Return the highest rank of each label, `FIRST` - 1 of none."""
+            found, some = np.full(self.n_labels, FIRST - 1), n_estimates > 0
+            found[some] = np.maximum.reduceat(ranks, self.starts[:-1][some])
+            return found
+
+        last, none = highest(ranks), self.in_ranks(floors).view(np.uint32)
+        left_out = highest(np.where(ranks <= np.repeat(cuts, n_estimates), ranks, np.uint32(FIRST - 1)))
+        if common:
+            last[:] = last.max()
+        numbers = np.concatenate(([0.0], self.distinct, [1.0]))[
+            np.maximum(np.array([cuts + 1, last, left_out]) - FIRST + 1, 0)
+        ]
+        for dtype in (np.float32, np.float64):
+            lowest, largest, below = numbers.astype(dtype)
+            found = np.where(cuts < last, np.nextafter(lowest, dtype(0)), np.where(last > none, largest, floors))
+            found = found.astype(dtype)
+            if (below <= found).all() and ((lowest > found) | (cuts >= last)).all():
+                break
+        return found
 
 
 def checked_pair(spe: object, Y: object) -> tuple[sparse.csr_array, sparse.csr_array]:
@@ -192,16 +260,26 @@ def checked_pair(spe: object, Y: object) -> tuple[sparse.csr_array, sparse.csr_a
     return spe, Y
 
 
-def columns(spe: object, Y: object) -> Columns:
-    """Bring an SPE and the truth into column form; errors are those of `checked_pair`."""
+def columns(spe: object, Y: object, by_order: bool = False) -> Columns:
+    """Bring an SPE and the truth into column form; errors are those of `checked_pair`.
+
+    Estimates of float64 become ranks if ``by_order``, else float32.
+    """
     spe, Y = checked_pair(spe, Y)
-    estimates, truth = sparse.csc_array(spe), sparse.csc_array(Y)
+    estimates, truth, distinct = sparse.csc_array(spe), sparse.csc_array(Y), np.empty(0)
+    if by_order and spe.dtype == np.float64:
+        order = np.argsort(estimates.data)
+        ascending, ranks = estimates.data[order], np.empty(order.size, dtype=np.uint32)
+        is_new = np.concatenate(([True], ascending[1:] != ascending[:-1]))[: order.size]
+        distinct, ranks[order] = ascending[is_new], is_new.cumsum() + FIRST - 1
+        estimates.data = ranks.view(np.float32)
     return Columns(
         estimates.indptr.astype(np.int64),
         estimates.indices.astype(np.int32, copy=False).view(np.uint32),
-        estimates.data,
+        estimates.data.astype(np.float32, copy=False),
         truth.indptr.astype(np.int64),
         truth.indices.astype(np.int32, copy=False).view(np.uint32),
+        distinct,
     )
 
 
@@ -226,7 +304,8 @@ def per_label(value: float | np.ndarray | None, n_labels: int, dtype: type, name
     XmlcError
         The shape is another, or a value is NaN.
     """
-    values: np.ndarray = np.asarray(0.0 if value is None else value, dtype=dtype)
+    value = 0.0 if value is None else value
+    values: np.ndarray = rounded(value) if dtype is np.float32 else np.asarray(value, dtype=dtype)
     if values.shape not in ((), (n_labels,)):
         raise XmlcError(f"{name} has shape {values.shape}, expected a number or ({n_labels},), one for each label")
     if np.isnan(values).any():

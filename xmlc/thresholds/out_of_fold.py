@@ -16,7 +16,7 @@ from xmlc.kernels.csr import as_estimates, as_labels, with_values, without_zeros
 from xmlc.kernels.estimator import Estimator, Hyperparameters, check_hyperparameters, hyperparameters, not_fitted
 from xmlc.kernels.streams import Stream
 from xmlc.thresholds.bounds import lower_bounds, priors
-from xmlc.thresholds.methods import apply_thresholds, per_label
+from xmlc.thresholds.methods import apply_thresholds, limits_of
 from xmlc.thresholds.sweeps import tune
 
 
@@ -177,9 +177,10 @@ def rows_of(data: Any, numbers: np.ndarray) -> Any:
 
 
 def estimates_above(model: Any, X: Any, threshold: float | np.ndarray) -> sparse.csr_array:
-    """Return the estimates of any model that are strictly greater than a threshold, float32 CSR of shape (n, m)."""
+    """Return the estimates of any model that are strictly greater than a threshold, CSR of shape (n, m)."""
     if "threshold" in inspect.signature(model.predict_proba).parameters:
         return as_estimates(model.predict_proba(X, threshold=threshold))
     spe = as_estimates(model.predict_proba(X))
-    above = spe.data > per_label(threshold, spe.shape[1], np.float32, "threshold")[spe.indices]
-    return without_zeros(with_values(spe, np.where(above, spe.data, np.float32(0))))
+    limits = limits_of(spe, threshold, "threshold")
+    above = spe.data.astype(limits.dtype, copy=False) > limits[spe.indices]
+    return without_zeros(with_values(spe, np.where(above, spe.data, spe.dtype.type(0))))

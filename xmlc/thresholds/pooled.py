@@ -34,7 +34,7 @@ class CommonThreshold(ThresholdMethod):
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
-        The same number m times.
+        The same number m times; of float64 as of `STO`.
 
     Notes
     -----
@@ -56,17 +56,19 @@ class CommonThreshold(ThresholdMethod):
     average: str = "micro"
     overlap: Overlap = F1
     n_jobs: int | None = None
+    _by_order = True
 
     def fit_columns(self, data: Columns) -> Self:
         """Sort all estimates and take the best cut."""
         if self.average not in ("micro", "instance"):
             raise XmlcError(f"average={self.average!r}: expected 'micro' or 'instance'; STO is for 'macro'")
-        self.thresholds_ = np.zeros(data.n_labels, dtype=np.float32)
+        self.thresholds_ = floors = np.zeros(data.n_labels, dtype=np.float32)
         if data.estimates.size:
             hits = np.empty(data.estimates.size, dtype=bool)
             run_by_label(mark_column_hits, data, self.n_jobs, hits)
             cut = self._micro_cut if self.average == "micro" else self._instance_cut
-            self.thresholds_.view(np.uint32)[:] = cut(data, hits)
+            bits = np.full(data.n_labels, cut(data, hits), dtype=np.uint32)
+            self.thresholds_ = data.in_numbers(bits.view(np.float32), floors, common=True)
         return self
 
     def _micro_cut(self, data: Columns, hits: np.ndarray) -> np.uint32:
@@ -107,7 +109,8 @@ class MicroLabelWise(ThresholdMethod):
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
-        Of a label without estimates 0, of one for which nothing is best predicted its largest estimate.
+        Of a label without estimates 0, of one for which nothing is best predicted its largest estimate; of float64 as
+        of `STO`.
 
     Examples
     --------
@@ -120,19 +123,21 @@ class MicroLabelWise(ThresholdMethod):
 
     overlap: Overlap = F1
     n_jobs: int | None = None
+    _by_order = True
 
     def fit_columns(self, data: Columns) -> Self:
         """Sort each label's estimates once, then cut at a rising price until the cuts reach no more."""
         keys = np.empty(data.estimates.size, dtype=np.uint32)
         run_by_label(sort_keys, data, self.n_jobs, keys)
-        self.thresholds_ = np.zeros(data.n_labels, dtype=np.float32)
+        thresholds = np.zeros(data.n_labels, dtype=np.float32)
         chosen = np.zeros((data.n_labels, 2), dtype=np.int64)
         price, reached = -1.0, 0.0
         while reached > price:
             price = reached
-            run_by_label(priced_cuts, data, self.n_jobs, keys, price, chosen, self.thresholds_.view(np.uint32))
+            run_by_label(priced_cuts, data, self.n_jobs, keys, price, chosen, thresholds.view(np.uint32))
             hits, predicted = chosen.sum(axis=0)
             reached = hits / max(self.overlap.recall * data.true_rows.size + predicted, 1)
+        self.thresholds_ = data.in_numbers(thresholds, np.zeros_like(thresholds))
         return self
 
 

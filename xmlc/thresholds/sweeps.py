@@ -109,7 +109,7 @@ class Tuned:
     best : int
         Index of the best of them.
     thresholds : ndarray of float32, shape (m,)
-        The best point's.
+        The best point's; of float64 as of `STO`.
     """
 
     grid: list[Tried]
@@ -134,7 +134,7 @@ def tune(
     ----------
     method : str
         A name of ``METHODS``.
-    spe : csr_array of float32, shape (n, m)
+    spe : csr_array of float32 or float64, shape (n, m)
         Validation estimates.
     Y : boolean csr_array, shape (n, m)
         Validation label sets.
@@ -232,7 +232,7 @@ def sweep_sto(
     spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
 ) -> Iterator[GridPoint]:
     """Run STO with kappa_j = max(1/c, nu_j)."""
-    nu, data = lower_bounds(priors), columns(spe, Y)
+    nu, data = lower_bounds(priors), columns(spe, Y, by_order=True)
     for c in checked_grid(grid):
         yield GridPoint(STO(kappa=kappa(c, nu)).fit_columns(data).thresholds_, c=c)
 
@@ -304,7 +304,7 @@ def _register_measure(name: str, measure: AveragedOverlap) -> None:
     def sweep_for_measure(
         spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
     ) -> Iterator[GridPoint]:
-        data = columns(spe, Y)
+        data = columns(spe, Y, by_order=True)
         if average != "macro":
             yield GridPoint(CommonThreshold(average, overlap).fit_columns(data).thresholds_)
             return
@@ -320,7 +320,7 @@ def _register_label_wise(name: str, overlap: Overlap) -> None:
     def sweep_label_wise(
         spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
     ) -> Iterator[GridPoint]:
-        yield GridPoint(MicroLabelWise(overlap).fit_columns(columns(spe, Y)).thresholds_)
+        yield GridPoint(MicroLabelWise(overlap).fit_columns(columns(spe, Y, by_order=True)).thresholds_)
 
 
 for _name in UNLABELLED_METHODS:
