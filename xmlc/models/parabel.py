@@ -43,7 +43,7 @@ class Parabel(SparseProbabilityEstimator):
     loss : {"squared_hinge", "logistic"}
         With the squared hinge loss of Parabel a node's score is exp(-max(0, 1 - s)**p) of its linear score s; scores
         of labels lie between 0 and 1 and rank them, but are no estimates of probabilities. With the logistic loss they
-        are.
+        are; `xmlc.thresholds.IsotonicCalibration` makes some of either.
     hinge_power : int
         "squared_hinge": p, 2 in Parabel. 3 trusts a node near its margin more, which helps lower ranks.
     C : float or None
