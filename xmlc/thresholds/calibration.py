@@ -66,10 +66,12 @@ class IsotonicCalibration(Estimator):
             hits = np.bincount(place[true[of]], minlength=estimates.size)
             last = np.arange(estimates.size)
             n_blocks = pool(hits, counts, last)
-            largest, coarse = estimates[last[:n_blocks]], estimates.astype(np.float32)
-            blocks = np.searchsorted(largest, estimates)
-            if np.array_equal(np.searchsorted(coarse[last[:n_blocks]], coarse), blocks) and coarse[0] > 0:
-                largest = coarse[last[:n_blocks]]
+            largest = estimates[last[:n_blocks]]
+            if estimates.dtype == np.float64:
+                coarse = estimates.astype(np.float32)
+                blocks = np.searchsorted(largest, estimates)
+                if np.array_equal(np.searchsorted(coarse[last[:n_blocks]], coarse), blocks) and coarse[0] > 0:
+                    largest = coarse[last[:n_blocks]]
             self.curves_[group] = largest, (hits[:n_blocks] / counts[:n_blocks]).astype(np.float32)
         return self
 
