@@ -23,10 +23,7 @@ def imported_at_run_time(module):
 @pytest.mark.parametrize("module", ["xmlc.cli.steps.train", "xmlc.cli.steps.table", "xmlc.models.plt"])
 def test_closure_covers_what_is_imported(module, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # from elsewhere the paths are absolute
-    files = set(source_files(module))
-    # Numba loads what keeps compiled kernels, by its name in a variable; no result depends on it.
-    kept = set(source_files("xmlc.core.kernel_cache"))
-    assert imported_at_run_time(module) <= files | kept
+    assert imported_at_run_time(module) <= {*source_files(module), *map(str, sources.WITHOUT_RESULT)}
 
 
 def test_lazy_imports_count_and_type_checking_does_not(tmp_path):
@@ -66,23 +63,68 @@ def digest():
     """Digest files as a new process does, which has read none of them."""
 
     def of(*files):
-        sources._content_digest.cache_clear()
+        sources._parsed.cache_clear()
         return source_digest(map(str, files))
 
     return of
 
 
 def test_the_digest_is_of_names_and_contents_and_of_no_times_or_order(digest, tmp_path):
-    one, two = tmp_path / "one.py", tmp_path / "two.py"
-    one.write_text("1")
-    two.write_text("2")
+    one, two = tmp_path / "one.csv", tmp_path / "two.py"
+    one.write_text("1 # of data every byte counts")
+    two.write_text("a = 2")
     before = digest(one, two)
     os.utime(one, (0, 0))
     assert digest(two, one) == before
-    assert digest(one) != before
-    one.write_text("2")
-    two.write_text("1")
+    assert len({before, digest(one), source_digest([str(one)], "text"), source_digest([str(one)], "other")}) == 4
+    two.write_text("a = 3")
     assert digest(one, two) != before
+    two.write_text("a = 2")
+    one.write_text("1")
+    assert digest(one, two) != before
+
+
+CODE = """import os
+class A:
+    x: int = 1
+    def f(self, a, b="c"):
+        return (a + 1) * 2, f"{a:{b}}"
+"""
+ALIKE = """# coding: utf-8
+'''Module.'''
+import os  # of the system
+
+class A:
+    "Class."
+    x: int = 1
+    "Attribute."
+    #: Method.
+    def f(
+        self, a, b='c',
+    ):
+        '''Function.
+
+        At length.
+        '''
+        return ((a + 1)
+                * 2, f'{a:{b}}')
+"""
+EDITS = [
+    ("x: int", "y: int"), ("= 1", "= 1.0"), ("= 1", "= True"), ("= 1", "= '1'"), ('"c"', "'d'"), ("b=", "b: str="),
+    ("a + 1", "1 + a"), ("a + 1", "a - 1"), ("(a + 1) * 2", "a + 1 * 2"), (":{b}", "!r:{b}"), ("a, b", "b, a"),
+    ("self, a", "self, *, a"), ("import os", "import os.path"), ("return", "yield"), ("    def", "    @g\n    def"),
+]  # fmt: skip
+
+
+def test_of_python_the_code_counts_without_comments_docstrings_and_layout(digest, tmp_path):
+    file = tmp_path / "mine.py"
+    found = []
+    for text in (*(CODE.replace(old, new, 1) for old, new in EDITS), ALIKE, CODE):
+        file.write_text(text)
+        found.append(digest(file))
+    assert found[-1] == found[-2]
+    assert len(set(found)) == 1 + len(EDITS)
+    assert sources._parsed(file)[1].startswith("393fa76ad69fe882"), "in every version of Python"
 
 
 def test_the_digest_is_the_same_wherever_the_package_lies(digest, tmp_path, monkeypatch):

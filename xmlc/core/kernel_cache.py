@@ -1,8 +1,8 @@
 """Where compiled kernels are kept, so that an edited kernel is never run in its old form.
 
-Numba compiles a kernel anew when the file that defines it changes, but not when a kernel that it calls from another
-file does. The kernels of this package are therefore kept in a folder named after the content of all files that hold
-kernels and of all that these import. Kernels of users stay where numba keeps them.
+Numba compiles a kernel anew when the file that defines it changes, even by a comment, but not when a kernel that it
+calls from another file does. The kernels of this package are therefore kept in a folder named after the code of all
+files that hold kernels and of all that these import. Kernels of users stay where numba keeps them.
 
 Numba's index of a kernel is read, changed and written: two processes that did so at once would give one name to the
 code of both. So one process at a time compiles a kernel and keeps it, and others that need it wait for that. Where the
@@ -16,7 +16,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
@@ -30,11 +30,10 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
 from xmlc.core.files import locked
+from xmlc.core.sources import PACKAGE, source_digest, source_files
 
-PACKAGE = Path(__file__).parents[1]
 KEPT = 3  # folders of kernels, of the last branches, say
-KERNEL = re.compile(r"^@(njit|overload|intrinsic)\b", re.MULTILINE)
-IMPORT = re.compile(r"^\s*(?:from|import) (xmlc[\w.]*)(?: import (\([^)]*\)|.*))?", re.MULTILINE)
+KERNEL = re.compile(r"^\s*@(njit|overload|intrinsic)\b", re.MULTILINE)
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -68,16 +67,13 @@ def kernel_folder() -> Path:
 
 
 def kernel_digest() -> str:
-    """Return 16 hexadecimal digits that change with any file that holds kernels or that such a file imports."""
-    files = {file: file.read_text(encoding="utf-8") for file in sorted(PACKAGE.rglob("*.py"))}
-    waiting, found = [file for file, text in files.items() if KERNEL.search(text)], set()
-    while waiting:
-        found.add(file := waiting.pop())
-        waiting += (used for used in _imported(files[file]) if used in files and used not in found)
-    digest = hashlib.sha256()
-    for file in sorted(found):
-        digest.update(f"{file.relative_to(PACKAGE)}\0{files[file]}\0".encode())
-    return digest.hexdigest()[:16]
+    """Return 16 hexadecimal digits that tell the code of all files that hold kernels and of all that these import.
+
+    Domains of hyperparameters are imported by estimators, not by kernels.
+    """
+    kernels = [str(file) for file in PACKAGE.rglob("*.py") if KERNEL.search(file.read_text(encoding="utf-8"))]
+    files = source_files(*kernels, packages=False)
+    return source_digest(file for file in files if Path(file).parent.name != "domains")
 
 
 class Library(JITCodeLibrary):
@@ -125,12 +121,17 @@ class Locator(caching.InTreeCacheLocator):
     def __init__(self, py_func: Callable[..., object], py_file: str):
         super().__init__(py_func, py_file)
         folder = Path(py_file).parent
-        room = ".".join(folder.relative_to(PACKAGE).parts) if folder.is_relative_to(PACKAGE) else folder.name
+        self._inside = folder.is_relative_to(PACKAGE)
+        room = ".".join(folder.relative_to(PACKAGE).parts) if self._inside else folder.name
         self._cache_path = str(kernel_folder() / room)
 
     def get_source_stamp(self) -> object:
-        """Return a stamp that changes with the source file, but not with the time of its copy."""
-        return _content_digest(self._py_file)
+        """Return a stamp that changes with the code of a file outside the package; of others the folder's name does."""
+        return "" if self._inside else source_digest([self._py_file])
+
+    def get_disambiguator(self) -> str:
+        """Return what stands behind a kernel's name, in numba its line, which changes with a comment above it."""
+        return "kernel"
 
     def ensure_cache_path(self) -> None:
         """Make no folder yet: numba asks for each kernel, and the lock of the first one that is compiled makes it."""
@@ -195,19 +196,20 @@ class KernelCache(caching.FunctionCache):
 
 
 @cache
-def _content_digest(file: str) -> bytes:
-    return hashlib.sha256(Path(file).read_bytes()).digest()
-
-
-@cache
 def _folder(given: str | None) -> Path:
-    name = f"kernels-{kernel_digest()}"
+    """Find or make the folder; which text of the package has its kernels is noted there, since parsing takes time."""
+    text = hashlib.sha256()
+    for file in sorted(PACKAGE.rglob("*.py")):
+        text.update(f"{file.relative_to(PACKAGE)}\0".encode() + file.read_bytes() + b"\0")
+    note = f"text-{text.hexdigest()[:16]}"
     own = PACKAGE / "__pycache__"
     for_user = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "xmlc"
     for parent in (Path(given),) if given else (own, for_user):
-        folder = parent / name
+        noted = next(parent.glob(f"kernels-*/{note}"), None)
+        folder = noted.parent if noted else parent / f"kernels-{kernel_digest()}"
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
+            (folder / note).touch()
             os.utime(folder)  # the last ones used are kept
             if parent == own:
                 for old in sorted(own.glob("kernels-*"), key=os.path.getmtime)[:-KEPT]:
@@ -215,11 +217,3 @@ def _folder(given: str | None) -> Path:
         if os.access(folder, os.W_OK):
             break
     return folder
-
-
-def _imported(text: str) -> Iterator[Path]:
-    """List the files that imports may stand for: of a module or package, and of each name in it that may be one."""
-    for module, names in IMPORT.findall(text):
-        for dotted in (module, *(f"{module}.{name}" for name in re.findall(r"\w+", names))):
-            path = PACKAGE.parent.joinpath(*dotted.split("."))
-            yield from (path.with_suffix(".py"), path / "__init__.py")

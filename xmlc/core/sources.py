@@ -1,9 +1,9 @@
 """Which source files a module depends on: the closure of its imports within the package.
 
 Each rule of the workflow has a digest of them among its parameters, so that an edit reruns the steps that it concerns
-and no others. Imports are read from the syntax tree, those inside functions included; those under TYPE_CHECKING never
-run and do not count. Names that a package's ``__getattr__`` imports on demand are not followed, which is how
-`xmlc.models` keeps one estimator's code out of another's closure.
+and no others; an edit of comments, docstrings or layout reruns none. Imports are read from the syntax tree, those
+inside functions included; those under TYPE_CHECKING never run and do not count. Names that a package's ``__getattr__``
+imports on demand are not followed, which is how `xmlc.models` keeps one estimator's code out of another's closure.
 """
 
 from __future__ import annotations
@@ -16,6 +16,10 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
+#: Modules that no result depends on: what shows progress, and this one.
+WITHOUT_RESULT = frozenset(PACKAGE / "core" / name for name in ("progress.py", "sources.py"))
+#: Parts of a syntax tree that change no result, or follow from the others; not every Python has them.
+LEFT_OUT = frozenset({"ctx", "kind", "type_comment", "type_params"})
 
 
 def command_files(*commands: str) -> list[str]:
@@ -23,15 +27,17 @@ def command_files(*commands: str) -> list[str]:
     return source_files(*(f"{PACKAGE.name}.cli.steps.{name}" for name in commands))
 
 
-def source_digest(files: Iterable[str]) -> str:
-    """Return 16 hexadecimal digits that change with the content of any of these files, or with which they are.
+def source_digest(files: Iterable[str], *texts: str) -> str:
+    """Return 16 hexadecimal digits that change with the code in any of these files, or with which they are.
 
-    Where the package lies and when a file was written do not matter: files of the package go by their places in it.
-    Each file is read once in a process.
+    Of a Python file that is its syntax tree without docstrings, the same in every version of Python; of another file
+    its bytes. Where the package lies and when a file was written do not matter: files of the package go by their places
+    in it. Each file is read once in a process. What else counts, such as a docstring that is printed, is given as text.
     """
     digest = hashlib.sha256()
-    for name, content in sorted(map(_content_digest, files)):
+    for name, content in sorted((_short(Path(file), PACKAGE.parent), _content_digest(file)) for file in files):
         digest.update(f"{name}\0{content}\0".encode())
+    digest.update("\0".join(texts).encode())
     return digest.hexdigest()[:16]
 
 
@@ -44,52 +50,87 @@ def commit() -> str:
         return ""
 
 
+def _content_digest(file: str) -> str:
+    path = Path(file).resolve()
+    return _parsed(path)[1] if path.suffix == ".py" else hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 @cache
-def _content_digest(file: str) -> tuple[str, str]:
-    return _short(Path(file), PACKAGE.parent), hashlib.sha256(Path(file).read_bytes()).hexdigest()
+def _parsed(file: Path) -> tuple[frozenset[str], str]:
+    """Return what a file imports and the digest of its code: both from one tree, since parsing takes the time."""
+    tree = ast.parse(file.read_bytes(), str(file))
+    return _imports(tree), hashlib.sha256(_code(tree).encode()).hexdigest()
 
 
-def source_files(*modules: str) -> list[str]:
+def _code(tree: ast.AST) -> str:
+    """Write a syntax tree without docstrings as text, `ast.dump` in a third of its time and alike in all versions."""
+    written: list[str] = []
+    waiting: list[object] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.JoinedStr):  # Python 3.12.1 adds empty parts
+            node.values = [part for part in node.values if getattr(part, "value", None) != ""]
+        if isinstance(node, ast.AST):
+            written.append(type(node).__name__)
+            waiting += [getattr(node, part) for part in node._fields if part not in LEFT_OUT]
+        elif isinstance(node, list):
+            parts = [part for part in node if not (type(part) is ast.Expr and type(part.value) is ast.Constant)]
+            written.append(str(len(parts)))
+            waiting += parts
+        else:
+            written.append(repr(node))
+    return "\0".join(written)
+
+
+def source_files(*modules: str, packages: bool = True) -> list[str]:
     """Return the files that the named modules import, directly or not, themselves included, sorted.
 
     Parameters
     ----------
     *modules : str
-        Dotted names within the package, or paths of Python files outside it.
+        Dotted names within the package, or paths of Python files.
+    packages : bool
+        With the `__init__` of each package that an imported module lies in: it runs first. What a kernel calls, or
+        reads, it imports by name.
 
     Returns
     -------
     list of str
         Paths; relative to the working directory where they lie below it.
     """
-    return list(_closure(modules, Path.cwd()))
+    return list(_closure(modules, Path.cwd(), packages))
 
 
 @cache
-def _closure(modules: tuple[str, ...], here: Path) -> tuple[str, ...]:
+def _closure(modules: tuple[str, ...], here: Path, packages: bool) -> tuple[str, ...]:
+    def found(names: Iterable[str]) -> Iterator[Path]:
+        return filter(None, map(_module_file, _with_packages(names) if packages else names))
+
     files: set[Path] = set()
-    outside = [Path(name) for name in modules if name.endswith(".py")]
-    waiting = outside + [_module_file(name) for name in _with_packages(n for n in modules if not n.endswith(".py"))]
+    waiting = [Path(name) for name in modules if name.endswith(".py")]
+    waiting += found(name for name in modules if not name.endswith(".py"))
     while waiting:
         file = waiting.pop()
-        if file is None or file in files:
-            continue
-        files.add(file)
-        waiting += [_module_file(name) for name in imported_modules(file)]
+        if file not in files and file not in WITHOUT_RESULT:
+            files.add(file)
+            waiting += found(_parsed(file.resolve())[0])
     return tuple(sorted({_short(file, here) for file in files}))
 
 
-@cache
 def imported_modules(file: Path) -> frozenset[str]:
     """Return the dotted names of the package's modules that one file imports, with their parent packages."""
+    return _with_packages(_parsed(file.resolve())[0])
+
+
+def _imports(tree: ast.Module) -> frozenset[str]:
     names: set[str] = set()
-    for node in _running_statements(ast.parse(file.read_text(encoding="utf-8")).body):
+    for node in _running_statements(tree.body):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             names.add(node.module)
             names.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return _with_packages(name for name in names if name.split(".")[0] == PACKAGE.name)
+    return frozenset(name for name in names if name.split(".")[0] == PACKAGE.name)
 
 
 def _with_packages(names: Iterable[str]) -> frozenset[str]:
