@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 
-from xmlc.kernels.domains import domains_of
 from xmlc.models.registry import ESTIMATORS, estimator_class
 
 HEAD = """# Hyperparameters
@@ -17,10 +16,10 @@ disk. At the ends of the intervals nothing overflows; sensible values are narrow
 
 def table_of(name: str) -> list[str]:
     """Return the rows of one estimator, in the order of its arguments."""
-    cls, domains = estimator_class(name), domains_of(estimator_class(name))
+    cls = estimator_class(name)
     lines = ["| hyperparameter | may be | default |", "|---|---|---|"]
     for hyperparameter, declared in inspect.signature(cls).parameters.items():
-        lines.append(f"| `{hyperparameter}` | {domains[hyperparameter]} | `{declared.default!r}` |")
+        lines.append(f"| `{hyperparameter}` | {cls.domains[hyperparameter]} | `{declared.default!r}` |")
     return lines
 
 
@@ -28,7 +27,7 @@ def page() -> str:
     """Return the whole page."""
     parts = [HEAD]
     for name in ESTIMATORS:
-        if domains_of(estimator_class(name)):
+        if estimator_class(name).domains:
             parts += [f"## {name}: {estimator_class(name).__name__}", "", *table_of(name), ""]
     return "\n".join(parts)
 

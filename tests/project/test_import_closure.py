@@ -16,23 +16,24 @@ def test_steps_do_not_depend_on_one_another():
 
 
 @pytest.mark.parametrize(
-    ("estimator", "rooms"),
+    ("estimator", "rooms", "domains"),
     [
-        ("plt", {"plt"}),
-        ("parabel", {"plt"}),  # its trees are PLTs
-        ("oplt", {"oplt", "plt"}),  # it learns with a PLT's kernels, and becomes one
-        ("fastxml", {"fastxml"}),
-        ("ldsm", {"ldsm"}),
-        ("swnn", {"nearest"}),
-        ("br", {"linear"}),
-        ("pcc", {"linear"}),
-        ("omikuji-parabel", {"peers"}),
+        ("plt", {"plt"}, {"plt"}),
+        ("parabel", {"plt"}, {"parabel", "plt"}),  # its trees are PLTs
+        ("oplt", {"oplt", "plt"}, {"oplt", "plt"}),  # it learns with a PLT's kernels, and becomes one
+        ("fastxml", {"fastxml"}, {"fastxml"}),
+        ("ldsm", {"ldsm"}, {"ldsm"}),
+        ("swnn", {"nearest"}, {"swnn"}),
+        ("br", {"linear"}, {"br"}),
+        ("pcc", {"linear"}, {"br", "pcc"}),
+        ("omikuji-parabel", {"peers"}, set()),
     ],
 )
-def test_an_estimator_depends_on_no_other_but_what_it_is_built_on(estimator, rooms):
+def test_an_estimator_depends_on_no_other_but_what_it_is_built_on(estimator, rooms, domains):
     parts = [Path(file).parts for file in source_files(*estimator_files(estimator))]
     below = [part[part.index("models") + 1 :] for part in parts if "models" in part]
-    assert {names[0] for names in below if len(names) > 1} - {"trees"} == rooms
+    assert {names[0] for names in below if len(names) > 1} - {"trees", "domains"} == rooms
+    assert {Path(names[-1]).stem for names in below if names[0] == "domains"} - {"__init__"} == domains
 
 
 def private_of_others(file):

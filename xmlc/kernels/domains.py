@@ -1,6 +1,6 @@
-"""The gate for hyperparameters: one table of their domains, which validation, documentation and tuning read.
+"""Domains of hyperparameters, and those that all estimators share.
 
-At the ends of every interval nothing overflows and no loop is endless.
+An estimator's own stand in its file of `xmlc.models.domains`, so that an edit of them concerns no other estimator.
 """
 
 from __future__ import annotations
@@ -99,131 +99,14 @@ def whole(low: int, high: int, none: bool = False) -> Number:
     return Number(low, high, whole=True, none=none)
 
 
-LARGE, MANY, PASSES = 1e9, 2**31 - 1, 1_000_000
+LARGE, MANY, PASSES, TREES = 1e9, 2**31 - 1, 1_000_000, 100_000
 POSITIVE, NOT_NEGATIVE, SHARE = Number(0, LARGE, above=True), Number(0, LARGE), Number(0, 1)
 SOME = Number(0, 1, above=True, none=True)
-EXPONENT = Number(0, 1e4)  # (1 + 1/4096)**1e4 is a number of SWNN's bounds
 EXCEPT_NONE, POSITIVE_OR_NONE = Number(0, LARGE, none=True), Number(0, LARGE, above=True, none=True)
-LOSS, POWER = OneOf(("logistic", "squared_hinge")), whole(1, 4)
 
 LABELS_PER_INSTANCE = "labels-per-instance"  # in a search: the average of the training set
 
-# Of several estimators.
 COMMON: Mapping[str, Domain] = {
     "random_state": whole(-(2**63) + 1, 2**63 - 1),
     "n_jobs": whole(-100_000, 100_000, none=True),
 }
-FOREST: Mapping[str, Domain] = {"n_trees": whole(1, 100_000), "unit_norm": Flag()}
-NODES: Mapping[str, Domain] = {
-    "arity": whole(2, MANY),
-    "max_leaf": whole(1, MANY),
-    "loss": LOSS,
-    "hinge_power": POWER,
-    "C": POSITIVE,
-    "tol": NOT_NEGATIVE,
-    "epochs": whole(1, PASSES),
-    "weight_cut": EXCEPT_NONE,
-    "beam": whole(1, MANY, none=True),
-    "unit_norm": Flag(),
-}
-LINEAR: Mapping[str, Domain] = {
-    "C": POSITIVE_OR_NONE,
-    "C_grid": Ascending(POSITIVE),
-    "folds": whole(2, 10_000),
-    "common": Flag(),
-    "standardize": Flag(),
-}
-
-# By the name of the class; a class that derives from one of these has its domains.
-DOMAINS: Mapping[str, Mapping[str, Domain]] = {
-    "PLT": {
-        **COMMON,
-        **NODES,
-        "tree": OneOf(("random", "huffman", "kmeans")),
-        "solver": OneOf(("sgd", "adagrad", "batch")),
-        "lam": EXCEPT_NONE,
-        "gamma": POSITIVE,
-        "eps": POSITIVE,
-        "beam": whole(1, MANY),
-        "search": OneOf(("certified", "beam", "exact")),
-        "hash_bits": whole(1, 34, none=True),  # 2**34 weights are 64 GB
-        "label_features": whole(1, MANY, none=True),
-        "max_samples": SOME,
-    },
-    "Parabel": {**COMMON, **FOREST, **NODES, "C": POSITIVE_OR_NONE},
-    "FastXML": {
-        **COMMON,
-        **FOREST,
-        "max_leaf": whole(1, MANY),
-        "labels_per_leaf": whole(1, MANY),
-        "objective": OneOf(("ndcg", "dcg")),
-        "propensity_weighted": Flag(),
-        "propensity_a": Number(0, 100.0),
-        "propensity_b": POSITIVE,
-        "alpha": SHARE,
-        "gamma": NOT_NEGATIVE,
-    },
-    "LdSM": {
-        **COMMON,
-        **FOREST,
-        "arity": whole(2, 8),
-        "max_nodes": whole(1, MANY, none=True),
-        "exceed": Flag(),
-        "epochs": whole(1, PASSES),
-        "learning_rate": POSITIVE,
-        "lambda_1": EXCEPT_NONE,
-        "lambda_2": NOT_NEGATIVE,
-        "optimizer": OneOf(("nag", "sgd")),
-        "ties": OneOf(("random", "first")),
-        "initial_weights": OneOf(("zero", "uniform")),
-        "prune": Flag(),
-        "shuffle": Flag(),
-        "average": OneOf(("trees", "leaves")),
-        "shares": OneOf(("instances", "labels")),
-        "beta": SHARE,
-        "gamma": NOT_NEGATIVE,
-    },
-    "OPLT": {
-        **COMMON,
-        "unit_norm": Flag(),
-        "policy": OneOf(("best_greedy", "random", "complete", "cpet", "one_vs_rest")),
-        "alpha": SHARE,
-        "balance": OneOf(("ratio", "printed")),
-        "growth": OneOf(("paper", "program")),
-        "arity": whole(2, MANY),
-        "max_leaf": whole(2, MANY),
-        "gamma": POSITIVE_OR_NONE,
-        "eps": POSITIVE,
-        "epochs": whole(1, PASSES),
-        "warm_start": SOME,
-    },
-    "BinaryRelevance": {**COMMON, **LINEAR},
-    "ProbabilisticClassifierChain": {
-        **COMMON,
-        **LINEAR,
-        "n_samples": whole(1, PASSES),
-        "order": OneOf(("given", "reversed")),
-        "label_scale": POSITIVE,
-    },
-    "SparseWeightedNearestNeighbors": {
-        "n_jobs": COMMON["n_jobs"],
-        "S": whole(1, PASSES),
-        "alpha": EXPONENT,
-        "beta": Number(0, EXPONENT.high, none=True),
-    },
-    "OutOfFold": {**COMMON, "folds": LINEAR["folds"], "threshold": SHARE},
-}
-
-
-def domains_of(cls: type) -> Mapping[str, Domain]:
-    """Return the domains of an estimator's hyperparameters by name; none for a class that the table does not know."""
-    return next((DOMAINS[base.__name__] for base in cls.__mro__ if base.__name__ in DOMAINS), {})
-
-
-def fault_of(cls: type, name: str, value: object) -> str | None:
-    """Return the fault of a value, as a sentence that gives the expected values; None if there is none."""
-    domain = domains_of(cls).get(name)
-    if domain is None or value in domain:
-        return None
-    shown = list(value) if isinstance(value, tuple) else value
-    return f"{cls.__name__}: {name}={shown!r}: expected {domain}"

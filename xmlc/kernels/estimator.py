@@ -8,13 +8,14 @@ needs scikit-learn to be installed.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from html import escape
-from typing import Any, Self, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.domains import fault_of
+from xmlc.kernels.domains import Domain
 
 Hyperparameters = dict[str, object]  # values by name: numbers, text, truth values or None, as JSON has them
 LEARNED = {"n_features_in_": "features", "n_labels_": "labels", "thresholds_": "thresholds"}
@@ -22,7 +23,7 @@ E = TypeVar("E", bound="Estimator")
 
 
 def check_hyperparameters(estimator: Estimator) -> None:
-    """Refuse hyperparameters outside their domains, which `xmlc.kernels.domains` has.
+    """Refuse hyperparameters outside their domains.
 
     Raises
     ------
@@ -33,11 +34,11 @@ def check_hyperparameters(estimator: Estimator) -> None:
         check_value(type(estimator), name, value)
 
 
-def check_value(cls: type, name: str, value: object) -> None:
+def check_value(cls: type[Estimator], name: str, value: object) -> None:
     """Refuse a value outside the domain of a hyperparameter, as `check_hyperparameters` does."""
-    fault = fault_of(cls, name, value)
-    if fault is not None:
-        raise InvalidParameterError(fault)
+    if name in cls.domains and value not in cls.domains[name]:
+        shown = list(value) if isinstance(value, tuple) else value
+        raise InvalidParameterError(f"{cls.__name__}: {name}={shown!r}: expected {cls.domains[name]}")
 
 
 def not_fitted(estimator: object) -> Exception:
@@ -65,6 +66,9 @@ class Estimator:
     Hyperparameters are the arguments of ``__init__``, which stores them as they are under their names. A class may
     write it, or declare the hyperparameters in its body and leave it to the decorator ``hyperparameters`` below.
     """
+
+    #: The domains of hyperparameters, by name; those that have none are checked by the class itself, if at all.
+    domains: ClassVar[Mapping[str, Domain]] = {}
 
     @classmethod
     def _hyperparameter_names(cls) -> list[str]:

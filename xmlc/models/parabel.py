@@ -16,6 +16,7 @@ from xmlc.kernels.streams import Stream
 from xmlc.models._averages import TreeEstimates, mean_above, mean_top_k
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.choosing import cross_validated
+from xmlc.models.domains import parabel
 from xmlc.models.plt import PLT
 
 LARGEST_SEED = np.uint64(2**31 - 1)  # what scikit-learn takes for a seed
@@ -88,6 +89,8 @@ class Parabel(SparseProbabilityEstimator):
     """
 
     MODEL_FORMAT = 2
+
+    domains = parabel.DOMAINS
 
     n_trees: int = 3
     arity: int = 2

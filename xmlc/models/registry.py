@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
+from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from xmlc.core.extensions import import_file
 from xmlc.kernels.estimator import Hyperparameters
 
 if TYPE_CHECKING:
+    from xmlc.kernels.domains import Domain
     from xmlc.models.base import SparseProbabilityEstimator
 
 ESTIMATORS = {
@@ -98,10 +100,17 @@ def load_estimator(name: str, folder: Path, n_jobs: int | None = None) -> Sparse
     return model.set_params(n_jobs=n_jobs) if "n_jobs" in model.get_params() else model
 
 
+def domains_of(name: str) -> Mapping[str, Domain] | None:
+    """Return the domains of an estimator's hyperparameters without importing it; None if only it knows them."""
+    module = f"xmlc.models.domains.{name}"
+    known: Mapping[str, Domain] | None = importlib.import_module(module).DOMAINS if find_spec(module) else None
+    return known
+
+
 def estimator_files(name: str) -> list[str]:
     """Return the source files that define an estimator: the workflow looks for changes from there."""
     if ".py:" in name:
         return [name.rpartition(":")[0]]
     module = ESTIMATORS[name].partition(":")[0] if name in ESTIMATORS else "xmlc.models.registry"
-    spec = importlib.util.find_spec(module)
+    spec = find_spec(module)
     return [str(spec.origin)] if spec and spec.origin else []

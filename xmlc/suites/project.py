@@ -16,8 +16,8 @@ from xmlc.core.schemas import nearest
 from xmlc.core.sources import command_files, source_files
 from xmlc.data.catalogue import Dataset, load_catalogue
 from xmlc.data.catalogue import dataset as catalogue_entry
-from xmlc.kernels.domains import DOMAINS, LABELS_PER_INSTANCE
-from xmlc.models.registry import ESTIMATORS, estimator_files
+from xmlc.kernels.domains import LABELS_PER_INSTANCE
+from xmlc.models.registry import ESTIMATORS, domains_of, estimator_files
 from xmlc.suites import paths
 from xmlc.suites.settings import Search, Settings
 from xmlc.suites.suite import CONFIG, ModelSpec, Run, Suite, read_suites
@@ -244,7 +244,7 @@ def check_models(suite: Suite) -> None:
         if ".py:" in model.estimator:
             kind, known = _own_arguments(model.estimator, where)
         elif model.estimator in ESTIMATORS:
-            kind, known = model.estimator, DOMAINS.get(ESTIMATORS[model.estimator].rpartition(":")[2])
+            kind, known = model.estimator, domains_of(model.estimator)
         else:
             expected = nearest(model.estimator, ESTIMATORS)
             raise XmlcError(f"{where}no estimator {model.estimator}, expected {expected} or path/to/file.py:ClassName")

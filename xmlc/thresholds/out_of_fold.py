@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from copy import deepcopy
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -13,6 +13,7 @@ from xmlc.core.errors import InvalidDataError
 from xmlc.core.parallel import run_pieces
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.csr import as_estimates, as_labels, with_values, without_zeros
+from xmlc.kernels.domains import COMMON, SHARE, whole
 from xmlc.kernels.estimator import Estimator, Hyperparameters, check_hyperparameters, hyperparameters, not_fitted
 from xmlc.kernels.streams import Stream
 from xmlc.thresholds.bounds import lower_bounds, priors
@@ -75,6 +76,8 @@ class OutOfFold(Estimator):
     """
 
     estimator: Any
+    domains: ClassVar = {**COMMON, "folds": whole(2, 10_000), "threshold": SHARE}
+
     method: Any = "fta"
     measure: str | None = None
     folds: int = 5

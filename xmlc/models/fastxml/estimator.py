@@ -15,6 +15,7 @@ from xmlc.kernels.sums import sparse_dot
 from xmlc.metrics.ranking import propensities
 from xmlc.models._averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
+from xmlc.models.domains import fastxml
 from xmlc.models.fastxml._grow import FOREST_FIELDS, BinaryForest, grow_tree, leaf_depths, new_workspace, single_tree
 from xmlc.models.fastxml._logistic import StoppingCriteria
 from xmlc.models.fastxml._partition import LABEL_BITS, dcg_table, discount_table, ideal_table
@@ -87,6 +88,8 @@ class FastXML(AveragedForest):
 
     FIELDS = FOREST_FIELDS
     FOREST = BinaryForest
+
+    domains = fastxml.DOMAINS
 
     n_trees: int = 50
     max_leaf: int = 10

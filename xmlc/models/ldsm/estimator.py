@@ -15,6 +15,7 @@ from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
 from xmlc.models._averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
+from xmlc.models.domains import ldsm
 from xmlc.models.ldsm._grow import FOREST_FIELDS, MultiwayForest, divides, grow_tree, route, sent_to, tree_depths
 from xmlc.models.ldsm._regressors import NodeSettings
 
@@ -127,6 +128,8 @@ class LdSM(AveragedForest):
     MODEL_FORMAT = 2
     FIELDS = FOREST_FIELDS
     FOREST = MultiwayForest
+
+    domains = ldsm.DOMAINS
 
     n_trees: int = 10
     arity: int = 2

@@ -17,6 +17,7 @@ from xmlc.kernels.csr import as_labels
 from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.stored import Field
+from xmlc.models.domains import pcc
 from xmlc.models.linear.label_logistic import LabelLogistic, Problem, make_problem
 
 CELLS = 4_000_000  # of instances x samples x labels that are drawn at a time
@@ -61,6 +62,8 @@ class ProbabilisticClassifierChain(LabelLogistic):
     """
 
     FIELDS = (*LabelLogistic.FIELDS, Field("influence_", np.float32, ("n_labels", "n_labels")))
+    domains = pcc.DOMAINS
+
     n_samples: int = 200
     order: str = "given"
     label_scale: float = 1.0

@@ -20,6 +20,7 @@ from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream
 from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.domains import br
 from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, solve_labels
 
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
@@ -75,6 +76,8 @@ class LabelLogistic(SparseProbabilityEstimator):
         Field("decrements_", np.float64, ("n_labels",)),
         Field("losses_", np.float64, ("n_labels", None, None), optional=True),
     )
+    domains = br.DOMAINS
+
     _: KW_ONLY
     C: float | None = None
     C_grid: Sequence[float] = C_GRID

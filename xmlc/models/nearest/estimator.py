@@ -20,6 +20,7 @@ from xmlc.kernels.stored import Field
 from xmlc.kernels.unit_length import scale_rows
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.choosing import are_right, is_better, sample
+from xmlc.models.domains import swnn
 from xmlc.models.nearest._index import INDEX_FIELDS, LEAST_ROWS, PIECES, NeighbourIndex, build_index
 from xmlc.models.nearest._search import SearchScratch, nearest_instances, search_scratch
 
@@ -81,6 +82,8 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         Field("label_starts", np.int64, ("n + 1",), starts="positives"),
         Field("labels", np.uint32, ("positives",), below="n_labels"),
     )
+
+    domains = swnn.DOMAINS
 
     S: int = 75
     alpha: float = 2.0

@@ -16,6 +16,7 @@ from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.choosing import cross_validated
+from xmlc.models.domains import oplt
 from xmlc.models.oplt.growth import BEST_GREEDY, COMPLETE, CPET, ONE_LEVEL, RANDOM, planted, planted_as
 from xmlc.models.oplt.learning import learn, learn_with_thresholds, set_all_thresholds
 from xmlc.models.oplt.prediction import frozen
@@ -136,6 +137,8 @@ class OPLT(SparseProbabilityEstimator):
     >>> labels.tolist(), scores.round(2)
     ([[0, 2]], array([[0.91, 0.91]], dtype=float32))
     """
+
+    domains = oplt.DOMAINS
 
     policy: str = "best_greedy"
     alpha: float = 0.75

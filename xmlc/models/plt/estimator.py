@@ -18,6 +18,7 @@ from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters,
 from xmlc.kernels.streams import Stream
 from xmlc.kernels.unit_length import scale_rows
 from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.domains import plt
 from xmlc.models.plt.compact import drop_small
 from xmlc.models.plt.search import EVERY_NODE, estimate_by_levels, rank_best_first, rank_by_levels
 from xmlc.models.plt.solvers import AdaGrad, DualDescent, Sgd, Solver
@@ -150,6 +151,8 @@ class PLT(SparseProbabilityEstimator):
     """
 
     # The tree.
+    domains = plt.DOMAINS
+
     arity: int = 16
     tree: str = "kmeans"
     max_leaf: int = 100

@@ -1,0 +1,17 @@
+"""Domains of `FastXML`."""
+
+from xmlc.kernels.domains import COMMON, MANY, NOT_NEGATIVE, POSITIVE, SHARE, TREES, Flag, Number, OneOf, whole
+
+DOMAINS = {
+    **COMMON,
+    "n_trees": whole(1, TREES),
+    "unit_norm": Flag(),
+    "max_leaf": whole(1, MANY),
+    "labels_per_leaf": whole(1, MANY),
+    "objective": OneOf(("ndcg", "dcg")),
+    "propensity_weighted": Flag(),
+    "propensity_a": Number(0, 100.0),
+    "propensity_b": POSITIVE,
+    "alpha": SHARE,
+    "gamma": NOT_NEGATIVE,
+}

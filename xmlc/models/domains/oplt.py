@@ -1,0 +1,18 @@
+"""Domains of `OPLT`."""
+
+from xmlc.kernels.domains import COMMON, MANY, PASSES, POSITIVE, POSITIVE_OR_NONE, SHARE, SOME, Flag, OneOf, whole
+
+DOMAINS = {
+    **COMMON,
+    "unit_norm": Flag(),
+    "policy": OneOf(("best_greedy", "random", "complete", "cpet", "one_vs_rest")),
+    "alpha": SHARE,
+    "balance": OneOf(("ratio", "printed")),
+    "growth": OneOf(("paper", "program")),
+    "arity": whole(2, MANY),
+    "max_leaf": whole(2, MANY),
+    "gamma": POSITIVE_OR_NONE,
+    "eps": POSITIVE,
+    "epochs": whole(1, PASSES),
+    "warm_start": SOME,
+}

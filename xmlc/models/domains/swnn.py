@@ -1,0 +1,11 @@
+"""Domains of `SparseWeightedNearestNeighbors`."""
+
+from xmlc.kernels.domains import COMMON, PASSES, Number, whole
+
+EXPONENT = Number(0, 1e4)  # (1 + 1/4096)**1e4 is a number of the bounds of its search
+DOMAINS = {
+    "n_jobs": COMMON["n_jobs"],
+    "S": whole(1, PASSES),
+    "alpha": EXPONENT,
+    "beta": Number(0, EXPONENT.high, none=True),
+}
