@@ -1,5 +1,10 @@
-"""Metrics of extreme multi-label classification, all from CSR label sets."""
+"""Metrics of extreme multi-label classification, all from CSR label sets; plots are imported when one is drawn."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xmlc.core.lazy import lazy_names
 from xmlc.metrics.classification import (
     classification_metrics,
     hamming_loss,
@@ -10,7 +15,6 @@ from xmlc.metrics.classification import (
     micro_f,
     micro_jaccard,
 )
-from xmlc.metrics.plots import groups_by_frequency, plot_macro_f, plot_precision_by_frequency, plot_reliability
 from xmlc.metrics.ranking import (
     maximum_precision_at_k,
     ndcg_at_k,
@@ -20,6 +24,9 @@ from xmlc.metrics.ranking import (
     propensity_parameters,
     psp_at_k,
 )
+
+if TYPE_CHECKING:
+    from xmlc.metrics.plots import groups_by_frequency, plot_macro_f, plot_precision_by_frequency, plot_reliability
 
 __all__ = [
     "classification_metrics",
@@ -42,3 +49,5 @@ __all__ = [
     "propensity_parameters",
     "psp_at_k",
 ]
+PLOTS = ("groups_by_frequency", "plot_macro_f", "plot_precision_by_frequency", "plot_reliability")
+__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(PLOTS, "xmlc.metrics.plots"))
