@@ -16,11 +16,11 @@ from xmlc.cli._options import FILE, FOLDER, data_option, model_option, threads_o
 from xmlc.core.errors import XmlcError, let_through
 from xmlc.core.extensions import import_file
 from xmlc.core.files import check_replaceable, file_digest, replace_folder
-from xmlc.core.sources import PACKAGE
+from xmlc.core.sources import command_files, source_digest, source_files
 from xmlc.data.prepared import Prepared
 from xmlc.inference.methods import METHODS
 from xmlc.metrics.measures import UNLABELLED_METHODS
-from xmlc.models.registry import load_estimator
+from xmlc.models.registry import estimator_files, load_estimator
 from xmlc.records.thresholds import Estimates
 from xmlc.records.training import TrainingRecord
 from xmlc.steps.inference import basis_of_estimates, needs_sizes, write_inferences
@@ -71,8 +71,8 @@ def command(
     record = TrainingRecord.read(training)
     prepared = Prepared(data, record.seed)
     model = load_estimator(record.estimator, model_folder, threads)
-    given = [*sorted(PACKAGE.rglob("*.py")), *extension, training, estimates / Estimates.FILE]
-    work = out / UNFINISHED / file_digest(given)
+    code = {*command_files("thresholds"), *source_files(*estimator_files(record.estimator), *map(str, extension))}
+    work = out / UNFINISHED / source_digest(code, file_digest([training, estimates / Estimates.FILE]))
     failed = {}
     for method in methods:
         tuned, evaluated = work / "thresholds" / method, work / "evaluation" / f"{method}.json"

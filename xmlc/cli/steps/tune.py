@@ -11,9 +11,8 @@ import click
 
 from xmlc.cli._options import FILE, SEED, data_option, parse_parameters, threads_option
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import file_digest
 from xmlc.core.passport import passport
-from xmlc.core.sources import command_files, source_files
+from xmlc.core.sources import command_files, source_digest, source_files
 from xmlc.data.prepared import Prepared
 from xmlc.models.registry import estimator_files, make_estimator
 from xmlc.steps.subject import dataset_of
@@ -117,6 +116,6 @@ def command(
 
 def program(estimator: str) -> dict[str, str]:
     """Return the digest of the source files of a trial, and the versions of the packages that they import."""
-    code = sorted({*command_files("tune"), *source_files(*estimator_files(estimator))})
+    code = {*command_files("tune"), *source_files(*estimator_files(estimator))}
     about = passport(0)
-    return {"code": file_digest(map(Path, code))} | {name: about[name] for name in ("numpy", "scipy", "numba")}
+    return {"code": source_digest(code)} | {name: about[name] for name in ("numpy", "scipy", "numba")}
