@@ -98,10 +98,11 @@ def suite_of_table(project: Project, paper: str, table: str) -> list[str]:
 
 
 def sources_of_table(project: Project, paper: str, table: str) -> str:
-    """Return a digest of a table's sources besides records: code, published tables, configuration."""
+    """Return a digest of a table's sources besides records: code and its words, published tables, configuration."""
     printed = sorted(str(file) for file in Path(paths.PUBLISHED, paper).glob("*.csv"))
-    given = [*printed, *suite_of_table(project, paper, table)]
-    return source_digest([*_code("table", paper), *given])
+    definition, suite = table_of(table, paper), project.suites[paper]
+    configured = [repr(suite)] if definition.takes_suite else []
+    return source_digest([*_code("table", paper), *printed], *definition.words, *configured)
 
 
 def sources_of_figure(paper: str) -> str:

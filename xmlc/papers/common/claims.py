@@ -326,7 +326,9 @@ def claims_table(claims: Sequence[Claim]) -> TableDefinition:
     if len({one.name for one in claims}) < len(claims) or len({(n.kind, n.portion) for n in needs}) < len(needs):
         raise ValueError("claims: expected names that differ, and one need of each kind and portion")
 
-    @table(CLAIMS, CLAIM_KEYS, *needs, partial=True)
+    words = tuple(f"{one.statement} {SOURCE} {one.source}" for one in claims)
+
+    @table(CLAIMS, CLAIM_KEYS, *needs, partial=True, words=words)
     def build(paper: str, first: Sequence[Any], published: Published, *others: Sequence[Any]) -> Table:
         given = dict(zip(needs, (first, *others), strict=True))
         return _table(paper, {one: one.outcome(*(given[need] for need in one.needs)) for one in claims}, given)

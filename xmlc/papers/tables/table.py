@@ -260,6 +260,8 @@ class TableDefinition(Declared):
         Whether it is made of whatever records there are, even of none.
     measured_models : tuple of str
         Models whose printed numbers the paper measured itself, the others' being quoted; all if there is none.
+    words : tuple of str
+        What it says of docstrings.
     """
 
     keys: tuple[str, ...]
@@ -268,6 +270,7 @@ class TableDefinition(Declared):
     printed_in: tuple[str, ...] = ()
     partial: bool = False
     measured_models: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
     def __call__(self, *given: Any) -> Table:
         """Build the table."""
