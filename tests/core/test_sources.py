@@ -63,6 +63,7 @@ def digest():
     """Digest files as a new process does, which has read none of them."""
 
     def of(*files):
+        sources._content_digest.cache_clear()
         sources._parsed.cache_clear()
         return source_digest(map(str, files))
 

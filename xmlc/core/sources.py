@@ -35,7 +35,7 @@ def source_digest(files: Iterable[str], *texts: str) -> str:
     in it. Each file is read once in a process. What else counts, such as a docstring that is printed, is given as text.
     """
     digest = hashlib.sha256()
-    for name, content in sorted((_short(Path(file), PACKAGE.parent), _content_digest(file)) for file in files):
+    for name, content in sorted(map(_content_digest, files)):
         digest.update(f"{name}\0{content}\0".encode())
     digest.update("\0".join(texts).encode())
     return digest.hexdigest()[:16]
@@ -50,9 +50,11 @@ def commit() -> str:
         return ""
 
 
-def _content_digest(file: str) -> str:
+@cache
+def _content_digest(file: str) -> tuple[str, str]:
     path = Path(file).resolve()
-    return _parsed(path)[1] if path.suffix == ".py" else hashlib.sha256(path.read_bytes()).hexdigest()
+    content = _parsed(path)[1] if path.suffix == ".py" else hashlib.sha256(path.read_bytes()).hexdigest()
+    return _short(path, PACKAGE.parent), content
 
 
 @cache
@@ -113,13 +115,13 @@ def _closure(modules: tuple[str, ...], here: Path, packages: bool) -> tuple[str,
         file = waiting.pop()
         if file not in files and file not in WITHOUT_RESULT:
             files.add(file)
-            waiting += found(_parsed(file.resolve())[0])
+            waiting += found(_parsed(file)[0])
     return tuple(sorted({_short(file, here) for file in files}))
 
 
 def imported_modules(file: Path) -> frozenset[str]:
     """Return the dotted names of the package's modules that one file imports, with their parent packages."""
-    return _with_packages(_parsed(file.resolve())[0])
+    return _with_packages(_parsed(file)[0])
 
 
 def _imports(tree: ast.Module) -> frozenset[str]:
