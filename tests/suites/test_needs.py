@@ -1,5 +1,6 @@
 """Which records a table is made from, beside a listing of the plain kind: the YAML read, and loops."""
 
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import yaml
 from repository import ROOT
 from suite_cases import project_of, suite
 
-from xmlc.papers import figure_of, table_of
+from xmlc.papers import figure_of, plan, table_of
 from xmlc.papers.plan import peers_files, result_files
 from xmlc.suites import needs, paths
 from xmlc.suites.project import Project, is_installed
@@ -253,3 +254,16 @@ def test_every_kind_that_is_needed_is_a_module_of_records():
     kinds = {need.kind for need in vars(needs).values() if isinstance(need, needs.Need)}
     assert all((CONFIG.parent / "xmlc/records" / f"{kind}.py").is_file() for kind in kinds)
     assert len(kinds) > 8
+
+
+def test_a_table_is_made_anew_for_its_words_and_the_values_of_a_suite_that_it_uses(project, monkeypatch):
+    suite = project.suites["plt2016"]
+    other = replace(project, suites=project.suites | {"plt2016": replace(suite, title="other")})
+    for table, uses in (("table3", True), ("table1", False)):
+        found = {plan.sources_of_table(one, "plt2016", table) for one in (project, replace(project), other)}
+        assert len(found) == 1 + uses, table
+    before = plan.sources_of_table(project, "plt2016", "claims")
+    definition = plan.table_of("claims", "plt2016")
+    assert definition.words
+    monkeypatch.setattr(plan, "table_of", lambda *name: replace(definition, words=("another",)))
+    assert plan.sources_of_table(project, "plt2016", "claims") != before

@@ -94,6 +94,7 @@ def test_a_method_that_fails_loses_nothing_of_the_others(options, tmp_path, caps
     assert not (out / "evaluation").exists()  # Snakemake would delete it: the job has failed
     # The next attempt does the one that failed, and no other.
     bad_day.unlink()
+    extension.write_text(f"# no better\n{FAILING}")
     done = []
     monkeypatch.setattr("xmlc.cli.steps.thresholds.tune_method", _telling(done))
     assert run("thresholds", *arguments) == 0
