@@ -16,7 +16,7 @@ from xmlc.metrics.classification import TUNABLE, measure_scores
 from xmlc.metrics.measure import F1, JACCARD, f_beta
 from xmlc.thresholds import STO, CommonThreshold, MicroLabelWise, apply_thresholds
 from xmlc.thresholds.methods import columns
-from xmlc.thresholds.pooled import best_instance_cut, mark_column_hits, overlap_units, priced_cuts, sort_keys
+from xmlc.thresholds.pooled import UNIT, best_instance_cut, mark_column_hits, overlap_units, priced_cuts, sort_keys
 
 THOROUGH = settings(deadline=None, max_examples=60)
 
@@ -177,7 +177,7 @@ def test_instance_jaccard_has_thresholds_of_its_own():
 def test_units_are_the_overlap(hits, missed, wrong, measure):
     overlap = COMMON[measure].overlap
     counts = hits, hits + missed, hits + wrong
-    value = overlap_units(*overlap, *counts) * 2.0**-40
+    value = overlap_units(UNIT, *overlap, *counts) * UNIT
     assert value == pytest.approx(float(overlap.of(*map(np.array, counts))), abs=2.0**-41)
 
 
@@ -210,6 +210,11 @@ def test_the_kernel_equals_its_twin_on_instances_without_labels():
     found = best_instance_cut(np.sort(keys.astype(np.uint64)), np.int32([0, 1]), *F1)
     # Empty: (1 + 0) / 2; above 0.6: (0 + 0) / 2; all: (0 + 1) / 2, which is no better than the empty set.
     assert np.array([found], dtype=np.uint32).view(np.float32)[0] == np.float32(0.6)
+    # The set of all is better by the one instance that has a label, and all values together are 2**23.
+    positives = np.zeros(1 << 23, dtype=np.int32)
+    positives[0] = 1
+    found = best_instance_cut(keys[1:].astype(np.uint64) | np.uint64(1), positives, *F1)
+    assert np.array([found], dtype=np.uint32).view(np.float32)[0] < np.float32(0.6)
 
 
 def test_threads_change_nothing_and_parameters_are_checked():

@@ -142,7 +142,8 @@ class MicroLabelWise(ThresholdMethod):
 
 
 # Values of single instances are summed as whole multiples of this, so that a sum does not depend on the path that
-# led to it and cannot drift over billions of updates. Room for 2^23 instances in 63 bits.
+# led to it and cannot drift over billions of updates. Room for 2^23 instances in 63 bits; of more, twice as much for
+# each doubling.
 UNIT = 2.0**-40
 
 
@@ -162,11 +163,11 @@ def mark_column_hits(columns, start, end, hits):
 
 
 @njit(cache=True, nogil=True)
-def overlap_units(gain, recall, shared, hits, positives, predicted):
-    """Return one value of `xmlc.metrics.measure.Overlap` (0/0 = 1) in multiples of `UNIT`, int64."""
+def overlap_units(unit, gain, recall, shared, hits, positives, predicted):
+    """Return one value of `xmlc.metrics.measure.Overlap` (0/0 = 1) in multiples of ``unit``, int64."""
     total = recall * positives + predicted - shared * hits
     value = gain * hits / total if total > 0 else 1.0
-    return np.int64(np.rint(value / UNIT))
+    return np.int64(np.rint(value / unit))
 
 
 @njit(cache=True, nogil=True)
@@ -194,17 +195,19 @@ def best_instance_cut(keys, positives, gain, recall, shared):
         Bits of the threshold, as of `best_cut`.
     """
     hits, predicted = np.zeros_like(positives), np.zeros_like(positives)
-    score = np.int64(0)
+    score, unit, many = np.int64(0), UNIT, positives.size >> 23
+    while many > 0:
+        unit, many = 2 * unit, many >> 1
     for i in range(positives.size):
-        score += overlap_units(gain, recall, shared, 0, positives[i], 0)
+        score += overlap_units(unit, gain, recall, shared, 0, positives[i], 0)
     best, threshold = score, np.uint32(keys[-1] >> np.uint64(32))
     for e in range(keys.size - 1, -1, -1):
         low = np.uint32(keys[e] & np.uint64(0xFFFFFFFF))
         i = low >> np.uint32(1)
-        score -= overlap_units(gain, recall, shared, hits[i], positives[i], predicted[i])
+        score -= overlap_units(unit, gain, recall, shared, hits[i], positives[i], predicted[i])
         hits[i] += low & np.uint32(1)
         predicted[i] += 1
-        score += overlap_units(gain, recall, shared, hits[i], positives[i], predicted[i])
+        score += overlap_units(unit, gain, recall, shared, hits[i], positives[i], predicted[i])
         bits = np.uint32(keys[e] >> np.uint64(32))
         if e > 0 and np.uint32(keys[e - 1] >> np.uint64(32)) == bits:
             continue  # estimates that are equal enter together
