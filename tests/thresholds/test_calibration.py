@@ -49,6 +49,7 @@ def test_a_group_without_a_curve_keeps_its_estimates():
     fitted = IsotonicCalibration(groups).fit([[0.0, 0.5, 0.5]], [[0, 1, 0]])
     assert fitted.transform([[0.25, 0.25, 0.25]]).toarray().tolist() == [[0.25, 1.0, 0.0]]
     assert fitted.transform([[0.25, 0.25, 0.25]]).nnz == 2
+    assert IsotonicCalibration().fit([[0.0], [0.0]], [[0], [1]]).transform([[0.25]]).toarray().tolist() == [[0.25]]
 
 
 def test_errors_name_the_fault():

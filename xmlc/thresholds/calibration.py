@@ -58,7 +58,8 @@ class IsotonicCalibration(Estimator):
         """
         spe, Y = checked_pair(spe, Y)
         groups = self._groups_of(spe)
-        true = np.asarray(Y[spe.nonzero()]).ravel() != 0
+        # Of no entries scipy returns a sparse array.
+        true = np.asarray(Y[spe.nonzero()]).ravel() != 0 if spe.nnz else np.zeros(0, dtype=bool)
         self.curves_: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         for group in np.unique(groups).tolist():
             of = groups == group
