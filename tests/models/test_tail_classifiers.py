@@ -114,6 +114,8 @@ def test_extreme_distances_stay_finite_and_ranked():
     assert scores.nnz == 3
     assert (scores.data > 0).all()  # too small for float32, but still candidates
     assert scores.data.argmax() == 0
+    far = TailClassifiers(unit_norm=False).fit(X, Y).rerank(1e37 * X[:1], everything(1, 3), alpha=1.0)
+    assert far.toarray().tolist() == [[1, 1, 1]]
 
 
 def test_rerank_leaves_its_input_alone_and_drops_zeros():

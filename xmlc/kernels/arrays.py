@@ -111,7 +111,7 @@ def borrowed(typing_context: Any, array: Any, start: Any, end: Any) -> Any:
 
     def generate(context, builder, signature, arguments):
         source = context.make_array(signature.args[0])(context, builder, arguments[0])
-        return _view(context, builder, signature.return_type, source.data, *arguments[1:])
+        return _view(context, builder, signature.return_type, source, *arguments[1:])
 
     return _view_type(array)(array, types.intp, types.intp), generate
 
@@ -124,7 +124,7 @@ def row_of(typing_context: Any, table: Any, row: Any) -> Any:
         source = context.make_array(signature.args[0])(context, builder, arguments[0])
         length = builder.extract_value(source.shape, 1)
         start = builder.mul(arguments[1], length)
-        return _view(context, builder, signature.return_type, source.data, start, builder.add(start, length))
+        return _view(context, builder, signature.return_type, source, start, builder.add(start, length))
 
     return _view_type(table)(table, types.intp), generate
 
@@ -155,10 +155,10 @@ def _view_type(array: Any) -> Any:
     return types.Array(array.dtype, 1, "C", readonly=not array.mutable)
 
 
-def _view(context: Any, builder: Any, kind: Any, data: Any, start: Any, end: Any) -> Any:
-    """Make the array of a type that has the numbers ``start .. end - 1`` behind a pointer and no owner."""
+def _view(context: Any, builder: Any, kind: Any, source: Any, start: Any, end: Any) -> Any:
+    """Make the array of a type that has the numbers ``start .. end - 1`` of another one and no owner."""
     result = context.make_array(kind)(context, builder)
-    size = context.get_constant(types.intp, context.get_abi_sizeof(data.type.pointee))
-    shape = [builder.sub(end, start)]
-    populate_array(result, data=builder.gep(data, [start]), shape=shape, strides=[size], itemsize=size, meminfo=None)
+    size = context.get_constant(types.intp, context.get_abi_sizeof(source.data.type.pointee))
+    shape, data = [builder.sub(end, start)], builder.gep(source.data, [start])
+    populate_array(result, data=data, shape=shape, strides=[size], itemsize=size, meminfo=None)
     return result._getvalue()

@@ -20,6 +20,7 @@ from xmlc.kernels.stored import Field
 
 LABELS_PER_BLOCK = 1024
 ROWS_PER_BLOCK = 256
+LOWEST = -3e38  # of a score; a product of 0 and infinity would be NaN
 TAIL_FIELDS = (  # of a stored forest, if it has tail classifiers
     Field("tail_indptr", np.int64, ("n_labels + 1",), starts="centroids", optional=True),
     Field("tail_features", np.uint32, ("centroids",), below="n_features", optional=True),
@@ -360,6 +361,6 @@ def log_scores_of_rows(
             product = gathered_product(dense, features[start:stop], weights[start:stop])
             # Rounding can push the square of a distance of 0 just below 0.
             z = 0.5 * gamma * max(0.0, square + squares[label] - 2.0 * product)
-            scores[c] = -(z + log1p(exp(-z)))
+            scores[c] = max(-(z + log1p(exp(-z))), LOWEST)
         for feature in ids:
             dense[feature] = 0.0

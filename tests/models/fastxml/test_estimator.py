@@ -122,6 +122,14 @@ def test_degenerate_data():
     assert unlabelled.predict_proba(nothing).nnz == 0
 
 
+def test_labels_whose_weights_no_sum_could_hold_are_refused():
+    X, Y = np.eye(30, 5), np.eye(30, 4) > 0
+    Y[0] = False  # the first label has no instance
+    for a, b in ((100.0, 1.0), (100.0, 1e9)):
+        with pytest.raises(XmlcError, match="labels would weigh up to"):
+            FastXML(n_trees=1, propensity_weighted=True, propensity_a=a, propensity_b=b).fit(X, Y)
+
+
 def test_labels_kept_per_leaf(multilabel):
     X, Y = multilabel(200, 30, 12, seed=6)
     few = FastXML(n_trees=2, labels_per_leaf=2).fit(X, Y)

@@ -54,7 +54,7 @@ def test_everything_equals_the_naive_computation(alpha, beta, kind, monkeypatch)
     n=st.integers(1, 40),
     d=st.integers(1, 80),
     S=st.integers(1, 60),
-    beta=st.sampled_from([0.0, 1.0, 0.7]),
+    beta=st.sampled_from([0.0, 1.0, 0.7, 50.0]),
     block_rows=st.integers(1, 50),
     n_words=st.integers(0, 2),
     kind=st.sampled_from(KINDS),
@@ -65,6 +65,22 @@ def test_search_is_exact_whatever_the_shape(n, d, S, beta, block_rows, n_words, 
     with pytest.MonkeyPatch.context() as monkeypatch:
         small_blocks(monkeypatch, block_rows, n_words)
         check_search(SparseWeightedNearestNeighbors(S=S, beta=beta).fit(X, Y), X, Q)
+
+
+@pytest.mark.parametrize("beta", [1.0, 2.0])
+def test_instances_of_more_features_than_16_bits_count(beta):
+    X, Y = np.ones((5, 70_000), dtype=np.float32), np.eye(5, dtype=bool)
+    numbers, similarities = SparseWeightedNearestNeighbors(S=7, beta=beta).fit(X, Y).neighbours(X[:2])
+    assert numbers.tolist() == [[0, 1, 2, 3, 4, -1, -1]] * 2
+    np.testing.assert_allclose(similarities[:, :5], 1, rtol=1e-5)
+
+
+def test_blocks_are_as_small_as_their_postings_can_be_counted(monkeypatch):
+    X, Y, Q = data(100, 90, 5, KINDS[0])
+    monkeypatch.setattr(_index, "MOST_POSTINGS", 400)
+    model = SparseWeightedNearestNeighbors(S=5, beta=1.0).fit(X, Y)
+    assert np.add.reduceat(np.diff(X.indptr), np.arange(0, 100, model.index_.block_rows)).max() <= 400
+    check_search(model, X, Q)
 
 
 def test_bounds_spare_most_similarities_on_many_instances():

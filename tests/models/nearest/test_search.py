@@ -8,6 +8,7 @@ from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS
 from xmlc.models.nearest._search import (
     FLAT,
     GROUP,
+    SMALL,
     below_kth_largest,
     collect,
     concave_lines,
@@ -61,13 +62,17 @@ def test_a_query_of_fewer_features_than_a_word_reads_nothing_behind_them():
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.lists(st.sampled_from([0.0, 0.25, 1.0, 3.0]), min_size=1, max_size=30), st.data())
-def test_edge_below_the_kth_largest(values, draw):
+@given(
+    st.lists(st.sampled_from([0.0, 0.25, 1.0, 3.0]), min_size=1, max_size=30),
+    st.sampled_from([1.0, 1e-30, 1e-36, 1e-44]),
+    st.data(),
+)
+def test_edge_below_the_kth_largest(values, unit, draw):
     k = draw.draw(st.integers(1, len(values)))
-    ordered = np.array(sorted(values, reverse=True), dtype=np.float32)
+    ordered = np.array(sorted(values, reverse=True), dtype=np.float32) * np.float32(unit)
     edge = below_kth_largest(ordered[::-1].copy(), k, np.ones(64, dtype=np.int32))
     assert (ordered >= edge).sum() >= k
-    assert edge >= ordered[k - 1] - ordered[0] / 30
+    assert edge >= ordered[k - 1] - ordered[0] / 30 or ordered[0] < SMALL
 
 
 def test_groups_find_the_bounds_that_reach_a_mark():

@@ -53,6 +53,8 @@ def test_sums_that_are_zero_are_left_out():
     X = np.array([[1, 0, 2], [-1, 0, 2]], dtype=np.float32)
     result = label_representations(X, np.ones((2, 1), dtype=bool))
     assert (result.indices.tolist(), result.data.tolist()) == ([2], [1.0])
+    X[:, 2] = 1e-40  # what is nearly zero is not scaled beyond what float32 holds
+    assert (abs(label_representations(X, np.ones((2, 1), dtype=bool)).data) < 1e-39).all()
 
 
 def test_instances_and_label_sets_must_match():

@@ -105,6 +105,9 @@ def leaf_depths(roots: np.ndarray, children: np.ndarray, n_leaves: int) -> np.nd
     return depths
 
 
+MOST_NONZEROS = np.iinfo(np.uint32).max  # of the instances of a node, which `gather_columns` counts
+
+
 class Workspace(NamedTuple):
     """Memory that all nodes of a tree use one after the other; `gather_columns` explains its part."""
 

@@ -10,16 +10,25 @@ from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
 from xmlc.kernels.arrays import borrowed, copy_into
 from xmlc.kernels.csr import KernelCSR, kernel_csr
-from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
+from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters, hyperparameters
 from xmlc.kernels.sums import sparse_dot
 from xmlc.metrics.ranking import propensities
 from xmlc.models._averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
 from xmlc.models.domains import fastxml
-from xmlc.models.fastxml._grow import FOREST_FIELDS, BinaryForest, grow_tree, leaf_depths, new_workspace, single_tree
+from xmlc.models.fastxml._grow import (
+    FOREST_FIELDS,
+    MOST_NONZEROS,
+    BinaryForest,
+    grow_tree,
+    leaf_depths,
+    new_workspace,
+    single_tree,
+)
 from xmlc.models.fastxml._logistic import StoppingCriteria
 from xmlc.models.fastxml._partition import LABEL_BITS, dcg_table, discount_table, ideal_table
 
+LARGEST_GAIN = 2.0**46  # of all labels together: in units of 2**-16 their sums are int64
 COST = 1.0  # C of the logistic regression, the program's default: the sides' losses weigh C / share of the side
 
 
@@ -107,6 +116,8 @@ class FastXML(AveragedForest):
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array) -> BinaryForest:
         if self.n_labels_ > 1 << LABEL_BITS:
             raise XmlcError(f"Y has {self.n_labels_} labels; expected at most {1 << LABEL_BITS}")
+        if X.nnz > MOST_NONZEROS:
+            raise XmlcError(f"X has {X.nnz} non-zeros; expected at most {MOST_NONZEROS}")
         self._set_label_weights(Y)
         x, y = self._kernel_form(X), kernel_csr(Y)
         ideal = ideal_table if self.objective == "ndcg" else dcg_table
@@ -157,7 +168,13 @@ class FastXML(AveragedForest):
     def _set_label_weights(self, Y: sparse.csr_array) -> None:
         self.label_weights_ = np.ones(self.n_labels_, dtype=np.float32)
         if self.propensity_weighted:
-            self.label_weights_ /= propensities(Y, self.propensity_a, self.propensity_b)
+            with np.errstate(all="ignore"):
+                self.label_weights_ /= propensities(Y, self.propensity_a, self.propensity_b)
+            if not float(self.label_weights_.max()) * self.n_labels_ < LARGEST_GAIN:
+                raise InvalidParameterError(
+                    f"FastXML: propensity_a={self.propensity_a}, propensity_b={self.propensity_b}: labels would weigh "
+                    f"up to {self.label_weights_.max():g}; expected at most {LARGEST_GAIN:g} in all: lower them"
+                )
 
     def _check_hyperparameters(self) -> None:
         check_hyperparameters(self)

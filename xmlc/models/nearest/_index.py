@@ -15,6 +15,7 @@ from xmlc.kernels.stored import Field
 
 MOST_WORDS = 16
 BLOCK_ROWS = 1 << 16  # instances of one block: its numbers fit 16 bits, its accumulators (512 KB) a level-2 cache
+MOST_POSTINGS = np.iinfo(np.uint32).max  # of a block, where its lists start
 PIECES = 8  # of the instances, at least, unless they are few: each thread gets several
 LEAST_ROWS = 256  # instances of a piece
 INDEX_FIELDS = (  # of a stored one
@@ -100,6 +101,8 @@ def build_index(
         Threads.
     """
     (n, d), x = X.shape, kernel_csr(X)
+    while np.diff(x.indptr[np.r_[0:n:block_rows, n]]).max(initial=0) > MOST_POSTINGS:
+        block_rows //= 2
     pieces = index_pieces(n, block_rows)
     counts, magnitudes = np.zeros((len(pieces), d), dtype=np.uint32), np.zeros((len(pieces), d), dtype=np.float32)
     run_pieces(lambda k, start, end: count_features(*x, start, end, counts[k], magnitudes[k]), pieces, n_jobs)

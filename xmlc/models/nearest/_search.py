@@ -170,7 +170,8 @@ def keep_best(
     n_products : int
         How many similarities were computed.
     """
-    S, bounds, maxima = best.size, borrowed(bounds, 0, n_rows), borrowed(maxima, 0, (n_rows + GROUP - 1) // GROUP)
+    S, n_groups = best.size, (n_rows + GROUP - 1) // GROUP
+    bounds, maxima = borrowed(bounds, 0, n_groups * GROUP), borrowed(maxima, 0, n_groups)  # 0 behind the last instance
     high = mark = worst_kept(best, n_best, S)
     if n_rows > S:
         few = maxima.size < GROUPS_PER_NEIGHBOUR * S
@@ -426,7 +427,8 @@ def bound_chunk(sums, counts, products, sizes, largests, n_features, largest, er
             product = fma(np.float32(sums[i]), unit, frequent) + error
             factor = np.float32(1)
             if powers is not None:
-                jaccard = shared / max(size + np.float32(sizes[i]) - shared, np.float32(1))
+                # Where an instance has more features than its size can say, the quotient would exceed 1.
+                jaccard = min(shared / max(size + np.float32(sizes[i]) - shared, np.float32(1)), np.float32(1))
                 factor = powers[np.int32(jaccard * np.float32(POWERS))]
             bounds[i] = max(product * factor * SLACK, np.float32(0)) if shared > 0 else np.float32(0)
     for i in range(sizes.size, bounds.size):
@@ -440,6 +442,7 @@ def bound_chunk(sums, counts, products, sizes, largests, n_features, largest, er
 
 GROUP = 16  # bounds in a group: the float32 of a cache line
 LEAST = np.float32(1e-45)  # the least positive float32
+SMALL = np.float32(1e-35)  # above it the number of bars, divided by it, is no infinite float32
 
 
 @njit(cache=True, nogil=True)
@@ -468,13 +471,14 @@ def larger_of_pairs(values, larger):
 def below_kth_largest(values, k, counts):
     """Return a number that at least k of more than k values reach, and not many more: an edge of a histogram.
 
-    ``counts`` is room for the histogram, whose bars have equal widths. Linear, without a branch per value.
+    ``counts`` is room for the histogram, whose bars have equal widths. Linear, without a branch per value. 0, which all
+    reach, where all values are below `SMALL`.
     """
     largest = np.float32(0)
     for value in values:
         largest = value if value > largest else largest
-    if largest == 0:
-        return largest
+    if largest < SMALL:
+        return np.float32(0)
     for bar in range(counts.size):
         counts[bar] = 0
     scale = np.float32((counts.size - 1) / largest)

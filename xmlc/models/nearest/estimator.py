@@ -149,7 +149,8 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             0 where there is none.
         """
         numbers, similarities = self._by_pieces(X, lambda numbers, similarities: (numbers, similarities), "searching")
-        return numbers, similarities
+        missing = (0, 0), (0, int(self.S) - numbers.shape[1])
+        return np.pad(numbers, missing, constant_values=-1), np.pad(similarities, missing)
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the estimates strictly greater than ``threshold``: each label's share of the votes.
@@ -227,9 +228,13 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         try:
             scratch = self._idle_scratch.pop()
         except IndexError:
-            return search_scratch(self.index_, int(self.S), self._exponent())
-        is_fit = scratch.best.size == self.S and scratch.beta == self._exponent()
+            return search_scratch(self.index_, self._most(), self._exponent())
+        is_fit = scratch.best.size == self._most() and scratch.beta == self._exponent()
         return scratch if is_fit else self._take_scratch()
+
+    def _most(self) -> int:
+        """Return how many neighbours there are at most."""
+        return min(int(self.S), self.index_.sizes.size)
 
     def _exponent(self) -> float:
         return self.beta_ if self.beta is None else float(self.beta)

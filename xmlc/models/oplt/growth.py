@@ -374,8 +374,8 @@ def best_child(tree, v, ids, values, scratch, settings, balance):
     nodes, alpha = tree.nodes, settings.alpha
     scores = score_block(tree, v, ids, values, scratch)
     share = log(np.float64(nodes[v].n_leaves)) - log(np.float64(nodes[v].degree))
-    best, best_score = np.int64(NONE), -np.inf
-    child = np.int64(nodes[v].first_child)
+    best = child = np.int64(nodes[v].first_child)
+    best_score = -np.inf
     while child != NONE:
         size = np.float64(nodes[child].n_leaves)
         if balance == RATIO:

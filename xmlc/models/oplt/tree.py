@@ -6,11 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from xmlc.core.errors import XmlcError
 from xmlc.kernels.sibling_rows import padded_size
 
 ABOVE, ROOT = 0, 1  # node 0 stands above the root, so that the root is a child like any other
 NONE = -1  # no node, no label
 SLOT = 8  # float32 in a slot, the unit in which rows are given out: a row of four siblings
+MOST_SLOTS = np.iinfo(np.uint32).max  # half of an entry of a hash table
 UNBOUNDED = np.iinfo(np.int32).max  # no bound on the children of a node all of whose children are leaves
 SMALLEST_TABLE = 3  # a table has at least 2**3 entries: a cache line
 
@@ -124,6 +126,8 @@ def grown(tree: OnlineTree) -> OnlineTree:
     """Return the tree with the capacity that its counters want, and some more; its content stays."""
     counters = tree.counters
     nodes = _longer(tree.nodes, int(counters[N_NODES] + counters[NODES_WANTED]), 1.5)
+    if counters[SLOTS_USED] + counters[SLOTS_WANTED] > MOST_SLOTS:
+        raise XmlcError(f"OPLT: more than {MOST_SLOTS * SLOT * 4 >> 30} GB of weights; give X fewer features")
     rows = _longer(tree.rows, int(counters[SLOTS_USED] + counters[SLOTS_WANTED]) * SLOT, 1.25)
     entries = _longer(tree.entries, int(counters[ENTRIES_USED] + counters[ENTRIES_WANTED]), 1.25)
     counters[[NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED]] = 0

@@ -161,8 +161,9 @@ def rank_best_first(x, start, end, nodes, link, k, shape):
             child_estimates(x, rows, node, nodes, link, scratch, estimates)
             inner_products[i - start] += degree
             for c in range(degree):
-                key = rank_key(first + c, parent * estimates[c])
-                if key > best[-1]:
+                estimate = parent * estimates[c]
+                key = rank_key(first + c, estimate)
+                if key > best[-1] and estimate >= np.float32(0):  # as in the other searches NaN is no estimate
                     if label[first + c] >= 0:
                         insert_key(best, key)
                     else:
@@ -316,7 +317,7 @@ def nodes_of_beams(beams, leaves, missed, certifies, left, n):
     rows, keys = frontier
     left_rows, left_keys = left
     for row in range(beams.shape[0]):
-        worst = key_estimate(leaves[row, -1])
+        worst = key_estimate(row_of(leaves, row)[-1])
         for key in row_of(beams, row):
             if key_estimate(key) > worst:
                 rows[used], keys[used] = row, key
@@ -338,7 +339,7 @@ def prove(by_beam, missed, leaves):
     An estimate is the product of factors of at most 1, so that no leaf has a larger one than a node above it.
     """
     for row in range(by_beam.size):
-        by_beam[row] = key_estimate(missed[row]) < key_estimate(leaves[row, -1]) or missed[row] == FREE
+        by_beam[row] = key_estimate(missed[row]) < key_estimate(row_of(leaves, row)[-1]) or missed[row] == FREE
 
 
 @njit(cache=True, nogil=True)
@@ -350,7 +351,7 @@ def nodes_that_may_win(left, n, leaves):
     rows, keys = left
     used = np.int64(0)
     for i in range(n):
-        if keys[i] > leaves[rows[i], -1]:
+        if keys[i] > row_of(leaves, rows[i])[-1]:
             rows[used], keys[used] = rows[i], keys[i]
             used += 1
     return sorted_by_node(left, used)

@@ -207,7 +207,8 @@ def empty_scratch(shape, n_dense, n_estimates):
     n_features, max_nonzeros, max_degree = shape
     words = np.zeros(n_features // 64 + 1, dtype=np.uint64)
     ids, values = np.empty(max_nonzeros, dtype=np.uint32), np.empty(max_nonzeros, dtype=np.float32)
-    dense, estimates = np.empty(n_dense, dtype=np.float32), np.empty(max(n_estimates, max_degree), dtype=np.float32)
+    most = max(n_estimates, max_degree, 1)  # a root that is a leaf is the only child of what is above it
+    dense, estimates = np.empty(n_dense, dtype=np.float32), np.empty(most, dtype=np.float32)
     return Scratch(words, np.empty(words.size, dtype=np.uint32), ids, values, dense, estimates)
 
 

@@ -12,6 +12,7 @@ from xmlc.core.parallel import run_pieces
 from xmlc.kernels.csr import as_features, as_labels, proven, unit_rows, without_zeros
 
 NONZEROS_PER_PIECE = 1 << 20  # of instances, counted once for each of their labels
+LEAST_SQUARE = 1e-70  # of a row that is scaled: what is left where instances cancel out may be far too short
 
 
 def label_representations(
@@ -80,10 +81,10 @@ def _represent(
 
 
 def _unit_length(rows: np.ndarray, values: np.ndarray, n_rows: int) -> np.ndarray:
-    """Scale rows, given by the row of each value, to unit length, float32; a row of zeros stays as it is."""
+    """Scale rows, given by the row of each value, to unit length, float32; a row of (nearly) zeros stays as it is."""
     exact = values.astype(np.float64)
     squares = np.bincount(rows, weights=exact * exact, minlength=n_rows)  # adds the values of a row in their order
-    scales = 1.0 / np.sqrt(np.where(squares > 0.0, squares, 1.0))
+    scales = 1.0 / np.sqrt(np.where(squares > LEAST_SQUARE, squares, 1.0))
     return values.astype(np.float32) * scales.astype(np.float32)[rows]
 
 
