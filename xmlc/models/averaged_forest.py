@@ -60,7 +60,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         self.forest_, self.tail_ = self._grow(X, Y), None
         if self._forest_weight < 1:
             self.tail_ = TailClassifiers(self.gamma, self._tail_unit_norm, n_jobs=self.n_jobs).fit(X, Y)
-        return self
+        return self._checked_weights(X)
 
     def trees(self, n: int) -> Self:
         """Return the forest of the first ``n`` trees: the result of `fit` with n_trees=n, on the same arrays.

@@ -205,6 +205,16 @@ class SparseProbabilityEstimator(Estimator):
         tags.target_tags.single_output, tags.input_tags.sparse = False, True
         return tags
 
+    def _checked_weights(self, X: sparse.csr_array) -> Self:
+        """Return this estimator, which has learned from X, if its weights are finite; else forget what it learned."""
+        for array in self._state()[0].values():
+            # Weights, and nothing that may be NaN, are float32; NaN is the least and the largest where there is any.
+            if array.dtype == np.float32 and not np.isfinite([array.min(initial=0), array.max(initial=0)]).all():
+                for name in set(vars(self)) - set(self._hyperparameter_names()):
+                    delattr(self, name)
+                raise not_finite(self, X.data)
+        return self
+
     def _is_fitted(self) -> bool:
         return hasattr(self, "n_labels_")
 
@@ -279,6 +289,16 @@ class SparseProbabilityEstimator(Estimator):
         if not isinstance(k, int | np.integer) or not 1 <= k <= most:
             raise InvalidDataError(f"k={k!r}: expected at least one label per instance and at most {most}")
         return int(k)
+
+
+def not_finite(model: object, values: np.ndarray) -> InvalidDataError:
+    """Return the error that weights learned from these values would not be finite, to be raised."""
+    sizes = np.abs(values[values != 0])
+    return InvalidDataError(
+        f"{type(model).__name__}: weights are not finite in single precision; the absolute values of X lie between "
+        f"{sizes.min(initial=np.inf):g} and {sizes.max(initial=0):g}: scale the features "
+        "(sklearn.preprocessing.MaxAbsScaler), or bring hyperparameters nearer to their defaults"
+    )
 
 
 def writeable_maps(state: Any) -> Any:

@@ -21,6 +21,8 @@ def test_what_is_kept_is_what_exceeds_the_cut(m, arity, d, seed, cut):
     assert compact.weights.size == len(expected)
     assert compact.features.size == len({place[:2] for place in expected})  # no feature without a weight
     np.testing.assert_array_equal(compact.bias, nodes.bias)
+    nodes.weights[:1] = np.nan  # stays, to be found
+    assert np.isnan(drop_small(nodes, cut, 1).weights).sum() == nodes.weights[:1].size
 
 
 def test_blocks_made_compact_in_any_shares_are_the_same(monkeypatch):

@@ -103,7 +103,7 @@ class LabelLogistic(SparseProbabilityEstimator):
         self.C_ = self._choose(problem) if self.C is None else np.full(self.n_labels_, self.C, dtype=np.float64)
         self._learn(problem)
         self.C_[np.isnan(self.decrements_)] = np.nan
-        return self
+        return self._checked_weights(X)
 
     def _choose(self, problem: Problem) -> np.ndarray:
         """Return the C of each label by cross-validation, and store the losses."""

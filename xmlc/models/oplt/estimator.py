@@ -14,7 +14,7 @@ from xmlc.kernels.csr import KernelCSR, as_features, as_labels, kernel_csr, stac
 from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters, hyperparameters
 from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream
-from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.base import SparseProbabilityEstimator, not_finite
 from xmlc.models.choosing import cross_validated
 from xmlc.models.domains import oplt
 from xmlc.models.oplt.growth import BEST_GREEDY, COMPLETE, CPET, ONE_LEVEL, RANDOM, planted, planted_as
@@ -47,6 +47,7 @@ POLICIES = {
 }
 OF_ALGORITHM_8 = ("random", "best_greedy")  # that have the program's growth
 OF_NO_GIVEN_TREE = ("complete", "one_vs_rest")  # whose trees have one shape
+MOST = 1e37  # of sums that are float32, with room for rounding
 NO_THRESHOLD = 1.0  # of new labels as long as no sets are predicted
 
 
@@ -172,13 +173,15 @@ class OPLT(SparseProbabilityEstimator):
         Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
         self._check_hyperparameters()
+        X = as_features(X)
+        x = self._bounded(X, X.shape[0] * self.epochs)
         X, Y = self._training_data(X, Y)
         order = random_permutation(X.shape[0], self.random_state, Stream.PLT_ORDER)
         self._start(cross_validated(self._with_step, 1.0, 0.3, X, Y) if self.gamma is None else 1.0)
         if self.warm_start is not None:
             sample = order[: max(1, round(self.warm_start * order.size))]
             self._start_as_kmeans(X[sample], Y[sample])
-        x, y = self._kernel_form(X), kernel_csr(Y)
+        y = kernel_csr(Y)
         self._online = self._with_labels(y)
         for epoch in range(self.epochs):
             self._learn(x, y, order, 0, f"pass {epoch + 1} of {self.epochs}")
@@ -366,6 +369,8 @@ class OPLT(SparseProbabilityEstimator):
         X, Y = as_features(X), as_labels(Y)
         if X.shape[0] != Y.shape[0]:
             raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
+        learned = self.n_instances_ if self._is_fitted() else 0
+        x, y = self._bounded(X, learned + X.shape[0]), kernel_csr(Y)
         if not self._is_fitted():
             self.n_features_in_, self.n_labels_ = 0, 0
             self._start()
@@ -376,9 +381,21 @@ class OPLT(SparseProbabilityEstimator):
             )
         self.n_features_in_ = max(self.n_features_in_, X.shape[1])
         self.n_labels_ = max(self.n_labels_, Y.shape[1])
-        x, y = self._kernel_form(X), kernel_csr(Y)
         self._online = self._with_labels(y)
         return x, y
+
+    def _bounded(self, X: sparse.csr_array, steps: int) -> KernelCSR:
+        """Return instances to learn as kernels take them; refuse those by which a weight or a sum could overflow.
+
+        A step moves a weight by some five times gamma at most, so that bounds are known from the number of steps before
+        anything is learned, and what was learned stays.
+        """
+        x = self._kernel_form(X)
+        largest = max(abs(float(x.data.max(initial=1))), abs(float(x.data.min(initial=1))))
+        score = (self.gamma or 1.0) * steps * largest * (np.diff(x.indptr).max(initial=0) + 1)
+        if not max(score, steps * largest * largest) < MOST:
+            raise not_finite(self, X.data)
+        return x
 
     def _learn(
         self, x: KernelCSR, y: KernelCSR, order: np.ndarray, k: int, title: str = "learning"

@@ -144,14 +144,14 @@ def _rows_left(nodes: CompactNodeWeights, cut: np.float32) -> Rows:
     """Return the weights w with abs(w) > cut of rows that are sparse already."""
     blocks = np.repeat(np.arange(nodes.children.size), np.diff(nodes.feature_starts))
     starts = nodes.entry_starts[blocks] + nodes.row_starts[np.arange(blocks.size) + blocks]
-    kept = np.flatnonzero(np.abs(nodes.weights) > cut)
+    kept = np.flatnonzero(~(np.abs(nodes.weights) <= cut))
     rows = np.searchsorted(starts, kept, side="right") - 1
     return _rows_of(rows, nodes.siblings[kept], nodes.weights[kept], blocks, nodes.features)
 
 
 @njit(cache=True, nogil=True)
 def weights_above(feature_starts, weight_starts, weights, degrees, cut, start, end):
-    """Return the weights w with abs(w) > cut of the dense blocks ``start .. end - 1``.
+    """Return the weights w with abs(w) > cut of the dense blocks ``start .. end - 1``, and NaN, so that it is found.
 
     Arguments as for `kept_rows`.
 
@@ -162,14 +162,14 @@ def weights_above(feature_starts, weight_starts, weights, degrees, cut, start, e
     """
     count = 0
     for weight in weights[weight_starts[start] : weight_starts[end]]:
-        count += abs(weight) > cut
+        count += not abs(weight) <= cut
     rows, siblings = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.uint32)
     kept, count = np.empty(count, dtype=np.float32), 0
     for block in range(start, end):
         place = weight_starts[block]
         for row in range(feature_starts[block], feature_starts[block + 1]):
             for c in range(degrees[block]):
-                if abs(weights[place]) > cut:
+                if not abs(weights[place]) <= cut:
                     rows[count], siblings[count], kept[count] = row, c, weights[place]
                     count += 1
                 place += 1

@@ -188,6 +188,11 @@ class PLT(SparseProbabilityEstimator):
         """
         self._check_hyperparameters()
         X, Y = self._training_data(X, Y)
+        return self._train(X, Y)._checked_weights(X)
+
+    def _train(self, X: sparse.csr_array, Y: sparse.csr_array) -> Self:
+        """Train the tree on checked data; whoever calls this looks whether the weights are finite."""
+        self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
         order = random_permutation(X.shape[0], self.random_state, Stream.PLT_ORDER)
         if self.max_samples is not None:
             order = order[: max(1, round(self.max_samples * order.size))]
@@ -375,7 +380,7 @@ class PLT(SparseProbabilityEstimator):
             labels, scores, inner_products = self._searched(rank_best_first, x, title, k)
             return labels, scores, None, inner_products
         labels, scores, by_beam, inner_products = self._searched(
-            rank_by_levels, x, title, k, max(int(self.beam), k), search == "certified"
+            rank_by_levels, x, title, k, max(self._search()[1], k), search == "certified"
         )
         return labels, scores, by_beam, inner_products
 
@@ -428,10 +433,10 @@ class PLT(SparseProbabilityEstimator):
         )
 
     def _search(self) -> tuple[str, int]:
-        """Return the search and the width of its beam; they may have been set since the training."""
+        """Return the search and the width of its beam, which may have been set since the training."""
         for name in ("search", "beam"):
             check_value(type(self), name, getattr(self, name))
-        return self.search, int(self.beam)
+        return self.search, min(int(self.beam), self.tree_.n_nodes)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         arrays = self.nodes_._asdict()

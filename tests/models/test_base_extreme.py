@@ -1,0 +1,118 @@
+"""Extreme data and hyperparameters give probabilities and labels, or an error that says what to do."""
+
+import numpy as np
+import pytest
+
+from xmlc.core.errors import XmlcError
+from xmlc.inference import gfm, meuf
+from xmlc.kernels.domains import MANY, PASSES
+from xmlc.models import registry
+from xmlc.thresholds import FTA, OFO, STO, CommonThreshold, ExpectedF
+
+RNG = np.random.default_rng(0)
+SIGNS, SHAPE = RNG.choice([-1, 1], (25, 9)), (25, 9)
+SPARSE, Y = RNG.random(SHAPE) < 0.7, RNG.random((25, 6)) < 0.3
+PLAIN = (SPARSE * RNG.random(SHAPE)).astype(np.float32)
+EMPTY_ROW, EMPTY_SET = PLAIN * (np.arange(25) != 3)[:, None], Y & (np.arange(25) != 3)[:, None]
+with np.errstate(under="ignore"):
+    MIXED, TINY = (
+        (SPARSE * SIGNS * 10.0 ** RNG.uniform(*ends, SHAPE)).astype(np.float32) for ends in ((-45, 37), (-45, -38))
+    )
+DATA = {
+    "from 1e-45 to 1e37": (MIXED, Y),
+    "below 1e-38": (TINY, Y),
+    "of 1e37": (SIGNS * PLAIN * np.float32(1e37), Y),
+    "of 1e19": (SIGNS * PLAIN * np.float32(1e19), Y),
+    "ties": (np.tile(PLAIN[:1], (25, 1)), Y),
+    "one row": (PLAIN[:1], Y[:1]),
+    "two rows": (PLAIN[:2], Y[:2]),
+    "one label": (PLAIN, Y[:, :1]),
+    "all labels": (PLAIN, np.ones_like(Y)),
+    "no labels": (PLAIN, np.zeros_like(Y)),
+    "an empty row": (EMPTY_ROW, EMPTY_SET),
+    "one feature": (PLAIN[:, :1], Y),
+    "one label twice": (PLAIN, np.hstack([Y[:, :1]] * 6)),
+}
+MODELS = {
+    "plt": [
+        {"epochs": 2},
+        {"epochs": 2, "unit_norm": False, "solver": "sgd", "beam": MANY, "arity": MANY, "tree": "random"},
+        {"epochs": 2, "unit_norm": False, "solver": "adagrad", "eps": 1e-300, "search": "exact"},
+        {"epochs": 2, "unit_norm": False, "solver": "batch", "loss": "squared_hinge", "C": 1e9, "weight_cut": 0},
+        {"epochs": 2, "unit_norm": False, "hash_bits": 4, "gamma": 1e9, "lam": 1e9, "search": "beam"},
+    ],
+    "parabel": [{"n_trees": 1, "C": 1.0, "unit_norm": False, "max_leaf": 2}, {"n_trees": 1, "C": 1.0, "beam": MANY}],
+    "fastxml": [{"n_trees": 2}, {"n_trees": 2, "max_leaf": 1, "alpha": 0.5, "propensity_weighted": True}],
+    "ldsm": [
+        {"n_trees": 1, "unit_norm": False},
+        {"n_trees": 1, "unit_norm": False, "optimizer": "sgd", "arity": 8, "learning_rate": 1e9, "beta": 0.5},
+    ],
+    "oplt": [
+        {"gamma": 1.0},
+        {"gamma": 1.0, "unit_norm": False, "max_leaf": 6},
+        {"gamma": 1e9, "unit_norm": False, "policy": "cpet", "eps": 1e-300},
+        {"gamma": 1.0, "unit_norm": False, "policy": "one_vs_rest", "max_leaf": MANY},
+    ],
+    "br": [{"C": 1.0}, {"C": 1e9, "standardize": False}],
+    "pcc": [{"C": 1.0, "n_samples": 3}],
+    "swnn": [{"beta": 1.0}, {"beta": 50.0, "S": 3, "alpha": 1}, {"beta": 1e4, "alpha": 1e4, "S": PASSES}, {"beta": 0}],
+}
+CASES = [(name, at) for name, settings in MODELS.items() for at in range(len(settings))]
+
+
+def examine(model, X):
+    """Look at all that a model gives for some instances."""
+    m = model.n_labels_
+    for array in model._state()[0].values():
+        assert array.dtype != np.float32 or np.isfinite(array).all()
+    estimates = model.predict_proba(X)
+    assert estimates.shape == (len(X), m)
+    assert ((estimates.data > 0) & (estimates.data <= 1 + 1e-6)).all()
+    ranked = [model.predict_top_k(X, 4)]
+    if hasattr(model, "rank_one"):
+        one = [model.rank_one(np.flatnonzero(row), row[row != 0], 4) for row in X[:3]]
+        ranked.append(tuple(np.array(part) for part in zip(*one)))
+    for labels, scores in ranked:
+        assert ((labels >= -1) & (labels < m)).all()
+        assert all(len(set(row[row >= 0])) == (row >= 0).sum() for row in labels)
+        assert (scores[:, :-1] >= scores[:, 1:]).all()  # which no NaN is
+    return estimates
+
+
+@pytest.mark.parametrize(("name", "at"), CASES)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_extreme_data_are_learned_or_refused_with_the_way_out(name, at):
+    for kind, (X, truth) in DATA.items():
+        model, refused = registry.make_estimator(name, MODELS[name][at], 0, 1), ""
+        try:
+            model.fit(X, truth)
+        except XmlcError as error:
+            refused = str(error)
+        if refused:
+            assert f"{type(model).__name__}: weights are not finite" in refused, kind
+            assert f"{abs(X).max():g}: scale the features" in refused
+            assert not model._is_fitted()
+            continue
+        estimates = examine(model, X)
+        with np.errstate(all="ignore"):
+            examine(model, np.vstack([X, 1e30 * X, 1e-30 * X, 0 * X]).clip(-1e37, 1e37).astype(np.float32))
+        for method in (STO(), FTA(), OFO(), CommonThreshold(), CommonThreshold(average="instance"), ExpectedF()):
+            assert not np.isnan(method.fit(estimates, np.asarray(truth)).thresholds_).any()
+            assert method.predict(estimates).shape == truth.shape
+        for infer in (gfm, meuf):
+            assert np.isfinite(infer(estimates)[1]).all()
+
+
+@pytest.mark.parametrize("policy", ["best_greedy", "cpet", "random"])
+def test_a_stream_stays_as_it_is_where_more_of_it_is_refused(policy):
+    model = registry.make_estimator("oplt", {"policy": policy, "max_leaf": 6, "unit_norm": False}, 0, 1)
+    with pytest.raises(XmlcError, match=r"OPLT: .*1e\+19.*scale the features"):
+        model.fit(PLAIN / PLAIN.max() * np.float32(1e19), Y)
+    assert not model._is_fitted()
+    model.partial_fit(PLAIN, Y)
+    before, learned = model.predict_proba(PLAIN), model.n_instances_
+    for learn in (model.partial_fit, model.progressive_sets, model.progressive_top_k, model.fit):
+        with pytest.raises(XmlcError, match="scale the features"):
+            learn(PLAIN * np.float32(1e37), Y)
+        assert model.n_instances_ == learned
+        assert abs(model.predict_proba(PLAIN) - before).nnz == 0
