@@ -21,7 +21,7 @@ PIP  = "$(BIN)/python" -m pip install --no-compile --disable-pip-version-check -
 INSTALL = @echo 'Installing $(1) into $(ENV); pip writes to $(SAID)'; $(PIP) "$(1)" >$(SAID) 2>&1 || \
 	{ tail -n 15 $(SAID); echo 'pip failed; all that it said: $(SAID)'; exit 1; }
 
-.PHONY: env demo compare reference-tables reference accept five-seeds report bits test test-all fuzz lint docs report-of-five-seeds release dist clean
+.PHONY: env demo compare reference-tables reference accept five-seeds report bits test test-all bounds fuzz lint docs report-of-five-seeds release dist clean
 # Two installations into one environment would disturb each other, and the targets use all cores themselves.
 .NOTPARALLEL:
 
@@ -89,6 +89,13 @@ test: $(ENV)/has-test
 
 test-all: $(ENV)/has-test
 	PATH="$(BIN):$$PATH" python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder $(TESTS)
+
+# The fast tests that run kernels, with any index outside of an array an error. Checked kernels need a cache of their own.
+KERNELS = tests/kernels tests/models tests/thresholds tests/inference tests/metrics tests/data
+
+bounds: $(ENV)/has-test
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/$(ENV)/checked-kernels" PATH="$(BIN):$$PATH" \
+		python -m pytest -p bounds -n $(CORES) --dist loadfile --no-loadscope-reorder -m "not slow" $(KERNELS)
 
 # More mutated inputs than CI has time for: so many of each format; and all moments at which a run is killed.
 N ?= 100000

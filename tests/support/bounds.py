@@ -1,0 +1,34 @@
+"""A pytest plugin, `make bounds`: kernels are compiled so that any index outside its array is an IndexError.
+
+``NUMBA_BOUNDSCHECK=1`` alone takes a negative index as one from the end, which no kernel means but where -1 stands in
+its source, and does not look at the views of `xmlc.kernels.arrays.borrowed`.
+"""
+
+import numba.np.arrayobj
+from llvmlite import ir
+from numba import types
+from numba.core import config
+
+from xmlc.kernels import arrays
+
+assert config.BOUNDSCHECK, "expected NUMBA_BOUNDSCHECK=1, and a NUMBA_CACHE_DIR of its own"
+from_the_end, view = numba.np.arrayobj.fix_integer_index, arrays._view
+
+
+def as_it_is(context, builder, idxty, idx, size):
+    """Return an index as the check takes it: one that is computed is not counted from the end."""
+    if isinstance(idx, ir.Constant):
+        return from_the_end(context, builder, idxty, idx, size)
+    return context.cast(builder, idx, idxty, types.intp)
+
+
+def checked_view(context, builder, kind, source, start, end):
+    """Return `_view`, but raise where ``0 <= start <= end <= size`` does not hold."""
+    ordered = builder.and_(builder.icmp_signed("<=", start, end), builder.icmp_signed("<=", end, source.nitems))
+    inside = builder.and_(ordered, builder.icmp_signed("<=", ir.Constant(start.type, 0), start))
+    with builder.if_then(builder.not_(inside), likely=False):
+        context.call_conv.return_user_exc(builder, IndexError, ("a borrowed part lies outside of its array",))
+    return view(context, builder, kind, source, start, end)
+
+
+numba.np.arrayobj.fix_integer_index, arrays._view = as_it_is, checked_view
