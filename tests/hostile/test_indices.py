@@ -85,7 +85,7 @@ def test_functions_refuse_them():
 @pytest.mark.parametrize("measure", [metrics.precision_at_k, metrics.ndcg_at_k])
 def test_measures_refuse_what_ranks_no_labels(measure):
     _, Y = good_pair()
-    ranking = np.zeros((Y.shape[0], 5), dtype=np.int32)
+    ranking = np.tile(np.arange(5, dtype=np.int32), (Y.shape[0], 1))
     for wrong in (
         *(np.full_like(ranking, label) for label in (Y.shape[1], -2, 2_000_000_000)),
         np.full(ranking.shape, 2**32),

@@ -1,9 +1,12 @@
 """Sums in lanes: their order, number by number, and their value."""
 
+import math
+
 import numpy as np
 import pytest
 
-from xmlc.kernels.sums import dot, sparse_dot, sparse_dots, total
+from xmlc.kernels import elementwise
+from xmlc.kernels.sums import dot, in_turn, pairwise, sparse_dot, sparse_dots, total
 
 SIZES = [0, 1, 2, 3, 4, 5, 7, 8, 18, 19, 64, 1001]
 
@@ -52,3 +55,31 @@ def test_dot(vectors):
 def test_total_is_added_up_in_float64(vectors):
     numbers = vectors[1]
     assert total(numbers) == in_lanes(numbers, np.float64)
+
+
+def in_halves(terms):
+    """The sum in the documented order of `pairwise`, one addition at a time."""
+    n = len(terms)
+    if n > 128:
+        half = n // 2 // 8 * 8
+        return in_halves(terms[:half]) + in_halves(terms[half:])
+    lanes, whole = list(terms[:8]), n // 8 * 8
+    for k in range(8, whole):
+        lanes[k % 8] += terms[k]
+    a, b, c, d, e, f, g, h = lanes if whole else [0.0] * 8
+    result = ((a + b) + (c + d)) + ((e + f) + (g + h))
+    for term in terms[whole:]:
+        result += term
+    return result
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 128, 129, 136, 1001, 8192, 8193, 30_011])
+def test_sums_of_float64_have_their_order_and_a_mean(n):
+    numbers = np.random.default_rng(n).normal(size=n) * 10.0 ** np.random.default_rng(n + 1).integers(-3, 3, n)
+    assert pairwise(numbers) == in_halves(numbers.tolist())
+    assert elementwise.mean(numbers) == pairwise(numbers) / max(n, 1)
+    turn = 0.0
+    for number in numbers.tolist():
+        turn += number
+    assert in_turn(numbers) == turn
+    assert pairwise(numbers) == pytest.approx(math.fsum(numbers), rel=1e-12, abs=1e-9)

@@ -39,11 +39,11 @@ def test_f_measures_equal_scikit_learn(n, m, seed):
     Y, Y_hat = label_sets(n, m, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for zero_division in (0.0, 1.0):
+        for zero_division in (0.0, 1.0, np.nan):
             options = {"zero_division": zero_division}
             ours = [metric(Y, Y_hat, zero_division) for metric in (macro_f, micro_f, instance_f)]
             theirs = [peer.f1_score(Y, Y_hat, average=how, **options) for how in ("macro", "micro", "samples")]
-            np.testing.assert_allclose(ours, theirs, atol=1e-12)
+            np.testing.assert_allclose(ours, theirs, atol=1e-12)  # nan where both have it
     np.testing.assert_allclose(hamming_loss(Y, Y_hat), peer.hamming_loss(Y, Y_hat))
 
 
@@ -99,6 +99,21 @@ def test_bad_arguments_are_named():
         macro_f(np.zeros((2, 3)), np.zeros((2, 4)))
     with pytest.raises(XmlcError, match="expected one of all, present, seen"):
         macro_f(np.zeros((2, 3)), np.zeros((2, 3)), average="macro")
+    for metric in (macro_f, micro_f, instance_f, macro_jaccard, micro_jaccard, instance_jaccard):
+        for wrong in ("warn", 0.5, -1, None, np.inf):
+            with pytest.raises(XmlcError, match=f"zero_division={wrong!r}: expected 0, 1 or nan"):
+                metric(np.eye(2), np.eye(2), zero_division=wrong)
+
+
+def test_with_nan_empty_sets_are_left_out():
+    Y, Y_hat = [[1, 0, 0], [0, 0, 0]], [[1, 1, 0], [0, 0, 0]]
+    assert macro_f(Y, Y_hat, zero_division=np.nan) == 0.5  # labels 0 and 1
+    assert macro_jaccard(Y, Y_hat, zero_division=np.nan) == 0.5
+    assert instance_f(Y, Y_hat, zero_division=np.nan) == pytest.approx(2 / 3)
+    assert instance_jaccard(Y, Y_hat, zero_division=np.nan) == 0.5
+    nothing = np.zeros((2, 3))
+    for metric in (macro_f, micro_f, instance_f, macro_jaccard, micro_jaccard, instance_jaccard):
+        assert np.isnan(metric(nothing, nothing, zero_division=np.nan))
 
 
 def test_half_a_million_labels_cost_what_is_stored():

@@ -14,8 +14,11 @@ from xmlc.metrics import (
     precision_at_k,
     propensities,
     propensity_parameters,
+    psndcg_at_k,
     psp_at_k,
+    recall_at_k,
 )
+from xmlc.metrics.plots import plot_precision_by_frequency
 from xmlc.metrics.ranking import standard_errors
 
 
@@ -28,19 +31,39 @@ def ranking_case(n, m, seed):
 
 @settings(deadline=None, max_examples=40)
 @given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
-def test_precision_and_psp_equal_plain_loops(n, m, k, seed):
+def test_precision_recall_and_propensity_scored_measures_equal_plain_loops(n, m, k, seed):
     Y, _, labels = ranking_case(n, m, seed)
     labels[0, 1:] = -1  # fewer labels than asked for
+    Y[-1] = False
     propensity = np.random.default_rng(seed).uniform(0.1, 1, m)
-    hits = reached = best = 0
+    hits = recall = reached = best = 0
+    discounted = ideal = 0
     for i in range(n):
-        for label in labels[i, :k]:
+        rarest = sorted((1 / propensity[Y[i]]).tolist(), reverse=True)[:k]
+        norm = sum(1 / np.log2(r + 2) for r in range(len(rarest)))
+        for r, label in enumerate(labels[i, :k]):
             if label >= 0 and Y[i, label]:
                 hits += 1
+                recall += 1 / Y[i].sum() / n
                 reached += 1 / propensity[label]
-        best += sum(sorted((1 / propensity[Y[i]]).tolist(), reverse=True)[:k])
+                discounted += 1 / propensity[label] / np.log2(r + 2) / norm
+        best += sum(rarest)
+        ideal += sum(gain / np.log2(r + 2) / norm for r, gain in enumerate(rarest))
     assert precision_at_k(Y, labels, k) == pytest.approx(hits / (n * k))
+    assert recall_at_k(Y, labels, k) == pytest.approx(recall)
     assert psp_at_k(Y, labels, propensity, k) == pytest.approx(reached / best if best else 0)
+    assert psndcg_at_k(Y, labels, propensity, k) == pytest.approx(discounted / ideal if ideal else 0)
+
+
+def test_recall_equals_scikit_learn():
+    Y, _, labels = ranking_case(40, 9, 3)
+    Y[:3] = False
+    for k in (1, 3, 9):
+        sets = np.zeros_like(Y)
+        np.put_along_axis(sets, labels[:, :k].astype(np.int64), True, axis=1)
+        assert recall_at_k(Y, labels, k) == pytest.approx(
+            peer.recall_score(Y, sets, average="samples", zero_division=0)
+        )
 
 
 @settings(deadline=None, max_examples=40)
@@ -79,7 +102,11 @@ def test_rankings_and_propensities_equal_a_second_public_implementation(a, b):
     np.testing.assert_allclose(propensity, peer_metrics.Jain_et_al_propensity(truth, A=a, B=b), rtol=1e-6)
     precision, ndcg = (metric(truth, ranked, k=5) for metric in (peer_metrics.precision_at_k, peer_metrics.ndcg_at_k))
     psp = peer_metrics.psprecision_at_k(truth, ranked, 1 / propensity, k=5, normalize=True)
+    psndcg = peer_metrics.psndcg_at_k(truth, ranked, 1 / propensity, k=5, normalize=True)
+    recall = peer_metrics.recall_at_k(truth, ranked, k=5)
     for k in (1, 3, 5):
+        assert recall_at_k(Y, labels, k) == pytest.approx(recall[k - 1])
+        assert psndcg_at_k(Y, labels, propensity, k) == pytest.approx(psndcg[k - 1])
         assert precision_at_k(Y, labels, k) == pytest.approx(precision[k - 1])
         assert ndcg_at_k(Y, labels, k) == pytest.approx(ndcg[k - 1])
         assert psp_at_k(Y, labels, propensity, k) == pytest.approx(psp[k - 1])
@@ -94,13 +121,34 @@ def test_propensities_follow_the_formula_and_rise_with_frequency():
     assert (np.diff(p) < 0).all()
 
 
-def test_propensity_parameters_by_dataset():
-    for wikipedia in ("wikilshtc-325k", "wikipedia-500k", "lf-wikipedia-500k", "lf-wikititles-500k"):
-        assert propensity_parameters(wikipedia) == (0.5, 0.4)
-    for amazon in ("amazon-670k", "Amazon-3M", "amazontitles-670k", "lf-amazontitles-131k"):
-        assert propensity_parameters(amazon) == (0.6, 2.6)
-    for other in ("amazoncat-13k", "eurlex-4k", "wiki10-31k", "bibtex", "wikipara-3", "lf-wikiseealso-320k"):
-        assert propensity_parameters(other) == (0.55, 1.5)
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ("WikiLSHTC-325K wikilshtc Wiki-500K wikipedia-500k WikipediaLarge-500K wikipedialarge", (0.5, 0.4)),
+        ("LF-Wikipedia-500K LF-WikiTitles-500K WikiTitles-500K", (0.5, 0.4)),
+        ("Amazon-670K amazon-3m AmazonTitles-670K AmazonTitles-3M LF-Amazon-131K", (0.6, 2.6)),
+        ("LF-AmazonTitles-131K LF-AmazonTitles-1.3M", (0.6, 2.6)),
+        ("EURLex-4K Eurlex eurlex-4k AmazonCat-13K AmazonCat-14K Wiki10-31K wiki10 Delicious-200K", (0.55, 1.5)),
+        ("DeliciousLarge-200K LF-WikiSeeAlso-320K LF-WikiSeeAlsoTitles-320K WikiSeeAlsoTitles-350K", (0.55, 1.5)),
+        ("rcv1-2k bibtex wikipara-3 aloi my-own-set kiwi", (0.55, 1.5)),
+    ],
+)
+def test_propensity_parameters_by_dataset(names, expected):
+    for name in names.split():
+        for written in (name, name.lower(), name.replace("-", "_"), name.replace("-", ""), name.upper()):
+            assert propensity_parameters(written) == expected
+
+
+@pytest.mark.parametrize("name", ["amazon-reviews", "Wiki-1M", "wikidata", "LF-Amazon-9K", "MM-AmazonTitles-300K"])
+def test_a_set_that_is_only_named_like_a_known_family_is_asked_for(name):
+    with pytest.raises(XmlcError, match=rf"{name}: .*propensity: \[A, B\]"):
+        propensity_parameters(name)
+
+
+@pytest.mark.parametrize(("a", "b"), [(np.nan, 1.5), (-1, 1.5), (np.inf, 1.5), (0.55, 0), (0.55, -2), (0.55, np.nan)])
+def test_parameters_that_give_no_propensities_are_refused(a, b):
+    with pytest.raises(XmlcError, match=f"A={a}, B={b}"):
+        propensities(np.ones((4, 2)), a, b)
 
 
 def test_propensities_of_tiny_sets_stay_probabilities():
@@ -114,9 +162,72 @@ def test_bad_rankings_are_named():
         precision_at_k(np.zeros((2, 5)), np.zeros((2, 3), dtype=np.int32), 4)
     with pytest.raises(XmlcError, match="do not fit 2 instances"):
         precision_at_k(np.zeros((2, 5)), np.zeros((3, 3), dtype=np.int32), 1)
-    for wrong in (np.ones(4), np.zeros(5)):
-        with pytest.raises(XmlcError, match=r"expected \(5,\): one number above 0"):
-            psp_at_k(np.zeros((2, 5)), np.zeros((2, 3), dtype=np.int32), wrong, 1)
+    with pytest.raises(XmlcError, match="different lengths"):
+        precision_at_k(np.zeros((2, 5)), [[0, 1], [2]], 1)
+
+
+MEASURES = {
+    "P": precision_at_k,
+    "R": recall_at_k,
+    "nDCG": ndcg_at_k,
+    "PSP": lambda Y, labels, k: psp_at_k(Y, labels, np.full(4, 0.5), k),
+    "PSnDCG": lambda Y, labels, k: psndcg_at_k(Y, labels, np.full(4, 0.5), k),
+    "errors": lambda Y, labels, k: standard_errors(Y, labels),
+    "plot": lambda Y, labels, k: plot_precision_by_frequency(Y, Y, labels),
+}
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ([2, 0, 1, 2, -1], "label 2 twice in row 1"),
+        ([0, 0, -1, -1, -1], "label 0 twice in row 1"),
+        ([0, 1, 2, 3, 4], "has 4 in row 1, column 4"),
+        ([0, 1, 2, -2, 3], "has -2 in row 1, column 3"),
+    ],
+)
+def test_rankings_that_rank_no_labels_are_refused(name, row, message):
+    Y, good = np.eye(4, dtype=bool)[:2], [3, 0, 1, -1, -1]
+    with pytest.raises(XmlcError, match=message):
+        MEASURES[name](Y, np.array([good, row]), 1)
+    MEASURES[name](Y, np.array([good, good]), 1)
+
+
+def test_predictions_are_no_ranking():
+    Y = [[1, 0, 0], [0, 1, 1]]
+    with pytest.raises(XmlcError, match="hand in the scores, as a sparse matrix"):
+        precision_at_k(Y, Y, 1)
+    with pytest.raises(XmlcError, match="no order"):
+        precision_at_k(Y, sparse.csr_array(np.array(Y, dtype=bool)), 1)
+    assert precision_at_k(Y, [[0, 2, 1], [1, 0, 2]], 3) == 0.5  # a ranking of all labels has that shape, too
+
+
+def test_sparse_scores_are_looked_at():
+    Y, scores = [[1, 0, 0], [0, 1, 1]], np.array([[0.5, 0.1, 0.2], [0.3, 0.4, np.nan]])
+    with pytest.raises(XmlcError, match="NaN, first in row 1, label 2"):
+        ndcg_at_k(Y, sparse.csr_array(scores), 1)
+    with pytest.raises(XmlcError, match=r"\(2, 2\) do not fit 2 instances of 3 labels"):
+        ndcg_at_k(Y, sparse.csr_array(scores[:, :2]), 1)
+    scores[1, 2] = 0.2
+    assert precision_at_k(Y, sparse.csr_array(scores), 5) == 3 / 10  # more than labels, as of predict_top_k
+    assert psndcg_at_k(Y, sparse.csr_array(scores), np.ones(3), 10**10) == ndcg_at_k(Y, sparse.csr_array(scores), 3)
+
+
+@pytest.mark.parametrize("measure", [psp_at_k, psndcg_at_k])
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (np.ones(4), r"shape \(4,\), expected \(5,\)"),
+        (np.array([0.5, 0.5, 0, 1, 1]), "label 2 is 0, expected"),
+        (np.array([0.5, -0.5, 0, 1, 1]), "label 1 is -0.5, expected"),
+        (np.array([0.5, np.nan, 0.5, 1, 1]), "label 1 is nan, expected"),
+        (np.array([1.0, 2.0, 3.0, 1, 1]), "inverse propensities. Hand in 1 / values"),
+    ],
+)
+def test_propensities_that_are_no_probabilities_are_named(measure, wrong, message):
+    with pytest.raises(XmlcError, match=message):
+        measure(np.zeros((2, 5)), np.array([[0, 1, 2]] * 2), wrong, 1)
 
 
 def test_maximum_precision_by_hand():

@@ -1,4 +1,4 @@
-"""exp, log, log1p, log2, power and the logistic function over arrays, in place of NumPy's: same bits on any processor.
+"""exp, log, log1p, log2, power, sigmoid and mean over arrays, in place of NumPy's: same bits on any processor.
 
 NumPy chooses among several forms of its own by the processor, whose results differ in the last bits.
 `xmlc.kernels.float64` and `xmlc.kernels.powers` say what is computed here, and how exactly. All functions take numbers
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels import float64, powers
+from xmlc.kernels.sums import pairwise
 
 
 def exp(x: ArrayLike) -> np.ndarray:
@@ -45,6 +46,12 @@ def sigmoid(x: ArrayLike) -> np.ndarray:
 def power(x: ArrayLike, exponent: float) -> np.ndarray:
     """Return each number, none negative, to the power ``exponent``, error below 1 ulp."""
     return _over(power_into, x, np.float64(exponent))
+
+
+def mean(values: ArrayLike) -> float:
+    """Return the mean of all numbers, 0 of none; `xmlc.kernels.sums.pairwise` says in which order they are added up."""
+    numbers = np.ascontiguousarray(values, dtype=np.float64).reshape(-1)
+    return float(pairwise(numbers)) / max(numbers.size, 1)
 
 
 def _over(kernel: Callable[..., None], x: ArrayLike, *parameters: Any) -> np.ndarray:

@@ -22,7 +22,9 @@ from xmlc.metrics.ranking import (
     precision_at_k,
     propensities,
     propensity_parameters,
+    psndcg_at_k,
     psp_at_k,
+    recall_at_k,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +49,9 @@ __all__ = [
     "precision_at_k",
     "propensities",
     "propensity_parameters",
+    "psndcg_at_k",
     "psp_at_k",
+    "recall_at_k",
 ]
 PLOTS = ("groups_by_frequency", "plot_macro_f", "plot_precision_by_frequency", "plot_reliability")
 __getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(PLOTS, "xmlc.metrics.plots"))

@@ -2,7 +2,8 @@
 
 ``Y`` is the truth and ``Y_hat`` the prediction, both boolean CSR of shape (n, m). Time is linear in their stored
 entries, memory in n + m. All results are fractions in [0, 1]. An F-measure or Jaccard of two empty
-sets is ``zero_division``; the papers use 1.
+sets is ``zero_division``; the papers use 1. With nan such labels or instances are left out of means, as in
+scikit-learn; a mean of nothing else is nan.
 
 Each measure of records and tables is declared below its function, in `MEASURES`. Tables read that and must not wait for
 numba, so that kernels are imported where something is computed.
@@ -10,6 +11,7 @@ numba, so that kernels are imported where something is computed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection
 from typing import Literal, NamedTuple
 
@@ -80,10 +82,10 @@ def macro_f(Y: object, Y_hat: object, zero_division: float = 1.0, average: str =
     Parameters
     ----------
     Y, Y_hat : boolean CSR, shape (n, m)
-    zero_division : float
-        F of a label without positives and without predictions. The papers use 1 (after Lewis, 1995). Each such
-        label then counts as a label that is predicted without error: 355 labels of 400 that never occur raise
-        macro-F from 0.41 to 0.93. A table must say which was used.
+    zero_division : {0, 1, nan}
+        F of a label without positives and without predictions; nan leaves the label out. The papers use 1 (after Lewis,
+        1995). Each such label then counts as a label that is predicted without error: 355 labels of 400 that never
+        occur raise macro-F from 0.41 to 0.93. A table must say which was used.
     average : {"all", "present", "seen"}
         Over all m labels (the papers'), over labels with a positive in ``Y``, or over labels with a positive
         or a prediction; 0 if there are none. Labels that ``Y`` lacks do not change "present".
@@ -93,7 +95,8 @@ def macro_f(Y: object, Y_hat: object, zero_division: float = 1.0, average: str =
     Raises
     ------
     XmlcError
-        The shapes differ, ``average`` is another word, or ``beta`` is not a finite number above 0.
+        The shapes differ, ``average`` is another word, ``zero_division`` another value, or ``beta`` is not a finite
+        number above 0.
 
     Examples
     --------
@@ -209,7 +212,10 @@ def _hamming_loss(counts: Agreement) -> float:
 
 
 def _mean(values: np.ndarray) -> float:
-    return float(values.mean()) if values.size else 0.0
+    from xmlc.kernels.elementwise import mean
+
+    known = values[~np.isnan(values)]
+    return mean(known) if known.size or not values.size else math.nan
 
 
 class AveragedOverlap(NamedTuple):
@@ -262,7 +268,7 @@ MEASURES: tuple[Measure[Sets], ...] = (
     Measure(
         "predicted_per_instance",
         "Predicted per instance",
-        lambda sets: _mean(sets.counts.row_predicted),
+        lambda sets: sets.Y_hat.nnz / max(sets.Y_hat.shape[0], 1),
         unit="",
         better=None,
         required=True,

@@ -35,6 +35,8 @@ class Measure(Generic[Scored]):
         Whether every record must have it; records of earlier versions lack a measure that was added since.
     kind : {"measure", "constant"}
         Whether it depends on the prediction, or on the test set alone.
+    in_tables : bool
+        Whether the papers' tables may have a column of it; records and the facts have it in any case.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Measure(Generic[Scored]):
     better: Literal["higher", "lower"] | None = "higher"
     required: bool = False
     kind: Literal["measure", "constant"] = "measure"
+    in_tables: bool = True
 
     @property
     def is_share(self) -> bool:
@@ -81,11 +84,24 @@ class Overlap(NamedTuple):
         ----------
         hits, positives, predicted : ndarray of int
             Sizes of the intersection (TP), of the true set (P) and of the predicted set.
-        zero_division : float
+        zero_division : {0, 1, nan}
             The value of two empty sets.
+
+        Raises
+        ------
+        XmlcError
+            ``zero_division`` is anything else.
         """
+        empty = checked_zero_division(zero_division)
         total = self.recall * positives + predicted - self.shared * hits
-        return np.where(total > 0, self.gain * hits / np.where(total > 0, total, 1.0), zero_division)
+        return np.where(total > 0, self.gain * hits / np.where(total > 0, total, 1.0), empty)
+
+
+def checked_zero_division(value: object) -> float:
+    """Return the value of 0/0, which is 0, 1 or nan."""
+    if not isinstance(value, float | int | np.number) or (value not in (0, 1) and not math.isnan(value)):
+        raise XmlcError(f"zero_division={value!r}: expected 0, 1 or nan, which leaves 0/0 out of means")
+    return float(value)
 
 
 def f_beta(beta: float) -> Overlap:

@@ -20,7 +20,9 @@ BY_NAME = {measure.name: measure for measure in ALL_MEASURES}
 RANKING_METRICS = tuple(measure.name for measure in RANKING_MEASURES if measure.required)
 MAXIMA = tuple(measure.name for measure in RANKING_MEASURES if measure.kind == "constant")  # of the dataset
 FURTHER_RANKING_METRICS = tuple(
-    measure.name for measure in RANKING_MEASURES if measure.name not in (*RANKING_METRICS, *MAXIMA)
+    measure.name
+    for measure in RANKING_MEASURES
+    if measure.in_tables and measure.name not in (*RANKING_METRICS, *MAXIMA)
 )
 SET_METRICS = tuple(measure.name for measure in SET_MEASURES if measure.required and measure.is_share)
 TUNABLE_MEASURES = tuple(TUNABLE)

@@ -10,6 +10,7 @@ import numpy as np
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.csr import as_estimates, as_labels
 from xmlc.metrics.classification import macro_f
+from xmlc.metrics.ranking import hits_at_k
 
 CONVENTIONS: dict[str, dict[str, Any]] = {"0/0 = 1": {}, "0/0 = 0": {"zero_division": 0.0}}
 CONVENTIONS |= {"labels present": {"average": "present"}}
@@ -77,11 +78,10 @@ def plot_precision_by_frequency(Y_train: object, Y: object, labels: np.ndarray, 
     >>> ax.lines[0].get_ydata()  # label 0 is right once of two times, label 2 too
     array([50., 50.])
     """
-    Y, ax = as_labels(Y), ax or new_axes()
+    Y, labels, ax = as_labels(Y), np.asarray(labels), ax or new_axes()
+    relevant, _ = hits_at_k(Y, labels, labels.shape[1])
     group_of = np.frexp(as_labels(Y_train).sum(axis=0))[1]  # the number of binary digits
-    rows = np.repeat(np.arange(labels.shape[0]), labels.shape[1])[labels.ravel() >= 0]
-    ranked = labels[labels >= 0]
-    hits = ranked[np.asarray(Y[rows, ranked]).ravel() != 0]
+    ranked, hits = labels[labels >= 0], labels[relevant]
     right, tried, true = (np.bincount(group_of[one], minlength=group_of.max() + 1) for one in (hits, ranked, Y.indices))
     fewest = 2 ** np.arange(right.size) // 2
     for title, of in {"right of those ranked": tried, "ranked of those true": true}.items():

@@ -1,9 +1,9 @@
-"""Metrics of rankings: P@k, nDCG@k and their propensity-scored form PSP@k.
+"""Metrics of rankings: P@k, R@k, nDCG@k and the propensity-scored forms PSP@k and PSnDCG@k.
 
 ``Y`` is the truth, boolean CSR of shape (n, m). ``labels`` is the ranking: int32 of shape (n, K), K >= k, best first,
 -1 where there is no label, no label twice in a row; or sparse scores of shape (n, m), such as an SPE, whose stored
-entries are ranked. An instance without true labels counts, with score 0: the mean is over all n instances. All results
-are fractions.
+entries are ranked. What is neither is refused, such as a dense matrix of predictions (`hits_at_k`). An instance without
+true labels counts, with score 0: the mean is over all n instances. All results are fractions.
 
 Each measure of records and tables is declared below its function, in `MEASURES`. Tables read that and must not wait for
 numba, so that kernels are imported where something is computed.
@@ -12,16 +12,18 @@ numba, so that kernels are imported where something is computed.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from functools import partial
+from itertools import accumulate
 from numbers import Integral
-from typing import Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError, XmlcError
-from xmlc.kernels.csr import MOST_COLUMNS, as_csr, as_labels, check_below, kernel_csr, top_k_of
+from xmlc.kernels.csr import MOST_COLUMNS, as_csr, as_labels, kernel_csr, top_k_of
 from xmlc.metrics.measure import Measure
 
 K = (1, 3, 5)  # what the papers take
@@ -57,7 +59,26 @@ def precision_at_k(Y: object, labels: np.ndarray, k: int) -> float:
     0.5
     """
     relevant, _ = hits_at_k(Y, labels, k)
-    return float(relevant.sum() / max(k * relevant.shape[0], 1))
+    return np.count_nonzero(relevant) / max(k * relevant.shape[0], 1)
+
+
+def recall_at_k(Y: object, labels: np.ndarray, k: int) -> float:
+    """Recall at k: the share of an instance's true labels that are among its k top labels, as a mean over instances.
+
+    An instance without true labels scores 0, as in scikit-learn (its ``zero_division``) and in napkinXC and pyxclib.
+
+    Examples
+    --------
+    >>> from xmlc.metrics import recall_at_k
+    >>> import numpy as np
+    >>> Y, labels = [[1, 0, 1], [0, 1, 0]], np.array([[0, 1], [2, 1]])
+    >>> recall_at_k(Y, labels, k=1)
+    0.25
+    """
+    from xmlc.kernels import elementwise
+
+    relevant, n_true = hits_at_k(Y, labels, k)
+    return elementwise.mean(np.count_nonzero(relevant, axis=1) / np.maximum(n_true, 1))
 
 
 def maximum_precision_at_k(Y: object, k: int) -> float:
@@ -89,42 +110,65 @@ def ndcg_at_k(Y: object, labels: np.ndarray, k: int) -> float:
     >>> round(ndcg_at_k(Y, labels, k=2), 3)
     0.622
     """
-    gains = _normalised_gains(*hits_at_k(Y, labels, k))
-    return float(gains.sum() / max(gains.size, 1))
+    from xmlc.kernels import elementwise
+
+    return elementwise.mean(_normalised_gains(*hits_at_k(Y, labels, k)))
 
 
 def _normalised_gains(relevant: np.ndarray, n_true: np.ndarray) -> np.ndarray:
     """Return the nDCG of each instance, float64 of shape (n,), by the hits among the labels ranked first."""
+    discounts, ideal = _discounts(relevant.shape[1])
+    gained = np.zeros(len(relevant))
+    for rank, discount in enumerate(discounts):  # the order of the sum, which NumPy's own may change with its version
+        gained += relevant[:, rank] * discount
+    return gained / ideal[np.minimum(n_true, len(discounts))]
+
+
+def _discounts(k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return 1 / log2(r + 1) for ranks r of 1 .. k, and their sums over the first 0 .. k ranks, 1 for none."""
     from xmlc.kernels import elementwise
 
-    k = relevant.shape[1]
     discounts = 1.0 / elementwise.log2(np.arange(2, k + 2))
-    ideal = np.concatenate(([0.0], np.cumsum(discounts)))[np.minimum(n_true, k)]
-    gained = (relevant * discounts).sum(axis=1)  # not a BLAS product, whose bits may depend on its threads
-    return np.divide(gained, ideal, out=np.zeros_like(gained), where=ideal > 0)
+    return discounts, np.array([1.0, *accumulate(discounts.tolist())])
 
 
-# Name without the prefix of the label-feature sets, in lower case; the first that fits.
-_WIKIPEDIA, _AMAZON, _OTHER = (0.5, 0.4), (0.6, 2.6), (0.55, 1.5)
-_PROPENSITY_PARAMETERS = (
-    ("wikilshtc-", _WIKIPEDIA),
-    ("wikipedia-", _WIKIPEDIA),
-    ("wikititles-", _WIKIPEDIA),
-    ("amazon-", _AMAZON),
-    ("amazontitles-", _AMAZON),
-)
+# Names in lower case, without prefix and separators, by (A, B): first those of sets that count as Wikipedia's, as
+# Amazon's, and those that are named like these and count as neither.
+_OTHER = (0.55, 1.5)
+_PROPENSITY_PARAMETERS = {
+    (0.5, 0.4): "wikilshtc wikilshtc325k wiki500k wikipedia500k wikipedialarge wikipedialarge500k wikititles500k",
+    (0.6, 2.6): "amazon amazon131k amazon670k amazon13m amazon3m"
+    " amazontitles131k amazontitles670k amazontitles13m amazontitles25m amazontitles3m",
+    _OTHER: "amazoncat amazoncat13k amazoncat14k wiki10 wiki1031k wiki31k wikipara3 wikipara5"
+    " wikiseealso320k wikiseealso350k wikiseealsotitles320k wikiseealsotitles350k",
+}
+_KNOWN = {name: values for values, names in _PROPENSITY_PARAMETERS.items() for name in names.split()}
 
 
 def propensity_parameters(dataset_name: str) -> tuple[float, float]:
     """Return (A, B) of the propensity model for a dataset, by its name such as ``amazon-670k``.
 
-    Jain et al. (KDD 2016) take 0.5, 0.4 for Wikipedia, 0.6, 2.6 for Amazon and 0.55, 1.5 for all others. Of the sets
-    that came later, WikiTitles counts as Wikipedia and AmazonTitles as Amazon, while AmazonCat and WikiSeeAlso are
-    among the others (issue 7 of pyxclib and the published configurations of DeepXML); a label-feature set
-    (``lf-...``) takes its plain counterpart's.
+    Jain et al. (KDD 2016) take 0.5, 0.4 for Wikipedia, 0.6, 2.6 for Amazon and 0.55, 1.5 for all others; so do the
+    repository, pyxclib and napkinXC. Of the sets that came later, WikiTitles counts as Wikipedia and AmazonTitles as
+    Amazon, while AmazonCat, Wiki10 and WikiSeeAlso are among the others (issue 7 of pyxclib and the published
+    configurations of DeepXML and DECAF); a label-feature set (``lf-...``) takes its plain counterpart's. Known are the
+    names of the repository, PECOS, napkinXC and X-Transformer, in any case, with any separators or none.
+
+    Raises
+    ------
+    XmlcError
+        The name is like Wikipedia's or Amazon's, but of none of the sets known: whether it counts as one is not known.
+        All other names have 0.55, 1.5.
     """
-    name = dataset_name.lower().removeprefix("lf-")
-    return next((values for start, values in _PROPENSITY_PARAMETERS if name.startswith(start)), _OTHER)
+    name = re.sub(r"[^a-z0-9]", "", dataset_name.lower())
+    name = re.sub(r"^g?lf|^mm(?=amazon)", "", name)
+    if name not in _KNOWN and name.startswith(("amazon", "wiki")):
+        raise XmlcError(
+            f"dataset {dataset_name}: A and B of its propensities are not known. Wikipedia's sets have 0.5, 0.4, "
+            "Amazon's 0.6, 2.6, others, such as AmazonCat and WikiSeeAlso, 0.55, 1.5: say which, to `propensities` or "
+            "by propensity: [A, B] in the dataset's entry of config/datasets.yaml"
+        )
+    return _KNOWN.get(name, _OTHER)
 
 
 def propensities(Y_train: object, a: float = 0.55, b: float = 1.5) -> np.ndarray:
@@ -136,6 +180,11 @@ def propensities(Y_train: object, a: float = 0.55, b: float = 1.5) -> np.ndarray
     -------
     ndarray of float64, shape (m,)
 
+    Raises
+    ------
+    XmlcError
+        ``a`` is no finite number of at least 0, or ``b`` none above 0.
+
     Examples
     --------
     >>> from xmlc.metrics import propensities
@@ -146,6 +195,8 @@ def propensities(Y_train: object, a: float = 0.55, b: float = 1.5) -> np.ndarray
     from xmlc.kernels.float64 import log
     from xmlc.kernels.powers import power
 
+    if not (0 <= a < math.inf and 0 < b < math.inf):
+        raise XmlcError(f"propensity parameters A={a}, B={b}: expected finite numbers, A at least 0 and B above 0")
     Y_train = as_labels(Y_train)
     n_instances = Y_train.shape[0]
     frequency = np.bincount(Y_train.indices, minlength=Y_train.shape[1])
@@ -176,20 +227,77 @@ def psp_at_k(Y: object, labels: np.ndarray, propensity: np.ndarray, k: int) -> f
     >>> round(psp_at_k(Y, labels, np.array([0.2, 0.5, 0.25]), k=2), 3)
     0.636
     """
-    Y, labels, propensity = as_labels(Y), _ranking(labels, k), np.asarray(propensity, dtype=np.float64)
-    if propensity.shape != (Y.shape[1],) or not (propensity > 0).all():
-        raise XmlcError(
-            f"propensity has shape {propensity.shape}, expected ({Y.shape[1]},): one number above 0 for each label"
-        )
-    relevant, _ = hits_at_k(Y, labels, k)
-    gain = 1.0 / propensity
-    reached = gain[labels[:, :k][relevant]].sum()
-    rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
-    gains = gain[Y.indices]
-    order = np.lexsort((-gains, rows))
-    rank = np.arange(rows.size) - Y.indptr[rows]
-    best = gains[order][rank < k].sum()
+    Y, ranked, relevant = _matched(Y, labels, k)
+    return _weighted_share(Y, ranked, relevant, propensity, *np.ones((2, relevant.shape[1] + 1)))
+
+
+def psndcg_at_k(Y: object, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:
+    """Propensity-scored nDCG at k, divided by the best that any ranking can reach.
+
+    A hit at rank r (from 1) counts 1 / (p_l log2(r + 1)), over the sum of 1 / log2(r + 1) for r up to min(k, |y|); the
+    sum over all instances is divided by the same sum for the ranking that puts each instance's rarest true labels
+    first, as for `psp_at_k` (Jain et al., KDD 2016, in the form that pyxclib and napkinXC compute).
+
+    Parameters
+    ----------
+    Y : boolean CSR, shape (n, m)
+    labels : ndarray of int32, shape (n, K), or sparse scores, shape (n, m)
+    propensity : ndarray of float, shape (m,)
+        As from `propensities`, of the training set.
+    k : int
+
+    Examples
+    --------
+    >>> from xmlc.metrics import psndcg_at_k
+    >>> import numpy as np
+    >>> Y, labels = [[1, 0, 1], [0, 1, 0]], np.array([[0, 1], [2, 1]])
+    >>> round(psndcg_at_k(Y, labels, np.array([0.2, 0.5, 0.25]), k=2), 3)
+    0.652
+    """
+    Y, ranked, relevant = _matched(Y, labels, k)
+    return _weighted_share(Y, ranked, relevant, propensity, *_discounts(relevant.shape[1]))
+
+
+def _weighted_share(
+    Y: sparse.csr_array,
+    ranked: np.ndarray,
+    relevant: np.ndarray,
+    propensity: object,
+    weights: np.ndarray,
+    norms: np.ndarray,
+) -> float:
+    """Return what the hits gain, 1 / p_l times the weight of the rank over the norm of |y|, as a share of the most."""
+    from xmlc.kernels.sums import pairwise
+
+    gain, k = 1.0 / checked_propensities(propensity, Y.shape[1]), relevant.shape[1]
+    n_true = np.diff(Y.indptr)
+    norm = norms[np.minimum(n_true, k)]
+    rows, ranks = np.nonzero(relevant)
+    reached = pairwise(gain[ranked[rows, ranks]] * weights[ranks] / norm[rows])
+    rows = np.repeat(np.arange(n_true.size), n_true)
+    order, ranks = np.lexsort((-gain[Y.indices], rows)), np.arange(rows.size) - Y.indptr[rows]
+    first = ranks < k
+    best = pairwise(gain[Y.indices][order][first] * weights[ranks[first]] / norm[rows[first]])
     return float(reached / best) if best > 0 else 0.0
+
+
+def checked_propensities(propensity: object, n_labels: int) -> np.ndarray:
+    """Return propensities as float64 of shape (m,), if they are such.
+
+    Raises
+    ------
+    XmlcError
+        There is not one for each label, or one is not in (0, 1].
+    """
+    values = np.asarray(propensity, dtype=np.float64)
+    if values.shape != (n_labels,):
+        raise XmlcError(f"propensity has shape {values.shape}, expected ({n_labels},): one number for each label")
+    wrong = np.flatnonzero(~((values > 0) & (values <= 1)))
+    if wrong.size:
+        found = values[wrong[0]]
+        hint = "; are these inverse propensities? Hand in 1 / values" if found > 1 else ""
+        raise XmlcError(f"propensity of label {wrong[0]} is {found:g}, expected a number above 0 and at most 1{hint}")
+    return values
 
 
 def checked_k(k: object) -> int:
@@ -199,50 +307,86 @@ def checked_k(k: object) -> int:
     return int(k)
 
 
-def _ranking(labels: object, k: int) -> np.ndarray:
-    """Return a ranking as an array: of sparse scores the k best, ties to the smaller label."""
-    if not sparse.issparse(labels):
-        return np.asarray(labels)
-    scores = as_csr(labels, np.float64, "the scores")
-    return top_k_of(scores, min(checked_k(k), max(scores.shape[1], 1)))[0]
-
-
-def hits_at_k(Y: object, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mark the hits among the first k labels, and count each instance's true labels.
-
-    Raises
-    ------
-    XmlcError
-        The ranking is of other instances, holds what is neither a label nor -1, or has fewer than k columns.
-    """
-    from xmlc.metrics._counts import match_ranking
-
-    Y, labels = as_labels(Y), _ranking(labels, k)
-    if labels.ndim != 2 or labels.shape[0] != Y.shape[0] or not 1 <= checked_k(k) <= labels.shape[1]:
-        raise InvalidDataError(f"k={k} and a ranking of shape {labels.shape} do not fit {Y.shape[0]} instances")
+def _ranking(labels: object, shape: tuple[int, int], k: int) -> np.ndarray:
+    """Return the k labels ranked first, int32 of shape (n, k); of sparse scores the best, ties to the smaller label."""
+    (n, m), k = shape, checked_k(k)
+    if sparse.issparse(labels):
+        return _best(labels, shape, k)
+    try:
+        labels = np.asarray(labels)
+    except ValueError:
+        raise InvalidDataError("the ranking has rows of different lengths; put -1 where there is no label") from None
+    if labels.ndim != 2 or labels.shape[0] != n or k > labels.shape[1]:
+        raise InvalidDataError(f"k={k} and a ranking of shape {labels.shape} do not fit {n} instances")
     if labels.dtype.kind not in "iu":
         raise InvalidDataError(
             f"the ranking holds values of type {labels.dtype}; expected labels, -1 where there is none, "
             "or scores as a sparse matrix"
         )
-    check_below(labels[:, :k], "the ranking", Y.shape[1], least=-1)
-    truth = kernel_csr(Y)
-    ranked = np.ascontiguousarray(labels[:, :k], dtype=np.int32)
-    return match_ranking(truth.indptr, truth.indices, ranked), np.diff(truth.indptr)
+    expected = f"expected different labels of 0 .. {m - 1}, best first, and -1 where there is none"
+    ordered = np.sort(labels, axis=1)
+    twice = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
+    if twice.any():
+        row, column = np.argwhere(twice)[0]
+        hint = "; of a matrix of predictions hand in the scores, as a sparse matrix" if labels.shape == shape else ""
+        raise InvalidDataError(f"the ranking has label {ordered[row, column]} twice in row {row}; {expected}{hint}")
+    if n and (ordered[:, 0].min() < -1 or ordered[:, -1].max() >= m):
+        row, column = np.argwhere((labels < -1) | (labels >= m))[0]
+        raise InvalidDataError(f"the ranking has {labels[row, column]} in row {row}, column {column}; {expected}")
+    return np.ascontiguousarray(labels[:, :k], dtype=np.int32)
+
+
+def _best(scores: Any, shape: tuple[int, int], k: int) -> np.ndarray:
+    """Return the labels with the k highest stored scores, int32 of shape (n, k), or (n, m) if k is more."""
+    if scores.dtype == bool:
+        raise InvalidDataError(
+            "the ranking is a matrix of label sets, which have no order; expected scores or estimates"
+        )
+    scores = as_csr(scores, np.float64, "the scores")
+    if scores.shape != shape:
+        raise InvalidDataError(f"scores of shape {scores.shape} do not fit {shape[0]} instances of {shape[1]} labels")
+    unknown = np.flatnonzero(np.isnan(scores.data))
+    if unknown.size:
+        row = int(np.searchsorted(scores.indptr, unknown[0], side="right")) - 1
+        raise InvalidDataError(f"the scores hold NaN, first in row {row}, label {scores.indices[unknown[0]]}")
+    return top_k_of(scores, min(k, max(shape[1], 1)))[0]
+
+
+def _matched(Y: object, labels: object, k: int) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:
+    """Return the truth, the k labels ranked first, and which of them are true, bool of their shape."""
+    from xmlc.metrics._counts import match_ranking
+
+    Y = as_labels(Y)
+    truth, ranked = kernel_csr(Y), _ranking(labels, Y.shape, k)
+    return Y, ranked, match_ranking(truth.indptr, truth.indices, ranked)
+
+
+def hits_at_k(Y: object, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Mark the hits among the first k labels, and count each instance's true labels.
+
+    Returns
+    -------
+    relevant : ndarray of bool, shape (n, k)
+        Of sparse scores with fewer than k columns (n, m).
+    n_true : ndarray of int, shape (n,)
+
+    Raises
+    ------
+    XmlcError
+        The ranking is of other instances, has rows of different lengths or fewer than k columns, holds what is neither
+        a label nor -1 or a label twice in a row, as a dense matrix of predictions does; or scores are NaN.
+    """
+    Y, _, relevant = _matched(Y, labels, k)
+    return relevant, np.diff(Y.indptr)
 
 
 def _at_each_k(
     name: str,
     title: str,
     of: Callable[[Ranked, int], float],
-    better: Literal["higher"] | None = "higher",
-    required: bool = True,
-    kind: Literal["measure", "constant"] = "measure",
+    **about: Any,
 ) -> tuple[Measure[Ranked], ...]:
-    return tuple(
-        Measure(f"{name}@{k}", f"{title}@{k}", partial(_at, of, k), better=better, required=required, kind=kind)
-        for k in K
-    )
+    return tuple(Measure(f"{name}@{k}", f"{title}@{k}", partial(_at, of, k), **{"required": True, **about}) for k in K)
 
 
 def _at(of: Callable[[Ranked, int], float], k: int, ranked: Ranked) -> float:
@@ -252,11 +396,21 @@ def _at(of: Callable[[Ranked, int], float], k: int, ranked: Ranked) -> float:
 _PRECISION = _at_each_k("p", "P", lambda ranked, k: precision_at_k(ranked.Y, ranked.labels, k))
 _NDCG = _at_each_k("ndcg", "nDCG", lambda ranked, k: ndcg_at_k(ranked.Y, ranked.labels, k))
 _PSP = _at_each_k("psp", "PSP", lambda ranked, k: psp_at_k(ranked.Y, ranked.labels, ranked.propensity, k))
+_ADDED: dict[str, bool] = {"required": False, "in_tables": False}  # to records since the papers' tables were accepted
+_RECALL = _at_each_k("r", "R", lambda ranked, k: recall_at_k(ranked.Y, ranked.labels, k), **_ADDED)
+_PSNDCG = _at_each_k(
+    "psndcg", "PSnDCG", lambda ranked, k: psndcg_at_k(ranked.Y, ranked.labels, ranked.propensity, k), **_ADDED
+)
 _MAXIMA = _at_each_k(
-    "max_p", "Maximum P", lambda ranked, k: maximum_precision_at_k(ranked.Y, k), None, required=False, kind="constant"
+    "max_p",
+    "Maximum P",
+    lambda ranked, k: maximum_precision_at_k(ranked.Y, k),
+    better=None,
+    required=False,
+    kind="constant",
 )
 # In the order of records and tables.
-MEASURES: tuple[Measure[Ranked], ...] = (*_PRECISION, *_NDCG, *_PSP, *_MAXIMA)
+MEASURES: tuple[Measure[Ranked], ...] = (*_PRECISION, *_NDCG, *_PSP, *_RECALL, *_PSNDCG, *_MAXIMA)
 
 
 def ranking_metrics(Y: object, labels: np.ndarray, propensity: np.ndarray) -> dict[str, float]:
@@ -289,7 +443,7 @@ def scores_of_instances(name: str, relevant: np.ndarray, n_true: np.ndarray) -> 
     """Return ``p@k`` or ``ndcg@k`` of each instance, float64 of shape (n,), by what `hits_at_k` finds for k or more."""
     metric, _, k = name.partition("@")
     first = relevant[:, : int(k)]
-    return first.sum(axis=1) / int(k) if metric == "p" else _normalised_gains(first, n_true)
+    return np.count_nonzero(first, axis=1) / int(k) if metric == "p" else _normalised_gains(first, n_true)
 
 
 def standard_error(scores: np.ndarray) -> float:
