@@ -30,6 +30,7 @@ onstart:
 code_of = lambda command: lambda wildcards: source_digest(command_files(command))
 code_for = lambda command, *more: lambda wildcards: source_digest([*project.files_for(command, wildcards.model), *more])
 entry = lambda wildcards: repr(project.entry(wildcards.dataset))
+propensity = lambda wildcards: project.propensity(wildcards.dataset)
 estimator = lambda wildcards: project.models[wildcards.model].estimator
 hyperparameters = lambda wildcards: project.hyperparameters(wildcards.model, wildcards.dataset)
 tuned = lambda wildcards: project.tuned_by(wildcards.model, wildcards.dataset) or []

@@ -55,6 +55,8 @@ def test_shipped_sources_are_none_of_the_dead_ones():
             "a: {urls: {train.txt: {url: 'http://x/y', blob: 12}}}",
             r"a\.urls\.train.txt: .*expected an address that .*blob:",
         ),
+        ("a: {propensity: [0.5]}", r"a\.propensity: .*expected A and B of the propensities"),
+        ("a: {propensity: [0.5, 0]}", r"a\.propensity\.1: "),
         ("a: {drvie: abcdefghijk}", r"a: unknown key 'drvie', expected drive"),
         ("a: {published: {n_train: 3}}", r"a\.published: 'source' is a required property"),
         ("manual: {}", "top level: .*manual"),

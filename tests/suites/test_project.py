@@ -9,6 +9,7 @@ from repository import ROOT
 from suite_cases import project_of, suite
 
 from xmlc.core.errors import XmlcError
+from xmlc.data.catalogue import Dataset
 from xmlc.suites import project as module
 from xmlc.suites.needs import sweeps_of
 from xmlc.suites.project import Project, check_models
@@ -39,12 +40,23 @@ def test_datasets_are_those_asked_for_but_a_suite_of_its_own_keeps_its_own(tmp_p
     [
         ({"models": ["pltt"]}, "config: models has pltt, expected plt"),
         ({"datasets": ["manual"]}, "dataset name 'manual': resources/manual has another use"),
+        (
+            {"datasets": ["wiki-mine"]},
+            r"dataset wiki-mine: A and B of its propensities are not known.*propensity: \[A, B",
+        ),
         ({"papers": ["b"]}, "config: papers has b, expected a or demo or scale"),
     ],
 )
 def test_what_is_selected_and_is_not_there_is_said(tmp_path, settings, said):
     with pytest.raises(XmlcError, match=said):
         project_of(tmp_path, settings, a=suite({"plt": {}}))
+
+
+def test_propensities_are_those_of_the_entry_or_of_the_name(tmp_path):
+    names = ["wiki-mine", "wiki-500k", "mine"]
+    project = project_of(tmp_path, {"datasets": names}, {"wiki-mine": {"propensity": [0.5, 0.4]}}, a=suite())
+    assert [project.propensity(name) for name in names] == [(0.5, 0.4), (0.5, 0.4), (0.55, 1.5)]
+    assert repr(project.entry("wiki-mine")) == repr(Dataset("wiki-mine"))  # the data are not fetched again
 
 
 def test_no_papers_are_fine_until_they_are_planned(tmp_path):

@@ -114,8 +114,9 @@ rule rank:
         **requests.of("rank"),
     params:
         code=code_for("rank"),
+        propensity=propensity,
     shell:
-        "xmlc rank --data {input.data} --model {input.model} --training {input.training}"
+        "xmlc rank --data {input.data} --model {input.model} --training {input.training} --propensity {params.propensity}"
         " --threads {threads} --out {output} 2> {log}"
 
 
@@ -146,13 +147,14 @@ for job in quick:
             estimator=estimator,
             hyperparameters=hyperparameters,
             tuned=tuned_option,
+            propensity=propensity,
             trained=lambda wildcards, output, job=job: jobs.each(seed=job.seeds, out=output.model, record=output.record),
             ranked=lambda wildcards, output: jobs.each(model=output.model, training=output.record, out=output.ranking),
         shell:
             "xmlc train --data {input.data} --estimator {params.estimator:q} --name {wildcards.model}"
             " --parameters {params.hyperparameters:q} {params.tuned:q} {params.trained}"
             " --threads {threads} 2> {log}"
-            " && xmlc rank --data {input.data} {params.ranked}"
+            " && xmlc rank --data {input.data} {params.ranked} --propensity {params.propensity}"
             " --threads {threads} 2>> {log}"
 
 

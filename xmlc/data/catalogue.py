@@ -97,6 +97,8 @@ class Dataset:
     #: By paper. It says how printed numbers are judged, and nothing about the data, so
     #: the entry's text lacks it.
     splits: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    #: A and B of the propensities; None for those that go with the name. The data do not depend on it, nor the text.
+    propensity: tuple[float, float] | None = field(default=None, repr=False)
     #: Parameters of `xmlc synth`, see `xmlc.data.synthetic.making.KINDS`.
     synthetic: Mapping[str, Any] | None = None
     homepage: str | None = None
@@ -191,6 +193,7 @@ def file_facts(folder: Path) -> dict[str, FileFacts]:
 def _entry(name: str, values: Mapping[str, Any]) -> Dataset:
     """Return an entry as it stands in the file, which the schema has checked."""
     given = {key: value for key, value in values.items() if key not in (*SOURCES, "alternatives")}
+    given |= {"propensity": tuple(values["propensity"])} if "propensity" in values else {}
     given |= {part: _names(values[part]) for part in ("train", "test") if part in values}
     sources = tuple((kind, values[kind]) for kind in SOURCES if kind in values)
     others = tuple(_entry(name, other) for other in values.get("alternatives", ()))

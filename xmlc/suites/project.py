@@ -17,6 +17,7 @@ from xmlc.core.sources import command_files, source_files
 from xmlc.data.catalogue import Dataset, load_catalogue
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.kernels.domains import LABELS_PER_INSTANCE
+from xmlc.metrics.ranking import propensity_parameters
 from xmlc.models.registry import ESTIMATORS, domains_of, estimator_files
 from xmlc.suites import paths
 from xmlc.suites.settings import Search, Settings
@@ -69,11 +70,18 @@ class Project:
         for key, names, known in (("papers", settings.papers, suites), ("models", chosen, models)):
             for name in set(names) - set(known):
                 raise XmlcError(f"config: {key} has {name}, expected {nearest(name, known)}")
-        return cls(settings, suites, models, catalogue)
+        project = cls(settings, suites, models, catalogue)
+        for name in settings.datasets or ():
+            project.propensity(name)  # is refused before anything trains, not when rankings are scored
+        return project
 
     def entry(self, dataset: str) -> Dataset:
         """Return a dataset's entry of the catalogue."""
         return catalogue_entry(dataset, self.catalogue)
+
+    def propensity(self, dataset: str) -> tuple[float, float]:
+        """Return A and B of a dataset's propensities, as its entry has them or as they go with its name."""
+        return self.entry(dataset).propensity or propensity_parameters(dataset)
 
     def datasets_of(self, paper: str) -> list[str]:
         """Name the datasets of a suite that are selected."""

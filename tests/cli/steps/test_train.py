@@ -34,6 +34,20 @@ def test_several_seeds_in_one_process_are_as_each_alone(tmp_path):
         assert swept[0]["rows"][0]["metrics"] == swept[1]["rows"][0]["metrics"]
 
 
+def test_propensities_are_those_given_or_those_of_the_name(tmp_path, capsys):
+    data, at = ("--data", prepare_tiny(tmp_path)), tmp_path / "train.json"
+    model = ("--estimator", "plt", "--name", "x", "--parameters", '{"epochs": 1}', "--out", tmp_path / "model")
+    assert run("train", *data, *model, "--record", at) == 0
+    found = []
+    for given in ((), ("--propensity", 0.55, 1.5), ("--propensity", 0.6, 2.6)):
+        out = tmp_path / "ranking.json"
+        assert run("rank", *data, "--model", tmp_path / "model", "--training", at, "--out", out, *given) == 0
+        found.append([read_json(out)["metrics"][name] for name in ("psp@5", "psndcg@5", "r@5")])
+        assert f"A = {given[1] if given else 0.55}" in capsys.readouterr().err
+    assert found[0] == found[1] != found[2]
+    assert found[0][2] == found[2][2] > 0
+
+
 def test_options_of_several_runs_are_given_equally_often(tmp_path, capsys):
     files = ("--out", tmp_path / "model", "--record", tmp_path / "train.json")
     given = ("--data", prepare_tiny(tmp_path), "--estimator", "plt", "--name", "x", "--seed", 0, "--seed", 1)

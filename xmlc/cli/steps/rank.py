@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import click
+import numpy as np
 
 from xmlc.cli._options import FILE, FOLDER, data_option, in_turn, threads_option
 from xmlc.core.passport import peak_bytes, step_costs, with_passport
@@ -17,30 +18,42 @@ from xmlc.records.training import TrainingRecord
 from xmlc.steps.timed import instances_for, mean_inner_products, predict_timed, share_certified
 
 
-@click.command(help="Rank the labels of the test set and score the ranking: P@k, nDCG@k, PSP@k.")
+@click.command(help="Rank the labels of the test set and score the ranking: P@k, R@k, nDCG@k, PSP@k, PSnDCG@k.")
 @data_option
 @click.option("--model", "models", type=FOLDER, multiple=True, required=True,
               help="Folder written by `xmlc train`; repeatable, with as many --training and --out.")  # fmt: skip
 @click.option(
     "--training", "trainings", type=FILE, multiple=True, required=True, help="Record written by `xmlc train`."
 )
+@click.option(
+    "--propensity", type=(float, float), metavar="A B", help="Of PSP@k and PSnDCG@k; by default as the name says."
+)
 @threads_option
 @click.option("--out", type=FILE, multiple=True, required=True, help="JSON record to write.")
 def command(
-    data: Path, models: tuple[Path, ...], trainings: tuple[Path, ...], threads: int, out: tuple[Path, ...]
+    data: Path,
+    models: tuple[Path, ...],
+    trainings: tuple[Path, ...],
+    propensity: tuple[float, float] | None,
+    threads: int,
+    out: tuple[Path, ...],
 ) -> None:
     """Rank and score with each model."""
     prepared = Prepared(data)
+    a, b = propensity or propensity_parameters(prepared.meta["name"])
+    click.echo(f"propensities of {prepared.meta['name']}: A = {a:g}, B = {b:g}", err=True)
+    propensity_of_labels = propensities(prepared.part("train")[1], a, b)
     for files in in_turn(model=models, training=trainings, out=out):
-        _rank(prepared, threads, *files)
+        _rank(prepared, propensity_of_labels, threads, *files)
 
 
-def _rank(prepared: Prepared, threads: int, model_folder: Path, training: Path, out: Path) -> None:
+def _rank(
+    prepared: Prepared, propensity: np.ndarray, threads: int, model_folder: Path, training: Path, out: Path
+) -> None:
     record = TrainingRecord.read(training)
     model = load_estimator(record.estimator, model_folder, threads)
     X, (_, Y) = instances_for(model, prepared, "test"), prepared.part("test")
     (labels, _), ms_per_instance = predict_timed(model, X, lambda rows: model.predict_top_k(rows, max(K)))
-    propensity = propensities(prepared.part("train")[1], *propensity_parameters(prepared.meta["name"]))
     metrics, errors = ranking_metrics(Y, labels, propensity), standard_errors(Y, labels)
     costs = RankingCosts(
         **asdict(record.costs),
