@@ -5,10 +5,15 @@ NumPy compiles many functions several times and takes the form that the processo
 order of ties. IEEE 754 defines addition, subtraction, multiplication, division and square roots to the last bit.
 `xmlc.kernels.float64` and `xmlc.kernels.elementwise` have what takes the others' place. LLVM reorders or fuses
 operations only where a flag lets it, and then as suits the processor.
+
+Sums are alike: how NumPy and pandas group the terms depends on their versions, and Python's own `sum` compensates
+floats since 3.12. The order of a sum of floats stands in the source (`xmlc.kernels.sums`), or `math.fsum` and
+`statistics.fmean` round it once. Whole numbers have one sum; `cumsum` adds in order by its definition.
 """
 
 import ast
 
+import pytest
 from repository import ROOT
 
 PACKAGE = ROOT / "xmlc"
@@ -35,9 +40,53 @@ ALLOWED = {
     ("thresholds/out_of_fold.py", "sklearn.base.clone"): "a copy without numbers",
     ("models/base.py", "sklearn.utils.ClassifierTags"): "a class without numbers",
     ("models/trees/representations.py", "@"): "products with ones are exact, and added in the order of the instances",
+    ("inference/distributions.py", "math.prod"): "factor after factor, as the source of Python has it",
     ("metrics/progressive.py", "**"): "a whole number, exact in Python",
     ("data/formats/lines.py", "**"): "a whole number, exact in Python",
 }
+SUMS = {
+    "sum", "mean", "std", "var", "average", "median", "prod", "product", "trace", "sem", "describe", "ewm", "rolling",
+    "nansum", "nanmean", "nanstd", "nanvar", "nanprod", "nanmedian", "reduce", "reduceat",
+}  # fmt: skip
+# Sums of whole numbers; of arrays, one after the other; and such as are in no number.
+WHOLE = {
+    "model.inner_products_.sum()", "sum((search is not None for search in (space, stages, auto)))",
+    "sum((file.stat().st_size for file in files))", "sum(costs)", "sum(os.times()[2:4])", "(frequency == 0).sum()",
+    "(frequency + np.bincount(train.indices, minlength=m) == 0).sum()", "part.sum()", "counts.positives.sum()",
+    "counts.predicted.sum()", "counts.hits.sum()", "np.minimum(n_true, min(k, MOST_COLUMNS)).sum()",
+    "Y[known, first[known]].sum()", "(hits != usual).sum()", "hits.sum()", "usual.sum()",
+    "opened[leaves].sum(axis=0)", "sizes.sum()", "n_products.sum(axis=0)",
+    "forest.counts[forest.leaf_starts[leaf]:forest.leaf_starts[leaf + 1]].sum()",
+    "(self.decrements_ > TOLERANCE).sum()", "training.sum()", "counts.sum(axis=0, dtype=np.int64)",
+    "sum((array.nbytes for array in (*arrays, self.label_starts_, self.labels_)))",
+    "np.where(numbers >= 0, starts[numbers + 1] - starts[numbers], 0).sum(axis=1)", "counts.sum()",
+    "np.minimum(n_each, self.n_labels_).sum()", "inner_products.sum()", "going.sum()",
+    "sum(run_pieces(train_siblings, calls, n_jobs, costs, progress=progress))", "(nonzeros * degrees).sum()",
+    "cost[group].sum()", "(self.label >= 0).sum()", "leaves.sum()", "sum((unit.side > 0 for unit in self.units))",
+    "sum((unit.side < 0 for unit in self.units))", "sum((part.nodes for part in below))", "sum(won)",
+    "sum(trees.nodes)", "(relevant * BITS).sum(axis=1)",
+    "sum((len(_cells(comparison, None)) for comparison in comparisons))",
+    "sum((comparison.counts(kind) for comparison in comparisons), Counter())",
+    "sum((bool(cell.judgement.calibrated) for _, cell in cells))",
+    "sum((cell.left != cell.right and cell.judgement.difference != 0 for cell in cells))",
+    "sum((c.counts() for c in comparisons), Counter())", "sum(ran.values())",
+    "sum((paper.claims for paper in self.papers), Counter())", "sum((paper.tally for paper in papers), Tally())",
+    "sum((counts.done for counts in status.values()))",
+    "sum((counts.done + counts.missing + counts.failed for counts in status.values()))", "sum(found.values())",
+    "sum(counts.values())", "sum(map(len, parsed))", "times.sum()", "differences.sum()", "(a * b).sum()",
+    "hits.sum(axis=0)", "(hits * (IN_ONE // 3 // np.array(K))).sum(axis=1)", "chosen.sum(axis=0)",
+}  # fmt: skip
+OTHERS = {
+    "sum(distribution.P.transpose(2, 0, 1))", "sum(np.where(known, losses, 0.0).transpose(1, 0, 2))",
+    "sum((np.asarray(tree.inner_products_) for tree in self.trees_))", "sum(apart)", "sum(values)",
+    "sum(sums / np.maximum(counts, 1))",
+    "sum((before[i, :m] * conditionals[i])[:, None] * after[1:, 1:])",
+    "sum((truth.P[0][:, :, None] * reciprocals).transpose(1, 0, 2))", "sum(truth.P.transpose(2, 0, 1))",
+    "(P / sizes).sum(axis=(1, 2))",  # compared with 1, with room for rounding
+    "frame.groupby(key)[[*PRECISION, *TIMES, 'depth']].mean()",  # drawn
+    "np.minimum.reduceat(result, self.children[level])",  # no sum
+    "math.prod((1.0 - own).tolist())",  # factor after factor
+}  # fmt: skip
 MATH = {"ceil", "copysign", "floor", "fsum", "inf", "isfinite", "isinf", "isnan", "nan", "pi", "sqrt"}  # all exact
 NUMPY = {
     "exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "logaddexp", "logaddexp2", "power", "float_power", "cbrt",
@@ -102,6 +151,8 @@ def used(node, in_kernel):
 
 
 def called(node, in_kernel):
+    if (summed := ast.unparse(node)) not in WHOLE | OTHERS and sums(node):
+        return summed
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     if any(k.arg == "fastmath" and getattr(k.value, "value", None) is True for k in node.keywords):
         return "fastmath"
@@ -109,9 +160,19 @@ def called(node, in_kernel):
     if name == "argsort" and not in_kernel and not (kinds and kinds[0] in STABLE):  # numba's own is the same anywhere
         return "argsort"
     if name in ("dot", "power") and isinstance(node.func, ast.Attribute):
-        ours = isinstance(node.func.value, ast.Name) and node.func.value.id in ("powers", "elementwise")
-        return None if ours else f".{name}"
+        return None if is_ours(node.func) else f".{name}"
     return "pow" if isinstance(node.func, ast.Name) and name == "pow" else None
+
+
+def sums(node):
+    """Say whether a call is of a function that adds up in an order of its own."""
+    if isinstance(node.func, ast.Name):
+        return node.func.id == "sum"
+    return isinstance(node.func, ast.Attribute) and node.func.attr in SUMS and not is_ours(node.func)
+
+
+def is_ours(function):
+    return isinstance(function.value, ast.Name) and function.value.id in ("powers", "elementwise")
 
 
 def raised(node, in_kernel):
@@ -144,3 +205,10 @@ def test_no_number_comes_from_what_the_processor_chooses():
 def test_every_allowed_use_is_there():
     found = {(name, what) for name, source in files() for _, what in found_in(source)}
     assert set(ALLOWED) <= found
+    calls = {ast.unparse(n) for _, s in files() for n in ast.walk(ast.parse(s)) if isinstance(n, ast.Call) and sums(n)}
+    assert calls == WHOLE | OTHERS
+
+
+@pytest.mark.parametrize("source", ["np.sum(x)", "x.mean()", "x.sum(axis=1)", "frame.std()", "sum(x)", "np.average(x)"])
+def test_a_sum_in_an_order_of_its_own_is_found(source):
+    assert [what for _, what in found_in(source)] == [source]

@@ -13,6 +13,7 @@ from xmlc.inference._gfm import TIE
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.float64 import log
 from xmlc.kernels.heaps import heap_of, make_heap, pop_first
+from xmlc.kernels.sums import in_turn
 
 
 @njit(cache=True, nogil=True)
@@ -91,7 +92,7 @@ def leave_one_out_sizes(p, ranked):
     -------
     P : float64 (S, K), sizes : float64 (S,)
     """
-    law = count_distribution(p, count_limit(p.sum(), p.size))
+    law = count_distribution(p, count_limit(in_turn(p), p.size))
     sizes, n_sizes = np.empty(law.size), 0
     for size in range(1, law.size):
         if law[size] > 1e-17:
@@ -142,7 +143,7 @@ def expected_of_first(p, tail):
         for a in range(k):
             now[a] += before[a] * (1.0 - p[k - 1])
             now[a + 1] += before[a] * p[k - 1]
-    law = count_distribution(tail, count_limit(tail.sum(), tail.size))
+    law = count_distribution(tail, count_limit(in_turn(tail), tail.size))
     reciprocals = mean_reciprocals(law, 2 * K + 1)
     values = np.zeros(K + 1)
     for k in range(K, 0, -1):
@@ -426,7 +427,7 @@ def multinomial_rows(indptr, labels, marginals, counts, values):
             kept[place + k] = ids[best]
             k += 1
         counts[i] = k
-        values[i] = 2.0 * mass / (p.sum() * (1 + k)) if k > 0 else 1.0
+        values[i] = 2.0 * mass / (in_turn(p) * (1 + k)) if k > 0 else 1.0
         place += k
     return kept[:place]
 
@@ -449,7 +450,7 @@ def hamming_rows(indptr, labels, marginals, counts, values):
         place += k
         counts[i] = k
         hits = count_distribution(inside, k)
-        others = count_distribution(outside, count_limit(outside.sum(), outside.size))
+        others = count_distribution(outside, count_limit(in_turn(outside), outside.size))
         values[i] = 0.0 if k > 0 else others[0]
         for a in range(1, k + 1):
             for r in range(others.size):

@@ -6,6 +6,7 @@ a dense array, stand for independent labels.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.inference.samples import Samples, checked_samples
 from xmlc.kernels.csr import as_estimates, as_labels, check_probabilities
+from xmlc.kernels.elementwise import mean
 from xmlc.metrics.classification import agreement
 
 
@@ -111,7 +113,7 @@ def labels_by_size(samples: Samples) -> LabelsBySize:
     of_entry = of_row[of_row > 0]
     instance = np.repeat(np.flatnonzero(of_row) // n_samples, of_entry)
     np.add.at(P, (instance, Y.indices, np.repeat(column, of_entry)), 1.0)
-    p_empty = (of_row.reshape(n, n_samples) == 0).sum(axis=1) / n_samples
+    p_empty = np.count_nonzero(of_row.reshape(n, n_samples) == 0, axis=1) / n_samples
     return LabelsBySize(P / n_samples, p_empty, sizes.astype(np.int64))
 
 
@@ -139,7 +141,7 @@ def labels_by_size_from_marginals(marginals: object) -> LabelsBySize:
         own = p.data[entries].astype(np.float64)
         by_size, sizes = leave_one_out_sizes(own, own)
         P[i][np.ix_(p.indices[entries], sizes.astype(np.int64) - 1)] = by_size.T
-        p_empty[i] = np.prod(1.0 - own)
+        p_empty[i] = math.prod((1.0 - own).tolist())
     with_mass = np.flatnonzero(P.any(axis=(0, 1)))
     return LabelsBySize(np.ascontiguousarray(P[:, :, with_mass]), p_empty, with_mass + 1)
 
@@ -335,4 +337,4 @@ def floor_loss(
     """
     missed = labels_below_floor(marginals, Y)
     linear = floor_bound(Y_hat, expected_f, missed, kappa=0.0)
-    return float(min(missed.mean(), 2 * floor) + linear.mean())
+    return min(mean(missed), 2 * floor) + mean(linear)

@@ -170,6 +170,8 @@ def _for_method(method: Method, distribution: object) -> object:
         distribution = checked_samples(distribution)
         return distribution if method.takes == "joint" else marginals_of(distribution)
     if isinstance(distribution, LabelsBySize):
-        # Marginals are the sums over the sizes: p_i = sum_s p_is.
-        return distribution if method.takes == "joint" else as_marginals(distribution.P.sum(axis=2).clip(0.0, 1.0))
+        if method.takes == "joint":
+            return distribution
+        # Marginals are the sums over the sizes, p_i = sum_s p_is, added up one after the other.
+        return as_marginals(np.minimum(sum(distribution.P.transpose(2, 0, 1)), 1.0))
     return as_marginals(distribution)

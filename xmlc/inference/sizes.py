@@ -22,6 +22,7 @@ from xmlc.inference._independent import count_distribution, count_limit, without
 from xmlc.inference.distributions import as_marginals, predict_from_marginals
 from xmlc.kernels.csr import as_labels
 from xmlc.kernels.heaps import make_heap, pop_first
+from xmlc.kernels.sums import in_turn
 
 LARGEST = 255  # sizes above share one weight
 MOST_INSTANCES = 100_000  # that weights are learned from: 200 MB for all their distributions
@@ -131,7 +132,7 @@ def size_laws(indptr, marginals, laws):
     laws[:] = 0.0
     for i in range(laws.shape[0]):
         p = marginals[indptr[i] : indptr[i + 1]]
-        law = count_distribution(p, count_limit(p.sum(), p.size))
+        law = count_distribution(p, count_limit(in_turn(p), p.size))
         for s in range(law.size):
             laws[i, min(s, laws.shape[1] - 1)] += law[s]
 
@@ -175,8 +176,8 @@ def weighted_law(law, weights):
     result = np.empty(law.size)
     for s in range(law.size):
         result[s] = law[s] * weights[min(s, weights.size - 1)]
-    total = result.sum()
-    return result / total if total > 0.0 else law / law.sum()
+    total = in_turn(result)
+    return result / total if total > 0.0 else law / in_turn(law)
 
 
 @njit(cache=True, nogil=True)
@@ -201,7 +202,7 @@ def best_of_sizes(p, ids, weights, heap):
     k : int
     value : float64
     """
-    law = count_distribution(p, count_limit(p.sum(), p.size))
+    law = count_distribution(p, count_limit(in_turn(p), p.size))
     sizes = weighted_law(law, weights)
     prefix, rest = np.zeros(law.size), np.empty(law.size - 1)
     make_heap(heap, p, ids)

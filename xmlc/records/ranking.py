@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Self
@@ -110,7 +111,7 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
         if not len(hits.ranked) == len(hits.true) == n:
             raise Misfit(".hits", f"of {len(hits.ranked)} and {len(hits.true)} instances, expected {n} of the test set")
         for k in K:
-            found, told = float(hits.scores(f"p@{k}").sum()) / max(n, 1), self.metrics[f"p@{k}"]
+            found, told = math.fsum(hits.scores(f"p@{k}")) / max(n, 1), self.metrics[f"p@{k}"]
             if abs(found - told) > ROUNDING:
                 raise Misfit(".hits", f"have p@{k} {found}, expected {told} as in the metrics")
 

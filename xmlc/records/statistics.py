@@ -172,7 +172,7 @@ def five_numbers(counts: np.ndarray) -> FiveNumbers:
         median=float(median),
         upper_quartile=float(upper),
         max=float(high),
-        mean=float(counts.mean()),
+        mean=int(counts.sum()) / counts.size,
     )
 
 
@@ -199,8 +199,8 @@ def part_statistics(X: sparse.csr_array, Y: sparse.csr_array) -> PartStatistics:
         activations_per_instance=five_numbers(activations),
         occurrences_per_feature=five_numbers(feature_frequency),
         occurrences_per_feature_seen=five_numbers(feature_frequency[feature_frequency > 0]),
-        instances_without_labels=int((labels_per_instance == 0).sum()),
-        instances_without_features=int((activations == 0).sum()),
-        labels_never_seen=int((label_frequency == 0).sum()),
-        features_never_seen=int((feature_frequency == 0).sum()),
+        instances_without_labels=int(np.count_nonzero(labels_per_instance == 0)),
+        instances_without_features=int(np.count_nonzero(activations == 0)),
+        labels_never_seen=int(np.count_nonzero(label_frequency == 0)),
+        features_never_seen=int(np.count_nonzero(feature_frequency == 0)),
     )

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean
 
 import pandas as pd
 
@@ -278,7 +279,7 @@ def _split_errors(records: Sequence[Path]) -> dict[tuple[str, str, str], float]:
                 scale = 100 if column(name).unit == "%" else 1
                 error = scale * split_error(value, record.dataset.n_train, record.dataset.n_test)
                 found.setdefault((record.dataset.name, record.model, name), []).append(error)
-    return {key: sum(values) / len(values) for key, values in found.items()}
+    return {key: fmean(values) for key, values in found.items()}
 
 
 def split_error(standard_error: float, n_train: float, n_test: float) -> float:

@@ -18,6 +18,7 @@ from xmlc.inference.distributions import floor_loss, labels_below_floor
 from xmlc.inference.methods import infer_blocks, method_named, take_instances
 from xmlc.inference.samples import Samples
 from xmlc.inference.sizes import fit_size_weights
+from xmlc.kernels.elementwise import mean
 from xmlc.metrics.classification import classification_metrics
 from xmlc.models.abilities import DrawsSamples
 from xmlc.models.base import SparseProbabilityEstimator
@@ -102,7 +103,7 @@ def describe_estimates(marginals: sparse.csr_array, floor: float, Y: sparse.csr_
     return FlooredEstimates(
         floor=floor,
         estimates_per_instance=marginals.nnz / max(Y.shape[0], 1),
-        missed_per_instance=float(labels_below_floor(marginals, Y).mean()),
+        missed_per_instance=mean(labels_below_floor(marginals, Y)),
     )
 
 
@@ -167,7 +168,7 @@ def write_inferences(
         metrics = expected = loss = None
         if inferred is not None:
             Y_hat, expected_f = inferred
-            metrics, expected = classification_metrics(Y, Y_hat), float(expected_f.mean())
+            metrics, expected = classification_metrics(Y, Y_hat), mean(expected_f)
             if given.marginals is not None and given.floor > 0 and method.is_exact:
                 loss = floor_loss(given.marginals, given.floor, Y, Y_hat, expected_f)
         InferenceRecord(

@@ -20,7 +20,9 @@ from xmlc.inference.gfm import gfm
 from xmlc.inference.methods import METHODS, infer_blocks
 from xmlc.inference.samples import Samples, draw_chains, marginals_of
 from xmlc.kernels import elementwise
+from xmlc.kernels.elementwise import mean
 from xmlc.kernels.streams import Stream
+from xmlc.metrics.ranking import standard_error
 from xmlc.records.simulation import Growth, GrowthFromSamples, ModelScores, Scores
 
 N_LABELS = 25
@@ -113,7 +115,7 @@ def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
     P = np.empty((m, m))
     after = np.eye(m + 1)  # of (ones before the label behind i, ones in all)
     for i in reversed(range(m)):
-        P[i] = ((before[i, :m] * conditionals[i])[:, None] * after[1:, 1:]).sum(axis=0)
+        P[i] = sum((before[i, :m] * conditionals[i])[:, None] * after[1:, 1:])  # row after row
         with_label = conditionals[i][:, None]
         after[:m] = (1 - with_label) * after[:m] + with_label * after[1:]
     return LabelsBySize(P[None], np.array([after[0, 0]]), np.arange(1, m + 1))
@@ -134,7 +136,7 @@ def expected_f(Y_hat: sparse.csr_array, truth: LabelsBySize) -> np.ndarray:
     """
     m = Y_hat.shape[1]
     reciprocals = 1 / np.add.outer(truth.sizes, np.arange(1, m + 1))
-    gains = 2 * (truth.P[0][:, :, None] * reciprocals).sum(axis=1)
+    gains = 2 * sum((truth.P[0][:, :, None] * reciprocals).transpose(1, 0, 2))  # size after size
     k = np.diff(Y_hat.indptr)
     sums = np.bincount(
         np.repeat(np.arange(Y_hat.shape[0]), k), gains[Y_hat.indices, np.repeat(k, k) - 1], Y_hat.shape[0]
@@ -225,13 +227,12 @@ def _simulate_model(
 
 def summary(scores: np.ndarray) -> Scores:
     """Return the means over trials, the last axis, and their standard errors."""
-    errors = scores.std(axis=-1, ddof=1) / np.sqrt(scores.shape[-1])
-    return {"mean": scores.mean(axis=-1).tolist(), "standard_error": errors.tolist()}
+    return {"mean": [mean(row) for row in scores], "standard_error": [standard_error(row) for row in scores]}
 
 
 def _limit(method: str, truth: LabelsBySize) -> float:
     """Return the expected F of a method's inference from the distribution itself, as from an endless sample."""
-    known = truth if METHODS[method].takes == "joint" else np.minimum(truth.P.sum(axis=2), 1.0)
+    known = truth if METHODS[method].takes == "joint" else np.minimum(sum(truth.P.transpose(2, 0, 1)), 1.0)
     return float(expected_f(_label_sets(method, known, None), truth)[0])
 
 

@@ -127,6 +127,6 @@ def _summary(tree: int, level: int, values: np.ndarray) -> LevelObjectives:
         level=level,
         nodes=values.shape[0],
         minimum=tuple(values.min(axis=0).tolist()),
-        mean=tuple(values.mean(axis=0).tolist()),
+        mean=tuple((sum(values) / values.shape[0]).tolist()),  # node after node
         maximum=tuple(values.max(axis=0).tolist()),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from statistics import fmean
 from typing import TypeVar
 
 from scipy import sparse
@@ -73,10 +74,10 @@ def predict_timed(
 def share_certified(model: SparseProbabilityEstimator) -> float | None:
     """Return for which share of the instances a beam proved the last ranking; None where no beam searched."""
     certified = model.certified_
-    return None if certified is None or certified.size == 0 else float(certified.mean())
+    return None if certified is None or certified.size == 0 else fmean(certified)
 
 
 def mean_inner_products(model: SparseProbabilityEstimator) -> float | None:
     """Return the inner products per instance of the last prediction; None where a program reports none."""
     counts = model.inner_products_
-    return None if counts is None or counts.size == 0 else float(counts.mean())
+    return None if counts is None or counts.size == 0 else fmean(counts)

@@ -17,6 +17,7 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.csr import as_features, as_labels, kernel_csr
+from xmlc.kernels.elementwise import mean
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.metrics.measure import F1
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa
@@ -146,8 +147,8 @@ class FTA(ThresholdMethod):
 
     def _choose(self, counts: ThresholdCounts, lower: np.ndarray) -> Self:
         grid, scores = checked_grid(self.grid), counts.scores()
-        # Contiguous, so that the sum runs in the same order as in `macro_f` and equals it to the last bit.
-        macro = np.ascontiguousarray(scores.T).mean(axis=1) if lower.size else np.zeros(len(grid))
+        # Added up as in `macro_f`, to equal it to the last bit.
+        macro = np.array([mean(column) for column in scores.T])
         self.scores_ = macro[[grid.index(c) for c in self.grid]]
         # The grid ascends, so the first of equal scores is the highest threshold.
         chosen = scores.argmax(axis=1) if self.label_wise else np.full(lower.size, macro.argmax())

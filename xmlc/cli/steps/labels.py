@@ -19,6 +19,7 @@ from xmlc.data.formats.npz import read_matrix
 from xmlc.inference.methods import METHODS as INFERENCE
 from xmlc.inference.sizes import fit_size_weights
 from xmlc.kernels.csr import as_estimates, as_labels
+from xmlc.kernels.elementwise import mean
 from xmlc.metrics.classification import classification_metrics
 from xmlc.metrics.measures import UNLABELLED_METHODS
 from xmlc.thresholds.bounds import priors
@@ -75,7 +76,7 @@ def command(
             scores[method], thresholds = {}, None
             if method in UNLABELLED_METHODS:
                 fitted = fit_unlabelled(method, spe_test, prior)
-                thresholds, scores[method]["expected_macro_f"] = fitted.thresholds_, float(fitted.expected_.mean())
+                thresholds, scores[method]["expected_macro_f"] = fitted.thresholds_, mean(fitted.expected_)
             elif method in TUNED:
                 tuned = tune(method, spe, Y, prior, measure=measure)
                 thresholds, scores[method] = tuned.thresholds, asdict(tuned.grid[tuned.best])

@@ -21,6 +21,7 @@ from xmlc.kernels.arrays import sort
 from xmlc.kernels.counter_random import random_permutation, random_unit, stream_key
 from xmlc.kernels.float64 import exp
 from xmlc.kernels.streams import Stream
+from xmlc.kernels.sums import in_turn
 
 ROWS_PER_BLOCK = 4096
 COLOUR_SHIFT = 0.01
@@ -208,7 +209,7 @@ def draw_views(seed, pairs, n_features, shift, noise):
         own = stream_key(seed, Stream.SYNTHETIC_ROW.value + pairs[i])
         for f in range(n_features):
             bins[f] *= 1.0 + noise * (2.0 * random_unit(own, f) - 1.0)
-        total = bins.sum()
+        total = in_turn(bins)
         for f in range(n_features):
             rows[i, f] = np.float32(np.rint(bins[f] / total * VALUE_STEPS) / VALUE_STEPS)
     return rows

@@ -16,6 +16,7 @@ from xmlc.kernels.arrays import copy_into, sort, stable_order
 from xmlc.kernels.counter_random import random_below, random_unit, stream_key
 from xmlc.kernels.float64 import sigmoid
 from xmlc.kernels.streams import Stream
+from xmlc.kernels.sums import pairwise
 
 POSTERIOR_FLOOR = 1e-3
 CANDIDATES_PER_LABEL = 8  # labels that an instance triggers, for each that it is to carry
@@ -148,7 +149,7 @@ def _intercept(scores: np.ndarray, wanted: float) -> float:
     for _ in range(80):
         middle = (low + high) / 2
         posteriors = elementwise.sigmoid(scores - middle)
-        if posteriors[posteriors >= POSTERIOR_FLOOR].sum() > wanted:
+        if pairwise(posteriors[posteriors >= POSTERIOR_FLOOR]) > wanted:
             low = middle
         else:
             high = middle

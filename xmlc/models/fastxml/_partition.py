@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ def discount_table(size: int) -> np.ndarray:
 
 def ideal_table(size: int) -> np.ndarray:
     """Return 1 / DCG of the best ranking of k labels for k = 0 .. size - 1, int64 in units of 2**-16; 0 for k = 0."""
-    best = np.cumsum(discount_table(size))
+    best = np.array(list(accumulate(discount_table(size).tolist())))
     return np.rint(np.concatenate(([0.0], 1.0 / best))[:size] * FIXED_POINT).astype(np.int64)
 
 

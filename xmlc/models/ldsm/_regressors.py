@@ -14,7 +14,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.counter_random import random_below, random_unit
 from xmlc.kernels.float32 import sigmoid
-from xmlc.kernels.sums import dot
+from xmlc.kernels.sums import dot, in_turn
 from xmlc.kernels.vectors import Vectors, index_at
 
 SMALLEST_SQUARE = np.float32(1e-30)  # where sums of squares start, so that none is zero; gradients are far larger
@@ -330,7 +330,7 @@ def objective(sums, totals, n_seen, lambda_1, lambda_2):
             balance += abs(totals[j] - totals[other])
             for i in range(sums.shape[1]):
                 integrity += np.float64(abs(sums[j >> 1, i, j & 1] - sums[other >> 1, i, other & 1]))
-    return (balance - lambda_1 * integrity + lambda_2 * abs(totals.sum() - n_seen)) / n_seen
+    return (balance - lambda_1 * integrity + lambda_2 * abs(in_turn(totals) - n_seen)) / n_seen
 
 
 # Two regressors at a time, in whole registers: kernels.

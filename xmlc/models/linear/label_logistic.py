@@ -199,11 +199,10 @@ def best_indices(losses: np.ndarray, common: bool) -> np.ndarray:
         A label without losses gets index 0, the strongest regularisation.
     """
     known = ~np.isnan(losses)
-    sums, counts = np.where(known, losses, 0.0).sum(axis=1), known.sum(axis=1)
+    sums, counts = sum(np.where(known, losses, 0.0).transpose(1, 0, 2)), np.count_nonzero(known, axis=1)
     if common:
         # Every label weighs the same, however many of its folds are known.
-        means = (sums / np.maximum(counts, 1)).sum(axis=0)
-        return np.full(len(losses), int(means.argmin()))
+        return np.full(len(losses), int(sum(sums / np.maximum(counts, 1)).argmin()))
     return (sums / np.maximum(counts, 1)).argmin(axis=1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -162,7 +163,7 @@ def words_that_pay(frequencies: np.ndarray, n: int) -> int:
     n_words = 0
     while n_words < MOST_WORDS:
         shares = frequencies[n_words * WORD_BITS : (n_words + 1) * WORD_BITS] / n
-        if np.sqrt((shares * shares).sum() / WORD_BITS) < 1 / 10:
+        if math.sqrt(math.fsum(shares * shares) / WORD_BITS) < 1 / 10:
             break
         n_words += 1
     return n_words

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from copy import copy
+from statistics import fmean
 from typing import Any, Self, cast
 
 import numpy as np
@@ -422,10 +423,10 @@ class PLT(SparseProbabilityEstimator):
 
     def _warn_of_flat_estimates(self, inner_products: np.ndarray) -> None:
         """Warn if an exact ranking had to evaluate much of the tree."""
-        opened = float(inner_products.mean()) if inner_products.size else 0.0
+        opened = int(inner_products.sum()) / max(inner_products.size, 1)
         if opened < max(COSTLY_SHARE * self.tree_.n_nodes, COSTLY):
             return
-        proved = "" if self.certified_ is None else f", proved exact here for {100 * self.certified_.mean():.0f} %"
+        proved = "" if self.certified_ is None else f", proved exact here for {100 * fmean(self.certified_):.0f} %"
         warnings.warn(
             f"ranking exactly evaluated {opened:.0f} of {self.tree_.n_nodes} node classifiers for each instance, "
             f"because estimates differ little; search='beam' opens at most {self.beam} nodes of a level{proved}",

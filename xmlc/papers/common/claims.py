@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-import numpy as np
 import pandas as pd
 
 from xmlc.metrics.ranking import standard_error
@@ -378,7 +377,7 @@ def ranked_apart(dataset: str, subject: str, one: RankingRecord, other: RankingR
     error = None
     if one.hits and other.hits and one.dataset.digest == other.dataset.digest:
         apart = [one.hits.scores(name) - other.hits.scores(name) for name in metrics]
-        error = 100 * standard_error(np.mean(apart, axis=0))
+        error = 100 * standard_error(sum(apart) / len(apart))
     return Effect(dataset, subject, one.seed, 100 * (means[0] - means[1]), test_error=error)
 
 

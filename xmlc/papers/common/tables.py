@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import pandas as pd
@@ -246,10 +247,10 @@ def _total(rows: pd.DataFrame) -> pd.DataFrame:
         "dataset": rows["dataset"].iloc[0],
         "model": EVERY,
         "step": TOTAL,
-        "step_seconds": rows["step_seconds"].sum(),
-        "cpu_seconds": rows["cpu_seconds"].sum(skipna=False),
+        "step_seconds": math.fsum(rows["step_seconds"].dropna()),
+        "cpu_seconds": math.fsum(rows["cpu_seconds"]),
         "step_peak_mb": rows["step_peak_mb"].max(),
-        "disk_mb": rows["disk_mb"].sum(),
+        "disk_mb": math.fsum(rows["disk_mb"].dropna()),
         "step_threads": rows["step_threads"].max(),
         "seeds": rows["seeds"].max(),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,8 +46,8 @@ def figure2(paper: str, records: Records) -> Figure:
     from xmlc.metrics.progressive import entropy_reduction  # which loads numba, and declarations do not need it
 
     def bits(runs: Records) -> list[float]:
-        accuracies = np.mean([[row.accuracy for row in run.rows] for run in runs], axis=0)
-        return entropy_reduction(accuracies, float(np.mean([run.constant_accuracy for run in runs]))).tolist()
+        accuracies = [fmean(row.accuracy for row in same) for same in zip(*(run.rows for run in runs), strict=True)]
+        return entropy_reduction(np.array(accuracies), fmean(run.constant_accuracy for run in runs)).tolist()
 
     return _panels(records, bits, "entropy reduction (bits)")
 

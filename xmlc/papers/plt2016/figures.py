@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from xmlc.core.errors import XmlcError
@@ -120,7 +121,7 @@ def _curves(runs: Sequence[ThresholdRecord]) -> tuple[list[float], dict[str, lis
 
 
 def _mean_percent(scores: Sequence[Mapping[str, float]]) -> float:
-    return 100 * sum(score["macro_f"] for score in scores) / len(scores)
+    return 100 * fmean(score["macro_f"] for score in scores)
 
 
 def _c_of(record: ThresholdRecord, point: GridScores) -> float:

@@ -5,11 +5,15 @@ CSV has numbers at full precision, Markdown and LaTeX have them as printed.
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from io import StringIO
+from operator import add
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pandas as pd
@@ -291,6 +295,13 @@ def csv_frame(averaged: pd.DataFrame, keys: Sequence[str], wanted: Sequence[str]
     return averaged[[*keys, *names, "seeds"]].reset_index(drop=True)
 
 
+def _mean_and_deviation(values: list[float]) -> tuple[float, float]:
+    """Add up one value after the other, as pandas does with fewer than eight in the versions that are known."""
+    n, mean = len(values), reduce(add, values) / len(values)
+    squares = [(value - mean) * (value - mean) for value in values]
+    return mean, math.sqrt(reduce(add, squares) / (n - 1)) if n > 1 else math.nan
+
+
 def average_seeds(frame: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """Return one row for each key: means over seeds, their standard deviations, and how many seeds there were.
 
@@ -305,9 +316,9 @@ def average_seeds(frame: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
         for name in group.columns.drop([*keys, "seed"]):
             values = group[name]
             if (kind := column(name).kind) == "measure":
-                row[name] = values.mean(skipna=False)
+                row[name], deviation = _mean_and_deviation(values.tolist())
                 if several:
-                    row[name + DEVIATION] = values.std(ddof=1, skipna=False)
+                    row[name + DEVIATION] = deviation
             else:
                 row[name] = values.iloc[0] if kind == "constant" else _chosen(values)
         rows.append(row | {"seeds": len(group)})
@@ -411,7 +422,7 @@ def searches(records: Sequence[Record]) -> list[str]:
             by_beam.setdefault(name, {}).setdefault(record.dataset.name, []).append(record.certified or 0.0)
     parts = [f"{', '.join(exactly)} exactly"] if exactly else []
     for name, shares in by_beam.items():
-        proved = ", ".join(f"{100 * sum(some) / len(some):.0f} % of {data}" for data, some in shares.items())
+        proved = ", ".join(f"{100 * fmean(some):.0f} % of {data}" for data, some in shares.items())
         parts.append(f"{name} (provably exact for {proved})")
     return [f"Search of label trees for the labels ranked: {'; '.join(parts)}."] if parts else []
 
