@@ -5,6 +5,8 @@ PYTHON ?= python3
 CORES  ?= 2
 # What `make env` installs beside the extra `workflow`: some of KNOWN, the extras of pyproject.toml, such as EXTRAS=peers,tune
 EXTRAS ?=
+# With LOWEST=1 the versions are the oldest that pyproject.toml allows, not those of constraints.txt.
+LOWEST ?=
 KNOWN  := test lint docs report peers release tune slurm storage
 # The environment, a folder of the project. Not `?=`, because some shells have a variable ENV of their own.
 ENV     = .venv
@@ -12,12 +14,13 @@ BIN    := $(CURDIR)/$(ENV)/bin
 comma  := ,
 LISTED := $(subst $(comma), ,$(EXTRAS))
 $(foreach extra,$(filter-out $(KNOWN),$(LISTED)),$(error EXTRAS has $(extra); expected some of $(KNOWN), separated by commas))
+CONSTRAINTS = $(if $(LOWEST),$(ENV)/lowest.txt,constraints.txt)
 # pip would compile all modules to bytecode, also those that nothing imports; here a module's first import does. Where
 # Python is told to write no bytecode, as in many containers, each process would compile what it imports anew.
 export PYTHONDONTWRITEBYTECODE =
 # What pip says goes into a file, whose last lines are shown where it fails.
 SAID = $(ENV)/install.log
-PIP  = "$(BIN)/python" -m pip install --no-compile --disable-pip-version-check --constraint constraints.txt --editable
+PIP  = "$(BIN)/python" -m pip install --no-compile --disable-pip-version-check --constraint $(CONSTRAINTS) --editable
 INSTALL = @echo 'Installing $(1) into $(ENV); pip writes to $(SAID)'; $(PIP) "$(1)" >$(SAID) 2>&1 || \
 	{ tail -n 15 $(SAID); echo 'pip failed; all that it said: $(SAID)'; exit 1; }
 
@@ -28,7 +31,11 @@ INSTALL = @echo 'Installing $(1) into $(ENV); pip writes to $(SAID)'; $(PIP) "$(
 env: $(ENV)/has-base $(LISTED:%=$(ENV)/has-%)
 
 # The stamp of an extra is written after its installation, so that an interrupted installation is repeated.
-$(ENV)/has-base: pyproject.toml constraints.txt
+$(ENV)/lowest.txt: pyproject.toml
+	@mkdir -p $(ENV)
+	@sed -nE 's/^ +"([A-Za-z0-9-]+)>=([0-9.]+)".*/\1==\2/p' pyproject.toml >$@
+
+$(ENV)/has-base: pyproject.toml $(CONSTRAINTS)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "xmlc needs Python 3.11 or newer; call make with PYTHON=python3.12, say")'
 	@"$(BIN)/python" -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(ENV)
 	$(call INSTALL,.[workflow])

@@ -195,7 +195,8 @@ def _few(seed: int = 0) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_
     from scipy import sparse
 
     rng = np.random.default_rng(seed)
-    X = sparse.csr_array(sparse.random_array((N_TRAIN, N_FEATURES), density=0.3, rng=rng, dtype=np.float32))
+    values = rng.random((N_TRAIN, N_FEATURES), dtype=np.float32)
+    X = sparse.csr_array(np.where(values > 0.7, values, np.float32(0)))  # scipy's random_array is younger than 1.11
     shown = rng.random((N_TRAIN, N_LABELS), dtype=np.float32)
     Y = sparse.csr_array(shown > 0.85)
     P = sparse.csr_array(np.where(shown > 0.6, shown, np.float32(0)))
