@@ -194,21 +194,32 @@ def _macro(counts: Agreement, overlap: Overlap, zero_division: float = 1.0, aver
     }
     if average not in chosen:
         raise XmlcError(f"average={average!r}: expected one of {', '.join(chosen)}")
-    return _mean(overlap.of(counts.hits, counts.positives, counts.predicted, zero_division)[chosen[average]])
+    empty = _checked(zero_division)
+    return _mean(overlap.of(counts.hits, counts.positives, counts.predicted, empty)[chosen[average]])
 
 
 def _micro(counts: Agreement, overlap: Overlap, zero_division: float = 1.0) -> float:
     hits, positives, predicted = (part.sum() for part in (counts.hits, counts.positives, counts.predicted))
-    return float(overlap.of(hits, positives, predicted, zero_division))
+    return float(overlap.of(hits, positives, predicted, _checked(zero_division)))
 
 
 def _instance(counts: Agreement, overlap: Overlap, zero_division: float = 1.0) -> float:
-    return _mean(overlap.of(counts.row_hits, counts.row_positives, counts.row_predicted, zero_division))
+    empty = _checked(zero_division)
+    return _mean(overlap.of(counts.row_hits, counts.row_positives, counts.row_predicted, empty))
 
 
 def _hamming_loss(counts: Agreement) -> float:
     wrong = counts.positives.sum() + counts.predicted.sum() - 2 * counts.hits.sum()
     return float(wrong / max(counts.row_hits.size * counts.hits.size, 1))
+
+
+def _checked(zero_division: object) -> float:
+    """Return the value of 0/0, which is 0, 1 or nan."""
+    if not isinstance(zero_division, float | int | np.number) or (
+        zero_division not in (0, 1) and not math.isnan(zero_division)
+    ):
+        raise XmlcError(f"zero_division={zero_division!r}: expected 0, 1 or nan, which leaves 0/0 out of means")
+    return float(zero_division)
 
 
 def _mean(values: np.ndarray) -> float:

@@ -84,24 +84,11 @@ class Overlap(NamedTuple):
         ----------
         hits, positives, predicted : ndarray of int
             Sizes of the intersection (TP), of the true set (P) and of the predicted set.
-        zero_division : {0, 1, nan}
+        zero_division : float
             The value of two empty sets.
-
-        Raises
-        ------
-        XmlcError
-            ``zero_division`` is anything else.
         """
-        empty = checked_zero_division(zero_division)
         total = self.recall * positives + predicted - self.shared * hits
-        return np.where(total > 0, self.gain * hits / np.where(total > 0, total, 1.0), empty)
-
-
-def checked_zero_division(value: object) -> float:
-    """Return the value of 0/0, which is 0, 1 or nan."""
-    if not isinstance(value, float | int | np.number) or (value not in (0, 1) and not math.isnan(value)):
-        raise XmlcError(f"zero_division={value!r}: expected 0, 1 or nan, which leaves 0/0 out of means")
-    return float(value)
+        return np.where(total > 0, self.gain * hits / np.where(total > 0, total, 1.0), zero_division)
 
 
 def f_beta(beta: float) -> Overlap:

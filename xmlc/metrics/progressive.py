@@ -54,7 +54,7 @@ def progressive_accuracy(Y: object, labels: np.ndarray, instances: np.ndarray) -
     -------
     ndarray of float64, shape of ``instances``
     """
-    hits, _ = hits_at_k(Y, labels, 1)
+    hits, _ = hits_at_k(Y, labels[:, :1], 1)
     return np.cumsum(hits[:, 0], dtype=np.int64)[instances - 1] / instances
 
 

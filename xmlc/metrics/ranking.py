@@ -59,7 +59,7 @@ def precision_at_k(Y: object, labels: np.ndarray, k: int) -> float:
     0.5
     """
     relevant, _ = hits_at_k(Y, labels, k)
-    return np.count_nonzero(relevant) / max(k * relevant.shape[0], 1)
+    return int(np.count_nonzero(relevant)) / max(k * relevant.shape[0], 1)
 
 
 def recall_at_k(Y: object, labels: np.ndarray, k: int) -> float:
@@ -252,7 +252,7 @@ def psndcg_at_k(Y: object, labels: np.ndarray, propensity: np.ndarray, k: int) -
     >>> import numpy as np
     >>> Y, labels = [[1, 0, 1], [0, 1, 0]], np.array([[0, 1], [2, 1]])
     >>> round(psndcg_at_k(Y, labels, np.array([0.2, 0.5, 0.25]), k=2), 3)
-    0.652
+    0.654
     """
     Y, ranked, relevant = _matched(Y, labels, k)
     return _weighted_share(Y, ranked, relevant, propensity, *_discounts(relevant.shape[1]))
