@@ -95,6 +95,8 @@ def test_other_averages_equal_dense_arithmetic(n, m, seed):
 
 
 def test_bad_arguments_are_named():
+    with pytest.raises(XmlcError, match=r"Y_hat \(the predictions\) holds 0\.3 in row 0"):
+        macro_f(np.eye(2), np.full((2, 2), 0.3))
     with pytest.raises(XmlcError, match=r"\(2, 3\), prediction \(2, 4\)"):
         macro_f(np.zeros((2, 3)), np.zeros((2, 4)))
     with pytest.raises(XmlcError, match="expected one of all, present, seen"):

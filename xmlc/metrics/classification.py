@@ -52,7 +52,7 @@ def agreement(Y: object, Y_hat: object) -> Agreement:
     """
     from xmlc.metrics._counts import count_agreement
 
-    Y, Y_hat = as_labels(Y), as_labels(Y_hat)
+    Y, Y_hat = as_labels(Y), as_labels(Y_hat, "Y_hat (the predictions)")
     if Y.shape != Y_hat.shape:
         raise XmlcError(f"truth has shape {Y.shape}, prediction {Y_hat.shape}; they must be the same")
     true, predicted = kernel_csr(Y), kernel_csr(Y_hat)
@@ -299,6 +299,6 @@ def classification_metrics(Y: object, Y_hat: object) -> dict[str, float]:
 
 def measure_scores(Y: object, Y_hat: object, names: Collection[str]) -> dict[str, float]:
     """Return some of ``MEASURES`` by name, in their order, from one pass of counting."""
-    Y, Y_hat = as_labels(Y), as_labels(Y_hat)
+    Y, Y_hat = as_labels(Y), as_labels(Y_hat, "Y_hat (the predictions)")
     sets = Sets(Y, Y_hat, agreement(Y, Y_hat))
     return {measure.name: measure.of(sets) for measure in MEASURES if measure.name in names}
