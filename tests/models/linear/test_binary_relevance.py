@@ -144,7 +144,7 @@ def test_nothing_to_learn_from_is_no_error():
     assert two.C_.tolist() == [two.C_grid[0]]
     assert two.predict_proba(np.ones((1, 3))).toarray() == pytest.approx(0.5)
     nobody = BinaryRelevance(n_jobs=2).fit(np.ones((5, 3)), np.zeros((5, 2), dtype=bool))
-    assert (nobody.predict_proba(np.ones((1, 3))).toarray() < 1e-12).all()
+    assert nobody.predict_proba(np.ones((1, 3))).nnz == 0
 
 
 def test_saves_and_loads(problem, tmp_path):

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plt_cases import TREES
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from xmlc.core.errors import XmlcError
@@ -64,7 +65,7 @@ def test_without_lambda_the_regularisation_follows_from_C_and_the_instances(mult
 
 
 def test_prediction_is_the_chain_rule_for_every_label(multilabel):
-    X, Y = multilabel(60, 15, 29)
+    X, Y = multilabel(60, 15, 29, labels=8)
     model = PLT(arity=3, **SGD).fit(X, Y)
     weights = dense_weights(model)
     instances = with_constant(unit_rows(X))
@@ -89,7 +90,7 @@ def test_threshold_search_equals_brute_force(multilabel, hash_bits):
 
 @pytest.mark.parametrize("hash_bits", [None, 18])
 def test_top_k_equals_sorting_all_estimates(multilabel, hash_bits):
-    X, Y = multilabel(80, 15, 23, seed=4)
+    X, Y = multilabel(80, 15, 23, seed=4, labels=8)
     model = PLT(arity=3, hash_bits=hash_bits, **SGD).fit(X, Y)
     everything = model.predict_proba(X).toarray()
     for k in (1, 5, 23, 30):
@@ -189,13 +190,25 @@ def test_no_instances_give_an_empty_spe(multilabel):
     assert model.predict_top_k(X[:0], 2)[0].shape == (0, 2)
 
 
-def test_label_without_instances_has_a_finite_estimate(multilabel):
-    X, Y = multilabel(30, 10, 12)
-    Y = Y.toarray()
-    Y[:, 4:] = False
-    estimates = PLT(tree="random", arity=2).fit(X, Y).predict_proba(X).toarray()
-    assert np.isfinite(estimates).all()
-    assert (estimates <= 1).all()
+@pytest.mark.parametrize("hash_bits", [None, 18])
+@pytest.mark.parametrize("tree", ["random", "huffman", "kmeans"])
+def test_a_tree_is_over_the_labels_that_have_an_instance(multilabel, tree, hash_bits, tmp_path):
+    X, Y = multilabel(30, 10, 5, labels=2)
+    places = np.array([2, 3, 40_000, 70_000, 99_999])
+    wide = sparse.csr_array((Y.data, places[Y.indices], Y.indptr), shape=(30, 100_000))
+    known, model = (PLT(tree=tree, arity=2, hash_bits=hash_bits).fit(X, sets) for sets in (Y, wide))
+    assert model.tree_.n_nodes == known.tree_.n_nodes
+    model.save(tmp_path / "model")
+    for one in (model, PLT.load(tmp_path / "model")):
+        found, expected = one.predict_proba(X, 0.1), known.predict_proba(X, 0.1)
+        assert found.shape == wide.shape
+        np.testing.assert_array_equal(found[:, places].toarray(), expected.toarray())
+        assert found.nnz == expected.nnz
+        labels, _ = one.predict_top_k(X, 7)
+        np.testing.assert_array_equal(labels, np.append(places, -1)[known.predict_top_k(X, 7)[0]])
+        np.testing.assert_array_equal(one.rank_one(X[[4]].indices, X[[4]].data, 7)[0], labels[4])
+    nothing = PLT(tree=tree, arity=2, hash_bits=hash_bits).fit(X, Y.astype(float) * 0).predict_proba(X)
+    assert nothing.toarray().max() < 0.5
 
 
 @pytest.mark.parametrize(

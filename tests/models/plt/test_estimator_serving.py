@@ -40,6 +40,8 @@ def test_features_of_an_instance_may_come_in_any_order(multilabel):
     ):
         np.testing.assert_array_equal(one, other)
     assert indices.tolist() == [7, 2, 4]
+    for one, other in zip(model.rank_one([], [], 3), model.predict_top_k(np.zeros((1, 10)), 3), strict=True):
+        np.testing.assert_array_equal(one, other[0])
 
 
 @pytest.mark.parametrize(
@@ -52,6 +54,7 @@ def test_features_of_an_instance_may_come_in_any_order(multilabel):
         ([1], [np.nan], "value nan"),
         ([1, 2], [1.0], "as many values"),
         ([1.5], [1.0], "expected integers"),
+        ([], [1.0], "as many values"),
     ],
 )
 def test_what_is_no_instance_is_refused(multilabel, indices, values, message):

@@ -20,7 +20,7 @@ SHAPES += [{"tree": "kmeans", "arity": 2, "max_leaf": 100}]  # all 40 labels are
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_estimates_equal_the_twins_and_both_searches_agree(multilabel, shape):
-    X, Y = multilabel(60, 15, 40, seed=2)
+    X, Y = multilabel(60, 15, 40, seed=2, labels=8)
     model = PLT(random_state=5, **shape, **SGD).fit(X, Y)
     features = np.hstack([unit_rows(X).toarray().astype(np.float64), np.ones((60, 1))])
     label_sets = [row.tolist() for row in np.split(Y.indices, Y.indptr[1:-1])]
@@ -35,7 +35,7 @@ def test_estimates_equal_the_twins_and_both_searches_agree(multilabel, shape):
 
 @pytest.mark.parametrize("hash_bits", [None, 24])
 def test_a_hundred_siblings_are_searched_like_any(multilabel, hash_bits):
-    X, Y = multilabel(80, 15, 180, seed=3)
+    X, Y = multilabel(80, 15, 180, seed=3, labels=60)
     model = PLT(arity=2, tree="kmeans", max_leaf=100, hash_bits=hash_bits, **SGD).fit(X, Y)
     assert np.diff(model.tree_.children)[:3].tolist() == [2, 90, 90]
     everything = model.predict_proba(X).toarray()

@@ -176,7 +176,7 @@ def test_a_beam_costs_less_and_says_where_it_is_exact(multilabel):
 
 
 def test_a_ranking_that_opens_most_of_the_tree_warns(multilabel, monkeypatch):
-    X, Y = multilabel(60, 10, 90, seed=4)
+    X, Y = multilabel(60, 10, 90, seed=4, labels=40)
     model = PLT(tree="random", arity=4, epochs=1, beam=3).fit(X, Y)
     monkeypatch.setattr(estimator, "COSTLY", 10)
     with pytest.warns(

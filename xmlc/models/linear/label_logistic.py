@@ -24,7 +24,7 @@ from xmlc.models.domains import br
 from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, solve_labels
 
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
-SURE = 30.0  # score of a label that all training instances carry, minus that of one that none does: exp(-30) is 1e-13
+SURE, NEVER = 30.0, -1000.0  # score of a label that all training instances carry; of one that none does: estimate 0
 MAX_WEIGHTS = 250_000_000  # 2 GB: weights are dense in labels x features
 PIECE = 32  # labels that a thread takes at a time: four for each lane, so that few lanes wait for the last label
 
@@ -131,7 +131,7 @@ class LabelLogistic(SparseProbabilityEstimator):
         """Learn every label's classifier."""
         everywhere = np.ones(problem.n_instances, dtype=bool)
         counts = problem.positives(everywhere)
-        self.constants_ = np.where(counts > 0, SURE, -SURE).astype(np.float32)
+        self.constants_ = np.where(counts > 0, SURE, NEVER).astype(np.float32)
         self.decrements_ = np.full(self.n_labels_, np.nan)
         self._make_weights(problem)
         rows = np.arange(problem.n_instances)

@@ -14,7 +14,7 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.core.parallel import batches, run_pieces
 from xmlc.kernels.counter_random import random_permutation, stream_key
-from xmlc.kernels.csr import KernelCSR, Malformed, kernel_csr, stack_estimates
+from xmlc.kernels.csr import KernelCSR, kernel_csr, stack_estimates
 from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters, check_value, hyperparameters
 from xmlc.kernels.streams import Stream
 from xmlc.kernels.unit_length import scale_rows
@@ -108,7 +108,7 @@ class PLT(SparseProbabilityEstimator):
         depend on one another.
     max_samples : float or None
         `fit`: the share of the instances that are learned, the first in the order of the seed; the tree is made for
-        them too, and labels that none of them has are in it without a positive instance. With oplt2021's solver and
+        them too, over the labels that they have. With oplt2021's solver and
         tree this is IPLT on the sample of OPLT's ``warm_start`` (Appendix G there).
     unit_norm : bool
         Scale each instance to Euclidean length 1 first.
@@ -120,6 +120,7 @@ class PLT(SparseProbabilityEstimator):
     Attributes
     ----------
     tree_ : LabelTree
+        Over the labels that have an instance; others have no estimate.
     nodes_ : NodeWeights, CompactNodeWeights or HashedWeights
     passes_ : float
         Of `fit`: passes over its instances that the training of a node took, a mean over nodes weighted by their
@@ -300,7 +301,7 @@ class PLT(SparseProbabilityEstimator):
         self._check_fitted()
         k, (search, _) = self._check_k(k), self._search()
         indices, values = np.asarray(indices), np.asarray(values, dtype=np.float32)
-        if indices.ndim != 1 or indices.shape != values.shape or indices.dtype.kind not in "iu":
+        if indices.ndim != 1 or indices.shape != values.shape or (indices.size and indices.dtype.kind not in "iu"):
             raise XmlcError(
                 f"indices have shape {indices.shape} and type {indices.dtype}, values shape {values.shape}: "
                 "expected integers and as many values, each in one dimension"
@@ -341,12 +342,19 @@ class PLT(SparseProbabilityEstimator):
         return smaller.set_params(weight_cut=max(float(cut), self.weight_cut or 0.0))
 
     def _label_tree(self, X: sparse.csr_array, Y: sparse.csr_array) -> LabelTree:
+        """Return a tree over the labels that have an instance, or over all if none has: others are never predicted."""
+        seen = np.unique(Y.indices)
+        if 0 < seen.size < self.n_labels_:
+            return self._tree_over_all(X, Y[:, seen]).over(seen)
+        return self._tree_over_all(X, Y)
+
+    def _tree_over_all(self, X: sparse.csr_array, Y: sparse.csr_array) -> LabelTree:
         if self.tree == "huffman":
-            return huffman_tree(np.bincount(Y.indices, minlength=self.n_labels_), self.arity)
+            return huffman_tree(np.bincount(Y.indices, minlength=Y.shape[1]), self.arity)
         if self.tree == "kmeans":
             representations = label_representations(X, Y, self.n_jobs, self.label_features)
             return kmeans_tree(representations, self.arity, self.max_leaf, self.random_state, self.n_jobs)
-        return random_complete_tree(self.n_labels_, self.arity, self.random_state)
+        return random_complete_tree(Y.shape[1], self.arity, self.random_state)
 
     def _solver(self, n: int) -> Solver:
         if self.solver == "sgd":
@@ -447,5 +455,3 @@ class PLT(SparseProbabilityEstimator):
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         self.nodes_ = weights_from_state(arrays, meta, self.n_features_in_, self.n_labels_)
         self.tree_ = LabelTree.from_children(self.nodes_.children, self.nodes_.label)
-        if self.tree_.n_labels != self.n_labels_:
-            raise Malformed("label", f"the tree has {self.tree_.n_labels} labels, expected {self.n_labels_}")

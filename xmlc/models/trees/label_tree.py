@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 
 import numpy as np
@@ -15,7 +15,7 @@ from xmlc.kernels.streams import Stream
 
 @dataclass(frozen=True)
 class LabelTree:
-    """A rooted tree whose leaves are the labels (plt2016, Section 5.2).
+    """A rooted tree whose leaves are labels (plt2016, Section 5.2).
 
     Nodes are numbered in breadth-first order, the root is 0. The children of node ``t`` are therefore the
     contiguous numbers ``children[t] .. children[t + 1] - 1``, and a leaf has none.
@@ -41,7 +41,7 @@ class LabelTree:
         Raises
         ------
         Malformed
-            The arrays are not a tree in breadth-first order whose leaves carry each label exactly once.
+            The arrays are not a tree in breadth-first order whose leaves carry a label each, none twice.
         """
         children = np.asarray(children, dtype=np.int64)
         label = np.asarray(label, dtype=np.int32)
@@ -52,8 +52,9 @@ class LabelTree:
         if (degree < 0).any() or (children[:-1] <= np.arange(n_nodes)).any():
             raise Malformed("children", "not a label tree: nodes are not in breadth-first order")
         leaves = degree == 0
-        if (label[~leaves] != -1).any() or not np.array_equal(np.sort(label[leaves]), np.arange(leaves.sum())):
-            raise Malformed("label", "not a label tree: the leaves must carry each label exactly once")
+        carried = np.sort(label[leaves])
+        if (label[~leaves] != -1).any() or carried[0] < 0 or (carried[1:] == carried[:-1]).any():
+            raise Malformed("label", "not a label tree: the leaves must carry a label each, none twice")
         parent = np.empty(n_nodes, dtype=np.int32)
         parent[0] = -1
         parent[1:] = np.repeat(np.arange(n_nodes, dtype=np.int32), degree)
@@ -71,9 +72,9 @@ class LabelTree:
 
     @property
     def leaf(self) -> np.ndarray:
-        """Leaf of each label, int32, shape (m,)."""
+        """Leaf of each label up to the largest of the tree, int32; -1 for one that is not in it."""
         leaves = np.flatnonzero(self.label >= 0)
-        result = np.empty(leaves.size, dtype=np.int32)
+        result = np.full(self.label.max() + 1, -1, dtype=np.int32)
         result[self.label[leaves]] = leaves
         return result
 
@@ -112,6 +113,10 @@ class LabelTree:
                 last = level[-1]
                 result[last] = result[self.children[last] : self.children[last + 1]].min()
         return result
+
+    def over(self, labels: np.ndarray) -> LabelTree:
+        """Return the same tree with ``labels[j]`` in place of label j."""
+        return replace(self, label=np.where(self.label >= 0, labels[self.label], -1).astype(np.int32))
 
     def _level_ends(self) -> list[int]:
         ends, start, end = [], 0, 1
