@@ -1,6 +1,7 @@
 """The canonical form of matrices, in memory and on disk."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hostile_cases import broken, good_pair
 from hypothesis import given, settings
@@ -24,9 +25,11 @@ from xmlc.kernels.csr import (
     check_starts,
     is_proven,
     kernel_csr,
+    per_label,
     prove_sparse,
     top_k_of,
 )
+from xmlc.kernels.frames import column_names
 from xmlc.metrics import ndcg_at_k, precision_at_k, psp_at_k
 from xmlc.thresholds import FTA, OFO, STO, CommonThreshold, apply_thresholds
 from xmlc.thresholds.sweeps import tune
@@ -276,3 +279,50 @@ def test_metrics_of_rankings_rank_sparse_scores():
             assert psp_at_k(Y, scores, PRIORS, k) == psp_at_k(Y, labels, PRIORS, k)
     with pytest.raises(InvalidDataError, match="do not fit 2 instances"):
         precision_at_k(Y, spe[:1], 1)
+
+
+def test_frames_are_read_as_what_they_hold():
+    numbers = pd.DataFrame({"a": [0.5, 0.0, 2.0], "b": [1.0, 0.0, 1.0], "c": [3.0, 0.0, 4.0]})
+    mixed = numbers.astype({"b": bool, "c": int})
+    nullable = numbers.astype({"a": "Float64", "b": "boolean", "c": "Int64"})
+    thin = numbers.astype(pd.SparseDtype(float, 0.0))
+    for frame in (numbers, mixed, nullable, thin, thin.assign(b=mixed["b"])):
+        np.testing.assert_array_equal(as_features(frame).toarray(), numbers.to_numpy())
+    labels = numbers > 0
+    for frame in (labels, labels.astype("boolean"), labels.astype(pd.SparseDtype(bool, False)), labels.astype(int)):
+        np.testing.assert_array_equal(as_labels(frame).toarray(), labels.to_numpy())
+    nullable.loc[1, "b"] = pd.NA
+    with pytest.raises(XmlcError, match="NaN or inf, first in row 1"):
+        as_features(nullable)
+    with pytest.raises(XmlcError, match="Y holds nan in row 1, column 1"):
+        as_labels(nullable.assign(a=1.0, c=0.0))
+    for column in (pd.Categorical([1, 2, 1]), ["u", "v", "w"], pd.to_datetime(["2020-01-01"] * 3)):
+        with pytest.raises(XmlcError, match=r"X: column 'd' is of type .*; expected numbers or truth values"):
+            as_features(mixed.assign(d=column))
+
+
+def test_names_of_columns_are_text_or_none():
+    assert column_names(pd.DataFrame(np.eye(2))) is None
+    assert column_names(np.eye(2)) is None
+    assert column_names(pd.DataFrame(np.eye(2), columns=["a", "b"])).tolist() == ["a", "b"]
+    with pytest.raises(TypeError, match="of the types int, str"):
+        column_names(pd.DataFrame(np.eye(2), columns=["a", 1]))
+
+
+def test_numbers_for_labels_are_of_their_kind():
+    for form in ([0.1, 0.2], (0.1, 0.2), pd.Series([0.1, 0.2]), np.float32([0.1, 0.2])):
+        found = per_label(form, 2, np.float32, "priors", "share")
+        assert type(found) is np.ndarray
+        np.testing.assert_array_equal(found, np.float32([0.1, 0.2]))
+    assert per_label(37.0, 2, np.float64, "a").tolist() == [37, 37]
+    for wrong in ([37.0, 0.5], [-0.5, 0.5], [np.inf, 0.5]):
+        with pytest.raises(XmlcError, match=r"priors holds .*; expected shares between 0 and 1: divide counts by"):
+            per_label(wrong, 2, np.float64, "priors", "share")
+    for wrong, message in (
+        (None, "priors=None: expected"),
+        ("a", "priors='a'"),
+        ([np.nan, 0], "holds NaN"),
+        ([0], r"\(1,\)"),
+    ):
+        with pytest.raises(XmlcError, match=message):
+            per_label(wrong, 2, np.float64, "priors", "share")

@@ -1,5 +1,8 @@
 """Files of arrays are whole and as described, or named with the command that makes them again."""
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hostile_cases import good_pair
@@ -11,7 +14,7 @@ from xmlc.core.files import read_json, write_json
 from xmlc.data.matrices import load_csr, save_csr
 from xmlc.kernels.csr import Malformed
 from xmlc.kernels.stored import Field, check_fields, load_array, load_description
-from xmlc.models import PLT
+from xmlc.models import OPLT, PLT
 
 
 @pytest.mark.parametrize("content", [b"", b"\x93NUMPY", b"\x93NUMPY\x01\x00\x10\x00{'descr': '<i4' ", b"{}"])
@@ -91,7 +94,7 @@ def test_an_array_that_is_missing_is_named():
 @pytest.mark.parametrize(
     ("entry", "value", "message"),
     [
-        ("n_labels", 7, "the tree has 6 labels, expected 7"),
+        ("n_labels", 5, r"label: entry \d+ is 5, expected -1 \.\. 4"),
         ("n_features", 3, r"features: entry \d+ is \d+, expected 0 \.\. 2"),
         ("format", 99, "found a model of PLT, format 99; expected PLT, format 1"),
         ("hyperparameters", {"arity": 2}, r"hyperparameters are \['arity'\], expected C, arity"),
@@ -105,3 +108,16 @@ def test_a_model_of_another_version_is_refused(tmp_path, entry, value, message):
     list_files(file.parent)
     with pytest.raises(XmlcError, match=message + r".*; delete it and train the model again \(xmlc train\)"):
         PLT.load(tmp_path / "model")
+
+
+def test_what_a_folder_has_and_what_to_do_is_said(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    PLT(epochs=1).fit(*good_pair()).save("small")
+    with pytest.raises(XmlcError, match=r"^small: found a model of PLT, expected one of OPLT: load it by PLT\.load$"):
+        OPLT.load("small")
+    for folder, again in (("small", "delete small and train the model again$"), ("results/m", "snakemake results/m")):
+        if folder != "small":
+            shutil.copytree("small", folder)
+        (Path(folder) / "bias.npy").write_bytes(b"")
+        with pytest.raises(XmlcError, match=rf"{folder}/bias.npy: has 0 bytes, .*{again}"):
+            PLT.load(folder)

@@ -1,9 +1,11 @@
 """What scikit-learn's tools ask of our estimators: label sets, a score, tags, copies, pickles and maps of them."""
 
 import pickle
+import warnings
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone, is_classifier
@@ -136,6 +138,63 @@ def test_a_pickle_and_a_map_of_it_predict_the_same_before_and_after_use(name, mu
             # And so is the one that goes on learning beside it.
             again = pickle.loads(pickle.dumps(model)).partial_fit(X, Y)
             assert abs(copied.partial_fit(X, Y).predict_proba(X) - again.predict_proba(X)).nnz == 0
+
+
+NAMED = "The feature names should match those that were passed during fit"
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_columns_are_compared_by_their_names(name, multilabel, tmp_path):
+    X, Y = multilabel(40, 4, 5)
+    x, y = pd.DataFrame(X.toarray(), columns=[*"abcd"]), pd.DataFrame(Y.toarray(), columns=[*"vwxyz"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = small(name).fit(x, y)
+        assert abs(model.predict_proba(x) - small(name).fit(X, Y).predict_proba(X)).nnz == 0
+        model.save(tmp_path / "model")
+        for one in (model, type(model).load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+            assert one.feature_names_in_.tolist() == [*"abcd"]
+            for predict in (one.predict, one.predict_proba, lambda x, one=one: one.predict_top_k(x, 2)):
+                predict(x)
+                with pytest.raises(ValueError, match=rf"{NAMED}\.\nFeature names must be in the same order"):
+                    predict(x[[*"dcba"]])
+                with pytest.raises(ValueError, match=r"unseen at fit time:\n- e\nFeature.*yet now missing:\n- a\n"):
+                    predict(x.rename(columns={"a": "e"}))
+                with pytest.raises(ValueError, match=r"yet now missing:\n- d\n$"):
+                    predict(x[[*"abc"]])
+            with pytest.raises(ValueError, match="The label names should match"):
+                one.score(x, y[[*"zyxwv"]])
+    with pytest.warns(UserWarning, match="X does not have valid feature names, but .* was fitted with feature names"):
+        model.predict(X)
+    if hasattr(model, "partial_fit"):
+        with pytest.raises(ValueError, match=NAMED):
+            model.partial_fit(x[[*"dcba"]], y)
+        with pytest.raises(ValueError, match="The label names should match"):
+            model.partial_fit(x, y[[*"wv"]])
+        model.partial_fit(x, y.assign(new=True))  # a label may be new
+        assert model.label_names_in_.tolist() == [*"vwxyz", "new"]
+    model.fit(X, Y)
+    with pytest.warns(UserWarning, match="X has feature names, but .* was fitted without feature names"):
+        model.predict(x)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_labels_that_no_instance_has_are_not_predicted(name, multilabel):
+    X, Y = multilabel(60, 10, 4)
+    wide = sparse.csr_array((Y.data, 5 * Y.indices, Y.indptr), shape=(60, 20))
+    model = small(name).fit(X, wide)
+    assert set(model.predict_proba(X).indices) <= {0, 5, 10, 15}
+    labels, scores = model.predict_top_k(X, 20)
+    assert set(labels.ravel()) <= {-1, 0, 5, 10, 15}
+    assert (scores[labels < 0] == 0).all()
+
+
+@pytest.mark.parametrize("threshold", [50, -0.1, np.full(5, 1.5)])
+def test_thresholds_are_probabilities(threshold, multilabel):
+    model = PLT(epochs=1).fit(*multilabel(20, 6, 5))
+    with pytest.raises(XmlcError, match=r"threshold holds .*; expected probabilities between 0 and 1"):
+        model.predict_proba(np.ones((1, 6)), threshold)
+    assert model.predict_proba(np.ones((1, 6)), np.inf).nnz == 0
 
 
 def written_and_mapped(model, folder):

@@ -1,6 +1,7 @@
 """The rule: strictly greater, of what is stored; and STO against a plain search for the best thresholds."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,9 +17,11 @@ from xmlc.thresholds import (
     OFO,
     STO,
     CommonThreshold,
+    ExpectedF,
     IsotonicCalibration,
     MicroLabelWise,
     apply_thresholds,
+    lower_bounds,
     priors,
     tune,
 )
@@ -225,3 +228,49 @@ def test_bad_values_are_named():
         per_label(np.zeros(2), 3, np.float32, "kappa")
     with pytest.raises(XmlcError, match="kappa holds NaN"):
         STO(kappa=np.nan).fit(spe, Y)
+
+
+@pytest.mark.parametrize("method", [STO(), FTA(), OFO(), ExpectedF(), IsotonicCalibration()])
+def test_columns_of_estimates_are_compared_by_their_names(method):
+    spe, Y = (pd.DataFrame(part.toarray(), columns=[*"abc"]) for part in random_case(20, 3, 0))
+    use = getattr(method.fit(spe, Y), "transform", None) or method.predict
+    if hasattr(method, "partial_fit"):
+        with pytest.raises(XmlcError, match="must be in the same order"):
+            method.partial_fit(spe[[*"cba"]], Y[[*"cba"]])
+        method.partial_fit(spe, Y)
+    with pytest.raises(XmlcError, match="must be in the same order"):
+        use(spe[[*"cba"]])
+    assert use(spe).shape == (20, 3)
+    if not isinstance(method, ExpectedF):
+        with pytest.raises(XmlcError, match="columns of the SPE are a, b, c, those of the truth c, b, a"):
+            method.fit(spe, Y[[*"cba"]])
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda spe, Y, prior: tune("fta", spe, Y, prior).thresholds,
+        lambda spe, Y, prior: ExpectedF(prior=prior).fit(spe).thresholds_,
+        lambda spe, Y, prior: FTA(lower_bounds=prior).fit(spe, Y).thresholds_,
+        lambda spe, Y, prior: OFO(lower_bounds=prior).fit(spe, Y).thresholds_,
+        lambda spe, Y, prior: lower_bounds(prior),
+    ],
+)
+def test_priors_are_shares_in_any_form(use):
+    spe, Y = random_case(20, 3, 0)
+    prior = priors(Y)
+    expected = use(spe, Y, prior)
+    for form in (prior.tolist(), tuple(prior), pd.Series(prior)):
+        found = use(spe, Y, form)
+        assert type(found) is np.ndarray
+        np.testing.assert_array_equal(found, expected)
+    for wrong in (prior * 20, -prior, prior * np.nan):
+        with pytest.raises(XmlcError, match=r"expected shares between 0 and 1: divide counts|holds NaN"):
+            use(spe, Y, wrong)
+
+
+def test_tune_takes_the_shares_of_the_validation_set_where_none_are_given():
+    spe, Y = random_case(20, 3, 0)
+    np.testing.assert_array_equal(tune("sto", spe, Y).thresholds, tune("sto", spe, Y, priors(Y)).thresholds)
+    with pytest.raises(XmlcError, match=r"floor holds 5\.0"):
+        tune("sto", spe, Y, floor=5)

@@ -35,14 +35,14 @@ class Damaged(XmlcError):
 
     Attributes
     ----------
-    file, target : Path
-        What was changed; what to delete, which Snakemake makes again.
+    file, fault, target : Path, str, Path
+        What was changed, and how; what to delete, which Snakemake makes again.
     """
 
     def __init__(self, file: Path, fault: str, target: Path):
         again = f"delete {target} and make it again: snakemake {target}, or whatever else wrote it"
         super().__init__(f"{file}: {fault}; {again}")
-        self.file, self.target = file, target
+        self.file, self.fault, self.target = file, fault, target
 
 
 def check_file(path: Path) -> None:

@@ -8,19 +8,24 @@ raises `Malformed` with the name of the array and its first wrong entry.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.kernels.frames import frame_values, is_frame
 
 NONZEROS_PER_PIECE = 1 << 17  # that are scaled
 OF_LISTS = "sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True) makes a matrix of label lists"
 MOST_COLUMNS = np.iinfo(np.int32).max
 COMPRESSED = ("csr", "csc", "bsr")
 INDEXED = (*COMPRESSED, "coo")  # formats that are index arrays
+REMEDIES = {
+    "share": ("shares", "divide counts by the number of instances"),
+    "probability": ("probabilities", "divide percentages by 100"),
+}
 ROUNDING = 1e-6  # by which the sigmoid of a float32 may exceed 1
 
 
@@ -126,7 +131,7 @@ def as_features(X: object) -> sparse.csr_array:
     return X
 
 
-def as_labels(Y: object) -> sparse.csr_array:
+def as_labels(Y: object, name: str = "Y") -> sparse.csr_array:
     """Return label sets as a canonical boolean CSR array, shape (n, m): stored entries are the positives.
 
     Raises
@@ -134,7 +139,7 @@ def as_labels(Y: object) -> sparse.csr_array:
     InvalidDataError
         A value is neither 0 nor 1, ``Y`` is not two-dimensional or a masked array, or its index arrays lead out of it.
     """
-    return without_zeros(as_csr(Y, bool, "Y"))
+    return without_zeros(as_csr(Y, bool, name))
 
 
 def as_estimates(spe: Any, dtype: type | None = None, name: str = "the SPE") -> sparse.csr_array:
@@ -178,6 +183,45 @@ def check_probabilities(values: np.ndarray, name: str, most: float = 1.0) -> Non
         )
 
 
+def per_label(
+    value: object, n_labels: int, dtype: type, name: str, kind: Literal["number", "share", "probability"] = "number"
+) -> np.ndarray:
+    """Return a number, or one number per label, as an array of shape (m,).
+
+    Parameters
+    ----------
+    value : float or array-like of shape (m,)
+    n_labels : int
+    dtype : type
+    name : str
+        What messages call it.
+    kind : {"number", "share", "probability"}
+        Shares of instances, or probabilities that estimates are compared with: numbers from 0 to 1; infinity stands
+        for a threshold that no estimate exceeds.
+
+    Raises
+    ------
+    InvalidDataError
+        The shape is another, a value is NaN or no number, or it is not of its kind.
+    """
+    try:
+        given = "none" if value is None else value  # NumPy reads None as NaN
+        values: np.ndarray = rounded(given) if dtype is np.float32 else np.asarray(given, dtype=dtype)
+    except (TypeError, ValueError):
+        raise InvalidDataError(f"{name}={value!r}: expected a number, or one for each label") from None
+    if values.shape not in ((), (n_labels,)):
+        raise InvalidDataError(
+            f"{name} has shape {values.shape}, expected a number or ({n_labels},), one for each label"
+        )
+    if np.isnan(values).any():
+        raise InvalidDataError(f"{name} holds NaN")
+    wrong = values[(values < 0) | (values > 1) & ((values < np.inf) | (kind == "share"))]
+    if kind != "number" and wrong.size:
+        plural, remedy = REMEDIES[kind]
+        raise InvalidDataError(f"{name} holds {wrong.flat[0]}; expected {plural} between 0 and 1: {remedy}")
+    return np.ascontiguousarray(np.broadcast_to(values, (n_labels,)))
+
+
 def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
     """Return any matrix as a canonical CSR array of a type, proven: the gate for a user's matrices.
 
@@ -204,6 +248,8 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
             f"{name} is a masked array, whose mask would be lost; fill it, or drop the rows it hides"
         )
     hint = f"; {OF_LISTS}" if dtype is bool else ""
+    if is_frame(matrix):
+        matrix = frame_values(matrix, name)
     try:
         matrix = matrix if sparse.issparse(matrix) else np.asarray(matrix)
     except ValueError:
@@ -211,6 +257,8 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
     if matrix.ndim != 2:
         kind, columns = ("Unknown label type: ", "a column for each class") if dtype is bool else ("", "columns")
         wanted = f"2: rows and {columns}. Reshape your data"
+        if matrix.ndim == 3 and matrix.shape[2] == 2:
+            hint = "; of a list with an array for each label take np.column_stack([one[:, 1] for one in estimates])"
         raise InvalidDataError(f"{kind}{name}: found {matrix.ndim} dimensions, expected {wanted}{hint}")
     if matrix.dtype.kind == "c":
         raise InvalidDataError(f"{name}: Complex data not supported")  # scikit-learn's words
@@ -255,7 +303,8 @@ def _check_truth_values(matrix: Any, name: str) -> None:
     first = wrong[np.argmin(entries.row[wrong])]
     raise InvalidDataError(
         f"Unknown label type: {name} holds {entries.data[first]} in row {entries.row[first]}, "
-        f"column {entries.col[first]}; expected labels of 0 and 1, or boolean: Y > 0 makes them of others; {OF_LISTS}"
+        f"column {entries.col[first]}; expected labels of 0 and 1, or boolean: xmlc.thresholds.apply_thresholds makes "
+        f"them of estimates, {name.split()[0]} > 0 of counts; {OF_LISTS}"
     )
 
 

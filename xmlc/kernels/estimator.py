@@ -8,14 +8,16 @@ needs scikit-learn to be installed.
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from html import escape
-from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.domains import Domain
+from xmlc.kernels.frames import check_names, column_names
 
 Hyperparameters = dict[str, object]  # values by name: numbers, text, truth values or None, as JSON has them
 LEARNED = {"n_features_in_": "features", "n_labels_": "labels", "thresholds_": "thresholds"}
@@ -98,6 +100,31 @@ class Estimator:
     def unfitted(self) -> Self:
         """Return an estimator with the same hyperparameters that has learned nothing: scikit-learn's ``clone``."""
         return type(self)(**deepcopy(self.get_params(deep=False)))
+
+    def _remember_names(self, data: object, of: Literal["feature", "label"] = "feature") -> None:
+        """Keep the names of the columns of a training set, or forget those of an earlier one."""
+        names = column_names(data)
+        vars(self).pop(f"{of}_names_in_", None)
+        if names is not None:
+            setattr(self, f"{of}_names_in_", names)
+
+    def _check_names(self, data: object, of: Literal["feature", "label"] = "feature") -> None:
+        """Compare the names of columns with those of the training; warn where only one of both has names of features.
+
+        Raises
+        ------
+        InvalidDataError
+        """
+        known, found = getattr(self, f"{of}_names_in_", None), column_names(data)
+        if known is not None and found is not None:
+            check_names(known, found, of)
+        elif (known is None) != (found is None) and of == "feature":  # in scikit-learn's words
+            fitted = f"{type(self).__name__} was fitted with"
+            said = (
+                "X has feature names, but {0}out feature names",
+                "X does not have valid feature names, but {0} feature names",
+            )
+            warnings.warn(said[found is None].format(fitted), UserWarning, stacklevel=4)
 
     def __repr__(self) -> str:
         """Name the class and the hyperparameters that are not at their defaults."""

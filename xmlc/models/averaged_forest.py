@@ -82,9 +82,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
         Parameters and result are those of `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
         """
-        thresholds = np.maximum(self._label_thresholds(threshold), np.float32(0))
-        counts, labels, estimates = self._average(self._instances(X), average_above, (thresholds,))
-        return stack_estimates(counts, labels.view(np.int32), estimates, self.n_labels_)
+        return self._estimates(self._instances(X), self._label_thresholds(threshold))
 
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Find the k labels that rank best: by estimate, or as the forest re-ranks them; ties to the smaller label.
@@ -103,7 +101,11 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
             return labels, scores
         if self.tail_ is not None:
             self.tail_.n_jobs = self.n_jobs
-        return top_k_of(self._rerank(X, self.predict_proba(X)), k)
+        return top_k_of(self._rerank(X, self._estimates(X, self._label_thresholds(0.0))), k)
+
+    def _estimates(self, X: sparse.csr_array, thresholds: np.ndarray) -> sparse.csr_array:
+        counts, labels, estimates = self._average(X, average_above, (thresholds,))
+        return stack_estimates(counts, labels.view(np.int32), estimates, self.n_labels_)
 
     def _average(
         self, X: sparse.csr_array, average: Callable[..., Any], arguments: tuple[Any, ...]

@@ -11,15 +11,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
+from xmlc.core.checksums import Damaged
 from xmlc.core.errors import InvalidDataError, XmlcError
 from xmlc.core.files import atomic_folder, write_json
-from xmlc.kernels.csr import KernelCSR, Malformed, as_features, as_labels, kernel_csr, rounded, top_k_of, unit_rows
+from xmlc.kernels.csr import KernelCSR, Malformed, as_features, as_labels, kernel_csr, per_label, top_k_of, unit_rows
 from xmlc.kernels.estimator import Estimator, InvalidParameterError, check_hyperparameters, not_fitted
 from xmlc.kernels.stored import Field, check_fields, load_array, load_description
 
 DESCRIPTION = "model.json"
 ENTRIES = {"estimator": str, "format": int, "hyperparameters": dict, "n_features": int, "n_labels": int, "arrays": list}
 ENTRIES |= {"meta": dict}
+NAMES = ("feature_names_in_", "label_names_in_")
 MOST_RANKED = 1000  # labels of a ranking, where there are fewer labels
 
 
@@ -34,6 +36,9 @@ class SparseProbabilityEstimator(Estimator):
     ----------
     n_features_in_ : int
         Number of features d seen in ``fit``.
+    feature_names_in_, label_names_in_ : ndarray of object, shape (d,) and (m,)
+        Names of the columns of X and Y, where they were frames with names of text. Frames that are given later must
+        have the same, in the same order.
     n_labels_ : int
         Number of labels m seen in ``fit``.
     classes_ : ndarray of int64, shape (m,)
@@ -76,7 +81,7 @@ class SparseProbabilityEstimator(Estimator):
         ----------
         X : sparse or dense array, shape (n, d)
         threshold : float or ndarray of shape (m,)
-            One for all labels, or one for each.
+            One for all labels, or one for each, from 0 to 1.
 
         Returns
         -------
@@ -122,6 +127,7 @@ class SparseProbabilityEstimator(Estimator):
         y : sparse or dense boolean array, shape (n, m)
             Their label sets.
         """
+        self._check_names(y, "label")
         Y, first = as_labels(y), self.predict_top_k(X, 1)[0][:, 0]
         if Y.shape[0] != first.size:
             raise InvalidDataError(f"X has {first.size} instances but Y has {Y.shape[0]}")
@@ -152,6 +158,7 @@ class SparseProbabilityEstimator(Estimator):
             about = {"estimator": type(self).__name__, "format": self.MODEL_FORMAT}
             about |= {"hyperparameters": self.get_params(), "n_features": self.n_features_in_}
             about |= {"n_labels": self.n_labels_, "arrays": sorted(arrays), "meta": meta}
+            about |= {name: list(getattr(self, name)) for name in NAMES if hasattr(self, name)}
             write_json(folder / DESCRIPTION, about)
 
     @classmethod
@@ -171,9 +178,14 @@ class SparseProbabilityEstimator(Estimator):
             model = cls(**content["hyperparameters"])
             check_hyperparameters(model)
             model.n_features_in_, model.n_labels_ = content["n_features"], content["n_labels"]
+            vars(model).update({name: np.array(content[name], dtype=object) for name in NAMES if name in content})
             # Plain views of the mapped files: numba takes long to recognise numpy's class for them.
             arrays = {name: np.asarray(load_array(folder / f"{name}.npy")) for name in content["arrays"]}
             model._restore(arrays, content["meta"])
+        except Damaged as damage:
+            if folder.parts[:1] == ("results",):  # the workflow's
+                raise
+            raise XmlcError(f"{damage.file}: {damage.fault}; delete {folder} and train the model again") from None
         except (Malformed, InvalidParameterError) as fault:
             raise XmlcError(f"{folder}: {fault}; delete it and train the model again (xmlc train)") from None
         return model
@@ -182,10 +194,14 @@ class SparseProbabilityEstimator(Estimator):
     def _description(cls, folder: Path) -> dict[str, Any]:
         """Read what a folder says of its model, one of this class."""
         content = load_description(folder / DESCRIPTION, ENTRIES)
-        found = f"{content['estimator']}, format {content['format']}"
-        expected = f"{cls.__name__}, format {cls.MODEL_FORMAT}"
-        if found != expected:
-            raise Malformed(DESCRIPTION, f"found a model of {found}; expected {expected}")
+        found, version = content["estimator"], content["format"]
+        if found != cls.__name__:
+            raise XmlcError(
+                f"{folder}: found a model of {found}, expected one of {cls.__name__}: load it by {found}.load"
+            )
+        if version != cls.MODEL_FORMAT:
+            expected = f"expected {found}, format {cls.MODEL_FORMAT}"
+            raise Malformed(DESCRIPTION, f"found a model of {found}, format {version}; {expected}")
         if sorted(content["hyperparameters"]) != cls._hyperparameter_names():
             listed = ", ".join(cls._hyperparameter_names())
             raise Malformed(DESCRIPTION, f"hyperparameters are {sorted(content['hyperparameters'])}, expected {listed}")
@@ -225,7 +241,7 @@ class SparseProbabilityEstimator(Estimator):
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         """Return the learned arrays, and what else is learned: numbers, for JSON."""
         learned = {name: value for name, value in vars(self).items() if name.endswith("_")}
-        for passing in ("inner_products_", "certified_"):
+        for passing in ("inner_products_", "certified_", *NAMES):
             learned.pop(passing, None)
         return {name: value for name, value in learned.items() if isinstance(value, np.ndarray)}, {}
 
@@ -244,17 +260,20 @@ class SparseProbabilityEstimator(Estimator):
         """Check training data, remember its shape and return it in canonical form."""
         if Y is None:
             raise InvalidDataError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        X, Y = as_features(X), as_labels(Y)
+        given, X, Y = (X, Y), as_features(X), as_labels(Y)
         if X.shape[0] != Y.shape[0]:
             raise InvalidDataError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
         if X.shape[0] == 0 or Y.shape[1] == 0:
             raise InvalidDataError(f"nothing to learn from: {X.shape[0]} instances, {Y.shape[1]} labels")
+        self._remember_names(given[0])
+        self._remember_names(given[1], "label")
         self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
         return X, Y
 
     def _instances(self, X: object) -> sparse.csr_array:
         """Check instances to predict and return them in canonical form."""
         self._check_fitted()
+        self._check_names(X)
         X = as_features(X)
         if X.shape[1] != self.n_features_in_:
             raise InvalidDataError(
@@ -270,17 +289,7 @@ class SparseProbabilityEstimator(Estimator):
     def _label_thresholds(self, threshold: float | np.ndarray) -> np.ndarray:
         """Return one float32 threshold per label from a number or an array of shape (m,)."""
         self._check_fitted()
-        try:
-            thresholds = rounded(threshold)
-        except (TypeError, ValueError):
-            raise InvalidDataError(f"threshold={threshold!r}: expected a number, or one for each label") from None
-        if thresholds.ndim == 0:
-            thresholds = np.full(self.n_labels_, thresholds, dtype=np.float32)
-        if thresholds.shape != (self.n_labels_,):
-            raise InvalidDataError(f"threshold has shape {thresholds.shape}, expected a number or ({self.n_labels_},)")
-        if np.isnan(thresholds).any():
-            raise InvalidDataError("threshold holds NaN")
-        return thresholds
+        return per_label(threshold, self.n_labels_, np.float32, "threshold", "probability")
 
     def _check_k(self, k: int) -> int:
         """Return k as an int, at least 1, and not far above the number of labels: each rank has a place."""

@@ -32,6 +32,8 @@ class Oracle(SparseProbabilityEstimator):
 
     def fit(self, X: Any, Y: object) -> Self:
         """Remember the number of features and labels."""
+        self._remember_names(X)
+        self._remember_names(Y, "label")
         self.n_features_in_, self.n_labels_ = X.shape[1], as_labels(Y).shape[1]
         return self
 
@@ -55,6 +57,7 @@ class Oracle(SparseProbabilityEstimator):
 
     def _posteriors_of(self, X: Any) -> sparse.csr_array:
         self._check_fitted()
+        self._check_names(X)
         P = self.posteriors_
         if P is None or P.shape != (X.shape[0], self.n_labels_):
             raise XmlcError(f"the oracle has no posteriors for these {X.shape[0]} instances; call use_posteriors first")

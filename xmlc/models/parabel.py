@@ -131,7 +131,7 @@ class Parabel(SparseProbabilityEstimator):
         csr_array of float32, shape (n, m)
             Sorted indices: what `predict_top_k` ranks, estimates of probabilities with the logistic loss only.
         """
-        thresholds = np.maximum(self._label_thresholds(threshold), np.float32(0))
+        thresholds = self._label_thresholds(threshold)
         counts, labels, scores = self._average(self._instances(X), mean_above, (thresholds,))
         return stack_estimates(counts, labels, scores, self.n_labels_)
 

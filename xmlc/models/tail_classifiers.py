@@ -14,7 +14,7 @@ from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import sort
 from xmlc.kernels.csr import KernelCSR, as_csr, as_features, as_labels, kernel_csr, unit_rows, without_zeros
-from xmlc.kernels.estimator import not_fitted
+from xmlc.kernels.estimator import Estimator, not_fitted
 from xmlc.kernels.float64 import exp, log1p
 from xmlc.kernels.stored import Field
 
@@ -29,7 +29,7 @@ TAIL_FIELDS = (  # of a stored forest, if it has tail classifiers
 )
 
 
-class TailClassifiers:
+class TailClassifiers(Estimator):
     """One classifier per label that uses only the mean of the label's instances (PfastreXML).
 
     Trees seldom rank a rare label high: the labels around it outnumber it in every leaf. A label's tail classifier
@@ -89,9 +89,10 @@ class TailClassifiers:
         XmlcError
             ``X`` and ``Y`` differ in their number of instances, or ``X`` holds a value that is not finite.
         """
-        X, Y = as_features(X), as_labels(Y)
+        given, X, Y = X, as_features(X), as_labels(Y)
         if X.shape[0] != Y.shape[0]:
             raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
+        self._remember_names(given)
         x, y = self._kernel_form(X), kernel_csr(Y.T.tocsr())
         self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
         # Work grows with the instances of a label, whose numbers differ by orders of magnitude.
@@ -128,6 +129,7 @@ class TailClassifiers:
         """
         if not hasattr(self, "centroids_"):
             raise not_fitted(self)
+        self._check_names(X)
         X = as_features(X)
         if X.shape[1] != self.n_features_in_:
             raise XmlcError(f"X has {X.shape[1]} features, the centroids have {self.n_features_in_}")

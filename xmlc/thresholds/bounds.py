@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.csr import as_labels
+from xmlc.kernels.csr import as_labels, per_label
 
 # The set C of Section 6.2, ascending: high thresholds 1/c, and so small predictions, come first.
 GRID = (2, 3, 4, 5, 7, 10, 20, 50, 100, 200, 1000, 10000)
@@ -34,12 +34,18 @@ def lower_bounds(priors: np.ndarray, recall: float = 1.0) -> np.ndarray:
     reached, an optimal threshold is the optimal F_beta / (1 + beta^2), and so pi / (1 + beta^2 pi) bounds it.
     Jaccard's thresholds are those of F.
 
+    Raises
+    ------
+    XmlcError
+        A prior is no share.
+
     Examples
     --------
     >>> from xmlc.thresholds import lower_bounds, priors
     >>> lower_bounds(priors([[1, 0], [1, 1], [1, 0]]))
     array([0.5 , 0.25])
     """
+    priors = per_label(priors, np.size(priors), np.float64, "priors", "share").reshape(np.shape(priors))
     return priors / (1.0 + recall * priors)
 
 

@@ -56,7 +56,7 @@ class IsotonicCalibration(Estimator):
         XmlcError
             The shapes differ, or an estimate is no probability.
         """
-        spe, Y = checked_pair(spe, Y)
+        given, (spe, Y) = spe, checked_pair(spe, Y)
         groups = self._groups_of(spe)
         # Of no entries scipy returns a sparse array.
         true = np.asarray(Y[spe.nonzero()]).ravel() != 0 if spe.nnz else np.zeros(0, dtype=bool)
@@ -74,12 +74,14 @@ class IsotonicCalibration(Estimator):
                 if np.array_equal(np.searchsorted(coarse[last[:n_blocks]], coarse), blocks) and coarse[0] > 0:
                     largest = coarse[last[:n_blocks]]
             self.curves_[group] = largest, (hits[:n_blocks] / counts[:n_blocks]).astype(np.float32)
+        self._remember_names(given)
         return self
 
     def transform(self, spe: object) -> sparse.csr_array:
         """Return calibrated estimates, csr_array of shape (n, m), of the type of these."""
         if not hasattr(self, "curves_"):
             raise not_fitted(self)
+        self._check_names(spe)
         spe = as_estimates(spe)
         groups, calibrated = self._groups_of(spe), spe.data.copy()
         for group, (largest, values) in self.curves_.items():

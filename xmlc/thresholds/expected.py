@@ -10,13 +10,13 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.csr import as_estimates, check_probabilities, kernel_csr
+from xmlc.kernels.csr import as_estimates, kernel_csr, per_label
 from xmlc.kernels.elementwise import exp
 from xmlc.kernels.estimator import Estimator, hyperparameters, not_fitted
 from xmlc.kernels.heaps import insert_best
 from xmlc.metrics.measure import F1, Overlap
 from xmlc.metrics.ranking import checked_k
-from xmlc.thresholds.methods import apply_thresholds, per_label
+from xmlc.thresholds.methods import apply_thresholds
 
 # Few are needed, some twenty at most; rounding could let two of equal value take turns.
 MOST_PASSES = 100
@@ -111,12 +111,11 @@ class ExpectedF(Estimator):
             raise XmlcError(f"zero_division={self.zero_division!r}: expected 0 or 1")
         if not 0 <= self.floor <= 1:
             raise XmlcError(f"floor={self.floor!r}: expected a number from 0 to 1")
-        spe, (gain, recall, shared) = as_estimates(spe, np.float32), self.overlap
+        given, spe, (gain, recall, shared) = spe, as_estimates(spe, np.float32), self.overlap
         labels, estimates = spe.indices.astype(np.int32, copy=False).view(np.uint32), spe.data
         mass, absent, largest = np.zeros(spe.shape[1]), np.ones(spe.shape[1]), np.zeros(spe.shape[1], np.float32)
         sum_up(labels, estimates, mass, absent, largest)
-        prior = per_label(self.prior, mass.size, np.float64, "prior")
-        check_probabilities(prior, "prior")
+        prior = per_label(0.0 if self.prior is None else self.prior, mass.size, np.float64, "prior", "share")
         others = np.maximum(spe.shape[0] * prior - mass, 0.0)
         ratio = highest_ratios(labels, estimates, mass, recall * (mass + others))
         mean = math.fsum(ratio) / (np.count_nonzero(ratio) or 1)
@@ -131,12 +130,14 @@ class ExpectedF(Estimator):
             empty = absent >= self.expected_
             self.thresholds_[empty] = np.maximum(largest, np.float32(mean if self.floor else 0))[empty]
             self.expected_[empty] = absent[empty]
+        self._remember_names(given)
         return self
 
     def predict(self, spe: object) -> sparse.csr_array:
         """Predict label sets, boolean CSR of shape (n, m), with the learned thresholds (see `apply_thresholds`)."""
         if not hasattr(self, "thresholds_"):
             raise not_fitted(self)
+        self._check_names(spe)
         return apply_thresholds(spe, self.thresholds_)
 
 

@@ -18,8 +18,9 @@ from xmlc.core.errors import InvalidDataError, XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
 from xmlc.kernels.arrays import sort
-from xmlc.kernels.csr import as_estimates, as_labels, kernel_csr, rounded, with_values
+from xmlc.kernels.csr import as_estimates, as_labels, kernel_csr, per_label, with_values
 from xmlc.kernels.estimator import Estimator, hyperparameters, not_fitted
+from xmlc.kernels.frames import column_names
 from xmlc.metrics.measure import F1, Overlap
 
 
@@ -57,8 +58,6 @@ def apply_thresholds(spe: object, thresholds: float | np.ndarray) -> sparse.csr_
     [[1, 1], [0, 0]]
     """
     spe = as_estimates(spe)
-    if thresholds is None or np.asarray(thresholds).dtype.kind not in "biuf":
-        raise InvalidDataError(f"thresholds={thresholds!r}: expected a number, or one for each label")
     limits = limits_of(spe, thresholds, "thresholds")
     if limits.dtype == np.float64:  # kernels take float32: they are given what is known by then
         spe, limits = (
@@ -109,16 +108,25 @@ class ThresholdMethod(Estimator):
         XmlcError
             The shapes differ, an estimate is no probability, or a hyperparameter is out of its range.
         """
-        return self.fit_columns(columns(spe, Y, self._by_order))
+        data = columns(spe, Y, self._by_order)
+        self._remember_names(spe)
+        return self.fit_columns(data)
 
     @abstractmethod
     def fit_columns(self, data: Columns) -> Self:
         """Learn the thresholds from the result of `columns`: a sweep over a grid brings it into that form once."""
 
+    def _more(self, spe: object, Y: object) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """Check what `partial_fit` is given, as `checked_pair` does, and the names of its columns."""
+        pair = checked_pair(spe, Y)
+        (self._check_names if hasattr(self, "thresholds_") else self._remember_names)(spe)
+        return pair
+
     def predict(self, spe: object) -> sparse.csr_array:
         """Predict label sets, boolean CSR of shape (n, m), with the learned thresholds (see `apply_thresholds`)."""
         if not hasattr(self, "thresholds_"):
             raise not_fitted(self)
+        self._check_names(spe)
         return apply_thresholds(spe, self.thresholds_)
 
 
@@ -163,7 +171,7 @@ class STO(ThresholdMethod):
 
     def fit_columns(self, data: Columns) -> Self:
         """Sort each label's estimates above its floor and take the best cut."""
-        floors = per_label(self.kappa, data.n_labels, np.float32, "kappa")
+        floors = per_label(self.kappa, data.n_labels, np.float32, "kappa", "probability")
         thresholds = np.empty(data.n_labels, dtype=np.float32)
         run_by_label(sto_thresholds, data, self.n_jobs, data.in_ranks(floors), self.overlap.recall, thresholds)
         self.thresholds_ = data.in_numbers(thresholds, floors)
@@ -254,9 +262,14 @@ def checked_pair(spe: object, Y: object) -> tuple[sparse.csr_array, sparse.csr_a
     XmlcError
         The shapes differ, or an estimate is no probability.
     """
-    spe, Y = as_estimates(spe), as_labels(Y)
+    names, spe, Y = (column_names(spe), column_names(Y)), as_estimates(spe), as_labels(Y)
     if spe.shape != Y.shape:
         raise XmlcError(f"the SPE has shape {spe.shape}, the truth {Y.shape}; they must be the same")
+    if names[0] is not None and names[1] is not None and (names[0] != names[1]).any():
+        raise InvalidDataError(
+            f"the columns of the SPE are {', '.join(names[0])}, those of the truth {', '.join(names[1])}; "
+            "give both in one order"
+        )
     return spe, Y
 
 
@@ -294,23 +307,6 @@ def label_pieces(data: Columns, entries: int = ENTRIES_PER_PIECE) -> list[tuple[
 def run_by_label(kernel: Callable[..., None], data: Columns, n_jobs: int | None, *arguments: Any) -> None:
     """Call ``kernel(data, start, end, *arguments)`` for every piece; kernels write into arrays among them."""
     run_pieces(kernel, [(data, start, end, *arguments) for start, end in label_pieces(data)], n_jobs)
-
-
-def per_label(value: float | np.ndarray | None, n_labels: int, dtype: type, name: str) -> np.ndarray:
-    """Return a number, or one number per label, as an array of shape (m,); None stands for 0.
-
-    Raises
-    ------
-    XmlcError
-        The shape is another, or a value is NaN.
-    """
-    value = 0.0 if value is None else value
-    values: np.ndarray = rounded(value) if dtype is np.float32 else np.asarray(value, dtype=dtype)
-    if values.shape not in ((), (n_labels,)):
-        raise XmlcError(f"{name} has shape {values.shape}, expected a number or ({n_labels},), one for each label")
-    if np.isnan(values).any():
-        raise XmlcError(f"{name} holds NaN")
-    return np.ascontiguousarray(np.broadcast_to(values, (n_labels,)))
 
 
 @njit(cache=True, nogil=True)

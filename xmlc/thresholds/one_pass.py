@@ -16,18 +16,17 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.csr import as_features, as_labels, kernel_csr
+from xmlc.kernels.csr import as_labels, kernel_csr, per_label
 from xmlc.kernels.elementwise import mean
 from xmlc.kernels.estimator import hyperparameters
+from xmlc.kernels.frames import n_rows, rows_of
 from xmlc.metrics.measure import F1
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa
 from xmlc.thresholds.methods import (
     Columns,
     ThresholdMethod,
-    checked_pair,
     column_of,
     mark_hits,
-    per_label,
     run_by_label,
 )
 
@@ -127,7 +126,7 @@ class FTA(ThresholdMethod):
         XmlcError
             As ``fit``, or there are more or fewer labels than before.
         """
-        spe, Y = checked_pair(spe, Y)
+        spe, Y = self._more(spe, Y)
         lower, grid = self._lower(Y.shape[1]), checked_grid(self.grid)
         counts = getattr(self, "_counts", None) or ThresholdCounts.zeros(Y.shape[1], len(grid))
         counted = counts.hits.shape
@@ -143,7 +142,7 @@ class FTA(ThresholdMethod):
         return kappa(checked_grid(self.grid)[-1], self._lower(n_labels))
 
     def _lower(self, n_labels: int) -> np.ndarray:
-        return per_label(self.lower_bounds, n_labels, np.float32, "lower_bounds")
+        return lower_bounds_of(self.lower_bounds, n_labels)
 
     def _choose(self, counts: ThresholdCounts, lower: np.ndarray) -> Self:
         grid, scores = checked_grid(self.grid), counts.scores()
@@ -155,6 +154,11 @@ class FTA(ThresholdMethod):
         self.thresholds_ = np.maximum(fixed_thresholds(grid)[chosen], lower)
         self._counts = counts
         return self
+
+
+def lower_bounds_of(given: np.ndarray | None, n_labels: int) -> np.ndarray:
+    """Return lower bounds, float32 of shape (m,); None stands for 0."""
+    return per_label(0.0 if given is None else given, n_labels, np.float32, "lower_bounds", "share")
 
 
 def fixed_thresholds(grid: Sequence[float]) -> np.ndarray:
@@ -232,7 +236,7 @@ class OFO(ThresholdMethod):
         XmlcError
             As ``fit``, or there are more or fewer labels than before.
         """
-        spe, Y = checked_pair(spe, Y)
+        spe, Y = self._more(spe, Y)
         a, b, lower, initial = self._initial(Y.shape[1])
         if hasattr(self, "_sums"):
             a, b = self._sums
@@ -246,7 +250,7 @@ class OFO(ThresholdMethod):
 
     def floors(self, n_labels: int) -> np.ndarray:
         """Return the values that no threshold falls below, float32 of shape (m,): nu_j, or 0."""
-        return per_label(self.lower_bounds, n_labels, np.float32, "lower_bounds")
+        return lower_bounds_of(self.lower_bounds, n_labels)
 
     def _initial(self, n_labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return a, b, nu and the thresholds before the first instance."""
@@ -304,15 +308,15 @@ def fit_in_one_pass(method: M, model: Estimating, X: object, Y: object, floor: f
     XmlcError
         X and Y differ in length, or ``instances`` is less than 1.
     """
-    X, Y = as_features(X), as_labels(Y)
-    if X.shape[0] != Y.shape[0]:
-        raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
+    Y, n_instances = as_labels(Y), n_rows(X)
+    if n_instances != Y.shape[0]:
+        raise XmlcError(f"X has {n_instances} instances but Y has {Y.shape[0]}")
     if instances < 1:
         raise XmlcError(f"instances={instances}: expected at least one at a time")
     floors = np.maximum(method.floors(Y.shape[1]), np.float32(floor))
-    for start in range(0, max(X.shape[0], 1), instances):
+    for start in range(0, max(n_instances, 1), instances):
         block = slice(start, start + instances)
-        method.partial_fit(model.predict_proba(X[block], floors), Y[block])
+        method.partial_fit(model.predict_proba(rows_of(X, block), floors), Y[block])
     return method
 
 

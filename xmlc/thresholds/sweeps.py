@@ -9,10 +9,12 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
+from xmlc.kernels.csr import per_label
 from xmlc.metrics.classification import MEASURES, TUNABLE, AveragedOverlap, measure_scores
 from xmlc.metrics.measure import Overlap
 from xmlc.metrics.measures import UNLABELLED_METHODS
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa, lower_bounds
+from xmlc.thresholds.bounds import priors as shares_in
 from xmlc.thresholds.expected import ExpectedF
 from xmlc.thresholds.methods import STO, apply_thresholds, checked_pair, columns
 from xmlc.thresholds.one_pass import OFO, fixed_thresholds, label_counts
@@ -121,7 +123,7 @@ def tune(
     method: str,
     spe: sparse.csr_array,
     Y: sparse.csr_array,
-    priors: np.ndarray,
+    priors: np.ndarray | None = None,
     grid: Sequence[float] = GRID,
     floor: float = 0.0,
     score_test: Callable[[np.ndarray], dict[str, float]] | None = None,
@@ -138,8 +140,8 @@ def tune(
         Validation estimates.
     Y : boolean csr_array, shape (n, m)
         Validation label sets.
-    priors : ndarray, shape (m,)
-        Shares of the labels in the training part.
+    priors : ndarray, shape (m,), or None
+        Shares of the labels in the training part; None: those in Y.
     grid : sequence of float
         The set C.
     floor : float
@@ -155,7 +157,7 @@ def tune(
     Raises
     ------
     XmlcError
-        The method or the measure is unknown, shapes differ, or an estimate is no probability.
+        The method or the measure is unknown, shapes differ, or an estimate, a prior or the floor is not in 0 .. 1.
 
     Notes
     -----
@@ -173,12 +175,14 @@ def tune(
     if method not in METHODS:
         raise XmlcError(f"threshold method {method!r} is unknown; expected one of {', '.join(METHODS)}")
     spe, Y = checked_pair(spe, Y)
+    priors = per_label(shares_in(Y) if priors is None else priors, Y.shape[1], np.float64, "priors", "share")
+    floors = per_label(floor, Y.shape[1], np.float32, "floor", "probability")
     points: list[Tried] = []
     best, best_score, best_thresholds = 0, -1.0, np.empty(0, dtype=np.float32)
     *_, measure = names = scores_of(method, measure)
     learned = spe if unlabelled is None or method not in UNLABELLED_METHODS else unlabelled
     for point in METHODS[method].sweep(learned, Y, priors, grid):
-        thresholds = np.maximum(point.thresholds, np.float32(floor))
+        thresholds = np.maximum(point.thresholds, floors)
         scores = measure_scores(Y, apply_thresholds(spe, thresholds), names)
         if scores[measure] > best_score:
             best, best_score, best_thresholds = len(points), scores[measure], thresholds

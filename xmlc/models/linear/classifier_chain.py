@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 import numpy as np
 from scipy import sparse
 
@@ -13,8 +11,7 @@ from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.inference.samples import Samples, marginals_of
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.counter_random import random_unit, stream_key
-from xmlc.kernels.csr import as_labels
-from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
+from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.stored import Field
 from xmlc.models.domains import pcc
@@ -68,11 +65,6 @@ class ProbabilisticClassifierChain(LabelLogistic):
     order: str = "given"
     label_scale: float = 1.0
 
-    def fit(self, X: object, Y: object) -> Self:
-        """Choose C unless it is given, then train one logistic regression for each label."""
-        check_hyperparameters(self)
-        return super().fit(X, as_labels(Y)[:, ::-1] if self.order == "reversed" else Y)
-
     def sample(self, X: object, n_samples: int | None = None) -> sparse.csr_array:
         """Draw label sets from the estimated P(Y | x).
 
@@ -117,6 +109,11 @@ class ProbabilisticClassifierChain(LabelLogistic):
         shares.data[shares.data <= thresholds[shares.indices]] = 0.0
         shares.eliminate_zeros()
         return shares
+
+    def _training_data(self, X: object, Y: object) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """Check training data, and put the labels into the order of the chain."""
+        X, Y = super()._training_data(X, Y)
+        return X, Y[:, ::-1] if self.order == "reversed" else Y
 
     def _draw(
         self, X: sparse.csr_array, weights_by_feature: np.ndarray, n_samples: int, first: int

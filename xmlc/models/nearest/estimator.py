@@ -118,9 +118,10 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
 
     def _chosen(self, X: sparse.csr_array, Y: sparse.csr_array) -> float:
         """Choose beta by the ranking of a sample of the instances, each left out of its neighbours."""
-        rows, hits = sample(X.shape[0]), {}
+        rows, hits, model = sample(X.shape[0]), {}, copy(self).set_params(S=min(self.S + 1, X.shape[0]))
+        model._remember_names(X)  # which has none any more
         for beta in (0.0, 1.0):
-            found = copy(self).set_params(S=min(self.S + 1, X.shape[0]), beta=beta).neighbours(X[rows])
+            found = model.set_params(beta=beta).neighbours(X[rows])
             others = found[0] != rows[:, None]
             others[others.all(axis=1), -1] = False  # of more than S equal instances the farthest goes
             numbers, similarities = (part[others].reshape(rows.size, -1) for part in found)

@@ -12,6 +12,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.csr import KernelCSR, as_features, as_labels, kernel_csr, stack_estimates, unit_rows
 from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters, hyperparameters
+from xmlc.kernels.frames import check_names, column_names
 from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream
 from xmlc.models.base import SparseProbabilityEstimator, not_finite
@@ -173,8 +174,8 @@ class OPLT(SparseProbabilityEstimator):
         Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
         self._check_hyperparameters()
-        X = as_features(X)
-        x = self._bounded(X, X.shape[0] * self.epochs)
+        features = as_features(X)
+        x = self._bounded(features, features.shape[0] * self.epochs)
         X, Y = self._training_data(X, Y)
         order = random_permutation(X.shape[0], self.random_state, Stream.PLT_ORDER)
         self._start(cross_validated(self._with_step, 1.0, 0.3, X, Y) if self.gamma is None else 1.0)
@@ -212,7 +213,8 @@ class OPLT(SparseProbabilityEstimator):
         ----------
         X : sparse or dense array, shape (n, d)
         Y : sparse or dense boolean array, shape (n, m)
-            Both may have more columns than before, or fewer.
+            Both may have more columns than before, or fewer. A frame must have the features of the first, in their
+            order; its labels may be more, behind those of the frames before.
 
         Raises
         ------
@@ -366,14 +368,22 @@ class OPLT(SparseProbabilityEstimator):
     def _stream(self, X: object, Y: object) -> tuple[KernelCSR, KernelCSR]:
         """Check more of the stream, add capacity for its labels, and return it as kernels take it."""
         self._check_hyperparameters()
-        X, Y = as_features(X), as_labels(Y)
+        given, labels, X, Y = X, column_names(Y), as_features(X), as_labels(Y)
         if X.shape[0] != Y.shape[0]:
             raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
         learned = self.n_instances_ if self._is_fitted() else 0
         x, y = self._bounded(X, learned + X.shape[0]), kernel_csr(Y)
-        if not self._is_fitted():
+        if labels is not None:
+            known: np.ndarray = getattr(self, "label_names_in_", labels)
+            check_names(known[: labels.size], labels[: known.size], "label")  # those behind them are new labels
+        if self._is_fitted():
+            self._check_names(given)
+        else:
+            self._remember_names(given)
             self.n_features_in_, self.n_labels_ = 0, 0
             self._start()
+        if labels is not None:
+            self.label_names_in_ = known if known.size > labels.size else labels
         if self._shape != self._wanted_shape():
             raise InvalidParameterError(
                 f"OPLT: (policy, growth, arity, max_leaf) are {self._wanted_shape()}, but the tree grew with "
@@ -462,6 +472,7 @@ class OPLT(SparseProbabilityEstimator):
     def _instances(self, X: object) -> sparse.csr_array:
         """Check instances, scale them, and give them as many features as the stream had: others have no weight."""
         self._check_fitted()
+        self._check_names(X)
         X = as_features(X)
         X = unit_rows(X) if self.unit_norm else X
         if X.shape[1] > self.n_features_in_:

@@ -37,7 +37,7 @@ class NapkinXCModel(ProgramModel):
         """Return the estimates above ``threshold``, float32 CSR of shape (n, m)."""
         X = self._instances(X)
         limits = self._label_thresholds(threshold)
-        found = self._estimates(X, **self._prediction_options(min(float(limits.min()), 1.0)))
+        found = self._estimates(X, **self._prediction_options(float(limits.min())))
         return estimates_above(*found, limits)  # the program's >= on tau becomes our strict >
 
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,97 @@
+"""Data frames of pandas, without importing it: their values, their rows, and the names of their columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from xmlc.core.errors import InvalidDataError
+
+SHOWN = 5  # names in a message
+
+
+def is_frame(data: object) -> bool:
+    """Tell whether data is a frame."""
+    return hasattr(data, "iloc") and hasattr(data, "columns")
+
+
+def frame_values(frame: Any, name: str) -> Any:
+    """Return the values of a frame as a matrix of numbers or truth values: sparse where all columns are sparse.
+
+    Columns of different types, and of those that know missing values, become float64; what is missing is NaN.
+
+    Raises
+    ------
+    InvalidDataError
+        A column holds neither numbers nor truth values.
+    """
+    for column, dtype in frame.dtypes.items():
+        if dtype.kind not in "biuf":
+            raise InvalidDataError(
+                f"{name}: column {column!r} is of type {dtype}; expected numbers or truth values: encode or convert "
+                "it, or leave it out"
+            )
+    kinds = set(frame.dtypes)
+    if len(kinds) == 1:
+        kind = kinds.pop()
+        if isinstance(kind, np.dtype):
+            return np.asarray(frame)
+        if getattr(kind, "fill_value", None) == 0:  # SparseDtype
+            return frame.sparse.to_coo()
+    return frame.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def rows_of(data: Any, rows: np.ndarray | slice) -> Any:
+    """Return some rows of a frame, a matrix or a list."""
+    if is_frame(data):
+        return data.iloc[rows]
+    if isinstance(data, list):
+        return data[rows] if isinstance(rows, slice) else [data[i] for i in rows]
+    return (data.tocsr() if hasattr(data, "tocsr") else np.asarray(data))[rows]
+
+
+def n_rows(data: Any) -> int:
+    """Return the number of rows of a frame, a matrix or a list."""
+    return int(data.shape[0]) if hasattr(data, "shape") else len(data)
+
+
+def column_names(data: object) -> np.ndarray | None:
+    """Return the names of the columns, an array of objects; None where there are none, or none of text.
+
+    Raises
+    ------
+    TypeError
+        Only some are text, as in scikit-learn.
+    """
+    names = np.asarray(getattr(data, "columns", ()), dtype=object)
+    kinds = sorted({type(name).__name__ for name in names})
+    if "str" in kinds and len(kinds) > 1:
+        raise TypeError(
+            f"names of columns are of the types {', '.join(kinds)}; expected text for all (X.columns.astype(str)), or "
+            "for none"
+        )
+    return names if kinds == ["str"] else None
+
+
+def check_names(known: np.ndarray, found: np.ndarray, of: str = "feature") -> None:
+    """Refuse names of columns that are others than those of the training, with scikit-learn's message.
+
+    Raises
+    ------
+    InvalidDataError
+        A name is new or missing, or their order is another.
+    """
+    if np.array_equal(known, found):
+        return
+    new, missing = sorted(set(found) - set(known)), sorted(set(known) - set(found))
+    lines = [f"The {of} names should match those that were passed during fit."]
+    for title, names in (
+        (f"{of} names unseen at fit time", new),
+        (f"{of} names seen at fit time, yet now missing", missing),
+    ):
+        lines += [f"{title.capitalize()}:", *(f"- {one}" for one in names[:SHOWN])] if names else []
+        lines += ["- ..."] if len(names) > SHOWN else []
+    if not new and not missing:
+        lines.append(f"{of.capitalize()} names must be in the same order as they were in fit.")
+    raise InvalidDataError("\n".join(lines) + "\n")
