@@ -1,14 +1,20 @@
 """Thresholds from out-of-fold estimates: beside a loop, over models of this package and of scikit-learn."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
@@ -146,3 +152,40 @@ def test_hyperparameters_of_its_parts_are_searched(multilabel):
     search = GridSearchCV(model, {"estimator__epochs": [1, 2]}, scoring=score, cv=2, error_score="raise").fit(X, Y)
     assert set(search.best_params_) == {"estimator__epochs"}
     assert not hasattr(model, "thresholds_")
+
+
+@pytest.mark.filterwarnings("ignore:Label not", "ignore:A column-vector y")
+@pytest.mark.parametrize("m", [1, 4])
+@pytest.mark.parametrize(
+    "estimator", [RandomForestClassifier(5, random_state=0), MultiOutputClassifier(GaussianNB()), PLT(epochs=1)]
+)
+def test_columns_for_the_classes_of_a_label_become_its_estimate(estimator, m, multilabel):
+    X, Y = (part.toarray() for part in multilabel(30, 6, 4))
+    Y[:, 3], Y[4, 3], Y[:, 2] = False, True, True  # of one class in a fold, and everywhere
+    model = OutOfFold(estimator, folds=3, threshold=0.0).fit(X, Y[:, :m].astype(int))
+    found, classes = model.estimator_.predict_proba(X), model.estimator_.classes_
+    if not sparse.issparse(found):
+        found, classes = (found, classes) if isinstance(found, list) else ([found], [classes])
+        found = np.column_stack([own @ np.float64(of) for own, of in zip(found, classes)])
+    np.testing.assert_allclose(
+        model.predict_proba(X).toarray(), found.toarray() if sparse.issparse(found) else found, rtol=1e-6
+    )
+    assert (model.predict(X).toarray() == (model.predict_proba(X).toarray() > model.thresholds_)).all()
+
+
+def test_columns_of_frames_are_taken_by_name(multilabel):
+    X, Y = multilabel(30, 3, 4)
+    x, y = pd.DataFrame(X.toarray(), columns=[*"abc"]), pd.DataFrame(Y.toarray().astype(int), columns=[*"wxyz"])
+    cities = x.assign(city=["u", "v", "w"] * 10).set_index(np.arange(30)[::-1])
+    columns = ColumnTransformer([("city", OneHotEncoder(), ["city"]), ("number", "passthrough", ["a", "c"])])
+    by_hand = np.column_stack([(cities[["city"]].to_numpy() == [*"uvw"]), x[["a", "c"]]]).astype(float)
+    expected = OutOfFold(PLT(epochs=2), folds=3).fit(by_hand, Y)
+    model = OutOfFold(make_pipeline(columns, PLT(epochs=2)), folds=3).fit(cities, y)
+    np.testing.assert_array_equal(model.thresholds_, expected.thresholds_)
+    assert model.feature_names_in_.tolist() == [*"abc", "city"]
+    assert (model.predict(cities[["city", *"cba"]]) != expected.predict(by_hand)).nnz == 0
+    named = OutOfFold(PLT(epochs=2), folds=3).fit(x, y)
+    assert named.n_features_in_ == 3
+    with pytest.raises(ValueError, match="must be in the same order"):
+        named.predict(x[[*"cba"]])
+    assert not hasattr(OutOfFold(PLT()), "feature_names_in_")

@@ -22,6 +22,7 @@ OF_LISTS = "sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True) makes 
 MOST_COLUMNS = np.iinfo(np.int32).max
 COMPRESSED = ("csr", "csc", "bsr")
 INDEXED = (*COMPRESSED, "coo")  # formats that are index arrays
+Kind = Literal["number", "share", "probability"]
 REMEDIES = {
     "share": ("shares", "divide counts by the number of instances"),
     "probability": ("probabilities", "divide percentages by 100"),
@@ -183,9 +184,7 @@ def check_probabilities(values: np.ndarray, name: str, most: float = 1.0) -> Non
         )
 
 
-def per_label(
-    value: object, n_labels: int, dtype: type, name: str, kind: Literal["number", "share", "probability"] = "number"
-) -> np.ndarray:
+def per_label(value: object, n_labels: int, dtype: type, name: str, kind: Kind = "number") -> np.ndarray:
     """Return a number, or one number per label, as an array of shape (m,).
 
     Parameters

@@ -18,7 +18,7 @@ from xmlc.core.errors import InvalidDataError, XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
 from xmlc.kernels.arrays import sort
-from xmlc.kernels.csr import as_estimates, as_labels, kernel_csr, per_label, with_values
+from xmlc.kernels.csr import Kind, as_estimates, as_labels, kernel_csr, per_label, with_values
 from xmlc.kernels.estimator import Estimator, hyperparameters, not_fitted
 from xmlc.kernels.frames import column_names
 from xmlc.metrics.measure import F1, Overlap
@@ -77,10 +77,10 @@ def apply_thresholds(spe: object, thresholds: float | np.ndarray) -> sparse.csr_
     return predicted
 
 
-def limits_of(spe: sparse.csr_array, thresholds: float | np.ndarray, name: str) -> np.ndarray:
+def limits_of(spe: sparse.csr_array, thresholds: float | np.ndarray, name: str, kind: Kind = "number") -> np.ndarray:
     """Return the thresholds of the labels in the type in which they are compared (see `apply_thresholds`)."""
     wide = spe.dtype == np.float64 and np.asarray(thresholds).dtype != np.float32
-    return per_label(thresholds, spe.shape[1], np.float64 if wide else np.float32, name)
+    return per_label(thresholds, spe.shape[1], np.float64 if wide else np.float32, name, kind)
 
 
 class ThresholdMethod(Estimator):

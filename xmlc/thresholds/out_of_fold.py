@@ -15,6 +15,7 @@ from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.csr import as_estimates, as_labels, with_values, without_zeros
 from xmlc.kernels.domains import COMMON, SHARE, whole
 from xmlc.kernels.estimator import Estimator, Hyperparameters, check_hyperparameters, hyperparameters, not_fitted
+from xmlc.kernels.frames import n_rows, rows_of
 from xmlc.kernels.streams import Stream
 from xmlc.thresholds.bounds import lower_bounds, priors
 from xmlc.thresholds.methods import apply_thresholds, limits_of
@@ -35,8 +36,8 @@ class OutOfFold(Estimator):
     ----------
     estimator : object
         A model with ``fit(X, Y)`` and ``predict_proba(X)``, of this package, scikit-learn or yours; it is not changed.
-        ``predict_proba`` returns a sparse or dense matrix of shape (n, m), the floor goes to its parameter
-        ``threshold``, if it has one.
+        ``predict_proba`` returns a sparse or dense matrix of shape (n, m), or a list with an array of shape (n, 2) for
+        each label, as some of scikit-learn's models do; the floor goes to its parameter ``threshold``, if it has one.
     method : str or object
         A name that `xmlc.thresholds.tune` takes, such as ``"fta"``, ``"sto"`` or ``"ofo"``: its grid is tried, with the
         papers' lower bounds, and the best by ``measure`` on the out-of-fold estimates is taken. Or a threshold method,
@@ -58,6 +59,9 @@ class OutOfFold(Estimator):
     thresholds_ : ndarray of float32, shape (m,)
     estimator_ : object
         The model of all instances.
+    n_labels_ : int
+    feature_names_in_, n_features_in_
+        Those of ``estimator_``.
     estimates_ : csr_array of float32, shape (n, m)
         Out-of-fold estimates of the training set: any method can be fitted to them, without another training.
 
@@ -90,7 +94,7 @@ class OutOfFold(Estimator):
 
         Parameters
         ----------
-        X : sparse or dense array, shape (n, d), or list of n texts
+        X : sparse or dense array or frame, shape (n, d), or list of n texts
             As the estimator takes it.
         Y : sparse or dense boolean array, shape (n, m)
             Label sets, likewise.
@@ -102,7 +106,7 @@ class OutOfFold(Estimator):
             hyperparameter is out of its range.
         """
         check_hyperparameters(self)
-        truth, n_instances = as_labels(Y), X.shape[0] if hasattr(X, "shape") else len(X)
+        truth, n_instances = as_labels(Y), n_rows(X)
         if n_instances != truth.shape[0]:
             raise InvalidDataError(f"X has {n_instances} instances but Y has {truth.shape[0]}")
         if n_instances < self.folds:
@@ -112,7 +116,7 @@ class OutOfFold(Estimator):
         def estimate(fold: int) -> sparse.csr_array:
             others, model = np.flatnonzero(fold_of != fold), unfitted(self.estimator)
             model.fit(rows_of(X, others), rows_of(Y, others))
-            return estimates_above(model, rows_of(X, np.flatnonzero(fold_of == fold)), self.threshold)
+            return estimates_above(model, rows_of(X, np.flatnonzero(fold_of == fold)), self.threshold, truth.shape[1])
 
         pieces = [(fold,) for fold in range(self.folds)]
         parts = run_pieces(estimate, pieces, self.n_jobs, title="out-of-fold estimates", unit="folds")
@@ -122,6 +126,7 @@ class OutOfFold(Estimator):
         self.thresholds_ = np.maximum(self._learned(truth), np.float32(self.threshold))
         self.estimator_ = unfitted(self.estimator)
         self.estimator_.fit(X, Y)
+        self.n_labels_ = truth.shape[1]
         return self
 
     def _learned(self, Y: sparse.csr_array) -> np.ndarray:
@@ -138,13 +143,25 @@ class OutOfFold(Estimator):
         """Return the estimates above a threshold, by default the floor: float32 CSR of shape (n, m)."""
         if not hasattr(self, "estimator_"):
             raise not_fitted(self)
-        return estimates_above(self.estimator_, X, self.threshold if threshold is None else threshold)
+        floor = self.threshold if threshold is None else threshold
+        return estimates_above(self.estimator_, X, floor, self.n_labels_)
 
     def predict(self, X: Any) -> sparse.csr_array:
         """Return the label sets, boolean CSR of shape (n, m): the labels whose estimates exceed their thresholds."""
         if not hasattr(self, "estimator_"):
             raise not_fitted(self)
         return apply_thresholds(self.predict_proba(X, self.thresholds_), self.thresholds_)
+
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """Names of the features, where the model has them: it compares them, or takes columns by name."""
+        names: np.ndarray = self.estimator_.feature_names_in_
+        return names
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features, where the model has it."""
+        return int(self.estimator_.n_features_in_)
 
     def get_params(self, deep: bool = True) -> Hyperparameters:
         """Return the hyperparameters by name, with ``deep`` those of estimator and method too: ``estimator__C``."""
@@ -172,18 +189,29 @@ def unfitted(estimator: Any) -> Any:
     return clone(estimator, safe=False)  # what has no hyperparameters is copied
 
 
-def rows_of(data: Any, numbers: np.ndarray) -> Any:
-    """Return some rows of a matrix or of a list."""
-    if isinstance(data, list):
-        return [data[i] for i in numbers]
-    return (data.tocsr() if hasattr(data, "tocsr") else np.asarray(data))[numbers]
-
-
-def estimates_above(model: Any, X: Any, threshold: float | np.ndarray) -> sparse.csr_array:
+def estimates_above(model: Any, X: Any, threshold: float | np.ndarray, n_labels: int) -> sparse.csr_array:
     """Return the estimates of any model that are strictly greater than a threshold, CSR of shape (n, m)."""
     if "threshold" in inspect.signature(model.predict_proba).parameters:
         return as_estimates(model.predict_proba(X, threshold=threshold))
-    spe = as_estimates(model.predict_proba(X))
-    limits = limits_of(spe, threshold, "threshold")
+    found = model.predict_proba(X)
+    if isinstance(found, list) or (n_labels == 1 and isinstance(found, np.ndarray) and hasattr(model, "classes_")):
+        found = of_positive_class(model, found)
+    spe = as_estimates(found)
+    limits = limits_of(spe, threshold, "threshold", "probability")
     above = spe.data.astype(limits.dtype, copy=False) > limits[spe.indices]
     return without_zeros(with_values(spe, np.where(above, spe.data, spe.dtype.type(0))))
+
+
+def of_positive_class(model: Any, found: Any) -> np.ndarray:
+    """Return estimates, shape (n, m), of models of scikit-learn that give a column for each class of a label.
+
+    Parameters
+    ----------
+    model : object
+        Its ``classes_`` are those of each label: of one without negative or positive instances only one.
+    found : list of ndarray, shape (n, classes of the label); of a single label the array itself
+    """
+    classes = model.classes_
+    if not isinstance(found, list):
+        found, classes = [found], [classes]
+    return np.column_stack([own[:, np.asarray(of) == 1].max(axis=1, initial=0.0) for own, of in zip(found, classes)])
