@@ -32,10 +32,9 @@ def build(tmp_path):
 def test_unknown_table_and_unfit_records(build):
     with pytest.raises(XmlcError, match=r"table .table9. is unknown; expected one of .*table1, table2"):
         build("9", [ranking()])
-    with pytest.raises(XmlcError, match="no record of method 'ofo-ab'"):
-        build("table4", [thresholds(name="bibtex", method="fta")])
-    with pytest.raises(XmlcError, match="ofo-ab"):
-        build("table2", [thresholds(name="scene", method="ofo-ab")])
+    for name, method in (("table4", "fta"), ("table2", "ofo-ab")):
+        with pytest.raises(XmlcError, match=r"no record of kind 'thresholds', .* of the models and methods"):
+            build(name, [thresholds(name="bibtex", method=method)])
 
 
 def test_every_table_has_its_keys_in_front(build):

@@ -115,7 +115,7 @@ def read_need(need: Need, records: Sequence[Path], needed: bool = True) -> Seque
     """Read the records of one need; without ``needed`` there may be none of them."""
     if need.kind in OTHER_FILES:
         return OTHER_FILES[need.kind](records) if needed or records else []
-    return read_records(records, kinds()[need.kind], need.portion, needed)
+    return read_records(records, kinds()[need.kind], need.portion, needed, need.takes)
 
 
 def read_published(name: str, paper: str, folder: Path | None) -> Published:
@@ -128,7 +128,13 @@ def read_published(name: str, paper: str, folder: Path | None) -> Published:
     return printed
 
 
-def read_records(paths: Iterable[Path], kind: type[R], portion: str, needed: bool = True) -> list[R]:
+def read_records(
+    paths: Iterable[Path],
+    kind: type[R],
+    portion: str,
+    needed: bool = True,
+    takes: Callable[[str, str | None], bool] = lambda model, method: True,
+) -> list[R]:
     """Read and check records; other kinds and portions are left out.
 
     Parameters
@@ -139,6 +145,8 @@ def read_records(paths: Iterable[Path], kind: type[R], portion: str, needed: boo
         What the models were trained on.
     needed : bool
         Whether none of this kind is an error.
+    takes : callable
+        Says of a model and a method whether their records are wanted.
 
     Returns
     -------
@@ -155,7 +163,7 @@ def read_records(paths: Iterable[Path], kind: type[R], portion: str, needed: boo
     records = []
     for path in paths:
         record = read_record(path)
-        if not isinstance(record, kind) or record.portion != portion:
+        if not isinstance(record, kind) or record.portion != portion or not takes(record.model, record.method_name):
             continue
         identity = (record.dataset.name, record.model, record.method_name, record.seed)
         if identity in found:
@@ -168,6 +176,7 @@ def read_records(paths: Iterable[Path], kind: type[R], portion: str, needed: boo
         raise XmlcError(
             f"no record of kind {kind.KIND!r}, portion {portion!r}, among {len(paths)} files; "
             f"expected files that {f'`xmlc {kind.COMMAND}`' if kind.COMMAND else 'your script'} wrote"
+            " of the models and methods that it is about"
         )
     _check_one_story(records, list(found.values()))
     return records

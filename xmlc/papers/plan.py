@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from xmlc.core.sources import command_files, source_digest, source_files
 from xmlc.papers import figure_of, modules_of, table_of
 from xmlc.suites import paths
 from xmlc.suites.project import Project
-
-if TYPE_CHECKING:  # a job of a cluster, which reads the plan, builds no table
-    from xmlc.papers.plotting import FigureDefinition
-    from xmlc.papers.tables.table import TableDefinition
 
 TABLE_FILES, FIGURE_FILES = ("csv", "md", "tex"), ("svg", "png")
 
@@ -36,25 +32,49 @@ def plan_of(project: Project) -> dict[str, SuitePlan]:
         paper: SuitePlan(
             suite.title,
             paper in project.settings.papers,
-            {name: table_of(name, paper).files(project, paper) for name in suite.tables},
-            {name: figure_of(name, paper).files(project, paper) for name in suite.figures},
+            {name: files for name, files in tables_of(project, paper).items() if files},
+            {name: files for name, files in figures_of(project, paper).items() if files},
         )
         for paper, suite in project.suites.items()
     }
 
 
+def tables_of(project: Project, paper: str) -> dict[str, list[str]]:
+    """Return the records of each table of a suite; none where nothing that is selected gives those that it needs."""
+    return {name: table_of(name, paper).files(project, paper) for name in project.suites[paper].tables}
+
+
+def figures_of(project: Project, paper: str) -> dict[str, list[str]]:
+    """Return the records of each figure of a suite, as `tables_of`."""
+    return {name: figure_of(name, paper).files(project, paper) for name in project.suites[paper].figures}
+
+
+def left_out(project: Project, papers: Iterable[str], figures: bool = True) -> str:
+    """Name the tables and figures of some suites that are not made, with the reason; nothing where all are."""
+    lists = []
+    for paper in papers:
+        of_paper = tables_of(project, paper) | (figures_of(project, paper) if figures else {})
+        if missing := [name for name, files in of_paper.items() if not files]:
+            lists.append(f"{paper} {', '.join(missing)}")
+    reason = "left out, because no selected model on a selected dataset gives their records"
+    return f"{reason}: {'; '.join(lists)}" if lists else ""
+
+
 def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
     """Return the files of each target by its name: all, tables, peers, a suite, a dataset."""
 
-    def of_planned(files: Callable[[Project, str], list[str]]) -> list[str]:
-        return [file for paper in project.planned_papers for file in files(project, paper)]
+    def of_papers(files: Callable[[Project, str], list[str]], *papers: str) -> list[str]:
+        chosen = papers or project.planned_papers
+        if said := left_out(project, chosen, figures=files is result_files):
+            print(said, file=sys.stderr, flush=True)
+        return [file for paper in chosen for file in files(project, paper)]
 
     found: dict[str, Callable[[], list[str]]] = {
-        "all": partial(of_planned, result_files),
-        "tables": partial(of_planned, table_files),
+        "all": partial(of_papers, result_files),
+        "tables": partial(of_papers, table_files),
         "peers": partial(peers_files, project),
     }
-    found |= {paper: partial(result_files, project, paper) for paper in project.suites}
+    found |= {paper: partial(of_papers, result_files, paper) for paper in project.suites}
     datasets = (name for paper in project.suites for name in project.datasets_of(paper))
     of_datasets = {name: partial(records_of_dataset, project, name) for name in datasets}
     return found | of_datasets | found  # demo is the suite, not its dataset
@@ -63,26 +83,22 @@ def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
 def peers_files(project: Project) -> list[str]:
     """List the table and the figure of baselines of each planned suite that has some (extra `peers`)."""
     with_peers = [paper for paper in project.settings.papers if project.suites[paper].peers]
+    with_peers = [paper for paper in with_peers if table_of("peers", paper).files(project, paper)]
     tables = [f"{paths.TABLE.of(paper=paper, table='peers')}.md" for paper in with_peers]
     return tables + [f"{paths.FIGURE.of(paper=paper, figure='pareto')}.svg" for paper in with_peers]
 
 
 def table_files(project: Project, paper: str) -> list[str]:
     """List the files of a suite's tables, without tables that have no records."""
-    tables = [table for table in project.suites[paper].tables if _can_be_made(project, paper, table_of(table, paper))]
+    tables = [table for table, records in tables_of(project, paper).items() if records]
     return [f"{paths.TABLE.of(paper=paper, table=table)}.{ending}" for table in tables for ending in TABLE_FILES]
 
 
 def result_files(project: Project, paper: str) -> list[str]:
     """List the files of a suite's tables and figures, without those that have no records."""
-    figures = [name for name in project.suites[paper].figures if _can_be_made(project, paper, figure_of(name, paper))]
+    figures = [name for name, records in figures_of(project, paper).items() if records]
     drawn = [f"{paths.FIGURE.of(paper=paper, figure=name)}.{ending}" for name in figures for ending in FIGURE_FILES]
     return table_files(project, paper) + drawn
-
-
-def _can_be_made(project: Project, paper: str, definition: TableDefinition | FigureDefinition) -> bool:
-    """Return whether there are records: some tables of a paper are about few-shot datasets alone."""
-    return not project.suites[paper].few_shot or bool(definition.files(project, paper))
 
 
 def records_of_dataset(project: Project, dataset: str) -> list[str]:

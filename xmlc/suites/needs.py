@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from xmlc.metrics.measures import UNLABELLED_METHODS
@@ -30,13 +31,29 @@ class Need:
         A module of `xmlc.records`, which reads them.
     portion : str
         What their models were trained on: ``full``, ``80``, or nothing where there is no model.
-    files : callable
-        Names them, given project, suite, and datasets or None.
+    named : callable
+        Names their files, given project, suite, and datasets or None.
+    models, methods : callable or None
+        Which models and methods they are of, as far as those are named; None for all.
     """
 
     kind: str
     portion: str
-    files: Files
+    named: Files
+    models: Callable[[str], bool] | None = None
+    methods: Callable[[str], bool] | None = None
+
+    def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+        """Return the paths of the records, of a suite's datasets or of some of them."""
+        found = self.named(project, paper, datasets)
+        if not (self.models or self.methods):
+            return found
+        runs = [paths.IN_RUN.read(file) for file in found]
+        return [file for file, run in zip(found, runs) if run and self.takes(run["model"], PurePath(file).stem)]
+
+    def takes(self, model: str, method: str | None) -> bool:
+        """Say whether records of a model, and of a method where they have one, are needed."""
+        return (self.models is None or self.models(model)) and (self.methods is None or self.methods(method or ""))
 
 
 @dataclass(frozen=True)
@@ -46,8 +63,15 @@ class Declared:
     name: str
     needs: tuple[Need, ...]
 
+    @property
+    def first(self) -> tuple[Need, ...]:
+        """The needs of which one must be met."""
+        return self.needs[:1]
+
     def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-        """Return the paths of the records that it is made from, of a suite's datasets or of some of them."""
+        """Return the paths of the records that it is made from, of a suite's datasets or of some; maybe of none."""
+        if not any(need.files(project, paper, datasets) for need in self.first):
+            return []
         return [file for need in self.needs for file in need.files(project, paper, datasets)]
 
 
@@ -136,6 +160,17 @@ def _searched(project: Project, paper: str, datasets: Sequence[str] | None) -> l
     return list(dict.fromkeys(file for file in found if file))
 
 
+def _ranked_with_ranges(project: Project, paper: str, datasets: Sequence[str] | None) -> list[str]:
+    """Name the rankings of models that have ranges, or are searched where they have no values."""
+    models = project.suites[paper].models
+    runs = project.runs(paper, datasets)
+    return [
+        run.file(paths.RANKING)
+        for run in runs
+        if models[run.model].tuning or (models[run.model].auto and project.tuned_by(run.model, run.dataset))
+    ]
+
+
 def _peer_methods(suite: Suite, run: Run) -> list[str]:
     """List the methods of a run's model, none of a baseline whose scores take no thresholds."""
     peer = suite.peers.get(run.model)
@@ -183,6 +218,7 @@ INFERRED_FROM_ESTIMATES = Need("inference", "80", _inferred("80"))
 ENSEMBLES = Need("forest", "full", of_each_run(paths.FOREST, _is_of_ensembles))
 FEW_SHOT_STREAMS = Need("progressive", "full", of_each_run(paths.PROGRESSIVE, _is_few_shot_stream))
 SEARCHES = Need("training", "", _searched)
+RANKINGS_OF_SEARCHED = Need("ranking", "full", _ranked_with_ranges)
 SIMULATIONS = Need("simulation", "", lambda project, paper, _: [paths.SIMULATION.of(paper=paper)])
 PEER_RANKINGS = Need("ranking", "full", of_each_run(paths.RANKING, peers=True))
 PEER_THRESHOLDS = Need("thresholds", "80", of_methods(paths.EVALUATION, _peer_methods, peers=True))

@@ -62,7 +62,7 @@ def test_a_row_for_each_model_and_a_column_for_each_dataset(tmp_path):
 
 def test_records_that_make_no_figure(tmp_path):
     paths = write(tmp_path, [thresholds(method="ofo-ab")])
-    with pytest.raises(XmlcError, match="no record of the methods sto, fta, ofo"):
+    with pytest.raises(XmlcError, match="no record of kind 'thresholds'"):
         draw_figure("1", "demo", paths)
     with pytest.raises(XmlcError, match="figure 'figure2' is unknown"):
         draw_figure("2", "demo", paths)

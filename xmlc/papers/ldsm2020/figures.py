@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -43,19 +44,24 @@ PANEL, FEW_LEVELS = (3.5, 2.7), 7
 SHADES = ("0.6", GREEN, VERMILION, BLUE)  # of arities
 
 
-@figure("figure4", ENSEMBLES)
+OURS_GROWN, BINARY_GROWN, COMPARED = (
+    replace(ENSEMBLES, models=names.__contains__) for names in ((OURS,), (BINARY,), (OURS, OTHER))
+)
+
+
+@figure("figure4", OURS_GROWN)
 def figure4(paper: str, records: Sequence[ForestRecord]) -> Figure:
     """Draw Figure 4: P@k and nDCG@k against the number of trees, a panel for each dataset."""
-    return _panels(_of_model(records, OURS), _draw_growth, score_legend)
+    return _panels(records, _draw_growth, score_legend)
 
 
-@figure("figure5", SIZES)
+@figure("figure5", replace(SIZES, models=OURS.__eq__))
 def figure5(paper: str, records: Sequence[SweepRecord]) -> Figure:
     """Draw Figure 5: P@k and nDCG@k against the largest number of nodes of a tree, and the depth that it gives."""
-    return _panels(_of_model(records, OURS), _draw_sweep, score_legend)
+    return _panels(records, _draw_sweep, score_legend)
 
 
-@figure("figure6", ENSEMBLES, RANKINGS)
+@figure("figure6", COMPARED, RANKINGS)
 def figure6(paper: str, forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> Figure:
     """Draw Figure 6: single trees beside ensembles, precision on the left and nDCG on the right."""
     names = _datasets(forests)
@@ -93,10 +99,10 @@ def figure1(
     return sheet
 
 
-@figure("figure2", ENSEMBLES)
+@figure("figure2", OURS_GROWN)
 def figure2(paper: str, records: Sequence[ForestRecord]) -> Figure:
     """Draw Figure 2: depth of the deepest tree against the number of labels K, over 1, 2 and 3 times log_M K."""
-    shaped = [(record, record.trees) for record in _of_model(records, OURS) if record.trees]
+    shaped = [(record, record.trees) for record in records if record.trees]
     sheet, ((axes,),) = _sheet(1, 1, 1.5)
     arities: dict[float, list[float]] = {}
     for name in _datasets([record for record, _ in shaped]):
@@ -125,11 +131,9 @@ def _objectives_figure(name: str, trees: int) -> FigureDefinition:
     bounds of J (Lemma 1).
     """
 
-    @figure(name, ENSEMBLES)
+    @figure(name, BINARY_GROWN)
     def draw(paper: str, records: Sequence[ForestRecord]) -> Figure:
         """Draw the objectives J against epochs, level by level."""
-        if not (records := [record for record in _of_model(records, BINARY) if record.objectives]):
-            raise XmlcError(f"figure: no record of {BINARY} has objectives; expected those of a forest that was split")
         names = _datasets(records)
         sheet, grid = _sheet(len(names), trees, 1.25)
         for row, name in zip(grid, names, strict=True):
@@ -178,6 +182,9 @@ def _style(metric: str, k: int) -> dict[str, Any]:
 
 
 def _draw_bars(axes: Axes, groups: dict[str, Scores], metric: str) -> None:
+    if not groups:
+        axes.set_axis_off()
+        return
     for place, scores in enumerate(groups.values()):
         for shift, k in enumerate(COLOURS):
             axes.bar(place + 0.27 * (shift - 1), scores[f"{metric}@{k}"], 0.25, color=COLOURS[k],
@@ -287,13 +294,6 @@ def _mean_scores(rows_of: Iterable[tuple[float, Mapping[str, float]]]) -> dict[f
         found.setdefault(value, []).append(metrics)
     means = {value: {n: float(np.mean([m[n] for m in rows])) for n in SCORES} for value, rows in sorted(found.items())}
     return {value: {n: 100 * mean for n, mean in of_value.items()} for value, of_value in means.items()}
-
-
-def _of_model(records: Sequence[R], model: str) -> list[R]:
-    found = [record for record in records if record.model == model]
-    if not found:
-        raise XmlcError(f"figure: no record is of {model}; expected one for each dataset")
-    return found
 
 
 def _of_dataset(records: Sequence[R], name: str) -> list[R]:

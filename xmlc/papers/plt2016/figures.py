@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -43,12 +44,9 @@ LEGEND_WIDTH, LEGEND_LINE = 6.4, 0.2
 NARROWEST = 4.4
 
 
-@figure("figure1", THRESHOLDS)
+@figure("figure1", replace(THRESHOLDS, methods=STYLES.__contains__))
 def figure1(paper: str, records: Sequence[ThresholdRecord]) -> Figure:
     """Draw Figure 1 of plt2016: macro-F of STO, FTA and OFO against 1/c, a panel for each model and dataset."""
-    records = [record for record in records if record.method in STYLES]
-    if not records:
-        raise XmlcError(f"figure1: no record of the methods {', '.join(STYLES)} is given")
     models = list(dict.fromkeys(record.model for record in records))
     datasets = list(dict.fromkeys(record.dataset.name for record in records))
     sheet = _sheet(len(models), len(datasets))

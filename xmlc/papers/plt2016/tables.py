@@ -51,7 +51,7 @@ from xmlc.records.thresholds import ThresholdRecord
 from xmlc.records.thresholds import frame as threshold_frame
 from xmlc.steps.tuning.ranges import AUTO, Range
 from xmlc.suites.needs import MEASURES as MEASURED
-from xmlc.suites.needs import RANKINGS, THRESHOLDS, THRESHOLDS_OF_FULL
+from xmlc.suites.needs import RANKINGS, RANKINGS_OF_SEARCHED, THRESHOLDS, THRESHOLDS_OF_FULL
 from xmlc.suites.suite import ModelSpec, Suite
 
 Records = Sequence[ThresholdRecord]
@@ -83,15 +83,15 @@ def table1(paper: str, records: Sequence[RankingRecord], published: Published) -
     )
 
 
-@table("table2", ("dataset", "model", "method"), THRESHOLDS, THRESHOLDS_OF_FULL)
+ELSEWHERE = ("ofo-ab", *MEASURE_METHODS)  # methods of table4 and of measures
+OF_TABLE_2 = [replace(need, methods=lambda name: name not in ELSEWHERE) for need in (THRESHOLDS, THRESHOLDS_OF_FULL)]
+
+
+@table("table2", ("dataset", "model", "method"), *OF_TABLE_2)
 def table2(paper: str, records: Records, published: Published, of_full: Records = ()) -> Table:
     """Build Table 2 of plt2016: test macro-F, milliseconds and inner products of each threshold method."""
     keys, measures = ("dataset", "model", "method"), ("macro_f", "test_ms", "inner_products")
-    records = [record for record in _with(of_full, records) if record.method not in ("ofo-ab", *MEASURE_METHODS)]
-    if not records:
-        raise XmlcError(
-            "table2: all records are of ofo-ab or of for-<measure>, which stand in tables table4 and measures"
-        )
+    records = _with(of_full, records)
     others = (*SET_METRICS[1:], *FURTHER_SET_METRICS, "predicted_per_instance", "validation_macro_f")
     wanted = (*measures, *others, "c", "a", "b", "tune_seconds", "test_threads")
     frame = csv_frame(average_seeds(thresholds.frame(records), keys), keys, wanted)
@@ -135,13 +135,14 @@ def by_method(frame: pd.DataFrame, published: Published, name: str) -> Panel:
     return Panel(BY_METHOD[name], rows, keys, columns)
 
 
-@table("table4", ("model", "dataset"), THRESHOLDS)
-def table4(paper: str, records: Sequence[ThresholdRecord], published: Published) -> Table:
+TUNED, BESIDE = (replace(THRESHOLDS, methods=names.__contains__) for names in (("ofo-ab",), ("fta", "sto")))
+
+
+@table("table4", ("model", "dataset"), TUNED, BESIDE)
+def table4(paper: str, tuned: Records, published: Published, beside: Records = ()) -> Table:
     """Build Table 4 of plt2016: OFO with a and b tuned, beside FTA and STO."""
     keys = ("model", "dataset")
-    records = [record for record in records if record.method in ("ofo-ab", "fta", "sto")]
-    if all(record.method != "ofo-ab" for record in records):
-        raise XmlcError("table4: no record of method 'ofo-ab' is given; expected one for each dataset and model")
+    records = [*tuned, *beside]
     averaged = average_seeds(thresholds.frame(records), (*keys, "method"))
     scores = [name for name in ("macro_f", "macro_f" + DEVIATION) if name in averaged]
     chosen = _scores_as(averaged, "ofo-ab", "test_macro_f", averaged.columns.drop("method"))
@@ -217,7 +218,7 @@ def _names(model: ModelSpec) -> list[str]:
     return list(dict.fromkeys([*(model.tuning or {}), *(name for trial in trials for name in trial)]))
 
 
-@table("table3", HYPERPARAMETER_KEYS, RANKINGS, takes_suite=True)
+@table("table3", HYPERPARAMETER_KEYS, RANKINGS_OF_SEARCHED, takes_suite=True)
 def table3(paper: str, records: Sequence[RankingRecord], published: Published, suite: Suite | None) -> Table:
     """Build Table 3 of plt2016: ranges beside the paper's, and the values that the models were trained with."""
     searched = searched_models(suite)
@@ -318,13 +319,13 @@ def _values_panel(model: str, names: list[str], frame: pd.DataFrame) -> Panel:
 MEASURE_KEYS = ("dataset", "model", "tuned_for")
 
 
-@table("measures", MEASURE_KEYS, MEASURED, THRESHOLDS_OF_FULL)
+OF_MEASURES = (*MEASURE_METHODS, *UNLABELLED_METHODS)
+
+
+@table("measures", MEASURE_KEYS, replace(MEASURED, methods=OF_MEASURES.__contains__), THRESHOLDS_OF_FULL)
 def measures(paper: str, records: Records, published: Published, of_full: Records = ()) -> Table:
     """Build the table of measures: a row for each that thresholds were tuned for, a column for each."""
-    methods = (*MEASURE_METHODS, *UNLABELLED_METHODS)
-    records = [record for record in _with(of_full, records) if record.method in methods]
-    if not records:
-        raise XmlcError(f"measures: no record of the methods {', '.join(methods)} is given; expected at least one")
+    records = _with(of_full, records)
     tuned = threshold_frame(records)
     tuned["tuned_for"] = tuned.pop("method").replace(MEASURE_METHODS)
     wanted = (

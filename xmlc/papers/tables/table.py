@@ -276,6 +276,11 @@ class TableDefinition(Declared):
     measured_models: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
 
+    @property
+    def first(self) -> tuple[Need, ...]:
+        """The needs of which one must be met."""
+        return self.needs if self.partial else super().first
+
     def __call__(self, *given: Any) -> Table:
         """Build the table."""
         return self.build(*given)
