@@ -6,6 +6,7 @@ import pytest
 from xmlc.core.errors import XmlcError
 from xmlc.models.plt import PLT
 from xmlc.models.registry import ESTIMATORS, estimator_class, estimator_files, make_estimator
+from xmlc.models.warm_up import check_kept
 
 OWN_MODEL = '''
 """Estimates every label by its frequency."""
@@ -40,6 +41,84 @@ def test_estimator_is_made_from_configuration():
     model = make_estimator("plt", {"arity": 4, "gamma": 0.5}, seed=7, n_jobs=2)
     assert isinstance(model, PLT)
     assert (model.arity, model.gamma, model.random_state, model.n_jobs) == (4, 0.5, 7, 2)
+
+
+KEEPING = """
+from xmlc.models.plt import PLT
+import numpy as np
+{model}
+        self.kept_ = None
+        {keep}
+        return self
+
+    def predict_proba(self, X, threshold=0.0):
+        {use}
+        row = self.frequencies_.astype(np.float32)
+        return sparse.csr_array(np.tile(row, (X.shape[0], 1)))
+"""
+
+
+def keeping(folder, keep, use="pass"):
+    """Return the name of an estimator of the user's own that keeps something else too, and the estimator."""
+    begin = OWN_MODEL.partition("        return self")[0]
+    (folder / "mine.py").write_text(KEEPING.format(model=begin, keep=keep, use=use))
+    return f"{folder}/mine.py:Frequencies", make_estimator(f"{folder}/mine.py:Frequencies", {}, seed=0)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["None", "True", "'text'", "0.1", "['a', 1, None]", "{'a': [1, 2.5]}", "np.float32(0.1)", "np.array(3)", "2**70",
+     "np.array(['a', 'b'])", "np.zeros((0, 3))"],
+)  # fmt: skip
+def test_what_fit_keeps_is_there_again(value, tmp_path, multilabel):
+    X, Y = multilabel(30, 6, 4)
+    name, model = keeping(tmp_path, f"self.kept_ = {value}")
+    check_kept(name, model, X, Y)
+    model.fit(X, Y).save(tmp_path / "model")
+    kept = type(model).load(tmp_path / "model").kept_
+    assert type(kept) is type(model.kept_) or kept.ndim == 0
+    assert getattr(kept, "dtype", None) == getattr(model.kept_, "dtype", None)
+    assert np.array_equal(kept, model.kept_)
+
+
+@pytest.mark.parametrize(
+    ("keep", "said"),
+    [
+        ("self.kept_ = PLT()", "attribute kept_ is PLT"),
+        ("self.kept_ = X", "attribute kept_ is csr_array"),
+        ("self.kept_ = [np.zeros(2)]", "attribute kept_ is list"),
+        ("self.kept_ = {'a': np.zeros(2)}", "attribute kept_ is dict"),
+        ("self.kept_ = np.array([None, 'a'])", "attribute kept_ is ndarray"),
+        ("self.kept_ = float('nan')", "attribute kept_ is float"),
+        ("self.kept_ = fit_ = lambda: 0", "attribute kept_ is function"),
+        ("self.kept = np.zeros(2)", "attribute kept is ndarray"),
+        ("self._kept = 1", "attribute _kept is int"),
+        ("self.scale = {1}", "set cannot be written as JSON"),
+    ],
+)
+def test_what_cannot_be_saved_is_refused_with_its_name_and_nothing_is_left(keep, said, tmp_path, multilabel):
+    X, Y = multilabel(30, 6, 4)
+    name, model = keeping(tmp_path, keep)
+    with pytest.raises(XmlcError, match=f"Frequencies cannot be saved: {said}"):
+        check_kept(name, model, X, Y)
+    with pytest.raises(XmlcError, match=said):
+        model.fit(X, Y).save(tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize(
+    ("keep", "use", "said"),
+    [
+        ("del self.n_labels_", "pass", "fit does not set n_labels_"),
+        ("pass", "return np.zeros((X.shape[0], 4))", "predict_proba returns ndarray"),
+        ("type(self).made = np.ones(4) * 0.5", "del type(self).made", "AttributeError: .*made"),
+        ("type(self).calls = 1", "type(self).calls += 1; self.frequencies_ = np.full(4, 1 / type(self).calls)",
+         "its estimates are other ones"),
+    ],
+)  # fmt: skip
+def test_a_model_that_is_another_once_it_is_loaded_is_refused(keep, use, said, tmp_path, multilabel):
+    with pytest.raises(XmlcError, match=said):
+        check_kept(*keeping(tmp_path, keep, use), *multilabel(30, 6, 4))
 
 
 def test_typos_are_named():

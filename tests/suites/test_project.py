@@ -303,12 +303,19 @@ def test_the_models_of_all_suites_are_in_order():
 
 
 OWN_MODELS = """
-class Centroids:
+import abc
+import sklearn.base
+from sklearn.base import BaseEstimator
+from xmlc.models import base
+class Centroids(base.SparseProbabilityEstimator):
     pass
-class Powers:
+class Powers(abc.ABC, Centroids):
     def __init__(self, power=1, *, scale=1): ...
-class Any:
+class Any(BaseEstimator, base.SparseProbabilityEstimator):
     def __init__(self, **more): ...
+class Alone:
+    pass
+class Learned(abc.ABC, BaseEstimator, sklearn.base.ClassifierMixin, Alone, object): ...
 """
 
 
@@ -324,11 +331,15 @@ class Any:
             {"estimator": "my_model.py:Powers", "hyperparameters": {"powr": 1}},
             "Powers has no hyperparameter powr",
         ),
+        ({"estimator": "my_model.py:Alone"}, "my_model.py:12: found class Alone, expected a class derived from xmlc."),
+        ({"estimator": "my_model.py:Learned"}, "my_model.py:14: found class Learned, expected a class derived from"),
+        ({"estimator": "broken.py:Mine"}, "broken.py:2: '(' was never closed"),
     ],
 )
 def test_what_does_not_exist_is_named_with_the_nearest(model, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my_model.py").write_text(OWN_MODELS)
+    (tmp_path / "broken.py").write_text("class Mine: ...\nx = (1,\n")
     with pytest.raises(XmlcError) as error:
         check_models(suite_with(**model))
     assert said in str(error.value)

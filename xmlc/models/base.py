@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass
 from mmap import mmap
@@ -22,15 +24,19 @@ DESCRIPTION = "model.json"
 ENTRIES = {"estimator": str, "format": int, "hyperparameters": dict, "n_features": int, "n_labels": int, "arrays": list}
 ENTRIES |= {"meta": dict}
 NAMES = ("feature_names_in_", "label_names_in_")
+# Attributes that are saved with the description, or are of the last prediction.
+KEPT_ELSEWHERE = ("n_features_in_", "n_labels_", "inner_products_", "certified_", *NAMES)
 MOST_RANKED = 1000  # labels of a ranking, where there are fewer labels
 
 
 class SparseProbabilityEstimator(Estimator):
     """Base of the estimators that give sparse probability estimates (SPE).
 
-    A subclass implements ``fit`` and ``predict_proba``; learned attributes end in an underscore. Ranking then sorts all
-    estimates, and the learned arrays are saved. One that can rank with less, or learns more than arrays, overrides
-    ``predict_top_k``, ``_state`` and ``_restore``. ``FIELDS`` lists the arrays that a stored model has.
+    A subclass implements ``fit``, which calls ``_training_data``, and ``predict_proba``; learned attributes end in an
+    underscore. Ranking then sorts all estimates; one that can rank with less overrides ``predict_top_k``. Saved are
+    arrays, numbers, strings, truth values, None, and lists and dictionaries of these but arrays. One that learns more
+    overrides ``_state``, which returns arrays by name and a dictionary for JSON, and ``_restore``, which is given both
+    and sets the attributes again. ``FIELDS`` lists the arrays that a stored model has.
 
     Attributes
     ----------
@@ -148,18 +154,22 @@ class SparseProbabilityEstimator(Estimator):
         Raises
         ------
         XmlcError
-            The folder holds any other file, or is a symbolic link or the working directory; nothing is changed.
+            The folder holds any other file, or is a symbolic link or the working directory, or the model has learned
+            what cannot be saved; nothing is changed.
         """
         self._check_fitted()
         arrays, meta = self._state()
+        about = {"estimator": type(self).__name__, "format": self.MODEL_FORMAT}
+        about |= {"hyperparameters": self.get_params(), "n_features": self.n_features_in_}
+        about |= {"n_labels": self.n_labels_, "arrays": sorted(arrays), "meta": meta}
+        about |= {name: list(getattr(self, name)) for name in NAMES if hasattr(self, name)}
         with atomic_folder(path) as folder:
-            for name, array in arrays.items():
-                np.save(folder / f"{name}.npy", array)
-            about = {"estimator": type(self).__name__, "format": self.MODEL_FORMAT}
-            about |= {"hyperparameters": self.get_params(), "n_features": self.n_features_in_}
-            about |= {"n_labels": self.n_labels_, "arrays": sorted(arrays), "meta": meta}
-            about |= {name: list(getattr(self, name)) for name in NAMES if hasattr(self, name)}
-            write_json(folder / DESCRIPTION, about)
+            try:
+                for name, array in arrays.items():
+                    np.save(folder / f"{name}.npy", array, allow_pickle=False)
+                write_json(folder / DESCRIPTION, about)
+            except (TypeError, ValueError) as error:
+                raise XmlcError(f"{type(self).__name__} cannot be saved: {error}") from error
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -238,18 +248,32 @@ class SparseProbabilityEstimator(Estimator):
         if not self._is_fitted():
             raise not_fitted(self)
 
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Return the learned arrays, and what else is learned: numbers, for JSON."""
-        learned = {name: value for name, value in vars(self).items() if name.endswith("_")}
-        for passing in ("inner_products_", "certified_", *NAMES):
-            learned.pop(passing, None)
-        return {name: value for name, value in learned.items() if isinstance(value, np.ndarray)}, {}
+        arrays, meta, new = {}, {}, vars(self.unfitted())
+        for name, value in vars(self).items():
+            if name in KEPT_ELSEWHERE or name in self._hyperparameter_names():
+                continue
+            if not name.endswith("_") and name in new and _shown(new[name]) == _shown(value):
+                continue  # as `__init__` makes it
+            is_array = isinstance(value, np.generic) or type(value) in (np.ndarray, np.memmap)
+            if name.endswith("_") and is_array and not value.dtype.hasobject:
+                arrays[name] = np.asarray(value)
+            elif name.endswith("_") and _is_json(value):
+                meta[name] = value
+            else:
+                raise XmlcError(
+                    f"{type(self).__name__} cannot be saved: attribute {name} is {type(value).__name__}; expected that "
+                    "what fit keeps has a name that ends in _ and is an array, a number, a string, or a list or "
+                    "dictionary of numbers and strings. Keep it as such, or write the methods _state and _restore"
+                )
+        return arrays, meta
 
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
         """Set the learned state from what `_state` returned."""
         if self.FIELDS:
             self._check_arrays(arrays)
-        self.__dict__.update(arrays)
+        self.__dict__.update(meta | {name: array if array.ndim else array[()] for name, array in arrays.items()})
 
     def _check_arrays(self, arrays: Mapping[str, np.ndarray], fields: Iterable[Field] | None = None) -> None:
         """Compare stored arrays with the list of those that such a model has."""
@@ -308,6 +332,19 @@ def not_finite(model: object, values: np.ndarray) -> InvalidDataError:
         f"{sizes.min(initial=np.inf):g} and {sizes.max(initial=0):g}: scale the features "
         "(sklearn.preprocessing.MaxAbsScaler), or bring hyperparameters nearer to their defaults"
     )
+
+
+def _shown(value: object) -> str:
+    """Show a value without its place in memory."""
+    return re.sub(" at 0x[0-9a-fA-F]+", "", repr(value))
+
+
+def _is_json(value: object) -> bool:
+    """Say whether JSON gives a value back as it was."""
+    try:
+        return bool(json.loads(json.dumps(value, allow_nan=False)) == value)
+    except (TypeError, ValueError, RecursionError):
+        return False
 
 
 def writeable_maps(state: Any) -> Any:

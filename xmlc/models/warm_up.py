@@ -1,12 +1,15 @@
-"""A model's first, untimed run on a few rows, which compiles the code to be timed."""
+"""A model's first, untimed run on a few rows: it compiles the code to be timed, and tells what a user's class keeps."""
 
 from __future__ import annotations
 
 import math
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from scipy import sparse
 
+from xmlc.core.errors import XmlcError
 from xmlc.core.passport import WARM_UP_ROWS
 from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
@@ -23,3 +26,43 @@ def warm_up(model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.cs
         # it has inner nodes and what builds them is compiled.
         copy, rows = copy.set_params(max_leaf=hyperparameters["arity"]), math.ceil(WARM_UP_ROWS / share)
     copy.fit(X[:rows], Y[:rows])
+
+
+def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array) -> None:
+    """Refuse a class of the user's own whose copy, fitted to a few rows, is not the same once it was saved.
+
+    Parameters
+    ----------
+    estimator : str
+        As the configuration names it.
+    model : SparseProbabilityEstimator
+    X : csr_array, shape (n, d)
+    Y : csr_array of bool, shape (n, m)
+
+    Raises
+    ------
+    XmlcError
+        It keeps what cannot be saved, or gives no estimates, or others when it is loaded.
+    """
+    if ".py:" not in estimator:
+        return
+    X, Y, copy = X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS], model.unfitted()
+    copy.fit(X, Y)
+    if not hasattr(copy, "n_labels_"):
+        raise XmlcError(f"{estimator}: fit does not set n_labels_; begin it with X, Y = self._training_data(X, Y)")
+    expected: Any = copy.predict_proba(X)
+    if not sparse.issparse(expected) or expected.shape != Y.shape:
+        found = f"{type(expected).__name__} {getattr(expected, 'shape', '')}"
+        raise XmlcError(f"{estimator}: predict_proba returns {found}; expected csr_array {Y.shape}")
+    with TemporaryDirectory() as folder:
+        copy.save(Path(folder, "model"))
+        try:
+            found = type(copy).load(Path(folder, "model")).predict_proba(X)
+            reason = "its estimates are other ones" if (found != expected).nnz else ""
+        except Exception as error:  # of the user's code
+            reason = f"{type(error).__name__}: {error}"
+    if reason:
+        raise XmlcError(
+            f"{estimator}: once it is saved and loaded, {reason}; expected that all that fit keeps stands in "
+            "attributes that end in _, or in what the methods _state and _restore save and set"
+        )

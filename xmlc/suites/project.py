@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import json
 import re
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
@@ -23,6 +25,8 @@ from xmlc.suites import paths
 from xmlc.suites.settings import Search, Settings
 from xmlc.suites.suite import CONFIG, ModelSpec, Run, Suite, read_suites
 
+BASE = "xmlc.models.base.SparseProbabilityEstimator"  # by its name: importing it loads SciPy
+NO_BASES = {*sys.stdlib_module_names, "sklearn"}  # packages that derive nothing from it
 SPLITS = 5  # over which the trials of the key `search` are scored
 
 
@@ -278,11 +282,38 @@ def _own_arguments(estimator: str, where: str) -> tuple[str, dict[str, None] | N
         expected = nearest(kind, re.findall(r"^class (\w+)", text, re.MULTILINE) or ["a class of it"])
         raise XmlcError(f"{where}{file} has no class {kind}, expected {expected}")
     try:
-        body = next(part for part in ast.parse(text).body if isinstance(part, ast.ClassDef) and part.name == kind).body
-        init = next(part for part in body if isinstance(part, ast.FunctionDef) and part.name == "__init__").args
-    except (SyntaxError, StopIteration):
+        parts = ast.parse(text).body
+    except SyntaxError as error:
+        raise XmlcError(f"{where}{file}:{error.lineno}: {error.msg}; expected a file of Python") from error
+    classes = {part.name: part for part in parts if isinstance(part, ast.ClassDef)}
+    if kind not in classes:  # imported, say
         return kind, None
-    return kind, None if init.kwarg else dict.fromkeys(one.arg for one in init.args[1:] + init.kwonlyargs)
+    if not _may_estimate(classes[kind], classes, parts):
+        expected = f"a class derived from {BASE}, as in `class {kind}({BASE.rpartition('.')[2]}):`"
+        raise XmlcError(f"{where}{file}:{classes[kind].lineno}: found class {kind}, expected {expected}")
+    found = [part.args for part in classes[kind].body if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
+    if not found or found[0].kwarg:
+        return kind, None
+    return kind, dict.fromkeys(one.arg for one in found[0].args[1:] + found[0].kwonlyargs)
+
+
+def _may_estimate(found: ast.ClassDef, classes: Mapping[str, ast.ClassDef], parts: Iterable[ast.stmt]) -> bool:
+    """Say whether a class, or one that it derives from, has a base from elsewhere than its file, Python and sklearn."""
+    others: set[str] = set()  # names of what Python and scikit-learn have
+    for part in parts:
+        if isinstance(part, ast.ImportFrom) and (part.module or "").partition(".")[0] in NO_BASES:
+            others |= {name.asname or name.name for name in part.names}
+        elif isinstance(part, ast.Import):
+            names = [name for name in part.names if name.name.partition(".")[0] in NO_BASES]
+            others |= {name.asname or name.name.partition(".")[0] for name in names}
+    for base in found.bases:
+        name = ast.unparse(base)
+        if name in classes:
+            if name != found.name and _may_estimate(classes[name], classes, parts):
+                return True
+        elif name.partition(".")[0] not in others and not hasattr(builtins, name):
+            return True
+    return False
 
 
 def _values(model: ModelSpec) -> Iterator[tuple[str, object]]:

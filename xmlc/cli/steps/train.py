@@ -11,6 +11,7 @@ from xmlc.core.files import folder_bytes
 from xmlc.core.passport import step_costs, with_passport
 from xmlc.data.prepared import Prepared
 from xmlc.models.registry import make_estimator
+from xmlc.models.warm_up import check_kept
 from xmlc.records.base import Portion
 from xmlc.records.training import Search, SearchRecord, TrainingRecord
 from xmlc.steps.subject import description
@@ -54,6 +55,7 @@ def command(
             result = read_result(tuned, estimator, prepared.digest)
             hyperparameters |= result.best["hyperparameters"]
         model = make_estimator(estimator, hyperparameters, seed, threads)
+        check_kept(estimator, model, *prepared.part(part))
         times = fit_timed(model, *prepared.part(part))
         model.save(folder)
         last = with_passport(step_costs("train", threads, prepared.meta["name"], name, PORTIONS[part], written=folder))

@@ -15,6 +15,7 @@ from xmlc.core.passport import passport
 from xmlc.core.sources import command_files, source_digest, source_files
 from xmlc.data.prepared import Prepared
 from xmlc.models.registry import estimator_files, make_estimator
+from xmlc.models.warm_up import check_kept
 from xmlc.steps.subject import dataset_of
 from xmlc.steps.tuning.journal import Journal, journal_of, read_result, write_result
 from xmlc.steps.tuning.plan import METHODS, plan_auto, plan_in_ranges, plan_in_stages, run_plan
@@ -71,7 +72,9 @@ def command(
 ) -> None:
     """Search, without reading the test set; an interrupted search goes on behind its last finished trial."""
     prepared, given = Prepared(data), parse_parameters(parameters)
-    first = make_estimator(estimator, given, seed, threads).get_params()
+    model = make_estimator(estimator, given, seed, threads)
+    check_kept(estimator, model, *prepared.part("fit"))
+    first = model.get_params()
     if sum(search is not None for search in (space, stages, auto)) != 1:
         raise XmlcError(f"{out}: give ranges (--space), trials in stages (--stages) or --auto, one of the three")
     if tuned is not None and stages is None:
