@@ -1,10 +1,11 @@
 # The suite's entry. `snakemake --cores 8` reproduces what config/config.yaml lists; README.md and docs/running.md name others.
 from snakemake.utils import min_version
 
+from xmlc.core.job_lines import note_interrupts
 from xmlc.core.sources import command_files, source_digest
 from xmlc.papers import figure_of, plan, table_of
 from xmlc.suites import jobs, paths
-from xmlc.suites.controller import check_downloads, guard, read_project, refuse_typos, remove_old_logs
+from xmlc.suites.controller import check_downloads, end_if_interrupted, guard, read_project, refuse_typos, remove_old_logs
 from xmlc.suites.needs import unlabelled
 from xmlc.suites.resources import Requests
 from xmlc.suites.slurm import before_submission
@@ -24,6 +25,11 @@ onstart:
     check_downloads(workflow, project)
     before_submission(workflow)
     remove_old_logs(workflow)
+    note_interrupts()
+
+
+onerror:
+    end_if_interrupted()
 
 
 # Digests of source files and of entries of the catalogue are parameters, so that an edit reruns what it concerns.

@@ -14,12 +14,17 @@ from xmlc.core.files import OURS, atomic_folder
 from xmlc.suites.controller import check_targets, settle_times, sweep
 
 SNAKEFILE = """
-from xmlc.suites.controller import guard, remove_old_logs
+from xmlc.core.job_lines import note_interrupts
+from xmlc.suites.controller import end_if_interrupted, guard, remove_old_logs
 
 guard(workflow)
 
 onstart:
     remove_old_logs(workflow)
+    note_interrupts()
+
+onerror:
+    end_if_interrupted()
 
 rule wait:
     output: "made"
@@ -56,14 +61,14 @@ def run(folder, *arguments):
     return done.returncode, " ".join((done.stdout + done.stderr).split())
 
 
-def begun(folder):
+def begun(folder, stderr=subprocess.DEVNULL):
     """Start a run, in the background, that is in the midst of its only job."""
     running = subprocess.Popen(
         [*COMMAND, "wait"],
         cwd=folder,
         env=ENVIRONMENT,
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=stderr,
         start_new_session=True,
     )
     while not (folder / "begun").exists():
@@ -104,6 +109,18 @@ def test_the_same_command_goes_on_after_a_kill(folder):
     assert code == 0, said
     assert (folder / "made").exists()
     assert not unfinished.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_says_so_in_place_of_errors_and_goes_on(folder, number):
+    running = begun(folder, subprocess.PIPE)
+    os.killpg(running.pid, number)
+    said = running.communicate(timeout=60)[1].decode().splitlines()
+    assert said[-1] == "interrupted; give the same command again, and it goes on"
+    assert not [line for line in said if "rror" in line or "failed" in line or "status" in line]
+    assert running.returncode == 128 + number
+    (folder / "go").touch()
+    assert run(folder, "wait")[0] == 0
 
 
 def test_a_job_that_says_nothing_is_not_shown_with_what_an_earlier_attempt_said(folder):

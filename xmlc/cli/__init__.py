@@ -22,7 +22,7 @@ import click
 
 from xmlc import __version__
 from xmlc.core.advice import sentence_of
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import INTERRUPTED, XmlcError
 
 # Titles in the help, the commands below each, and what each does.
 GROUPS = {
@@ -103,9 +103,15 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; an `XmlcError` or an error of the system becomes a message and exit status 1."""
     try:
         try:
-            group.main(args=arguments, prog_name="xmlc")
+            sys.exit(group.main(args=arguments, prog_name="xmlc", standalone_mode=False))
         finally:
             _flush_standard_output()
+    except click.ClickException as error:  # of the way in which it was called
+        error.show()
+        sys.exit(error.exit_code)
+    except click.Abort:
+        click.echo(INTERRUPTED, err=True)
+        sys.exit(130)  # as a shell has it
     except XmlcError as error:
         _fail(str(error))
     except OSError as error:

@@ -9,6 +9,8 @@ WRITING_ONLY = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}  # no read
 OF_THE_MACHINE = WRITING_ONLY | {errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.EIO}
 OF_THE_MACHINE |= {errno.ESTALE, errno.ENOMEM}
 
+INTERRUPTED = "interrupted; give the same command again, and it goes on"
+
 
 class XmlcError(Exception):
     """A fault that the user can mend: the message gives the value found, the value expected and the remedy.

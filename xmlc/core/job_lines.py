@@ -8,6 +8,7 @@ loggers: it finds none in a package that is installed as editable, and a profile
 from __future__ import annotations
 
 import logging
+import signal
 import sys
 import time
 from collections import defaultdict
@@ -18,10 +19,13 @@ from typing import Any
 from snakemake_interface_logger_plugins.common import LogEvent
 from tabulate import tabulate
 
+from xmlc.core.errors import INTERRUPTED
+
 NOTHING_TO_DO = "Nothing to be done"
 OF_A_SHELL = "RuleException:\nCalledProcessError"  # with the whole command
 DERIVED = "input files updated by another job"
 PLANNED = "Nothing was run. With --printshellcmds this lists each job, its files and its command."
+INTERRUPTS: list[int] = []  # the signals that were to end this process
 LAST_LINES = 10  # of the log of a job that failed
 PORTIONS = {"full": "100 %", "80": "80 %"}
 
@@ -45,6 +49,8 @@ class JobLines(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Count a message, and write a line if it is worth one."""
+        if INTERRUPTS:
+            return  # jobs end with errors then, which are none
         line, about = None, record.__dict__
         event = about.get("event")
         if event == LogEvent.RUN_INFO:
@@ -71,6 +77,31 @@ class JobLines(logging.Handler):
         """Put before a text how many jobs are done and how long ago the first message was."""
         minutes, seconds = divmod(int(time.monotonic() - self.began), 60)
         return f"[{self.done} of {self.total}] {minutes}:{seconds:02} {text}"
+
+
+def end_in_a_sentence() -> None:
+    """Have Ctrl-C, where nobody else takes it, end this process with one sentence in place of a traceback."""
+    usual = sys.excepthook
+
+    def tell(kind: type[BaseException], error: BaseException, traceback: Any) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            print(INTERRUPTED, file=sys.stderr)
+        else:
+            usual(kind, error, traceback)
+
+    sys.excepthook = tell
+
+
+def note_interrupts() -> None:
+    """Note Ctrl-C and what `kill` sends by default, and leave to others what follows."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if callable(usual := signal.getsignal(number)):  # not ignored, as in the background
+
+            def note(number: int, frame: Any, usual: Any = usual) -> None:
+                INTERRUPTS.append(number)
+                usual(number, frame)
+
+            signal.signal(number, note)
 
 
 def show_lines(settings: Any) -> bool:

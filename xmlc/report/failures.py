@@ -10,7 +10,7 @@ from pathlib import Path
 from xmlc.papers.tables.made_of import MadeOf
 from xmlc.suites import paths
 
-MESSAGE = re.compile(r"^xmlc: error: (.+(?:\n(?!xmlc: error: |Traceback ).+)*)", re.MULTILINE)
+MESSAGE = re.compile(r"^(?:xmlc: error|Error): (.+(?:\n(?!xmlc: error: |Traceback ).+)*)", re.MULTILINE)
 TRACEBACK = "Traceback (most recent call last):"
 LONGEST = 400
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager, redirect_stderr, suppress
 from io import StringIO
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
@@ -157,8 +157,13 @@ def compile_parts(parts: Sequence[Part], cores: int) -> Iterator[tuple[Part, flo
         return
     with ProcessPoolExecutor(cores, get_context("spawn"), set_process_threads, (1,)) as pool:
         running = {pool.submit(compile_part, part): part for part in parts}
-        for future in as_completed(running):
-            yield running[future], future.result()
+        try:
+            for future in as_completed(running):
+                yield running[future], future.result()
+        finally:  # where it is interrupted, parts are left that take minutes
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in active_children():
+                process.terminate()
 
 
 def compile_part(part: Part) -> float:

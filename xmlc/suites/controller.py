@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from xmlc.core.advice import sentence_of
-from xmlc.core.errors import XmlcError, is_of_the_machine
+from xmlc.core.errors import INTERRUPTED, XmlcError, is_of_the_machine
 from xmlc.core.files import locked, remove_leftovers
-from xmlc.core.job_lines import plan_of, show_lines
+from xmlc.core.job_lines import INTERRUPTS, end_in_a_sentence, plan_of, show_lines
 from xmlc.core.schemas import nearest
 from xmlc.data.download import check_sources
 from xmlc.suites import paths
@@ -43,6 +43,7 @@ def guard(workflow: Any) -> None:
         Whose Snakefile is being read. Only when this is done does Snakemake say what it was called for.
     """
     execute, unlock = workflow.execute, workflow.unlock
+    end_in_a_sentence()
 
     def execute_alone(executor_plugin: Any, *others: Any, **named: Any) -> None:
         if not workflow.is_main_process:
@@ -158,6 +159,13 @@ def check_downloads(workflow: Any, project: Project) -> None:
     jobs = workflow.dag.needrun_jobs(exclude_finished=False)
     entries = [project.entry(job.wildcards.dataset) for job in jobs if job.rule.name == "download"]
     check_sources(entries, project.settings.mirror, Path(paths.RESOURCE).parent, project.catalogue)
+
+
+def end_if_interrupted() -> None:
+    """End a run that was interrupted with one sentence and the exit status of its signal."""
+    if INTERRUPTS:
+        print(INTERRUPTED, file=sys.stderr, flush=True)
+        sys.exit(128 + INTERRUPTS[0])
 
 
 def refuse(message: str) -> NoReturn:
