@@ -5,7 +5,14 @@ from xmlc.core.job_lines import note_interrupts
 from xmlc.core.sources import command_files, source_digest
 from xmlc.papers import figure_of, plan, table_of
 from xmlc.suites import jobs, paths
-from xmlc.suites.controller import check_downloads, end_if_interrupted, guard, read_project, refuse_typos, remove_old_logs
+from xmlc.suites.controller import (
+    check_downloads,
+    end_if_interrupted,
+    guard,
+    read_project,
+    refuse_typos,
+    remove_old_logs,
+)
 from xmlc.suites.needs import unlabelled
 from xmlc.suites.resources import Requests
 from xmlc.suites.slurm import before_submission
@@ -30,6 +37,7 @@ onstart:
 
 onerror:
     end_if_interrupted()
+    plan.make_of_the_rest(workflow, project)
 
 
 # Digests of source files and of entries of the catalogue are parameters, so that an edit reruns what it concerns.

@@ -1,6 +1,8 @@
 """What of a run is done, missing and failed."""
 
+import os
 import re
+from itertools import product
 
 import pytest
 from click.testing import CliRunner
@@ -8,8 +10,9 @@ from page_cases import plan_with
 from suite_cases import write_suite
 
 from xmlc.cli.results import status_command as command
+from xmlc.papers.tables.made_of import MadeOf
 from xmlc.report.failures import failures
-from xmlc.report.status import MADE, status_of
+from xmlc.report.status import MADE, status_of, to_text
 from xmlc.suites.settings import remember
 
 FULL = "results/{0}/{1}/seed{2}/full/ranking.json"
@@ -52,15 +55,57 @@ def test_records_are_missing_because_of_the_one_job_that_writes_them_all(run):
     assert [failure.step for failure in progress.failures] == ["thresholds"]
 
 
-def test_a_suite_that_nobody_asks_for_is_told_of_when_it_was_begun_or_is_named(run):
+@pytest.mark.parametrize(
+    ("log", "record"),
+    [
+        ("full/rank", "full/ranking"),
+        ("full/train_and_rank", "full/ranking"),
+        ("full/train_and_rank", "full/train"),
+        ("full/sweep-plt2016-alpha", "full/sweeps/plt2016/alpha"),
+        ("full/infer", "full/inference/h"),
+        ("80/estimate", "80/evaluation/sto"),
+    ],
+)
+@pytest.mark.parametrize("seeds", ["seed0", "seeds"])
+def test_a_record_is_missing_because_of_the_step_that_makes_it(run, log, record, seeds):
+    log = run / f"logs/scene/fastxml/{seeds}/{log}.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("Usage: xmlc x\n\nError: Missing argument 'RECORDS...'.\n")
+    plan = plan_with({"table2": [f"results/scene/fastxml/seed0/{record}.json"]})
+    progress = status_of(plan, run, failures(run / "logs"))["plt2016", "scene"]
+    assert (progress.done, progress.missing, progress.failed) == (0, 0, 1)
+    assert "0 results are there; 1 step failed" in to_text({("plt2016", "scene"): progress}).replace("0 of 1", "0")
+
+
+def test_a_table_is_done_while_it_is_of_the_records_that_are_there(run):
+    def is_done():
+        return status_of(plan_with({"table2": TABLES["table2"]}), run, [])["plt2016", MADE].done
+
+    first, second = (run / record for record in TABLES["table2"])
+    table = run / "results/tables/plt2016/table2"
+    assert is_done()
+    for one, later in ((first, True), (table.with_suffix(".md"), False)):
+        os.utime(one, ns=(2**61 + later, 2**61 + later))
+        assert is_done() != later
+        os.utime(one, ns=(1, 1))
+        assert is_done() == later
+    os.utime(table.with_suffix(".md"))
+    for records, done in (((first, second), True), ((first,), False), ((first, second, run / "gone.json"), False)):
+        MadeOf("table2", "plt2016", tuple(one.relative_to(run) for one in records)).write(table)
+        assert is_done() == done
+    MadeOf("table2", "plt2016", (first.relative_to(run),)).write(table)
+    second.unlink()  # its dataset failed: the table is of the others
+    assert is_done()
+
+
+def test_a_suite_that_nobody_asks_for_is_told_of_when_it_is_named(run):
     def papers(*named):
         return {paper for paper, _ in status_of(PLAN, run, [], named)}
 
-    assert papers() == {"plt2016"}
-    assert papers("scale") == {"scale"}
     (run / "results/big").mkdir()
     (run / "results/big/statistics.json").touch()
-    assert papers() == {"plt2016", "scale"}
+    assert papers() == {"plt2016"}
+    assert papers("scale") == {"scale"}
 
 
 @pytest.fixture
@@ -72,6 +117,8 @@ def configured(run):
     write_suite(run / "config/papers/plt2016.yaml", {"plt": {}}, datasets=["scene", "yeast"], tables=["table1"])
     for own in ("demo", "scale"):
         write_suite(run / f"config/{own}.yaml", {})
+    for dataset, name in product(("scene", "yeast"), ("statistics.json", "plt/seed0/full/train.json")):
+        (run / f"results/{dataset}/{name}").touch()
     (run / "results/tables/plt2016/table1.md").touch()
     return run
 
@@ -82,7 +129,7 @@ def test_the_exit_status_is_0_only_when_all_is_there(configured):
 
     done = status()
     assert done.exit_code == 0, done.output
-    assert "3 of 3 files are there; 0 steps failed" in done.output
+    assert "7 of 7 results are there; 0 steps failed" in done.output
     assert status("seeds=[0, 1]").exit_code == 1
     assert status("datasets=[scene]").exit_code == 0
     (configured / FULL.format("scene", "plt", 0)).unlink()

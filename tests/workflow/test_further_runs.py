@@ -118,6 +118,30 @@ def test_one_dataset_of_a_mirror_is_one_command(finished, multilabel):
     assert finished.planned("plt2016", *settings) == {}
 
 
+@pytest.mark.parametrize(("paper", "model"), [("plt2016", "fastxml"), ("gfm2011", "br"), ("ldsm2020", "fastxml")])
+def test_one_model_runs_to_the_end_and_with_k_without_a_dataset_that_fails(finished, multilabel, paper, model):
+    mirror = finished.folder / "another mirror"
+    for part in ("train", "test"):
+        save_repository(mirror / f"fine-set/{part}.txt", *multilabel(100, 15, 6))
+        (mirror / "broken-set").mkdir(exist_ok=True)
+        (mirror / f"broken-set/{part}.txt").write_text("2 3 2\n0 0:1\n1 1:\n")
+    settings = ("--config", f"models=[{model}]", f"mirror={mirror}", "tuning=null")
+    done = finished.run(paper, "--keep-going", *settings, "datasets=[fine-set, broken-set]")
+    assert done.returncode == 1
+    assert f"made without broken-set: results/figures/{paper}/figure1, " in done.stderr
+    tables = {file.name: file.read_text() for file in finished.folder.glob(f"results/tables/{paper}/*.csv")}
+    assert "fine-set" in tables["table1.csv"]
+    last = finished.xmlc("status").stdout
+    assert "tables, figures" in last
+    assert last.splitlines()[-1].endswith("; 1 step failed.")
+    assert "demo" not in last
+    assert finished.planned(paper, *settings, "datasets=[fine-set, broken-set]")["table"] == len(tables)
+    finished.run_well(paper, *settings, "datasets=[fine-set]")
+    assert finished.xmlc("status").returncode == 0
+    again = {file.name: file.read_text() for file in finished.folder.glob(f"results/tables/{paper}/*.csv")}
+    assert tables == again, "made of the same records"
+
+
 def test_killed_and_started_again_gives_the_same_tables_on_one_thread(finished):
     finished.run_well("demo")
     expected = finished.tables()

@@ -103,7 +103,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; an `XmlcError` or an error of the system becomes a message and exit status 1."""
     try:
         try:
-            sys.exit(group.main(args=arguments, prog_name="xmlc", standalone_mode=False))
+            sys.exit(group.main(args=arguments, prog_name="xmlc", standalone_mode=False) or 0)
         finally:
             _flush_standard_output()
     except click.ClickException as error:  # of the way in which it was called

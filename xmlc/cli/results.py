@@ -16,7 +16,7 @@ from xmlc.papers.tables.made_of import finished_tables
 from xmlc.report.archive import archived_files, write_archive
 from xmlc.report.contribute import contribute, contributed_tables, merged
 from xmlc.report.facts import facts_of
-from xmlc.report.failures import failures, separate_deleted
+from xmlc.report.failures import failures, separate_stale
 from xmlc.report.judge import Judge
 from xmlc.report.status import status_of, to_text
 from xmlc.report.verify import remove, verify
@@ -88,12 +88,12 @@ def report_command(reference: Path, contributed: bool, out: Path) -> None:
     from xmlc.report.page.render import to_html
 
     papers = Settings.read(read_config(CONFIG / "config.yaml")).papers
-    whole, gone = separate_deleted(finished_tables(TABLES, papers))
+    whole, stale = separate_stale(finished_tables(TABLES, papers))
     whole = merged([*whole, *contributed_tables()]) if contributed else whole
-    page = page_of(whole, failures(LOGS) + gone, Judge.of_project(CONFIG), Folders(reference=reference))
+    page = page_of(whole, failures(LOGS) + stale, Judge.of_project(CONFIG), Folders(reference=reference))
     with atomic_file(out) as temporary:
         temporary.write_text(to_html(page), encoding="utf-8")
-    for table in gone:
+    for table in stale:
         click.echo(f"{table.step}: {table.reason}", err=True)
     if page.own and page.best:
         click.echo(page.headline)
@@ -116,8 +116,8 @@ def _headlines(about: Page | PagePaper) -> list[str]:
 @click.option("--out", type=FILE, default=paths.FACTS, show_default=True, help="CSV to write.")
 def facts_command(out: Path) -> None:
     """Collect, write, count."""
-    whole, gone = separate_deleted(finished_tables(TABLES, ()))
-    facts = facts_of(whole, failures(LOGS) + gone, CONFIG)
+    whole, stale = separate_stale(finished_tables(TABLES, ()))
+    facts = facts_of(whole, failures(LOGS) + stale, CONFIG)
     with atomic_file(out) as temporary:
         facts.to_csv(temporary, index=False, lineterminator="\n")
     counts = facts["status"].value_counts(sort=False)

@@ -249,7 +249,7 @@ class SparseProbabilityEstimator(Estimator):
             raise not_fitted(self)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return the learned arrays, and what else is learned: numbers, for JSON."""
+        """Return the learned arrays, and what else is learned and JSON has."""
         arrays, meta, new = {}, {}, vars(self.unfitted())
         for name, value in vars(self).items():
             if name in KEPT_ELSEWHERE or name in self._hyperparameter_names():

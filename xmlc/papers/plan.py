@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 from xmlc.core.sources import command_files, source_digest, source_files
 from xmlc.papers import figure_of, modules_of, table_of
@@ -18,25 +21,49 @@ TABLE_FILES, FIGURE_FILES = ("csv", "md", "tex"), ("svg", "png")
 
 @dataclass(frozen=True)
 class SuitePlan:
-    """The tables and figures of a suite, by name the records that each is made from; the settings may request it."""
+    """The tables and figures of a suite, by name the records that each is made from; the settings may request it.
+
+    Attributes
+    ----------
+    title : str
+    requested : bool
+    tables, figures : dict of str to list of str
+    steps : list of str
+        What the steps make that lead to the records: statistics, results of searches, trainings, estimates.
+    """
 
     title: str
     requested: bool
     tables: dict[str, list[str]]
     figures: dict[str, list[str]]
+    steps: list[str] = field(default_factory=list)
 
 
 def plan_of(project: Project) -> dict[str, SuitePlan]:
     """List, suite by suite, the tables and figures that are configured and the records that they are made from."""
-    return {
-        paper: SuitePlan(
+    found = {}
+    for paper, suite in project.suites.items():
+        tables, figures = tables_of(project, paper), figures_of(project, paper)
+        steps = [step for files in (tables | figures).values() for file in files for step in _steps_to(project, file)]
+        found[paper] = SuitePlan(
             suite.title,
             paper in project.settings.papers,
-            {name: files for name, files in tables_of(project, paper).items() if files},
-            {name: files for name, files in figures_of(project, paper).items() if files},
+            {name: files for name, files in tables.items() if files},
+            {name: files for name, files in figures.items() if files},
+            list(dict.fromkeys(steps)),
         )
-        for paper, suite in project.suites.items()
-    }
+    return found
+
+
+def _steps_to(project: Project, record: str) -> list[str]:
+    """Name what is made before a record of a run, in running order."""
+    run = paths.IN_RUN.read(record)
+    if run is None:
+        return []
+    tuned = project.tuned_by(run["model"], run["dataset"])
+    steps = [paths.STATISTICS.of(**run), *([tuned] if tuned else [])]
+    steps += [paths.TRAINING.of(**run)] if record != paths.PROGRESSIVE.of(**run) else []
+    return steps + ([paths.ESTIMATES.of(**run)] if run["portion"] == "80" else [])
 
 
 def tables_of(project: Project, paper: str) -> dict[str, list[str]]:
@@ -78,6 +105,45 @@ def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
     datasets = (name for paper in project.suites for name in project.datasets_of(paper))
     of_datasets = {name: partial(records_of_dataset, project, name) for name in datasets}
     return found | of_datasets | found  # demo is the suite, not its dataset
+
+
+def make_of_the_rest(workflow: Any, project: Project) -> None:
+    """Make tables and figures that a run with --keep-going could not, without the datasets of jobs that did not end.
+
+    They are made as their jobs do, but for the records. Snakemake does not know of it; so that it makes them again
+    in the next run, one of the files is given an old time.
+
+    Parameters
+    ----------
+    workflow : snakemake.workflow.Workflow
+        Whose run has failed.
+    project : Project
+    """
+    unfinished = list(workflow.dag.needrun_jobs())
+    failed = {job.wildcards.dataset for job in unfinished if "dataset" in job.wildcards.keys()}
+    made = []
+    for job in unfinished if workflow.execution_settings.keep_going else []:
+        noun = job.rule.name
+        if noun not in ("table", "figure"):
+            continue
+        paper, name = job.wildcards.paper, job.wildcards[noun]
+        datasets = project.datasets_of(paper)
+        rest = [dataset for dataset in datasets if dataset not in failed]
+        records = (table_of if noun == "table" else figure_of)(name, paper).files(project, paper, rest)
+        if rest == datasets or not records or not all(Path(record).exists() for record in records):
+            continue
+        options = ["--published", paths.PUBLISHED] if noun == "table" else []
+        for suite in suite_of_table(project, paper, name) if noun == "table" else []:
+            options += ["--suite", suite]
+        command = ["xmlc", noun, name, "--paper", paper, *options, *records, "--out", job.params.prefix]
+        log_file = Path(job.log[0])
+        log_file.parent.mkdir(parents=True, exist_ok=True)
+        with log_file.open("w") as log:
+            if subprocess.run(command, stdout=log, stderr=log).returncode == 0:
+                made.append(job.params.prefix)
+                os.utime(job.output[-1 if noun == "figure" else 0], (1, 1))  # an old output: the next run makes it
+    if made:
+        print(f"made without {', '.join(sorted(failed))}: {', '.join(sorted(made))}", file=sys.stderr, flush=True)
 
 
 def peers_files(project: Project) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from xmlc.papers.tables.made_of import MadeOf
+from xmlc.papers.tables.made_of import SUFFIX, MadeOf
 from xmlc.suites import paths
 
 MESSAGE = re.compile(r"^(?:xmlc: error|Error): (.+(?:\n(?!xmlc: error: |Traceback ).+)*)", re.MULTILINE)
@@ -48,24 +48,24 @@ def failures(logs: Path) -> list[Failure]:
     return found
 
 
-def separate_deleted(tables: Sequence[MadeOf]) -> tuple[list[MadeOf], list[Failure]]:
-    """Separate tables whose records still exist from tables whose records were deleted.
+def separate_stale(tables: Sequence[MadeOf]) -> tuple[list[MadeOf], list[Failure]]:
+    """Separate tables that are of their records from tables whose records were deleted, or made again since.
 
     Returns
     -------
     whole : list of MadeOf
-    gone : list of Failure
+    stale : list of Failure
         One for each of the others, with the command that makes it again.
     """
-    whole, gone = [], []
+    whole, stale = [], []
     for made in tables:
-        missing = next((record for record in made.records if not record.exists()), None)
-        if missing is None:
+        file = Path(paths.TABLE.of(paper=made.paper, table=made.table))
+        if MadeOf.is_current(file.with_suffix(SUFFIX), made.records):
             whole.append(made)
             continue
-        reason = f"its records are gone; `snakemake results/tables/{made.paper}/{made.table}.md` makes them again"
-        gone.append(Failure(missing, f"{made.paper}, {made.table}", "", "", None, "", reason))
-    return whole, gone
+        reason = f"its records are gone or were made again since; `snakemake {file}.md` makes it again"
+        stale.append(Failure(file, f"{made.paper}, {made.table}", "", "", None, "", reason))
+    return whole, stale
 
 
 def error_message(text: str) -> str | None:
@@ -88,8 +88,10 @@ def _failure(log: Path, place: Path, reason: str) -> Failure:
         return Failure(log, place.as_posix(), "", "", None, "", reason)
     if found := paths.LOG_OF_TUNING.read(path):
         return Failure(log, "tune", found["dataset"], found["model"], None, "", reason)
-    if found := paths.LOG_OF_METHOD.read(path) or paths.LOG_OF_RUN.read(path):
+    of_all_seeds = path.replace("/seeds/", "/seed0/")  # of which each seed fails
+    if found := paths.LOG_OF_METHOD.read(path) or paths.LOG_OF_RUN.read(of_all_seeds):
         step = "/".join(found[name] for name in ("folder", "step") if name in found)
-        return Failure(log, step, found["dataset"], found["model"], int(found["seed"]), found["portion"], reason)
+        seed = int(found["seed"]) if path == of_all_seeds else None
+        return Failure(log, step, found["dataset"], found["model"], seed, found["portion"], reason)
     found = paths.LOG_OF_DATASET.read(path) or {"dataset": "", "step": place.as_posix()}
     return Failure(log, found["step"], found["dataset"], "", None, "", reason)

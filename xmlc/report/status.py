@@ -1,4 +1,4 @@
-"""Files done, missing and failed of a run, paper by paper and dataset by dataset."""
+"""Results of steps done, missing and failed of a run, paper by paper and dataset by dataset."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tabulate import tabulate
 
 from xmlc.core.errors import XmlcError
 from xmlc.papers.plan import SuitePlan
+from xmlc.papers.tables.made_of import MadeOf
 from xmlc.report.failures import Failure
 from xmlc.suites import paths
 
@@ -64,7 +65,7 @@ def status_of(
         Folder that its paths start from.
     failed : sequence of Failure
     papers : sequence of str
-        Only these; if there are none, those that the settings name and those that were begun.
+        Only these; if there are none, those that the settings name.
 
     Returns
     -------
@@ -80,22 +81,32 @@ def status_of(
         raise XmlcError(f"paper {unknown[0]!r} is not configured; expected one of {', '.join(plan)}")
     found: Status = {}
     for paper in papers or plan:
-        part = _paper_status(paper, plan[paper], root, failed)
-        if papers or plan[paper].requested or any(counts.done for counts in part.values()):
-            found |= part
+        if papers or plan[paper].requested:
+            found |= _paper_status(paper, plan[paper], root, failed)
     return found
 
 
 def _paper_status(paper: str, suite: SuitePlan, root: Path, failed: Sequence[Failure]) -> Status:
     found: Status = {}
-    lists = [*suite.tables.values(), *suite.figures.values()]
+    lists = [suite.steps, *suite.tables.values(), *suite.figures.values()]
     for file in dict.fromkeys(file for files in lists for file in files):
-        _count(found.setdefault((paper, _dataset(file)), FileCounts()), root, file, failed)
-    made = [paths.TABLE.of(paper=paper, table=name) + ".md" for name in suite.tables]
-    made += [paths.FIGURE.of(paper=paper, figure=name) + ".svg" for name in suite.figures]
-    for file in made:
-        _count(found.setdefault((paper, MADE), FileCounts()), root, file, failed)
+        counts = found.setdefault((paper, _dataset(file)), FileCounts())
+        _count(counts, (root / file).exists(), file, failed)
+    made = {paths.TABLE.of(paper=paper, table=name) + ".md": records for name, records in suite.tables.items()}
+    made |= {paths.FIGURE.of(paper=paper, figure=name) + ".svg": records for name, records in suite.figures.items()}
+    for file, records in made.items():
+        counts = found.setdefault((paper, MADE), FileCounts())
+        _count(counts, _is_current(root, file, records), file, failed)
     return found
+
+
+def _is_current(root: Path, file: str, records: Sequence[str]) -> bool:
+    """Say whether a table or figure is there and is made of the records that are there now."""
+    there = [record for record in records if (root / record).exists()]
+    provenance = MadeOf.beside(root / file)
+    made_of = provenance.records if provenance else map(Path, there)
+    of_all = provenance is None or {*map(Path, there)} <= {*provenance.records}
+    return (root / file).exists() and of_all and MadeOf.is_current(root / file, [root / one for one in made_of])
 
 
 def _dataset(file: str) -> str:
@@ -103,8 +114,8 @@ def _dataset(file: str) -> str:
     return Path(file).parts[1]
 
 
-def _count(counts: FileCounts, root: Path, file: str, failed: Sequence[Failure]) -> None:
-    if (root / file).exists():
+def _count(counts: FileCounts, is_done: bool, file: str, failed: Sequence[Failure]) -> None:
+    if is_done:
         counts.done += 1
         return
     causes = [failure for failure in failed if _causes(failure, Path(file))]
@@ -129,7 +140,8 @@ def _causes(failure: Failure, file: Path) -> bool:
     if failure.seed is not None and failure.seed != int(run["seed"]):
         return False
     step = Path(failure.step).name
-    wrote = step in ("train", "tune", "estimate", file.stem) or JOBS_OF_FOLDERS.get(file.parent.name) == step
+    first = ("train", "tune", "estimate", "train_and_rank", f"sweep-{file.parent.name}-{file.stem}", file.stem)
+    wrote = step in first or (step, file.stem) == ("rank", "ranking") or JOBS_OF_FOLDERS.get(file.parent.name) == step
     return wrote and failure.portion in ("", run["portion"])
 
 
@@ -150,5 +162,5 @@ def to_text(status: Status) -> str:
         lines.append(f"\nfailed: {about}\n  {failure.reason}\n  {failure.log}")
     done = sum(counts.done for counts in status.values())
     total = sum(counts.done + counts.missing + counts.failed for counts in status.values())
-    lines.append(f"\n{done} of {total} files are there; {len(failures)} step{'s' * (len(failures) != 1)} failed.")
+    lines.append(f"\n{done} of {total} results are there; {len(failures)} step{'s' * (len(failures) != 1)} failed.")
     return "\n".join(lines) + "\n"

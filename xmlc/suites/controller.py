@@ -26,6 +26,7 @@ from xmlc.data.download import check_sources
 from xmlc.suites import paths
 from xmlc.suites.project import Project
 from xmlc.suites.settings import remember
+from xmlc.suites.suite import suite_file
 
 RUN = Path(".snakemake/run.lock")  # says which run has it, or had it last
 SNAKEMAKES_LOCKS = Path(".snakemake/locks")
@@ -84,7 +85,8 @@ def _alone(workflow: Any) -> Iterator[None]:
         since = f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S %Z}"
         who = f"process {os.getpid()} on {os.uname().nodename}, since {since}"
         RUN.write_text(f"{who}: {' '.join(['snakemake', *sys.argv[1:]])}", encoding="utf-8")
-        remember(workflow.config_settings.overwrite_config)
+        papers = [target for target in workflow.dag_settings.targets if suite_file(target).is_file()]
+        remember({**workflow.config_settings.overwrite_config, **({"papers": papers} if papers else {})})
         for folder in paths.MADE:
             sweep(folder)
         settle_times([*paths.MADE, paths.LOGS])

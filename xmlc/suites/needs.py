@@ -183,7 +183,7 @@ def _steps(project: Project, paper: str, datasets: Sequence[str] | None) -> list
     """List the files with the costs of each step of a suite's run, in running order."""
     steps: list[str] = []
     suite = project.suites[paper]
-    for dataset in project.datasets_of(paper):
+    for dataset in project.datasets_of(paper) if datasets is None else datasets:
         made = [paths.RESOURCE.of(dataset=dataset)] if project.entry(dataset).synthetic else []
         steps += [*made, paths.STATISTICS.of(dataset=dataset)]
         for run in project.runs(paper, [dataset]):
@@ -197,7 +197,8 @@ def _steps(project: Project, paper: str, datasets: Sequence[str] | None) -> list
 
 
 def _of_datasets(project: Project, paper: str, datasets: Sequence[str] | None) -> list[str]:
-    return [paths.STATISTICS.of(dataset=dataset) for dataset in datasets or project.datasets_of(paper)]
+    names = project.datasets_of(paper) if datasets is None else datasets
+    return [paths.STATISTICS.of(dataset=dataset) for dataset in names]
 
 
 STATISTICS = Need("statistics", "", _of_datasets)

@@ -59,6 +59,14 @@ class MadeOf:
         """Return it with its records in a folder, where an archive of them was unpacked."""
         return replace(self, records=tuple(root / record for record in self.records))
 
+    @staticmethod
+    def is_current(made: Path, records: Iterable[Path]) -> bool:
+        """Say whether a table or figure, or its provenance, is younger than all its records, and these are there."""
+        try:
+            return all(record.stat().st_mtime_ns <= made.stat().st_mtime_ns for record in records)
+        except FileNotFoundError:
+            return False
+
     @classmethod
     def beside(cls, table: Path) -> MadeOf | None:
         """Read the file beside a table (CSV), if there is one; of an accepted table it names no records."""
