@@ -15,7 +15,7 @@ def hostile(tmp_path_factory):
     """A run whose mirror, extension, estimator and hyperparameter are called like that."""
     run = SmallRun(tmp_path_factory.mktemp("project"))
     (run.folder / "mirror").rename(run.folder / NASTY)
-    (run.folder / f"{NASTY}.py").write_text("class Mine: ...\n")
+    (run.folder / f"{NASTY}.py").write_text("class Mine(Base): ...\n")
     run.edit_yaml("config/demo.yaml", lambda content: content.update(extensions=[f"{NASTY}.py"]))
     model = {"estimator": f"{NASTY}.py:Mine", "hyperparameters": {"tree": NASTY}}  # no plan reads a user's class
     run.edit_yaml("config/demo.yaml", lambda content: content.update(models={"mine": model}))
