@@ -321,7 +321,7 @@ def average_seeds(frame: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
         for name in group.columns.drop([*keys, "seed"]):
             values = group[name]
             if (kind := column(name).kind) == "measure":
-                row[name], deviation = _mean_and_deviation(values.tolist())
+                row[name], deviation = _mean_and_deviation(values.astype(float).tolist())
                 if several:
                     row[name + DEVIATION] = deviation
             else:
