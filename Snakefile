@@ -1,6 +1,9 @@
 # The suite's entry. `snakemake --cores 8` reproduces what config/config.yaml lists; README.md and docs/running.md name others.
+from pathlib import Path
+
 from snakemake.utils import min_version
 
+from xmlc.core.checksums import contents
 from xmlc.core.job_lines import note_interrupts
 from xmlc.core.sources import command_files, source_digest
 from xmlc.papers import figure_of, plan, table_of

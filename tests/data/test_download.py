@@ -3,7 +3,9 @@
 import bz2
 import gzip
 import json
+import os
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -16,7 +18,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json
 from xmlc.data import fetching
 from xmlc.data.catalogue import Dataset, load_catalogue
-from xmlc.data.download import check_sources, download
+from xmlc.data.download import check_sources, download, source_of
 
 TRAIN, TEST = b"1 2 2\n0 0:1\n", b"1 2 2\n1 1:1\n"
 GOOD = zip_of({"d/train.txt": TRAIN, "d/test.txt": TEST})
@@ -119,17 +121,47 @@ def test_a_failed_download_leaves_the_old_folder_as_it_was(server, resources):
     assert {path: path.read_bytes() for path in files_left(resources)} == before
 
 
-def test_mirrors_in_two_folders_are_two_sources(tmp_path, resources):
-    one = mirror_of(tmp_path / "one", train_txt=TRAIN, test_txt=TEST)
-    two = mirror_of(tmp_path / "two", train_txt=TEST, test_txt=TEST)
-    for mirror in (one, two, one):
-        assert download(Dataset("tiny"), resources / "tiny", mirror) == "mirror"
+def test_what_an_address_of_the_catalogue_gives_may_not_change(server, resources):
+    sources = [Dataset("tiny", sources=(("url", f"{server.url}/{name}.zip"),)) for name in "ab"]
+    server.files = {"/a.zip": GOOD, "/b.zip": zip_of({"train.txt": TEST, "test.txt": TEST})}
+    for entry in (*sources, sources[0]):
+        download(entry, resources / "tiny")
     assert len(read_json(resources / "digests/tiny.json")) == 2
-    (tmp_path / "one/tiny/train.txt").write_bytes(TEST)
+    server.files["/a.zip"] = server.files["/b.zip"]
     with pytest.raises(XmlcError, match=r"train\.txt has changed: found SHA-256 [0-9a-f]{64}, recorded") as error:
-        download(Dataset("tiny"), resources / "tiny", one)
-    assert str(resources / "digests/tiny.json") in str(error.value)
-    assert str(tmp_path) not in (resources / "tiny/source.json").read_text()
+        download(sources[0], resources / "tiny")
+    assert f"delete {resources}/digests/tiny.json and give the same command again" in str(error.value)
+
+
+@pytest.mark.parametrize("place", ["mirror/tiny", "resources/manual/tiny"])
+def test_what_a_copy_is_made_from_changes_with_the_content_of_a_folder_and_nothing_else(tmp_path, resources, place):
+    mirror, folder = str(tmp_path / "mirror"), tmp_path / place
+    mirror_of(folder.parent, train_txt=TRAIN, test_txt=TEST)
+    (tmp_path / "mirror").mkdir(exist_ok=True)
+
+    def of(mirror=mirror):
+        return source_of(Dataset("tiny"), mirror, resources)
+
+    before = of()
+    assert [text.split()[0] for text in before] == ["test.txt", "train.txt"]
+    assert download(Dataset("tiny"), resources / "tiny", mirror) == str(folder)
+    (folder / "README").touch()
+    (folder / "train.txt.gz").write_bytes(b"passed over")
+    os.utime(folder / "train.txt")
+    shutil.copytree(tmp_path / "mirror", tmp_path / "elsewhere")
+    assert of() == of(str(tmp_path / "elsewhere")) == before
+    (folder / "train.txt").write_bytes(TEST)
+    assert of()[0] == before[0]
+    assert of()[1] != before[1]
+    assert download(Dataset("tiny"), resources / "tiny", mirror) == str(folder), "no digest stands against it"
+    edited = of()
+    (folder / "test.txt").rename(folder / "test.txt.txt")
+    assert of() == edited[1:]
+    shutil.rmtree(folder)
+    assert of() == of(None) == of("/no/such/folder") == edited, "what the copy was made from"
+    assert of("http://localhost/far/") == ["http://localhost/far/tiny"]
+    (resources / "tiny/source.json").write_text("{")
+    assert of(None) == []
 
 
 def test_a_mirror_that_has_one_half_is_an_error_though_the_catalogue_has_both(tmp_path, server, resources):
@@ -207,7 +239,7 @@ def test_what_is_put_there_by_hand_may_be_an_alternative(resources, packed):
     manual.mkdir(parents=True)
     for name, content in {"Bibtex.zip": zip_of(files)}.items() if packed else files.items():
         (manual / name).write_bytes(content)
-    assert download(Dataset("tiny", alternatives=(other,)), resources / "tiny") == "manual/tiny"
+    assert download(Dataset("tiny", alternatives=(other,)), resources / "tiny") == str(manual)
     source = read_json(resources / "tiny/source.json")
     assert source["split_files"] == split
     assert sorted(source["files"]) == sorted(files)
@@ -225,16 +257,15 @@ def test_half_of_what_is_wanted_by_hand_is_not_taken_for_an_archive(resources):
     assert not (resources / "tiny").exists()
 
 
-def test_a_record_of_digests_that_cannot_be_read_is_named(tmp_path, resources):
-    mirror = mirror_of(tmp_path / "mirror", train_txt=TRAIN, test_txt=TEST)
+def test_a_record_of_digests_that_cannot_be_read_is_named(server, resources):
+    server.files = {"/a.zip": GOOD}
+    url = f"{server.url}/a.zip"
     digests = resources / "digests/tiny.json"
     digests.parent.mkdir(parents=True)
-    for content in ("{", "[]", '{"mirror": 3}'):
+    for content in ("{", "[]", json.dumps({url: 3})):
         digests.write_text(content)
-        if content == '{"mirror": 3}':
-            digests.write_text(json.dumps({f"mirror {(tmp_path / 'mirror/tiny').resolve()}": 3}))
         with pytest.raises(XmlcError, match=r"digests/tiny\.json: expected the JSON of recorded digests"):
-            download(Dataset("tiny"), resources / "tiny", mirror)
+            download(Dataset("tiny", sources=(("url", url),)), resources / "tiny")
         assert not (resources / "tiny").exists()
 
 
@@ -267,7 +298,8 @@ def test_the_command_says_where_it_came_from_and_where_not(tmp_path, server, res
 def test_a_dataset_has_an_address_or_lies_in_the_mirror(tmp_path):
     mirror, resources = tmp_path / "mirror", tmp_path / "resources"
     (mirror / "medical").mkdir(parents=True)
-    (mirror / "medical/train.txt.gz").touch()
+    for name in ("train.txt.gz", "test.txt"):
+        (mirror / "medical" / name).touch()
     addressed = Dataset("far", sources=(("url", "http://localhost/x.zip"),))
     check_sources([Dataset("medical"), addressed], str(mirror), resources, [])
     check_sources([addressed], None, resources, [])
@@ -283,3 +315,6 @@ def test_a_dataset_has_an_address_or_lies_in_the_mirror(tmp_path):
         check_sources([addressed], str(tmp_path / "nowhere"), resources, [])
     (resources / "manual/medicl").mkdir(parents=True)
     check_sources([Dataset("medicl")], None, resources, [])
+    (mirror / "medical/test.txt").unlink()
+    with pytest.raises(XmlcError, match=r"medical: found train\.txt\.gz, expected train\.txt, test\.txt"):
+        check_sources([Dataset("medical")], str(mirror), resources, [])

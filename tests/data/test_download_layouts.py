@@ -67,7 +67,8 @@ def prepared(folder, server, place, files):
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_layout_gives_the_same_in_every_place(tmp_path, server, layout):
     files = LAYOUTS[layout]
-    origins = {"mirror": "mirror", "manual": "manual/tiny", "address": f"{server.url}/m/tiny"}
+    origins = {"mirror": f"{tmp_path}/a mirror/tiny", "manual": f"{tmp_path}/manual/resources/manual/tiny"}
+    origins["address"] = f"{server.url}/m/tiny"
     if layout == "archive":
         del origins["address"]  # whose files cannot be listed
     found = {place: prepared(tmp_path, server, place, files) for place in origins}

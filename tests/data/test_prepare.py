@@ -1,6 +1,9 @@
 """Preparation: arrays, split, statistics, and what differs from the published numbers."""
 
+import gzip
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +11,7 @@ from scipy import sparse
 
 from xmlc.cli.steps.prepare import command
 from xmlc.core.checksums import NAME as CHECKSUMS
-from xmlc.core.checksums import list_files
+from xmlc.core.checksums import contents, list_files
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, write_json
 from xmlc.data.catalogue import Dataset
@@ -147,6 +150,33 @@ def test_nothing_is_left_behind_when_a_file_is_malformed(tmp_path, source):
     assert sorted(tmp_path.rglob("*")) == before
 
 
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_faults_of_a_copy_name_the_file_that_it_was_made_from(tmp_path, source, ending):
+    mirror, copy, entry = tmp_path / "mirror/tiny", tmp_path / "copies/tiny", Dataset("tiny")
+    mirror.mkdir(parents=True)
+    text, theirs = (source / "train.txt").read_bytes(), mirror / f"train.txt{ending}"
+    write = {"": Path.write_bytes, ".gz": lambda path, content: path.write_bytes(gzip.compress(content))}[ending]
+    write(theirs, text + b"1 0:\n")
+    (mirror / "test.txt").write_bytes(text)
+    download(entry, copy, str(mirror.parent))
+    with pytest.raises(XmlcError, match=rf"^{theirs}: .*\n{theirs}:52: found '0:'") as error:
+        prepare(entry, copy, tmp_path / "data")
+    assert str(error.value).endswith(f"in {mirror}: edit it there, and give the same command again")
+    write(theirs, text)
+    download(entry, copy, str(mirror.parent))
+    before = contents(copy)
+    prepare(entry, copy, tmp_path / "data")
+    os.utime(copy / theirs.name)
+    assert contents(copy) == before
+    with (copy / theirs.name).open("ab") as file:
+        file.write(b"\n")
+    assert len({*contents(copy)} - {*before}) == 1
+    with pytest.raises(
+        XmlcError, match=rf"(?s)^{copy}/{theirs.name}: has .* {theirs.name} in {mirror}: edit it there"
+    ) as error:
+        prepare(entry, copy, tmp_path / "data")
+
+
 @pytest.mark.parametrize("format", ["svmlight", "libsvm", "vw", "arff", "repository-two-files", "coordinates"])
 def test_every_format_gives_the_same_arrays(tmp_path, format):
     folder = tmp_path / "resources"
@@ -186,7 +216,7 @@ def test_matrices_under_their_usual_names_need_no_entry_and_give_the_arrays_of_t
         for letter, matrix in zip("XY", load(source / part)):
             sparse.save_npz(pairs / f"{letter}.{name}.npz", matrix)
     if described:
-        assert download(Dataset("tiny"), tmp_path / "fetched/tiny", str(tmp_path / "mirror")) == "mirror"
+        assert download(Dataset("tiny"), tmp_path / "fetched/tiny", str(tmp_path / "mirror")) == str(pairs)
     (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
     notes, found = run(tmp_path / "a", tmp_path / "fetched/tiny" if described else pairs)
     expected_notes, expected = run(tmp_path / "b", source)

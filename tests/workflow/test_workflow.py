@@ -6,6 +6,7 @@ import pytest
 from project_copy import finished_demo
 
 from xmlc.core.files import read_json
+from xmlc.data.writer import save_repository
 
 
 @pytest.fixture(scope="module")
@@ -62,10 +63,25 @@ def test_a_bad_line_stops_the_run_and_leaves_nothing(finished, multilabel):
     (mirror / "bad-set").mkdir(parents=True)
     for part in ("train", "test"):
         (mirror / f"bad-set/{part}.txt").write_text("2 3 2\n0 0:1\n1 1:\n")
-    done = finished.run("plt2016", "--config", "datasets=[bad-set]", f"mirror={mirror}")
+    settings = ("--config", "datasets=[bad-set]", f"mirror={mirror}")
+    done = finished.run("plt2016", *settings)
     assert done.returncode != 0
-    assert "train.txt:3: found '1:', expected feature:value; is the line cut off?" in done.stdout + done.stderr
-    assert not (finished.folder / "results/bad-set/data").exists()
+    said = done.stdout + done.stderr
+    assert said.count(f"{mirror}/bad-set/train.txt:3: found '1:', expected feature:value; is the line cut off?") == 1
+    data = "results/bad-set/data"
+    assert not (finished.folder / data).exists()
+    save_repository(mirror / "bad-set/train.txt", *multilabel(20, 3, 2))
+    save_repository(mirror / "bad-set/test.txt", *multilabel(20, 3, 2))
+    finished.run_well(data, *settings)
+    os.utime(mirror / "bad-set/train.txt")
+    assert finished.planned(data, *settings) == finished.planned(data) == {}
+    copied = finished.folder / "resources/bad-set/train.txt"
+    whole = copied.read_text()
+    copied.write_text(whole.replace("1", "2", 1))
+    assert finished.planned(data, *settings) == {"prepare": 1}
+    copied.write_text(whole)
+    (mirror / "bad-set/train.txt").write_text(whole.replace(":", ":1", 1))
+    assert finished.planned(data, *settings) == {"download": 1, "prepare": 1}
 
 
 @pytest.mark.slow

@@ -4,13 +4,15 @@ rule download:
         directory(paths.RESOURCE),
     log:
         paths.LOG_OF_DATASET.of(step="download"),
-    retries: 1  # the command tries often enough itself
+    retries: 0  # the command tries often enough itself
     # Where Snakemake was started: compute nodes of a cluster often have no internet.
     localrule: True
     params:
         code=code_of("download"),
-        mirror=["--mirror", project.settings.mirror] if project.settings.mirror else [],
         entry=entry,
+        source=lambda wildcards: project.source_of(wildcards.dataset),
+        # As a function of the output it is left out where parameters are compared: the same files are as good elsewhere.
+        mirror=lambda wildcards, output: ["--mirror", project.settings.mirror] if project.settings.mirror else [],
     shell:
         "xmlc download {wildcards.dataset} --out {output} {params.mirror:q} 2> {log}"
 
@@ -45,6 +47,7 @@ rule prepare:
     params:
         code=code_of("prepare"),
         entry=entry,
+        source=lambda wildcards: contents(Path(paths.RESOURCE.of(dataset=wildcards.dataset))),
         share=project.settings.validation_share,
     shell:
         "xmlc prepare {wildcards.dataset} --source {input.source} --out {output.data}"

@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import cast
@@ -85,6 +86,25 @@ def checksum_of(path: str | os.PathLike[str]) -> str:
     """Return the checksum of a file, 32 hexadecimal digits; it is read in pieces and never all in memory."""
     with open(path, "rb", buffering=0) as file:
         return hashlib.file_digest(file, xxhash.xxh3_128).hexdigest()
+
+
+def checksum_now(path: Path) -> str:
+    """Return the checksum of a file as it is; a process reads it once."""
+    return _checksum(str(path), state_of(path))
+
+
+def contents(folder: Path) -> list[str]:
+    """Name the files of a folder, each with its checksum; of files that are older than their list the listed one."""
+    listed, since = Files(), 0
+    with suppress(Damaged):  # files that nobody listed, put there by hand, say
+        listed, since = listed_in(folder), state_of(folder / NAME)[2]
+    found = []
+    for file in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if file.is_file() and file.name not in (NAME, *SYSTEMS_OWN):
+            (_, size, changed), entry = state_of(file), listed.get(file.name)
+            same = entry and entry["bytes"] == size and changed <= since
+            found.append(f"{file.name} {entry['xxh3_128'] if entry and same else checksum_now(file)}")
+    return found
 
 
 def content_checksum(content: Mapping[str, object]) -> str:

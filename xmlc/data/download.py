@@ -6,12 +6,15 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from xmlc.core.checksums import checksum_now, state_of
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, git_blob, read_json, write_json
 from xmlc.data.archives import SUFFIXES, Unreadable, is_compressed, open_plain, unpack
@@ -54,15 +57,18 @@ class Fetched:
     Attributes
     ----------
     origin : str
-        For ``source.json``: an address, ``mirror`` or ``manual/<dataset>``; where a folder lies is local.
-    key : str
-        The same for the record of digests, which stays on this machine: mirrors in two folders are two sources.
+        An address, or a folder of this machine.
     layout : Layout
+    copied : dict
+        The files of such a folder, as `states` gives them.
+    of_catalogue : bool
+        Whether the address is one of the catalogue's, which give the same for ever.
     """
 
     origin: str
-    key: str
     layout: Layout
+    copied: States = field(default_factory=dict)
+    of_catalogue: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,15 +89,11 @@ class DownloadTask:
         """Return the advice for a failed download."""
         where = f" (see {self.dataset.homepage})" if self.dataset.homepage else ""
         get = f"Download it by hand{where} and put" if any(one.addresses for one in self.entries) or where else "Put"
-        return f"{get} {self.wanted()}, or the archive with them, into {self.manual}/"
-
-    def wanted(self) -> str:
-        """Name the files that make the dataset."""
-        named = ", or ".join(f"{', '.join(entry.files)} ({entry.format})" for entry in self.dataset.layouts)
-        return f"{named}, each plain or compressed (.gz, .xz, .bz2)"
+        return f"{get} {_wanted(self.dataset)}, or the archive with them, into {self.manual}/"
 
 
 Attempt = Callable[[Path], Fetched]
+States = dict[str, list[Any]]  # of files, by name: bytes, nanoseconds of the last change, checksum
 
 
 def download(
@@ -103,8 +105,8 @@ def download(
     """Fetch a dataset into the folder ``out``, whole or not at all.
 
     Tried in this order: files put by hand into ``manual/<dataset>`` beside ``out``, the mirror, the catalogue's
-    sources and alternatives. The digests of what is fetched are recorded the first time, in ``digests/<dataset>.json``
-    beside ``out``, and checked from then on, for each source by itself.
+    sources and alternatives. The digests of what the catalogue's addresses give are recorded the first time, in
+    ``digests/<dataset>.json`` beside ``out``, and checked from then on, for each source by itself.
 
     Parameters
     ----------
@@ -148,6 +150,62 @@ def download(
     raise XmlcError(f"{name}: the catalogue knows no address for it. Give a mirror that has it, or: {task.by_hand()}")
 
 
+def states(place: Place, dataset: Dataset, known: States) -> States:
+    """Return the state of each file of a folder that the dataset may be copied from; of an address none.
+
+    Parameters
+    ----------
+    place : Place
+    dataset : Dataset
+    known : dict
+        An earlier result: files of the same size and time are not read again.
+
+    Returns
+    -------
+    dict of str to list
+        By the name of the file in the folder: its bytes, the time of its last change in nanoseconds, its checksum.
+    """
+    found: States = {}
+    for file in place.files_of(dataset).values() or place.listed:
+        name, (_, size, changed) = file.relative_to(place.base).as_posix(), state_of(file)
+        same = known.get(name, [])[:2] == [size, changed]
+        found[name] = known[name] if same else [size, changed, checksum_now(file)]
+    return found
+
+
+def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str]:
+    """Say what a dataset is copied from, so that a step of the workflow runs again when that is other data.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    mirror : str or None
+    resources : Path
+        The folder of the copies.
+
+    Returns
+    -------
+    list of str
+        Names and checksums of the files in a folder of this machine, wherever that lies; else the address of the
+        mirror, of whose changes nothing is known. Where there is neither (the mirror is not given any more, say), what
+        the copy that is there was made from.
+    """
+    made_of: dict[str, Any] = {}
+    with suppress(OSError, ValueError):  # there is no copy yet, or what tells about it is damaged
+        made_of = read_json(resources / dataset.name / "source.json")
+    places = [Place(str(resources / "manual" / dataset.name))]
+    with suppress(XmlcError):  # whoever needs the mirror says so
+        places += [mirror_at(mirror).under(dataset.name)] if mirror else []
+    for place in places:
+        if place.is_url:
+            return [place.base]
+        if found := states(place, dataset, made_of["copied"] if made_of.get("origin") == place.base else {}):
+            break
+    else:
+        found = made_of.get("copied", {})
+    return [f"{name} {checksum}" for name, (_, _, checksum) in found.items()]
+
+
 def check_sources(entries: Iterable[Dataset], mirror: str | None, resources: Path, known: Iterable[str]) -> None:
     """Check that each of some datasets, which are to be fetched, has an address or lies in the mirror.
 
@@ -170,10 +228,14 @@ def check_sources(entries: Iterable[Dataset], mirror: str | None, resources: Pat
     entries = list(entries)
     place = mirror_at(mirror) if mirror and entries else None
     for entry in entries:
-        by_hand = resources / "manual" / entry.name
-        if any(one.addresses for one in (entry, *entry.alternatives)) or by_hand.is_dir() or (place and place.is_url):
+        if (resources / "manual" / entry.name).is_dir():
             continue
-        if place and place.under(entry.name).listed:
+        if place and (files := (there := place.under(entry.name)).files_of(entry)):
+            if any(files.keys() >= {*one.files} for one in entry.layouts):
+                continue
+            raise XmlcError(f"{entry.name}: {_lacks(there, entry)}")
+        has_address = any(one.addresses for one in (entry, *entry.alternatives)) or (place and place.is_url)
+        if has_address or (place and place.under(entry.name).listed):
             continue
         there = [one.name for one in Path(place.base).iterdir() if one.is_dir()] if place else []
         found = f"the mirror {place.base} has no files in {entry.name}/" if place else "no mirror is given"
@@ -188,9 +250,10 @@ def _into(out: Path, task: DownloadTask, attempt: Attempt) -> str:
     with atomic_folder(out) as folder:
         fetched = attempt(folder)
         files = file_facts(folder)
-        _check_digests(task.digests, fetched.origin, fetched.key, files)
-        content = {"name": task.dataset.name, "origin": fetched.origin, **fetched.layout, "files": files}
-        write_json(folder / "source.json", content)
+        if fetched.of_catalogue:
+            _check_digests(task.digests, fetched.origin, files)
+        content = {"name": task.dataset.name, "origin": fetched.origin, "copied": fetched.copied, **fetched.layout}
+        write_json(folder / "source.json", content | {"files": files})
     return fetched.origin
 
 
@@ -210,15 +273,15 @@ def _attempts(task: DownloadTask, mirror: str | None) -> Iterator[Attempt]:
 
 def _from_hand(task: DownloadTask, folder: Path) -> Fetched:
     """Take what the user put there, which must be the dataset."""
-    origin = f"manual/{task.dataset.name}"
     try:
-        return _from_place(task, Place(str(task.manual), origin=origin, key=origin), folder)
+        return _from_place(task, Place(str(task.manual)), folder)
     except NotThere as error:
         raise XmlcError(str(error)) from error
 
 
 def _from_place(task: DownloadTask, place: Place, folder: Path) -> Fetched:
     """Take the first layout that is there whole; from a folder, also one archive with its files."""
+    copied = states(place, task.dataset, {})  # before any is read: a change meanwhile is one since then
     problem: XmlcError | None = None
     started = False
     for entry in task.dataset.layouts:
@@ -226,7 +289,7 @@ def _from_place(task: DownloadTask, place: Place, folder: Path) -> Fetched:
             found: dict[str, str] = {}
             for name in entry.files:
                 found[name] = _take(task, place, entry, name, folder)
-            return Fetched(place.origin, place.key, entry.layout(found))
+            return Fetched(place.base, entry.layout(found), copied)
         except NotThere:
             started = started or bool(found)
         except NoData as error:
@@ -237,11 +300,21 @@ def _from_place(task: DownloadTask, place: Place, folder: Path) -> Fetched:
         raise problem
     try:
         if len(place.listed) == 1 and not started:
-            return Fetched(place.origin, place.key, _unpack_any(place.listed[0], task, folder).layout({}))
+            return Fetched(place.base, _unpack_any(place.listed[0], task, folder).layout({}), copied)
     except XmlcError as error:
         raise XmlcError(f"{place.listed[0]}: {error}") from error
-    found_there = ", ".join(file.name for file in place.listed) or "no file that could be the dataset's"
-    raise (XmlcError if started else NotThere)(f"{place.base}: found {found_there}, expected {task.wanted()}")
+    raise (XmlcError if started else NotThere)(_lacks(place, task.dataset))
+
+
+def _lacks(place: Place, dataset: Dataset) -> str:
+    found = ", ".join(file.name for file in place.listed) or "no file that could be the dataset's"
+    return f"{place.base}: found {found}, expected {_wanted(dataset)}"
+
+
+def _wanted(dataset: Dataset) -> str:
+    """Name the files that make a dataset."""
+    named = ", or ".join(f"{', '.join(entry.files)} ({entry.format})" for entry in dataset.layouts)
+    return f"{named}, each plain or compressed (.gz, .xz, .bz2)"
 
 
 def _unpack_any(archive: Path, task: DownloadTask, folder: Path) -> Dataset:
@@ -313,7 +386,7 @@ def _from_files(task: DownloadTask, entry: Dataset, addresses: dict[str, str | A
         except XmlcError as error:
             raise NotThere(f"{file['url']}: {error}") from error
     origin = " ".join(file["url"] for file in files.values())
-    return Fetched(origin, origin, entry.layout({}))
+    return Fetched(origin, entry.layout({}), of_catalogue=True)
 
 
 def _from_archive(task: DownloadTask, entry: Dataset, kind: str, address: str, folder: Path) -> Fetched:
@@ -328,10 +401,10 @@ def _from_archive(task: DownloadTask, entry: Dataset, kind: str, address: str, f
         check_folder(folder, entry.with_header)
     except XmlcError as error:
         raise NotThere(f"{origin}: {error}") from error
-    return Fetched(origin, origin, entry.layout({}))
+    return Fetched(origin, entry.layout({}), of_catalogue=True)
 
 
-def _check_digests(record: Path, origin: str, key: str, files: Mapping[str, FileFacts]) -> None:
+def _check_digests(record: Path, origin: str, files: Mapping[str, FileFacts]) -> None:
     """Compare files with the digests recorded for their source, or record these.
 
     Parameters
@@ -339,9 +412,7 @@ def _check_digests(record: Path, origin: str, key: str, files: Mapping[str, File
     record : Path
         JSON file of a dataset's digests.
     origin : str
-        The source, for people.
-    key : str
-        The source in the record.
+        The source.
     files : mapping of str to FileFacts
 
     Raises
@@ -352,7 +423,7 @@ def _check_digests(record: Path, origin: str, key: str, files: Mapping[str, File
     found = {name: file["sha256"] for name, file in files.items()}
     try:
         known = read_json(record) if record.exists() else {}
-        recorded = known.get(key, found)
+        recorded = known.get(origin, found)
         changed = sorted(name for name in {*recorded, *found} if recorded.get(name) != found.get(name))
     except (json.JSONDecodeError, UnicodeDecodeError, AttributeError, TypeError) as error:
         raise XmlcError(f"{record}: expected the JSON of recorded digests ({error}); delete it") from error
@@ -363,29 +434,19 @@ def _check_digests(record: Path, origin: str, key: str, files: Mapping[str, File
             for name in changed
         ]
         raise XmlcError(
-            f"{origin}: {'; '.join(reasons)}. If what was found is right, delete the entry {key!r} of {record}, or "
-            "that file; otherwise look for another source"
+            f"{origin}: {'; '.join(reasons)}. If what was found is right, delete {record} and give the same command "
+            "again; otherwise look for another source"
         )
-    if key not in known:
-        write_json(record, known | {key: found})
+    if origin not in known:
+        write_json(record, known | {origin: found})
 
 
 @dataclass(frozen=True)
 class Place:
-    """A folder, or an address without the last slash: a mirror, or what it has of one dataset.
-
-    Attributes
-    ----------
-    base : str
-    is_url : bool
-    origin, key : str
-        See `Fetched`.
-    """
+    """A folder, or an address without the last slash: a mirror, or what it has of one dataset."""
 
     base: str
     is_url: bool = False
-    origin: str = ""
-    key: str = ""
 
     @property
     def listed(self) -> list[Path]:
@@ -393,11 +454,17 @@ class Place:
         files = Path(self.base).iterdir() if not self.is_url and Path(self.base).is_dir() else ()
         return sorted(file for file in files if file.is_file() and not file.name.startswith("."))
 
+    def files_of(self, dataset: Dataset) -> dict[str, Path]:
+        """The files of a folder that a dataset may consist of, by their names without a suffix of compression."""
+        if self.is_url:
+            return {}
+        names = sorted({name for entry in dataset.layouts for name in entry.files})
+        found = ((name, Path(self.base, name + suffix)) for name in names for suffix in reversed(SUFFIXES))
+        return {name: file for name, file in found if file.is_file()}
+
     def under(self, name: str) -> Place:
         """Return the mirror's place for a dataset."""
-        base = f"{self.base}/{name}"
-        origin, key = (base, base) if self.is_url else ("mirror", f"mirror {Path(base).resolve()}")
-        return Place(base, self.is_url, origin, key)
+        return Place(f"{self.base}/{name}", self.is_url)
 
 
 def mirror_at(given: str) -> Place:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.checksums import NAME as CHECKSUMS
-from xmlc.core.checksums import check_listed
+from xmlc.core.checksums import Damaged, check_listed
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, read_json, sha256, write_json
 from xmlc.data.archives import SUFFIXES
@@ -63,7 +64,8 @@ def prepare(dataset: Dataset, source: Path, out: Path, validation_share: float =
     Preparation
     """
     files = source_files(dataset, source)
-    train, test = read_parts(source, files)
+    with _copies_named(source):
+        train, test = read_parts(source, files)
     test, notes = _of_same_width(train, test, files["format"])
     counts = _counts(train, test)
     notes += differences(counts, dataset.published) if dataset.published else []
@@ -123,8 +125,25 @@ def source_files(dataset: Dataset, source: Path) -> Layout:
         if not (source / name).is_file():
             raise XmlcError(f"{source / name}: no such file; run xmlc download {dataset.name}, or put it there by hand")
         if has_list:
-            check_listed(source, name)
+            with _copies_named(source):
+                check_listed(source, name)
     return files
+
+
+@contextmanager
+def _copies_named(source: Path) -> Iterator[None]:
+    """Have errors about copies name what they are copies of, which the user can mend."""
+    try:
+        yield
+    except XmlcError as error:
+        described = read_json(source / "source.json") if (source / "source.json").exists() else {}
+        if copied := described.get("copied"):
+            where, text = described["origin"], str(error)
+            for name in copied if not isinstance(error, Damaged) else ():
+                text = text.replace(str(source / name), str(Path(where, name)))
+            told = f"{source} has copies of {', '.join(copied)} in {where}"
+            error.args = (f"{text}\n{told}: edit it there, and give the same command again",)
+        raise
 
 
 def data_files(files: Layout) -> list[str]:

@@ -18,6 +18,7 @@ from xmlc.core.schemas import nearest
 from xmlc.core.sources import command_files, source_files
 from xmlc.data.catalogue import Dataset, load_catalogue
 from xmlc.data.catalogue import dataset as catalogue_entry
+from xmlc.data.download import source_of
 from xmlc.kernels.domains import LABELS_PER_INSTANCE
 from xmlc.metrics.ranking import propensity_parameters
 from xmlc.models.registry import ESTIMATORS, domains_of, estimator_files
@@ -86,6 +87,10 @@ class Project:
     def propensity(self, dataset: str) -> tuple[float, float]:
         """Return A and B of a dataset's propensities, as its entry has them or as they go with its name."""
         return self.entry(dataset).propensity or propensity_parameters(dataset)
+
+    def source_of(self, dataset: str) -> list[str]:
+        """Say what a dataset is copied from, see `xmlc.data.download.source_of`."""
+        return source_of(self.entry(dataset), self.settings.mirror, Path(paths.RESOURCE).parent)
 
     def datasets_of(self, paper: str) -> list[str]:
         """Name the datasets of a suite that are selected."""
