@@ -12,6 +12,7 @@ from xmlc.suites.controller import (
     check_downloads,
     end_if_interrupted,
     guard,
+    in_a_sentence,
     read_project,
     refuse_typos,
     remove_old_logs,
@@ -71,12 +72,17 @@ wildcard_constraints:
     paper=jobs.one_of(project.suites),
 
 
+others = set(workflow.rules)  # of a workflow that imports this one, perhaps by other names
+
+
 include: "workflow/rules/steps.smk"
 
 
+steps = [step for step in workflow.rules if step not in others]
+before, behind = workflow.modifier.modify_rulename("*").split("*")
 # Of two rules that can make a file, the one further down does.
-workflow.ruleorder(*reversed([step.name for step in workflow.rules]))
-for step in workflow.rules:
+workflow.ruleorder(*(step.name.removeprefix(before).removesuffix(behind) for step in reversed(steps)))
+for step in steps:
     step.conda_env = "../envs/xmlc.yaml"  # with `snakemake --software-deployment-method conda`
 
 
@@ -89,5 +95,5 @@ for target, files in plan.targets(project).items():
             target
         default_target: target == "all"
         input:
-            lambda wildcards, files=files: files(),
+            lambda wildcards, files=files: in_a_sentence(files),
         localrule: True

@@ -76,8 +76,43 @@ def test_thresholds_of_a_model_are_one_job_where_they_are_configured(project):
     assert other == {"synthesise": 1} | before | {"thresholds_anywhere": 1}
 
 
-def test_a_mistake_in_the_configuration_is_found_before_anything_runs(project):
-    done = project.run("--dry-run", "demo", "--config", "mirorr=x")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["demo", "--config", "mirorr=x"], "unknown key 'mirorr', expected mirror"),
+        (["--config", "papers=[]"], "papers names none, so nothing is planned; name some of"),
+    ],
+)
+def test_a_mistake_in_the_configuration_is_found_before_anything_runs(project, words, said):
+    done = project.run("--dry-run", *words)
     assert done.returncode != 0
-    assert "unknown key 'mirorr', expected mirror" in done.stdout + done.stderr
-    assert "Traceback" not in done.stdout + done.stderr
+    assert said in (done.stdout + done.stderr).splitlines()[-1]
+    assert "File " not in done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prefix", ["", "xmlc_"])
+def test_another_workflow_may_import_the_rules_and_has_targets_of_its_own(project, prefix):
+    host = project.folder / f"host-{prefix}"
+    host.mkdir()
+    for name in ("config", "profiles"):
+        (host / name).symlink_to(project.folder / name)
+    (host / "Snakefile").write_text(
+        f"""
+configfile: "config/config.yaml"
+module xmlc:
+    snakefile: "{project.folder}/Snakefile"
+    config: config
+use rule * from xmlc{" as xmlc_*" if prefix else ""}
+rule mine:
+    input: "results/demo/data"
+    output: "mine.txt"
+    shell: "touch {{output}}"
+"""
+    )
+    words = ("--dry-run", "--directory", str(host), "--snakefile", str(host / "Snakefile"))
+    said = project.run_well(*words, "mine.txt", f"{prefix}demo")
+    assert f"{prefix}thresholds_demo_plt" in said
+    assert "mine  " in said
+    done = project.run(*words, "results/far/data")
+    assert "dataset far: the catalogue knows no address for it" in done.stderr

@@ -10,12 +10,12 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from xmlc.core.advice import sentence_of
 from xmlc.core.errors import INTERRUPTED, XmlcError, is_of_the_machine
@@ -28,6 +28,7 @@ from xmlc.suites.project import Project
 from xmlc.suites.settings import remember
 from xmlc.suites.suite import suite_file
 
+T = TypeVar("T")
 RUN = Path(".snakemake/run.lock")  # says which run has it, or had it last
 SNAKEMAKES_LOCKS = Path(".snakemake/locks")
 DISTINCT = 1000  # nanoseconds between two times that differ also as seconds in double precision
@@ -130,6 +131,12 @@ def remove_old_logs(workflow: Any) -> None:
             Path(log).unlink(missing_ok=True)
 
 
+def in_a_sentence(found: Callable[[], T]) -> T:
+    """Call a function; a mistake of the user that it finds ends the run with one sentence."""
+    with _in_a_sentence():
+        return found()
+
+
 @_in_a_sentence()
 def read_project(config: Mapping[str, object]) -> Project:
     """Read the configuration for a workflow; a mistake in it ends the run with one sentence."""
@@ -146,8 +153,9 @@ def refuse_typos(workflow: Any, project: Project) -> None:
     def execute_checked(executor_plugin: Any, *others: Any, **named: Any) -> None:
         if workflow.is_main_process:
             with _in_a_sentence():
-                targets, rules = workflow.dag_settings.targets, [rule.name for rule in workflow.rules]
-                check_targets(targets, rules, project.catalogue)
+                rules = [*workflow.rules]
+                targets = [one for one in workflow.dag_settings.targets if not any(r.is_producer(one) for r in rules)]
+                check_targets(targets, [rule.name for rule in rules], project.catalogue)
         execute(executor_plugin, *others, **named)
         if executor_plugin.common_settings.dryrun_exec:
             check_downloads(workflow, project)
@@ -159,7 +167,8 @@ def refuse_typos(workflow: Any, project: Project) -> None:
 def check_downloads(workflow: Any, project: Project) -> None:
     """End a run with one sentence where a dataset that it is to fetch has no source."""
     jobs = workflow.dag.needrun_jobs(exclude_finished=False)
-    entries = [project.entry(job.wildcards.dataset) for job in jobs if job.rule.name == "download"]
+    made = [found for job in jobs for file in job.output if (found := paths.RESOURCE.read(file))]
+    entries = [entry for one in made if not (entry := project.entry(one["dataset"])).synthetic]
     check_sources(entries, project.settings.mirror, Path(paths.RESOURCE).parent, project.catalogue)
 
 
