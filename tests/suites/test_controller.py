@@ -1,6 +1,7 @@
 """One run works in a folder at a time; what a killed run left does not stop the next."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from repository import ROOT
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import OURS, atomic_folder
-from xmlc.suites.controller import check_targets, settle_times, sweep
+from xmlc.suites.controller import check_installed, check_targets, settle_times, sweep
 
 SNAKEFILE = """
 from xmlc.core.job_lines import note_interrupts
@@ -163,6 +164,19 @@ def test_a_dry_run_ends_with_one_sentence(tmp_path, words, said):
     assert done.returncode == 1
     assert said in done.stderr.splitlines()[-1]
     assert "File " not in done.stderr
+
+
+def test_an_installed_copy_of_other_files_is_refused(tmp_path):
+    clone, installed = tmp_path / "clone/xmlc", tmp_path / "site-packages/xmlc"
+    check_installed(clone, installed)  # the folder of a run need not be a clone
+    (clone / "core").mkdir(parents=True)
+    for name in ("__init__.py", "core/a.py"):
+        (clone / name).write_text("1")
+    shutil.copytree(clone, installed)
+    check_installed(clone, installed)
+    (clone / "core/a.py").write_text("2")
+    with pytest.raises(XmlcError, match=r"clone/xmlc/core/a\.py differs from .*packages/xmlc/core/a\.py"):
+        check_installed(clone, installed)
 
 
 def test_what_ended_processes_left_is_swept(tmp_path):

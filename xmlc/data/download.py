@@ -230,12 +230,12 @@ def check_sources(entries: Iterable[Dataset], mirror: str | None, resources: Pat
     for entry in entries:
         if (resources / "manual" / entry.name).is_dir():
             continue
-        if place and (files := (there := place.under(entry.name)).files_of(entry)):
+        at = place.under(entry.name) if place else None
+        if at and (files := at.files_of(entry)):
             if any(files.keys() >= {*one.files} for one in entry.layouts):
                 continue
-            raise XmlcError(f"{entry.name}: {_lacks(there, entry)}")
-        has_address = any(one.addresses for one in (entry, *entry.alternatives)) or (place and place.is_url)
-        if has_address or (place and place.under(entry.name).listed):
+            raise XmlcError(f"{entry.name}: {_lacks(at, entry)}")
+        if any(one.addresses for one in (entry, *entry.alternatives)) or (at and (at.is_url or at.listed)):
             continue
         there = [one.name for one in Path(place.base).iterdir() if one.is_dir()] if place else []
         found = f"the mirror {place.base} has no files in {entry.name}/" if place else "no mirror is given"

@@ -7,8 +7,10 @@ behind, and which of both is the case is then for the user to find out.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
+import sysconfig
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
@@ -22,6 +24,7 @@ from xmlc.core.errors import INTERRUPTED, XmlcError, is_of_the_machine
 from xmlc.core.files import locked, remove_leftovers
 from xmlc.core.job_lines import INTERRUPTS, end_in_a_sentence, plan_of, show_lines
 from xmlc.core.schemas import nearest
+from xmlc.core.sources import PACKAGE
 from xmlc.data.download import check_sources
 from xmlc.suites import paths
 from xmlc.suites.project import Project
@@ -140,7 +143,31 @@ def in_a_sentence(found: Callable[[], T]) -> T:
 @_in_a_sentence()
 def read_project(config: Mapping[str, object]) -> Project:
     """Read the configuration for a workflow; a mistake in it ends the run with one sentence."""
+    if not os.environ.get("PYTHONPATH"):  # which goes before
+        check_installed(Path(PACKAGE.name), Path(sysconfig.get_path("purelib"), PACKAGE.name))
     return Project.read(config)
+
+
+def check_installed(clone: Path, installed: Path) -> None:
+    """Refuse to plan by the package of the folder, which Snakemake imports, where jobs run an installed copy of others.
+
+    Parameters
+    ----------
+    clone, installed : Path
+        Both packages, if they are there; an editable installation has no copy.
+
+    Raises
+    ------
+    XmlcError
+        Files differ.
+    """
+    for file in clone.rglob("*.py") if (installed / "__init__.py").is_file() else ():
+        copy = installed / file.relative_to(clone)
+        if not copy.is_file() or copy.read_bytes() != file.read_bytes():
+            raise XmlcError(
+                f"{file} differs from {copy}, which jobs would run; to run what is here: "
+                f"{shlex.quote(sys.executable)} -m pip install --editable ."
+            )
 
 
 def refuse_typos(workflow: Any, project: Project) -> None:
