@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks.harness import PER_SECOND, TIME, TRAINING, Data, Rows, Task
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import XmlcError, needs_extra
 from xmlc.data.prepared import Prepared
 from xmlc.kernels.csr import unit_rows
 
@@ -128,7 +128,7 @@ def calibration_task(X: sparse.csr_array, Y: sparse.csr_array) -> Task:
     try:
         from napkinxc.models import PLT
     except ImportError as error:
-        raise XmlcError("the calibration needs napkinXC: pip install 'xmlc[peers]'") from error
+        raise needs_extra("the calibration needs napkinXC", "peers") from error
     unit, label_sets = sparse.csr_matrix(unit_rows(X)), [row.tolist() for row in np.split(Y.indices, Y.indptr[1:-1])]
 
     def train() -> None:

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from benchmarks.harness import TIMES, TRAINING, YES_OR_NO, Contender, Data, Report, Rows, Task, differing
 from benchmarks.settings import paper_setting
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import needs_extra
 from xmlc.core.passport import WARM_UP_ROWS
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.elementwise import sigmoid_into
@@ -100,7 +100,7 @@ def require_peer() -> None:
         import sklearn.linear_model  # noqa: F401
         import threadpoolctl  # noqa: F401
     except ImportError as error:
-        raise XmlcError("scikit-learn is not installed; install the extra: pip install 'xmlc[peers]'") from error
+        raise needs_extra("scikit-learn is not installed", "peers") from error
 
 
 class Inputs:

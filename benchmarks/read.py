@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks.harness import CPU_TIME, TIME, Contender, Report, Rows, in_own_process, main_of
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import XmlcError, needs_extra
 from xmlc.core.passport import peak_bytes
 
 READING = "reading"
@@ -157,7 +157,7 @@ def _read_scikit_learn(path: Path) -> tuple[Any, list[tuple[float, ...]], int]:
     try:
         from sklearn.datasets import load_svmlight_file
     except ImportError as error:
-        raise XmlcError("scikit-learn is not installed; install the extra: pip install 'xmlc[peers]'") from error
+        raise needs_extra("scikit-learn is not installed", "peers") from error
     with open(path, "rb") as file:
         _, d, m = map(int, file.readline().split())  # the peer knows no header
         X, labels = load_svmlight_file(file, multilabel=True, zero_based=True, n_features=d, dtype=np.float32)

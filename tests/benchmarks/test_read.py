@@ -43,5 +43,5 @@ def test_different_arrays_are_noticed(tmp_path, monkeypatch):
 
 def test_without_scikit_learn_the_error_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    with pytest.raises(XmlcError, match=r"pip install 'xmlc\[peers\]'"):
+    with pytest.raises(XmlcError, match=r"pip install '\.\[peers\]'"):
         READERS["scikit-learn"](tmp_path / "train.txt")

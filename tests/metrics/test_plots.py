@@ -84,5 +84,5 @@ def test_equal_estimates_and_groups_without_a_true_label_are_drawn():
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(XmlcError, match=r"pip install 'xmlc\[workflow\]'"):
+    with pytest.raises(XmlcError, match=r"pip install '\.\[workflow\]'"):
         plot_macro_f([[1]], [[0.5]])

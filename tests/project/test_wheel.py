@@ -82,7 +82,7 @@ def test_the_wheel_has_the_package_and_the_archive_all_files(built):
     assert names == {name for name in in_the_clone() if name.startswith("xmlc/")}
     with tarfile.open(archive) as opened:
         files = {member.name.partition("/")[2] for member in opened if member.isfile()}
-    assert {name for name in files if not name.startswith("xmlc.egg-info/")} - OF_SETUPTOOLS == in_the_clone()
+    assert {name for name in files if not name.startswith("xmlc_suite.egg-info/")} - OF_SETUPTOOLS == in_the_clone()
 
 
 def test_the_base_is_small(python):
@@ -94,7 +94,10 @@ def test_the_base_is_small(python):
 def test_the_command_says_which_extra_it_needs(python):
     done = subprocess.run([python.parent / "xmlc", "status"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "xmlc: error: the commands need the extra `workflow`: pip install 'xmlc[workflow]'\n"
+    assert done.stderr.startswith(
+        "xmlc: error: the commands are not installed: install the extra `workflow`, in the clone"
+    )
+    assert done.stderr.endswith(": pip install '.[workflow]'\n")
 
 
 def test_type_checkers_know_the_public_names(python, tmp_path):

@@ -15,14 +15,15 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import NoReturn
 
+from xmlc.core.errors import INTERRUPTED, XmlcError, needs_extra
+
 if not all(map(find_spec, ("click", "gdown", "msgspec"))):  # other packages may bring one of them
-    sys.exit("xmlc: error: the commands need the extra `workflow`: pip install 'xmlc[workflow]'")
+    sys.exit(f"xmlc: error: {needs_extra('the commands are not installed', 'workflow')}")
 
 import click
 
 from xmlc import __version__
 from xmlc.core.advice import sentence_of
-from xmlc.core.errors import INTERRUPTED, XmlcError
 
 # Titles in the help, the commands below each, and what each does.
 GROUPS = {

@@ -19,6 +19,11 @@ class XmlcError(Exception):
     """
 
 
+def needs_extra(what: str, extra: str) -> XmlcError:
+    """Return the error that something is not installed; no index of packages has this one."""
+    return XmlcError(f"{what}: install the extra `{extra}`, in the clone of xmlc: pip install '.[{extra}]'")
+
+
 class InvalidDataError(XmlcError, ValueError):
     """Invalid data; a ValueError, as of NumPy's and scikit-learn's functions."""
 

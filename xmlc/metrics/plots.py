@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import needs_extra
 from xmlc.kernels.csr import as_estimates, as_labels
 from xmlc.metrics.classification import macro_f
 from xmlc.metrics.ranking import hits_at_k
@@ -159,5 +159,5 @@ def new_axes() -> Any:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise XmlcError("figures need matplotlib; install the extra: pip install 'xmlc[workflow]'") from error
+        raise needs_extra("figures need matplotlib", "workflow") from error
     return pyplot.subplots()[1]

@@ -78,5 +78,5 @@ def test_relevance_of_each_label_is_learnt_apart(multilabel):
 @pytest.mark.parametrize("estimator", [NapkinXCPLT, NapkinXCBR])
 def test_without_the_program_the_error_says_how_to_get_it(multilabel, monkeypatch, estimator):
     monkeypatch.setitem(sys.modules, "napkinxc.models", None)
-    with pytest.raises(XmlcError, match=r"pip install 'xmlc\[peers\]'"):
+    with pytest.raises(XmlcError, match=r"pip install '\.\[peers\]'"):
         estimator().fit(*multilabel(50, 20, 6))

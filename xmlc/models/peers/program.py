@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import needs_extra
 from xmlc.core.files import atomic_folder
 from xmlc.kernels.csr import stack_estimates
 from xmlc.models.base import SparseProbabilityEstimator
@@ -27,7 +27,7 @@ def imported(module: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         name = module.partition(".")[0]
-        raise XmlcError(f"{name} is not installed; install the extra: pip install 'xmlc[peers]'") from error
+        raise needs_extra(f"{name} is not installed", "peers") from error
 
 
 class ProgramModel(SparseProbabilityEstimator, ABC):

@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 import msgspec
 import numpy as np
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import XmlcError, needs_extra
 from xmlc.core.passport import timed
 from xmlc.core.progress import Progress
 from xmlc.data.prepared import Prepared
@@ -368,10 +368,7 @@ def _require_smac() -> None:
     try:
         import smac  # noqa: F401
     except ImportError as error:
-        raise XmlcError(
-            f"search by SMAC: the package smac cannot be imported ({error}); install it with  pip install "
-            "'smac==2.4.*'  (beside a checkout: make env EXTRAS=tune), or search at random"
-        ) from error
+        raise needs_extra(f"smac cannot be imported ({error}), without which a search can be random", "tune") from error
 
 
 def random_search(
