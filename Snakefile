@@ -16,6 +16,7 @@ from xmlc.suites.controller import (
     read_project,
     refuse_typos,
     remove_old_logs,
+    tell_left_out,
 )
 from xmlc.suites.needs import unlabelled
 from xmlc.suites.resources import Requests
@@ -34,6 +35,7 @@ guard(workflow)
 
 onstart:
     check_downloads(workflow, project)
+    tell_left_out(workflow, project)
     before_submission(workflow)
     remove_old_logs(workflow)
     note_interrupts()

@@ -9,10 +9,11 @@ import time
 
 import pytest
 from repository import ROOT
+from suite_cases import project_of, suite
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import OURS, atomic_folder
-from xmlc.suites.controller import check_installed, check_targets, settle_times, sweep
+from xmlc.core.files import OURS, atomic_folder, write_json
+from xmlc.suites.controller import check_installed, check_targets, left_out, settle_times, sweep
 
 SNAKEFILE = """
 from xmlc.core.job_lines import note_interrupts
@@ -164,6 +165,23 @@ def test_a_dry_run_ends_with_one_sentence(tmp_path, words, said):
     assert done.returncode == 1
     assert said in done.stderr.splitlines()[-1]
     assert "File " not in done.stderr
+
+
+def test_datasets_of_earlier_runs_that_tables_leave_out_are_named(tmp_path):
+    papers = {"a": suite({"plt": {}}), "b": suite({"br": {}}), "demo": suite({"plt": {}}, datasets=["toy"])}
+    project = project_of(tmp_path / "config", {"datasets": ["mine"]}, **papers)
+    for run in (
+        "scene/plt/seed0/80",
+        "scene/br/seed0/full",
+        "mine/plt/seed0/80",
+        "toy/plt/seed0/80",
+        "old/none/seed0/80",
+    ):
+        write_json(tmp_path / f"results/{run}/train.json", {})
+    (tmp_path / "results/begun/plt/seed0/80/model").mkdir(parents=True)
+    found = {paper: left_out(project, [paper], tmp_path) for paper in papers}
+    assert found == {"a": ["scene"], "b": ["scene"], "demo": []}
+    assert left_out(project, papers, tmp_path) == ["scene"]
 
 
 def test_an_installed_copy_of_other_files_is_refused(tmp_path):

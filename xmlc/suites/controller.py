@@ -186,6 +186,7 @@ def refuse_typos(workflow: Any, project: Project) -> None:
         execute(executor_plugin, *others, **named)
         if executor_plugin.common_settings.dryrun_exec:
             check_downloads(workflow, project)
+            tell_left_out(workflow, project)
 
     workflow.execute = execute_checked
 
@@ -204,6 +205,28 @@ def end_if_interrupted() -> None:
     if INTERRUPTS:
         print(INTERRUPTED, file=sys.stderr, flush=True)
         sys.exit(128 + INTERRUPTS[0])
+
+
+def tell_left_out(workflow: Any, project: Project) -> None:
+    """Say which datasets of earlier runs are left out of the tables that a run is to make."""
+    files = [file for job in workflow.dag.needrun_jobs(exclude_finished=False) for file in job.output]
+    tables = [found for file in files if (found := paths.TABLE.read(file.removesuffix(".csv")))]
+    if missing := left_out(project, {table["paper"] for table in tables}):
+        said = f"tables leave out {', '.join(missing)}, run earlier: to keep them add them to `datasets`"
+        print(said, file=sys.stderr, flush=True)
+
+
+def left_out(project: Project, papers: Iterable[str], folder: Path = Path()) -> list[str]:
+    """Name the datasets of which there are records for tables of some papers, and which are not selected."""
+    pattern = paths.TRAINING.of(dataset="*", model="*", seed="*", portion="*")
+    trained = [found for file in folder.glob(pattern) if (found := paths.TRAINING.read(file.relative_to(folder)))]
+    of_own = {name for suite in project.suites.values() if suite.own for name in suite.datasets}
+    missing: set[str] = set()
+    for paper in papers:
+        suite = project.suites[paper]
+        names = {found["dataset"] for found in trained if found["model"] in suite.models and not suite.own}
+        missing |= names - of_own - {*project.datasets_of(paper)}
+    return sorted(missing)
 
 
 def refuse(message: str) -> NoReturn:
