@@ -186,6 +186,12 @@ def test_it_is_an_estimator():
         ExpectedF().fit([[1.5]])
 
 
+def test_sets_of_estimates_that_are_next_to_nothing():
+    sets, expected = macro_f_at_k([[1e-30, 1e-45], [1e-45, 0]], 1)
+    assert sets.toarray().tolist() == [[True, False], [False, False]]
+    assert np.isfinite(expected).all()
+
+
 @THOROUGH
 @given(**CASES, floor=st.sampled_from([0.25, 1.0]), zero=st.sampled_from([0, 1]))
 def test_a_floor_is_a_share_of_the_mean_threshold(n, m, seed, floor, zero):

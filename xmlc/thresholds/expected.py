@@ -280,7 +280,8 @@ def ascend(indptr, labels, estimates, positives, chosen, places, gains):
                 mass[label] -= p
                 sizes[label] -= 1
                 n_before += 1
-            gain = (p * sizes[label] - mass[label]) / (sizes[label] * (sizes[label] + 1))
+            size = max(sizes[label], p)  # which rounding may have left nothing of
+            gain = (p * size - mass[label]) / (size * (size + 1))
             if gain > 0:
                 insert_best(places, gains, e - start, gain)
         while n_after < places.size and places[n_after] >= 0:
