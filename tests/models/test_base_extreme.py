@@ -83,7 +83,7 @@ def examine(model, X):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_extreme_data_are_learned_or_refused_with_the_way_out(name, at):
     for kind, (X, truth) in DATA.items():
-        model, refused = registry.make_estimator(name, MODELS[name][at], 0, 1), ""
+        model, refused = registry.make_estimator(name, MODELS[name][at], -1, 1), ""
         try:
             model.fit(X, truth)
         except XmlcError as error:

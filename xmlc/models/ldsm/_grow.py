@@ -139,7 +139,7 @@ def grow_tree(
     Besides `NodeData`, a tree takes 12 d M bytes while it grows, and 4 for each pair of a leaf and an instance of it.
     """
     n, arity = x.indptr.size - 1, settings.arity
-    key = int(stream_key(np.uint64(seed ^ Stream.LDSM_TREE), np.int64(tree)))
+    key = int(stream_key(np.int64(seed ^ Stream.LDSM_TREE), np.int64(tree)))
     root = np.arange(n, dtype=np.uint32)
     if shuffled:
         shuffle_stream(root, np.uint64(key), np.int64(Stream.LDSM_ORDER))
