@@ -281,11 +281,8 @@ def columns(spe: object, Y: object, by_order: bool = False) -> Columns:
     spe, Y = checked_pair(spe, Y)
     estimates, truth, distinct = sparse.csc_array(spe), sparse.csc_array(Y), np.empty(0)
     if by_order and spe.dtype == np.float64:
-        order = np.argsort(estimates.data)
-        ascending, ranks = estimates.data[order], np.empty(order.size, dtype=np.uint32)
-        is_new = np.concatenate(([True], ascending[1:] != ascending[:-1]))[: order.size]
-        distinct, ranks[order] = ascending[is_new], is_new.cumsum() + FIRST - 1
-        estimates.data = ranks.view(np.float32)
+        distinct, ranks = np.unique(estimates.data, return_inverse=True)
+        estimates.data = (ranks + FIRST).astype(np.uint32).view(np.float32)
     return Columns(
         estimates.indptr.astype(np.int64),
         estimates.indices.astype(np.int32, copy=False).view(np.uint32),
