@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from xmlc.papers.tables.made_of import SUFFIX, MadeOf
+from xmlc.papers.tables.made_of import MadeOf
 from xmlc.suites import paths
 
 MESSAGE = re.compile(r"^(?:xmlc: error|Error): (.+(?:\n(?!xmlc: error: |Traceback ).+)*)", re.MULTILINE)
@@ -60,7 +60,9 @@ def separate_stale(tables: Sequence[MadeOf]) -> tuple[list[MadeOf], list[Failure
     whole, stale = [], []
     for made in tables:
         file = Path(paths.TABLE.of(paper=made.paper, table=made.table))
-        if MadeOf.is_current(file.with_suffix(SUFFIX), made.records):
+        table = file.with_suffix(".md")  # which an archive has not: its records are all that there is
+        there = all(record.exists() for record in made.records)
+        if there and (not table.exists() or MadeOf.is_current(table, made.records)):
             whole.append(made)
             continue
         reason = f"its records are gone or were made again since; `snakemake {file}.md` makes it again"
