@@ -97,10 +97,10 @@ class Project:
         return {rule: int(count) for rule, count in steps.items()}
 
     def planned_after_an_edit(self, name):
-        """Number of jobs of the demo that each rule would run with another line in a file."""
+        """Number of jobs of the demo that each rule would run with another line of code in a file."""
         with self.restored(name):
             with (self.folder / name).open("a") as file:
-                file.write("\n# edited\n")
+                file.write("\nEDITED = True\n")
             return self.planned()
 
     def tables(self):

@@ -174,7 +174,7 @@ def test_killed_and_started_again_gives_the_same_tables_on_one_thread(finished):
 def test_the_scale_run_tells_what_each_step_cost_and_how_costs_grow(finished):
     """With the sizes of the demo and one model, so that its kernels are those of the demo."""
     sizes = {"amazon-670k-shape": TINY, "amazon-3m-shape": TINY | {"posteriors": False}}
-    sets = {name: {"synthetic": tiny} for name, tiny in sizes.items()}
+    sets = {name: {"synthetic": tiny, "propensity": [0.6, 2.6]} for name, tiny in sizes.items()}
     model = {"plt": {"estimator": "plt", "hyperparameters": {"epochs": 2}}}
     few = {"methods": ["sto"], "models": model}
     with finished.restored("config/datasets.yaml", "config/scale.yaml"):

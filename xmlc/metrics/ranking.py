@@ -234,8 +234,8 @@ def psp_at_k(Y: object, labels: np.ndarray, propensity: np.ndarray, k: int) -> f
 def psndcg_at_k(Y: object, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:
     """Propensity-scored nDCG at k, divided by the best that any ranking can reach.
 
-    A hit at rank r (from 1) counts 1 / (p_l log2(r + 1)), over the sum of 1 / log2(r + 1) for r up to min(k, |y|); the
-    sum over all instances is divided by the same sum for the ranking that puts each instance's rarest true labels
+    A hit at rank r (from 1) counts 1 / (p_l log2(r + 1)), over the sum of 1 / log2(r + 1) for r up to ``min(k, |y|)``;
+    the sum over all instances is divided by the same sum for the ranking that puts each instance's rarest true labels
     first, as for `psp_at_k` (Jain et al., KDD 2016, in the form that pyxclib and napkinXC compute).
 
     Parameters

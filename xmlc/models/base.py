@@ -26,6 +26,8 @@ ENTRIES |= {"meta": dict}
 NAMES = ("feature_names_in_", "label_names_in_")
 # Attributes that are saved with the description, or are of the last prediction.
 KEPT_ELSEWHERE = ("n_features_in_", "n_labels_", "inner_products_", "certified_", *NAMES)
+# What scikit-learn's searches, `set_output` and `set_fit_request` put on an estimator.
+OF_SKLEARN = ("_parent_callback_ctx", "_skl_callbacks", "_metadata_request", "_sklearn_output_config")
 MOST_RANKED = 1000  # labels of a ranking, where there are fewer labels
 
 
@@ -252,7 +254,7 @@ class SparseProbabilityEstimator(Estimator):
         """Return the learned arrays, and what else is learned and JSON has."""
         arrays, meta, new = {}, {}, vars(self.unfitted())
         for name, value in vars(self).items():
-            if name in KEPT_ELSEWHERE or name in self._hyperparameter_names():
+            if name in (*KEPT_ELSEWHERE, *self._hyperparameter_names()) or name.startswith(OF_SKLEARN):
                 continue
             if not name.endswith("_") and name in new and _shown(new[name]) == _shown(value):
                 continue  # as `__init__` makes it

@@ -111,7 +111,7 @@ class Tuned:
     best : int
         Index of the best of them.
     thresholds : ndarray of float32, shape (m,)
-        The best point's; of float64 as of `STO`.
+        The best point's; of float64 as of `xmlc.thresholds.STO`.
     """
 
     grid: list[Tried]

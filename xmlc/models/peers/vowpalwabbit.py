@@ -139,7 +139,7 @@ class VowpalWabbitPLT(VowpalWabbitModel):
         """
         X, limits = self._instances(X), self._label_thresholds(threshold)
         # Its estimates are compared before they are rounded, ours behind that.
-        smallest = max(float(limits.min()) - RESOLUTION, 0.0)
+        smallest = min(max(float(limits.min()) - RESOLUTION, 0.0), 1.0)
         return estimates_above(*self._estimates(X, "--threshold", f"{smallest:.9f}"), limits)
 
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
