@@ -125,6 +125,7 @@ def test_one_model_runs_to_the_end_and_with_k_without_a_dataset_that_fails(finis
         save_repository(mirror / f"fine-set/{part}.txt", *multilabel(100, 15, 6))
         (mirror / "broken-set").mkdir(exist_ok=True)
         (mirror / f"broken-set/{part}.txt").write_text("2 3 2\n0 0:1\n1 1:\n")
+    shutil.rmtree(finished.folder / f"results/tables/{paper}", ignore_errors=True)  # of another test
     settings = ("--config", f"models=[{model}]", f"mirror={mirror}", "tuning=null")
     done = finished.run(paper, "--keep-going", *settings, "datasets=[fine-set, broken-set]")
     assert done.returncode == 1
