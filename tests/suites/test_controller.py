@@ -15,6 +15,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import OURS, atomic_folder, write_json
 from xmlc.suites.controller import check_installed, check_targets, left_out, settle_times, sweep
 
+# Without the trap bash goes on where Ctrl-C comes just as one of its children ends by itself.
 SNAKEFILE = """
 from xmlc.core.job_lines import note_interrupts
 from xmlc.suites.controller import end_if_interrupted, guard, remove_old_logs
@@ -30,7 +31,7 @@ onerror:
 
 rule wait:
     output: "made"
-    shell: "touch begun; while [ ! -e go ]; do sleep 0.1; done; touch {output}"
+    shell: "trap 'exit 130' INT; touch begun; while [ ! -e go ]; do sleep 0.1; done; touch {output}"
 
 rule other:
     output: "other"
