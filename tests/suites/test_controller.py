@@ -13,7 +13,7 @@ from suite_cases import project_of, suite
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import OURS, atomic_folder, write_json
-from xmlc.suites.controller import check_installed, check_targets, left_out, settle_times, sweep
+from xmlc.suites.controller import check_installed, check_targets, datasets_left_out, settle_times, sweep
 
 # Without the trap bash goes on where Ctrl-C comes just as one of its children ends by itself.
 SNAKEFILE = """
@@ -180,9 +180,9 @@ def test_datasets_of_earlier_runs_that_tables_leave_out_are_named(tmp_path):
     ):
         write_json(tmp_path / f"results/{run}/train.json", {})
     (tmp_path / "results/begun/plt/seed0/80/model").mkdir(parents=True)
-    found = {paper: left_out(project, [paper], tmp_path) for paper in papers}
+    found = {paper: datasets_left_out(project, [paper], tmp_path) for paper in papers}
     assert found == {"a": ["scene"], "b": ["scene"], "demo": []}
-    assert left_out(project, papers, tmp_path) == ["scene"]
+    assert datasets_left_out(project, papers, tmp_path) == ["scene"]
 
 
 def test_an_installed_copy_of_other_files_is_refused(tmp_path):

@@ -211,12 +211,12 @@ def tell_left_out(workflow: Any, project: Project) -> None:
     """Say which datasets of earlier runs are left out of the tables that a run is to make."""
     files = [file for job in workflow.dag.needrun_jobs(exclude_finished=False) for file in job.output]
     tables = [found for file in files if (found := paths.TABLE.read(file.removesuffix(".csv")))]
-    if missing := left_out(project, {table["paper"] for table in tables}):
+    if missing := datasets_left_out(project, {table["paper"] for table in tables}):
         said = f"tables leave out {', '.join(missing)}, run earlier: to keep them add them to `datasets`"
         print(said, file=sys.stderr, flush=True)
 
 
-def left_out(project: Project, papers: Iterable[str], folder: Path = Path()) -> list[str]:
+def datasets_left_out(project: Project, papers: Iterable[str], folder: Path = Path()) -> list[str]:
     """Name the datasets of which there are records for tables of some papers, and which are not selected."""
     pattern = paths.TRAINING.of(dataset="*", model="*", seed="*", portion="*")
     trained = [found for file in folder.glob(pattern) if (found := paths.TRAINING.read(file.relative_to(folder)))]
