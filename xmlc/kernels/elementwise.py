@@ -49,7 +49,7 @@ def power(x: ArrayLike, exponent: float) -> np.ndarray:
 
 
 def mean(values: ArrayLike) -> float:
-    """Return the mean of all numbers, 0 of none; ``xmlc.kernels.sums.pairwise`` says in which order they are added up."""
+    """Return the mean of all numbers, 0 of none, added up in the order of ``xmlc.kernels.sums.pairwise``."""
     numbers = np.ascontiguousarray(values, dtype=np.float64).reshape(-1)
     return float(pairwise(numbers)) / max(numbers.size, 1)
 
