@@ -351,7 +351,7 @@ rule figure:
         lambda wildcards: figure_of(wildcards.figure, wildcards.paper).files(project, wildcards.paper),
     output:
         report(f"{paths.FIGURE}.svg", caption="../report/figure.rst", category="{paper}", labels={"figure": "{figure}"}),
-        f"{paths.FIGURE}.png",
+        multiext(paths.FIGURE, ".png", ".pdf"),
     log:
         paths.LOG_OF_FIGURE,
     localrule: True

@@ -13,10 +13,11 @@ from typing import Any
 
 from xmlc.core.sources import command_files, source_digest, source_files
 from xmlc.papers import figure_of, modules_of, table_of
+from xmlc.papers.plotting import METADATA
 from xmlc.suites import paths
 from xmlc.suites.project import Project
 
-TABLE_FILES, FIGURE_FILES = ("csv", "md", "tex"), ("svg", "png")
+TABLE_FILES, FIGURE_FILES = ("csv", "md", "tex"), tuple(METADATA)
 
 
 @dataclass(frozen=True)

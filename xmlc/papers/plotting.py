@@ -5,31 +5,64 @@ Matplotlib is imported where something is drawn: at each start the workflow read
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from xmlc.core.files import atomic_file
 from xmlc.suites.needs import Declared, Need
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+# Widths in inches: one column of a LaTeX article of two, 241 pt, and both, 487 pt.
+COLUMN, BOTH = 241 / 72.27, 487 / 72.27
 
 SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.labelsize": 9,
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
-    "legend.fontsize": 9,
-    # Text stays text, and two runs give the same bytes.
+    "font.size": 7,
+    "axes.titlesize": 8,
+    "axes.labelsize": 7,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "figure.labelsize": 7,
+    "figure.titlesize": 8,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "axes.titlepad": 4,
+    "axes.labelpad": 2,
+    "lines.linewidth": 1.0,
+    "lines.markersize": 3.0,
+    "lines.markeredgewidth": 0.7,
+    "legend.frameon": False,
+    "legend.handlelength": 2.4,
+    "legend.handletextpad": 0.5,
+    "legend.columnspacing": 1.4,
+    # Thin lines behind the drawing.
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.linewidth": 0.4,
+    "grid.color": "0.88",
+    # Text stays text, its font goes with it into a PDF, and two runs give the same bytes.
     "svg.fonttype": "none",
     "svg.hashsalt": "xmlc",
+    "pdf.fonttype": 42,
 }
+METADATA: dict[str, dict[str, None]] = {
+    "svg": {"Date": None, "Creator": None},
+    "png": {"Software": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+DPI = 300  # of pixels
+LEGEND_LINE, LABELS = 0.17, 0.3  # heights in inches
 
 # Colours of Okabe and Ito, told apart by every kind of colour vision.
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
@@ -58,30 +91,58 @@ def figure(name: str, *needs: Need) -> Callable[[Draw], FigureDefinition]:
     return lambda draw: FigureDefinition(name, needs, draw)
 
 
-def add_grid(axes: Axes) -> None:
-    """Put thin lines at major ticks behind the drawing."""
-    axes.grid(visible=True, which="major", linewidth=0.4, color="0.88")
-    axes.set_axisbelow(True)
+def panels(number: int, narrowest: float, together: int = 1, shape: float = 0.85) -> tuple[Figure, list[Axes]]:
+    """Return a sheet and its panels, row by row: as wide as one column of a paper or, where they need it, as both.
+
+    Parameters
+    ----------
+    number : int
+    narrowest : float
+        Width of a panel, in inches, below which they go on in a further row.
+    together : int
+        So many panels in succession stand side by side in any case.
+    shape : float
+        Height of a panel for its width; wide ones are lower, and a sheet has some more for its labels.
+    """
+    from matplotlib.figure import Figure
+
+    groups = -(-number // together)
+    rows = -(-groups // max(1, int(BOTH / narrowest) // together))
+    columns = -(-groups // rows) * together
+    width = COLUMN if columns * narrowest <= COLUMN else BOTH
+    height = min(shape * width / columns, 0.65 * COLUMN)
+    sheet = Figure(figsize=(width, rows * height + LABELS), layout="constrained")
+    grid = list(sheet.subplots(rows, columns, squeeze=False).flat)
+    for spare in grid[number:]:
+        spare.remove()
+    return sheet, grid[:number]
+
+
+def add_legend(sheet: Figure, entries: Sequence[Artist], side: Literal["lower", "upper"] = "lower") -> None:
+    """Put a legend below or above all panels, in as many columns as there is room for; the sheet becomes higher."""
+    widest = 32 + 4.4 * max(len(str(entry.get_label())) for entry in entries)  # points
+    lines = -(-len(entries) // max(1, int(72 * sheet.get_figwidth() / widest)))
+    sheet.set_figheight(sheet.get_figheight() + LEGEND_LINE * (lines + 0.5))
+    sheet.legend(handles=entries, loc=f"outside {side} center", ncols=-(-len(entries) // lines))
 
 
 def write_figure(figure: Figure, prefix: Path) -> list[Path]:
-    """Write PREFIX.svg and PREFIX.png, each whole or not at all; the same figure gives the same bytes."""
+    """Write PREFIX.svg, .png and .pdf, each whole or not at all; the same figure gives the same bytes."""
     import matplotlib as mpl
 
-    metadata = {".svg": {"Date": None, "Creator": None}, ".png": {"Software": None}}
     files = []
-    for suffix, entries in metadata.items():
-        path = prefix.with_name(prefix.name + suffix)
+    for suffix, metadata in METADATA.items():
+        path = prefix.with_name(f"{prefix.name}.{suffix}")
         with mpl.rc_context(SETTINGS), atomic_file(path) as temporary:
-            figure.savefig(temporary, format=suffix[1:], metadata=entries, dpi=160)
+            figure.savefig(temporary, format=suffix, metadata=metadata, dpi=DPI)
         files.append(path)
     return files
 
 
-def apart(values: Iterable[float]) -> set[float]:
-    """Choose values whose labels do not cover each other on a logarithmic axis: the largest, and so on by thirds."""
+def apart(values: Collection[float]) -> set[float]:
+    """Choose values whose labels do not cover each other on a logarithmic axis: five at most, from the largest on."""
     chosen: list[float] = []
     for value in sorted(values, reverse=True):
-        if not chosen or chosen[-1] >= 3 * value:
+        if not chosen or chosen[-1] >= value * (max(values) / min(values)) ** 0.25:
             chosen.append(value)
     return set(chosen)

@@ -9,7 +9,6 @@ from report_cases import ranking, write
 from xmlc.core.errors import XmlcError
 from xmlc.papers.building import draw_figure
 from xmlc.papers.common.figures import COLOURS, pareto_front
-from xmlc.papers.plotting import write_figure
 from xmlc.papers.tables.titles import family, model_title
 
 MODELS = {
@@ -81,12 +80,3 @@ def test_the_front_is_what_no_other_beats(places):
         if (c <= cost and q > quality) or (c < cost and q >= quality)
     }
     assert front == sorted(set(places) - beaten)
-
-
-def test_same_bytes_twice(tmp_path):
-    paths = write(tmp_path / "records", records())
-    for name in ("one", "two"):
-        write_figure(draw_figure("pareto", "demo", paths), tmp_path / name)
-    for suffix in (".svg", ".png"):
-        assert (tmp_path / f"one{suffix}").read_bytes() == (tmp_path / f"two{suffix}").read_bytes()
-    assert ">Vowpal Wabbit PLT</text>" in (tmp_path / "one.svg").read_text()

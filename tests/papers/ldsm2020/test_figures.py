@@ -47,19 +47,20 @@ def test_depth_against_the_number_of_labels_over_balanced_trees(tmp_path):
         expected = [2 * math.log(size, arity) for size in double.get_xdata()]
         assert double.get_ydata().tolist() == pytest.approx(expected)
         assert min(double.get_xdata()) < 14 < max(double.get_xdata())
-    assert "_yeast" not in [text.get_text() for text in axes.get_legend().get_texts()]
+    (legend,) = axes.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [f"{f} log_{a} K" for a in (2, 4) for f in (1, 2, 3)]
 
 
 def test_single_trees_beside_ensembles(tmp_path):
     singles = [ranking(model=f"{name}-single", p1=p1) for name, p1 in (("ldsm", 0.66), ("fastxml", 0.55))]
     left, right = draw(tmp_path, "6", forest(p1=0.6), forest(model="fastxml", p1=0.5), *singles).axes
     names = [text.get_text() for text in left.get_xticklabels()]
-    assert names == ["LdSM-1", "LdSM-1*", "FastXML-1", "FastXML-1*", "LdSM\n3 trees", "FastXML\n3 trees"]
+    assert names == ["LdSM-1", "LdSM-1*", "FastXML-1", "FastXML-1*", "LdSM-3", "FastXML-3"]
     heights = [bar.get_height() for bar in left.patches[::3]]
     assert heights == pytest.approx([65, 66, 55, 55, 75, 65])
     assert right.get_ylabel() == "nDCG@k (%)"
     without_search = draw(tmp_path / "few", "6", forest()).axes[0]
-    assert [text.get_text() for text in without_search.get_xticklabels()] == ["LdSM-1", "LdSM\n3 trees"]
+    assert [text.get_text() for text in without_search.get_xticklabels()] == ["LdSM-1", "LdSM-3"]
 
 
 def test_the_overview_is_of_delicious_if_it_is_there(tmp_path):
@@ -75,7 +76,7 @@ def test_the_overview_is_of_delicious_if_it_is_there(tmp_path):
 def test_objectives_level_by_level(tmp_path, number, trees):
     panels = draw(tmp_path, number, forest(), forest(model="ldsm-mean")).axes
     assert [axes.get_title() for axes in panels] == [f"yeast, tree {tree + 1}" for tree in range(trees)]
-    line = curve(panels[-1], "level 2 (2)")
+    line = curve(panels[-1], "2 (2)")
     assert line.get_xdata().tolist() == [1, 2]
     assert line.get_ydata().tolist() == pytest.approx([-0.2, -0.4])
     bounds = [line.get_ydata()[0] for line in panels[0].get_lines() if line.get_label() == "_bound"]

@@ -47,17 +47,30 @@ def test_seeds_are_averaged_and_each_choice_is_marked(tmp_path):
     assert marks == [0.5, 0.01]
 
 
-def test_a_row_for_each_model_and_a_column_for_each_dataset(tmp_path):
+def test_a_panel_for_each_model_and_dataset(tmp_path):
     records = every_method("yeast") + every_method("scene") + every_method("scene", "oracle")
     figure = draw_figure("1", "demo", write(tmp_path, records))
-    assert [axes.get_title() for axes in figure.axes] == ["yeast", "scene", "", ""]
-    assert [axes.get_ylabel() for axes in figure.axes] == ["PLT\nmacro-F (%)", "", "oracle\nmacro-F (%)", ""]
+    assert [axes.get_title() for axes in figure.axes] == ["yeast", "scene", "yeast", "scene"]
+    assert [axes.get_ylabel() for axes in figure.axes] == ["PLT", "", "oracle", ""]
     assert [len(lines_of(axes)) for axes in figure.axes] == [6, 6, 0, 6]
     assert [text.get_text() for text in figure.axes[2].texts] == ["no record"]
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == [
         "STO", "FTA", "OFO", "validation", "test", "chosen on validation"
     ]  # fmt: skip
+
+
+def test_the_longer_list_stands_side_by_side_and_goes_on_in_a_further_row(tmp_path):
+    models = ["plt", "fastxml", "swnn", "oracle", "parabel", "br", "ldsm"]
+    records = [record for name in ("yeast", "scene") for model in models for record in every_method(name, model)]
+    axes = draw_figure("1", "demo", write(tmp_path, records)).axes
+    titles = ["PLT", "FastXML", "SWNN", "oracle", "Parabel", "BR", "LdSM", ""]
+    assert [one.get_title() for one in axes] == 2 * titles
+    assert [one.get_ylabel() for one in axes[::4]] == ["yeast", "yeast", "scene", "scene"]
+    assert [place for place, one in enumerate(axes) if one.get_xlabel()] == [11, 12, 13, 14]
+    assert not axes[7].lines
+    assert axes[0].get_shared_y_axes().joined(axes[0], axes[6])
+    assert not axes[0].get_shared_y_axes().joined(axes[0], axes[8])
 
 
 def test_records_that_make_no_figure(tmp_path):

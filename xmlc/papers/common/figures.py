@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from xmlc.core.errors import XmlcError
-from xmlc.papers.plotting import BLUE, GREEN, PURPLE, VERMILION, add_grid, figure
+from xmlc.papers.plotting import BLUE, GREEN, PURPLE, VERMILION, add_legend, figure, panels
 from xmlc.papers.plt2016.figures import figure1 as figure1
 from xmlc.papers.tables.table import average_seeds
 from xmlc.papers.tables.titles import family, model_title
@@ -28,8 +28,7 @@ COSTS = {"train_seconds": "training (s)", "predict_ms": "prediction (ms per inst
 COLOURS = {"xmlc": BLUE, "napkinXC": VERMILION, "omikuji": GREEN, "Vowpal Wabbit": PURPLE}
 MARKERS = "osD^v<>pPX*hd8H"
 FRONT: dict[str, Any] = {"color": "0.55", "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1}
-PANEL_WIDTH, PANEL_HEIGHT = 4.0, 2.9
-LEGEND_COLUMNS, LEGEND_LINE = 3, 0.2
+NARROWEST = 1.6  # panel, in inches
 MANY_DECADES = 2.5  # fewer have ticks between the powers of ten
 
 
@@ -53,17 +52,20 @@ def pareto(paper: str, records: Sequence[RankingRecord]) -> Figure:
         raise XmlcError("pareto: no record has training seconds and milliseconds per instance; expected one at least")
     datasets = list(dict.fromkeys(frame["dataset"]))
     styles = _styles(list(dict.fromkeys(frame["model"])))
-    sheet, grid = _sheet(len(datasets), len(styles))
-    for dataset, row in zip(datasets, grid):
+    sheet, grid = panels(len(COSTS) * len(datasets), NARROWEST, together=len(COSTS))
+    for place, dataset in enumerate(datasets):
         rows = frame[frame["dataset"] == dataset]
-        for axes, (cost, title) in zip(row, COSTS.items()):
+        left, right = row = grid[len(COSTS) * place : len(COSTS) * (place + 1)]
+        right.sharey(left)
+        for axes, (cost, title) in zip(row, COSTS.items(), strict=True):
             _draw_panel(axes, rows, cost, styles)
             axes.set_xlabel(title)
-        row[0].set_ylabel("P@1 (%)")
-        row[0].set_title(dataset, loc="left")
+        left.set_ylabel("P@1 (%)")
+        left.set_title(dataset, loc="left")
+        right.tick_params(labelleft=False)
         threads = sorted({int(n) for n in rows["train_threads"]} | {int(n) for n in rows["predict_threads"]})
         number = " or ".join(map(str, threads))
-        row[1].set_title(f"{number} thread{'s' * (threads != [1])}", loc="right", color="0.4", fontsize=8)
+        right.set_title(f"{number} thread{'s' * (threads != [1])}", loc="right", color="0.4", fontsize="medium")
     _add_legend(sheet, styles)
     return sheet
 
@@ -84,19 +86,10 @@ def _styles(models: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return how the points of each model are drawn, program by program."""
     programs = {name: [model for model in models if family(model) == name] for name in COLOURS}
     return {
-        model: {"color": COLOURS[name], "marker": MARKERS[number % len(MARKERS)], "linestyle": "none", "markersize": 6}
+        model: {"color": COLOURS[name], "marker": MARKERS[number % len(MARKERS)], "linestyle": "none", "markersize": 4}
         for name, own in programs.items()
         for number, model in enumerate(own)
     }
-
-
-def _sheet(rows: int, models: int) -> tuple[Figure, np.ndarray]:
-    from matplotlib.figure import Figure
-
-    legend = LEGEND_LINE * (models // LEGEND_COLUMNS + 2)
-    size = (len(COSTS) * PANEL_WIDTH, rows * PANEL_HEIGHT + legend)
-    figure = Figure(figsize=size, layout="constrained")
-    return figure, figure.subplots(rows, len(COSTS), sharey="row", squeeze=False)
 
 
 def _draw_panel(axes: Axes, rows: pd.DataFrame, cost: str, styles: dict[str, dict[str, Any]]) -> None:
@@ -116,7 +109,6 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, cost: str, styles: dict[str, dic
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_locator(MaxNLocator(5))
-    add_grid(axes)
 
 
 def _add_legend(sheet: Figure, styles: dict[str, dict[str, Any]]) -> None:
@@ -124,4 +116,4 @@ def _add_legend(sheet: Figure, styles: dict[str, dict[str, Any]]) -> None:
 
     entries = [Line2D([], [], **style, label=model_title(model)) for model, style in styles.items()]
     entries.append(Line2D([], [], **FRONT, label="Pareto front"))
-    sheet.legend(handles=entries, loc="outside lower center", ncols=LEGEND_COLUMNS, frameon=False, fontsize=8)
+    add_legend(sheet, entries)

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from xmlc.papers.plotting import BLACK, BLUE, ORANGE, SKY, VERMILION, add_grid, figure
+from xmlc.papers.plotting import BLACK, BLUE, ORANGE, SKY, VERMILION, add_legend, figure, panels
 from xmlc.papers.tables.titles import method_title
 from xmlc.records.simulation import GrowthFromSamples, ModelScores, SimulationRecord
 from xmlc.suites.needs import SIMULATIONS
@@ -25,41 +25,36 @@ STYLES: dict[str, dict[str, Any]] = {
     "meuf-approx": {"color": ORANGE, "marker": "D", **_VARIANT},
     "meuf-cubic": {"color": BLACK, "marker": "v"},
 }
-LINE: dict[str, Any] = {"linewidth": 1.3, "markersize": 4.2, "markeredgewidth": 0.9}
 OPTIMUM: dict[str, Any] = {"color": "0.45", "linewidth": 1.0, "linestyle": (0, (1, 1.5))}
 PANELS = {
     "independent": "independent labels",
-    "dependent": "dependent labels, as printed",
-    "dependent-signed": "dependent labels, coded −1 and +1",
+    "dependent": "dependent, as printed",
+    "dependent-signed": "dependent, −1 and +1",
 }
-SIZE = (7.6, 6.6)
-NOTE_WIDTH = 138  # characters
+NARROWEST = 1.6  # panel, in inches
+NOTE_WIDTH, NOTE_LINE = 125, 0.12  # characters, and the height of a line in inches
 APART = 0.7  # in sample size: curves that coincide are drawn side by side
 
 
 @figure("figure1", SIMULATIONS)
 def figure1(paper: str, records: Sequence[SimulationRecord]) -> Figure:
     """Draw F against the sample size for both models, and time against the number of labels, of the one record."""
-    from matplotlib.figure import Figure
-
     (record,) = records
-    sheet = Figure(figsize=SIZE, layout="constrained")
-    *panels, last = sheet.subplots(2, 2).flat
-    for axes, (name, title) in zip(panels, PANELS.items(), strict=True):
+    sheet, (*scores, last) = panels(len(PANELS) + 1, NARROWEST, shape=1.0)
+    for axes, (name, title) in zip(scores, PANELS.items(), strict=True):
         _draw_scores(axes, record.sample_sizes, record.models[name])
         axes.set_title(title)
         axes.set_xlabel("sample size")
         axes.set_ylabel("expected F")
     times = record.growth["samples"]
     _draw_times(last, times)
-    last.set_title(f"inference from {times['n_samples']} samples")
+    last.set_title(f"time for {times['n_samples']} samples")
     last.set_xlabel("number of labels m")
-    last.set_ylabel(f"seconds, mean of {times['instances']} trials")
-    sheet.legend(
-        handles=_entries(times), loc="outside upper center", ncols=3, frameon=False, handlelength=2.4,
-        columnspacing=1.3,
-    )  # fmt: skip
-    sheet.supxlabel(_note(record), fontsize=7, color="0.3", ha="left", x=0.01)
+    last.set_ylabel("seconds")
+    note = _note(record)
+    sheet.set_figheight(sheet.get_figheight() + NOTE_LINE * (note.count("\n") + 2))
+    sheet.supxlabel(note, color="0.3", ha="left", x=0.01)
+    add_legend(sheet, _entries(times), "upper")
     return sheet
 
 
@@ -70,24 +65,22 @@ def _draw_scores(axes: Axes, sample_sizes: Sequence[int], model: ModelScores) ->
     for number, (method, scores) in enumerate(model["methods"].items()):
         axes.errorbar(
             [size + APART * number for size in sample_sizes], scores["mean"], yerr=scores["standard_error"],
-            elinewidth=0.7, **STYLES[method], **LINE, label=method_title(method),
+            elinewidth=0.6, **STYLES[method], label=method_title(method),
         )  # fmt: skip
     axes.set_xlim(left=0)
     axes.yaxis.set_major_locator(MaxNLocator(6))
-    add_grid(axes)
 
 
 def _draw_times(axes: Axes, times: GrowthFromSamples) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     for method, ms in times["ms"].items():
-        axes.plot(times["labels"], [value / 1000 for value in ms], **STYLES[method], **LINE, label=method_title(method))
+        axes.plot(times["labels"], [value / 1000 for value in ms], **STYLES[method], label=method_title(method))
     axes.set_yscale("log")
-    axes.set_xticks(times["labels"])
+    axes.set_xticks(times["labels"][::2])
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
-    add_grid(axes)
 
 
 def _entries(times: GrowthFromSamples) -> list[Line2D]:
@@ -95,7 +88,7 @@ def _entries(times: GrowthFromSamples) -> list[Line2D]:
     from matplotlib.lines import Line2D
 
     drawn = [method for method in STYLES if method in times["ms"]]
-    entries = [Line2D([], [], **STYLES[method], **LINE, label=method_title(method)) for method in drawn]
+    entries = [Line2D([], [], **STYLES[method], label=method_title(method)) for method in drawn]
     return [*entries, Line2D([], [], **OPTIMUM, label="highest possible")]
 
 

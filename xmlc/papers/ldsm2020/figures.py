@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from xmlc.core.errors import XmlcError
 from xmlc.metrics.measures import RANKING_METRICS
-from xmlc.papers.plotting import BLUE, GREEN, VERMILION, FigureDefinition, add_grid, apart, figure
+from xmlc.papers.plotting import BLUE, GREEN, VERMILION, FigureDefinition, add_legend, apart, figure, panels
 from xmlc.records.base import Record
 from xmlc.records.forest import ForestRecord
 from xmlc.records.ranking import RankingRecord
@@ -21,6 +22,7 @@ from xmlc.suites.needs import ENSEMBLES, RANKINGS, sweeps_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
 R = TypeVar("R", bound=Record)
 Scores = dict[str, float]  # by measure, in percent
@@ -38,9 +40,10 @@ LINES: dict[str, dict[str, Any]] = {
 }
 TITLES = {"p": "P", "ndcg": "nDCG"}
 PLOTTED = [("p", 1), ("p", 3), ("p", 5), ("ndcg", 3), ("ndcg", 5)]
-LINE = {"linewidth": 1.3, "markersize": 3.8, "markeredgewidth": 0.9}
 SCORES = RANKING_METRICS[:6]
-PANEL, FEW_LEVELS = (3.5, 2.7), 7
+FEW_LEVELS = 7
+NARROWEST, WITH_LEVELS = 1.6, 2.2  # panels, in inches: with a legend of levels they are wider
+ROOM = 60  # beyond the largest dataset of Figure 2, for its name
 SHADES = ("0.6", GREEN, VERMILION, BLUE)  # of arities
 
 
@@ -52,25 +55,26 @@ OURS_GROWN, BINARY_GROWN, COMPARED = (
 @figure("figure4", OURS_GROWN)
 def figure4(paper: str, records: Sequence[ForestRecord]) -> Figure:
     """Draw Figure 4: P@k and nDCG@k against the number of trees, a panel for each dataset."""
-    return _panels(records, _draw_growth, score_legend)
+    return _panels(records, _draw_growth)
 
 
 @figure("figure5", replace(SIZES, models=OURS.__eq__))
 def figure5(paper: str, records: Sequence[SweepRecord]) -> Figure:
     """Draw Figure 5: P@k and nDCG@k against the largest number of nodes of a tree, and the depth that it gives."""
-    return _panels(records, _draw_sweep, score_legend)
+    return _panels(records, _draw_sweep)
 
 
 @figure("figure6", COMPARED, RANKINGS)
 def figure6(paper: str, forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> Figure:
     """Draw Figure 6: single trees beside ensembles, precision on the left and nDCG on the right."""
     names = _datasets(forests)
-    sheet, grid = _sheet(len(names), 2, 1.25)
-    for row, name in zip(grid, names, strict=True):
+    sheet, grid = panels(2 * len(names), NARROWEST, together=2, shape=1.0)
+    for place, name in enumerate(names):
         groups = _compared(_of_dataset(forests, name), _of_dataset(rankings, name))
-        for axes, metric in zip(row, LINES, strict=True):
+        for axes, metric in zip(grid[2 * place :], LINES):
             _draw_bars(axes, groups, metric)
             axes.set_title(name)
+    add_legend(sheet, _bars())
     return sheet
 
 
@@ -81,21 +85,21 @@ def figure1(
     """Draw Figure 1 for one dataset, Delicious if it is there: growth and size above, single trees below."""
     names = _datasets([*forests, *sweeps, *rankings])
     name = EXEMPLARY_DATASET if EXEMPLARY_DATASET in names else names[0]
-    sheet, grid = _sheet(2, 2, 1.25)
+    sheet, grid = panels(4, NARROWEST, shape=1.2)
     grown = [record for record in _of_dataset(forests, name) if record.model == BINARY]
     above: list[tuple[Callable[[Axes, Any], None], Sequence[ForestRecord | SweepRecord]]]
     above = [(_draw_growth, grown), (_draw_sweep, _of_dataset(sweeps, name))]
-    for axes, (draw, records) in zip(grid[0], above, strict=True):
+    for axes, (draw, records) in zip(grid, above):
         if records:
             draw(axes, records)
             axes.set_title(f"{records[0].model}, M = {records[0].setting('arity'):g}")
         else:
             axes.set_axis_off()
     groups = _compared(_of_dataset(forests, name), _of_dataset(rankings, name))
-    for axes, metric in zip(grid[1], LINES, strict=True):
+    for axes, metric in zip(grid[2:], LINES, strict=True):
         _draw_bars(axes, groups, metric)
     sheet.suptitle(name)
-    score_legend(sheet)
+    _add_score_legend(sheet)
     return sheet
 
 
@@ -103,24 +107,28 @@ def figure1(
 def figure2(paper: str, records: Sequence[ForestRecord]) -> Figure:
     """Draw Figure 2: depth of the deepest tree against the number of labels K, over 1, 2 and 3 times log_M K."""
     shaped = [(record, record.trees) for record in records if record.trees]
-    sheet, ((axes,),) = _sheet(1, 1, 1.5)
+    sheet, (axes,) = panels(1, NARROWEST)
     arities: dict[float, list[float]] = {}
+    points = []
     for name in _datasets([record for record, _ in shaped]):
         own = [(record, trees) for record, trees in shaped if record.dataset.name == name]
-        arity, x = own[0][0].setting("arity"), own[0][0].dataset.m
-        y = float(np.mean([max(trees.depths) for _, trees in own]))
-        axes.annotate(f"{name}, M = {arity:g}", (x, y), xytext=(5, -10), textcoords="offset points", fontsize=7.5)
+        depth = float(np.mean([max(trees.depths) for _, trees in own]))
+        points.append((own[0][0].dataset.m, depth, name, own[0][0].setting("arity")))
+    for x, y, name, arity in sorted(points):
+        offset, side = ((4, 1), "bottom") if x in arities.get(arity, ()) else ((4, -1), "top")
+        axes.annotate(f"{name}, M = {arity:g}", (x, y), xytext=offset, textcoords="offset points", va=side)
         axes.plot([x], [y], color=COLOURS[1], marker="o", linestyle="none", label=f"_{name}")
         arities.setdefault(arity, []).append(x)
     for (arity, sizes), colour in zip(sorted(arities.items()), SHADES):
         ends = np.array([min(sizes) / 2, 4 * max(sizes)])  # straight lines, as the scale is logarithmic
         for factor, style in ((1, "solid"), (2, "dashed"), (3, "dotted")):
             depths, title = factor * np.log(ends) / math.log(arity), f"{factor} log_{arity:g} K"
-            axes.plot(ends, depths, color=colour, linewidth=0.9, linestyle=style, label=title)
-    axes.legend(frameon=False, loc="upper left", ncols=max(1, len(arities)))
+            axes.plot(ends, depths, color=colour, linestyle=style, label=title)
     axes.set_xscale("log")
+    axes.set_xlim(right=ROOM * max(x for x, *_ in points))
     axes.set_ylim(bottom=0)
     _label(axes, "labels K", "depth of the deepest tree")
+    add_legend(sheet, [line for line in axes.get_lines() if not str(line.get_label()).startswith("_")])
     return sheet
 
 
@@ -135,12 +143,11 @@ def _objectives_figure(name: str, trees: int) -> FigureDefinition:
     def draw(paper: str, records: Sequence[ForestRecord]) -> Figure:
         """Draw the objectives J against epochs, level by level."""
         names = _datasets(records)
-        sheet, grid = _sheet(len(names), trees, 1.25)
-        for row, name in zip(grid, names, strict=True):
+        sheet, grid = panels(trees * len(names), WITH_LEVELS)
+        for axes, (name, tree) in zip(grid, product(names, range(trees)), strict=True):
             record = next(record for record in records if record.dataset.name == name)
-            for tree, axes in enumerate(row):
-                _draw_objectives(axes, record, tree)
-                axes.set_title(f"{name}, tree {tree + 1}")
+            _draw_objectives(axes, record, tree)
+            axes.set_title(f"{name}, tree {tree + 1}")
         return sheet
 
     return draw
@@ -178,7 +185,7 @@ def _draw_scores(axes: Axes, scores: dict[float, Scores]) -> None:
 
 
 def _style(metric: str, k: int) -> dict[str, Any]:
-    return {"color": COLOURS[k], "marker": MARKERS[k], **LINES[metric], **LINE}
+    return {"color": COLOURS[k], "marker": MARKERS[k], **LINES[metric]}
 
 
 def _draw_bars(axes: Axes, groups: dict[str, Scores], metric: str) -> None:
@@ -187,13 +194,17 @@ def _draw_bars(axes: Axes, groups: dict[str, Scores], metric: str) -> None:
         return
     for place, scores in enumerate(groups.values()):
         for shift, k in enumerate(COLOURS):
-            axes.bar(place + 0.27 * (shift - 1), scores[f"{metric}@{k}"], 0.25, color=COLOURS[k],
-                     label=f"{TITLES[metric]}@{k}" if place == 0 else None)  # fmt: skip
-    axes.set_xticks(range(len(groups)), list(groups), fontsize=7)
+            axes.bar(place + 0.27 * (shift - 1), scores[f"{metric}@{k}"], 0.25, color=COLOURS[k])
+    axes.set_xticks(range(len(groups)), list(groups), rotation=90)
     axes.set_ylim(bottom=0)
-    axes.legend(frameon=False, ncols=3, fontsize=7, loc="lower center", bbox_to_anchor=(0.5, -0.42))
     _label(axes, "", f"{TITLES[metric]}@k (%)")
     axes.grid(visible=False, axis="x")
+
+
+def _bars() -> list[Patch]:
+    from matplotlib.patches import Patch
+
+    return [Patch(color=colour, label=f"k = {k}") for k, colour in COLOURS.items()]
 
 
 def _compared(forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> dict[str, Scores]:
@@ -209,7 +220,7 @@ def _compared(forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]
     for name, own in grown.items():
         if own:
             n, scores = list(_scores_by_trees(own).items())[-1]
-            groups[f"{titles[name]}\n{n:g} trees"] = scores
+            groups[f"{titles[name]}-{n:g}"] = scores
     return groups
 
 
@@ -224,48 +235,32 @@ def _draw_objectives(axes: Axes, record: ForestRecord, tree: int) -> None:
         if place not in chosen:
             continue
         epochs = np.arange(1, len(row.mean) + 1)
-        label = f"level {row.level} ({row.nodes})"
-        axes.plot(epochs, row.mean, color=shade, linewidth=1.3, label=label)
+        label = f"{row.level} ({row.nodes})"
+        axes.plot(epochs, row.mean, color=shade, label=label)
         axes.fill_between(epochs, row.minimum, row.maximum, color=shade, alpha=0.12, linewidth=0)
     for bound in (-record.setting("lambda_1"), record.setting("lambda_2")):
         axes.axhline(
             bound * (record.setting("arity") - 1), color="0.5", linewidth=0.8, linestyle="dotted", label="_bound"
         )
-    axes.legend(frameon=False, fontsize=6.5, loc="center left", bbox_to_anchor=(1, 0.5), title="level (nodes)",
-                title_fontsize=7)  # fmt: skip
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), title="level (nodes)", handlelength=1.0)
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     _label(axes, "epoch", "J")
 
 
-def score_legend(sheet: Figure) -> None:
-    """Put one legend of P@k and nDCG@k below all panels."""
+def _add_score_legend(sheet: Figure) -> None:
     from matplotlib.lines import Line2D
 
-    entries = [Line2D([], [], label=f"{TITLES[metric]}@{k}", **_style(metric, k)) for metric, k in PLOTTED]
-    sheet.legend(handles=entries, loc="outside lower center", ncols=len(entries), frameon=False, handlelength=2.6)
+    add_legend(sheet, [Line2D([], [], label=f"{TITLES[metric]}@{k}", **_style(metric, k)) for metric, k in PLOTTED])
 
 
-def _panels(
-    records: Sequence[R], draw: Callable[[Axes, Sequence[R]], None], legend: Callable[[Figure], None]
-) -> Figure:
+def _panels(records: Sequence[R], draw: Callable[[Axes, Sequence[R]], None]) -> Figure:
     names = _datasets(records)
-    columns = min(len(names), 4)
-    sheet, grid = _sheet(-(-len(names) // columns), columns)
-    for axes in grid.flat[len(names) :]:
-        axes.set_axis_off()
-    for axes, name in zip(grid.flat, names):
+    sheet, grid = panels(len(names), NARROWEST)
+    for axes, name in zip(grid, names, strict=True):
         draw(axes, _of_dataset(records, name))
         axes.set_title(name)
-    legend(sheet)
+    _add_score_legend(sheet)
     return sheet
-
-
-def _sheet(rows: int, columns: int, scale: float = 1.0) -> tuple[Figure, np.ndarray]:
-    from matplotlib.figure import Figure
-
-    width, height = (scale * size for size in PANEL)
-    sheet = Figure(figsize=(max(width * columns, 5.2), height * rows + 0.4), layout="constrained")
-    return sheet, sheet.subplots(rows, columns, squeeze=False)
 
 
 def _label(axes: Axes, x: str, y: str) -> None:
@@ -274,7 +269,6 @@ def _label(axes: Axes, x: str, y: str) -> None:
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     axes.yaxis.set_major_locator(MaxNLocator(6))
-    add_grid(axes)
 
 
 def _scores_by_trees(records: Sequence[ForestRecord]) -> dict[float, Scores]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from xmlc.core.errors import XmlcError
 from xmlc.papers.oplt2021.tables import ALPHAS, SAMPLES, with_samples
-from xmlc.papers.plotting import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, add_grid, figure
+from xmlc.papers.plotting import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, add_legend, figure, panels
 from xmlc.papers.tables.titles import model_title, without_passes
 from xmlc.records import sweep
 from xmlc.records.progressive import ProgressiveRecord
@@ -32,8 +32,7 @@ STYLES: dict[str, dict[str, Any]] = {
     "cmt": {"color": GREEN, "linestyle": (0, (1.2, 1.2))},
 }
 OTHERS = (PURPLE, ORANGE, SKY, BLACK)
-PANEL = (3.3, 2.6)
-COLUMNS = 3
+NARROWEST = 1.6  # panel, in inches
 FIRST = 10  # instances from which on curves are drawn: before, each single one makes them jump
 
 
@@ -53,30 +52,22 @@ def figure2(paper: str, records: Records) -> Figure:
 
 
 def _panels(records: Records, curve: Callable[[Records], list[float]], label: str) -> Figure:
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
     datasets = list(dict.fromkeys(record.dataset.name for record in records))
     models = list(dict.fromkeys(record.model for record in records))
-    columns = min(len(datasets), COLUMNS)
-    rows = -(-len(datasets) // columns)
-    size = (max(PANEL[0] * columns, 4.6), PANEL[1] * rows + 0.5)
-    figure = Figure(figsize=size, layout="constrained")
-    grid = figure.subplots(rows, columns, squeeze=False)
-    for axes in grid.flat[len(datasets) :]:
-        axes.set_axis_off()
-    for axes, dataset in zip(grid.flat, datasets):
+    sheet, grid = panels(len(datasets), NARROWEST)
+    for axes, dataset in zip(grid, datasets, strict=True):
         for model in models:
             runs = [r for r in records if (r.dataset.name, r.model) == (dataset, model)]
             if runs:
                 seen = _instances(runs)
                 points = [(t, value) for t, value in zip(seen, curve(runs)) if t >= min(FIRST, seen[-1])]
-                axes.plot(*zip(*points), linewidth=1.4, **_style(model, models))
-        axes.set_title(dataset)
-        _label(axes, label)
-    handles = [Line2D([], [], label=_title(model), linewidth=1.4, **_style(model, models)) for model in models]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False, handlelength=2.8)
-    return figure
+                axes.plot(*zip(*points), **_style(model, models))
+        axes.set_xscale("log")
+        _label_axes(axes, dataset, "instances seen", label)
+    add_legend(sheet, [Line2D([], [], label=_title(model), **_style(model, models)) for model in models])
+    return sheet
 
 
 def _instances(runs: Records) -> list[int]:
@@ -101,22 +92,11 @@ def _style(model: str, models: Sequence[str]) -> dict[str, Any]:
     return STYLES.get(base) or {"color": OTHERS[models.index(model) % len(OTHERS)], "linestyle": "solid"}
 
 
-def _label(axes: Axes, label: str) -> None:
-    axes.set_xscale("log")
-    axes.set_xlabel("instances seen")
-    axes.set_ylabel(label)
-    add_grid(axes)
-
-
 PRECISION = {"p@1": "P@1", "p@3": "P@3", "p@5": "P@5"}
 TIMES = {"train_seconds": "training", "predict_ms": "prediction"}
-COLOURS = {"p@1": BLUE, "p@3": VERMILION, "p@5": GREEN, "train_seconds": BLUE, "predict_ms": VERMILION, "depth": BLUE}
-MARKERS = {"p@1": "o", "p@3": "s", "p@5": "^", "train_seconds": "o", "predict_ms": "s", "depth": "o"}
+COLOURS = {"p@1": BLUE, "p@3": VERMILION, "p@5": GREEN, "train_seconds": PURPLE, "predict_ms": ORANGE, "depth": BLACK}
+MARKERS = {"p@1": "o", "p@3": "s", "p@5": "^", "train_seconds": "D", "predict_ms": "v", "depth": "o"}
 DASHED: dict[str, Any] = {"linestyle": (0, (4, 2)), "markerfacecolor": "white"}
-LINE: dict[str, Any] = {"linewidth": 1.3, "markersize": 4.0, "markeredgewidth": 0.9}
-APPENDIX_PANEL = (2.7, 2.5)
-LEGEND_ROOM = 0.15  # above the lines, as a share of the height
-NARROWEST = 5.0  # has room for the legend
 PRINTED_ALPHA = 0.75  # of the paper's tables (Section 5)
 
 
@@ -125,21 +105,19 @@ def alpha(paper: str, records: Sequence[SweepRecord]) -> Figure:
     """Draw Appendix F: P@k, depth and times against alpha, a row of panels for each dataset; means over seeds."""
     frame = sweep.frame(records)
     names = list(dict.fromkeys(frame["dataset"]))
-    sheet, grid = _sheet(len(names), 3)
-    for row, name in zip(grid, names, strict=True):
+    sheet, grid = panels(3 * len(names), NARROWEST, together=3, shape=0.7)
+    for place, name in enumerate(names):
+        precision, depth, times = grid[3 * place : 3 * place + 3]
         means = _means(frame[frame["dataset"] == name], "alpha")
-        _draw(row[0], means, PRECISION)
-        _label_axes(row[0], name, "alpha", "%")
-        _draw(row[1], means, {"depth": "depth"})
-        _label_axes(row[1], name, "alpha", "depth")
-        row[1].set_ylim(bottom=0)
-        _draw(row[2], means / means.loc[_printed(means)], TIMES)
-        _label_axes(row[2], name, "alpha", f"time (alpha = {_printed(means):g}: 1)")
-        row[2].set_ylim(bottom=0)
-    bottom, top = grid[0][0].get_ylim()
-    grid[0][0].set_ylim(bottom, top + LEGEND_ROOM * (top - bottom))
-    grid[0][0].legend(frameon=False, fontsize=7.5, loc="upper center", ncols=3, columnspacing=1.0, handlelength=1.6)
-    grid[0][2].legend(frameon=False, fontsize=7.5)
+        _draw(precision, means, PRECISION)
+        _label_axes(precision, name, "alpha", "%")
+        _draw(depth, means, {"depth": "depth"})
+        _label_axes(depth, name, "alpha", "depth")
+        depth.set_ylim(bottom=0)
+        _draw(times, means / means.loc[_printed(means)], TIMES)
+        _label_axes(times, name, "alpha", f"time (alpha = {_printed(means):g}: 1)")
+        times.set_ylim(bottom=0)
+    add_legend(sheet, [*grid[0].get_lines(), *grid[2].get_lines()])
     return sheet
 
 
@@ -149,8 +127,8 @@ def warmstart(paper: str, records: Sequence[SweepRecord]) -> Figure:
     frame = with_samples(records)
     names = list(dict.fromkeys(frame["dataset"]))
     models = list(dict.fromkeys(frame["model"]))
-    sheet, grid = _sheet(1, len(names))
-    for axes, name in zip(grid[0], names, strict=True):
+    sheet, grid = panels(len(names), NARROWEST)
+    for axes, name in zip(grid, names, strict=True):
         for place, model in enumerate(models):
             own = frame[(frame["dataset"] == name) & (frame["model"] == model)]
             method = model_title(model) + (", sample alone" if place else "")
@@ -159,19 +137,9 @@ def warmstart(paper: str, records: Sequence[SweepRecord]) -> Figure:
         axes.set_xscale("log")
         axes.set_xticks(sorted(set(frame["sample"])), [f"{value:g}" for value in sorted(set(frame["sample"]))])
         axes.minorticks_off()
-        _label_axes(axes, name, "sample, % of the training set", "%")
-    handles, titles = grid[0][0].get_legend_handles_labels()
-    sheet.legend(handles, titles, loc="outside lower center", ncols=len(models), frameon=False, handlelength=2.8)
+        _label_axes(axes, name, "sample (% of training)", "%")
+    add_legend(sheet, grid[0].get_lines())
     return sheet
-
-
-def _sheet(rows: int, columns: int) -> tuple[Figure, Any]:
-    from matplotlib.figure import Figure
-
-    sheet = Figure(
-        figsize=(max(APPENDIX_PANEL[0] * columns, NARROWEST), APPENDIX_PANEL[1] * rows + 0.3), layout="constrained"
-    )
-    return sheet, sheet.subplots(rows, columns, squeeze=False)
 
 
 def _means(frame: pd.DataFrame, key: str) -> pd.DataFrame:
@@ -185,11 +153,10 @@ def _printed(means: pd.DataFrame) -> float:
 
 def _draw(axes: Axes, means: pd.DataFrame, titles: dict[str, str], **style: Any) -> None:
     for key, title in titles.items():
-        axes.plot(means.index, means[key], color=COLOURS[key], marker=MARKERS[key], label=title, **LINE, **style)
+        axes.plot(means.index, means[key], color=COLOURS[key], marker=MARKERS[key], label=title, **style)
 
 
 def _label_axes(axes: Axes, title: str, x: str, y: str) -> None:
     axes.set_title(title)
     axes.set_xlabel(x)
     axes.set_ylabel(y)
-    add_grid(axes)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from xmlc.core.errors import XmlcError
-from xmlc.papers.plotting import BLUE, GREEN, VERMILION, add_grid, figure
+from xmlc.papers.plotting import BLUE, GREEN, VERMILION, add_legend, figure, panels
 from xmlc.papers.tables.titles import method_title, model_title
 from xmlc.records.thresholds import GridScores, ThresholdRecord
 from xmlc.suites.needs import THRESHOLDS
@@ -31,48 +32,52 @@ PARTS: dict[str, Style] = {
 }
 CHOSEN: Style = {
     "marker": "o",
-    "markersize": 8.5,
+    "markersize": 5.5,
     "markerfacecolor": "none",
     "markeredgecolor": "black",
-    "markeredgewidth": 0.9,
     "linestyle": "none",
 }
 
-PANEL_WIDTH, PANEL_HEIGHT = 2.35, 2.1
-MARGIN_WIDTH, MARGIN_HEIGHT = 0.9, 1.0
-LEGEND_WIDTH, LEGEND_LINE = 6.4, 0.2
-NARROWEST = 4.4
+NARROWEST, MOST = 1.1, 6  # width of a panel in inches, and how many stand side by side
 
 
 @figure("figure1", replace(THRESHOLDS, methods=STYLES.__contains__))
 def figure1(paper: str, records: Sequence[ThresholdRecord]) -> Figure:
     """Draw Figure 1 of plt2016: macro-F of STO, FTA and OFO against 1/c, a panel for each model and dataset."""
-    models = list(dict.fromkeys(record.model for record in records))
-    datasets = list(dict.fromkeys(record.dataset.name for record in records))
-    sheet = _sheet(len(models), len(datasets))
-    grid = sheet.subplots(len(models), len(datasets), sharex=True, sharey="col", squeeze=False)
-    for i, model in enumerate(models):
-        for j, dataset in enumerate(datasets):
-            panel = [r for r in records if (r.model, r.dataset.name) == (model, dataset)]
-            axes = grid[i, j]
-            if panel:
-                _draw_panel(axes, panel)
-            else:
-                axes.text(0.5, 0.5, "no record", ha="center", va="center", transform=axes.transAxes, color="0.5")
-            axes.set_title(dataset if i == 0 else "")
-            axes.set_xlabel("1/c" if i == len(models) - 1 else "")
-            axes.set_ylabel(f"{model_title(model)}\nmacro-F (%)" if j == 0 else "")
-    drawn = [method for method in STYLES if any(record.method == method for record in records)]
-    _add_legend(sheet, drawn)
+    found: dict[tuple[str, str], list[ThresholdRecord]] = {}
+    for record in records:
+        found.setdefault((model_title(record.model), record.dataset.name), []).append(record)
+    models, datasets = (list(dict.fromkeys(names)) for names in zip(*found))
+    by_model = len(datasets) >= len(models)
+    down, across = (models, datasets) if by_model else (datasets, models)  # the more of them, side by side
+    together = -(-len(across) // -(-len(across) // MOST))
+    spare = [""] * (-len(across) % together)
+    places = [(group, other) for group in down for other in across + spare]
+    panel_of = [found.get(place if by_model else place[::-1], ()) for place in places]
+    sheet, grid = panels(len(places), NARROWEST, together, shape=1.0)
+    columns = grid[0].get_gridspec().ncols
+    first: dict[str, Axes] = {}  # of each dataset, whose panels have one scale
+    for place, (axes, (group, other), panel) in enumerate(zip(grid, places, panel_of, strict=True)):
+        if panel:
+            axes.sharey(first.setdefault(other if by_model else group, axes))
+            _draw_panel(axes, panel)
+            is_last = not any(panel_of[place + columns :: columns])
+            axes.tick_params(labelbottom=is_last)
+            axes.set_xlabel("1/c" if is_last else "")
+        else:
+            axes.set(xticks=[], yticks=[], frame_on=False)
+            axes.text(0.5, 0.5, "no record" if other else "", ha="center", va="center", color="0.5")
+        if place < columns or spare:
+            axes.set_title(_wrapped(other))
+        if place % together == 0:
+            axes.set_ylabel(_wrapped(group))
+    sheet.supylabel("macro-F (%)")
+    _add_legend(sheet, [method for method in STYLES if any(record.method == method for record in records)])
     return sheet
 
 
-def _sheet(rows: int, columns: int) -> Figure:
-    from matplotlib.figure import Figure
-
-    width = max(MARGIN_WIDTH + PANEL_WIDTH * columns, NARROWEST)
-    height = MARGIN_HEIGHT + PANEL_HEIGHT * rows + (0 if width >= LEGEND_WIDTH else LEGEND_LINE)
-    return Figure(figsize=(width, height), layout="constrained")
+def _wrapped(title: str) -> str:
+    return textwrap.fill(title, 16, break_on_hyphens=False)
 
 
 def _draw_panel(axes: Axes, records: Sequence[ThresholdRecord]) -> None:
@@ -86,18 +91,14 @@ def _draw_panel(axes: Axes, records: Sequence[ThresholdRecord]) -> None:
         for part, line in PARTS.items():
             face = style["color"] if part == "test" else "white"
             label = f"{method_title(method)}, {part}"
-            axes.plot(
-                abscissae, curves[part], **style, **line, label=label,
-                linewidth=1.3, markersize=3.6, markerfacecolor=face, markeredgewidth=0.9,
-            )  # fmt: skip
+            axes.plot(abscissae, curves[part], **style, **line, label=label, markersize=2.2, markerfacecolor=face)
         for record in sorted(runs, key=lambda run: run.seed):
             place = abscissae.index(1 / _c_of(record, record.best))
             axes.plot([abscissae[place]], [curves["test"][place]], **CHOSEN, label="_chosen")
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(numticks=6))
+    axes.xaxis.set_major_locator(LogLocator(numticks=3))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.yaxis.set_major_locator(MaxNLocator(5))
-    add_grid(axes)
 
 
 def _curves(runs: Sequence[ThresholdRecord]) -> tuple[list[float], dict[str, list[float]]]:
@@ -132,20 +133,9 @@ def _add_legend(sheet: Figure, methods: Sequence[str]) -> None:
     """Put one legend below all panels: colours and markers, lines, the chosen point."""
     from matplotlib.lines import Line2D
 
-    entries = [Line2D([], [], **STYLES[m], linestyle="none", markersize=5, label=method_title(m)) for m in methods]
+    entries = [Line2D([], [], **STYLES[m], linestyle="none", label=method_title(m)) for m in methods]
     for part, line in PARTS.items():
         face = "0.3" if part == "test" else "white"
-        entries.append(
-            Line2D([], [], color="0.3", marker="o", markersize=3.6, markerfacecolor=face, **line, label=part)
-        )
+        entries.append(Line2D([], [], color="0.3", marker="o", markerfacecolor=face, **line, label=part))
     entries.append(Line2D([], [], **CHOSEN, label="chosen on validation"))
-    columns = len(entries) if sheet.get_figwidth() >= LEGEND_WIDTH else 3
-    sheet.legend(
-        handles=entries,
-        loc="outside lower center",
-        ncols=columns,
-        frameon=False,
-        handlelength=2.6,
-        handletextpad=0.5,
-        columnspacing=1.4,
-    )
+    add_legend(sheet, entries)
