@@ -12,7 +12,7 @@ from suite_cases import write_suite
 from xmlc.cli.results import status_command as command
 from xmlc.papers.tables.made_of import MadeOf
 from xmlc.report.failures import failures
-from xmlc.report.status import MADE, status_of, to_text
+from xmlc.report.status import MADE, FileCounts, status_of, to_text
 from xmlc.suites.settings import remember
 
 FULL = "results/{0}/{1}/seed{2}/full/ranking.json"
@@ -74,12 +74,12 @@ def test_a_record_is_missing_because_of_the_step_that_makes_it(run, log, record,
     plan = plan_with({"table2": [f"results/scene/fastxml/seed0/{record}.json"]})
     progress = status_of(plan, run, failures(run / "logs"))["plt2016", "scene"]
     assert (progress.done, progress.missing, progress.failed) == (0, 0, 1)
-    assert "0 results are there; 1 step failed" in to_text({("plt2016", "scene"): progress}).replace("0 of 1", "0")
 
 
 def test_a_table_is_done_while_it_is_of_the_records_that_are_there(run):
     def is_done():
-        return status_of(plan_with({"table2": TABLES["table2"]}), run, [])["plt2016", MADE].done
+        plan = plan_with({"table2": TABLES["table2"]})
+        return status_of(plan, run, failures(run / "logs"))["plt2016", MADE].done
 
     first, second = (run / record for record in TABLES["table2"])
     table = run / "results/tables/plt2016/table2"
@@ -94,8 +94,32 @@ def test_a_table_is_done_while_it_is_of_the_records_that_are_there(run):
         MadeOf("table2", "plt2016", tuple(one.relative_to(run) for one in records)).write(table)
         assert is_done() == done
     MadeOf("table2", "plt2016", (first.relative_to(run),)).write(table)
-    second.unlink()  # its dataset failed: the table is of the others
-    assert is_done()
+    second.unlink()
+    assert not is_done(), "it is of fewer records than are planned"
+    log = run / "logs/scene/prepare.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("xmlc: error: malformed\n")
+    assert is_done(), "its dataset failed: the table is of the others"
+
+
+def test_the_most_urgent_comes_first_and_what_is_complete_is_folded(run):
+    reason = f"{run}/table3.csv: {'no column dataset, expected the keys dataset, model, method ' * 3}"
+    log = run / "logs/tables/plt2016/table3.log"
+    log.parent.mkdir(parents=True)
+    log.write_text(f"xmlc: error: {reason}\n")
+    status = {("demo", "late"): FileCounts(missing=4)}
+    status |= status_of(plan_with({**TABLES, "table3": TABLES["table2"][:1]}), run, failures(run / "logs"))
+    complete = {("scale", dataset): FileCounts(done=3) for dataset in ("big", MADE)}
+    text = to_text(status | complete, "settings of the last run: " * 9)
+    assert max(map(len, text.splitlines())) <= 100
+    heading, *failed, table, done = text.split("\n\n")
+    assert heading.startswith("demo, plt2016, scale on late, yeast, scene, big\nsettings")
+    assert [block.splitlines()[0] for block in failed] == ["failed: yeast plt train", "failed: tables/plt2016/table3"]
+    assert " ".join(reason.split()) in " ".join(failed[1].split())
+    assert failed[1].endswith(f"\n  {log}")
+    rows = [line.split()[:2] for line in table.splitlines()[2:]]
+    assert rows == [["plt2016", "yeast"], ["tables,", "figures"], ["demo", "late"]]
+    assert done.splitlines()[:2] == ["done: plt2016, 1 of 7 results: scene", "done: scale, all 6 results"]
 
 
 def test_a_suite_that_nobody_asks_for_is_told_of_when_it_is_named(run):
@@ -129,7 +153,7 @@ def test_the_exit_status_is_0_only_when_all_is_there(configured):
 
     done = status()
     assert done.exit_code == 0, done.output
-    assert "7 of 7 results are there; 0 steps failed" in done.output
+    assert "plt2016, all 7 results" in done.output
     assert status("seeds=[0, 1]").exit_code == 1
     assert status("datasets=[scene]").exit_code == 0
     (configured / FULL.format("scene", "plt", 0)).unlink()
@@ -139,15 +163,17 @@ def test_the_exit_status_is_0_only_when_all_is_there(configured):
 def test_the_settings_are_by_default_those_of_the_last_run(configured):
     def status(*options):
         done = CliRunner().invoke(command, options)
-        return done.exit_code, done.output.splitlines()[0]
+        return done.exit_code, " ".join(done.output.partition("\n\n")[0].split())
 
-    assert status() == (0, status("papers=[plt2016]")[1]), "there was none"
+    assert status() == (0, "plt2016 on scene, yeast"), "there was none"
     remember({})
     assert status()[0] == 0
     remember({"datasets": ["scene", "none"], "seeds": [0], "mirror": "a b"})
-    code, first = status()
+    code, heading = status()
     assert code == 1
     assert re.fullmatch(
-        r"settings of the last run, \d{4}-\d\d-\d\d \d\d:\d\d: datasets=\[scene, none\] seeds=\[0\] mirror=a b", first
+        r"plt2016 on scene, none settings of the last run, \d{4}-\d\d-\d\d \d\d:\d\d: "
+        r"datasets=\[scene, none\] seeds=\[0\] mirror=a b",
+        heading,
     )
     assert status("datasets=[scene]")[0] == 0, "settings that are given are the only ones"

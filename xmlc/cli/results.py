@@ -66,14 +66,10 @@ def first_panel(text: str) -> str:
 @click.pass_context
 def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[str, ...]) -> None:
     """Plan as the workflow does, and look up which files exist."""
-    content = read_config(CONFIG / "config.yaml", settings)
-    if not settings:
-        of_last_run, said = last_settings()
-        content |= of_last_run
-        if said:
-            click.echo(f"{said}\n")
+    of_last_run, said = ({}, "") if settings else last_settings()
+    content = read_config(CONFIG / "config.yaml", settings) | of_last_run
     status = status_of(plan_of(Project.read(content)), Path(), failures(LOGS), papers)
-    click.echo(to_text(status), nl=False)
+    click.echo(to_text(status, said), nl=False)
     if not all(progress.complete for progress in status.values()):
         ctx.exit(1)
 

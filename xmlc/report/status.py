@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +16,9 @@ from xmlc.report.failures import Failure
 from xmlc.suites import paths
 
 HEADINGS = ("Paper", "Dataset", "Done", "Missing", "Failed", "")
-WIDTH = 20
-MADE = "tables, figures"
+ALIGN = ("left", "left", "right", "right", "right", "left")
+WIDTH, LINE, INDENT = 20, 90, "  "  # of bars and of lines, in characters
+SIMULATIONS, MADE = Path(paths.SIMULATION).parts[1], "tables, figures"
 JOBS_OF_FOLDERS = {"inference": "infer", "evaluation": "thresholds"}  # one job writes all records of such a folder
 
 
@@ -96,17 +98,18 @@ def _paper_status(paper: str, suite: SuitePlan, root: Path, failed: Sequence[Fai
     made |= {paths.FIGURE.of(paper=paper, figure=name) + ".svg": records for name, records in suite.figures.items()}
     for file, records in made.items():
         counts = found.setdefault((paper, MADE), FileCounts())
-        _count(counts, _is_current(root, file, records), file, failed)
+        _count(counts, _is_current(root, file, records, failed), file, failed)
     return found
 
 
-def _is_current(root: Path, file: str, records: Sequence[str]) -> bool:
-    """Say whether a table or figure is there and is made of the records that are there now."""
-    there = [record for record in records if (root / record).exists()]
+def _is_current(root: Path, file: str, records: Sequence[str], failed: Sequence[Failure]) -> bool:
+    """Say whether a table or figure is there and is made of its records, without datasets of which some failed."""
+    missing = [record for record in records if not (root / record).exists()]
+    lost = {_dataset(one) for one in missing if any(_causes(failure, Path(one)) for failure in failed)}
+    wanted = {Path(record) for record in records if _dataset(record) not in lost}
     provenance = MadeOf.beside(root / file)
-    made_of = provenance.records if provenance else map(Path, there)
-    of_all = provenance is None or {*map(Path, there)} <= {*provenance.records}
-    return (root / file).exists() and of_all and MadeOf.is_current(root / file, [root / one for one in made_of])
+    made_of = {*provenance.records} if provenance else wanted  # a figure has none
+    return (root / file).exists() and made_of == wanted and MadeOf.is_current(root / file, [root / m for m in made_of])
 
 
 def _dataset(file: str) -> str:
@@ -145,22 +148,49 @@ def _causes(failure: Failure, file: Path) -> bool:
     return wrote and failure.portion in ("", run["portion"])
 
 
-def to_text(status: Status) -> str:
-    """Return the status as a table for a terminal, then each failure with its message and log."""
+def to_text(status: Status, about: str = "") -> str:
+    """Return the status for a terminal, the most urgent first.
+
+    Papers and datasets, words about the run; each failure with its message and log; what is failed or missing as a
+    table; a line for each paper about what is complete; how much is done in all.
+    """
+    papers, datasets = (list(dict.fromkeys(names)) for names in zip(*status)) if status else ([], [])
+    named = ", ".join(dataset for dataset in datasets if dataset not in (SIMULATIONS, MADE))
+    heading = f"{', '.join(papers)} on {named}" if named else ", ".join(papers) or "nothing is planned"
+    blocks = ["\n".join(filter(None, (_wrapped(heading), _wrapped(about))))]
+    failures = list(dict.fromkeys(failure for counts in status.values() for failure in counts.failures))
+    for failure in failures:
+        step = " ".join(part for part in (failure.dataset, failure.model, failure.step) if part)
+        blocks.append(f"failed: {step}\n{_wrapped(failure.reason, INDENT)}\n{INDENT}{failure.log}")
     rows, last = [], None
-    for (paper, dataset), counts in status.items():
+    unfinished = [(key, counts) for key, counts in status.items() if not counts.complete]
+    for (paper, dataset), counts in sorted(unfinished, key=lambda item: not item[1].failed):
         numbers = [number or "" for number in (counts.done, counts.missing, counts.failed)]
         rows.append([paper if paper != last else "", dataset, *numbers, counts.bar])
         last = paper
-    align = ("left", "left", "right", "right", "right", "left")
-    lines = (
-        [tabulate(rows, headers=HEADINGS, colalign=align, disable_numparse=True)] if rows else ["nothing is planned"]
-    )
-    failures = list(dict.fromkeys(failure for counts in status.values() for failure in counts.failures))
-    for failure in failures:
-        about = " ".join(part for part in (failure.dataset, failure.model, failure.step) if part)
-        lines.append(f"\nfailed: {about}\n  {failure.reason}\n  {failure.log}")
+    if rows:
+        blocks.append(tabulate(rows, headers=HEADINGS, colalign=ALIGN, disable_numparse=True))
+    lines = []
+    for paper in papers:
+        own = {key: counts for key, counts in status.items() if key[0] == paper}
+        complete = {key: counts for key, counts in own.items() if counts.complete}
+        if complete:
+            done = _numbers(complete)[0]
+            parts = "; ".join(dataset for _, dataset in complete)
+            results = f"all {done} results" if complete == own else f"{done} of {_numbers(own)[1]} results: {parts}"
+            lines.append(_wrapped(f"done: {paper}, {results}"))
+    done, total = _numbers(status)
+    lines.append(f"{done} of {total} results are there; {len(failures)} step{'s' * (len(failures) != 1)} failed.")
+    return "\n\n".join([*blocks, "\n".join(lines)]) + "\n"
+
+
+def _numbers(status: Status) -> tuple[int, int]:
+    """Return how many results are there, and how many are planned."""
     done = sum(counts.done for counts in status.values())
-    total = sum(counts.done + counts.missing + counts.failed for counts in status.values())
-    lines.append(f"\n{done} of {total} results are there; {len(failures)} step{'s' * (len(failures) != 1)} failed.")
-    return "\n".join(lines) + "\n"
+    return done, sum(counts.done + counts.missing + counts.failed for counts in status.values())
+
+
+def _wrapped(text: str, indent: str = "") -> str:
+    return textwrap.fill(
+        text, LINE, initial_indent=indent, subsequent_indent=INDENT, break_long_words=False, break_on_hyphens=False
+    )
