@@ -29,7 +29,7 @@ COLOURS = {"xmlc": BLUE, "napkinXC": VERMILION, "omikuji": GREEN, "Vowpal Wabbit
 MARKERS = "osD^v<>pPX*hd8H"
 FRONT: dict[str, Any] = {"color": "0.55", "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1}
 NARROWEST = 1.6  # panel, in inches
-MANY_DECADES = 2.5  # fewer have ticks between the powers of ten
+TICKS = {1.0: (1, 2, 5), 1.6: (1, 3)}  # by decades that are fewer; else at powers of ten
 
 
 @figure("pareto", PEER_RANKINGS)
@@ -104,7 +104,7 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, cost: str, styles: dict[str, dic
     axes.set_xlim(left, right)
     front = pareto_front(costs, quality)
     axes.step([*costs[front], right], [*quality[front], quality[front[-1]]], where="post", label="_front", **FRONT)
-    steps = (1, 2, 5) if np.log10(right / left) < MANY_DECADES else (1,)
+    steps = next((steps for decades, steps in TICKS.items() if np.log10(right / left) < decades), (1,))
     axes.xaxis.set_major_locator(LogLocator(subs=steps, numticks=12))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_locator(NullLocator())
