@@ -5,6 +5,7 @@ Matplotlib is imported where something is drawn: at each start the workflow read
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -118,12 +119,15 @@ def panels(number: int, narrowest: float, together: int = 1, shape: float = 0.85
     return sheet, grid[:number]
 
 
-def add_legend(sheet: Figure, entries: Sequence[Artist], side: Literal["lower", "upper"] = "lower") -> None:
+Outside = Literal["outside lower center", "outside upper center"]
+
+
+def add_legend(sheet: Figure, entries: Sequence[Artist], loc: Outside = "outside lower center") -> None:
     """Put a legend below or above all panels, in as many columns as there is room for; the sheet becomes higher."""
     widest = 32 + 4.4 * max(len(str(entry.get_label())) for entry in entries)  # points
     lines = -(-len(entries) // max(1, int(72 * sheet.get_figwidth() / widest)))
     sheet.set_figheight(sheet.get_figheight() + LEGEND_LINE * (lines + 0.5))
-    sheet.legend(handles=entries, loc=f"outside {side} center", ncols=-(-len(entries) // lines))
+    sheet.legend(handles=entries, loc=loc, ncols=-(-len(entries) // lines))
 
 
 def write_figure(figure: Figure, prefix: Path) -> list[Path]:
@@ -143,6 +147,6 @@ def apart(values: Collection[float]) -> set[float]:
     """Choose values whose labels do not cover each other on a logarithmic axis: five at most, from the largest on."""
     chosen: list[float] = []
     for value in sorted(values, reverse=True):
-        if not chosen or chosen[-1] >= value * (max(values) / min(values)) ** 0.25:
+        if not chosen or chosen[-1] >= value * math.sqrt(math.sqrt(max(values) / min(values))):
             chosen.append(value)
     return set(chosen)

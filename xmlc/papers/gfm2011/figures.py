@@ -54,7 +54,7 @@ def figure1(paper: str, records: Sequence[SimulationRecord]) -> Figure:
     note = _note(record)
     sheet.set_figheight(sheet.get_figheight() + NOTE_LINE * (note.count("\n") + 2))
     sheet.supxlabel(note, color="0.3", ha="left", x=0.01)
-    add_legend(sheet, _entries(times), "upper")
+    add_legend(sheet, _entries(times), "outside upper center")
     return sheet
 
 

@@ -55,7 +55,8 @@ def figure1(paper: str, records: Sequence[ThresholdRecord]) -> Figure:
     places = [(group, other) for group in down for other in across + spare]
     panel_of = [found.get(place if by_model else place[::-1], ()) for place in places]
     sheet, grid = panels(len(places), NARROWEST, together, shape=1.0)
-    columns = grid[0].get_gridspec().ncols
+    spec = grid[0].get_gridspec()
+    columns = spec.ncols if spec else len(grid)
     first: dict[str, Axes] = {}  # of each dataset, whose panels have one scale
     for place, (axes, (group, other), panel) in enumerate(zip(grid, places, panel_of, strict=True)):
         if panel:
