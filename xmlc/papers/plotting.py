@@ -27,26 +27,13 @@ SETTINGS: dict[Any, Any] = {
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 7,
     "axes.titlesize": 8,
-    "axes.labelsize": 7,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-    "legend.fontsize": 7,
     "figure.labelsize": 7,
     "figure.titlesize": 8,
-    "axes.linewidth": 0.6,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "axes.titlepad": 4,
-    "axes.labelpad": 2,
     "lines.linewidth": 1.0,
     "lines.markersize": 3.0,
     "lines.markeredgewidth": 0.7,
     "legend.frameon": False,
     "legend.handlelength": 2.4,
-    "legend.handletextpad": 0.5,
-    "legend.columnspacing": 1.4,
     # Thin lines behind the drawing.
     "axes.grid": True,
     "axes.axisbelow": True,
@@ -124,7 +111,7 @@ Outside = Literal["outside lower center", "outside upper center"]
 
 def add_legend(sheet: Figure, entries: Sequence[Artist], loc: Outside = "outside lower center") -> None:
     """Put a legend below or above all panels, in as many columns as there is room for; the sheet becomes higher."""
-    widest = 32 + 4.4 * max(len(str(entry.get_label())) for entry in entries)  # points
+    widest = 36 + 4.1 * max(len(str(entry.get_label())) for entry in entries)  # points
     lines = -(-len(entries) // max(1, int(72 * sheet.get_figwidth() / widest)))
     sheet.set_figheight(sheet.get_figheight() + LEGEND_LINE * (lines + 0.5))
     sheet.legend(handles=entries, loc=loc, ncols=-(-len(entries) // lines))
