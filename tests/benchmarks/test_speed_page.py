@@ -1,11 +1,32 @@
-"""docs/speed.md: each line of its table of ratios is in results/benchmarks/."""
+"""docs/speed.md and the README: each line of their tables is in results/benchmarks/."""
 
 import csv
 import re
+from itertools import product
 
 from repository import ROOT
 
-PAGE = (ROOT / "docs/speed.md").read_text()
+PAGE, README = ((ROOT / name).read_text() for name in ("docs/speed.md", "README.md"))
+# The README's models as config/papers/beside.yaml names them, the two sets, and a column's task and measure.
+MODELS = {
+    "PLT": "plt",
+    "PLT, squared hinge": "plt-hinge",
+    "Parabel": "parabel",
+    "SWNN (nearest neighbours)": "swnn",
+    "OPLT": "oplt",
+    "FastXML": "fastxml",
+    "LdSM": "ldsm",
+    "omikuji": "omikuji",
+    "napkinXC PLT": "napkinxc-plt",
+}
+SETS = {"delicious": "983 labels", "tib-core-26k": "26,296 labels"}
+COLUMNS = {
+    "P@1": ("prediction of the best 5", "P@1"),
+    "macro-F": ("thresholds of STO", "macro-F"),
+    "train, s": ("training", "CPU time"),
+    "row, ms": ("prediction of the best 5", "CPU time"),
+    "MB": ("training", "model"),
+}
 
 
 def test_the_ratios_are_those_that_were_measured():
@@ -20,3 +41,21 @@ def test_the_ratios_are_those_that_were_measured():
     for dataset, task, contenders, time, points in lines:
         assert (dataset, task, contenders, "time", time) in measured
         assert not points or (dataset, "", contenders, "P@1", points) in measured
+
+
+def test_the_readme_has_the_measurements_of_every_model():
+    with open(ROOT / "results/benchmarks/beside.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    values = {(row["dataset"], row["contender"], row["task"], row["measure"]): float(row["value"]) for row in rows}
+    cells = []
+    for name, (heading, measured) in product(SETS, COLUMNS.items()):
+        column = [values[name, f"{model}-default", *measured] for model in MODELS.values()]
+        quality = heading in ("P@1", "macro-F")
+        texts = [f"{value:.1f}" if quality else f"{float(f'{value:.2g}'):,g}" for value in column]
+        best = (max if quality else min)(column)
+        cells.append([f"**{text}**" if value == best else text for text, value in zip(texts, column)])
+    headings = [f"{SETS[name]}: {column}" if column == "P@1" else column for name, column in product(SETS, COLUMNS)]
+    lines = [f"| | {' | '.join(headings)} |", f"| ---{' | ---:' * len(headings)} |"]
+    lines += [f"| {' | '.join(row)} |" for row in zip(MODELS, *cells)]
+    expected = "\n".join(lines)
+    assert expected in README, f"put into the README:\n\n{expected}"

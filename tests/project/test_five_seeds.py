@@ -1,4 +1,4 @@
-"""results/reference/five-seeds: the archived records give its tables, CI's numbers and the README's counts."""
+"""results/reference/five-seeds: the archived records give its tables, CI's numbers and the page's counts."""
 
 import io
 from collections import Counter
@@ -23,7 +23,8 @@ from xmlc.report.judge import Judge
 
 FIVE = ROOT / "results/reference/five-seeds"
 SETTINGS = yaml.safe_load((ROOT / "config/reference.yaml").read_text())
-# Of the README's counts of claims, in the order of the verdicts.
+RESULTS, README = ((ROOT / name).read_text() for name in ("docs/results.md", "README.md"))
+# Of the page's counts of claims, in the order of the verdicts.
 HEADINGS = ("hold", "do not hold", "mixed", "cannot be told", "no data")
 
 
@@ -87,8 +88,9 @@ def test_the_archived_runs_are_those_that_ci_repeats(finished):
     assert compared > 1500
 
 
-def test_the_readme_counts_the_claims(finished):
+def test_the_page_of_results_counts_the_claims(finished):
     words = get_args(Word)
+    total = Counter()
     lines = [f"| claims of | stated | {' | '.join(HEADINGS)} |", f"| --- | ---: |{' ---: |' * len(words)}"]
     frames = []
     for made in finished:
@@ -96,21 +98,28 @@ def test_the_readme_counts_the_claims(finished):
             table = build_table(made.table, made.paper, made.records, made.published, made.suite)
             counts = counted(table)
             assert {*counts} <= {*words}
+            total += counts
             lines.append(f"| `{made.paper}` | {counts.total()} | {' | '.join(str(counts[word]) for word in words)} |")
             frames.append(table.frame)
     every = pd.concat(frames)
     kinds = Counter(every["stated"].where(every["verdict"].notna(), "cost"))
     others = f"{kinds['derived']} derived from the papers, {kinds['ours']} of ours, {kinds['cost']} of time and memory"
     expected = "\n".join([*lines, "", f"Left out of the counts: {others}."])
-    readme = (ROOT / "README.md").read_text()
-    assert expected in readme, f"put into the README:\n\n{expected}"
+    assert expected in RESULTS, f"put into docs/results.md:\n\n{expected}"
+    short = f"Of {total.total()} statements {total['holds']} hold and {total['does not hold']} do not"
+    assert short in " ".join(README.split()), f"put into the README: {short}"
 
 
-def test_the_readme_says_what_became_of_the_printed_results():
+def test_the_page_of_results_says_what_became_of_the_printed_numbers():
     judge = Judge.of_project(ROOT / "config")
-    lines = []
+    lines, total = [], Counter()
     for paper in SETTINGS["papers"]:
         outcome = outcome_of(compare(ROOT / "results/published" / paper, FIVE / paper, published=judge))
+        total.update({word: count for word, count in outcome.items() if isinstance(count, int)})
         lines.append(f"| `{paper}` | {' | '.join(map(str, outcome.values()))} |")
     expected = "\n".join([f"| results of | {' | '.join(outcome)} |", f"| --- |{' ---: |' * len(outcome)}", *lines])
-    assert expected in (ROOT / "README.md").read_text(), f"put into the README:\n\n{expected}"
+    assert expected in RESULTS, f"put into docs/results.md:\n\n{expected}"
+    outside = total["outside +"] + total["outside -"]
+    run, printed, inside = (total[word] for word in ("run", "printed", "inside"))
+    short = f"{run} of {printed} printed numbers were run: {inside} inside, {outside} outside"
+    assert short in " ".join(README.split()), f"put into the README: {short}"
