@@ -81,7 +81,7 @@ five-seeds: $(ENV)/has-base
 
 # Not by Snakemake, so that it also works during a run.
 report: $(ENV)/has-base
-	PATH="$(BIN):$$PATH" xmlc facts
+	PATH="$(BIN):$$PATH" xmlc results
 	PATH="$(BIN):$$PATH" xmlc report
 	@echo "Open it in any browser: file://$(CURDIR)/results/report.html"
 

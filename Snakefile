@@ -18,7 +18,7 @@ from xmlc.suites.controller import (
     remove_old_logs,
     tell_left_out,
 )
-from xmlc.suites.needs import unlabelled
+from xmlc.suites.planned import unlabelled
 from xmlc.suites.resources import Requests
 from xmlc.suites.slurm import before_submission
 

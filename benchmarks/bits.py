@@ -27,7 +27,7 @@ from benchmarks.processors import THIS, Features, Processor, doubt_lines, featur
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, write_json
 from xmlc.core.threads import set_process_threads
-from xmlc.papers.tables.fingerprint import VERSION, Fingerprint, of_array, of_parts, of_table, read_table
+from xmlc.numbers.fingerprint import VERSION, Fingerprint, of_array, of_parts, of_table, read_table
 from xmlc.suites import paths
 from xmlc.suites.suite import read_suite, suite_file
 

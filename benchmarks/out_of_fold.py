@@ -14,7 +14,7 @@ from benchmarks.harness import CPU_TIME, PERCENT, POINTS, TRAINING, Contender, D
 from xmlc.data.prepared import fit_mask
 from xmlc.metrics.classification import classification_metrics, measure_scores
 from xmlc.models.plt import PLT
-from xmlc.papers.tables.intervals import estimate_of
+from xmlc.numbers.intervals import estimate_of
 from xmlc.thresholds.bounds import GRID, priors
 from xmlc.thresholds.methods import apply_thresholds
 from xmlc.thresholds.out_of_fold import OutOfFold

@@ -52,7 +52,7 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.tail_classifiers import TailClassifiers
 from xmlc.models.trees.kmeans import kmeans_tree
 from xmlc.models.trees.representations import label_representations
-from xmlc.papers.tables.fingerprint import Fingerprint, fingerprint
+from xmlc.numbers.fingerprint import Fingerprint, fingerprint
 from xmlc.steps.simulation import MODELS, draw, exact_labels_by_size, simulate
 from xmlc.steps.tuning.ranges import Range
 from xmlc.thresholds.bounds import priors

@@ -9,7 +9,7 @@ from command_line import run
 from compare_cases import MIXED, TABLE, table_writer
 from repository import ROOT
 
-from xmlc.papers.tables.fingerprint import fingerprint
+from xmlc.numbers.fingerprint import fingerprint
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""`xmlc report` and `xmlc facts` where some of the records that tables were made of are gone."""
+"""`xmlc report` and `xmlc results` where some of the records that tables were made of are gone."""
 
 import os
 from pathlib import Path
@@ -22,10 +22,10 @@ def test_a_table_that_is_not_of_its_records_is_named_and_the_others_are_shown(tm
     html = (tmp_path / "report.html").read_text()
     assert f"{PAPER}, table1" in html
     assert "Table 2" in html
-    assert run("facts", "--out", tmp_path / "facts.csv") == 0
-    facts = pd.read_csv(tmp_path / "facts.csv")
-    assert (facts["status"] == "failed").sum() == 2
-    assert (facts["status"] == "measured").any()
+    assert run("results", "--out", tmp_path / "results.csv") == 0
+    table = pd.read_csv(tmp_path / "results.csv")
+    assert (table["status"] == "failed").sum() == 2
+    assert (table["status"] == "measured").any()
 
 
 @pytest.mark.parametrize(

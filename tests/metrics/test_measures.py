@@ -14,6 +14,7 @@ from repository import ROOT
 from xmlc.metrics import classification_metrics, propensities
 from xmlc.metrics.measures import ALL_MEASURES, BY_NAME, MAXIMA
 from xmlc.metrics.ranking import ranking_metrics
+from xmlc.numbers.made_of import MadeOf
 from xmlc.papers.building import build_table
 
 
@@ -32,7 +33,7 @@ def test_only_a_wrong_label_and_nothing_else_is_better_when_lower():
 
 
 def test_the_list_needs_no_kernels():
-    code = "import sys, xmlc.metrics.measures, xmlc.papers.tables.columns; assert 'numba' not in sys.modules"
+    code = "import sys, xmlc.metrics.measures, xmlc.numbers.columns; assert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -51,19 +52,16 @@ import json, sys
 from pathlib import Path
 import numpy as np
 from xmlc.metrics import classification_metrics
-from xmlc.report.facts import Source, fact_rows
-from xmlc.papers.building import build_table
-from xmlc.papers.building import read_record
+from xmlc.numbers.made_of import MadeOf
+from xmlc.papers.building import build_table, read_record
 Y = np.eye(4, dtype=bool)
 computed = classification_metrics(Y, Y[:, [0, 1, 3, 2]])
 tables = {}
 for name, paper, *paths in json.loads(sys.argv[1]):
-    table = build_table(name, paper, [Path(path) for path in paths])
+    table = build_table(MadeOf(name, paper, tuple(map(Path, paths))))
     tables[f"{paper}/{name}"] = {column: table.frame[column].tolist() for column in table.frame}
-path = Path(json.loads(sys.argv[1])[0][2])
-source = Source("demo", path, read_record(path))
-facts = {row["metric"]: [row["value"], row["unit"]] for row in fact_rows(source)}
-print(json.dumps([computed, tables, facts], default=str))
+(_, numbers), = read_record(Path(json.loads(sys.argv[1])[0][2])).numbers()
+print(json.dumps([computed, tables, numbers], default=str))
 """
 
 
@@ -96,12 +94,12 @@ def test_a_further_measure_of_label_sets_takes_one_file(tmp_path):
     for name, value in (("demo/table2", 2.0), ("gfm2011/table1", 3.0)):
         assert after[1][name].pop("made-up") == [value]
         assert list(after[1][name]) == list(before[1][name])
-    assert after[2] == before[2] | {"made-up": [2.0, ""]}
+    assert after[2] == before[2] | {"made-up": 2.0}
 
 
 def test_records_without_a_further_measure_have_no_column_of_it(tmp_path, monkeypatch):
     import xmlc.records.ranking as module
 
     monkeypatch.setattr(module, "FURTHER_RANKING_METRICS", ("made-up@5",))
-    table = build_table("table1", "demo", write(tmp_path, [ranking()]))
+    table = build_table(MadeOf("table1", "demo", tuple(write(tmp_path, [ranking()]))))
     assert "made-up@5" not in table.frame

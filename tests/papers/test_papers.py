@@ -7,8 +7,8 @@ import pytest
 from repository import ROOT
 
 from xmlc.core.errors import XmlcError
+from xmlc.numbers.titles import model_title, name_models
 from xmlc.papers import every_table, figure_of, modules_of, rooms, table_of
-from xmlc.papers.tables.titles import model_title, name_models
 from xmlc.suites.suite import read_suites
 
 

@@ -286,4 +286,4 @@ def test_a_table_of_a_new_kind_of_record_takes_two_files(house, calibration):
     assert "expected a record of this version: delete it and make it again" in done.stderr
     other = write(house.folder / "of-another-kind", [ranking()])
     done = house.xmlc("table", "brier", "--paper", "mine2026", *other, "--out", "made-up/brier")
-    assert "no record of kind 'calibration', portion '80', among 1 files; expected files that your" in done.stderr
+    assert "no record of kind 'calibration', portion '80' among 1 files; expected files that your" in done.stderr

@@ -23,15 +23,16 @@ ELSEWHERE = (
     "papers/figures.py",
     "papers/ldsm2020/figures.py",
     "papers/common/figures.py",
+    "papers/common/curves.py",
     "metrics/plots.py",
 )
 ALLOWED = {
     (
-        "papers/tables/columns.py",
+        "numbers/columns.py",
         "math.log10",
     ): "digits of costs in print; other columns have a fixed number",
     **{
-        ("papers/tables/intervals.py", f"scipy.stats.{name}"): "a quantile, rounded to digits on which libraries agree"
+        ("numbers/intervals.py", f"scipy.stats.{name}"): "a quantile, rounded to digits on which libraries agree"
         for name in ("norm", "t")
     },
     ("steps/compiling.py", "np.random"): "instances to compile kernels on; nothing that is computed of them is kept",
@@ -83,7 +84,6 @@ OTHERS = {
     "sum((before[i, :m] * conditionals[i])[:, None] * after[1:, 1:])",
     "sum((truth.P[0][:, :, None] * reciprocals).transpose(1, 0, 2))", "sum(truth.P.transpose(2, 0, 1))",
     "(P / sizes).sum(axis=(1, 2))",  # compared with 1, with room for rounding
-    "frame.groupby(key)[[*PRECISION, *TIMES, 'depth']].mean()",  # drawn
     "math.prod((1.0 - own).tolist())",  # factor after factor
 }  # fmt: skip
 MATH = {"ceil", "copysign", "floor", "fsum", "inf", "isfinite", "isinf", "isnan", "nan", "pi", "sqrt"}  # all exact

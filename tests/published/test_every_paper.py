@@ -5,9 +5,9 @@ import pytest
 from repository import ROOT
 
 from xmlc.data.catalogue import load_catalogue
+from xmlc.numbers.columns import COLUMNS
 from xmlc.papers import table_of
-from xmlc.papers.plt2016.tables import ranges_of
-from xmlc.papers.tables.columns import COLUMNS
+from xmlc.papers.common.hyperparameters import ranges_of
 from xmlc.suites.suite import read_suite
 
 FOLDER = ROOT / "results/published"

@@ -1,4 +1,4 @@
-"""The record of a forest, and its frame."""
+"""The record of a forest, and its numbers."""
 
 import math
 
@@ -7,7 +7,7 @@ from record_cases import passport, step
 from record_files import RecordFile, as_record
 from report_cases import forest
 
-from xmlc.records.forest import ForestRecord, frame
+from xmlc.records.forest import ForestRecord
 
 CONTENT = {"kind": "forest", "schema": 1, "dataset": forest()["dataset"], "estimator": "ldsm", "model": "ldsm"}
 CONTENT |= {
@@ -25,10 +25,15 @@ class TestFile(RecordFile):
     )
 
 
-def test_the_frame_has_a_row_for_each_forest_that_tells_its_shape():
-    found = frame([as_record(forest(seed=seed, **shape)) for seed, shape in ((0, {}), (1, {"trees": None}))])
-    (row,) = found.to_dict("records")
-    assert (row["dataset"], row["model"], row["seed"], row["m"]) == ("yeast", "ldsm", 0, 14)
+def test_the_numbers_have_the_shape_where_it_is_told_and_a_variant_for_each_number_of_trees():
+    assert [variant for variant, _ in as_record(forest(trees=None)).numbers()] == [
+        "n_trees=1",
+        "n_trees=2",
+        "n_trees=3",
+    ]
+    (_, row), (_, first), *_ = as_record(forest()).numbers()
+    assert first["p@1"] == 100 * forest()["rows"][0]["metrics"]["p@1"]
+    assert row["m"] == 14
     assert (row["depth"], row["arity"], row["nodes"], row["n_trees"]) == (7, 2, 13, 3)
     assert row["log_m"] == pytest.approx(math.log2(14))
     assert row["depth_ratio"] == pytest.approx(7 / math.log2(14))

@@ -1,10 +1,11 @@
-"""The record of inferred label sets, and its frame."""
+"""The record of inferred label sets, and its numbers."""
 
+import pandas as pd
 from record_cases import whole
 from record_files import RecordFile, as_record
 from report_cases import inference, inferred_from_estimates
 
-from xmlc.records.inference import InferenceRecord, frame
+from xmlc.records.inference import InferenceRecord
 
 CONTENT = whole(
     inferred_from_estimates(sizes={"weights": [0.5, 0.25], "learn_seconds": 0.125}),
@@ -21,9 +22,9 @@ class TestFile(RecordFile):
     )
 
 
-def test_the_frame_has_percent_and_what_is_missing_where_the_clock_ran_out():
+def test_the_numbers_are_in_percent_and_what_is_missing_where_the_clock_ran_out():
     records = [inference(method="h", f=0.5), inference(finished=False), inferred_from_estimates()]
-    found = frame([as_record(record) for record in records])
+    found = pd.DataFrame([row for record in records for _, row in as_record(record).numbers()])
     assert found["instance_f"].fillna(-1).tolist() == [50, -1, 60]
     assert found["expected_f"].fillna(-1).tolist() == [52, -1, 62]
     assert found["note"].fillna("").tolist() == ["", "stopped after 60 s", ""]

@@ -12,26 +12,20 @@ from report_cases import ranking, thresholds, write
 
 import xmlc.records
 from xmlc.core.errors import XmlcError
-from xmlc.papers.building import kinds, read_records
-from xmlc.records import ranking as rankings
-from xmlc.records import thresholds as evaluations
-from xmlc.records.ranking import RankingRecord
-from xmlc.records.thresholds import ThresholdRecord
+from xmlc.papers.building import choose, kinds, read_sources
+from xmlc.suites.planned import RANKINGS, THRESHOLDS
 
 
-def ranking_frame(contents):
-    return rankings.frame([as_record(content) for content in contents])
-
-
-def threshold_frame(contents):
-    return evaluations.frame([as_record(content) for content in contents])
+def chosen(paths, need):
+    """Return the records among files that a table needs."""
+    return [source.record for source in choose(need, read_sources(paths))]
 
 
 def test_reads_those_of_the_kind_in_the_order_of_the_files(tmp_path):
     content = [thresholds(method="sto"), ranking(), ranking(model="oracle", portion="80"), thresholds(method="fta")]
     paths = write(tmp_path, content)
-    assert [record.method for record in read_records(paths, ThresholdRecord, "80")] == ["sto", "fta"]
-    assert [record.model for record in read_records(paths, RankingRecord, "full")] == ["plt"]
+    assert [record.method for record in chosen(paths, THRESHOLDS)] == ["sto", "fta"]
+    assert [record.model for record in chosen(paths, RANKINGS)] == ["plt"]
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "null", '"ranking"', '{"kind": []}'])
@@ -39,12 +33,12 @@ def test_what_is_no_record_is_refused(tmp_path, text):
     path = tmp_path / "x.json"
     path.write_text(text)
     with pytest.raises(XmlcError, match=r"x\.json"):
-        read_records([path], RankingRecord, "full")
+        chosen([path], RANKINGS)
 
 
 def test_none_of_the_kind_is_an_error(tmp_path):
     with pytest.raises(XmlcError, match=r"kind 'ranking'.*among 1 files"):
-        read_records(write(tmp_path, [thresholds()]), RankingRecord, "full")
+        chosen(write(tmp_path, [thresholds()]), RANKINGS)
 
 
 @pytest.mark.parametrize(
@@ -57,24 +51,24 @@ def test_none_of_the_kind_is_an_error(tmp_path):
 )
 def test_records_that_contradict_each_other_are_refused(tmp_path, second, message):
     with pytest.raises(XmlcError, match=message):
-        read_records(write(tmp_path, [ranking(), second]), RankingRecord, "full")
+        chosen(write(tmp_path, [ranking(), second]), RANKINGS)
 
 
 def test_units_of_columns():
-    row = ranking_frame([ranking(p1=0.75, seconds=90.0)]).iloc[0]
+    ((_, row),) = as_record(ranking(p1=0.75, seconds=90.0)).numbers()
     assert row["p@1"] == 75
     assert row["train_minutes"] == 1.5
     assert row["train_seconds"] == 90
     assert row["model_mb"] == 2.5
     assert math.isnan(row["predict_peak_mb"])
-    row = threshold_frame([thresholds(method="ofo", f=0.5)]).iloc[0]
+    ((_, row),) = as_record(thresholds(method="ofo", f=0.5)).numbers()
     assert (row["macro_f"], row["macro_f_zero"], row["predicted_per_instance"]) == (50, 25, 3.5)
     assert (row["a"], row["b"], row["c"]) == (1, 10, 10)
     assert row["validation_macro_f"] == 60
 
 
 def test_a_kind_is_known_by_its_module():
-    named = {"forest", "inference", "progressive", "ranking", "sweep", "thresholds"}
+    named = {"forest", "inference", "progressive", "ranking", "simulation", "sweep", "thresholds"}
     assert set(kinds()) == named
     for kind, found in kinds().items():
         assert found.__module__ == f"xmlc.records.{kind}"
@@ -84,7 +78,7 @@ def test_another_kind_is_checked_too_before_it_is_left_out(tmp_path):
     broken = thresholds()
     del broken["best"]
     with pytest.raises(XmlcError, match=r"001\.json: \$: 'best' is a required property; .*`xmlc thresholds`"):
-        read_records(write(tmp_path, [ranking(), broken]), RankingRecord, "full")
+        chosen(write(tmp_path, [ranking(), broken]), RANKINGS)
 
 
 def test_what_writes_records_pays_neither_pandas_nor_numba():

@@ -1,11 +1,9 @@
 """The record of a simulation."""
 
-import pytest
 from record_cases import simulation
-from record_files import RecordFile, save
+from record_files import RecordFile
 
-from xmlc.core.errors import XmlcError
-from xmlc.records.simulation import SimulationRecord, read_simulations
+from xmlc.records.simulation import SimulationRecord
 
 CONTENT = simulation()
 
@@ -17,13 +15,3 @@ class TestFile(RecordFile):
         (["models", "dependent", "methods", "gfm", "limit"], "high", "$.models[...].methods[...].limit", "Expected"),
         (["kind"], "ranking", "$.kind", "expected simulation"),
     )
-
-
-def test_there_is_one_among_files_of_other_kinds(tmp_path):
-    paths = [save(tmp_path, content, f"{i}.json") for i, content in enumerate(({"kind": "ranking"}, CONTENT, CONTENT))]
-    (record,) = read_simulations(paths[:2])
-    assert record.models == CONTENT["models"]
-    for files, count in ((paths, 2), (paths[:1], 0)):
-        message = f"{count} records of `xmlc simulate` among {len(files)} files; expected one"
-        with pytest.raises(XmlcError, match=message):
-            read_simulations(files)

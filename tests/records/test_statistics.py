@@ -1,4 +1,4 @@
-"""The statistics of a dataset by hand and against plain Python, their file, and their frame."""
+"""The statistics of a dataset by hand and against plain Python, their file, and their numbers."""
 
 import json
 from dataclasses import asdict
@@ -6,16 +6,14 @@ from statistics import fmean, median, quantiles
 
 import msgspec
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from record_cases import statistics
-from record_files import RecordFile, save
+from record_files import RecordFile
 
-from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, write_json
 from xmlc.kernels.csr import as_features, as_labels
-from xmlc.records.statistics import Statistics, five_numbers, frame, part_statistics, read_statistics
+from xmlc.records.statistics import COUNTED, Statistics, five_numbers, part_statistics
 
 CONTENT = statistics()
 
@@ -29,18 +27,12 @@ class TestFile(RecordFile):
     )
 
 
-def test_a_dataset_has_one_file(tmp_path):
-    paths = [save(tmp_path, statistics(name), f"{i}.json") for i, name in enumerate(("yeast", "scene", "yeast"))]
-    assert [record.name for record in read_statistics(paths[:2])] == ["yeast", "scene"]
-    with pytest.raises(XmlcError, match=r"2\.json: second statistics of yeast; give each dataset once"):
-        read_statistics(paths)
-
-
-def test_the_frame_has_sizes_and_averages():
-    row = frame([msgspec.convert(statistics(), Statistics)]).iloc[0].to_dict()
-    assert row == {"dataset": "yeast", "d": 103, "m": 14, "n_train": 1500, "n_test": 917} | dict.fromkeys(
-        ("labels_per_instance", "instances_per_label"), 2.125
-    )
+def test_the_numbers_are_sizes_and_averages_and_a_variant_for_each_summary():
+    sizes, *summaries = msgspec.convert(statistics(), Statistics).numbers()
+    averages = dict.fromkeys(("labels_per_instance", "instances_per_label"), 2.125)
+    assert sizes == ("", {"d": 103, "m": 14, "n_train": 1500, "n_test": 917} | averages)
+    assert [variant for variant, _ in summaries] == list(COUNTED)
+    assert summaries[1][1]["mean"] == 2.125
 
 
 def test_statistics_by_hand():

@@ -8,7 +8,7 @@ from record_files import changed, save
 from report_cases import dataset
 
 from xmlc.core.errors import XmlcError
-from xmlc.records.step import EVERY, StepRecord, frame, read_steps
+from xmlc.records.step import StepRecord
 from xmlc.records.thresholds import Estimates, TunedThresholds
 
 BESIDE = {Estimates: estimates(), TunedThresholds: tuned()}
@@ -43,7 +43,7 @@ def test_a_step_is_read_from_whatever_file(tmp_path):
     contents = (training(seed=3), estimates(), tuned(), statistics(), {"step": step("synth", model=None)})
     digest, records = (
         dataset()["digest"],
-        read_steps([save(tmp_path, one, f"{i}.json") for i, one in enumerate(contents)]),
+        [StepRecord.read(save(tmp_path, one, f"{i}.json")) for i, one in enumerate(contents)],
     )
     assert [record.step["name"] for record in records] == ["train", "estimate", "threshold", "prepare", "synth"]
     assert [record.dataset_name for record in records] == ["yeast"] * 5
@@ -55,10 +55,10 @@ def test_a_step_is_read_from_whatever_file(tmp_path):
     assert (trained.passport, records[-1].passport) == (passport(), None)
 
 
-def test_the_frame_has_costs_in_the_units_of_columns(tmp_path):
+def test_the_costs_are_in_the_units_of_columns(tmp_path):
     contents = (training(step=step("train", written_bytes=2_000_000)), {"step": step("synth", model=None)})
-    found = frame(read_steps([save(tmp_path, content, f"{i}.json") for i, content in enumerate(contents)]))
-    assert found["model"].tolist() == ["plt", EVERY]
-    assert found["step_peak_mb"].tolist() == [123, 123]
-    assert found["disk_mb"].iloc[0] == 2
-    assert math.isnan(found["disk_mb"].iloc[1])
+    records = [StepRecord.read(save(tmp_path, content, f"{i}.json")) for i, content in enumerate(contents)]
+    (_, one), (_, other) = (row for record in records for row in record.numbers())
+    assert [record.model_name for record in records] == ["plt", ""]
+    assert (one["step_peak_mb"], other["step_peak_mb"], one["disk_mb"]) == (123, 123, 2)
+    assert math.isnan(other["disk_mb"])

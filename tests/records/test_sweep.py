@@ -4,7 +4,7 @@ from record_cases import passport, step
 from record_files import RecordFile, check_round_trip, save
 from report_cases import sweep
 
-from xmlc.records.sweep import SweepRecord, frame
+from xmlc.records.sweep import SweepRecord
 
 CONTENT = {"kind": "sweep", "schema": 1, "dataset": sweep()["dataset"], "estimator": "ldsm", "model": "ldsm"}
 CONTENT |= {key: sweep()[key] for key in ("hyperparameters", "seed", "portion", "hyperparameter")}
@@ -33,11 +33,10 @@ def test_a_value_under_the_name_of_its_hyperparameter_is_read_too(tmp_path):
     assert [row.value for row in record.rows] == [16, 64, 256]
 
 
-def test_a_frame_has_a_row_for_each_value(tmp_path):
+def test_each_value_is_a_variant(tmp_path):
     record = check_round_trip(tmp_path, SweepRecord, CONTENT)
-    rows = frame([record, record])
-    assert rows["max_nodes"].tolist() == 2 * [16, 64, 256]
-    assert rows[["dataset", "model", "seed"]].drop_duplicates().to_numpy().tolist() == [["yeast", "ldsm", 0]]
-    assert rows["p@1"].tolist() == [100 * row.metrics["p@1"] for row in 2 * record.rows]
-    assert rows["depth"].tolist()[:3] == [3, 5, 7]
-    assert (rows["train_seconds"].tolist()[0], rows["predict_ms"].tolist()[0]) == (1.5, 0.5)
+    variants, rows = zip(*record.numbers(), strict=True)
+    assert variants == ("max_nodes=16", "max_nodes=64", "max_nodes=256")
+    assert [row["p@1"] for row in rows] == [100 * row.metrics["p@1"] for row in record.rows]
+    assert [row["depth"] for row in rows] == [3, 5, 7]
+    assert (rows[0]["train_seconds"], rows[0]["predict_ms"]) == (1.5, 0.5)

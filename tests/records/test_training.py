@@ -7,7 +7,7 @@ from record_files import RecordFile, check_round_trip
 
 from xmlc.core.checksums import stamped
 from xmlc.core.errors import XmlcError
-from xmlc.records.training import TrainingRecord, read_searches
+from xmlc.records.training import SearchRecord, TrainingRecord
 from xmlc.steps.tuning.journal import write_result
 
 CONTENT = training(tuning={"method": "random", "budget": 30, "seed": 0, "p@1": 0.75})
@@ -32,7 +32,7 @@ def test_a_number_among_the_hyperparameters(tmp_path):
 
 def test_what_a_search_wrote_is_read(tmp_path):
     write_result(tmp_path / "a.yaml", search())
-    (found,) = read_searches([tmp_path / "a.yaml"])
+    found = SearchRecord.read(tmp_path / "a.yaml")
     assert (found.dataset.name, found.estimator, found.best["p@1"]) == ("yeast", "swnn", 0.625)
     assert [trial["p@1"] for trial in found.trials] == [0.5, 0.625]
 
@@ -50,4 +50,4 @@ def test_what_a_search_wrote_is_read(tmp_path):
 def test_what_is_no_result_of_a_search_is_refused(tmp_path, text, message):
     (tmp_path / "a.yaml").write_text(text)
     with pytest.raises(XmlcError, match=message):
-        read_searches([tmp_path / "a.yaml"])
+        SearchRecord.read(tmp_path / "a.yaml")

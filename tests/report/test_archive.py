@@ -10,7 +10,7 @@ from command_line import run
 from page_cases import PAPER, small_run
 
 from xmlc.core.errors import XmlcError
-from xmlc.papers.tables.made_of import MadeOf
+from xmlc.numbers.made_of import MadeOf
 from xmlc.report.archive import archived_files, write_archive
 
 TABLES, FIGURES = Path("results/tables"), Path("results/figures")

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xmlc.core.errors import XmlcError
-from xmlc.papers.tables.fingerprint import fingerprint, of_parts, of_table
-from xmlc.papers.tables.made_of import MadeOf
+from xmlc.numbers.fingerprint import fingerprint, of_parts, of_table
+from xmlc.numbers.made_of import MadeOf
 from xmlc.report.compare import accept, compare, compare_frames, compared_fingerprints, headline, to_markdown, to_text
 from xmlc.report.judge import Judge
 from xmlc.report.runs import CellRuns, Place, Runs

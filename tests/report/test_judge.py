@@ -8,20 +8,15 @@ import pytest
 from repository import ROOT
 
 from xmlc.papers import table_of
-from xmlc.papers.tables.table import Published
 from xmlc.report.judge import Judge, OurNumber
 from xmlc.report.runs import CellRuns, Place, Runs
 from xmlc.report.verdict import OUTCOMES, Verdict
 
 TABLE2, TABLE1, TABLE7 = table_of("table2", "plt2016"), table_of("table1", "plt2016"), table_of("table7", "ldsm2020")
-PRINTED = Published(
-    {
-        ("yeast", "plt", method): {"macro_f": text, "inner_products": "55"}
-        for method, text in {"fta": "11.12", "sto": "10.96", "ofo": "11.20"}.items()
-    }
-    | {("yeast", "fastxml", "sto"): {"macro_f": "12.00", "inner_products": "-"}},
-    TABLE2.keys,
-)
+PRINTED = {
+    ("yeast", "plt", method): {"macro_f": text, "inner_products": "55"}
+    for method, text in {"fta": "11.12", "sto": "10.96", "ofo": "11.20"}.items()
+} | {("yeast", "fastxml", "sto"): {"macro_f": "12.00"}}
 STO = Place("plt2016", "table2", ("yeast", "plt", "sto"), "macro_f")
 SAME = frozenset({("plt2016", "yeast")})
 
@@ -65,11 +60,11 @@ def test_a_cell_of_a_model_that_draws_nothing_is_undecided():
 def test_a_number_that_a_paper_prints_twice_is_judged_once():
     place = Place("ldsm2020", "table7", ("delicious", "ldsm"), "ndcg@1")
     for texts, verdict in (({"p@1": "71.91", "ndcg@1": "71.91"}, None), ({"ndcg@1": "71.91"}, Verdict.UNDECIDED)):
-        judgement = verdict_of(Judge(), 70.0, place, TABLE7, Published({place.row: texts}, TABLE7.keys))
+        judgement = verdict_of(Judge(), 70.0, place, TABLE7, {place.row: texts})
         assert (judgement and judgement.verdict) is verdict
     place = Place("plt2016", "table4", ("plt", "yeast"), "fta")  # Table 2 has it
     table4 = table_of("table4", "plt2016")
-    assert verdict_of(Judge(), 70.0, place, table4, Published({place.row: {"fta": "20.41"}}, table4.keys)) is None
+    assert verdict_of(Judge(), 70.0, place, table4, {place.row: {"fta": "20.41"}}) is None
 
 
 def test_without_runs_there_is_no_judgement():
@@ -130,7 +125,7 @@ def test_cells_without_a_number(place, value, failed, verdict):
     ],
 )
 def test_constants_are_equal_or_different_and_costs_are_not_judged(column, text, value, verdict):
-    printed = Published({("yeast", "plt"): {column: text}}, TABLE1.keys)
+    printed = {("yeast", "plt"): {column: text}}
     place = Place("plt2016", "table1", ("yeast", "plt"), column)
     judgement = verdict_of(Judge(), value, place, TABLE1, printed)
     assert (judgement and judgement.verdict) is verdict
@@ -167,7 +162,7 @@ def test_simulated_faithful_and_unfaithful_reproductions(level, deviation, shift
     rng, found, trials = np.random.default_rng(0), Counter(), 2000
     for _ in range(trials):
         ours = level + shift + deviation * rng.standard_normal(5)
-        printed = Published({place.row: {"p@1": f"{level + deviation * rng.standard_normal():.2f}"}}, TABLE7.keys)
+        printed = {place.row: {"p@1": f"{level + deviation * rng.standard_normal():.2f}"}}
         number = OurNumber(ours.mean(), 5, ours.std(ddof=1))
         found[judge.judge(TABLE7, place, printed, number).verdict.value] += 100 / trials
     assert [found[one] for one in OUTCOMES] == pytest.approx(SHARES[level, deviation, shift], abs=2)

@@ -1,19 +1,22 @@
 """Runs with several seeds: their file, how they are measured, and the intervals taken from them."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from page_cases import PAPER, make_table, small_run
+from record_files import as_record
 from report_cases import every_method, ranking, write
 from repository import ROOT
 
 from xmlc.cli import main
 from xmlc.core.errors import XmlcError
+from xmlc.numbers.columns import COLUMNS
+from xmlc.numbers.made_of import finished_tables
 from xmlc.papers import table_of
-from xmlc.papers.tables.columns import COLUMNS
-from xmlc.papers.tables.made_of import MadeOf, finished_tables
+from xmlc.papers.building import build_table
 from xmlc.report.runs import CellRuns, Place, Runs, Spread, half_width, runs_of, split_error
 
 HEAD = "paper,table,row,column,seeds,values,split_error\n"
@@ -160,10 +163,15 @@ def run(tmp_path):
     return small_run(tmp_path)
 
 
+def measured(run):
+    known = {}
+    return runs_of([build_table(made, known) for made in finished_tables(run / "results/tables", [PAPER])], known)
+
+
 def test_each_printed_cell_has_the_value_of_each_seed(run):
     records = [*every_method(f=0.40), *(record | {"seed": 3} for record in every_method(f=0.42))]
     make_table(run, "table2", write(run / "results/yeast/other", records))
-    cells = runs_of(finished_tables(run / "results/tables", [PAPER])).cells
+    cells = measured(run).cells
     # sto is 5 points below fta; inner products are printed for fta alone; ofo and other methods are not printed.
     assert {(place.row[2], place.column): dict(cell.values) for place, cell in cells.items()} == {
         ("fta", "macro_f"): pytest.approx({0: 40.0, 3: 42.0}),
@@ -179,7 +187,7 @@ def test_rankings_tell_the_error_of_their_test_set(run):
         ranking(seed=seed, p1=0.75 + 0.01 * seed, standard_errors={"p@1": 0.01 + 0.002 * seed}) for seed in (0, 1)
     ]
     make_table(run, "table1", write(run / "results/yeast/rankings", records))
-    cells = runs_of(finished_tables(run / "results/tables", [PAPER])).cells
+    cells = measured(run).cells
     found = cells[Place(PAPER, "table1", ("yeast", "plt"), "p@1")]
     assert found.values == pytest.approx({0: 75.0, 1: 76.0})
     # In percent, the mean over seeds; 1500 of 2417 instances are for training.
@@ -187,19 +195,19 @@ def test_rankings_tell_the_error_of_their_test_set(run):
     assert cells[Place(PAPER, "table1", ("yeast", "plt"), "p@3")].split_error is None
 
 
-def test_a_table_that_no_paper_prints_may_be_made_of_other_files(run):
-    (run / "search.yaml").write_text("method: stages")
-    made = [MadeOf("claims", "swnn2018", (run / "search.yaml",), run / "results/published")]
+def test_without_printed_cells_of_several_seeds_there_is_nothing_to_keep():
     with pytest.raises(XmlcError, match="no printed cell was run with several seeds"):
-        runs_of(made)
+        runs_of([], {})
 
 
 def test_the_split_error_is_that_of_random_splits():
     rng = np.random.default_rng(0)
     scores = rng.random(500) < 0.6
     test_sets = [rng.permutation(scores)[:200] for _ in range(4000)]
-    found = [split_error(scores[:200].std(ddof=1) / math.sqrt(200), 300, 200)]
-    assert found[0] == pytest.approx(np.std([scores.mean() for scores in test_sets]), rel=0.05)
+    record = as_record(ranking(standard_errors={"p@1": scores[:200].std(ddof=1) / math.sqrt(200)}))
+    record = replace(record, dataset=replace(record.dataset, n_train=300, n_test=200))
+    found = split_error([record], "p@1")
+    assert found == pytest.approx(100 * np.std([scores.mean() for scores in test_sets]), rel=0.05)
 
 
 def test_the_command_keeps_what_the_file_has_of_other_datasets(run, monkeypatch, capsys):

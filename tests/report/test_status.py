@@ -11,7 +11,7 @@ from page_cases import plan_with
 from suite_cases import write_suite
 
 from xmlc.cli.results import status_command as command
-from xmlc.papers.tables.made_of import MadeOf
+from xmlc.numbers.made_of import MadeOf
 from xmlc.report.failures import failures
 from xmlc.report.status import MADE, FileCounts, status_of, to_text
 from xmlc.suites.settings import remember

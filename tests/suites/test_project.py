@@ -11,7 +11,7 @@ from suite_cases import project_of, suite
 from xmlc.core.errors import XmlcError
 from xmlc.data.catalogue import Dataset
 from xmlc.suites import project as module
-from xmlc.suites.needs import sweeps_of
+from xmlc.suites.planned import Where
 from xmlc.suites.project import Project, check_models
 from xmlc.suites.resources import Requests
 from xmlc.suites.suite import ModelSpec, Run, Suite, read_suites
@@ -265,9 +265,10 @@ def test_a_sweep_is_not_made_on_datasets_that_it_is_without(tmp_path):
     project = project_of(tmp_path, x=suite({"plt": {}, "other": {}}, sweeps=sweeps, datasets=["one", "large"]))
     record = "results/{}/{}/seed0/full/sweeps/x/{}.json".format
     several = [record("one", "plt", "solver"), record("large", "plt", "solver")]
-    assert sweeps_of("solver").files(project, "x") == several
-    assert sweeps_of("few", "solver", "unknown").files(project, "x") == [*several, record("one", "plt", "few")]
-    assert sweeps_of("other").files(project, "x", ["one"]) == [record("one", "other", "other")]
+    assert Where("sweep", "full", sweeps=["solver"]).files(project, "x") == several
+    two = Where("sweep", "full", sweeps=["solver", "few", "unknown"])
+    assert two.files(project, "x") == [several[0], record("one", "plt", "few"), several[1]]
+    assert Where("sweep", "full", sweeps=["other"]).files(project, "x", ["one"]) == [record("one", "other", "other")]
 
 
 def test_a_step_of_a_model_depends_on_the_command_and_its_own_estimator(tmp_path):

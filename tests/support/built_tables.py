@@ -3,6 +3,7 @@
 from report_cases import write
 from suite_cases import write_suite
 
+from xmlc.numbers.made_of import MadeOf
 from xmlc.papers.building import build_table
 
 
@@ -18,4 +19,4 @@ def build_from(folder, name, paper, records, published=None, models=None, **suit
         file.write_text(text)
     yaml = write_suite(folder / "suite.yaml", models, **suite) if models else None
     paths = write(folder / "records", records)
-    return build_table(name, paper, paths, folder / "published" if published else None, yaml)
+    return build_table(MadeOf(name, paper, tuple(paths), folder / "published" if published else None, yaml))

@@ -1,13 +1,14 @@
 """A small finished run: records, tables, what the paper prints, what was accepted before, one figure, one failure."""
 
+from dataclasses import replace
+
 from report_cases import every_method, ranking, thresholds, write
 from suite_cases import write_suite
 
-from xmlc.papers.building import build_table, draw_figure
+from xmlc.numbers.made_of import MadeOf, finished_tables
+from xmlc.papers.building import build_table, draw_figure, write_table
 from xmlc.papers.plan import SuitePlan
 from xmlc.papers.plotting import write_figure
-from xmlc.papers.tables.made_of import MadeOf, finished_tables
-from xmlc.papers.tables.table import write_table
 from xmlc.report.failures import failures
 from xmlc.report.judge import Judge
 from xmlc.report.page.content import Folders, page_of
@@ -36,10 +37,11 @@ def step(name, **about):
 def make_table(run, name, records, paper=PAPER, suite=None):
     """Build a table as `xmlc table` does, with what it was made of beside it."""
     published = run / "results/published"
-    table = build_table(name, paper, records, published, suite)
+    made = MadeOf(name, paper, tuple(records), published, suite)
+    table = build_table(made)
     prefix = run / "results/tables" / paper / table.name
     write_table(table, prefix)
-    MadeOf(table.name, paper, tuple(records), published, suite, table.digests).write(prefix)
+    replace(made, table=table.name, digests=table.digests).write(prefix)
     return table
 
 

@@ -13,7 +13,7 @@ import yaml
 from repository import ROOT
 
 from xmlc.core.kernel_cache import kernel_folder
-from xmlc.papers.tables.columns import COLUMNS
+from xmlc.numbers.columns import COLUMNS
 
 COPIED = ("Snakefile", "config", "workflow", "profiles", "xmlc", "results/published")
 STEPS = re.compile(r"^([\w-]+) +(\d+)\b", re.MULTILINE)

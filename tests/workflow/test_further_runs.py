@@ -26,13 +26,13 @@ def finished(tmp_path_factory):
 
 
 def test_report_shows_what_is_finished_and_makes_no_table(finished):
-    for command in ("facts", "report"):
+    for command in ("results", "report"):
         assert finished.xmlc(command).returncode == 0
     page = (finished.folder / "results/report.html").read_text()
     assert "Demo: a synthetic dataset with known posteriors" in page
     assert page.count("<article") == len(list(finished.folder.glob("results/tables/demo/*.csv")))
-    facts = pd.read_csv(finished.folder / "results/results.csv")
-    assert set(facts["paper"]) == {"demo"}
+    long = pd.read_csv(finished.folder / "results/results.csv")
+    assert set(long["papers"]) == {"demo"}
     status = finished.xmlc("status", "--paper", "demo")
     assert status.returncode == 0, status.stdout + status.stderr
     assert "0 steps failed" in status.stdout

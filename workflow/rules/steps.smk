@@ -341,9 +341,10 @@ rule table:
         prefix=lambda wildcards, output: output[0].rpartition(".")[0],
         published=paths.PUBLISHED,
         suite=lambda wildcards: jobs.options("--suite", plan.suite_of_table(project, wildcards.paper, wildcards.table)),
+        titles=lambda wildcards: plan.titles_of(project, wildcards.paper),
     shell:
         "xmlc table {wildcards.table} --paper {wildcards.paper} --published {params.published}"
-        " {params.suite:q} {input} --out {params.prefix} > {log} 2>&1"
+        " {params.suite:q} {params.titles:q} {input} --out {params.prefix} > {log} 2>&1"
 
 
 rule figure:
@@ -358,5 +359,7 @@ rule figure:
     params:
         code=lambda wildcards: plan.sources_of_figure(wildcards.paper),
         prefix=lambda wildcards, output: output[0].rpartition(".")[0],
+        titles=lambda wildcards: plan.titles_of(project, wildcards.paper),
     shell:
-        "xmlc figure {wildcards.figure} --paper {wildcards.paper} {input} --out {params.prefix} > {log} 2>&1"
+        "xmlc figure {wildcards.figure} --paper {wildcards.paper} {params.titles:q} {input} --out {params.prefix}"
+        " > {log} 2>&1"

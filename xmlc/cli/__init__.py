@@ -48,7 +48,7 @@ GROUPS = {
         "table": "Build one table of a paper from records.",
         "figure": "Draw one figure of a paper from records.",
         "show": "Print finished tables and their paths.",
-        "facts": "Write the numbers behind all finished tables as one tidy CSV.",
+        "results": "Write every number behind the finished tables as one long table.",
         "report": "Make one self-contained HTML page of all finished tables and figures.",
         "archive": "Put the records and figures behind finished tables into one small file.",
         "contribute": "Check an archive of runs elsewhere, and take its records in.",
@@ -67,7 +67,7 @@ GROUPS = {
     },
 }
 MODULES = dict.fromkeys(
-    ("show", "facts", "report", "archive", "contribute", "status", "verify"), "results"
+    ("show", "results", "report", "archive", "contribute", "status", "verify"), "results"
 ) | dict.fromkeys(GROUPS["Judging"], "judging")
 COMMANDS = [name for commands in GROUPS.values() for name in commands]
 

@@ -9,11 +9,13 @@ import click
 from xmlc.cli._options import FILE, FOLDER
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
-from xmlc.papers.tables.fingerprint import fingerprint
-from xmlc.papers.tables.made_of import finished_tables
-from xmlc.report.compare import accept, agreement, compare, compared_fingerprints, to_markdown, to_text
+from xmlc.numbers.fingerprint import fingerprint
+from xmlc.numbers.made_of import finished_tables
+from xmlc.papers.building import Known, build_table
+from xmlc.report.compare import accept, compare, compared_fingerprints
 from xmlc.report.judge import Judge
 from xmlc.report.runs import Runs, runs_of
+from xmlc.report.summary import agreement, to_markdown, to_text
 from xmlc.suites import paths
 from xmlc.suites.suite import CONFIG
 
@@ -112,7 +114,8 @@ has of other datasets stays.
 @click.option("--out", type=FILE, required=True, help="CSV to write, such as config/runs.csv.")
 def deviations_command(tables: Path, out: Path) -> None:
     """Measure and write."""
-    found = runs_of(finished_tables(tables, []))
+    known: Known = {}
+    found = runs_of([build_table(made, known) for made in finished_tables(tables, [])], known)
     found.over(Runs.read(out) if out.is_file() else Runs()).write(out)
     counts: dict[str, int] = {}
     for place in found.cells:

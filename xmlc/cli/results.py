@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER
+from xmlc.cli._options import FILE, FOLDER, selection_options
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
-from xmlc.papers.common.claims import claims_line
+from xmlc.numbers.made_of import SUFFIX, MadeOf, finished_tables
+from xmlc.papers.building import build_table
+from xmlc.papers.claims import claims_line
+from xmlc.papers.latex import panel_to_latex
 from xmlc.papers.plan import plan_of
-from xmlc.papers.tables.made_of import finished_tables
+from xmlc.papers.printing import select, to_markdown
+from xmlc.papers.table import Table
 from xmlc.report.archive import archived_files, write_archive
 from xmlc.report.contribute import contribute, contributed_tables, merged
-from xmlc.report.facts import facts_of
 from xmlc.report.failures import failures, separate_stale
 from xmlc.report.judge import Judge
+from xmlc.report.results import long_table
 from xmlc.report.status import status_of, to_text
 from xmlc.report.verify import remove, verify
 from xmlc.suites import paths
@@ -31,11 +35,29 @@ if TYPE_CHECKING:
     from xmlc.report.page.content import Page, PagePaper
 
 
-@click.command(help="Print Markdown tables and name other result files.")
+SHOWING = """Print Markdown tables and name other result files.
+
+With a choice of datasets, models, methods, columns or a panel, or with --tex, tables are made again from their records:
+such as `xmlc show results/tables/plt2016/table2.md --datasets bibtex --panel 1 --tex paper/table2`.
+"""
+
+
+@click.command(help=SHOWING)
 @click.argument("files", type=FILE, nargs=-1, required=True)
+@selection_options
+@click.option("--tex", type=FILE, default=None, help="Prefix of LaTeX files to write, one a panel that fits a column.")
 @click.option("--brief", is_flag=True, help="Print only the first panel of each table, without its notes and paths.")
-def show_command(files: tuple[Path, ...], brief: bool) -> None:
+def show_command(files: tuple[Path, ...], tex: Path | None, brief: bool, **selection: Any) -> None:
     """Print Markdown tables first, then all paths."""
+    if tex or any(value for value in selection.values()):
+        for file in files:
+            made = MadeOf.beside(file)
+            if made is None:
+                raise XmlcError(
+                    f"{file}: expected a table with {file.stem}{SUFFIX} beside it, as the workflow makes it"
+                )
+            _show_part(select(build_table(made), **selection), tex)
+        return
     if brief:
         for file in files:
             click.echo(f"\n{first_panel(file.read_text(encoding='utf-8'))}\n")
@@ -45,14 +67,27 @@ def show_command(files: tuple[Path, ...], brief: bool) -> None:
             click.echo(f"\n{file.read_text(encoding='utf-8').strip()}\n")
     click.echo("Written:")
     for file in files:
-        beside = sorted(other.suffix for other in file.parent.glob(f"{file.stem}.*"))
+        beside = sorted(other.name.removeprefix(file.stem) for other in file.parent.glob(f"{file.stem}.*"))
         click.echo(f"  {file.with_suffix('')}{{{','.join(beside)}}}" if len(beside) > 1 else f"  {file}")
 
 
+def _show_part(table: Table, tex: Path | None) -> None:
+    """Print a table as Markdown, or write each of its panels as LaTeX."""
+    if tex is None:
+        click.echo(f"\n{to_markdown(table).strip()}\n")
+        return
+    for place, panel in enumerate(table.panels, start=1):
+        file = tex.with_name(f"{tex.name}-{place}.tex")
+        with atomic_file(file) as temporary:
+            temporary.write_text(panel_to_latex(table, panel, place) + "\n", encoding="utf-8")
+        click.echo(f"{file}: {panel.title or table.caption.partition('.')[0]}")
+
+
 def first_panel(text: str) -> str:
-    """Return the first rows of a Markdown table, with the heading above them."""
+    """Return the rows of the first panel of a Markdown table that is not about datasets alone, with its heading."""
     blocks = text.strip().split("\n\n")
-    first = next((k for k, block in enumerate(blocks) if block.startswith("|")), 0)
+    panels = [k for k, block in enumerate(blocks) if block.startswith("|")]
+    first = next((k for k in panels if blocks[k - 1] != "**Datasets**"), 0)
     return "\n\n".join(blocks[max(first - 1, 0) : first + 1])
 
 
@@ -108,15 +143,15 @@ def _headlines(about: Page | PagePaper) -> list[str]:
     return [about.tally.headline, *([claims_line(about.claims)] if about.claims else [])]
 
 
-@click.command(help="Write the numbers behind all finished tables as one tidy CSV, failures included.")
-@click.option("--out", type=FILE, default=paths.FACTS, show_default=True, help="CSV to write.")
-def facts_command(out: Path) -> None:
+@click.command(help="Write every number behind the finished tables as one long table (CSV), failures included.")
+@click.option("--out", type=FILE, default=paths.RESULTS, show_default=True, help="CSV to write.")
+def results_command(out: Path) -> None:
     """Collect, write, count."""
     whole, stale = separate_stale(finished_tables(TABLES, ()))
-    facts = facts_of(whole, failures(LOGS) + stale, CONFIG)
+    table = long_table(whole, failures(LOGS) + stale, CONFIG)
     with atomic_file(out) as temporary:
-        facts.to_csv(temporary, index=False, lineterminator="\n")
-    counts = facts["status"].value_counts(sort=False)
+        table.to_csv(temporary, index=False, lineterminator="\n")
+    counts = table["status"].value_counts(sort=False)
     click.echo(f"{out}: " + (", ".join(f"{count} {status}" for status, count in counts.items()) or "nothing"))
 
 

@@ -36,7 +36,7 @@ class Measure(Generic[Scored]):
     kind : {"measure", "constant"}
         Whether it depends on the prediction, or on the test set alone.
     in_tables : bool
-        Whether the papers' tables may have a column of it; records and the facts have it in any case.
+        Whether the papers' tables may have a column of it; records and the long table have it in any case.
     """
 
     name: str

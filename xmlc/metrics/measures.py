@@ -1,8 +1,8 @@
 """Every measure of rankings and of label sets, and their names by use.
 
 A measure is declared beside its function, in `xmlc.metrics.ranking` or `xmlc.metrics.classification`. One that is added
-there is computed for every new record, and stands in the CSV files and in the facts, where records have it. This module
-imports no numba: tables and the workflow read it.
+there is computed for every new record, and stands in the CSV files and in the long table, where records have it. This
+module imports no numba: tables and the workflow read it.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from xmlc.core.errors import XmlcError
 
 if TYPE_CHECKING:
     from xmlc.papers.plotting import FigureDefinition
-    from xmlc.papers.tables.table import TableDefinition
+    from xmlc.papers.table import TableDefinition
 
 COMMON = "common"
 Definition = TypeVar("Definition")
@@ -31,7 +31,7 @@ def table_of(name: str, paper: str) -> TableDefinition:
     XmlcError
         Neither the paper nor all suites have it.
     """
-    from xmlc.papers.tables.table import TableDefinition
+    from xmlc.papers.table import TableDefinition
 
     return _of(name, paper, "table", TableDefinition)
 
@@ -45,7 +45,7 @@ def figure_of(name: str, paper: str) -> FigureDefinition:
 
 def every_table() -> list[tuple[str, TableDefinition]]:
     """List (room, definition) of all tables; a table of several rooms is listed for each of them."""
-    from xmlc.papers.tables.table import TableDefinition
+    from xmlc.papers.table import TableDefinition
 
     return [(room, found) for room in rooms() for found in _definitions(room, "table", TableDefinition).values()]
 

@@ -4,211 +4,196 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import xmlc.records
 from xmlc.core.errors import XmlcError
+from xmlc.core.files import atomic_file
+from xmlc.numbers.long import Source, TextRows, read_rows
+from xmlc.numbers.made_of import MadeOf
+from xmlc.numbers.titles import name_models
 from xmlc.papers import figure_of, table_of
-from xmlc.papers.tables.table import Published, Table
-from xmlc.records.base import ExperimentRecord, check_header, parsed
-from xmlc.records.simulation import SimulationRecord, read_simulations
-from xmlc.records.statistics import Statistics, read_statistics
-from xmlc.records.step import StepRecord, read_steps
-from xmlc.records.training import SearchRecord, read_searches
-from xmlc.suites.needs import Need
+from xmlc.papers.latex import to_latex
+from xmlc.papers.printing import to_csv, to_markdown
+from xmlc.papers.table import Table
+from xmlc.records.base import ExperimentRecord, RecordFile, check_header, parsed
+from xmlc.records.statistics import Statistics
+from xmlc.records.step import StepRecord
+from xmlc.records.training import SearchRecord
+from xmlc.suites.planned import Declared, Where
 from xmlc.suites.suite import read_suite
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# How to read files that are no records of a model, by the kind that a table or figure needs.
-OfTables = ExperimentRecord | StepRecord | Statistics
-AnyRecord = OfTables | SimulationRecord | SearchRecord
-OTHER_FILES: dict[str, Callable[[Iterable[Path]], Sequence[AnyRecord]]] = {
-    "step": read_steps,
-    "statistics": read_statistics,
-    "simulation": read_simulations,
-    "training": read_searches,
-}
+NOT_PRINTED = ("", "-")  # in a transcribed table
+Identity = tuple[str, str, str, int]
+Known = dict[tuple[Path, bool], Source]  # records that were read, by file and whether only the costs of their step
 
 
-R = TypeVar("R", bound=ExperimentRecord)
-Identity = tuple[str, str, str | None, int]
-
-
-def build_table(
-    name: str, paper: str, records: Sequence[Path], published: Path | None = None, suite: Path | None = None
-) -> Table:
+def build_table(made: MadeOf, known: Known | None = None) -> Table:
     """Build one table of a paper.
 
     Parameters
     ----------
-    name : str
-        A table of the paper or of all suites; a bare number means ``table<number>``.
-    paper : str
-    records : sequence of Path
-        Those of other kinds than the table's are left out.
-    published : Path or None
-        Folder with ``<paper>/<table>.csv``; a paper without such a file has no published values.
-    suite : Path or None
-        The paper's configuration, for a table that uses it.
+    made : MadeOf
+        Names the table, the paper and the files: records, published tables, the suite's configuration. Records of other
+        kinds than the table's are left out.
+    known : dict or None
+        Records that were read before, to which those read now are added.
 
     Raises
     ------
     XmlcError
         The table is unknown, or the records do not fit.
     """
-    definition = table_of(name, paper)
-    printed = read_published(name, paper, published)
-    first, *others = read_needs(definition.needs, records, definition.partial)
-    configured = [read_suite(suite) if suite else None] if definition.takes_suite else []
-    return definition(paper, first, printed, *others, *configured)
+    definition = table_of(made.table, made.paper)
+    name_models(made.titles)
+    given = read_needs(definition, made.records, definition.partial, known)
+    suite = read_suite(made.suite) if made.suite and definition.takes_suite else None
+    return definition(made.paper, given, read_printed(made), suite)
+
+
+def write_table(table: Table, prefix: Path) -> list[Path]:
+    """Write PREFIX.csv, PREFIX.md and PREFIX.tex, each whole or not at all; return their paths."""
+    texts = {".csv": to_csv(table), ".md": to_markdown(table), ".tex": to_latex(table)}
+    files = []
+    for suffix, text in texts.items():
+        # Not with_suffix: a prefix may contain a dot.
+        path = prefix.with_name(prefix.name + suffix)
+        with atomic_file(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+        files.append(path)
+    return files
 
 
 def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
-    """Draw one figure of a paper.
+    """Draw one figure of a paper; a bare number means ``figure<number>``.
 
-    Parameters and errors are those of `build_table`; a bare number means ``figure<number>``.
+    Raises
+    ------
+    XmlcError
+        The figure is unknown, or the records do not fit.
     """
     definition = figure_of(name, paper)
-    return definition(paper, *read_needs(definition.needs, records))
+    given = read_needs(definition, records)
+    return definition(paper, *([source.record for source in sources] for sources in given))
 
 
-def read_needs(needs: Sequence[Need], records: Sequence[Path], partial: bool = False) -> list[Sequence[AnyRecord]]:
+def read_needs(
+    declared: Declared, files: Sequence[Path], partial: bool = False, known: Known | None = None
+) -> list[list[Source]]:
     """Read the records of each need; of the first there must be some, if not ``partial``."""
-    files = files_of_kinds(needs, records)
-    return [read_need(need, files[need.kind], needed=need is needs[0] and not partial) for need in needs]
+    sources = read_sources(files, is_of_steps(declared), known)
+    return [choose(need, sources, needed=need is declared.needs[0] and not partial) for need in declared.needs]
 
 
-def files_of_kinds(needs: Sequence[Need], records: Sequence[Path]) -> dict[str, Sequence[Path]]:
-    """Return the files in which the records of each kind that is needed are; maybe with some of other kinds.
-
-    Raises
-    ------
-    XmlcError
-        One is not readable.
-    """
-    wanted = {need.kind for need in needs}
-    if len(wanted) > 1 and wanted & {*OTHER_FILES}:  # whose readers take no files of other kinds
-        return {kind: [path for path in records if kind_of(path) == kind] for kind in wanted}
-    return dict.fromkeys(wanted, records)
+def is_of_steps(declared: Declared) -> bool:
+    """Say whether a table is about what steps cost, whatever their records are."""
+    return any(need.kind == "step" for need in declared.needs)
 
 
-def kind_of(path: Path) -> str:
-    """Name the kind of a file that a table is made from; results of searches and statistics do not say theirs.
-
-    Raises
-    ------
-    XmlcError
-        It is not readable.
-    """
-    if path.suffix == ".yaml":
-        return "training"
-    content = parsed(path, "record")
-    return str(content.get("kind", "statistics")) if isinstance(content, dict) else ""
+def sources_of(tables: Iterable[MadeOf], known: Known | None = None) -> list[tuple[Source, list[str]]]:
+    """Read the records behind tables, each once, and name the papers whose tables are made from it."""
+    found: dict[Path, tuple[Source, list[str]]] = {}
+    known = {} if known is None else known
+    for made in tables:
+        for source in read_sources(made.records, is_of_steps(table_of(made.table, made.paper)), known):
+            papers = found.setdefault(source.path, (source, []))[1]
+            papers += [made.paper] * (made.paper not in papers)
+    return list(found.values())
 
 
-def read_need(need: Need, records: Sequence[Path], needed: bool = True) -> Sequence[AnyRecord]:
-    """Read the records of one need; without ``needed`` there may be none of them."""
-    if need.kind in OTHER_FILES:
-        return OTHER_FILES[need.kind](records) if needed or records else []
-    return read_records(records, kinds()[need.kind], need.portion, needed, need.takes)
-
-
-def read_published(name: str, paper: str, folder: Path | None) -> Published:
-    """Read the paper's numbers of one table, from the files in ``folder/<paper>/`` that hold it; maybe nothing."""
-    definition = table_of(name, paper)
-    printed = Published({}, definition.keys)
-    for source in definition.printed_in or (definition.name,):
-        file = folder / paper / f"{source}.csv" if folder else None
-        printed = Published.read(file, definition.keys).over(printed)
-    return printed
-
-
-def read_records(
-    paths: Iterable[Path],
-    kind: type[R],
-    portion: str,
-    needed: bool = True,
-    takes: Callable[[str, str | None], bool] = lambda model, method: True,
-) -> list[R]:
-    """Read and check records; other kinds and portions are left out.
-
-    Parameters
-    ----------
-    paths : iterable of Path
-    kind : type of ExperimentRecord
-    portion : {"full", "80"}
-        What the models were trained on.
-    needed : bool
-        Whether none of this kind is an error.
-    takes : callable
-        Says of a model and a method whether their records are wanted.
-
-    Returns
-    -------
-    list of ExperimentRecord
-        In the order of the files: it is the order of rows in tables and of panels in figures.
+def read_sources(files: Iterable[Path], costs_only: bool = False, known: Known | None = None) -> list[Source]:
+    """Read files of any kind, in their order; with ``costs_only`` look only at what the step of each cost.
 
     Raises
     ------
     XmlcError
-        A file is no record, lacks something or contradicts another; or one of this kind is needed and there is none.
+        One is not readable, of no kind, or lacks something.
     """
-    paths = list(paths)
-    found: dict[Identity, Path] = {}
-    records = []
-    for path in paths:
-        record = read_record(path)
-        if not isinstance(record, kind) or record.portion != portion or not takes(record.model, record.method_name):
-            continue
-        identity = (record.dataset.name, record.model, record.method_name, record.seed)
-        if identity in found:
-            raise XmlcError(
-                f"{path}: a second record of {_named(identity)}; the first is {found[identity]}. Give each record once"
-            )
-        found[identity] = path
-        records.append(record)
-    if needed and not records:
-        raise XmlcError(
-            f"no record of kind {kind.KIND!r}, portion {portion!r}, among {len(paths)} files; "
-            f"expected files that {f'`xmlc {kind.COMMAND}`' if kind.COMMAND else 'your script'} wrote"
-            " of the models and methods that it is about"
-        )
-    _check_one_story(records, list(found.values()))
-    return records
+    known = {} if known is None else known
+    for file in files:
+        if (file, costs_only) not in known:
+            known[file, costs_only] = Source(file, StepRecord.read(file) if costs_only else read_record(file))
+    return [known[file, costs_only] for file in files]
 
 
-def read_record(path: Path) -> ExperimentRecord:
-    """Read one record of any of the `kinds`.
+def read_record(path: Path) -> RecordFile:
+    """Read one file of any kind.
 
     Raises
     ------
     XmlcError
         It is not readable, of no kind, or lacks something.
     """
+    if path.suffix == ".yaml":
+        return SearchRecord.read(path)
     content = parsed(path, "record")
+    if isinstance(content, dict) and "kind" not in content and "train" in content:
+        return Statistics.of(path, content)
     kind = check_header(path, content, kinds(), "rank`, `xmlc thresholds` or `xmlc infer")
     return kinds()[kind].of(path, content)
 
 
 @cache
-def kinds() -> dict[str, type[ExperimentRecord]]:
-    """Return the classes of records of experiments in the modules of this room, by kind in alphabetical order."""
+def kinds() -> dict[str, type[RecordFile]]:
+    """Return the classes of records that say their kind, in the modules of their room, by kind."""
     names = [f"{xmlc.records.__name__}.{found.name}" for found in pkgutil.iter_modules(xmlc.records.__path__)]
     parts = [part for name in names for part in vars(importlib.import_module(name)).values()]
-    classes = [part for part in parts if isinstance(part, type)]
-    return {one.KIND: one for one in classes if issubclass(one, ExperimentRecord) and one.KIND}
+    return {one.KIND: one for one in parts if isinstance(one, type) and issubclass(one, RecordFile) and one.KIND}
 
 
-def _check_one_story(records: Sequence[ExperimentRecord], paths: Sequence[Path]) -> None:
+CLASSES: dict[str, type[RecordFile]] = {"statistics": Statistics, "search": SearchRecord, "step": StepRecord}
+
+
+def choose(need: Where, sources: Sequence[Source], needed: bool = True) -> list[Source]:
+    """Choose the records that are wanted, in their order: it is the order of rows in tables and of panels in figures.
+
+    Raises
+    ------
+    XmlcError
+        Records contradict each other; or some are needed and there is none.
+    """
+    kind = CLASSES.get(need.kind) or kinds()[need.kind]
+    found: dict[Identity, Source] = {}
+    for source in sources:
+        record = source.record
+        portion = record.portion if isinstance(record, ExperimentRecord) else need.portion
+        if not isinstance(record, kind) or portion != need.portion:
+            continue
+        if not isinstance(record, StepRecord) and not need.takes(record.model_name, record.method_name):
+            continue
+        identity = (record.dataset_name, record.model_name, record.method_name, getattr(record, "seed", 0))
+        identity = identity if not isinstance(record, StepRecord) else (str(source.path), "", "", 0)
+        if identity in found:
+            raise XmlcError(
+                f"{source.path}: a second record of {_named(identity)}; the first is {found[identity].path}. "
+                "Give each record once"
+            )
+        found[identity] = source
+    chosen = list(found.values())
+    if needed and not chosen:
+        about = f"kind {need.kind!r}" + (f", portion {need.portion!r}" if need.portion else "")
+        wrote = f"`xmlc {kind.COMMAND}`" if kind.COMMAND else "your script"
+        raise XmlcError(
+            f"no record of {about} among {len(sources)} files; expected files that {wrote} wrote of the models and "
+            "methods that it is about"
+        )
+    _check_one_story(chosen)
+    return chosen
+
+
+def _check_one_story(sources: Sequence[Source]) -> None:
     """Refuse records that must not stand in one table: other data under one name, other settings over seeds."""
     data: dict[str, tuple[str, Path]] = {}
     settings: dict[tuple[str, str], tuple[object, Path]] = {}
-    for record, path in zip(records, paths, strict=True):
+    for path, record in sources:
+        if not isinstance(record, ExperimentRecord):
+            continue
         name, digest = record.dataset.name, record.dataset.digest
         first, where = data.setdefault(name, (digest, path))
         if first != digest:
@@ -226,4 +211,20 @@ def _check_one_story(records: Sequence[ExperimentRecord], paths: Sequence[Path])
 
 def _named(identity: Identity) -> str:
     dataset, model, method, seed = identity
-    return f"{dataset}, {model}{f', {method}' if method else ''}, seed {seed}"
+    return ", ".join(part for part in (dataset, model, method, f"seed {seed}") if part)
+
+
+def read_printed(made: MadeOf) -> TextRows:
+    """Read the paper's numbers of one table, from the files in ``<published>/<paper>/`` that hold it; maybe nothing."""
+    definition = table_of(made.table, made.paper)
+    found: TextRows = {}
+    for name in definition.printed_in or (definition.name,):
+        file = made.published / made.paper / f"{name}.csv" if made.published else None
+        if file and file.is_file():
+            found |= {
+                key: {name: text for name, text in row.items() if text not in NOT_PRINTED}
+                for key, row in read_rows(file, definition.keys).items()
+            }
+    models = definition.printed_models
+    place = definition.keys.index("model") if models else 0
+    return {key: row for key, row in found.items() if not models or key[place] in models}

@@ -133,7 +133,7 @@ def make_of_the_rest(workflow: Any, project: Project) -> None:
         records = (table_of if noun == "table" else figure_of)(name, paper).files(project, paper, rest)
         if rest == datasets or not records or not all(Path(record).exists() for record in records):
             continue
-        options = ["--published", paths.PUBLISHED] if noun == "table" else []
+        options = titles_of(project, paper) + (["--published", paths.PUBLISHED] if noun == "table" else [])
         for suite in suite_of_table(project, paper, name) if noun == "table" else []:
             options += ["--suite", suite]
         command = ["xmlc", noun, name, "--paper", paper, *options, *records, "--out", job.params.prefix]
@@ -173,6 +173,12 @@ def records_of_dataset(project: Project, dataset: str) -> list[str]:
     papers = [paper for paper in project.suites if dataset in project.datasets_of(paper)]
     definitions = [(paper, table_of(table, paper)) for paper in papers for table in project.suites[paper].tables]
     return list(dict.fromkeys(file for paper, table in definitions for file in table.files(project, paper, [dataset])))
+
+
+def titles_of(project: Project, paper: str) -> list[str]:
+    """Return the options that name models in print as the suite has it."""
+    titles = project.suites[paper].titles.items()
+    return [word for name, title in titles for word in ("--title", f"{name}={title}")]
 
 
 def suite_of_table(project: Project, paper: str, table: str) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from xmlc.core.files import atomic_file
-from xmlc.suites.needs import Declared, Need
+from xmlc.suites.planned import Declared, Where
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -74,7 +74,7 @@ class FigureDefinition(Declared):
             return self.draw(*given)
 
 
-def figure(name: str, *needs: Need) -> Callable[[Draw], FigureDefinition]:
+def figure(name: str, *needs: Where) -> Callable[[Draw], FigureDefinition]:
     """Declare the figure that the function below draws; its module belongs to the paper that has it."""
     return lambda draw: FigureDefinition(name, needs, draw)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
@@ -151,7 +151,8 @@ Number = int | float  # as it stands in the file: an integer stays one when it i
 Fraction = Annotated[float, Meta(ge=0, le=HIGHEST)]
 Fractions = dict[str, Fraction]  # metrics, whose names are no identifiers
 Portion = Literal["full", "80"]
-Row = dict[str, object]  # of a frame: value by column
+Row = dict[str, object]  # numbers by quantity
+Numbers = Iterator[tuple[str, Row]]  # by variant, of which most records have but one, the empty text
 
 DATASET_COLUMNS = ("m", "d", "n_test", "n_train", "instances_per_label", "labels_per_instance")
 Costs = Mapping[str, tuple[str, float]]  # column: name of the cost, and the factor from its unit to the column's
@@ -180,6 +181,33 @@ class RecordFile:
 
     KIND: ClassVar[str] = ""
     COMMAND: ClassVar[str] = ""
+
+    def numbers(self) -> Numbers:
+        """Yield the numbers of the record: a variant, and its quantities in the units of their columns.
+
+        A quantity that the kind of record has and this one has not is None or NaN.
+        """
+        yield from ()
+
+    @property
+    def dataset_name(self) -> str:
+        """Name of the dataset; nothing of a record of none."""
+        return ""
+
+    @property
+    def model_name(self) -> str:
+        """Name of the model, likewise."""
+        return ""
+
+    @property
+    def method_name(self) -> str:
+        """Name of the threshold or inference method, likewise."""
+        return ""
+
+    @property
+    def data_digest(self) -> str:
+        """Digest of the data, likewise."""
+        return ""
 
     def __init_subclass__(cls, kind: str = "", command: str = "") -> None:
         cls.KIND, cls.COMMAND = kind, command
@@ -234,23 +262,28 @@ class Record(RecordFile):
 
     @property
     def dataset_name(self) -> str:
-        """Name of the dataset, as of every kind of file."""
+        """Name of the dataset."""
         return self.dataset.name
 
     @property
-    def model_name(self) -> str | None:
-        """The model, likewise."""
+    def model_name(self) -> str:
+        """Name of the model."""
         return self.model
 
     @property
+    def method_name(self) -> str:
+        """The threshold or inference method, where the record is of one."""
+        return getattr(self, "method", "")
+
+    @property
     def data_digest(self) -> str:
-        """The digest of the data, likewise."""
+        """Digest of the data."""
         return self.dataset.digest
 
     @property
-    def method_name(self) -> str | None:
-        """The threshold or inference method, where the record is of one."""
-        return getattr(self, "method", None)
+    def dataset_sizes(self) -> Row:
+        """Sizes of the dataset."""
+        return {name: getattr(self.dataset, name) for name in DATASET_COLUMNS}
 
     def setting(self, name: str) -> float:
         """Return a hyperparameter that is a number.
@@ -283,17 +316,11 @@ class RankingRow:
         check_scores(".metrics", self.metrics, self.METRICS)
 
 
-def identity(record: Record) -> Row:
-    """Return the columns that identify a row of a frame, and the numbers of its dataset."""
-    stated = {name: getattr(record.dataset, name) for name in DATASET_COLUMNS}
-    return {"dataset": record.dataset.name, "model": record.model, "seed": record.seed, **stated}
-
-
 def costs_in(costs: object, wanted: Costs) -> Row:
-    """Return columns of costs, in their units."""
+    """Return costs in the units of their columns."""
     return {name: or_nan(getattr(costs, key)) * factor for name, (key, factor) in wanted.items()}
 
 
 def or_nan(value: float | None) -> float:
-    """Return a number of a frame, NaN for None."""
+    """Return a number, NaN for None."""
     return float("nan") if value is None else float(value)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
 from xmlc.core.passport import Passport, StepCosts
-from xmlc.records.base import ExperimentRecord, Fractions, Number, RankingRow, Row, identity
-
-if TYPE_CHECKING:
-    import pandas as pd
+from xmlc.records.base import ExperimentRecord, Fractions, Number, Numbers, RankingRow, Row
 
 METRICS = tuple(f"{metric}@{k}" for metric in ("p", "ndcg") for k in (1, 3, 5))
 Count = Annotated[int, Meta(ge=0)]
@@ -82,39 +78,19 @@ class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
     passport: Passport
     step: StepCosts | None = None
 
+    def numbers(self) -> Numbers:
+        """Yield the shape of the trees, if there are any, and a variant for each number of first trees."""
+        from xmlc.kernels.float64 import log
 
-def frame(records: Sequence[ForestRecord]) -> pd.DataFrame:
-    """Return one row for each record with the shape of its trees: depth, nodes, and depth of a balanced tree."""
-    import pandas as pd
-
-    return pd.DataFrame([_shape(record, record.trees) for record in records if record.trees])
-
-
-def by_trees(records: Sequence[ForestRecord]) -> pd.DataFrame:
-    """Return one row for each number of first trees of each record: metrics in percent, and time."""
-    import pandas as pd
-
-    return pd.DataFrame(
-        [
-            {"dataset": record.dataset.name, "model": record.model, "seed": record.seed, "n_trees": row.n_trees}
-            | {name: 100 * value for name, value in row.metrics.items()}
-            | {"predict_ms": row.predict_ms_per_instance}
-            for record in records
-            for row in record.rows
-        ]
-    )
-
-
-def _shape(record: ForestRecord, trees: TreeShapes) -> Row:
-    from xmlc.kernels.float64 import log
-
-    arity, depth = record.setting("arity"), max(trees.depths)
-    balanced = log(float(record.dataset.m)) / log(float(arity))
-    return identity(record) | {
-        "depth": depth,
-        "arity": arity,
-        "log_m": balanced,
-        "depth_ratio": depth / balanced,
-        "nodes": sum(trees.nodes) / len(trees.nodes),
-        "n_trees": len(trees.nodes),
-    }
+        if trees := self.trees:
+            arity, depth = self.setting("arity"), max(trees.depths)
+            balanced = log(float(self.dataset.m)) / log(float(arity))
+            yield (
+                "",
+                self.dataset_sizes
+                | {"depth": depth, "arity": arity, "log_m": balanced, "depth_ratio": depth / balanced}
+                | {"nodes": sum(trees.nodes) / len(trees.nodes), "n_trees": len(trees.nodes)},
+            )
+        for row in self.rows:
+            scores: Row = {name: 100 * value for name, value in row.metrics.items()}
+            yield f"n_trees={row.n_trees}", scores | {"predict_ms": row.predict_ms_per_instance}

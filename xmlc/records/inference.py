@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS
-from xmlc.records.base import Number, costs_in, identity, or_nan
-from xmlc.records.ranking import measured, present_measures
+from xmlc.records.base import Number, Numbers, costs_in, or_nan
+from xmlc.records.ranking import measured
 from xmlc.records.thresholds import PREDICTED, check_label_set_scores
 from xmlc.records.training import KnownTrainingCosts, ModelRecord
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 COST_COLUMNS = {
     "inference_seconds": ("inference_seconds", 1),
@@ -108,24 +103,14 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
         if self.metrics is not None:
             check_label_set_scores(".metrics", self.metrics)
 
-
-def frame(records: Sequence[InferenceRecord]) -> pd.DataFrame:
-    """Return one row for each record: keys, seed, dataset, test metrics in percent, estimates, costs.
-
-    Metrics are missing where the clock ran out; so is what only estimates with a floor have.
-    """
-    import pandas as pd
-
-    names = (*SET_METRICS, *present_measures(FURTHER_SET_METRICS, [record.metrics for record in records]), PREDICTED)
-    return pd.DataFrame(
-        [
-            identity(record)
-            | {"method": record.method}
-            | measured(record.metrics, names)
-            | {"expected_f": 100 * or_nan(record.expected_f), "floor_loss": 100 * or_nan(record.floor_loss)}
-            | {name: or_nan(getattr(record.estimates, name, None)) for name in ESTIMATES}
-            | costs_in(record.costs, COST_COLUMNS)
-            | {"note": None if record.finished else f"stopped after {record.time_limit:g} s"}
-            for record in records
-        ]
-    )
+    def numbers(self) -> Numbers:
+        """Yield measures, missing where the clock ran out, what only estimates with a floor have, and costs."""
+        yield (
+            "",
+            self.dataset_sizes
+            | measured(self.metrics, (*SET_METRICS, PREDICTED), FURTHER_SET_METRICS)
+            | {"expected_f": 100 * or_nan(self.expected_f), "floor_loss": 100 * or_nan(self.floor_loss)}
+            | {name: or_nan(getattr(self.estimates, name, None)) for name in ESTIMATES}
+            | costs_in(self.costs, COST_COLUMNS)
+            | {"note": None if self.finished else f"stopped after {self.time_limit:g} s"},
+        )

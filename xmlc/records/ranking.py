@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import Annotated, Self
 
 import numpy as np
 from msgspec import Meta
 
 from xmlc.metrics.measures import BY_NAME, FURTHER_RANKING_METRICS, MAXIMA, RANKING_METRICS
 from xmlc.metrics.ranking import K, hits_at_k, scores_of_instances
-from xmlc.records.base import Fraction, Fractions, Misfit, Number, Row, check_scores, costs_in, identity, or_nan
+from xmlc.records.base import Fraction, Fractions, Misfit, Number, Numbers, Row, check_scores, costs_in, or_nan
 from xmlc.records.training import ModelRecord, TrainingCosts
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 COST_COLUMNS = {
     "train_minutes": ("train_seconds", 1 / 60),
@@ -31,6 +28,7 @@ COST_COLUMNS = {
     "train_cpu_minutes": ("train_cpu_seconds", 1 / 60),
     "train_cpu_seconds": ("train_cpu_seconds", 1),
 }
+HYPERPARAMETERS = ("S", "alpha", "beta", "n_trees")  # that tables show
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +104,18 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
         if self.hits:
             self._check_hits(self.hits)
 
+    def numbers(self) -> Numbers:
+        """Yield measures, what is known of the search that found the hyperparameters, and costs."""
+        tuned = self.tuning if self.tuning and "p@1" in self.tuning else {}
+        yield (
+            "",
+            self.dataset_sizes
+            | measured(self.metrics, (*RANKING_METRICS, *MAXIMA), FURTHER_RANKING_METRICS)
+            | {name: self.hyperparameters.get(name) for name in HYPERPARAMETERS}
+            | {"validation_p@1": 100 * or_nan(tuned.get("p@1")), "trials": tuned.get("budget")}
+            | costs_in(self.costs, COST_COLUMNS),
+        )
+
     def _check_hits(self, hits: Hits) -> None:
         n = self.dataset.n_test
         if not len(hits.ranked) == len(hits.true) == n:
@@ -116,36 +126,13 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
                 raise Misfit(".hits", f"have p@{k} {found}, expected {told} as in the metrics")
 
 
-def frame(records: Sequence[RankingRecord]) -> pd.DataFrame:
-    """Return one row for each record: keys, seed, dataset, metrics in percent, costs in the columns' units."""
-    import pandas as pd
-
-    metrics = [record.metrics for record in records]
-    names = (*RANKING_METRICS, *MAXIMA, *present_measures(FURTHER_RANKING_METRICS, metrics))
-    return pd.DataFrame(
-        [
-            identity(record) | measured(record.metrics, names) | costs_in(record.costs, COST_COLUMNS)
-            for record in records
-        ]
-    )
-
-
-def search_of(record: RankingRecord) -> Row:
-    """Return the validation scores and trials of the search for hyperparameters; nothing without one."""
-    found = record.tuning or {}
-    return {"validation_p@1": 100 * found["p@1"], "trials": found.get("budget")} if "p@1" in found else {}
-
-
 def shares_of(scores: Mapping[str, float]) -> list[str]:
     """Return the names of those scores that are shares of one."""
     return [name for name in scores if name in BY_NAME and BY_NAME[name].is_share]
 
 
-def present_measures(names: Iterable[str], parts: Sequence[Mapping[str, float] | None]) -> list[str]:
-    """Choose the measures that any record has: measures added since are no columns of earlier records."""
-    return [name for name in names if any(name in part for part in parts if part)]
-
-
-def measured(part: Mapping[str, float] | None, names: Iterable[str]) -> Row:
-    """Return measures in the columns' units; missing where a record lacks them."""
-    return {name: BY_NAME[name].in_unit(or_nan((part or {}).get(name))) for name in names}
+def measured(part: Mapping[str, float] | None, required: Iterable[str], further: Iterable[str]) -> Row:
+    """Return measures in the units of their columns, NaN for required ones that a record lacks; further ones it has."""
+    part = part or {}
+    names = (*required, *(name for name in further if name in part))
+    return {name: BY_NAME[name].in_unit(or_nan(part.get(name))) for name in names}

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypedDict
 
-from xmlc.core.errors import XmlcError
 from xmlc.core.passport import Passport, StepCosts
-from xmlc.records.base import Misfit, Number, RecordFile, parsed
+from xmlc.records.base import Misfit, Number, RecordFile
 
 MODELS = ("independent", "dependent", "dependent-signed")
 
@@ -118,22 +115,3 @@ class SimulationRecord(RecordFile, kind="simulation", command="simulate"):
     def __post_init__(self) -> None:
         if lacking := [name for name in MODELS if name not in self.models]:
             raise Misfit(".models", f"{lacking[0]!r} is a required property")
-
-
-def read_simulations(paths: Iterable[Path]) -> list[SimulationRecord]:
-    """Read records of `xmlc simulate`; files of other kinds are left out.
-
-    Raises
-    ------
-    XmlcError
-        A file is not readable or lacks something, or there is not one record of a simulation among them.
-    """
-    paths = list(paths)
-    found = []
-    for path in paths:
-        content = parsed(path, "record")
-        if isinstance(content, dict) and content.get("kind") == SimulationRecord.KIND:
-            found.append(SimulationRecord.of(path, content))
-    if len(found) != 1:
-        raise XmlcError(f"{len(found)} records of `xmlc simulate` among {len(paths)} files; expected one")
-    return found

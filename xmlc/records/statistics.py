@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from msgspec import Meta
 
-from xmlc.core.errors import XmlcError
-from xmlc.core.files import write_record
 from xmlc.core.passport import StepCosts
-from xmlc.records.base import read_checked
+from xmlc.records.base import Numbers, RecordFile
 
 if TYPE_CHECKING:
-    import pandas as pd
     from scipy import sparse
 
 Count = Annotated[int, Meta(ge=0)]
 Amount = Annotated[float, Meta(ge=0)]
+AVERAGES = ("labels_per_instance", "instances_per_label")
+COUNTED = (
+    "instances_per_label_seen", "labels_per_instance", "activations_per_instance", "occurrences_per_feature_seen",
+)  # fmt: skip
+# Quantity: field of `FiveNumbers`.
+SUMMARY = {"minimum": "min", "lower_quartile": "lower_quartile", "median": "median",
+           "upper_quartile": "upper_quartile", "maximum": "max", "mean": "mean"}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class Statistics:
+class Statistics(RecordFile, command="prepare"):
     """Statistics file of `xmlc prepare`.
 
     Attributes
@@ -39,8 +41,6 @@ class Statistics:
     step : StepCosts or None
     """
 
-    KIND: ClassVar[str] = "statistics"
-
     name: str
     digest: str
     d: Count
@@ -52,75 +52,21 @@ class Statistics:
 
     @property
     def dataset_name(self) -> str:
-        """Name of the dataset, as of every kind of file."""
+        """Name of the dataset."""
         return self.name
 
     @property
-    def model_name(self) -> str | None:
-        """No model."""
-        return None
-
-    @property
-    def method_name(self) -> str | None:
-        """No method."""
-        return None
-
-    @property
     def data_digest(self) -> str:
-        """The digest of the data, as of every kind of file."""
+        """Digest of the data."""
         return self.digest
 
-    def write(self, path: Path) -> None:
-        """Write the file, whole or not at all."""
-        write_record(path, asdict(self))
-
-    @classmethod
-    def read(cls, path: Path) -> Statistics:
-        """Read one file.
-
-        Raises
-        ------
-        XmlcError
-            It is not readable, or lacks something.
-        """
-        return read_checked(path, cls, "statistics by `xmlc prepare` of this version")
-
-
-def read_statistics(paths: Iterable[Path]) -> list[Statistics]:
-    """Read files of statistics, in their order.
-
-    Raises
-    ------
-    XmlcError
-        A file is not readable, lacks something, or is the second of a dataset.
-    """
-    found: dict[str, Statistics] = {}
-    for path in paths:
-        content = Statistics.read(path)
-        if content.name in found:
-            raise XmlcError(f"{path}: second statistics of {content.name}; give each dataset once")
-        found[content.name] = content
-    return list(found.values())
-
-
-def frame(records: Sequence[Statistics]) -> pd.DataFrame:
-    """Return one row for each dataset: its sizes, and the means over its training set."""
-    import pandas as pd
-
-    return pd.DataFrame(
-        [
-            {
-                "dataset": record.name,
-                "d": record.d,
-                "m": record.m,
-                "n_train": record.train.instances,
-                "n_test": record.test.instances,
-                "labels_per_instance": record.train.labels_per_instance.mean,
-                "instances_per_label": record.train.instances_per_label.mean,
-            }
-            for record in records
-        ]
-    )
+    def numbers(self) -> Numbers:
+        """Yield the sizes, and a variant for each thing of the training part that is summarised by five numbers."""
+        sizes = {"d": self.d, "m": self.m, "n_train": self.train.instances, "n_test": self.test.instances}
+        yield "", sizes | {name: self.train.summary(name).mean for name in AVERAGES}
+        for counted in COUNTED:
+            summary = self.train.summary(counted)
+            yield counted, {name: getattr(summary, key) for name, key in SUMMARY.items()}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import Self
 
 from xmlc.core.passport import Passport, StepCosts
 from xmlc.kernels.estimator import Hyperparameters
-from xmlc.records.base import Number, RecordedDataset, or_nan, read_checked
+from xmlc.records.base import Number, Numbers, RecordedDataset, RecordFile, or_nan, read_checked
 from xmlc.records.thresholds import Estimates, PartEstimates, TunedThresholds
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-EVERY = "all models"  # of a step that no model has its own of
-
 
 RECORDS_IN_FOLDERS = ("source.json", Estimates.FILE, TunedThresholds.FILE)
 
 
 @dataclass(frozen=True, kw_only=True)
-class StepRecord:
+class StepRecord(RecordFile):
     """A file that any step wrote: the step's costs, and the following where the file has them.
 
     Attributes
@@ -43,8 +36,6 @@ class StepRecord:
         Of estimates.
     """
 
-    KIND: ClassVar[str] = "step"
-
     kind: str = ""
     step: StepCosts
     passport: Passport | None = None
@@ -57,7 +48,7 @@ class StepRecord:
     parts: dict[str, PartEstimates] | None = None
 
     @classmethod
-    def read(cls, path: Path) -> StepRecord:
+    def read(cls, path: Path) -> Self:
         """Read the file of one step, or a folder with one.
 
         Raises
@@ -71,52 +62,33 @@ class StepRecord:
 
     @property
     def dataset_name(self) -> str:
-        """Name of the dataset, as of every kind of file."""
+        """Name of the dataset."""
         return self.step["dataset"]
 
     @property
-    def model_name(self) -> str | None:
-        """The model, likewise, if the step was for one."""
-        return self.step["model"]
+    def model_name(self) -> str:
+        """Name of the model, if the step was for one."""
+        return self.step["model"] or ""
 
     @property
-    def method_name(self) -> str | None:
-        """The method, likewise."""
-        return self.step["method"]
+    def method_name(self) -> str:
+        """Name of the method, if the step was for one."""
+        return self.step["method"] or ""
 
     @property
     def data_digest(self) -> str:
-        """The digest of the data, likewise; empty where the file has none."""
+        """Digest of the data, if the file has one."""
         return self.dataset.digest if self.dataset else self.digest
 
-
-def read_steps(paths: Iterable[Path]) -> list[StepRecord]:
-    """Read files that hold the costs of a step (`xmlc.core.passport.step_costs`), in their order.
-
-    Raises
-    ------
-    XmlcError
-        A file is not readable, or has no costs.
-    """
-    return [StepRecord.read(path) for path in paths]
-
-
-def frame(records: Sequence[StepRecord]) -> pd.DataFrame:
-    """Return one row for each step: whose it is, and its costs in the columns' units."""
-    import pandas as pd
-
-    return pd.DataFrame(
-        [
+    def numbers(self) -> Numbers:
+        """Yield the costs of the step."""
+        yield (
+            "",
             {
-                "dataset": record.dataset_name,
-                "model": record.model_name or EVERY,
-                "seed": record.seed or 0,
-                "step_seconds": record.step["seconds"],
-                "cpu_seconds": or_nan(record.step.get("cpu_seconds")),
-                "step_peak_mb": record.step["peak_bytes"] * 1e-6,
-                "disk_mb": or_nan(record.step["written_bytes"]) * 1e-6,
-                "step_threads": record.step["threads"],
-            }
-            for record in records
-        ]
-    )
+                "step_seconds": self.step["seconds"],
+                "cpu_seconds": or_nan(self.step.get("cpu_seconds")),
+                "step_peak_mb": self.step["peak_bytes"] * 1e-6,
+                "disk_mb": or_nan(self.step["written_bytes"]) * 1e-6,
+                "step_threads": self.step["threads"],
+            },
+        )

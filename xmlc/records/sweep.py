@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 from msgspec import Meta
 
 from xmlc.core.passport import Passport, StepCosts
-from xmlc.records.base import ExperimentRecord, Fractions, Number, RankingRow, Row, identity, or_nan
+from xmlc.records.base import ExperimentRecord, Fractions, Number, Numbers, RankingRow, or_nan
 from xmlc.records.forest import METRICS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,20 +62,17 @@ class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
             content = content | {"rows": [_with_value(row, name) for row in content["rows"]]}
         return super().of(path, content)
 
+    def numbers(self) -> Numbers:
+        """Yield the scores, shape and times of each value, which is the variant."""
+        for row in self.rows:
+            yield (
+                f"{self.hyperparameter}={row.value}",
+                self.dataset_sizes
+                | {name: 100 * value for name, value in row.metrics.items()}
+                | {"depth": or_nan(row.depth), "nodes": or_nan(row.nodes)}
+                | {"train_seconds": or_nan(row.train_seconds), "predict_ms": or_nan(row.predict_ms_per_instance)},
+            )
+
 
 def _with_value(row: object, name: object) -> object:
     return row | {"value": row[name]} if isinstance(row, dict) and name in row else row
-
-
-def frame(records: Sequence[SweepRecord]) -> pd.DataFrame:
-    """Return one row for each value of each record; the value stands under its hyperparameter's name."""
-    import pandas as pd
-
-    return pd.DataFrame([_row(record, row) for record in records for row in record.rows])
-
-
-def _row(record: SweepRecord, row: SweepRow) -> Row:
-    costs = {"train_seconds": or_nan(row.train_seconds), "predict_ms": or_nan(row.predict_ms_per_instance)}
-    shape = {"depth": or_nan(row.depth), "nodes": or_nan(row.nodes)}
-    scores = {name: 100 * value for name, value in row.metrics.items()}
-    return identity(record) | {record.hyperparameter: row.value} | scores | shape | costs

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from xmlc.core.passport import Passport, StepCosts
 from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS, TUNABLE_MEASURES
-from xmlc.records.base import Fractions, Number, RecordFile, check_scores, costs_in, identity, or_nan
-from xmlc.records.ranking import measured, present_measures, shares_of
+from xmlc.records.base import Fractions, Number, Numbers, RecordFile, check_scores, costs_in, or_nan
+from xmlc.records.ranking import measured, shares_of
 from xmlc.records.training import KnownTrainingCosts, ModelRecord
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 PREDICTED = "predicted_per_instance"
 COST_COLUMNS = {
@@ -90,6 +86,19 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
         """The method; behind it ``-full`` with a model of the whole training set, which has rows of its own."""
         return self.method + "-full" * (self.portion == "full")
 
+    def numbers(self) -> Numbers:
+        """Yield the test measures of the best grid point, its parameters and what tuning it cost."""
+        best = self.best
+        required = (*dict.fromkeys(SET_METRICS + TUNABLE_MEASURES), PREDICTED)
+        yield (
+            "",
+            self.dataset_sizes
+            | measured(best.test, required, FURTHER_SET_METRICS)
+            | {"validation_macro_f": 100 * or_nan(best.validation.get("macro_f"))}
+            | {"c": or_nan(best.c), "a": or_nan(best.a), "b": or_nan(best.b)}
+            | costs_in(self.costs, COST_COLUMNS),
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class TunedThresholds(RecordFile, command="thresholds"):
@@ -108,25 +117,6 @@ class TunedThresholds(RecordFile, command="thresholds"):
 def check_label_set_scores(place: str, scores: Mapping[str, float]) -> None:
     """Refuse metrics of label sets that lack one, or that are no shares; see `check_scores`."""
     check_scores(place, scores, (*SET_METRICS, PREDICTED), shares_of(scores))
-
-
-def frame(records: Sequence[ThresholdRecord]) -> pd.DataFrame:
-    """Return one row for each record: keys, seed, dataset, test metrics in percent, choice, costs."""
-    import pandas as pd
-
-    further = present_measures(FURTHER_SET_METRICS, [record.best.test for record in records])
-    names = (*dict.fromkeys(SET_METRICS + TUNABLE_MEASURES), *further, PREDICTED)
-    return pd.DataFrame(
-        [
-            identity(record)
-            | {"method": record.method_name}
-            | measured(record.best.test, names)
-            | {"validation_macro_f": 100 * record.best.validation.get("macro_f", float("nan"))}
-            | {"c": or_nan(record.best.c), "a": or_nan(record.best.a), "b": or_nan(record.best.b)}
-            | costs_in(record.costs, COST_COLUMNS)
-            for record in records
-        ]
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,10 +6,9 @@ Before it there may be a search for hyperparameters, whose result is a file of i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import Annotated, Self, TypedDict
 
 from msgspec import Meta
 
@@ -17,7 +16,7 @@ from xmlc.core.checksums import check_content
 from xmlc.core.errors import XmlcError
 from xmlc.core.passport import Passport, StepCosts
 from xmlc.kernels.estimator import Hyperparameters
-from xmlc.records.base import ExperimentRecord, Fraction, Number, Record, RecordedDataset, as_checked, expected_of
+from xmlc.records.base import ExperimentRecord, Fraction, Number, Record, RecordedDataset, RecordFile
 
 # How hyperparameters were searched, and with what validation P@1 the best were found.
 Search = TypedDict("Search", {"method": str, "budget": int, "seed": int, "p@1": float}, total=False)
@@ -89,7 +88,7 @@ def mean_precision(trial: Trial) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchRecord:
+class SearchRecord(RecordFile, command="tune"):
     """Trials of a search, in their order, and the best one, as read from the file of `xmlc tune`."""
 
     dataset: RecordedDataset
@@ -101,16 +100,15 @@ class SearchRecord:
     trials: Annotated[tuple[Trial, ...], Meta(min_length=1)]
     instances: Annotated[int, Meta(ge=1)]  # of the validation parts, each counted once
 
+    @property
+    def dataset_name(self) -> str:
+        """Name of the dataset."""
+        return self.dataset.name
 
-def read_searches(paths: Iterable[Path]) -> list[SearchRecord]:
-    """Read results of searches, in their order.
-
-    Raises
-    ------
-    XmlcError
-        A file is not readable or lacks something.
-    """
-    return [as_checked(path, parsed_search(path), SearchRecord, expected_of("tune")) for path in paths]
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read and check one file."""
+        return cls.of(path, parsed_search(path))
 
 
 def parsed_search(path: Path) -> object:

@@ -14,7 +14,7 @@ from xmlc import __version__
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file, sha256
 from xmlc.core.sources import PACKAGE, commit, source_digest
-from xmlc.papers.tables.made_of import SUFFIX, MadeOf
+from xmlc.numbers.made_of import SUFFIX, MadeOf
 from xmlc.suites.suite import suite_file
 
 MANIFEST = "manifest.json"

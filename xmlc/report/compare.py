@@ -1,31 +1,31 @@
-"""Two tables compared cell by cell, the comparison as text, and tables accepted in place of earlier ones."""
+"""Two tables compared cell by cell, ours with ours or with print, and tables accepted in place of earlier ones."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-import pandas as pd
-from tabulate import tabulate
-
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
-from xmlc.papers import every_table
-from xmlc.papers.common.claims import CLAIM_KEYS
-from xmlc.papers.tables.columns import DEVIATION, column
-from xmlc.papers.tables.fingerprint import Fingerprint, of_parts, of_table, read_table
-from xmlc.papers.tables.made_of import MadeOf, same_data
-from xmlc.papers.tables.table import Published, TableDefinition
+from xmlc.numbers.columns import column
+from xmlc.numbers.fingerprint import Fingerprint, of_parts, of_table, read_table
+from xmlc.numbers.long import TextRows, quantities_of, read_rows, text_rows
+from xmlc.numbers.made_of import MadeOf, same_data
+from xmlc.papers import every_table, table_of
+from xmlc.papers.claims import CLAIMS
+from xmlc.papers.printing import text_of
+from xmlc.papers.table import Table, TableDefinition
 from xmlc.report.judge import Judge, OurNumber
 from xmlc.report.runs import Place
 from xmlc.report.verdict import (
+    EXACT,
     OUTCOMES,
     Judgement,
     Kind,
+    Tolerance,
     Verdict,
     equal_line,
     judge_exactly,
@@ -102,12 +102,19 @@ class Comparison:
         return self.printed or not (self.parts or any(c.verdict is not Verdict.EQUAL for c in self.cells if c.judged))
 
 
-def compare(left: Path, right: Path, published: Judge | None = None) -> list[Comparison]:
+def compare(
+    left: Path,
+    right: Path,
+    published: Judge | None = None,
+    tolerance: Tolerance = EXACT,
+    columns: Collection[str] = (),
+) -> list[Comparison]:
     """Compare two CSV tables, or two folders of them file by file.
 
     Folders may hold suites, which are folders of tables; those are compared that the left one has. Two tables of ours
-    are compared exactly: each number to the last bit. Costs are not judged, and it does not matter whether both sides
-    have them. Claims, whose rows name no dataset, are compared where both sides are known to be about the same data.
+    are compared exactly, if no tolerance is given: each number to the last bit. Costs are not judged, and it does not
+    matter whether both sides have them. Claims, whose rows name no dataset, are compared where both sides are known to
+    be about the same data.
 
     Parameters
     ----------
@@ -118,11 +125,15 @@ def compare(left: Path, right: Path, published: Judge | None = None) -> list[Com
     published : Judge or None
         The left side was printed in a paper and is judged so: each number has an interval of its own, and what only
         the right side has is no difference.
+    tolerance : Tolerance
+        By how much two numbers of ours may differ and be equal.
+    columns : collection of str
+        Only these; all if there is none.
 
     Raises
     ------
     XmlcError
-        A path does not exist, a file is no table, a key is missing or names two rows.
+        A path does not exist, a file is no table of a suite, a key is missing or names two rows.
     """
     for path in (left, right):
         if not path.exists():
@@ -130,19 +141,27 @@ def compare(left: Path, right: Path, published: Judge | None = None) -> list[Com
     if left.is_dir() != right.is_dir():
         raise XmlcError(f"{left} and {right}: one is a folder and one a file; expected two of a kind")
     if not left.is_dir():
-        return [_compare_files(left.name, left, right, published)]
-    names = sorted(_tables(left, left) | _tables(right, left))
+        return [_compare_files(left.name, left, right, published, tolerance, columns)]
+    names = sorted(_tables(left, left) | _tables(right, left), key=in_order)
     if not names:
         raise XmlcError(f"{left} and {right}: neither holds a table (*.csv)")
     comparisons = []
     for name in names:
         there = (left / name).exists(), (right / name).exists()
         if all(there) or (published and there[0]):
-            comparisons.append(_compare_files(name, left / name, right / name, published))
+            comparisons.append(_compare_files(name, left / name, right / name, published, tolerance, columns))
         elif not published:
             part = UnmatchedPart("table", (name,), Verdict.MISSING if there[0] else Verdict.NEW)
             comparisons.append(Comparison(name, (), parts=[part]))
     return comparisons
+
+
+def in_order(name: str) -> tuple[str, bool, bool, int, str]:
+    """Sort tables by suite, within it numbered ones by their number, then the others, claims last."""
+    suite, _, file = name.rpartition("/")
+    stem = file.removesuffix(".csv")
+    number = stem.removeprefix("table")
+    return (suite, stem == CLAIMS, not number.isdecimal(), int(number) if number.isdecimal() else 0, stem)
 
 
 def _tables(folder: Path, of: Path) -> set[str]:
@@ -152,17 +171,38 @@ def _tables(folder: Path, of: Path) -> set[str]:
     return {file.relative_to(folder).as_posix() for file in [*files, *folder.glob("*.csv")]}
 
 
-def _compare_files(name: str, left: Path, right: Path, published: Judge | None) -> Comparison:
-    before = read_table(left)
-    after = read_table(right) if right.exists() else before[:0]  # a table of a paper of which nothing was run
-    found = keys_of(left, before, after)
-    for path, table in ((left, before), (right, after)):
-        _check_keys(path, table, found)
-    if found == CLAIM_KEYS and not published:
+def definition_of(*files: Path) -> tuple[str, TableDefinition]:
+    """Return the suite and the definition of a table, by the provenance beside one of its files or by their folder.
+
+    Raises
+    ------
+    XmlcError
+        It is no table that a suite has.
+    """
+    made = next((made for made in map(MadeOf.beside, files) if made), None)
+    paper, name = (made.paper, made.table) if made else (files[0].parent.name, files[0].stem)
+    try:
+        return paper, table_of(name, paper)
+    except XmlcError as error:
+        raise XmlcError(f"{files[0]}: {error}, in a folder of the name of its suite") from error
+
+
+def _compare_files(
+    name: str, left: Path, right: Path, published: Judge | None, tolerance: Tolerance, columns: Collection[str]
+) -> Comparison:
+    paper, definition = definition_of(left, right)
+    before = read_rows(left, definition.keys)
+    after = read_rows(right, definition.keys) if right.exists() else {}  # of a paper's table nothing was run
+    if definition.name == CLAIMS and not published:
         ours = MadeOf.beside(right)
         if ours is None or not same_data(MadeOf.beside(left), ours.digests):
-            return Comparison(name, found, parts=[UnmatchedPart("table", (name,), Verdict.OTHER_DATA)])
-    return compare_frames(name, before, after, found, published, left.parent.name)
+            return Comparison(name, definition.keys, parts=[UnmatchedPart("table", (name,), Verdict.OTHER_DATA)])
+    if columns:
+        before, after = ({key: {c: row[c] for c in row if c in columns} for key, row in rows.items()}
+                         for rows in (before, after))  # fmt: skip
+    if published:
+        return compare_with_print(name, paper, definition, before, after, published)
+    return compare_rows(name, definition.keys, before, after, tolerance)
 
 
 def compared_fingerprints(left: Path, right: Path) -> tuple[Fingerprint, Fingerprint]:
@@ -181,115 +221,49 @@ def _of_tables(folder: Path, of: Path) -> Fingerprint:
     return of_parts(parts.pop("", {}) | {suite: of_parts(tables) for suite, tables in parts.items()})
 
 
-def keys_of(path: Path, left: pd.DataFrame, right: pd.DataFrame) -> tuple[str, ...]:
-    """Name the columns that name a row of two tables: those known of the table, or leading text.
-
-    Raises
-    ------
-    XmlcError
-        It is not clear which these are.
-    """
-    # Papers may have tables of the same name; that whose keys are all there, and the most of them, is meant.
-    named = [table.keys for _, table in every_table() if table.name == path.stem]
-    known = [keys for keys in named if all(key in left and key in right for key in keys)]
-    if known:
-        return max(known, key=len)
-    leading = []
-    for name in left.columns:
-        if any(number(text) is not None for text in left[name]):
-            break
-        leading.append(name)
-    if not leading or len(leading) == len(left.columns):
-        raise XmlcError(f"{path}: the columns that name a row are unclear; expected text in front")
-    return tuple(leading)
-
-
-def _check_keys(path: Path, table: pd.DataFrame, keys: tuple[str, ...]) -> None:
-    for key in keys:
-        if key not in table:
-            raise XmlcError(f"{path}: no column {key!r}; expected the keys {', '.join(keys)}")
-    twice = table[table.duplicated(list(keys))]
-    if len(twice):
-        named = ", ".join(twice.iloc[0][list(keys)])
-        raise XmlcError(f"{path}: two rows for {named}; expected one row for each {', '.join(keys)}")
-
-
-def compare_frames(
-    name: str,
-    left: pd.DataFrame,
-    right: pd.DataFrame,
-    keys: tuple[str, ...],
-    published: Judge | None = None,
-    paper: str = "",
+def compare_rows(
+    name: str, keys: tuple[str, ...], left: TextRows, right: TextRows, tolerance: Tolerance = EXACT
 ) -> Comparison:
-    """Compare two frames of text on their keys; the rows come in the order of the left one.
-
-    With ``published``, ``paper`` says whose numbers the left one has.
-    """
-    result = Comparison(name, keys, printed=bool(published))
-    beside = _Print.of(name, keys, left, published, paper) if published else None
-    gone = Verdict.NOT_RUN if published else Verdict.MISSING
-    every = [c for c in dict.fromkeys([*left, *right]) if c not in keys]
-    if not published:
-        every = [c for c in every if not column(c).cost or (c in left and c in right)]
-    result.parts += [UnmatchedPart("column", (c,), gone) for c in every if c not in right]
-    result.parts += [UnmatchedPart("column", (c,), Verdict.NEW) for c in every if c not in left and not published]
-    sides = [
-        frame.set_index(list(keys), drop=False).add_prefix(side).assign(**{f"place {side}": range(len(frame))})
-        for side, frame in (("left ", left), ("right ", right))
-    ]
-    merged = sides[0].join(sides[1], how="outer").sort_values(["place left ", "place right "])
-    for index, row in merged.iterrows():
-        key = index if isinstance(index, tuple) else (index,)
-        if pd.isna(row["place right "]):
-            result.parts.append(UnmatchedPart("row", key, gone))
-        if pd.isna(row["place left "]) and not published:
-            result.parts.append(UnmatchedPart("row", key, Verdict.NEW))
+    """Compare two tables of ours on their keys; the rows come in the order of the left one."""
+    result = Comparison(name, keys)
+    before, after = quantities_of(left.values()), quantities_of(right.values())
+    every = [c for c in dict.fromkeys([*before, *after]) if not column(c).cost or (c in before and c in after)]
+    result.parts += [UnmatchedPart("column", (c,), Verdict.MISSING) for c in every if c not in after]
+    result.parts += [UnmatchedPart("column", (c,), Verdict.NEW) for c in every if c not in before]
+    result.parts += [UnmatchedPart("row", key, Verdict.MISSING) for key in left if key not in right]
+    result.parts += [UnmatchedPart("row", key, Verdict.NEW) for key in right if key not in left]
+    for key in dict.fromkeys([*left, *right]):
         for c in every:
-            texts = [row.get(f"{side} {c}", "") for side in ("left", "right")]
-            left_text, right_text = ("" if pd.isna(text) else text for text in texts)
-            if beside and number(left_text) is None:
-                continue
+            old, new = (rows.get(key, {}).get(c, "") for rows in (left, right))
             # Where one side has no such row or column, a blank on the other side is no cell.
-            in_both = c in left and c in right and row[["place left ", "place right "]].notna().all()
-            if left_text or right_text or in_both:
-                result.cells.append(
-                    beside.cell(key, c, left_text, row) if beside else _exact_cell(key, c, left_text, right_text)
-                )
+            if old or new or (c in before and c in after and key in left and key in right):
+                judgement = judge_exactly(old, new, tolerance)
+                result.cells.append(Cell(key, c, old, new, judgement, judged=not column(c).cost))
     return result
 
 
-def _exact_cell(key: tuple[str, ...], name: str, left: str, right: str) -> Cell:
-    return Cell(key, name, left, right, judge_exactly(left, right), judged=not column(name).cost)
-
-
-@dataclass(frozen=True)
-class _Print:
-    """A printed table that ours is compared with."""
-
-    paper: str
-    name: str
-    keys: tuple[str, ...]
-    definition: TableDefinition | None
-    printed: Published
-    judge: Judge
-
-    @classmethod
-    def of(cls, name: str, keys: tuple[str, ...], frame: pd.DataFrame, judge: Judge, paper: str) -> _Print:
-        stem = Path(name).stem
-        known = [table for own, table in every_table() if (own, table.name, table.keys) == (paper, stem, keys)]
-        printed = Published({tuple(row[key] for key in keys): row for row in frame.to_dict("records")}, keys)
-        return cls(paper, stem, keys, known[0] if known else None, printed, judge)
-
-    def cell(self, key: tuple[str, ...], name: str, left: str, row: pd.Series) -> Cell:
-        """Judge one number; ``row`` has ours in its columns ``right ...``."""
-        texts = {c: row.get(f"right {c}", "") for c in (name, name + DEVIATION, "seeds")}
-        ours = {c: None if pd.isna(text) else number(text) for c, text in texts.items()}
-        found = OurNumber(ours[name], int(ours["seeds"] or 1), ours[name + DEVIATION])
-        judgement = self.judge.judge(self.definition, Place(self.paper, self.name, key, name), self.printed, found)
-        kind = kind_of(name, self.definition, dict(zip(self.keys, key)).get("model"))
-        right = "" if pd.isna(texts[name]) else str(texts[name])
-        return Cell(key, name, left, right, judgement or Judgement(Verdict.EQUAL), judgement is not None, kind)
+def compare_with_print(
+    name: str, paper: str, definition: TableDefinition, printed: TextRows, ours: TextRows, judge: Judge
+) -> Comparison:
+    """Compare what a paper prints of a table with ours; each number is judged by an interval of its own."""
+    result = Comparison(name, definition.keys, printed=True)
+    there = quantities_of(ours.values())
+    missing = [c for c in quantities_of(printed.values()) if c not in there]
+    result.parts += [UnmatchedPart("column", (c,), Verdict.NOT_RUN) for c in missing]
+    result.parts += [UnmatchedPart("row", key, Verdict.NOT_RUN) for key in printed if key not in ours]
+    for key, row in printed.items():
+        model = dict(zip(definition.keys, key)).get("model")
+        own = ours.get(key, {})
+        for c, text in row.items():
+            if number(text) is not None:
+                found = OurNumber.of(own, c)
+                judgement = judge.judge(definition, Place(paper, definition.name, key, c), printed, found)
+                kind = kind_of(c, definition, model)
+                judged = judgement is not None
+                result.cells.append(
+                    Cell(key, c, text, own.get(c, ""), judgement or Judgement(Verdict.EQUAL), judged, kind)
+                )
+    return result
 
 
 def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
@@ -322,7 +296,7 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
     said = []
     for file in made:
         old = reference / file.parent.name / file.name
-        line = headline(compare(old, file)) if old.exists() else "new table"
+        line = equal_line(sum((c.counts() for c in compare(old, file)), Counter())) if old.exists() else "new table"
         table = read_table(file)
         with atomic_file(old) as temporary:
             kept = table[[name for name in table if not column(name).cost]]
@@ -331,26 +305,6 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
             replace(made_of, records=()).write(old.with_suffix(""))
         said.append((old, line))
     return said
-
-
-# What a reader has to look at, in this order, and what may be folded.
-CHANGED = (Verdict.ABOVE, Verdict.BELOW, Verdict.DIFFERENT, Verdict.MISSING, Verdict.NEW)
-FOLDED = (Verdict.UNDECIDED, Verdict.INSIDE, Verdict.NOT_RUN, Verdict.EQUAL)
-LISTED = 12
-HEADINGS = ("table", "row", "column", "old", "new", "difference")
-PUBLISHED_HEADINGS = ("table", "row", "column", "published", "measured", "difference", "interval")
-
-
-def headline(comparisons: Sequence[Comparison]) -> str:
-    """Return the counts of all judged cells in one line; the total is of the left side, so new cells stand apart.
-
-    Of a paper's tables the measured cells are counted first, and each other kind of cell by itself.
-    """
-    if any(comparison.printed for comparison in comparisons):
-        return "; ".join([*published_lines(comparisons), *_parts(comparisons)])
-    said = ", ".join([equal_line(sum((c.counts() for c in comparisons), Counter())), *_parts(comparisons)])
-    unjudged = sum(len(_cells(comparison, None)) for comparison in comparisons)
-    return said + (f"; {unjudged} shown without judgement" if unjudged else "")
 
 
 def published_lines(comparisons: Sequence[Comparison]) -> list[str]:
@@ -386,149 +340,18 @@ def outcome_of(comparisons: Sequence[Comparison]) -> dict[str, Any]:
     }
 
 
-def beside_print(paper: str, published: Path, ours: Mapping[str, pd.DataFrame], judge: Judge) -> list[Comparison]:
+def beside_print(paper: str, published: Path, tables: Mapping[str, Table], judge: Judge) -> list[Comparison]:
     """Compare all that a paper prints, in ``published``, with tables of ours by name, of which any may be missing."""
     comparisons = []
-    for own, table in every_table():
-        file = published / paper / f"{table.name}.csv"
+    for own, definition in every_table():
+        file = published / paper / f"{definition.name}.csv"
         if own == paper and file.is_file():
-            printed = read_table(file)
-            found = ours.get(table.name, printed[:0])
-            comparisons.append(compare_frames(table.name, printed, found, table.keys, judge, paper))
+            table = tables.get(definition.name)
+            found = text_rows(text_of(table), definition.keys, definition.name) if table else {}
+            printed = read_rows(file, definition.keys)
+            comparisons.append(compare_with_print(definition.name, paper, definition, printed, found, judge))
     return comparisons
 
 
 def _counts(comparisons: Sequence[Comparison], kind: Kind) -> Counter[Verdict]:
     return sum((comparison.counts(kind) for comparison in comparisons), Counter())
-
-
-def _parts(comparisons: Sequence[Comparison]) -> list[str]:
-    parts = Counter((part.kind, part.verdict) for comparison in comparisons for part in comparison.parts)
-    return [f"{count} {kind}{'s' * (count > 1)} {verdict}" for (kind, verdict), count in parts.items()]
-
-
-def agreement(old: Fingerprint, new: Fingerprint) -> str:
-    """Say whether two fingerprints are the same."""
-    if old == new:
-        return f"Same fingerprint, {new.word}: every number but costs is the same"
-    return f"Fingerprints differ: old {old.word}, new {new.word}"
-
-
-def to_text(comparisons: Sequence[Comparison], title: str, published: bool = False) -> str:
-    """Return a comparison as plain text: all that changed, then one line for each table."""
-    lines = [headline(comparisons), title]
-    for verdict in CHANGED:
-        if rows := _rows(comparisons, verdict, published):
-            lines += ["", f"{verdict}:", _indented(_table(rows, "plain", published))]
-    if parts := _part_lines(comparisons):
-        lines += ["", *parts]
-    lines += ["", *(f"{comparison.name}: {headline([comparison])}" for comparison in comparisons)]
-    for verdict in (Verdict.UNDECIDED, Verdict.INSIDE):
-        if rows := _rows(comparisons, verdict, published):
-            lines += ["", f"{verdict}:", _indented(_table(rows, "plain", published))]
-    if rows := [line for comparison in comparisons for line in _unjudged(comparison)]:
-        lines += ["", "without judgement:", _indented(tabulate(rows, tablefmt="plain", disable_numparse=True))]
-    return "\n".join(lines) + "\n"
-
-
-def to_markdown(comparisons: Sequence[Comparison], title: str, published: bool = False) -> str:
-    """Return a comparison as Markdown for a pull request: all that changed, then each table folded."""
-    lines = [f"**{headline(comparisons)}**", "", title]
-    for verdict in CHANGED:
-        if rows := _rows(comparisons, verdict, published):
-            lines += ["", f"### {verdict.capitalize()}", "", _table(rows, "pipe", published)]
-    if parts := [f"- {line}" for line in _part_lines(comparisons)]:
-        # A part of a paper that was not run is no finding.
-        folded = ["<details><summary>Not run</summary>", "", *parts, "", "</details>"]
-        lines += ["", *(folded if published else parts)]
-    for comparison in comparisons:
-        cells = [cell for verdict in (*FOLDED, None) for cell in _cells(comparison, verdict)]
-        if cells:
-            said = [str(cell.verdict) if cell.judged else "not judged" for cell in cells]
-            rows = [[*_row(comparison, cell, published)[1:], verdict] for cell, verdict in zip(cells, said)]
-            headings = [*_headings(published)[1:], "verdict"]
-            table = tabulate(rows, headers=headings, tablefmt="pipe", disable_numparse=True)
-            lines += ["", f"<details><summary>{comparison.name}: {headline([comparison])}</summary>", "", table, ""]
-            lines.append("</details>")
-    return "\n".join(lines) + "\n"
-
-
-def _part_lines(comparisons: Sequence[Comparison]) -> list[str]:
-    """Return one line for each table and kind of part that only one side has."""
-    named: dict[str, list[str]] = {}
-    for comparison in comparisons:
-        for part in comparison.parts:
-            named.setdefault(f"{comparison.name}: {part.kind} {part.verdict}", []).append(" / ".join(part.name))
-    return [f"{what}: {'; '.join(names[:LISTED])}{_more(len(names) - LISTED)}" for what, names in named.items()]
-
-
-def _more(left_out: int) -> str:
-    return f"; and {left_out} more" if left_out > 0 else ""
-
-
-def _cells(comparison: Comparison, verdict: Verdict | None) -> list[Cell]:
-    """Return the judged cells of one verdict, or those without judgement.
-
-    Cells of a row or column that only one side has are named with it and not again.
-    """
-    rows = {part.name for part in comparison.parts if part.kind == "row"}
-    columns = {part.name[0] for part in comparison.parts if part.kind == "column"}
-    cells = [cell for cell in comparison.cells if (cell.verdict if cell.judged else None) is verdict]
-    return [cell for cell in cells if cell.key not in rows and cell.column not in columns]
-
-
-def _rows(comparisons: Sequence[Comparison], verdict: Verdict, published: bool) -> list[list[str]]:
-    return [_row(comparison, cell, published) for comparison in comparisons for cell in _cells(comparison, verdict)]
-
-
-def _row(comparison: Comparison, cell: Cell, published: bool) -> list[str]:
-    where = [comparison.name, " / ".join(cell.key), cell.column]
-    return [*where, *_both(cell), *_difference(cell, published)]
-
-
-def _headings(published: bool) -> tuple[str, ...]:
-    return PUBLISHED_HEADINGS if published else HEADINGS
-
-
-def _table(rows: list[list[str]], style: str, published: bool) -> str:
-    return tabulate(rows, headers=_headings(published), tablefmt=style, disable_numparse=True)
-
-
-def _both(cell: Cell) -> tuple[str, str]:
-    """Return both values in six digits, or as they stand in the files where these would hide the difference."""
-    if math.isnan(cell.judgement.difference):
-        return cell.left or "–", cell.right or "–"
-    left, right = f"{float(cell.left):.6g}", f"{float(cell.right):.6g}"
-    return (left, right) if left != right or cell.left == cell.right else (cell.left, cell.right)
-
-
-def _difference(cell: Cell, published: bool) -> list[str]:
-    """Return the difference and, beside a published number, half the width of its interval."""
-    unknown = math.isnan(cell.judgement.difference)
-    texts = ["" if unknown else f"{cell.judgement.difference:+.3g}"]
-    return texts + ["" if unknown or not cell.judged else f"{_plus_minus(cell)}"] * published
-
-
-def _plus_minus(cell: Cell) -> str:
-    return "" if math.isnan(cell.judgement.interval) else f"± {cell.judgement.interval:.3g}"
-
-
-def _unjudged(comparison: Comparison) -> list[list[str]]:
-    """Return one line for each column that is not judged: how the right side compares with the left."""
-    lines = []
-    unjudged = _cells(comparison, None)
-    for name in dict.fromkeys(cell.column for cell in unjudged):
-        cells = [cell for cell in unjudged if cell.column == name]
-        numbers = [cell for cell in cells if not math.isnan(cell.judgement.difference)]
-        ratios = [float(cell.right) / float(cell.left) for cell in numbers if float(cell.left)]
-        if column(name).cost and column(name).better and ratios:
-            said = f"new / old from {min(ratios):.2f} to {max(ratios):.2f}"
-        else:
-            different = sum(cell.left != cell.right and cell.judgement.difference != 0 for cell in cells)
-            said = f"{different} of {len(cells)} differ"
-        lines.append([comparison.name, name, said])
-    return lines
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"  {line}" for line in text.splitlines())

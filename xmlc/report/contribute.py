@@ -19,11 +19,12 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, sha256
 from xmlc.data.archives import unpack
 from xmlc.data.catalogue import NAME
-from xmlc.papers.building import build_table
-from xmlc.papers.tables.columns import column
-from xmlc.papers.tables.made_of import SUFFIX, MadeOf, finished_tables
+from xmlc.numbers.columns import column
+from xmlc.numbers.long import is_missing, long_of
+from xmlc.numbers.made_of import SUFFIX, MadeOf, finished_tables
+from xmlc.numbers.passports import passport_columns
+from xmlc.papers.building import build_table, sources_of
 from xmlc.report.archive import MANIFEST, Manifest
-from xmlc.report.facts import MEASURED, fact_rows, passport_columns, sources_of
 from xmlc.suites import paths
 
 
@@ -114,7 +115,7 @@ def _take(theirs: Path, here: list[MadeOf], out: Path) -> tuple[int, list[Path]]
         )
     for made in merged([*here, *new]):
         if (made.paper, made.table) in {(one.paper, one.table) for one in new}:
-            build_table(made.table, made.paper, made.records, made.published, made.suite)
+            build_table(made)
     with atomic_folder(out) as folder:
         for name, path in {**files, Path(MANIFEST): theirs / MANIFEST}.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -159,10 +160,10 @@ def _check_same(found: Mapping[Any, object], expected: Mapping[Any, object], adv
 def _results(tables: Iterable[MadeOf]) -> dict[str, object]:
     """Return the numbers of records that are no costs, and their hyperparameters."""
     results: dict[str, object] = {}
-    for source in sources_of(tables):
+    for source, _ in sources_of(tables):
         about = f"{origin_of(source.path)[1]}: "
-        results[about + "hyperparameters"] = passport_columns(source).hyperparameters
-        for row in fact_rows(source):
-            if row["status"] == MEASURED and not column(str(row["metric"])).cost:
-                results[f"{about}{row['metric']} {row['variant']}".rstrip()] = row["value"]
+        results[about + "hyperparameters"] = passport_columns(source.record).hyperparameters
+        for number in long_of([source]):
+            if not column(number.quantity).cost and not is_missing(number.value):
+                results[f"{about}{number.quantity} {number.variant}".rstrip()] = number.value
     return results

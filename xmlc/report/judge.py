@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from xmlc.data.catalogue import load_catalogue
-from xmlc.papers.tables.columns import DEVIATION
-from xmlc.papers.tables.table import Published, TableDefinition
+from xmlc.numbers.columns import DEVIATION
+from xmlc.numbers.long import SEEDS, TextRows
+from xmlc.papers.table import TableDefinition, printed_of
 from xmlc.report.runs import Place, Runs, Spread, half_width
 from xmlc.report.verdict import (
     Judgement,
@@ -41,6 +42,12 @@ class OurNumber:
     deviation: float | None = None
     #: The experiment was run and ended without this number.
     failed: bool = False
+
+    @classmethod
+    def of(cls, row: Mapping[str, str], quantity: str, failed: bool = False) -> OurNumber:
+        """Read a number, its deviation and its number of seeds from a row of one of our tables, given as text."""
+        value, deviation, seeds = (number(row.get(name, "")) for name in (quantity, quantity + DEVIATION, SEEDS))
+        return cls(value, int(seeds or 1), deviation, failed)
 
 
 @dataclass(frozen=True)
@@ -84,18 +91,16 @@ class Judge:
             },
         )
 
-    def judge(
-        self, definition: TableDefinition | None, place: Place, printed: Published, found: OurNumber
-    ) -> Judgement | None:
+    def judge(self, definition: TableDefinition, place: Place, printed: TextRows, found: OurNumber) -> Judgement | None:
         """Judge one number beside the printed one.
 
         Parameters
         ----------
-        definition : TableDefinition or None
-            The table; None where nothing is known of it.
+        definition : TableDefinition
+            The table.
         place : Place
             Where the number stands.
-        printed : Published
+        printed : dict
             What the paper prints of the table.
         found : OurNumber
 
@@ -105,9 +110,9 @@ class Judge:
             None where there is nothing to judge: the paper prints no number here, or a cost, a deviation, or a number
             that it prints elsewhere.
         """
-        text = printed.value(place.row, place.column) or ""
+        text = printed_of(printed, definition.keys, place.row, place.column) or ""
         expected = number(text)
-        named = dict(zip(printed.keys, place.row))
+        named = dict(zip(definition.keys, place.row))
         kind = kind_of(place.column, definition, named.get("model"))
         unjudged = kind is Kind.COST or place.column.endswith(DEVIATION) or repeats(place, printed)
         if expected is None or not math.isfinite(expected) or unjudged:
@@ -145,11 +150,11 @@ class Judge:
         return filed
 
 
-def repeats(place: Place, printed: Published) -> bool:
+def repeats(place: Place, printed: TextRows) -> bool:
     """Say whether a paper prints the same number elsewhere.
 
     nDCG@1 is P@1, and Table 4 of plt2016 has Table 2's FTA and STO.
     """
     if place.column == "ndcg@1":
-        return number(printed.value(place.row, "p@1") or "") is not None
+        return number(printed.get(place.row, {}).get("p@1", "")) is not None
     return place.column in ("fta", "sto")

@@ -12,12 +12,13 @@ import pandas as pd
 
 from xmlc.core.errors import XmlcError, let_through
 from xmlc.core.files import atomic_file
+from xmlc.numbers.columns import column
+from xmlc.numbers.intervals import student_quantile
+from xmlc.numbers.long import is_missing
 from xmlc.papers import table_of
-from xmlc.papers.building import build_table, read_published, read_record
-from xmlc.papers.tables.columns import DEVIATION, column
-from xmlc.papers.tables.intervals import student_quantile
-from xmlc.papers.tables.made_of import MadeOf
-from xmlc.records.base import parsed
+from xmlc.papers.building import Known
+from xmlc.papers.table import Table
+from xmlc.records.base import RecordFile
 from xmlc.records.ranking import RankingRecord
 from xmlc.report.verdict import Kind, kind_of, number
 
@@ -203,8 +204,8 @@ def _parsed(row: Iterable[str], where: str) -> tuple[Place, CellRuns]:
 JUDGED = (Kind.MEASURED, Kind.QUOTED)
 
 
-def runs_of(tables: Iterable[MadeOf]) -> Runs:
-    """Build each table once for each seed of its records, and keep the cells that its paper prints.
+def runs_of(tables: Iterable[Table], known: Known) -> Runs:
+    """Keep, run by run, the cells of tables that their papers print; ``known`` has the records behind them.
 
     Raises
     ------
@@ -212,80 +213,35 @@ def runs_of(tables: Iterable[MadeOf]) -> Runs:
         No table was made with several seeds.
     """
     cells: dict[Place, CellRuns] = {}
-    for made in tables:
-        printed = read_published(made.table, made.paper, made.published)
-        wanted = {key: [name for name in printed.columns() if number(printed.value(key, name) or "") is not None]
-                  for key in printed.rows()}  # fmt: skip
-        by_seed = _by_seed(made.records) if wanted else {}  # others may be made of files that are no JSON
-        if len(by_seed) < 2:
-            continue
-        frames = {
-            seed: build_table(made.table, made.paper, records, made.published, made.suite).frame
-            for seed, records in by_seed.items()
-        }
-        errors = _split_errors(made.records)
-        cells |= _cells_of(made, frames, wanted, errors)
+    for table in tables:
+        for key, row in table.rows.items():
+            place = tuple(map(str, key))
+            model = dict(zip(table.keys, place)).get("model")
+            for name in [name for name, text in table.printed.get(place, {}).items() if number(text) is not None]:
+                values = {
+                    seed: float(value)
+                    for seed, value in (row[name].runs if name in row else {}).items()
+                    if seed is not None and isinstance(value, int | float) and not is_missing(value)
+                }
+                if len(values) > 1 and kind_of(name, table.definition, model) in JUDGED:
+                    records = [known[path, False].record for path in row[name].records]
+                    cells[Place(table.paper, table.name, place, name)] = CellRuns(values, split_error(records, name))
     if not cells:
         raise XmlcError("no printed cell was run with several seeds; make tables with --config seeds='[0, 1, 2, 3, 4]'")
     return Runs(cells)
 
 
-def _by_seed(records: Sequence[Path]) -> dict[int, list[Path]]:
-    """Group records by seed; those without one, as a dataset's statistics, belong to every seed."""
-    found: dict[int, list[Path]] = {}
-    common: list[Path] = []
-    for path in records:
-        content = parsed(path, "record")
-        seed = content.get("seed") if isinstance(content, dict) else None
-        (found.setdefault(seed, []) if isinstance(seed, int) else common).append(path)
-    return {seed: [*common, *paths] for seed, paths in sorted(found.items())}
+def split_error(records: Iterable[RecordFile], name: str) -> float | None:
+    """Return by how much a measure of rankings varies with the split, in the unit of its column; None if unknown.
 
-
-def _cells_of(
-    made: MadeOf,
-    frames: dict[int, pd.DataFrame],
-    wanted: dict[tuple[str, ...], list[str]],
-    errors: dict[tuple[str, str, str], float],
-) -> dict[Place, CellRuns]:
-    definition = table_of(made.table, made.paper)
-    values: dict[Place, dict[int, float]] = {}
-    for seed, frame in frames.items():
-        for row in frame.to_dict("records"):
-            key = tuple(str(row[name]) for name in definition.keys)
-            model = dict(zip(definition.keys, key)).get("model")
-            for name in wanted.get(key, []):
-                measured = kind_of(name, definition, model) in JUDGED and not name.endswith(DEVIATION)
-                if measured and isinstance(row.get(name), float) and not pd.isna(row[name]):
-                    values.setdefault(Place(made.paper, made.table, key, name), {})[seed] = row[name]
-    cells = {}
-    for place, by_seed in values.items():
-        named = dict(zip(definition.keys, place.row))
-        error = errors.get((named.get("dataset", ""), named.get("model", ""), place.column))
-        if len(by_seed) > 1:
-            cells[place] = CellRuns(by_seed, error)
-    return cells
-
-
-def _split_errors(records: Sequence[Path]) -> dict[tuple[str, str, str], float]:
-    """Return the split errors of rankings by dataset, model and column, in its unit: the mean over seeds."""
-    found: dict[tuple[str, str, str], list[float]] = {}
-    for path in records:
-        content = parsed(path, "record")
-        if not isinstance(content, dict) or content.get("kind") != RankingRecord.KIND:
-            continue
-        record = read_record(path)
-        if isinstance(record, RankingRecord) and record.portion == "full":
-            for name, value in record.standard_errors.items():
-                scale = 100 if column(name).unit == "%" else 1
-                error = scale * split_error(value, record.dataset.n_train, record.dataset.n_test)
-                found.setdefault((record.dataset.name, record.model, name), []).append(error)
-    return {key: fmean(values) for key, values in found.items()}
-
-
-def split_error(standard_error: float, n_train: float, n_test: float) -> float:
-    """Return by how much a mean over a test set varies with the split of n_train + n_test instances.
-
-    The test set is a random sample without replacement of instances that are given, so that the standard error of a
-    mean of independent draws is multiplied by sqrt(1 - n_test / (n_train + n_test)).
+    The test set is a random sample without replacement of n_train + n_test instances that are given, so that the
+    standard error of a mean of independent draws is multiplied by sqrt(1 - n_test / (n_train + n_test)). The mean over
+    the records is returned.
     """
-    return standard_error * math.sqrt(n_train / (n_train + n_test))
+    found = []
+    for record in records:
+        if isinstance(record, RankingRecord) and name in record.standard_errors:
+            n_train, n_test = record.dataset.n_train, record.dataset.n_test
+            scale = 100 if column(name).unit == "%" else 1
+            found.append(scale * (record.standard_errors[name] * math.sqrt(n_train / (n_train + n_test))))
+    return fmean(found) if found else None

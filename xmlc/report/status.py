@@ -10,8 +10,8 @@ from pathlib import Path
 from tabulate import tabulate
 
 from xmlc.core.errors import XmlcError
+from xmlc.numbers.made_of import MadeOf
 from xmlc.papers.plan import SuitePlan
-from xmlc.papers.tables.made_of import MadeOf
 from xmlc.report.failures import Failure
 from xmlc.suites import paths
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
-from xmlc.papers.tables.columns import column
-from xmlc.papers.tables.table import TableDefinition
+from xmlc.numbers.columns import column
+from xmlc.papers.table import TableDefinition
 
 
 class Kind(StrEnum):
@@ -22,14 +22,14 @@ class Kind(StrEnum):
     COST = "costs"
 
 
-def kind_of(name: str, definition: TableDefinition | None = None, model: str | None = None) -> Kind:
+def kind_of(name: str, definition: TableDefinition, model: str | None = None) -> Kind:
     """Return the kind of a printed cell.
 
     Parameters
     ----------
     name : str
         Its column.
-    definition : TableDefinition or None
+    definition : TableDefinition
         Its table, which names the models that the paper measured itself.
     model : str or None
         The model of its row.
@@ -39,7 +39,7 @@ def kind_of(name: str, definition: TableDefinition | None = None, model: str | N
         return Kind.COST
     if about.kind != "measure":
         return Kind.DATASET if about.kind == "constant" else Kind.CONFIGURATION
-    own = definition.measured_models if definition is not None else ()
+    own = definition.measured_models
     return Kind.QUOTED if own and model is not None and model not in own else Kind.MEASURED
 
 
@@ -111,8 +111,23 @@ def judge_constant(difference: float, unit: float) -> Judgement:
     return Judgement(Verdict.EQUAL if equal else Verdict.DIFFERENT, difference, unit / 2)
 
 
-def judge_exactly(old: str, new: str) -> Judgement:
-    """Judge a cell of ours beside an earlier one: the same number to the last bit, or the same text.
+@dataclass(frozen=True)
+class Tolerance:
+    """By how much two numbers may differ and be equal: by so much, or by so large a share of the earlier one."""
+
+    absolute: float = 0.0
+    relative: float = 0.0
+
+    def covers(self, difference: float, earlier: float) -> bool:
+        """Say whether a difference is within it."""
+        return abs(difference) <= max(self.absolute, self.relative * abs(earlier))
+
+
+EXACT = Tolerance()
+
+
+def judge_exactly(old: str, new: str, tolerance: Tolerance = EXACT) -> Judgement:
+    """Judge a cell of ours beside an earlier one: the same number, to the last bit if no tolerance is given, or text.
 
     A cell that is blank or NaN is none.
     """
@@ -122,7 +137,8 @@ def judge_exactly(old: str, new: str) -> Judgement:
         return Judgement(Verdict.EQUAL if both else Verdict.NEW if is_blank(old) else Verdict.MISSING)
     if before is None or after is None:
         return Judgement(Verdict.EQUAL if old == new else Verdict.DIFFERENT)
-    return Judgement(Verdict.EQUAL if before == after else Verdict.DIFFERENT, after - before)
+    equal = before == after or tolerance.covers(after - before, before)
+    return Judgement(Verdict.EQUAL if equal else Verdict.DIFFERENT, after - before)
 
 
 def equal_line(counts: Mapping[Verdict, int], words: str = "cells equal") -> str:

@@ -13,7 +13,7 @@ from xmlc.core.checksums import KEY, NAME, Damaged, check_content, check_file, c
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json
 from xmlc.core.schemas import read_yaml
-from xmlc.papers.tables.made_of import SUFFIX
+from xmlc.numbers.made_of import SUFFIX
 from xmlc.suites import paths
 
 # Folders that steps write with a list of their files, and files that they write with a checksum of their content.

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from xmlc.core.errors import XmlcError
 from xmlc.suites import paths
-from xmlc.suites.needs import PEER_METHODS, unlabelled
 from xmlc.suites.paths import Pattern
+from xmlc.suites.planned import PEER_METHODS, unlabelled
 from xmlc.suites.project import Project
 
 

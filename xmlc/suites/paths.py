@@ -81,7 +81,7 @@ TABLES, FIGURES = "results/tables", "results/figures"
 TABLE = Pattern(f"{TABLES}/{{paper}}/{{table}}")
 FIGURE = Pattern(f"{FIGURES}/{{paper}}/{{figure}}")
 RECORDS, CONTRIBUTED = f"{ACCEPTED}/five-seeds/records.tar.xz", f"{ACCEPTED}/contributed"  # of our runs, and of others'
-PAGE, FACTS = "results/report.html", "results/results.csv"
+PAGE, RESULTS = "results/report.html", "results/results.csv"
 
 # What each step says while it runs.
 LOG_OF_DATASET = Pattern("logs/{dataset}/{step}.log")

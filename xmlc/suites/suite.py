@@ -104,6 +104,8 @@ class ModelSpec:
         Datasets that it is not run on, with the reason.
     ranks_only, untuned : str or None
         Of a baseline: why its scores take no thresholds; which hyperparameters were not searched.
+    title : str or None
+        Its name in print; None for its name here, or the one that a paper's room gives it.
     """
 
     estimator: str
@@ -126,6 +128,7 @@ class ModelSpec:
     without: dict[str, str] = field(default_factory=dict)
     ranks_only: str | None = None
     untuned: str | None = None
+    title: str | None = None
 
     @property
     def calibration(self) -> str:
@@ -214,6 +217,11 @@ class Suite:
     def all_models(self) -> dict[str, ModelSpec]:
         """Its models, then its baselines."""
         return {**self.models, **self.peers}
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Names in print that it gives its models."""
+        return {name: model.title for name, model in self.all_models.items() if model.title}
 
     @property
     def measure_methods(self) -> list[str]:

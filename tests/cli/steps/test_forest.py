@@ -7,7 +7,6 @@ from small_data import prepare_tiny
 from xmlc.data.prepared import Prepared
 from xmlc.metrics import precision_and_ndcg
 from xmlc.models.fastxml import FastXML
-from xmlc.papers.building import read_records
 from xmlc.records.forest import ForestRecord
 from xmlc.records.sweep import SweepRecord
 
@@ -31,7 +30,7 @@ def trained(tmp_path):
 def test_rows_are_what_smaller_forests_do(trained):
     common, folder, score = trained
     assert run("forest", *common, "--model", folder / "model", "--trees", 3, "--trees", 1, "--trees", 9) == 0
-    (record,) = read_records([folder / "out.json"], ForestRecord, "full")
+    record = ForestRecord.read(folder / "out.json")
     assert [row.n_trees for row in record.rows] == [1, 3, 4]
     for row in record.rows:
         assert row.metrics == score(n_trees=row.n_trees)
@@ -43,7 +42,7 @@ def test_sweep_rows_are_what_each_value_does(trained):
     common, folder, score = trained
     swept = ("--hyperparameter", "max_leaf", "--value", 5, "--value", 60)
     assert run("sweep", *common, *swept, "--parameters", '{"n_trees": 2}') == 0
-    (record,) = read_records([folder / "out.json"], SweepRecord, "full")
+    record = SweepRecord.read(folder / "out.json")
     assert [row.value for row in record.rows] == [5, 60]
     for row in record.rows:
         assert row.metrics == score(n_trees=2, max_leaf=row.value)

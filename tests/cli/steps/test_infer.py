@@ -15,7 +15,6 @@ from xmlc.data.matrices import load_csr, save_csr
 from xmlc.data.prepared import Prepared
 from xmlc.inference import Samples, fit_size_weights, gfm, gfm_sizes, hamming, marginals_of
 from xmlc.metrics import classification_metrics
-from xmlc.papers.building import read_records
 from xmlc.records.inference import InferenceRecord
 
 DRAWN = '''"""A model that draws every label with one probability, and can do nothing else."""
@@ -101,7 +100,7 @@ def test_from_estimates_of_the_test_set(tiny, coins, estimates):
     methods = ("h", "gfm", "lewis")
     assert infer_from(estimates, tiny, coins, *methods) == 0
     paths = [tiny[0] / f"inference/{method}.json" for method in methods]
-    assert [found.method for found in read_records(paths, InferenceRecord, "full")] == list(methods)
+    assert [InferenceRecord.read(path).method for path in paths] == list(methods)
     spe, Y = load_csr(estimates, "test"), Prepared(tiny[1]).part("test")[1]
     for method, infer_sets in (("h", hamming), ("gfm", gfm)):
         Y_hat, expected = infer_sets(spe)
@@ -171,7 +170,7 @@ def test_from_samples_joint_methods_take_the_draws_and_others_their_means(tiny, 
 
 def test_a_method_whose_clock_runs_out_has_a_record_without_numbers(tiny, coins, estimates):
     assert infer_from(estimates, tiny, coins, "h", more=("--time-limit", 0)) == 0
-    (found,) = read_records([tiny[0] / "inference/h.json"], InferenceRecord, "full")
+    found = InferenceRecord.read(tiny[0] / "inference/h.json")
     assert (found.finished, found.time_limit) == (False, 0)
     assert found.metrics is found.expected_f is found.costs.inference_seconds is None
 

@@ -10,7 +10,6 @@ from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.streams import Stream
 from xmlc.metrics import macro_f
 from xmlc.metrics.progressive import checkpoints
-from xmlc.papers.building import read_records
 from xmlc.records.progressive import ProgressiveRecord
 
 # Names the label of the instance before, and predicts its set; `random_state` tells that it got the seed.
@@ -54,7 +53,7 @@ def written(tmp_path):
 
 def test_rows_are_those_of_the_shuffled_stream(written):
     data, folder = written
-    (record,) = read_records([folder / "record.json"], ProgressiveRecord, "full")
+    record = ProgressiveRecord.read(folder / "record.json")
     _, Y = Prepared(data).part("train")
     Y = Y[random_permutation(120, 3, Stream.STREAM_ORDER)].toarray()
     previous = np.vstack([np.zeros((1, 8), dtype=bool), Y[:-1]])

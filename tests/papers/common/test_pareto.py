@@ -7,9 +7,9 @@ from matplotlib.colors import to_hex
 from report_cases import ranking, write
 
 from xmlc.core.errors import XmlcError
+from xmlc.numbers.titles import family, model_title
 from xmlc.papers.building import draw_figure
 from xmlc.papers.common.figures import COLOURS, pareto_front
-from xmlc.papers.tables.titles import family, model_title
 
 MODELS = {
     "plt": (0.6, 2),

@@ -3,11 +3,12 @@
 import pytest
 import yaml
 from built_tables import build_from
-from record_files import as_record
 from report_cases import every_measure, every_method, inferred_from_estimates, ranking
 
-from xmlc.papers.common.tables import PEER_KEYS, TUNED, peers
-from xmlc.papers.tables.table import Published, to_csv, to_latex, to_markdown
+from xmlc.papers.common.rankings import MODEL_KEYS
+from xmlc.papers.latex import to_latex
+from xmlc.papers.printing import to_csv, to_markdown
+from xmlc.suites.planned import PEER_METHODS
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def build_peers(tmp_path):
 
 
 def row(table, dataset, model):
-    return table.frame.set_index(list(PEER_KEYS)).loc[(dataset, model)]
+    return table.frame.set_index(list(MODEL_KEYS)).loc[(dataset, model)]
 
 
 def printed(table, panel=0):
@@ -116,6 +117,5 @@ def test_seeds_and_methods_that_some_lack(build_peers):
 def test_rankings_alone_make_a_table_without_columns_of_macro_f(build_peers):
     table = build_peers([ranking(), ranking(model="late")], None)
     assert not any("Macro-F" in heading for heading in table.panels[0].headings())
-    assert table.frame[list(TUNED)].isna().all(axis=None)
-    assert table.frame["note"].isna().all()
-    assert peers("x", [as_record(ranking())], Published({}, PEER_KEYS), []).frame["model"].tolist() == ["plt"]
+    assert not {"note", *PEER_METHODS} & {*table.frame}
+    assert table.frame["model"].tolist() == ["plt", "late"]

@@ -4,7 +4,7 @@ import pytest
 from built_tables import build_from
 from report_cases import dataset
 
-from xmlc.papers.common.tables import EVERY, TOTAL
+from xmlc.papers.common.steps import EVERY, TOTAL
 
 
 def step(name, model=None, portion=None, method=None, seconds=10.0, peak=3e8, written=None, threads=2):

@@ -8,8 +8,8 @@ from built_tables import build_from
 from report_cases import inference
 
 from xmlc.inference.methods import METHODS
-from xmlc.papers.tables.table import to_csv, to_markdown
-from xmlc.papers.tables.titles import METHODS as TITLES
+from xmlc.numbers.titles import METHODS as TITLES
+from xmlc.papers.printing import to_csv, to_markdown
 from xmlc.suites.suite import FOLDER
 
 SCHEMA = FOLDER / "suite.schema.yaml"
@@ -64,7 +64,7 @@ def test_a_dash_and_a_note_where_the_clock_ran_out(build):
     records = [inference(), inference(method="meuf-cubic", finished=False, time_limit=60)]
     table = build("table1", records)
     cells = [text for text, _ in table.panels[1].cells()[1]]
-    assert cells == ["PCC", "MEUF, as published", *"–––––", *"-----"]
+    assert cells == ["PCC", "MEUF, as published", *"––––––––––"]
     assert table.frame["note"].dropna().to_dict() == {1: "stopped after 60 s"}
     assert "A dash: stopped after 60 s, on scene with PCC MEUF, as published." in flat(table)
     assert to_csv(table).count("stopped after 60 s") == 1

@@ -7,7 +7,7 @@ from built_tables import build_from
 from report_cases import forest, ranking
 
 from xmlc.core.errors import XmlcError
-from xmlc.papers.tables.table import to_markdown
+from xmlc.papers.printing import to_markdown
 
 SCORES = (
     "dataset,model,p@1,p@3,p@5,ndcg@1,ndcg@3,ndcg@5\n"

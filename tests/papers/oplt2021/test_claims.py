@@ -1,11 +1,11 @@
 """Claims of oplt2021 on records made by hand: each holds on some and not on others."""
 
 import pytest
+from built_tables import build_from
 from record_cases import progressive
 from record_files import as_record
-from report_cases import ranking, sweep, write
+from report_cases import ranking, sweep
 
-from xmlc.papers.building import build_table
 from xmlc.papers.oplt2021 import claims
 
 SEEDS = (0, 1, 2)
@@ -157,7 +157,7 @@ def test_precision_of_the_less_deep_tree():
 
 def test_the_table_of_claims(tmp_path):
     records = [*ranked(oplt_r_1_pass=58, oplt_b_1_pass=59, iplt_1_pass=60), progressive("wikipara-5")]
-    table = build_table("claims", "oplt2021", write(tmp_path, records))
+    table = build_from(tmp_path, "claims", "oplt2021", records)
     rows = table.frame.set_index("claim")
     assert list(rows.index) == [claim.name for claim in claims.CLAIMS]
     assert rows.loc["as-good-as-offline", ["effect", "verdict", "units", "seeds"]].tolist() == [

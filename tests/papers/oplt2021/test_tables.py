@@ -5,7 +5,7 @@ from built_tables import build_from
 from report_cases import dataset, ranking, sweep_over
 
 from xmlc.core.errors import XmlcError
-from xmlc.papers.tables.table import to_markdown
+from xmlc.papers.printing import to_markdown
 
 TABLE2 = (
     "dataset,model,p@1,p@3,p@5,train_cpu_minutes\n"
@@ -122,7 +122,7 @@ def test_alpha_is_averaged_over_seeds(build_appendices):
     assert table.frame["p@1"].tolist() == pytest.approx([61, 63, 65])
     assert table.frame["depth"].tolist() == [3, 5, 7]
     assert table.frame["seeds"].tolist() == [3, 3, 3]
-    assert "3 passes" in table.caption
+    assert "Passes over the training set: 3." in table.notes
     assert "2 threads" in " ".join(table.notes)
 
 

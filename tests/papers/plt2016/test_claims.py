@@ -1,10 +1,10 @@
 """Claims of plt2016 on records made by hand: each holds on some and not on others."""
 
 import pytest
+from built_tables import build_from
 from record_files import as_record
-from report_cases import ranking, thresholds, write
+from report_cases import ranking, thresholds
 
-from xmlc.papers.building import build_table
 from xmlc.papers.plt2016 import claims
 
 SEEDS = (0, 1, 2)
@@ -174,7 +174,7 @@ def test_inner_products_of_sto_and_of_the_dearer_of_the_others():
 
 def test_the_table_of_claims(tmp_path):
     records = ranked(60, 63, (10.0, 25.0)) + tuned(fta=40, sto=38, ofo=41)
-    table = build_table("claims", "plt2016", write(tmp_path, records))
+    table = build_from(tmp_path, "claims", "plt2016", records)
     rows = table.frame.set_index("claim")
     assert list(rows.index) == [claim.name for claim in claims.CLAIMS]
     assert rows.loc["precision-on-par", ["effect", "verdict", "units"]].tolist() == [-3, "holds", 1]

@@ -6,7 +6,7 @@ from report_cases import GRID, every_method, ranking, thresholds, write
 
 from xmlc.core.errors import XmlcError
 from xmlc.papers.building import draw_figure
-from xmlc.papers.plt2016.figures import PARTS, STYLES
+from xmlc.papers.common.curves import PARTS, STYLES
 
 
 def lines_of(axes):

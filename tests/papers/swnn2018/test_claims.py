@@ -9,7 +9,7 @@ from report_cases import ranking
 
 from xmlc.papers.swnn2018 import claims
 from xmlc.records.statistics import Statistics
-from xmlc.records.training import SearchRecord, read_searches
+from xmlc.records.training import SearchRecord
 from xmlc.steps.tuning.journal import write_result
 
 SEEDS = (0, 1, 2)
@@ -44,7 +44,7 @@ def searched(tmp_path):
         ]
         best = max(trials, key=lambda trial: trial["p@1"])
         write_result(tmp_path / "search.yaml", search(name, trials=trials, best=best.copy()))
-        return read_searches([tmp_path / "search.yaml"])
+        return [SearchRecord.read(tmp_path / "search.yaml")]
 
     return make
 

@@ -11,8 +11,9 @@ from xmlc.data.catalogue import Dataset
 from xmlc.data.prepare import prepare
 from xmlc.data.writer import save_repository
 from xmlc.kernels.csr import as_features, as_labels
+from xmlc.numbers.made_of import MadeOf
 from xmlc.papers.building import build_table
-from xmlc.papers.tables.table import to_csv, to_markdown
+from xmlc.papers.printing import to_csv, to_markdown
 from xmlc.records.statistics import Statistics, part_statistics
 
 PUBLISHED = (
@@ -135,7 +136,7 @@ def statistics(tmp_path_factory):
 def build_tables_summaries(statistics, tmp_path):
     (tmp_path / "swnn2018").mkdir()
     (tmp_path / "swnn2018/table2.csv").write_text(PUBLISHED_TABLES_SUMMARIES)
-    return lambda name, files=(statistics,): build_table(name, "swnn2018", files, tmp_path)
+    return lambda name: build_table(MadeOf(name, "swnn2018", (statistics,), tmp_path))
 
 
 @pytest.mark.parametrize("name", BY_HAND)

@@ -16,10 +16,10 @@ from record_files import as_record
 from report_cases import ranking, thresholds
 
 from xmlc.core.errors import XmlcError
-from xmlc.papers.common.claims import claims_line, counted
-from xmlc.papers.tables.fingerprint import fingerprint
-from xmlc.papers.tables.made_of import MadeOf
-from xmlc.papers.tables.table import write_table
+from xmlc.numbers.fingerprint import fingerprint
+from xmlc.numbers.made_of import MadeOf
+from xmlc.papers.claims import claims_line, counted
+from xmlc.papers.printing import write_table
 from xmlc.report.facts import Source
 from xmlc.report.judge import Judge
 from xmlc.report.page.content import Folders, page_of

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import records_argument
+from xmlc.cli._options import records_argument, titles_option
+from xmlc.numbers.titles import name_models
 from xmlc.papers.building import draw_figure
 from xmlc.papers.plotting import write_figure
 
@@ -15,8 +16,10 @@ from xmlc.papers.plotting import write_figure
 @click.argument("name")
 @records_argument
 @click.option("--paper", required=True, help="Name of the paper, or of any suite such as demo.")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Prefix of the .svg and .png to write.")
-def command(name: str, records: tuple[Path, ...], paper: str, out: Path) -> None:
+@titles_option
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Prefix of .svg, .png and .pdf.")
+def command(name: str, records: tuple[Path, ...], paper: str, titles: dict[str, str], out: Path) -> None:
     """Draw, write, print the paths."""
+    name_models(titles)
     for file in write_figure(draw_figure(name, paper, records), out):
         click.echo(str(file))

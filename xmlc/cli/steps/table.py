@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER, records_argument
-from xmlc.papers.building import build_table
-from xmlc.papers.tables.made_of import MadeOf
-from xmlc.papers.tables.table import to_markdown, write_table
+from xmlc.cli._options import FILE, FOLDER, records_argument, selection_options, titles_option
+from xmlc.numbers.made_of import MadeOf
+from xmlc.papers.building import build_table, write_table
+from xmlc.papers.printing import select, to_markdown
 
 
 @click.command(help="Build table NAME of a paper from RECORDS; write the list of these records too.")
@@ -18,6 +20,8 @@ from xmlc.papers.tables.table import to_markdown, write_table
 @click.option("--paper", required=True, help="Name of the paper, or of any suite such as demo.")
 @click.option("--published", type=FOLDER, default=None, help="Folder with <paper>/<table>.csv, to print beside ours.")
 @click.option("--suite", type=FILE, default=None, help="Configuration of the paper; Table 3 prints its ranges.")
+@titles_option
+@selection_options
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Prefix of the .csv, .md, .tex to write.")
 @click.option("--print", "on_screen", is_flag=True, help="Print the Markdown too.")
 def command(
@@ -26,13 +30,16 @@ def command(
     paper: str,
     published: Path | None,
     suite: Path | None,
+    titles: dict[str, str],
     out: Path,
     on_screen: bool,
+    **selection: Any,
 ) -> None:
     """Build, write, say where."""
-    table = build_table(name, paper, records, published, suite)
+    made = MadeOf(name, paper, records, published, suite, titles=titles)
+    table = select(build_table(made), **selection)
     files = write_table(table, out)
-    MadeOf(table.name, paper, records, published, suite, table.digests).write(out)
+    replace(made, table=table.name, digests=table.digests).write(out)
     if on_screen:
         click.echo(to_markdown(table))
     for file in files:

@@ -9,13 +9,12 @@ import numpy as np
 import pandas as pd
 
 from xmlc.core.errors import XmlcError
+from xmlc.numbers.long import frame_of
+from xmlc.numbers.titles import family, model_title
+from xmlc.papers.common.curves import figure1 as figure1
 from xmlc.papers.plotting import BLUE, GREEN, PURPLE, VERMILION, add_legend, figure, panels
-from xmlc.papers.plt2016.figures import figure1 as figure1
-from xmlc.papers.tables.table import average_seeds
-from xmlc.papers.tables.titles import family, model_title
 from xmlc.records.ranking import RankingRecord
-from xmlc.records.ranking import frame as ranking_frame
-from xmlc.suites.needs import PEER_RANKINGS
+from xmlc.suites.planned import Where
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +31,7 @@ NARROWEST = 1.6  # panel, in inches
 TICKS = {1.0: (1, 2, 5), 1.6: (1, 3)}  # by decades that are fewer; else at powers of ten
 
 
-@figure("pareto", PEER_RANKINGS)
+@figure("pareto", Where("ranking", "full", peers=True))
 def pareto(paper: str, records: Sequence[RankingRecord]) -> Figure:
     """Draw P@1 against training seconds and milliseconds per instance; the dashed line is the Pareto front.
 
@@ -47,7 +46,8 @@ def pareto(paper: str, records: Sequence[RankingRecord]) -> Figure:
     XmlcError
         No record has a cost.
     """
-    frame = average_seeds(ranking_frame(records), ("dataset", "model")).dropna(subset=list(COSTS))
+    shown = (QUALITY, *COSTS, "train_threads", "predict_threads")
+    frame = frame_of(records, ("dataset", "model"), shown).dropna(subset=list(COSTS))
     if frame.empty:
         raise XmlcError("pareto: no record has training seconds and milliseconds per instance; expected one at least")
     datasets = list(dict.fromkeys(frame["dataset"]))

@@ -1,6 +1,6 @@
 """gfm2011: An Exact Algorithm for F-Measure Maximization."""
 
-from xmlc.papers.tables.titles import name_models
+from xmlc.numbers.titles import name_models
 
 name_models(
     {

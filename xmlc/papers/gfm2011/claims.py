@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from xmlc.papers.common.claims import Effect, by_method, claim, claims_table, together
+from xmlc.papers.claims import Effect, by_method, claim, claims_table, together
 from xmlc.records.inference import InferenceRecord
 from xmlc.records.simulation import SimulationRecord
-from xmlc.suites.needs import INFERRED_FROM_MODELS, SIMULATIONS
+from xmlc.suites.planned import INFERRED, SIMULATIONS
 
 # By model, the methods for F that the paper's Table 1 has; MEUF as published is `meuf-cubic`.
 FOR_F = {"pcc": ("gfm", "gfm-t", "meuf-approx", "meuf-cubic"), "br": ("meuf-approx", "meuf-cubic")}
@@ -35,7 +35,7 @@ def measured(record: InferenceRecord, metric: str) -> float:
     return 100 * record.metrics[metric]
 
 
-@claim(INFERRED_FROM_MODELS, unit=f"{POINTS}, the lowest of the methods for F − H", stated="verbatim", every=True)
+@claim(INFERRED, unit=f"{POINTS}, the lowest of the methods for F − H", stated="verbatim", every=True)
 def inference_for_f_pays(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
     """Every method that infers for F has a higher F than predicting the labels with a probability of at least 1/2
     (H).
@@ -47,7 +47,7 @@ def inference_for_f_pays(records: Sequence[InferenceRecord]) -> Iterator[Effect]
     return _lowest_above_h(records, "instance_f")
 
 
-@claim(INFERRED_FROM_MODELS, unit="points of Hamming loss, the lowest of the methods for F − H", stated="verbatim")
+@claim(INFERRED, unit="points of Hamming loss, the lowest of the methods for F − H", stated="verbatim")
 def h_has_the_least_hamming_loss(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
     """H, which is optimal for the Hamming loss, has the lowest Hamming loss.
 
@@ -65,7 +65,7 @@ def _lowest_above_h(records: Sequence[InferenceRecord], metric: str) -> Iterator
             yield Effect(dataset, model, seed, min(others) - measured(methods["h"], metric))
 
 
-@claim(INFERRED_FROM_MODELS, unit=f"{POINTS}, the lowest method's − the highest's", stated="verbatim", margin=EQUAL)
+@claim(INFERRED, unit=f"{POINTS}, the lowest method's − the highest's", stated="verbatim", margin=EQUAL)
 def no_clear_winner(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
     """On the datasets none of the methods for F is clearly better than the others.
 
@@ -79,7 +79,7 @@ def no_clear_winner(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
             yield Effect(dataset, "", seed, min(scores) - max(scores))
 
 
-@claim(INFERRED_FROM_MODELS, unit="inference times, MEUF / GFM", stated="verbatim", scale="ratio", cost=True)
+@claim(INFERRED, unit="inference times, MEUF / GFM", stated="verbatim", scale="ratio", cost=True)
 def gfm_faster(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
     """GFM infers faster than MEUF by its published procedure.
 

@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from xmlc.numbers.titles import method_title
 from xmlc.papers.plotting import BLACK, BLUE, ORANGE, SKY, VERMILION, add_legend, figure, panels
-from xmlc.papers.tables.titles import method_title
 from xmlc.records.simulation import GrowthFromSamples, ModelScores, SimulationRecord
-from xmlc.suites.needs import SIMULATIONS
+from xmlc.suites.planned import SIMULATIONS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,6 +1,6 @@
 """ldsm2020: LdSM, Logarithm-depth Streaming Multi-label Decision Trees."""
 
-from xmlc.papers.tables.titles import name_models
+from xmlc.numbers.titles import name_models
 
 name_models(
     {

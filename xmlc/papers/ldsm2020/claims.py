@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from xmlc.papers.common.claims import Effect, by_model, claim, claims_table, least, ranked_apart
+from xmlc.papers.claims import Effect, by_model, claim, claims_table, least, ranked_apart
 from xmlc.records.base import Record
 from xmlc.records.forest import ForestRecord
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.sweep import SweepRecord
-from xmlc.suites.needs import ENSEMBLES, RANKINGS, sweeps_of
+from xmlc.suites.planned import FORESTS, RANKINGS, Where
 
 LDSM = ("ldsm", "ldsm-mean")  # both optimise J
 
@@ -30,7 +30,7 @@ INSIDE = (
 )
 
 
-@claim(ENSEMBLES, unit="J of the root − mean J of the nodes below, after the last pass", stated="verbatim")
+@claim(FORESTS, unit="J of the root − mean J of the nodes below, after the last pass", stated="verbatim")
 def root_is_hardest(records: Sequence[ForestRecord]) -> Iterator[Effect]:
     """The objective J ends at a higher value in the root than in the nodes below it.
 
@@ -46,7 +46,7 @@ def root_is_hardest(records: Sequence[ForestRecord]) -> Iterator[Effect]:
             yield Effect(record.dataset.name, record.model, record.seed, math.fsum(roots) / len(roots) - deeper)
 
 
-@claim(ENSEMBLES, unit="J, lowest of all nodes in the end + lambda_2", stated="verbatim", about=INSIDE, every=True)
+@claim(FORESTS, unit="J, lowest of all nodes in the end + lambda_2", stated="verbatim", about=INSIDE, every=True)
 def bound_of_the_purity(records: Sequence[ForestRecord]) -> Iterator[Effect]:
     """Lemma 3, multiplied out: where lambda_1 (M - 1) / 2 <= lambda_2 <= lambda_1 (M - 1), the purity factor times a
     number is at most J - B + lambda_2. Factor, number and the balancing term B are at least 0, so no node has J below
@@ -80,7 +80,7 @@ PRECISION = "mean of P@1, P@3, P@5"
 FEW = 10  # trees, after which the paper sees little growth
 FEW_ON = {("bibtex", 2): 20}  # by dataset and M (Section 5)
 FEWER = 16  # times fewer nodes
-SIZES = sweeps_of("max-nodes")
+SIZES = Where("sweep", "full", sweeps=("max-nodes",))
 # By how much the deepest tree may exceed a balanced one, of the sets that Section 5 names.
 DEPTHS = dict.fromkeys(("mediamill", "bibtex", "delicious-200k"), 3.0)
 DEPTHS |= dict.fromkeys(("delicious", "delicious-ldsm", "amazoncat-13k", "wiki10-31k"), 2.0)
@@ -110,7 +110,7 @@ def as_good_as_other_trees(records: Sequence[RankingRecord]) -> list[Effect]:
     )
 
 
-@claim(ENSEMBLES, RANKINGS, unit=f"points, {PRECISION}, LdSM − FastXML", stated="verbatim", one_search=True)
+@claim(FORESTS, RANKINGS, unit=f"points, {PRECISION}, LdSM − FastXML", stated="verbatim", one_search=True)
 def better_single_tree(forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> Iterator[Effect]:
     """A single tree of LdSM ranks better than a single tree of FastXML.
 
@@ -129,7 +129,7 @@ def better_single_tree(forests: Sequence[ForestRecord], rankings: Sequence[Ranki
             yield ranked_apart(dataset, "best of a search", best, rival, *METRICS)
 
 
-@claim(ENSEMBLES, unit=f"points, {PRECISION}, LdSM − FastXML", stated="verbatim")
+@claim(FORESTS, unit=f"points, {PRECISION}, LdSM − FastXML", stated="verbatim")
 def better_ensemble(records: Sequence[ForestRecord]) -> Iterator[Effect]:
     """An ensemble of LdSM's trees ranks better than one of as many of FastXML's.
 
@@ -144,7 +144,7 @@ def better_ensemble(records: Sequence[ForestRecord]) -> Iterator[Effect]:
                 yield Effect(dataset, "", seed, precision(ours.metrics) - precision(other.metrics))
 
 
-@claim(ENSEMBLES, unit=f"points, {PRECISION}, gain from 1 tree to 10 − gain from 10 to all", stated="verbatim")
+@claim(FORESTS, unit=f"points, {PRECISION}, gain from 1 tree to 10 − gain from 10 to all", stated="verbatim")
 def first_ten_trees_gain_most(records: Sequence[ForestRecord]) -> Iterator[Effect]:
     """The first ten trees of an ensemble gain more than all that follow.
 
@@ -158,7 +158,7 @@ def first_ten_trees_gain_most(records: Sequence[ForestRecord]) -> Iterator[Effec
             yield Effect(record.dataset.name, "", record.seed, 2 * few - one - precision(record.rows[-1].metrics))
 
 
-@claim(ENSEMBLES, unit="points, − the largest gain of P@k or nDCG@k", stated="verbatim", margin=LITTLE)
+@claim(FORESTS, unit="points, − the largest gain of P@k or nDCG@k", stated="verbatim", margin=LITTLE)
 def more_trees_gain_little(records: Sequence[ForestRecord]) -> Iterator[Effect]:
     """From ten trees to all 50 (on Bibtex with M = 2 from 20) no measure gains 2 points.
 
@@ -176,7 +176,7 @@ def more_trees_gain_little(records: Sequence[ForestRecord]) -> Iterator[Effect]:
 
 
 @claim(
-    ENSEMBLES,
+    FORESTS,
     unit="times log_M K, room to the nearer bound",
     stated="verbatim",
     about=NAMED,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,7 +16,7 @@ from xmlc.records.base import Record
 from xmlc.records.forest import ForestRecord
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.sweep import SweepRecord
-from xmlc.suites.needs import ENSEMBLES, RANKINGS, sweeps_of
+from xmlc.suites.planned import FORESTS, RANKINGS, Where
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +29,7 @@ Scores = dict[str, float]  # by measure, in percent
 OURS, OTHER = "ldsm", "fastxml"
 BINARY = "ldsm-mean"  # its trees are binary on delicious, as those of Figures 1, 3 and 7; Table 4 has M = 4
 EXEMPLARY_DATASET = "delicious"  # of Figure 1
-SIZES = sweeps_of("max-nodes")
+SIZES = Where("sweep", "full", sweeps=("max-nodes",))
 # By k; precision is solid, nDCG dashed. nDCG@1 is P@1.
 COLOURS = {1: BLUE, 3: VERMILION, 5: GREEN}
 MARKERS = {1: "o", 3: "s", 5: "^"}
@@ -48,7 +47,7 @@ SHADES = ("0.6", GREEN, VERMILION, BLUE)  # of arities
 
 
 OURS_GROWN, BINARY_GROWN, COMPARED = (
-    replace(ENSEMBLES, models=names.__contains__) for names in ((OURS,), (BINARY,), (OURS, OTHER))
+    Where("forest", "full", models=names) for names in ((OURS,), (BINARY,), (OURS, OTHER))
 )
 
 
@@ -58,7 +57,7 @@ def figure4(paper: str, records: Sequence[ForestRecord]) -> Figure:
     return _panels(records, _draw_growth)
 
 
-@figure("figure5", replace(SIZES, models=OURS.__eq__))
+@figure("figure5", Where("sweep", "full", sweeps=SIZES.sweeps, models=(OURS,)))
 def figure5(paper: str, records: Sequence[SweepRecord]) -> Figure:
     """Draw Figure 5: P@k and nDCG@k against the largest number of nodes of a tree, and the depth that it gives."""
     return _panels(records, _draw_sweep)
@@ -78,7 +77,7 @@ def figure6(paper: str, forests: Sequence[ForestRecord], rankings: Sequence[Rank
     return sheet
 
 
-@figure("figure1", ENSEMBLES, SIZES, RANKINGS)
+@figure("figure1", FORESTS, SIZES, RANKINGS)
 def figure1(
     paper: str, forests: Sequence[ForestRecord], sweeps: Sequence[SweepRecord], rankings: Sequence[RankingRecord]
 ) -> Figure:

@@ -2,144 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
-import pandas as pd
-
+from xmlc.numbers.titles import model_title
 from xmlc.papers.ldsm2020.claims import claims as claims
-from xmlc.papers.tables.table import (
-    AVERAGES,
-    NOT_PRINTED,
-    SUMMARY_KEYS,
-    Panel,
-    PanelColumn,
-    Published,
-    Table,
-    TableDefinition,
-    average_seeds,
-    csv_frame,
-    dataset_table,
-    notes,
-    papers_others,
-    side_by_side,
-    table,
-)
-from xmlc.papers.tables.titles import model_title
-from xmlc.records import forest, statistics
-from xmlc.records.forest import ForestRecord
-from xmlc.records.ranking import RankingRecord
-from xmlc.records.ranking import frame as ranking_frame
-from xmlc.records.statistics import Statistics
-from xmlc.suites.needs import ENSEMBLES, RANKINGS, STATISTICS
+from xmlc.papers.table import Panel, Panels, Table, TableDefinition, columns, not_run, panel_of, table_of_datasets
+from xmlc.suites.planned import RANKINGS, Where
 
-LDSM_KEYS, TREE_KEYS = ("dataset", "model"), ("dataset",)
-SCORES = tuple(f"{metric}@{k}" for metric in ("p", "ndcg") for k in (1, 3, 5))
-PREDICTION = ("predict_ms", "inner_products", "model_mb")
-TRAINING = ("train_seconds", "train_peak_mb")
+LDSM_KEYS = ("dataset", "model")
 OURS = "ldsm"  # every other model that the paper prints it quotes itself
 TREE_BASED = ("lpsr", "plt", "gbdt-s", "craftml", "fastxml", "pfastrexml", OURS, "ldsm-mean")
+TREES = Where("ranking", "full", models=TREE_BASED)
+
 QUOTED = "Quoted: the paper prints numbers of other methods as their own papers or the repository have them."
-
-
-SCOPES = {True: "Methods that are purely trees. ", False: "All methods. ", None: ""}
-
-
-def _ranking_table(
-    name: str,
-    names: Sequence[str],
-    about: str,
-    threads: str,
-    only_trees: bool | None,
-    printed_in: tuple[str, ...] = (),
-) -> TableDefinition:
-    """Declare a table of rankings: a panel for each dataset that was run, then one of the others."""
-    needed = replace(RANKINGS, models=TREE_BASED.__contains__) if only_trees else RANKINGS
-
-    @table(name, LDSM_KEYS, needed, printed_in=printed_in, measured_models=(OURS,))
-    def build(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
-        if only_trees:
-            published = published.of_models(TREE_BASED)
-        found = ranking_frame(records).assign(n_trees=[record.hyperparameters.get("n_trees") for record in records])
-        frame = csv_frame(
-            average_seeds(found, LDSM_KEYS), LDSM_KEYS, (*names, "n_trees", "train_threads", "predict_threads")
-        )
-        panels = [_panel(dataset, rows, published, names) for dataset, rows in frame.groupby("dataset", sort=False)]
-        panels += papers_others(published, frame, names, by=["dataset"], own=OURS)
-        footnotes = notes(paper, records, [getattr(record.costs, threads) for record in records], panels)
-        caption = f"{about} {SCOPES[only_trees]}{QUOTED}"
-        return Table(name, paper, LDSM_KEYS, frame, caption, panels, footnotes)
-
-    return build
-
-
-# Tables 1 and 2 are about methods that are purely trees, Tables 7 and 5 about all.
-PRECISION = SCORES, "Precision@k and nDCG@k on the test set, trained on the whole training set.", "train_threads"
+PRECISION = "Precision@k and nDCG@k on the test set, trained on the whole training set."
 PREDICTED = (
-    PREDICTION,
-    "Milliseconds per test instance of finding its five best labels, inner products per test instance, and the "
-    "size of the model on disk.",
-    "predict_threads",
+    "Milliseconds per test instance of finding its five best labels, inner products per test instance, and the size of "
+    "the model on disk."
 )
-TRAINED = TRAINING, "Seconds of training on the whole training set, without reading and writing files.", "train_threads"
-table1 = _ranking_table("table1", *PRECISION, only_trees=True, printed_in=("table7",))
-table2 = _ranking_table("table2", *PREDICTED, only_trees=True, printed_in=("table5", "table2"))
-table5 = _ranking_table("table5", *PREDICTED, only_trees=False)
-table6 = _ranking_table("table6", *TRAINED, only_trees=None)
-table7 = _ranking_table("table7", *PRECISION, only_trees=False)
 
 
-@table("table3", SUMMARY_KEYS, STATISTICS)
-def table3(paper: str, records: Sequence[Statistics], published: Published) -> Table:
-    """Build Table 3 of ldsm2020: sizes of the datasets, average numbers of labels and of instances of a label."""
-    frame = statistics.frame(records)[["dataset", "d", "m", "n_train", "n_test", *AVERAGES]]
-    caption = (
-        "The datasets: features, labels, training and test instances, and the averages of labels per instance and of "
-        "instances per label over the training set. The paper's instances per label of Mediamill, Bibtex, Delicious "
-        "and Eurlex are over training and test set together."
+def beside_quoted(*quantities: str) -> Panels:
+    """Declare a panel for each dataset that was run: our models, then methods that the paper only quotes."""
+
+    def make(table: Table) -> list[Panel]:
+        panels = []
+        for dataset in dict.fromkeys(dataset for dataset, _ in table.rows):
+            ours = [key for key in table.rows if key[0] == dataset]
+            others = [
+                key
+                for key, row in table.printed.items()
+                if key[0] == dataset and key not in table.rows and any(name in row for name in quantities)
+            ]
+            panel = panel_of(table, dataset, [*ours, *others], ("n_trees", *quantities), shown=("model",))
+            quoted = [(f"{model_title(m)}, {'not run' if m == OURS else 'quoted'}",) for _, m in others]
+            panels.append(replace(panel, rows=[*panel.rows[: len(ours)], *quoted]))
+        return panels
+
+    return make
+
+
+def ranked(
+    name: str, *quantities: str, caption: str, threads: str, only_trees: bool = False, **about: Any
+) -> TableDefinition:
+    """Declare a table of rankings, of all methods or of those that are purely trees."""
+    return TableDefinition(
+        name=name,
+        needs=(TREES if only_trees else RANKINGS,),
+        keys=LDSM_KEYS,
+        columns=(*quantities, "n_trees", "train_threads", "predict_threads"),
+        panels=(beside_quoted(*quantities), not_run(*quantities, by=["dataset"], own=OURS)),
+        threads=(threads,),
+        measured_models=(OURS,),
+        printed_models=TREE_BASED if only_trees else (),
+        caption=f"{caption} {QUOTED}",
+        **about,
     )
-    return dataset_table("table3", paper, records, published, frame, caption)
 
 
-def _panel(dataset: str, measured: pd.DataFrame, published: Published, names: Sequence[str]) -> Panel:
-    """Put measurements on a dataset, beside the paper's, over methods that it only quotes."""
-    models = set(measured["model"])
-    others = [(own, model) for own, model in published.rows() if own == dataset and model not in models]
-    printed = [key for key in others if any(published.value(key, name) not in NOT_PRINTED for name in names)]
-    frames = [measured, pd.DataFrame(printed, columns=list(LDSM_KEYS))] if printed else [measured]
-    rows = pd.concat(frames, ignore_index=True)
-    columns = [_without_dashes(side_by_side(rows, published, name)) for name in ("n_trees", *names)]
-    titles = [_title(model, model not in models) for model in rows["model"]]
-    return Panel(dataset, rows.assign(model=titles), ("model",), columns)
-
-
-def _without_dashes(part: PanelColumn) -> PanelColumn:
-    """Treat the paper's dashes as cells that it does not print."""
-    printed = [None if text in NOT_PRINTED else text for text in part.published or []]
-    return replace(part, published=printed if any(printed) else None)
-
-
-def _title(model: str, quoted: bool) -> str:
-    if not quoted:
-        return model_title(model)
-    return f"{model_title(model)}, {'not run' if model == OURS else 'quoted'}"
-
-
-@table("table4", TREE_KEYS, replace(ENSEMBLES, models=OURS.__eq__))
-def table4(paper: str, records: Sequence[ForestRecord], published: Published) -> Table:
-    """Build Table 4 of ldsm2020: depth of the deepest tree and arity, beside the depth of a balanced tree."""
-    found = forest.frame(records).drop(columns="model")
-    wanted = ("depth", "arity", "log_m", "depth_ratio", "nodes", "n_trees")
-    frame = csv_frame(average_seeds(found, TREE_KEYS), TREE_KEYS, wanted)
-    panels = [Panel("", frame, TREE_KEYS, [side_by_side(frame, published, name, contest="") for name in wanted])]
-    panels += papers_others(published, frame, ("depth", "arity"))
-    caption = (
-        "Depth of the deepest tree of LdSM's ensemble, the root having depth 0, and arity M. log_M K: the depth of a "
-        "balanced tree with a leaf for each of the K labels; the paper finds depths between 1 and 3 times that. "
-        "Nodes: the mean over the trees, leaves included."
-    )
-    footnotes = notes(paper, records, (), panels) + _against_lemma_1(records)
-    return Table("table4", paper, TREE_KEYS, frame, caption, panels, footnotes)
+table1 = ranked(
+    "table1",
+    *("p@1", "p@3", "p@5", "ndcg@1", "ndcg@3", "ndcg@5"),
+    caption=f"{PRECISION} Methods that are purely trees.",
+    threads="train_threads",
+    only_trees=True,
+    printed_in=("table7",),
+)
+table2 = ranked(
+    "table2",
+    *("predict_ms", "inner_products", "model_mb"),
+    caption=f"{PREDICTED} Methods that are purely trees.",
+    threads="predict_threads",
+    only_trees=True,
+    printed_in=("table5", "table2"),
+)
+table3 = table_of_datasets(
+    "table3",
+    *("d", "m", "n_train", "n_test", "labels_per_instance", "instances_per_label"),
+    caption="The datasets: features, labels, training and test instances, and the averages of labels per instance and "
+    "of instances per label over the training set. The paper's instances per label of Mediamill, Bibtex, Delicious "
+    "and Eurlex are over training and test set together.",
+)
+table5 = ranked(
+    "table5",
+    *("predict_ms", "inner_products", "model_mb"),
+    caption=f"{PREDICTED} All methods.",
+    threads="predict_threads",
+)
+table6 = ranked(
+    "table6",
+    *("train_seconds", "train_peak_mb"),
+    caption="Seconds of training on the whole training set, without reading and writing files.",
+    threads="train_threads",
+)
+table7 = ranked(
+    "table7",
+    *("p@1", "p@3", "p@5", "ndcg@1", "ndcg@3", "ndcg@5"),
+    caption=f"{PRECISION} All methods.",
+    threads="train_threads",
+)
 
 
 def lemma_1_holds(arity: float, lambda_1: float, lambda_2: float) -> bool:
@@ -147,10 +109,10 @@ def lemma_1_holds(arity: float, lambda_1: float, lambda_2: float) -> bool:
     return lambda_2 > (arity - 3) * lambda_1
 
 
-def _against_lemma_1(records: Sequence[ForestRecord]) -> list[str]:
+def _against_lemma_1(table: Table) -> list[str]:
     """Return a footnote on settings for which Lemma 1 does not say that balanced and pure splits are best, if any."""
     found = {}
-    for record in records:
+    for record in table.records:
         arity, lambda_1, lambda_2 = (record.setting(name) for name in ("arity", "lambda_1", "lambda_2"))
         if not lemma_1_holds(arity, lambda_1, lambda_2):
             found[record.dataset.name] = f"{arity:g}, {lambda_1:g}, {lambda_2:g}"
@@ -161,3 +123,17 @@ def _against_lemma_1(records: Sequence[ForestRecord]) -> list[str]:
         + "; ".join(f"{name} ({values})" for name, values in found.items())
         + ": splits that send each label in two directions there have a J at most as large as balanced and pure ones."
     ]
+
+
+SHAPE = ("depth", "arity", "log_m", "depth_ratio", "nodes", "n_trees")
+table4 = TableDefinition(
+    name="table4",
+    needs=(Where("forest", "full", models=(OURS,)),),
+    keys=("dataset",),
+    columns=SHAPE,
+    panels=(columns("", *SHAPE, contests=""), not_run("depth", "arity")),
+    notes=(_against_lemma_1,),
+    caption="Depth of the deepest tree of LdSM's ensemble, the root having depth 0, and arity M. log_M K: the depth of "
+    "a balanced tree with a leaf for each of the K labels; the paper finds depths between 1 and 3 times that. "
+    "Nodes: the mean over the trees, leaves included.",
+)

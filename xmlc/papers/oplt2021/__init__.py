@@ -1,6 +1,6 @@
 """oplt2021: Online Probabilistic Label Trees."""
 
-from xmlc.papers.tables.titles import name_models
+from xmlc.numbers.titles import name_models
 
 name_models(
     {

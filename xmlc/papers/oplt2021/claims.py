@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from xmlc.papers.common.claims import Effect, by_model, claim, claims_table, least, ranked_apart
-from xmlc.papers.tables.titles import model_title, without_passes
+from xmlc.numbers.titles import model_title, without_passes
+from xmlc.papers.claims import Effect, by_model, claim, claims_table, least, ranked_apart
 from xmlc.records.base import Record
 from xmlc.records.progressive import ProgressiveRecord
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.sweep import SweepRecord
-from xmlc.suites.needs import FEW_SHOT_STREAMS, RANKINGS, sweeps_of
+from xmlc.suites.planned import RANKINGS, STREAMS, Where
 
 WIKI10 = 30_938  # labels; the paper calls its datasets with more of them the larger ones
 SINGLE = 1.0  # label of an instance, in few-shot data
@@ -26,7 +26,7 @@ OFFLINE = ("iplt", "parabel-single")
 PROGRAM, PRINTED = "ratio", "printed"  # scores of best-greedy, by their names in OPLT
 P1 = "points of P@1"
 ACCURACY = "points of accuracy"
-BALANCES = sweeps_of("balance")
+BALANCES = Where("sweep", "full", sweeps=("balance",))
 # The most by which a model is behind in the paper's tables where it calls both alike.
 AS_GOOD = (-0.53, "the most by which a policy is behind in the paper's Table 2 (OPLT-R on Wiki10)")
 ALMOST = (-1.57, "the most by which it is behind in the paper's Table 2 (on WikiLSHTC)")
@@ -108,7 +108,7 @@ def trains_slower_than_offline(records: Sequence[RankingRecord]) -> Iterator[Eff
             yield Effect(dataset, subject, online.seed, ours / others)
 
 
-@claim(RANKINGS, FEW_SHOT_STREAMS, unit=f"{ACCURACY}, OPLT − CMT", stated="verbatim", about=WIKIPARA)
+@claim(RANKINGS, STREAMS, unit=f"{ACCURACY}, OPLT − CMT", stated="verbatim", about=WIKIPARA)
 def dominates_memory_tree(records: Sequence[RankingRecord], streams: Sequence[ProgressiveRecord]) -> Iterator[Effect]:
     """On texts with few examples of each class (WikiPara) OPLT is more accurate than CMT, on the test set and online.
 
@@ -120,7 +120,7 @@ def dominates_memory_tree(records: Sequence[RankingRecord], streams: Sequence[Pr
     return _beside_memory_tree(records, streams)
 
 
-@claim(RANKINGS, FEW_SHOT_STREAMS, unit=f"{ACCURACY}, − |OPLT − CMT|", stated="verbatim", about=ALOI, margin=SIMILAR)
+@claim(RANKINGS, STREAMS, unit=f"{ACCURACY}, − |OPLT − CMT|", stated="verbatim", about=ALOI, margin=SIMILAR)
 def similar_to_memory_tree(records: Sequence[RankingRecord], streams: Sequence[ProgressiveRecord]) -> Iterator[Effect]:
     """On ALOI OPLT is as accurate as CMT, on the test set and online.
 

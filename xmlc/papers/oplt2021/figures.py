@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xmlc.core.errors import XmlcError
-from xmlc.papers.oplt2021.tables import ALPHAS, SAMPLES, with_samples
+from xmlc.numbers.long import frame_of
+from xmlc.numbers.titles import model_title, without_passes
+from xmlc.papers.oplt2021.tables import ALPHAS, SAMPLES, sampled, swept
 from xmlc.papers.plotting import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, add_legend, figure, panels
-from xmlc.papers.tables.titles import model_title, without_passes
-from xmlc.records import sweep
 from xmlc.records.progressive import ProgressiveRecord
 from xmlc.records.sweep import SweepRecord
-from xmlc.suites.needs import FEW_SHOT_STREAMS
+from xmlc.suites.planned import STREAMS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ NARROWEST = 1.6  # panel, in inches
 FIRST = 10  # instances from which on curves are drawn: before, each single one makes them jump
 
 
-@figure("figure2", FEW_SHOT_STREAMS)
+@figure("figure2", STREAMS)
 def figure2(paper: str, records: Records) -> Figure:
     """Draw Figure 2: entropy reduction against the number of instances seen, a panel for each dataset.
 
@@ -94,6 +94,7 @@ def _style(model: str, models: Sequence[str]) -> dict[str, Any]:
 
 PRECISION = {"p@1": "P@1", "p@3": "P@3", "p@5": "P@5"}
 TIMES = {"train_seconds": "training", "predict_ms": "prediction"}
+DRAWN = (*PRECISION, *TIMES, "depth")
 COLOURS = {"p@1": BLUE, "p@3": VERMILION, "p@5": GREEN, "train_seconds": PURPLE, "predict_ms": ORANGE, "depth": BLACK}
 MARKERS = {"p@1": "o", "p@3": "s", "p@5": "^", "train_seconds": "D", "predict_ms": "v", "depth": "o"}
 DASHED: dict[str, Any] = {"linestyle": (0, (4, 2)), "markerfacecolor": "white"}
@@ -103,12 +104,12 @@ PRINTED_ALPHA = 0.75  # of the paper's tables (Section 5)
 @figure("alpha", ALPHAS)
 def alpha(paper: str, records: Sequence[SweepRecord]) -> Figure:
     """Draw Appendix F: P@k, depth and times against alpha, a row of panels for each dataset; means over seeds."""
-    frame = sweep.frame(records)
+    frame = frame_of(records, ("dataset", "alpha"), DRAWN, swept)
     names = list(dict.fromkeys(frame["dataset"]))
     sheet, grid = panels(3 * len(names), NARROWEST, together=3, shape=0.7)
     for place, name in enumerate(names):
         precision, depth, times = grid[3 * place : 3 * place + 3]
-        means = _means(frame[frame["dataset"] == name], "alpha")
+        means = frame[frame["dataset"] == name].set_index("alpha").sort_index()[list(DRAWN)]
         _draw(precision, means, PRECISION)
         _label_axes(precision, name, "alpha", "%")
         _draw(depth, means, {"depth": "depth"})
@@ -124,7 +125,7 @@ def alpha(paper: str, records: Sequence[SweepRecord]) -> Figure:
 @figure("warmstart", SAMPLES)
 def warmstart(paper: str, records: Sequence[SweepRecord]) -> Figure:
     """Draw Appendix G: P@k of OPLT-W against the size of its sample, and of IPLT on that alone; means over seeds."""
-    frame = with_samples(records)
+    frame = frame_of(records, ("dataset", "sample", "model"), DRAWN, sampled)
     names = list(dict.fromkeys(frame["dataset"]))
     models = list(dict.fromkeys(frame["model"]))
     sheet, grid = panels(len(names), NARROWEST)
@@ -133,18 +134,13 @@ def warmstart(paper: str, records: Sequence[SweepRecord]) -> Figure:
             own = frame[(frame["dataset"] == name) & (frame["model"] == model)]
             method = model_title(model) + (", sample alone" if place else "")
             titles = {key: f"{title}, {method}" for key, title in PRECISION.items()}
-            _draw(axes, _means(own, "sample"), titles, **(DASHED if place else {}))
+            _draw(axes, own.set_index("sample").sort_index(), titles, **(DASHED if place else {}))
         axes.set_xscale("log")
         axes.set_xticks(sorted(set(frame["sample"])), [f"{value:g}" for value in sorted(set(frame["sample"]))])
         axes.minorticks_off()
         _label_axes(axes, name, "sample (% of training)", "%")
     add_legend(sheet, grid[0].get_lines())
     return sheet
-
-
-def _means(frame: pd.DataFrame, key: str) -> pd.DataFrame:
-    """Return the means over seeds of all that is drawn, by the value of a hyperparameter, ascending."""
-    return frame.groupby(key)[[*PRECISION, *TIMES, "depth"]].mean()
 
 
 def _printed(means: pd.DataFrame) -> float:

@@ -1,6 +1,6 @@
 """plt2016: Extreme F-measure Maximization using Sparse Probability Estimates."""
 
-from xmlc.papers.tables.titles import name_models
+from xmlc.numbers.titles import name_models
 
 name_models(
     {

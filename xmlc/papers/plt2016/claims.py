@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from xmlc.papers.common.claims import Claim, Effect, by_method, by_model, claim, claims_table, ranked_apart
+from xmlc.papers.claims import Claim, Effect, by_method, by_model, claim, claims_table, ranked_apart
 from xmlc.records.base import Record
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.thresholds import ThresholdRecord
-from xmlc.suites.needs import RANKINGS, THRESHOLDS
+from xmlc.suites.planned import RANKINGS, THRESHOLDS
 
 EXACT, HASHED = PLTS = ("plt", "plt-hashed")
 FOREST = "fastxml"

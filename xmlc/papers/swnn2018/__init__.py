@@ -1,6 +1,6 @@
 """swnn2018: Revisiting the Vector Space Model, the Sparse Weighted Nearest-Neighbor Method."""
 
-from xmlc.papers.tables.titles import name_models
+from xmlc.numbers.titles import name_models
 
 name_models(
     {

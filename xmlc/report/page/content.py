@@ -6,37 +6,45 @@ import base64
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-import pandas as pd
 from matplotlib.figure import Figure
 
 from xmlc.core.errors import XmlcError
 from xmlc.metrics.measures import MEASURE_METHODS
+from xmlc.numbers.columns import MISSING, column
+from xmlc.numbers.fingerprint import TABLE, Fingerprint, of_parts
+from xmlc.numbers.long import Key, Row, Rows, Source, average, key_by, long_of, read_rows
+from xmlc.numbers.made_of import MadeOf
+from xmlc.numbers.passports import passport_of
+from xmlc.numbers.titles import LIMITS, method_title, model_title
 from xmlc.papers import figure_of
-from xmlc.papers.building import build_table, read_published
-from xmlc.papers.common.claims import CLAIMS, Word, counted
+from xmlc.papers.building import Known, build_table, sources_of
+from xmlc.papers.claims import CLAIMS, Word, counted
 from xmlc.papers.common.figures import COSTS, pareto
-from xmlc.papers.plotting import SETTINGS
-from xmlc.papers.tables.columns import MISSING, column
-from xmlc.papers.tables.fingerprint import TABLE, Fingerprint, of_parts
-from xmlc.papers.tables.made_of import MadeOf
-from xmlc.papers.tables.table import Published, average_seeds, title_of
-from xmlc.papers.tables.titles import LIMITS, method_title, model_title
-from xmlc.records import ranking, thresholds
+from xmlc.papers.plotting import METADATA, SETTINGS
+from xmlc.papers.table import Table
 from xmlc.records.ranking import COST_COLUMNS, RankingRecord
 from xmlc.records.thresholds import ThresholdRecord
 from xmlc.report.compare import Comparison, beside_print, outcome_of, published_lines
 from xmlc.report.contribute import origin_of
-from xmlc.report.facts import Source, passport_of, sources_of
 from xmlc.report.failures import Failure
 from xmlc.report.judge import Judge
-from xmlc.report.page.expected import REFERENCE, Expected, count, reference_of, text_of
-from xmlc.report.page.tables import PageCell, PagePanel, PageTable, Passports, ShownPassport, table_on_page
+from xmlc.report.page.tables import (
+    REFERENCE,
+    PageCell,
+    PagePanel,
+    PageTable,
+    Passports,
+    ShownPassport,
+    TableOnPage,
+    accepted_cells,
+    count,
+)
 from xmlc.report.verdict import OUTCOMES, Verdict
 from xmlc.suites import paths
 from xmlc.suites.suite import find_suite
@@ -164,10 +172,21 @@ def page_of(tables: Sequence[MadeOf], failed: list[Failure], judge: Judge, folde
     """
     if not tables:
         raise XmlcError("no finished table is found; make some first, as with `make demo` or `snakemake plt2016`")
-    sources = sources_of(tables)
+    known: Known = {}
+    used = sources_of(tables, known)
+    sources = [source for source, _ in used]
     passports = Passports(sources)
     papers = [
-        _paper(paper, [made for made in tables if made.paper == paper], sources, failed, judge, folders, passports)
+        _paper(
+            paper,
+            [build_table(made, known) for made in tables if made.paper == paper],
+            [source for source, of_papers in used if paper in of_papers],
+            next((made.published for made in tables if made.paper == paper and made.published), None),
+            failed,
+            judge,
+            folders,
+            passports,
+        )
         for paper in dict.fromkeys(made.paper for made in tables)
     ]
     abouts = [passport_of(source.record) for source in sources]
@@ -191,43 +210,40 @@ _NOT_PACKAGES = ("machine", "cpu", "threads", "time")
 
 def _paper(
     name: str,
-    tables: Sequence[MadeOf],
+    tables: Sequence[Table],
     sources: Sequence[Source],
+    published: Path | None,
     failed: list[Failure],
     judge: Judge,
     folders: Folders,
     passports: Passports,
 ) -> PagePaper:
     suite = find_suite(name, folders.config)
-    built, frames, fingerprints = [], {}, {}
-    accepted: Counter[Verdict] = Counter()
-    claims: Counter[Word] = Counter()
-    for made in tables:
-        table = build_table(made.table, made.paper, made.records, made.published, made.suite)
-        printed = read_published(made.table, made.paper, made.published)
-        expected = Expected(table, printed, reference_of(table, folders.reference), judge, failed)
+    built, accepted = [], Counter[Verdict]()
+    for table in tables:
+        joined = TableOnPage(table, accepted_cells(table, folders.reference), judge, failed, passports)
         # A table that is part of another in the paper has no file of its own; the rest is counted with that other.
-        file = made.published and made.published / name / f"{table.name}.csv"
-        own = Published.read(file, table.keys) if file and file.is_file() else None
-        page_table, expectations = table_on_page(table, expected, passports, title_of(table), own)
-        built.append(page_table)
-        fingerprints[table.name + TABLE] = page_table.fingerprint
-        frames[table.name] = text_of(table)
-        accepted += count(expectations, REFERENCE)
-        claims += counted(table) if table.name == CLAIMS else Counter()
-    mine = [source for source in sources if source.paper == name]
-    datasets = {source.record.dataset_name for source in mine if getattr(source.record, "dataset", None)}
+        file = published / name / f"{table.name}.csv" if published else None
+        built.append(joined.page_table(read_rows(file, table.keys) if file and file.is_file() else {}))
+        accepted += count(joined.counted(), REFERENCE)
+    datasets = {source.record.dataset_name for source in sources}
     left_out = [
         (dataset, model, reason)
         for model, definition in (suite.all_models if suite else {}).items()
         for dataset, reason in definition.without.items()
         if dataset in datasets
     ]
-    title = suite.title if suite else name
-    published = next((made.published for made in tables if made.published), None)
-    tally = Tally(beside_print(name, published, frames, judge) if published else [], accepted)
-    drawings = _drawings(name, mine, folders.figures / name)
-    return PagePaper(name, title, of_parts(fingerprints), built, drawings, tally, left_out, claims)
+    by_name = {table.name: table for table in tables}
+    return PagePaper(
+        name,
+        suite.title if suite else name,
+        of_parts({table.name + TABLE: page_table.fingerprint for table, page_table in zip(tables, built)}),
+        built,
+        _drawings(name, sources, folders.figures / name),
+        Tally(beside_print(name, published, by_name, judge) if published else [], accepted),
+        left_out,
+        counted(by_name[CLAIMS]) if CLAIMS in by_name else Counter(),
+    )
 
 
 def _drawings(paper: str, sources: Sequence[Source], folder: Path) -> list[Drawing]:
@@ -260,43 +276,41 @@ def _caption(paper: str, name: str) -> str:
 HEADINGS = ["Best by P@1", "P@1 (%)", "Best by macro-F", "Macro-F (%)", "of it 0/0 = 1 (%)"]
 
 
-def best_of(sources: Sequence[Source]) -> PagePanel | None:
+def best_of(sources: Iterable[Source]) -> PagePanel | None:
     """Return a row for each dataset: the best model by P@1, the best model and method by macro-F, on the test set.
 
     Means over seeds are compared; models that are given the truth, and thresholds for other measures, are left out. The
     last column is the share of labels that macro-F counts as 1 because they are neither in the test set nor predicted.
     None without such records.
     """
-    found = {source.path: source.record for source in sources}.values()
-    records = [record for record in found if record.model_name not in LIMITS]
-    ranked = [r for r in records if isinstance(r, RankingRecord) and r.portion == "full"]
-    tuned = [r for r in records if isinstance(r, ThresholdRecord) and r.method not in MEASURE_METHODS]
-    by_precision = _best(ranking.frame(ranked), ["dataset", "model"], "p@1")
-    by_f = _best(thresholds.frame(tuned), ["dataset", "model", "method"], "macro_f")
-    contributed = {source.record.dataset_name for source in sources if origin_of(source.path)[0]}
-    rows = []
+    compared = [source for source in sources if source.record.model_name not in LIMITS]
+    ranked = [s for s in compared if isinstance(s.record, RankingRecord) and s.record.portion == "full"]
+    tuned = [s for s in compared if isinstance(s.record, ThresholdRecord) and s.record.method not in MEASURE_METHODS]
+    by_precision = _best(average(long_of(ranked), key_by(("dataset", "model"))), "p@1")
+    by_f = _best(average(long_of(tuned), key_by(("dataset", "model", "method"))), "macro_f")
+    contributed = {source.record.dataset_name for source in compared if origin_of(source.path)[0]}
+    rows: list[tuple[Sequence[str], list[PageCell]]] = []
     for dataset in {**by_precision, **by_f}:
         cells = [PageCell(MISSING)] * len(HEADINGS)
-        if (row := by_precision.get(dataset)) is not None:
-            cells[:2] = [PageCell(_title(row)), _number(row["p@1"])]
-        if (row := by_f.get(dataset)) is not None:
-            convention = row["macro_f"] - row["macro_f_zero"]
-            cells[2:] = [PageCell(_title(row)), _number(row["macro_f"]), _number(convention)]
+        if dataset in by_precision:
+            (_, model), row = by_precision[dataset]
+            cells[:2] = [PageCell(model_title(model)), _number(row["p@1"].value)]
+        if dataset in by_f:
+            (_, model, method), row = by_f[dataset]
+            convention = row["macro_f"].value - row["macro_f_zero"].value
+            title = f"{model_title(model)}, {method_title(method)}"
+            cells[2:] = [PageCell(title), _number(row["macro_f"].value), _number(convention)]
         rows.append(([f"{dataset} {CONTRIBUTED}" if dataset in contributed else dataset], cells))
     return PagePanel("", ["Dataset"], HEADINGS, rows) if rows else None
 
 
-def _best(frame: pd.DataFrame, keys: Sequence[str], name: str) -> dict[str, pd.Series]:
-    if frame.empty:
-        return {}
-    averaged = average_seeds(frame, keys).sort_values(name, ascending=False, kind="stable")
-    best = averaged.drop_duplicates("dataset").set_index("dataset", drop=False)
-    return {dataset: best.loc[dataset] for dataset in dict.fromkeys(frame["dataset"])}
-
-
-def _title(row: pd.Series) -> str:
-    method = [method_title(str(row["method"]))] if "method" in row else []
-    return ", ".join([model_title(str(row["model"])), *method])
+def _best(rows: Rows, quantity: str) -> dict[str, tuple[Key, Row]]:
+    """Return the row of each dataset that has the highest number, the first of equal ones."""
+    best: dict[str, tuple[Key, Row]] = {}
+    for key, row in rows.items():
+        if key[0] not in best or row[quantity].value > best[key[0]][1][quantity].value:
+            best[key[0]] = key, row
+    return best
 
 
 def _number(value: float) -> PageCell:
@@ -307,5 +321,5 @@ def svg_of(figure: Figure) -> bytes:
     """Draw a figure as SVG."""
     file = io.BytesIO()
     with mpl.rc_context(SETTINGS):
-        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+        figure.savefig(file, format="svg", metadata=METADATA["svg"])
     return file.getvalue()

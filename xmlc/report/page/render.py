@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from xmlc import __version__
-from xmlc.papers.common.claims import Word, claims_line
+from xmlc.papers.claims import Word, claims_line
 from xmlc.report.page.content import CONTRIBUTED, Page
 from xmlc.report.verdict import OUTCOMES, Verdict
 

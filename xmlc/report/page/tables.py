@@ -1,29 +1,63 @@
-"""A table on the page: each cell with its difference, its verdict, and the provenance of its records."""
+"""A table on the page: each cell with the expected number, its verdict, and the provenance of its records."""
 
 from __future__ import annotations
 
 import json
+import math
 import shlex
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any, TypedDict
 
-import pandas as pd
-
-from xmlc.metrics.measures import MEASURE_METHODS
-from xmlc.papers import table_of
-from xmlc.papers.building import OfTables
-from xmlc.papers.tables.columns import DEVIATION, MISSING, Column, column
-from xmlc.papers.tables.fingerprint import Fingerprint
-from xmlc.papers.tables.table import PAPER as PAPERS_HEADING
-from xmlc.papers.tables.table import Panel, Published, Table, fingerprint_of, side_by_side
-from xmlc.papers.tables.titles import method_title, model_title, without_passes
+from xmlc.core.errors import XmlcError
+from xmlc.numbers.columns import DEVIATION, MISSING, Column, column
+from xmlc.numbers.fingerprint import Fingerprint
+from xmlc.numbers.long import SEEDS, Key, Row, Source, TextRows, is_missing, read_rows, text_rows
+from xmlc.numbers.made_of import MadeOf, same_data
+from xmlc.numbers.passports import passport_columns
+from xmlc.numbers.titles import method_title, model_title
+from xmlc.papers.claims import CLAIMS
+from xmlc.papers.printing import fingerprint_of, text_of, title_of
+from xmlc.papers.table import NOTHING, Cell, Panel, PanelColumn, Table, headings_of, named, printed_of
+from xmlc.papers.table import PAPER as PAPERS_HEADING
+from xmlc.records.base import RecordFile
+from xmlc.report.compare import Cell as ComparedCell
+from xmlc.report.compare import compare_rows
 from xmlc.report.contribute import origin_of
-from xmlc.report.facts import Source, passport_columns
-from xmlc.report.page.expected import PAPER, Expectation, Expected, tags
-from xmlc.report.verdict import Kind, Verdict
+from xmlc.report.failures import Failure
+from xmlc.report.judge import Judge, OurNumber
+from xmlc.report.runs import Place
+from xmlc.report.verdict import Judgement, Kind, Verdict, kind_of, number
 
-TITLES = {"model": model_title, "method": method_title}
+PAPER, REFERENCE = "paper", "reference"
+# Where these differ, an accepted number is of other runs: one seed beside five, a claim on fewer datasets.
+SAME_RUNS = (SEEDS, "units")
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """The expected value of one cell.
+
+    Attributes
+    ----------
+    text : str
+        As the paper prints it, or as the column prints the accepted number.
+    source : {"paper", "reference"}
+    judgement : Judgement or None
+        None where nothing is judged: costs, and what is no number.
+    reason : str
+        Why there is no measured value, where that is known.
+    kind : Kind
+        Of a cell of the paper.
+    """
+
+    text: str
+    source: str
+    judgement: Judgement | None
+    reason: str = ""
+    kind: Kind = Kind.MEASURED
 
 
 @dataclass(frozen=True)
@@ -50,7 +84,7 @@ class PageCell:
     passports : list of int
         The records behind it.
     contributed : str
-        Who contributed some of them; nothing of a claim, which is about several datasets.
+        Who contributed some of them.
     best : bool
         Whether it is the best of its contest.
     """
@@ -78,7 +112,7 @@ class PagePanel:
     title: str
     names: list[str]
     headings: list[str]
-    rows: list[tuple[list[str], list[PageCell]]]
+    rows: Sequence[tuple[Sequence[str], list[PageCell]]]
     detail: bool = False
 
 
@@ -98,164 +132,215 @@ class PageTable:
     verdicts: list[tuple[Verdict, str]]
 
 
-def table_on_page(
-    table: Table, expected: Expected, passports: Passports, title: str, own: Published | None
-) -> tuple[PageTable, list[Expectation]]:
-    """Return one table with all that is expected of its cells.
+@dataclass
+class TableOnPage:
+    """Joins the numbers of a table with what is expected of them, and with their records.
 
     Parameters
     ----------
     table : Table
-    expected : Expected
+    accepted : dict
+        Comparison with the accepted number, by key and quantity.
+    judge : Judge
+        Of published numbers; accepted ones are to be met exactly.
+    failed : list of Failure
     passports : Passports
-    title : str
-    own : Published or None
-        What the paper prints in this very table: what no panel shows of it is listed and counted too.
-
-    Returns
-    -------
-    PageTable
-    list of Expectation
-        One for each cell that is shown, each counted once.
     """
-    maker = _Maker(table, expected, passports)
-    panels = [panel for panel in map(maker.panel, table.panels) if panel is not None]
-    costs, others = maker.further_columns()
-    not_run = None if own is None else maker.not_run(own)
-    found = maker.counted()
-    notes = [note for note in table.notes if not note.startswith(PAPERS_HEADING)]
-    page = PageTable(
-        identifier=f"{table.paper}-{table.name}",
-        title=title,
-        caption=table.caption,
-        fingerprint=fingerprint_of(table),
-        panels=panels,
-        costs=costs,
-        others=others,
-        not_run=not_run,
-        notes=notes,
-        verdicts=tags(found),
-    )
-    return page, found
 
+    table: Table
+    accepted: Mapping[tuple[Key, str], ComparedCell]
+    judge: Judge
+    failed: Sequence[Failure]
+    passports: Passports
+    expectations: dict[tuple[Key, str], Expectation] = field(default_factory=dict)
 
-class _Maker:
-    """Makes the panels of one table and remembers the expectation of each cell."""
+    def __post_init__(self) -> None:
+        self.definition = self.table.definition
+        self.rows: dict[Key, Row] = {tuple(map(str, key)): row for key, row in self.table.rows.items()}
 
-    def __init__(self, table: Table, expected: Expected, passports: Passports):
-        self.table, self.expected, self.passports = table, expected, passports
-        self.kind = table_of(table.name, table.paper).needs[0].kind
-        self.expectations: dict[tuple[tuple[str, ...], str], Expectation] = {}
+    def page_table(self, own: TextRows) -> PageTable:
+        """Return the table with all that is expected of its cells.
 
-    def panel(self, panel: Panel) -> PagePanel | None:
-        """Return a panel as it is printed; None if nothing in it is ours: it is listed among the numbers not run."""
-        if not any(self._has_own(part.keys, place) for part in panel.columns for place in part.places):
-            return None
-        bold = [[best for _, best in line] for line in panel.cells()]
-        names = len(panel.keys)
+        Parameters
+        ----------
+        own : dict
+            What the paper prints in this very table: what no panel shows of it is listed and counted too.
+        """
+        table = self.table
+        panels = [self.panel(panel) for panel in table.panels if self._is_ours(panel)]
+        shown = {part.quantity for panel in table.panels for part in panel.columns}
+        hidden = [
+            name
+            for name in table.frame
+            if name not in (*table.keys, *shown, SEEDS, "note")
+            and not name.endswith(DEVIATION)
+            and table.frame[name].notna().any()
+        ]
+        return PageTable(
+            identifier=f"{table.paper}-{table.name}",
+            title=title_of(table),
+            caption=table.caption,
+            fingerprint=fingerprint_of(table),
+            panels=panels,
+            costs=self._further([name for name in hidden if column(name).cost]),
+            others=self._further([name for name in hidden if not column(name).cost]),
+            not_run=self._not_run(own),
+            notes=[note for note in table.notes if not note.startswith(PAPERS_HEADING)],
+            verdicts=tags(self.counted()),
+        )
+
+    def _is_ours(self, panel: Panel) -> bool:
+        """Say whether anything in a panel is ours: else it is listed among the numbers not run."""
+        return any(tuple(map(str, cell.key)) in self.rows for part in panel.columns for cell in part.cells)
+
+    def panel(self, panel: Panel) -> PagePanel:
+        """Return a panel as it is printed."""
         rows = []
-        for i, row in enumerate(panel.rows[list(panel.keys)].itertuples(index=False, name=None)):
-            cells = []
-            for j, part in enumerate(panel.columns):
-                deviation = part.deviations[i] if part.deviations else None
-                mark = bool(part.marked) and bool(part.marked[i])
-                place = part.places[i] if part.places else ()
-                cell = self._cell(part.column, part.values[i], deviation, part.keys, place, mark)
-                cells.append(replace(cell, best=bold[i][names + j]))
-            rows.append((_named(panel.keys, row), cells))
-        return PagePanel(panel.title, _titles(panel.keys), [part.heading for part in panel.columns], rows, panel.detail)
+        for i, names in enumerate(panel.rows):
+            cells = [self._cell(part.cells[i]) for part in panel.columns]
+            rows.append((names, [replace(cell, best=(i, j) in panel.best) for j, cell in enumerate(cells)]))
+        return PagePanel(panel.title, panel.names, [part.heading for part in panel.columns], rows, panel.detail)
+
+    def _further(self, names: Sequence[str]) -> PagePanel | None:
+        if not names:
+            return None
+        parts = []
+        for name in names:
+            cells = [Cell(key, name, row.get(name, NOTHING)) for key, row in self.rows.items()]
+            parts.append(PanelColumn(column(name).heading, name, cells))
+        keys = self.table.keys
+        return self.panel(Panel("", headings_of(keys), [named(keys, key) for key in self.rows], parts, keys))
+
+    def _not_run(self, own: TextRows) -> PagePanel | None:
+        """Return the paper's numbers with nothing of ours beside them."""
+        rest: dict[Key, dict[str, Expectation]] = {}
+        for key, row in own.items():
+            for name in row:
+                if (key, name) not in self.expectations and name in self.table.frame:
+                    expectation = self.expected(key, name)
+                    if expectation is not None:
+                        rest.setdefault(key, {})[name] = expectation
+        if not rest:
+            return None
+        names = list(dict.fromkeys(name for cells in rest.values() for name in cells))
+        rows = []
+        for key, cells in rest.items():
+            line = [_beside(PageCell(MISSING), cells.get(name), column(name), None) for name in names]
+            rows.append((named(self.table.keys, key), line))
+        return PagePanel("", headings_of(self.table.keys), [column(name).heading for name in names], rows)
 
     def counted(self) -> list[Expectation]:
         """Return the expectation of each cell; a statistic that stands in several rows of a dataset once."""
         found: dict[tuple[str, ...], Expectation] = {}
-        for (place, name), one in self.expectations.items():
+        for (key, name), one in self.expectations.items():
             if one.source == PAPER and one.kind is Kind.DATASET and "dataset" in self.table.keys:
-                place = place if len(place) == 1 else (place[self.table.keys.index("dataset")],)
-            found[*place, name] = one
+                key = (key[self.table.keys.index("dataset")],)
+            found[(*key, name)] = one
         return list(found.values())
 
-    def _has_own(self, keys: tuple[str, ...], place: tuple[Any, ...]) -> bool:
-        return bool(keys) and self.expected.row(keys, place) is not None
+    def expected(self, key: Key, quantity: str) -> Expectation | None:
+        """Return the expectation of one cell, the paper's or else the accepted one, and remember it; or None."""
+        found = self._printed(key, quantity) or self._accepted(key, quantity)
+        if found:
+            self.expectations[key, quantity] = found
+        return found
 
-    def _cell(
-        self,
-        definition: Column,
-        value: Any,
-        deviation: float | None,
-        keys: tuple[str, ...],
-        place: tuple[Any, ...],
-        marked: bool = False,
-    ) -> PageCell:
-        own = self._has_own(keys, place)
-        expectation = self.expected.of(keys, place, definition.name) if keys else None
-        if expectation is not None:
-            self.expectations[tuple(map(str, place)), definition.name] = expectation
-        if not own or value is None or (not isinstance(value, str) and pd.isna(value)):
-            return _of_expectation(PageCell(MISSING), expectation, definition, None)
-        text = definition.printed(value)
-        if deviation is not None and not pd.isna(deviation):
-            text = f"{text} ± {definition.printed(deviation, value)}"
-        about = dict(zip(keys, map(str, place)))
-        row = self.expected.row(keys, place) or {}
-        if not pd.isna(row.get("passes")):  # of several models the one that is best stands in the table
-            about["passes"] = str(row["passes"])
-        passports = self.passports.record_numbers(self.table.paper, self.kind, about, definition.name)
-        origins = {self.passports.shown[number]["origin"] for number in passports if {"dataset", "model"} & {*keys}}
-        cell = PageCell(
-            text=f"[{text}]" if marked else text,
+    def _printed(self, key: Key, quantity: str) -> Expectation | None:
+        text = printed_of(self.table.printed, self.table.keys, key, quantity)
+        if text is None or number(text) is None:
+            return None
+        about, row = dict(zip(self.table.keys, key)), self.rows.get(key, {})
+        mean = row.get(quantity, NOTHING)
+        value = float(mean.value) if isinstance(mean.value, int | float) and not is_missing(mean.value) else None
+        reason = self._why_missing(about, row) if value is None else ""
+        seeds = int(row[SEEDS].value) if SEEDS in row else 1
+        found = OurNumber(value, seeds, None if math.isnan(mean.deviation) else mean.deviation, failed=bool(reason))
+        place = Place(self.table.paper, self.table.name, key, quantity)
+        judgement = self.judge.judge(self.definition, place, self.table.printed, found)
+        return Expectation(text, PAPER, judgement, reason, kind_of(quantity, self.definition, about.get("model")))
+
+    def _accepted(self, key: Key, quantity: str) -> Expectation | None:
+        cell = self.accepted.get((key, quantity))
+        if cell is None or not cell.left or column(quantity).cost or cell.verdict in (Verdict.MISSING, Verdict.NEW):
+            return None
+        value = number(cell.left)
+        text = cell.left if value is None else column(quantity).printed(value)
+        return Expectation(text, REFERENCE, cell.judgement if cell.judged else None)
+
+    def _why_missing(self, about: dict[str, str], row: Row) -> str:
+        note = row["note"].value if "note" in row else None
+        if isinstance(note, str) and note:
+            return note
+        concerning = [f for f in self.failed if f.concerns(about.get("dataset"), about.get("model"))]
+        return concerning[0].reason if concerning else ""
+
+    def _cell(self, cell: Cell) -> PageCell:
+        key, definition = tuple(map(str, cell.key)), column(cell.quantity)
+        value = cell.mean.value
+        expectation = self.expected(key, cell.quantity) if key else None
+        if key not in self.rows or is_missing(value):
+            return _beside(PageCell(MISSING), expectation, definition, None)
+        about_all = not {"dataset", "model"} & {*self.table.keys}  # a claim is about several datasets
+        origins = {origin_of(record)[0] for record in cell.mean.records} if not about_all else set()
+        page_cell = PageCell(
+            text=cell.text,
             order=value if isinstance(value, str) else float(value),
             exact="" if isinstance(value, str) else repr(float(value)),
-            passports=passports,
+            passports=self.passports.numbers(cell.mean.records),
             contributed=", ".join(sorted(origins - {""})),
         )
-        return _of_expectation(cell, expectation, definition, None if isinstance(value, str) else float(value))
-
-    def further_columns(self) -> tuple[PagePanel | None, PagePanel | None]:
-        """Return the costs, and all other columns of the CSV, that no panel shows."""
-        shown = {part.column.name for panel in self.table.panels for part in panel.columns}
-        # A threshold method's panel is one column of the CSV for every method.
-        hidden = [
-            name
-            for name in self.table.frame
-            if name not in (*self.table.keys, *shown, "seeds", "note") and not name.endswith(DEVIATION)
-        ]
-        filled = [name for name in hidden if self.table.frame[name].notna().any()]
-        costs = [name for name in filled if column(name).cost]
-        return self._of_frame(costs), self._of_frame([name for name in filled if name not in costs])
-
-    def _of_frame(self, names: Sequence[str]) -> PagePanel | None:
-        if not names:
-            return None
-        frame, nothing = self.table.frame, Published({}, self.table.keys)
-        parts = [side_by_side(frame, nothing, name, contest="") for name in names]
-        return self.panel(Panel("", frame, self.table.keys, parts))
-
-    def not_run(self, own: Published) -> PagePanel | None:
-        """Return the paper's numbers with nothing of ours beside them."""
-        rest = self.expected.rest(own)
-        if not rest:
-            return None
-        names = list(dict.fromkeys(name for _, cells in rest for name in cells))
-        rows = []
-        for place, cells in rest:
-            self.expectations |= {(place, name): expectation for name, expectation in cells.items()}
-            line = [_of_expectation(PageCell(MISSING), cells.get(name), column(name), None) for name in names]
-            rows.append((_named(self.table.keys, place), line))
-        return PagePanel("", _titles(self.table.keys), [column(name).heading for name in names], rows)
+        return _beside(page_cell, expectation, definition, None if isinstance(value, str) else float(value))
 
 
-def _of_expectation(
-    cell: PageCell, expectation: Expectation | None, definition: Column, value: float | None
-) -> PageCell:
+def accepted_cells(table: Table, folder: Path) -> dict[tuple[Key, str], ComparedCell]:
+    """Compare a table with the accepted one, ``folder/<paper>/<table>.csv``, where it is of the same runs.
+
+    Claims, whose rows name no dataset, need the same data; where these are others or not known, a note says so.
+    """
+    file = folder / table.paper / f"{table.name}.csv"
+    if not file.is_file():
+        return {}
+    if table.name == CLAIMS and not same_data(MadeOf.beside(file), table.digests):
+        table.notes.append("Not compared with the accepted claims: they are of other or unknown data.")
+        return {}
+    try:
+        accepted = read_rows(file, table.keys)
+    except XmlcError:  # of an earlier version
+        return {}
+    ours = text_rows(text_of(table), table.keys, table.name)
+    same = {
+        key: row
+        for key, row in accepted.items()
+        if key in ours and all(row.get(name) == ours[key].get(name) for name in SAME_RUNS)
+    }
+    return {(cell.key, cell.column): cell for cell in compare_rows(table.name, table.keys, same, ours).cells}
+
+
+def tags(expectations: Sequence[Expectation]) -> list[tuple[Verdict, str]]:
+    """Count the printed cells that were run by verdict, and others that differ from the accepted ones."""
+    printed, accepted = count(expectations, PAPER), count(expectations, REFERENCE)
+    said: list[tuple[Verdict, str]] = [
+        (one, f"{printed[one]} {one}") for one in Verdict if printed[one] and one is not Verdict.NOT_RUN
+    ]
+    changed = accepted.total() - accepted[Verdict.EQUAL]
+    return said + [(Verdict.DIFFERENT, f"{changed} not as accepted before")] * bool(changed)
+
+
+def count(expectations: Iterable[Expectation], source: str) -> Counter[Verdict]:
+    """Count the judged cells of one source by verdict."""
+    return Counter(one.judgement.verdict for one in expectations if one.source == source and one.judgement)
+
+
+def _beside(cell: PageCell, expectation: Expectation | None, definition: Column, value: float | None) -> PageCell:
     """Add the expectation to a cell."""
     if expectation is None:
         return cell
     judgement = expectation.judgement
     difference = interval = because = ""
-    if judgement is not None and not pd.isna(judgement.difference):
+    if judgement is not None and not math.isnan(judgement.difference):
         if expectation.source == PAPER:
             constant = expectation.kind in (Kind.DATASET, Kind.CONFIGURATION)
-            interval = "" if constant or pd.isna(judgement.interval) else f"± {judgement.interval:.2g}"
+            interval = "" if constant or math.isnan(judgement.interval) else f"± {judgement.interval:.2g}"
             because = judgement.reason
             difference = _signed(definition, judgement.difference)
         elif judgement.verdict is not Verdict.EQUAL:  # beside ours the last bit counts, which no print shows
@@ -291,16 +376,6 @@ def _ratio(value: float, expected: str) -> str:
     return f"×{value / printed:.2g}" if printed > 0 and value > 0 else ""
 
 
-def _titles(keys: Sequence[str]) -> list[str]:
-    return [column(key).title for key in keys]
-
-
-def _named(keys: Sequence[str], row: Sequence[object]) -> list[str]:
-    return [TITLES.get(key, str)(str(value)) for key, value in zip(keys, row)]
-
-
-# Columns of a table that hold a threshold method's macro-F under the method's name.
-METHOD_COLUMNS = {"fta": "fta", "sto": "sto", "ofo": "ofo"}
 # Costs of a record that a passport shows, with unit and factor.
 SHOWN_COSTS = {
     "train_seconds": ("training", "s", 1),
@@ -326,70 +401,26 @@ class ShownPassport(TypedDict):
 class Passports:
     """The passports of all records behind a page, numbered in the order of their first use."""
 
-    def __init__(self, sources: Sequence[Source]):
-        self._sources: dict[str, list[Source]] = {}
-        for source in sources:
-            self._sources.setdefault(source.paper, []).append(source)
-        self._numbers: dict[str, int] = {}
+    def __init__(self, sources: Iterable[Source]):
+        self._records = {source.path: source.record for source in sources}
+        self._numbers: dict[Path, int] = {}
         self.shown: list[ShownPassport] = []
 
-    def record_numbers(self, paper: str, kind: str, about: dict[str, str], name: str) -> list[int]:
-        """Return the numbers of the records behind one cell, one for each seed.
-
-        Parameters
-        ----------
-        paper : str
-        kind : str
-            Of the records that the table is made from.
-        about : dict of str to str
-            The keys that name the cell.
-        name : str
-            Its column.
-        """
-        found = [s for s in self._sources.get(paper, ()) if _concerns(s.record, about)]
-        method = about.get("method") or METHOD_COLUMNS.get(name)
-        if method is None and "tuned_for" in about:
-            method = {measure: m for m, measure in MEASURE_METHODS.items()}.get(about["tuned_for"], about["tuned_for"])
-        if method is not None:
-            found = [s for s in found if s.record.method_name == method] or found
-        else:
-            found = [s for s in found if s.record.KIND == kind]
-            if kind == "thresholds":  # one number for several methods is OFO's with a and b (plt2016, Table 4)
-                found = [s for s in found if s.record.method_name == "ofo-ab"] or found
-        unique: dict[tuple[int | None, bool], Source] = {}
-        for source in found:
-            unique.setdefault((_seed(source.record), source.record.KIND != kind and method is None), source)
-        return [self._number(source) for source in unique.values()]
-
-    def _number(self, source: Source) -> int:
-        path = source.path.as_posix()
-        if path not in self._numbers:
+    def numbers(self, records: Iterable[Path]) -> list[int]:
+        """Return the numbers of the passports of some records."""
+        for path in (path for path in records if path not in self._numbers):
             self._numbers[path] = len(self.shown)
-            self.shown.append(shown_passport(source))
-        return self._numbers[path]
+            self.shown.append(shown_passport(path, self._records[path]))
+        return [self._numbers[path] for path in records]
 
 
-def _concerns(record: OfTables, about: dict[str, str]) -> bool:
-    """Say whether a record is of this dataset and model, where these are named."""
-    model = record.model_name
-    if "passes" in about and model is not None:
-        model, passes = without_passes(model)
-        if str(passes) != about["passes"]:
-            return False
-    return about.get("dataset") in (None, record.dataset_name) and about.get("model") in (None, model)
-
-
-def _seed(record: OfTables) -> int | None:
-    return getattr(record, "seed", None)
-
-
-def shown_passport(source: Source) -> ShownPassport:
+def shown_passport(path: Path, record: RecordFile) -> ShownPassport:
     """Return a passport as the page shows it."""
-    record, about = source.record, passport_columns(source)
-    origin, record_path = origin_of(source.path)
+    about = passport_columns(record)
+    origin, record_path = origin_of(path)
     title = [model_title(record.model_name)] if record.model_name else []
     title += [method_title(record.method_name)] if record.method_name else []
-    seed, spent, peak = _seed(record), about.seconds, about.peak_mb
+    seed, spent, peak = getattr(record, "seed", None), about.seconds, about.peak_mb
     lines = [
         ("dataset", f"{record.dataset_name} (digest {about.digest[:12]})" if about.digest else ""),
         ("seed", "" if seed is None else str(seed)),
@@ -413,9 +444,9 @@ def shown_passport(source: Source) -> ShownPassport:
     )
 
 
-def _costs(record: OfTables) -> list[tuple[str, str]]:
+def _costs(record: RecordFile) -> list[tuple[str, str]]:
     """Return lines of `SHOWN_COSTS`, of those costs that a record has."""
-    costs = getattr(record, "costs", None) or {}
+    costs: Any = getattr(record, "costs", None) or {}
     found = costs if isinstance(costs, dict) else asdict(costs)
     return [
         (name, f"{found[key] * factor:.4g} {unit}")

@@ -18,7 +18,7 @@ from xmlc.core.checksums import KEY, content_checksum, stamped
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file, errors_named
 from xmlc.kernels.estimator import Hyperparameters
-from xmlc.records.training import SearchRecord, Trial, read_searches
+from xmlc.records.training import SearchRecord, Trial
 
 Say = Callable[[str], None]
 
@@ -138,7 +138,7 @@ def read_result(path: Path, estimator: str, dataset_digest: str) -> SearchRecord
     XmlcError
         The file is no result of a search, was edited, or is one of another estimator or of other data.
     """
-    (found,) = read_searches([path])
+    found = SearchRecord.read(path)
     if (found.estimator, found.dataset.digest) != (estimator, dataset_digest):
         raise XmlcError(
             f"{path}: tuned for estimator {found.estimator} on data with digest {found.dataset.digest[:12]}; expected "

@@ -5,7 +5,7 @@ and the first 12 of them, as in ``1-3f2a-91c0-77de``.
 
 Table (a CSV file)
     Of the text ``xmlc fingerprint 1, table``, a line feed, and one line for each row, each ended by a line feed and
-    sorted by code points. A line has one field for each column that is no cost (``xmlc.papers.tables.columns``: times,
+    sorted by code points. A line has one field for each column that is no cost (``xmlc.numbers.columns``: times,
     memory and numbers of threads are costs), sorted by code points and joined by tabs. A field is the column's name as
     a JSON string in ASCII, a colon and the cell. A cell that can be read as a number is the float64 nearest to it in
     Python's ``float.hex`` (``0x1.4000000000000p+5`` for 40), with 0 for -0; one that is blank or NaN is nothing; any
@@ -37,7 +37,7 @@ import numpy as np
 import pandas as pd
 
 from xmlc.core.errors import XmlcError, let_through
-from xmlc.papers.tables.columns import column
+from xmlc.numbers.columns import column
 
 VERSION = 1
 GROUPS, GROUP = 3, 4

@@ -12,7 +12,7 @@ from typing import Literal
 
 from xmlc.metrics.measures import RANKING_MEASURES, SET_MEASURES, AnyMeasure
 
-SUMMARY_TITLES = {
+SUMMARY = {
     "minimum": "Minimum",
     "lower_quartile": "1st quartile",
     "median": "Median",
@@ -50,6 +50,8 @@ class Column:
     cost: bool = False
     #: How seeds are summarised: the mean of a measure; a constant must not differ; a choice lists what was chosen.
     kind: Literal["measure", "constant", "choice"] = "measure"
+    #: The most decimals of a number that is printed as it is.
+    most: int | None = None
 
     @property
     def heading(self) -> str:
@@ -65,7 +67,7 @@ class Column:
             return MISSING
         if isinstance(value, str):
             return value
-        number = float(value)
+        number = float(value) if self.most is None else round(float(value), self.most)
         decimals = self._decimals(number if beside is None else float(beside))
         if decimals is None and beside is not None:
             decimals = len(f"{beside:g}".partition(".")[2])
@@ -122,7 +124,7 @@ _ALL = (
     _constant("instances_per_label", "inst./lab.", 2),
     _constant("labels_per_instance", "lab./inst.", 2),
     # Five-number summaries and averages of the training part (swnn2018, Tables 2-5).
-    *(Column(name, title, kind="constant") for name, title in SUMMARY_TITLES.items()),
+    *(Column(name, title, most=2, kind="constant") for name, title in SUMMARY.items()),
     # Rankings, and the hyperparameters of neighbours (swnn2018, Table 6).
     *map(_measure, RANKING_MEASURES),
     *(Column(name, name, kind="choice") for name in ("S", "alpha", "beta")),

@@ -32,6 +32,7 @@ METHODS = {
     "lewis": "Lewis",
     "multinomial": "multinomial",
     "gfm-sizes": "GFM, sizes learned",
+    "for-instance-f": "best threshold",
 }
 # By `name_models`: each paper's room names its models.
 _MODELS = {"oracle": "oracle"}
@@ -75,6 +76,9 @@ def model_title(name: str) -> str:
     base, passes = without_passes(name)
     title = _MODELS.get(base, base)
     return title if passes is None else f"{title}, {passes} pass{'es' * (passes > 1)}"
+
+
+TITLES = {"model": model_title, "method": method_title}  # by the part of a key
 
 
 def without_passes(name: str) -> tuple[str, int | None]:

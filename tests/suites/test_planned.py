@@ -11,7 +11,8 @@ from suite_cases import project_of, suite
 
 from xmlc.papers import figure_of, plan, table_of
 from xmlc.papers.plan import left_out, peers_files, plan_of, result_files
-from xmlc.suites import needs, paths
+from xmlc.papers.swnn2018.claims import BESIDE_BR
+from xmlc.suites.planned import THRESHOLDS, Where
 from xmlc.suites.project import Project, is_installed
 
 CONFIG = ROOT / "config"
@@ -266,8 +267,8 @@ def test_no_thresholds_are_tuned_where_models_are_ranked_only(tmp_path):
     made = suite({"plt": {}, "swnn": {}}, datasets=["small", "large"], methods=["sto"])
     made["ranked_only"] = {"large": "too large", "swnn": "not asked"}
     project = project_of(tmp_path, catalogue={}, scale=made)
-    assert needs.THRESHOLDS.files(project, "scale", None) == ["results/small/plt/seed0/80/evaluation/sto.json"]
-    steps = [file for file in needs.STEPS.files(project, "scale", None) if "/80/" in file]
+    assert THRESHOLDS.files(project, "scale", None) == ["results/small/plt/seed0/80/evaluation/sto.json"]
+    steps = [file for file in Where("step").files(project, "scale", None) if "/80/" in file]
     assert {file.split("/80/")[0] for file in steps} == {"results/small/plt/seed0"}
 
 
@@ -286,7 +287,7 @@ def test_a_model_of_other_suites_beside_ones_own(tmp_path):
     catalogue["scene"], catalogue["unknown"] = catalogue["yeast"], {}
     suites = {"a": suite({"plt": {}}, seeds=[0, 4]), "b": suite({"br": {}}), "c": left_out}
     project = project_of(tmp_path, catalogue=catalogue, **suites)
-    ranked = needs.RANKINGS_BESIDE_BR.files
+    ranked = BESIDE_BR.files
     both = [f"results/yeast/{model}/seed{seed}/full/ranking.json" for model in ("plt", "br") for seed in (0, 4)]
     assert ranked(project, "a", ["yeast"]) == both
     # Left out by a suite that has it; too many labels; nobody says how many.
@@ -295,17 +296,11 @@ def test_a_model_of_other_suites_beside_ones_own(tmp_path):
     assert ranked(project_of(tmp_path / "alone", a=suite({"plt": {}})), "a", ["yeast"]) == both[:1]
 
 
-def test_one_file_of_each_run(tmp_path):
-    need = needs.of_each_run(paths.Pattern("results/{dataset}/{model}/seed{seed}/mine-{paper}.json"))
+def test_a_record_of_a_new_kind_lies_in_the_folder_of_its_run(tmp_path):
+    need = Where("mine", "80")
     project = project_of(tmp_path, a=suite({"plt": {}, "br": {"without": {"yeast": "why"}}}, seeds=[0, 4]))
-    assert need(project, "a", None) == [f"results/yeast/plt/seed{seed}/mine-{{paper}}.json" for seed in (0, 4)]
-    assert need(project, "a", ["scene"])[-1] == "results/scene/br/seed4/mine-{paper}.json"
-
-
-def test_every_kind_that_is_needed_is_a_module_of_records():
-    kinds = {need.kind for need in vars(needs).values() if isinstance(need, needs.Need)}
-    assert all((CONFIG.parent / "xmlc/records" / f"{kind}.py").is_file() for kind in kinds)
-    assert len(kinds) > 8
+    assert need.files(project, "a", None) == [f"results/yeast/plt/seed{seed}/80/mine.json" for seed in (0, 4)]
+    assert need.files(project, "a", ["scene"])[-1] == "results/scene/br/seed4/80/mine.json"
 
 
 def test_a_table_is_made_anew_for_its_words_and_the_values_of_a_suite_that_it_uses(project, monkeypatch):

@@ -1,6 +1,6 @@
-"""Statements of papers, tested on our records: how a claim is declared, and the table of a paper's claims.
+"""Statements of papers, tested on our records: how a claim is declared, the rules of its verdict, and the table.
 
-`xmlc.papers.common.claims` has the rules of the verdicts.
+docs/claims.md has the rules in words.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-import pandas as pd
-
 from xmlc.metrics.ranking import standard_error
-from xmlc.papers.tables.columns import COST, column
-from xmlc.papers.tables.intervals import Estimate, estimate_from, estimate_of, student_quantile
-from xmlc.papers.tables.table import Panel, PanelColumn, Published, Table, TableDefinition, digests_line, table
-from xmlc.papers.tables.titles import model_title
-from xmlc.records.base import Record, Row
+from xmlc.numbers.columns import COST, column
+from xmlc.numbers.intervals import Estimate, estimate_from, estimate_of, student_quantile
+from xmlc.numbers.long import Mean, Row
+from xmlc.numbers.titles import model_title
+from xmlc.papers.table import Cell, Panel, PanelColumn, Table, TableDefinition, digests_line, headings_of
+from xmlc.records.base import Record
 from xmlc.records.ranking import RankingRecord
-from xmlc.suites.needs import Need
+from xmlc.suites.planned import Where
 
 FEWEST_DATASETS = 3
 # Of the same instances as another dataset: together they would count them twice.
@@ -223,7 +222,7 @@ class Claim:
     #: Of its row.
     name: str
     #: Records that it is tested on; some or all may be missing.
-    needs: tuple[Need, ...]
+    needs: tuple[Where, ...]
     #: In our words, so that it can be read without the paper.
     statement: str
     #: Where the paper states it: section, page of the paper, table.
@@ -266,7 +265,7 @@ def _dataset_of(record: object) -> str:
 
 
 def claim(
-    *needs: Need,
+    *needs: Where,
     unit: str,
     stated: Stated,
     about: Scope | None = None,
@@ -327,18 +326,20 @@ def claims_table(claims: Sequence[Claim]) -> TableDefinition:
 
     words = tuple(f"{one.statement} {SOURCE} {one.source}" for one in claims)
 
-    @table(CLAIMS, CLAIM_KEYS, *needs, partial=True, words=words)
-    def build(paper: str, first: Sequence[Any], published: Published, *others: Sequence[Any]) -> Table:
-        given = dict(zip(needs, (first, *others), strict=True))
-        return _table(paper, {one: one.outcome(*(given[need] for need in one.needs)) for one in claims}, given)
+    def build(table: Table) -> None:
+        given = dict(zip(needs, ([source.record for source in sources] for sources in table.given), strict=True))
+        _make(table, {one: one.outcome(*(given[need] for need in one.needs)) for one in claims})
 
-    return build
+    columns = ("stated", *DECIDED, *(COST + name for name in DECIDED), "units")
+    return TableDefinition(
+        name=CLAIMS, needs=needs, keys=CLAIM_KEYS, columns=columns, build=build, partial=True, words=words
+    )
 
 
 def counted(table: Table) -> Counter[Word]:
     """Count the verbatim statements of a table by verdict, those about costs left out."""
-    frame = table.frame
-    return Counter(frame["verdict"][(frame["stated"] == "verbatim") & frame["verdict"].notna()])
+    verdicts = [row["verdict"].value for row in table.rows.values() if row["stated"].value == "verbatim"]
+    return Counter(verdict for verdict in verdicts if verdict)
 
 
 def claims_line(counts: Counter[Word]) -> str:
@@ -390,10 +391,10 @@ def least(effects: Iterable[Effect]) -> list[Effect]:
     return [*found.values()]
 
 
-def _table(paper: str, outcomes: Mapping[Claim, Outcome], given: Mapping[Need, Sequence[Any]]) -> Table:
-    frame = pd.DataFrame([_row(one, outcome) for one, outcome in outcomes.items()], dtype=object)
-    panels = [_summary(outcomes), *(_units(one, outcome) for one, outcome in outcomes.items() if outcome.units)]
-    caption = (
+def _make(table: Table, outcomes: Mapping[Claim, Outcome]) -> None:
+    table.rows = {(one.name,): _row(one, outcome) for one, outcome in outcomes.items()}
+    table.panels = [_summary(outcomes), *(_units(one, outcome) for one, outcome in outcomes.items() if outcome.units)]
+    table.caption = (
         "What the paper states, tested on our records. An effect above the margin, which is no difference where no "
         "other is named, speaks for the statement. Effects are paired, run by run; their mean over seeds, with a 95 % "
         "interval, decides each dataset and subject: for, against, or open. In the first panel they are means over "
@@ -402,18 +403,17 @@ def _table(paper: str, outcomes: Mapping[Claim, Outcome], given: Mapping[Need, S
         "it in these terms (verbatim), or we draw it from what stands there (derived), or it is ours. "
         "Counts are of the verbatim ones, without costs."
     )
-    records = [record for records in given.values() for record in records if isinstance(record, Record)]
+    records = [record for record in table.records if isinstance(record, Record)]
     about = [f"{one.name}: about {one.about[0]}." for one in outcomes if one.about]
     about += [f"{one.name}: margin {one.margin:g}, {one.reason}." for one in outcomes if one.reason]
     if every := [one.name for one in outcomes if one.every]:
         about.append(f"Refuted by one unit against them: {', '.join(every)}.")
     if searched := [one.name for one in outcomes if one.one_search]:
         about.append(f"With hyperparameters of one search for all seeds: {', '.join(searched)}.")
-    digests = {record.dataset.name: record.dataset.digest for record in records}
-    footnotes = [digests_line(digests)] if digests else []
+    table.digests = {record.dataset.name: record.dataset.digest for record in records}
     if costs := [one.name for one in outcomes if one.cost]:
         about.append(f"Of clocks or memory, so that they differ from run to run: {', '.join(costs)}.")
-    return Table(CLAIMS, paper, CLAIM_KEYS, frame, caption, panels, [*about, *footnotes], digests)
+    table.notes = about + [digests_line(records)] * bool(records)
 
 
 def _row(one: Claim, outcome: Outcome) -> Row:
@@ -422,48 +422,48 @@ def _row(one: Claim, outcome: Outcome) -> Row:
     decided = dict(zip(DECIDED, (*numbers, outcome.supports, outcome.contradicts, outcome.word), strict=True))
     # Numbers of clocks and memory differ from run to run, and verdicts with them: they have columns of their own.
     measured, timed = (None, decided) if one.cost else (decided, None)
-    row: Row = {"claim": one.name, "stated": one.stated}
+    row: dict[str, object] = {"stated": one.stated}
     row |= {name: measured[name] if measured else None for name in DECIDED}
     row |= {COST + name: timed[name] if timed else None for name in DECIDED}
     seeds = min((unit.seeds for unit in outcome.units), default=0)
-    return row | {"units": len(outcome.units), "seeds": seeds}
+    row |= {"units": len(outcome.units), "seeds": seeds}
+    return {name: Mean(value) for name, value in row.items()}
 
 
 def _summary(outcomes: Mapping[Claim, Outcome]) -> Panel:
-    places = [(one.name,) for one in outcomes]
-    keys = ("claim", "statement", "source", "unit")
-    rows = pd.DataFrame([(one.name, one.statement, one.source, one.unit) for one in outcomes], columns=list(keys))
-    texts: dict[str, list[str]] = {
-        "stated": [one.stated for one in outcomes],
-        "effect": [_printed(one, outcome.effect) for one, outcome in outcomes.items()],
-        "verdict": [outcome.verdict for outcome in outcomes.values()],
-    }
-    columns = [_texts(name, values, places) for name, values in texts.items()]
-    return Panel("", rows, keys, columns)
+    rows = [(one.name, one.statement, one.source, one.unit) for one in outcomes]
+    names = [one.name for one in outcomes]
+    columns = [
+        _texts("stated", names, [one.stated for one in outcomes]),
+        _texts("effect", names, [_printed(one, outcome.effect) for one, outcome in outcomes.items()]),
+        _texts("verdict", names, [outcome.verdict for outcome in outcomes.values()]),
+    ]
+    return Panel("", headings_of(("claim", "statement", "source", "unit")), rows, columns, CLAIM_KEYS)
 
 
 def _units(one: Claim, outcome: Outcome) -> Panel:
     """Return a claim's effects, unit by unit."""
-    keys = ["dataset", "subject"]
-    rows = pd.DataFrame([(unit.dataset, model_title(unit.subject)) for unit in outcome.units], columns=keys)
-    places = [(one.name,)] * len(rows)
+    names = [one.name] * len(outcome.units)
     told = [_printed(one, unit.on_tests) if unit.on_tests.has_interval else "" for unit in outcome.units]
     columns = [
-        _texts("unit_effect", [_printed(one, unit.effect) for unit in outcome.units], places),
-        *([_texts("on_tests", told, places)] if any(unit.on_tests.has_interval for unit in outcome.units) else []),
-        _texts("seeds", [str(unit.seeds) for unit in outcome.units], places),
-        _texts("side", [_side(unit) for unit in outcome.units], places),
+        _texts("unit_effect", names, [_printed(one, unit.effect) for unit in outcome.units]),
+        *([_texts("on_tests", names, told)] if any(told) else []),
+        _texts("seeds", names, [str(unit.seeds) for unit in outcome.units]),
+        _texts("side", names, [_side(unit) for unit in outcome.units]),
     ]
-    shown = keys if any(unit.subject for unit in outcome.units) else keys[:1]
-    return Panel(f"{one.name}: {one.unit}", rows, tuple(shown), columns, detail=True)
+    of_subjects = any(unit.subject for unit in outcome.units)
+    rows = [(unit.dataset, model_title(unit.subject)) if of_subjects else (unit.dataset,) for unit in outcome.units]
+    headings = headings_of(("dataset", "subject")[: 1 + of_subjects])
+    return Panel(f"{one.name}: {one.unit}", headings, rows, columns, CLAIM_KEYS, detail=True)
 
 
 def _side(unit: Unit) -> str:
     return SIDES[unit.side] if unit.effect.has_interval else "one seed"
 
 
-def _texts(name: str, values: list[str], places: Sequence[tuple[str]]) -> PanelColumn:
-    return PanelColumn(column(name).heading, column(name), values, None, None, "", keys=CLAIM_KEYS, places=places)
+def _texts(quantity: str, claims: Sequence[str], texts: Sequence[str]) -> PanelColumn:
+    cells = [Cell((claim,), quantity, Mean(text)) for claim, text in zip(claims, texts, strict=True)]
+    return PanelColumn(column(quantity).heading, quantity, cells)
 
 
 def _printed(one: Claim, effect: Estimate) -> str:

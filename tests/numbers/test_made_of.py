@@ -7,7 +7,7 @@ import pytest
 
 from xmlc.core.checksums import stamped
 from xmlc.core.errors import XmlcError
-from xmlc.papers.tables.made_of import MadeOf, same_data
+from xmlc.numbers.made_of import MadeOf, same_data
 
 DIGESTS = {"yeast": "12ab"}
 MADE = MadeOf("claims", "plt2016", (Path("a/1.json"), Path("a/0.json")), Path("results/published"), None, DIGESTS)
@@ -19,6 +19,7 @@ CONTENT = {
     "published": "results/published",
     "suite": None,
     "digests": DIGESTS,
+    "titles": {},
 }
 
 

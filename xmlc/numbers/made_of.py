@@ -28,6 +28,8 @@ class MadeOf:
         Configuration of the paper, where the table uses it.
     digests : dict of str to str
         Of the data behind it, by dataset, where no key of the table names the dataset of a row.
+    titles : dict of str to str
+        Names in print that the suite gives its models.
     """
 
     table: str
@@ -36,6 +38,7 @@ class MadeOf:
     published: Path | None = None
     suite: Path | None = None
     digests: dict[str, str] = field(default_factory=dict)
+    titles: dict[str, str] = field(default_factory=dict)
 
     def write(self, prefix: Path) -> Path:
         """Write PREFIX.made-of.json, whole or not at all, and return its path."""

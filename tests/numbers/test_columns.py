@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from xmlc.papers.tables.columns import COLUMNS, column
+from xmlc.numbers.columns import COLUMNS, column
 
 
 @pytest.mark.parametrize(

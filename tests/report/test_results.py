@@ -1,6 +1,4 @@
-"""The fact table: every number of a table is in it, and what failed is in it with its reason."""
-
-import json
+"""The long table of a run: every number of a table is in it, and what failed is in it with its reason."""
 
 import pandas as pd
 import pytest
@@ -19,10 +17,10 @@ from report_cases import (
 )
 
 from xmlc.core.checksums import stamped
-from xmlc.papers.tables.columns import DEVIATION
-from xmlc.papers.tables.made_of import finished_tables
-from xmlc.report.facts import FACT_COLUMNS, FAILED, LEFT_OUT, MEASURED, facts_of
+from xmlc.numbers.columns import DEVIATION
+from xmlc.numbers.made_of import finished_tables
 from xmlc.report.failures import failures
+from xmlc.report.results import FAILED, LEFT_OUT, LONG_COLUMNS, MEASURED, long_table
 
 # Columns that a table names otherwise than the record, and those that it computes from several numbers.
 RENAMED = (
@@ -61,9 +59,9 @@ def of_each_kind():
 @pytest.mark.parametrize(
     ("paper", "name", "records"), of_each_kind(), ids=lambda value: value if isinstance(value, str) else ""
 )
-def test_every_number_of_a_table_is_a_mean_of_facts(tmp_path, paper, name, records):
+def test_every_number_of_a_table_is_a_mean_of_the_long_one(tmp_path, paper, name, records):
     table = make_table(tmp_path, name, write(tmp_path / "records", records), paper)
-    facts = facts_of(finished_tables(tmp_path / "results/tables", [paper]))
+    long = long_table(finished_tables(tmp_path / "results/tables", [paper]))
     looked_at = 0
     for row in table.frame.to_dict("records"):
         for column, value in row.items():
@@ -72,21 +70,18 @@ def test_every_number_of_a_table_is_a_mean_of_facts(tmp_path, paper, name, recor
             if isinstance(value, str) or pd.isna(value):
                 continue
             looked_at += 1
-            assert float(value) in candidates(facts, row, column), (column, row)
+            assert float(value) in candidates(long, row, column), (column, row)
     assert looked_at >= 3
 
 
-def candidates(facts, row, column):
+def candidates(long, row, column):
     """Means over seeds of all that a cell may be, a variant and a method at a time; 9 digits tell them apart."""
     metric, method = RENAMED.get(column, (column, row.get("method")))
-    found = facts[(facts["dataset"] == row["dataset"]) & (facts["metric"] == metric)]
+    found = long[(long["dataset"] == row["dataset"]) & (long["quantity"] == metric)]
     if "model" in row:
         found = found[[name in (row["model"], best_of(row)) for name in found["model"]]]
     if method is not None:
         found = found[found["method"] == method]
-    if column in ("S", "alpha", "beta"):  # settings, which stand in a column of their own
-        settings = facts.loc[facts["model"] == row["model"], "hyperparameters"].map(json.loads)
-        return [float(settings.iloc[0][column])]
     means = found.groupby(["variant", "method"], dropna=False)["value"].mean()
     return [pytest.approx(mean, rel=1e-12) for mean in means]
 
@@ -100,34 +95,26 @@ def test_a_table_of_several_kinds_of_files_has_the_facts_of_records_and_statisti
     files = write(tmp_path / "records", [ranking(model="swnn-searched"), statistics()])
     (tmp_path / "search.yaml").write_text(yaml.safe_dump(stamped(search())))
     make_table(tmp_path, "claims", [*files, tmp_path / "search.yaml"], "swnn2018")
-    facts = facts_of(finished_tables(tmp_path / "results/tables", ["swnn2018"]))
-    assert {("swnn-searched", "p@1"), ("", "labels_per_instance")} <= {*zip(facts["model"], facts["metric"])}
+    table = long_table(finished_tables(tmp_path / "results/tables", ["swnn2018"]))
+    assert {("swnn-searched", "p@1"), ("", "labels_per_instance")} <= {*zip(table["model"], table["quantity"])}
 
 
 def test_steps_are_facts_of_what_they_cost(tmp_path):
     trained = {"step": step("train"), "dataset": dataset(), "hyperparameters": {"arity": 16}, "seed": 1}
     prepared = {"step": step("prepare", model=None, portion=None)}
     make_table(tmp_path, "scale", write(tmp_path / "records", [prepared, trained]), "scale")
-    facts = facts_of(finished_tables(tmp_path / "results/tables", ["scale"]))
-    seconds = facts[facts["metric"] == "step_seconds"]
-    found = seconds[["dataset", "model", "method", "value", "threads", "peak_mb"]].values.tolist()
-    assert found == [["yeast", "", "prepare", 5.25, 2, 123.0], ["yeast", "plt", "train, 80 %", 5.25, 2, 123.0]]
-
-
-def test_a_record_of_an_experiment_is_told_as_such_behind_a_table_of_steps(tmp_path):
-    ranked = ranking() | {"step": step("rank", portion="full")}
-    make_table(tmp_path, "scale", write(tmp_path / "records", [ranked, {"step": step("train")}]), "scale")
-    facts = facts_of(finished_tables(tmp_path / "results/tables", ["scale"]))
-    assert facts.loc[facts["metric"] == "p@1", "value"].tolist() == [75]
-    assert facts.loc[facts["metric"] == "step_seconds", "method"].tolist() == ["train, 80 %"]
+    table = long_table(finished_tables(tmp_path / "results/tables", ["scale"]))
+    seconds = table[table["quantity"] == "step_seconds"]
+    found = seconds[["dataset", "model", "portion", "value", "threads", "peak_mb"]].values.tolist()
+    assert found == [["yeast", "", "", 5.25, 2, 123.0], ["yeast", "plt", "80", 5.25, 2, 123.0]]
 
 
 def test_a_fact_says_whose_it_is_and_how_it_came_about(tmp_path):
     run = small_run(tmp_path)
-    facts = facts_of(finished_tables(run / "results/tables", [PAPER]), failures(run / "logs"), run / "config")
-    assert tuple(facts.columns) == FACT_COLUMNS
-    row = facts[(facts["model"] == "plt") & (facts["method"] == "sto") & (facts["metric"] == "macro_f")].iloc[0]
-    assert (row["paper"], row["dataset"], row["seed"], row["portion"]) == (PAPER, "yeast", 0, "80")
+    table = long_table(finished_tables(run / "results/tables", [PAPER]), failures(run / "logs"), run / "config")
+    assert tuple(table.columns) == LONG_COLUMNS
+    row = table[(table["model"] == "plt") & (table["method"] == "sto") & (table["quantity"] == "macro_f")].iloc[0]
+    assert (row["papers"], row["dataset"], row["seed"], row["portion"]) == (PAPER, "yeast", 0, "80")
     assert row["value"] == pytest.approx(35)
     assert (row["unit"], row["status"]) == ("%", MEASURED)
     assert (row["threads"], row["seconds"], row["peak_mb"]) == (2, 5.25, 123)
@@ -140,13 +127,13 @@ def test_what_failed_and_what_was_left_out_are_rows_with_their_reason(tmp_path):
     run = small_run(tmp_path)
     paths = write(run / "results/scene", [inference(), inference(method="meuf-cubic", finished=False)])
     make_table(run, "table1", paths, "gfm2011")
-    facts = facts_of(finished_tables(run / "results/tables", [PAPER]), failures(run / "logs"), run / "config")
-    failed = facts[facts["status"] == FAILED]
+    table = long_table(finished_tables(run / "results/tables", [PAPER]), failures(run / "logs"), run / "config")
+    failed = table[table["status"] == FAILED]
     assert set(failed["reason"]) == {"stopped after 60 s", "no <room> left"}
     assert failed["value"].isna().all()
-    left_out = facts[facts["status"] == LEFT_OUT]
-    assert left_out[["paper", "dataset", "model", "reason"]].values.tolist() == [
+    left_out = table[table["status"] == LEFT_OUT]
+    assert left_out[["papers", "dataset", "model", "reason"]].values.tolist() == [
         [PAPER, "yeast", "ldsm", "it <is> slow"]
     ]
-    stopped = facts[(facts["method"] == "meuf-cubic") & (facts["status"] == MEASURED)]
-    assert "instance_f" not in set(stopped["metric"])
+    stopped = table[(table["method"] == "meuf-cubic") & (table["status"] == MEASURED)]
+    assert "instance_f" not in set(stopped["quantity"])

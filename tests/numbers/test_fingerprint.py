@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xmlc.core.errors import XmlcError
-from xmlc.papers.tables.fingerprint import fingerprint, of_array, of_parts, of_table, read_table
+from xmlc.numbers.fingerprint import fingerprint, of_array, of_parts, of_table, read_table
 
 TABLE = (
     "dataset,model,p@1,train_seconds,train_threads,c,note\nyeast,plt,40.0,1.5,2,10,\nscene,plt,-0.0,2.5,2,10/20,late\n"

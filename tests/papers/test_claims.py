@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 from record_files import as_record
 from report_cases import dataset, ranking, thresholds
 
-from xmlc.papers.common.claims import (
+from xmlc.numbers.long import Source
+from xmlc.papers.claims import (
     Effect,
     Word,
     claim,
@@ -19,10 +21,14 @@ from xmlc.papers.common.claims import (
     outcome_of,
     ranked_apart,
 )  # fmt: skip
-from xmlc.papers.tables.table import Published, fingerprint_of, to_csv, to_markdown
-from xmlc.suites.needs import RANKINGS, THRESHOLDS
+from xmlc.papers.printing import fingerprint_of, to_csv, to_markdown
+from xmlc.suites.planned import RANKINGS, THRESHOLDS
 
-NOTHING = Published({}, ("claim",))
+
+def made_of(table, *given):
+    """Make a table of claims of records, those of each need."""
+    sources = [[Source(Path(str(i)), record) for i, record in enumerate(records)] for records in given]
+    return table("plt2016", sources)
 
 
 def declared(name="high", *needs, said="Source: Section 1,\n    page 2\n    ", **about):
@@ -39,7 +45,7 @@ def ranked(*scores, name="yeast", model="mine"):
 
 def test_a_row_for_each_claim_and_a_panel_of_its_units():
     table = claims_table([declared(), declared("low", margin=(50.0, "all is lower"))])
-    made = table("plt2016", [*ranked(0.7, 0.75, 0.8), *ranked(0.6, 0.6, name="scene")], NOTHING)
+    made = made_of(table, [*ranked(0.7, 0.75, 0.8), *ranked(0.6, 0.6, name="scene")])
     assert made.frame["claim"].tolist() == ["high", "low"]
     assert made.frame["verdict"].tolist() == ["holds", "does not hold"]
     assert made.frame.loc[0, ["effect", "supports", "contradicts", "units", "seeds"]].tolist() == [17.5, 2, 0, 2, 2]
@@ -54,17 +60,17 @@ def test_verbatim_claims_are_counted_by_verdict_those_of_costs_left_out():
     low = {"margin": (50.0, "all is lower")}
     claims = [declared(), declared("low", **low), declared("drawn", stated="derived"), declared("own", stated="ours")]
     table = claims_table([*claims, declared("dear", cost=True)])
-    made = table("plt2016", [*ranked(0.7, 0.75, 0.8), *ranked(0.6, 0.6, name="scene")], NOTHING)
+    made = made_of(table, [*ranked(0.7, 0.75, 0.8), *ranked(0.6, 0.6, name="scene")])
     assert counted(made) == {"holds": 1, "does not hold": 1}
     assert claims_line(counted(made)) == "1 of 2 claims hold, 1 does not"
     assert made.frame["stated"].tolist() == ["verbatim", "verbatim", "derived", "ours", "verbatim"]
-    assert counted(table("plt2016", [], NOTHING)) == {"no data": 2}
+    assert counted(made_of(table, [])) == {"no data": 2}
     assert [panel.detail for panel in made.panels] == [False, True, True, True, True, True]
 
 
 def test_a_claim_counts_only_the_records_that_it_is_about():
     yeast = declared(about=("yeast", lambda record: record.dataset.name == "yeast"))
-    made = claims_table([yeast])("plt2016", [*ranked(0.7, 0.705), *ranked(0.1, 0.1, name="scene")], NOTHING)
+    made = made_of(claims_table([yeast]), [*ranked(0.7, 0.705), *ranked(0.1, 0.1, name="scene")])
     assert made.frame[["verdict", "units"]].values.tolist() == [["holds", 1]]
     assert any(note == "high: about yeast." for note in made.notes)
     assert yeast.outcome(ranked(0.7, 0.75, name="scene")).word == "no data"
@@ -77,7 +83,7 @@ def test_of_two_splits_of_the_same_instances_one_is_counted():
 
 
 def test_notes_name_universal_claims_and_those_of_one_search():
-    notes = claims_table([declared(every=True, one_search=True), declared("low")])("plt2016", [], NOTHING).notes
+    notes = made_of(claims_table([declared(every=True, one_search=True), declared("low")]), []).notes
     assert "Refuted by one unit against them: high." in notes
     assert "With hyperparameters of one search for all seeds: high." in notes
 
@@ -97,13 +103,13 @@ def test_a_claim_takes_the_records_of_its_own_needs():
     table = claims_table([declared("one"), both])
     assert [need.kind for need in table.needs] == ["ranking", "thresholds"]
     ranked_, tuned = ranked(0.7), [as_record(thresholds())]
-    table("plt2016", ranked_, NOTHING, tuned)
+    made_of(table, ranked_, tuned)
     assert taken == [tuned, ranked_]
 
 
 def test_effects_of_clocks_and_memory_are_no_part_of_the_fingerprint():
     table = claims_table([declared(cost=True)])
-    made, other = (table("plt2016", ranked(*scores), NOTHING) for scores in ((0.9, 0.91), (0.1, 0.12)))
+    made, other = (made_of(table, ranked(*scores)) for scores in ((0.9, 0.91), (0.1, 0.12)))
     assert to_csv(made) != to_csv(other)
     assert fingerprint_of(made) == fingerprint_of(other)
     assert made.frame["cost_verdict"].tolist() == ["holds"]
@@ -193,8 +199,8 @@ def test_the_error_of_two_rankings_is_that_of_differences_instance_by_instance()
 
 
 def test_claims_on_records_without_hits_have_no_interval_with_the_test_set():
-    panel = claims_table([declared()])("plt2016", ranked(0.7, 0.75), NOTHING).panels[1]
-    assert "on_tests" not in [column.column.name for column in panel.columns]
+    panel = made_of(claims_table([declared()]), ranked(0.7, 0.75)).panels[1]
+    assert "on_tests" not in [column.quantity for column in panel.columns]
 
 
 def test_the_margin_moves_what_speaks_for_a_statement():

@@ -1,0 +1,1 @@
+"""Numbers: the long table of all records, its columns, names in print, means over seeds, and fingerprints."""

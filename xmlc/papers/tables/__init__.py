@@ -1,1 +1,0 @@
-"""Tables: columns, panels, seeds in one row, footnotes, fingerprint, and files."""
