@@ -10,7 +10,9 @@ from xmlc.core.errors import XmlcError
 from xmlc.numbers.made_of import MadeOf, same_data
 
 DIGESTS = {"yeast": "12ab"}
-MADE = MadeOf("claims", "plt2016", (Path("a/1.json"), Path("a/0.json")), Path("results/published"), None, DIGESTS)
+SETTINGS = {"yeast / plt": {"seeds": [0, 1], "lam": 1e-5, "hash_bits": None}}
+RECORDS = Path("a/1.json"), Path("a/0.json")
+MADE = MadeOf("claims", "plt2016", RECORDS, Path("results/published"), digests=DIGESTS, settings=SETTINGS)
 CONTENT = {
     "schema": 1,
     "table": "claims",
@@ -20,6 +22,7 @@ CONTENT = {
     "suite": None,
     "digests": DIGESTS,
     "titles": {},
+    "settings": SETTINGS,
 }
 
 
@@ -29,6 +32,8 @@ def test_what_is_written_is_read_again(tmp_path):
     assert path.read_text() == json.dumps(stamped(CONTENT), indent=2) + "\n"
     assert MadeOf.read(path) == MadeOf.beside(tmp_path / "claims.csv") == MADE
     assert MadeOf.beside(tmp_path / "table1.csv") is None
+    path.write_text(json.dumps(stamped({key: value for key, value in CONTENT.items() if key != "settings"})))
+    assert MadeOf.read(path).settings == {}  # of an earlier version
 
 
 def test_data_are_the_same_by_their_digests_if_these_are_known():

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from xmlc.core.files import write_record
+from xmlc.numbers.settings import Settings
 from xmlc.records.base import read_checked
 from xmlc.suites.paths import in_project
 
@@ -30,6 +31,8 @@ class MadeOf:
         Of the data behind it, by dataset, where no key of the table names the dataset of a row.
     titles : dict of str to str
         Names in print that the suite gives its models.
+    settings : dict
+        Behind it, see `xmlc.numbers.settings`; nothing in files of earlier versions.
     """
 
     table: str
@@ -39,6 +42,7 @@ class MadeOf:
     suite: Path | None = None
     digests: dict[str, str] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
+    settings: Settings = field(default_factory=dict)
 
     def write(self, prefix: Path) -> Path:
         """Write PREFIX.made-of.json, whole or not at all, and return its path."""

@@ -10,7 +10,8 @@ import click
 
 from xmlc.cli._options import FILE, FOLDER, records_argument, selection_options, titles_option
 from xmlc.numbers.made_of import MadeOf
-from xmlc.papers.building import build_table, write_table
+from xmlc.numbers.settings import settings_of
+from xmlc.papers.building import Known, build_table, write_table
 from xmlc.papers.printing import select, to_markdown
 
 
@@ -37,9 +38,11 @@ def command(
 ) -> None:
     """Build, write, say where."""
     made = MadeOf(name, paper, records, published, suite, titles=titles)
-    table = select(build_table(made), **selection)
+    known: Known = {}
+    table = select(build_table(made, known), **selection)
     files = write_table(table, out)
-    replace(made, table=table.name, digests=table.digests).write(out)
+    settings = settings_of(source.record for source in known.values())
+    replace(made, table=table.name, digests=table.digests, settings=settings).write(out)
     if on_screen:
         click.echo(to_markdown(table))
     for file in files:
