@@ -95,7 +95,8 @@ catalogue_option = click.option(
 records_argument = click.argument("records", type=click.Path(path_type=Path), nargs=-1, required=True)
 
 
-def _names(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+def split_names(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Split the values of a repeatable option at their commas."""
     return tuple(name.strip() for value in values for name in value.split(","))
 
 
@@ -109,7 +110,7 @@ def selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
     }
     command = click.option("--panel", type=click.IntRange(1), default=None, help="Only this panel, from 1.")(command)
     for name, text in reversed(told.items()):
-        option = click.option(f"--{name}", multiple=True, callback=_names, help=f"{text}, such as a,b.")
+        option = click.option(f"--{name}", multiple=True, callback=split_names, help=f"{text}, such as a,b.")
         command = option(command)
     return command
 

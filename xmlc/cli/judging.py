@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER
+from xmlc.cli._options import FILE, FOLDER, split_names
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
 from xmlc.numbers.fingerprint import fingerprint
@@ -15,21 +15,26 @@ from xmlc.papers.building import Known, build_table
 from xmlc.report.compare import accept, compare, compared_fingerprints
 from xmlc.report.judge import Judge
 from xmlc.report.runs import Runs, runs_of
-from xmlc.report.summary import agreement, to_markdown, to_text
+from xmlc.report.summary import tell_published, tell_runs, to_markdown, to_text
+from xmlc.report.verdict import Tolerance
 from xmlc.suites import paths
 from xmlc.suites.suite import CONFIG
 
 TABLE = click.Path(path_type=Path)
-COMPARING = """Compare the tables NEW with what is expected, OLD: two CSV files, two folders of them, or two
-folders of suites, of which those in OLD are compared.
+NOT_NEGATIVE = click.FloatRange(min=0)
+RUNS = Path(paths.RUNS)
+COMPARING = """Say what moved between the tables OLD and NEW: two CSV files, two folders of them, or two folders of
+suites, of which those in OLD are compared.
 
-Two runs of ours, or a run and the accepted numbers, are compared exactly: one seed gives the same numbers to the last
-bit, whatever the processor and the number of threads. With --published, OLD was printed in a paper: each number that
-the paper measured is judged by an interval of its own, taken from our runs with several seeds, and NEW may have more.
+First come five lines at most: fingerprints, how much moved, what settings of the two runs differ; then the largest
+moves of headline quantities beside the noise over seeds, then each table in a line, claims last.
 
-Costs, such as times, are shown where both have them and never judged. Exit status: 1 if two runs differ in a judged
-cell, or a cell, row, column or table of one is missing in the other; 2 if the comparison cannot be made (a path that
-does not exist, a file that is no table, an unknown option); else 0, and so with --published whatever the verdicts.
+Two runs of ours, or a run and the accepted numbers, are compared exactly if no tolerance is given: one seed gives the
+same numbers to the last bit, whatever the processor and the number of threads. With --published, OLD was printed in a
+paper: each number that the paper measured is judged by an interval of its own, and NEW may have more.
+
+Costs, such as times, are never judged. Exit status: 0 if nothing moved, and with --published; 1 if a judged cell moved,
+or a row, column or table is missing or new; 2 if the comparison cannot be made.
 """
 
 
@@ -37,26 +42,46 @@ does not exist, a file that is no table, an unknown option); else 0, and so with
 @click.argument("old", type=TABLE)
 @click.argument("new", type=TABLE)
 @click.option("--published", is_flag=True, help="OLD was printed in a paper.")
-@click.option("--markdown", type=FILE, default=None, help="Write the comparison as Markdown too.")
+@click.option("--tolerance", type=NOT_NEGATIVE, default=0.0, help="Numbers that differ by at most this are equal.")
+@click.option("--relative", type=NOT_NEGATIVE, default=0.0, help="Likewise by at most this share of the old number.")
+@click.option("--columns", multiple=True, callback=split_names, help="Only these columns, such as p@1,macro_f.")
+@click.option("--all", "every_cell", is_flag=True, help="List each cell that moved.")
+@click.option("--markdown", type=FILE, default=None, help="Write it as Markdown too, short enough for a comment.")
 @click.pass_context
-def compare_command(ctx: click.Context, old: Path, new: Path, published: bool, markdown: Path | None) -> None:
-    """Compare, report, judge."""
+def compare_command(
+    ctx: click.Context,
+    old: Path,
+    new: Path,
+    published: bool,
+    tolerance: float,
+    relative: float,
+    columns: tuple[str, ...],
+    every_cell: bool,
+    markdown: Path | None,
+) -> None:
+    """Compare, tell, judge."""
+    if published and (tolerance or relative):
+        raise click.UsageError("--published judges by intervals; leave out --tolerance and --relative")
+    only = f"; only {', '.join(columns)}" if columns else ""
     try:
-        judge = Judge.of_project(CONFIG) if published else None
-        comparisons = compare(old, new, judge)
-        first = "" if published else agreement(*compared_fingerprints(old, new))
-    except XmlcError as error:
+        if published:
+            comparisons = compare(old, new, Judge.of_project(CONFIG), columns=columns)
+            told = tell_published(comparisons, f"old: {old}, new: {new}; each by an interval of its own{only}")
+        else:
+            comparisons = compare(old, new, tolerance=Tolerance(tolerance, relative), columns=columns)
+            within = [f"{tolerance:g}"] * bool(tolerance) + [f"{100 * relative:g} % of old"] * bool(relative)
+            how = f"equal within {' or '.join(within)}" if within else "exact"
+            runs = Runs.read(RUNS) if RUNS.is_file() else Runs()
+            told = tell_runs(
+                comparisons, *compared_fingerprints(old, new), f"old: {old}, new: {new}; {how}{only}", runs
+            )
+        if markdown:
+            with atomic_file(markdown) as temporary:
+                temporary.write_text(to_markdown(told), encoding="utf-8")
+    except (XmlcError, OSError) as error:  # whose status elsewhere, 1, would say that numbers moved
         click.echo(f"xmlc: error: {error}", err=True)
         ctx.exit(2)
-    how = "each cell by an interval of its own" if published else "exact"
-    title = f"old: {old}, new: {new}; {how}"
-    if markdown:
-        with atomic_file(markdown) as temporary:
-            text = to_markdown(comparisons, title, published)
-            temporary.write_text(f"**{first}**\n\n{text}" if first else text, encoding="utf-8")
-    if first:
-        click.echo(first)
-    click.echo(to_text(comparisons, title, published), nl=False)
+    click.echo(to_text(told, every_cell), nl=False)
     if not all(comparison.same for comparison in comparisons):
         ctx.exit(1)
 
@@ -64,8 +89,8 @@ def compare_command(ctx: click.Context, old: Path, new: Path, published: bool, m
 ACCEPTING = """Replace the accepted tables, REFERENCE/<suite>/, by those of the current run, TABLES/<suite>/*.csv.
 
 Only suites with a folder in REFERENCE and only tables that the run made are replaced; all other accepted tables stay as
-they are. Costs (times, memory) and numbers of threads are left out, so that `git diff` shows the numbers that moved and
-nothing else.
+they are. Costs (times, memory) and numbers of threads are left out, so that `git diff` shows the numbers that moved;
+beside claims it shows the data and settings behind them.
 """
 
 

@@ -14,6 +14,7 @@ from xmlc.numbers.columns import column
 from xmlc.numbers.fingerprint import Fingerprint, of_parts, of_table, read_table
 from xmlc.numbers.long import TextRows, quantities_of, read_rows, text_rows
 from xmlc.numbers.made_of import MadeOf, same_data
+from xmlc.numbers.settings import Settings
 from xmlc.papers import every_table, table_of
 from xmlc.papers.claims import CLAIMS
 from xmlc.papers.printing import text_of
@@ -75,6 +76,14 @@ class Comparison:
         Columns, rows or the whole table that only one side has.
     printed : bool
         Whether the left side is a paper's.
+    paper, table : str
+        Its suite and its name there.
+    rows : tuple of dict
+        Of both sides, as text, with the deviations of all columns.
+    settings : tuple of Settings
+        Behind both sides, as far as they are known.
+    titles : dict of str to str
+        Names in print that the suite gives its models.
     """
 
     name: str
@@ -82,24 +91,40 @@ class Comparison:
     cells: list[Cell] = field(default_factory=list)
     parts: list[UnmatchedPart] = field(default_factory=list)
     printed: bool = False
+    paper: str = ""
+    table: str = ""
+    rows: tuple[TextRows, TextRows] = field(default_factory=lambda: ({}, {}))
+    settings: tuple[Settings, Settings] = field(default_factory=lambda: ({}, {}))
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     def counts(self, kind: Kind | None = None) -> Counter[Verdict]:
-        """Count the judged cells by verdict, all or of one kind.
+        """Count the judged cells by verdict, all or of one kind."""
+        return Counter(cell.verdict for cell in self.judged() if kind in (None, cell.kind))
 
-        A statistic that a paper prints in each row of a dataset is one cell.
-        """
-        judged = [cell for cell in self.cells if cell.judged and kind in (None, cell.kind)]
+    def judged(self) -> list[Cell]:
+        """Return the judged cells; a statistic that a paper prints in each row of a dataset is one."""
+        judged = [cell for cell in self.cells if cell.judged]
         if self.printed and "dataset" in self.keys:
             place = self.keys.index("dataset")
             named = {(cell.key[place:place + 1] if cell.kind is Kind.DATASET else cell.key, cell.column): cell
                      for cell in judged}  # fmt: skip
             judged = list(named.values())
-        return Counter(cell.verdict for cell in judged)
+        return judged
 
     @property
     def same(self) -> bool:
         """Say whether two tables of ours are equal; beside a paper's table nothing has to be."""
-        return self.printed or not (self.parts or any(c.verdict is not Verdict.EQUAL for c in self.cells if c.judged))
+        return self.printed or not (self.parts or self.moved())
+
+    def compared(self) -> list[Cell]:
+        """Return the judged cells of rows and columns that both sides have: the others are named with their part."""
+        rows = {part.name for part in self.parts if part.kind == "row"}
+        columns = {part.name[0] for part in self.parts if part.kind == "column"}
+        return [cell for cell in self.judged() if cell.key not in rows and cell.column not in columns]
+
+    def moved(self) -> list[Cell]:
+        """Return those of them that are not equal."""
+        return [cell for cell in self.compared() if cell.verdict is not Verdict.EQUAL]
 
 
 def compare(
@@ -133,35 +158,39 @@ def compare(
     Raises
     ------
     XmlcError
-        A path does not exist, a file is no table of a suite, a key is missing or names two rows.
+        A path does not exist, a file is no table of a suite, a key is missing or names two rows, no table has one of
+        the columns.
     """
     for path in (left, right):
         if not path.exists():
             raise XmlcError(f"{path}: no such table or folder of tables")
     if left.is_dir() != right.is_dir():
         raise XmlcError(f"{left} and {right}: one is a folder and one a file; expected two of a kind")
-    if not left.is_dir():
-        return [_compare_files(left.name, left, right, published, tolerance, columns)]
-    names = sorted(_tables(left, left) | _tables(right, left), key=in_order)
-    if not names:
+    files = {left.name: (left, right)}
+    if left.is_dir():
+        names = sorted(_tables(left, left) | _tables(right, left), key=in_order)
+        files = {name: (left / name, right / name) for name in names}
+    if not files:
         raise XmlcError(f"{left} and {right}: neither holds a table (*.csv)")
     comparisons = []
-    for name in names:
-        there = (left / name).exists(), (right / name).exists()
-        if all(there) or (published and there[0]):
-            comparisons.append(_compare_files(name, left / name, right / name, published, tolerance, columns))
+    for name, (old, new) in files.items():
+        if old.exists() and (published or new.exists()):
+            comparisons.append(_compare_files(name, old, new, published, tolerance, columns))
         elif not published:
-            part = UnmatchedPart("table", (name,), Verdict.MISSING if there[0] else Verdict.NEW)
+            part = UnmatchedPart("table", (name,), Verdict.MISSING if old.exists() else Verdict.NEW)
             comparisons.append(Comparison(name, (), parts=[part]))
+    there = quantities_of([row for one in comparisons for rows in one.rows for row in rows.values()])
+    if unknown := [name for name in columns if name not in there]:
+        raise XmlcError(f"no table has a column {unknown[0]!r}; expected some of {', '.join(there)}")
     return comparisons
 
 
-def in_order(name: str) -> tuple[str, bool, bool, int, str]:
-    """Sort tables by suite, within it numbered ones by their number, then the others, claims last."""
+def in_order(name: str) -> tuple[bool, str, bool, int, str]:
+    """Sort tables by suite, within it numbered ones by their number, then the others; claims of all suites last."""
     suite, _, file = name.rpartition("/")
     stem = file.removesuffix(".csv")
     number = stem.removeprefix("table")
-    return (suite, stem == CLAIMS, not number.isdecimal(), int(number) if number.isdecimal() else 0, stem)
+    return (stem == CLAIMS, suite, not number.isdecimal(), int(number) if number.isdecimal() else 0, stem)
 
 
 def _tables(folder: Path, of: Path) -> set[str]:
@@ -191,18 +220,20 @@ def _compare_files(
     name: str, left: Path, right: Path, published: Judge | None, tolerance: Tolerance, columns: Collection[str]
 ) -> Comparison:
     paper, definition = definition_of(left, right)
-    before = read_rows(left, definition.keys)
-    after = read_rows(right, definition.keys) if right.exists() else {}  # of a paper's table nothing was run
-    if definition.name == CLAIMS and not published:
-        ours = MadeOf.beside(right)
-        if ours is None or not same_data(MadeOf.beside(left), ours.digests):
-            return Comparison(name, definition.keys, parts=[UnmatchedPart("table", (name,), Verdict.OTHER_DATA)])
-    if columns:
-        before, after = ({key: {c: row[c] for c in row if c in columns} for key, row in rows.items()}
-                         for rows in (before, after))  # fmt: skip
+    made = MadeOf.beside(left), MadeOf.beside(right)
+    # Of a paper's table nothing may have been run.
+    rows = read_rows(left, definition.keys), read_rows(right, definition.keys) if right.exists() else {}
+    before, after = ({key: {c: row[c] for c in row if not columns or c in columns} for key, row in side.items()}
+                     for side in rows)  # fmt: skip
     if published:
-        return compare_with_print(name, paper, definition, before, after, published)
-    return compare_rows(name, definition.keys, before, after, tolerance)
+        result = compare_with_print(name, paper, definition, before, after, published)
+    elif definition.name == CLAIMS and not (made[1] and same_data(made[0], made[1].digests)):
+        result = Comparison(name, definition.keys, parts=[UnmatchedPart("table", (name,), Verdict.OTHER_DATA)])
+    else:
+        result = compare_rows(name, definition.keys, before, after, tolerance)
+    old, new = (one.settings if one else {} for one in made)
+    titles = made[1].titles if made[1] else {}
+    return replace(result, paper=paper, table=definition.name, rows=rows, settings=(old, new), titles=titles)
 
 
 def compared_fingerprints(left: Path, right: Path) -> tuple[Fingerprint, Fingerprint]:
@@ -267,7 +298,9 @@ def compare_with_print(
 
 
 def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
-    """Put the tables that were made in the place of the accepted ones, without costs; of claims also their data.
+    """Put the tables that were made in the place of the accepted ones, without costs.
+
+    What the claims among them are about, and with which settings they were made, is kept beside them.
 
     Costs differ from run to run, so that a difference of two accepted versions would show more than moved numbers.
 
@@ -296,7 +329,7 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
     said = []
     for file in made:
         old = reference / file.parent.name / file.name
-        line = equal_line(sum((c.counts() for c in compare(old, file)), Counter())) if old.exists() else "new table"
+        line = equal_line(compare(old, file)[0].counts()) if old.exists() else "new table"
         table = read_table(file)
         with atomic_file(old) as temporary:
             kept = table[[name for name in table if not column(name).cost]]
