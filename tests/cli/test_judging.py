@@ -1,7 +1,9 @@
-"""`xmlc compare`: its exit status, and what it prints first."""
+"""`xmlc compare`: its exit status, which comes through make too, and what it prints first."""
 
 import math
+import os
 import shutil
+import subprocess
 
 import pandas as pd
 import pytest
@@ -78,3 +80,18 @@ def test_the_last_bit_of_one_number_turns_the_comparison_red(tmp_path, capsys):
     status, out, _ = compared(capsys, reference, new)
     assert (status, out.splitlines()[1][:5]) == (1, "1 of ")
     assert f"  bibtex, PLT, STO, Macro-F  {old} -> {changed}  " in out
+
+
+@pytest.mark.parametrize("status", [0, 1, 2])
+def test_make_hands_the_status_on(tmp_path, status):
+    """With an `xmlc` in its environment that ends so, and all of the environment there."""
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin/xmlc"
+    program.write_text(f"#!/bin/sh\nexit {status}\n")
+    program.chmod(0o755)
+    (tmp_path / "has-base").touch()
+    # make takes settings of the make that runs the tests from its environment.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    command = ["make", "-C", ROOT, "compare", f"ENV={os.path.relpath(tmp_path, ROOT)}"]
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert found.returncode == status, found.stderr
