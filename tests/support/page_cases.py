@@ -1,17 +1,23 @@
 """A small finished run: records, tables, what the paper prints, what was accepted before, one figure, one failure."""
 
 from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
 
+from record_files import as_record
 from report_cases import every_method, ranking, thresholds, write
 from suite_cases import write_suite
 
+from xmlc.numbers.long import Source
 from xmlc.numbers.made_of import MadeOf, finished_tables
 from xmlc.papers.building import build_table, draw_figure, write_table
 from xmlc.papers.plan import SuitePlan
 from xmlc.papers.plotting import write_figure
 from xmlc.report.failures import failures
 from xmlc.report.judge import Judge
-from xmlc.report.page.content import Folders, page_of
+from xmlc.report.page.content import page_of
+from xmlc.report.page.tables import Passports
+from xmlc.report.page.winners import contests_of
 
 PAPER = "plt2016"
 # Of table2: what seed 0 gives on yeast with fta is 40 exactly, with sto 35, with ofo 42; seed 1 gives .04 more.
@@ -77,9 +83,49 @@ SPLIT = frozenset({(PAPER, "yeast")})
 
 def page_of_run(run, judge=None):
     """Return the page of a small run; of the paper's datasets only yeast's split is known."""
-    folders = Folders(run / "results/figures", run / "results/reference", run / "config")
     tables = finished_tables(run / "results/tables", [PAPER])
-    return page_of(tables, failures(run / "logs"), judge or Judge(same_split=SPLIT), folders)
+    return page_of(tables, failures(run / "logs"), judge or Judge(same_split=SPLIT), run / "results/reference", run)
+
+
+class Reader(HTMLParser):
+    """Collects tags with their attributes, and the text outside script and style."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.text, self.within = [], [], []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        self.within.append(tag)
+
+    def handle_endtag(self, tag):
+        while self.within and self.within.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        if not {"script", "style"} & set(self.within):
+            self.text.append(data)
+
+
+def cell(page, table, panel, row, heading):
+    """The cell of a printed table by the names of its row and its heading."""
+    found = next(t for t in page.papers[0].tables if t.title == table).panels[panel]
+    cells = next(cells for names, cells in found.rows if list(names) == row)
+    return cells[found.headings.index(heading)]
+
+
+def contests(*records, earlier=(), known=()):
+    """The contests of hand-made records."""
+    given, others = ([Source(Path(f"{kind}{i}"), as_record(one)) for i, one in enumerate(some)]
+                     for kind, some in (("r", records), ("e", earlier)))  # fmt: skip
+    return contests_of(given, others, known, Passports([*given, *others]))
+
+
+def shown(contest, heading):
+    """A column by the names of the models."""
+    place = contest.panel.headings.index(heading)
+    return {names[0]: cells[place] for names, cells in contest.panel.rows}
 
 
 def plan_with(tables, figures=None):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,7 +12,6 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
 from xmlc.numbers.made_of import SUFFIX, MadeOf, finished_tables
 from xmlc.papers.building import build_table
-from xmlc.papers.claims import claims_line
 from xmlc.papers.latex import panel_to_latex
 from xmlc.papers.plan import plan_of
 from xmlc.papers.printing import select, to_markdown
@@ -30,9 +29,6 @@ from xmlc.suites.settings import Settings, last_settings, read_config
 from xmlc.suites.suite import CONFIG
 
 TABLES, LOGS = Path(paths.TABLES), Path(paths.LOGS)
-
-if TYPE_CHECKING:
-    from xmlc.report.page.content import Page, PagePaper
 
 
 SHOWING = """Print Markdown tables and name other result files.
@@ -114,33 +110,21 @@ def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[
 @click.option("--contributed", is_flag=True, help="Show the runs in results/reference/contributed, too.")
 @click.option("--out", type=FILE, default=paths.PAGE, show_default=True, help="HTML file to write.")
 def report_command(reference: Path, contributed: bool, out: Path) -> None:
-    """Gather, render, write; print the headlines."""
-    from xmlc.report.page.content import Folders, page_of  # of the extra `report`
+    """Gather, render, write; print who wins, then what became of the printed numbers."""
+    from xmlc.report.page.content import page_of  # of the extra `report`
     from xmlc.report.page.render import to_html
 
     papers = Settings.read(read_config(CONFIG / "config.yaml")).papers
     whole, stale = separate_stale(finished_tables(TABLES, papers))
     whole = merged([*whole, *contributed_tables()]) if contributed else whole
-    page = page_of(whole, failures(LOGS) + stale, Judge.of_project(CONFIG), Folders(reference=reference))
+    page = page_of(whole, failures(LOGS) + stale, Judge.of_project(CONFIG), reference)
     with atomic_file(out) as temporary:
         temporary.write_text(to_html(page), encoding="utf-8")
     for table in stale:
         click.echo(f"{table.step}: {table.reason}", err=True)
-    if page.own and page.best:
-        click.echo(page.headline)
-        for names, cells in page.best.rows:
-            by_precision, precision, by_f, f, _ = (cell.text for cell in cells)
-            click.echo(f"{names[0]}: best P@1 {precision} ({by_precision}), macro-F {f} ({by_f})")
-        return
-    for paper in page.papers:
-        click.echo(f"{paper.name}: {'; '.join(_headlines(paper))}")
-    if len(page.papers) > 1:
-        click.echo(f"together: {'; '.join(_headlines(page))}")
-
-
-def _headlines(about: Page | PagePaper) -> list[str]:
-    """Count the verdicts on cells, and on claims where there are some."""
-    return [about.tally.headline, *([claims_line(about.claims)] if about.claims else [])]
+    for one in page.contests:
+        click.echo(f"{one.name}: {one.headline}")
+    click.echo(page.outcome)
 
 
 @click.command(help="Write every number behind the finished tables as one long table (CSV), failures included.")

@@ -6,25 +6,33 @@ import math
 import re
 import shutil
 from dataclasses import replace
-from html.parser import HTMLParser
-from pathlib import Path
+from urllib.parse import unquote
+from xml.etree import ElementTree
 
-import page_cases
 import pytest
-from page_cases import HOSTILE, PAPER, SPLIT, make_table, page_of_run, small_run
-from record_files import as_record
-from report_cases import ranking, thresholds
+from page_cases import (
+    HOSTILE,
+    PAPER,
+    SPLIT,
+    Reader,
+    cell,
+    contests,
+    make_table,
+    page_of_run,
+    passport,
+    shown,
+    small_run,
+)
+from report_cases import dataset, inference, inferred_from_estimates, ranking, thresholds, write
 
 from xmlc.core.errors import XmlcError
 from xmlc.numbers.fingerprint import fingerprint
 from xmlc.numbers.made_of import MadeOf
+from xmlc.papers.building import write_table
 from xmlc.papers.claims import claims_line, counted
-from xmlc.papers.printing import write_table
-from xmlc.report.facts import Source
 from xmlc.report.judge import Judge
-from xmlc.report.page.content import Folders, page_of
-from xmlc.report.page.render import to_html
-from xmlc.report.page.tables import Passports
+from xmlc.report.page.content import page_of
+from xmlc.report.page.render import packed, places, to_html
 from xmlc.report.verdict import Verdict
 
 
@@ -43,34 +51,6 @@ def html(page):
     return to_html(page)
 
 
-class Reader(HTMLParser):
-    """Collects tags with their attributes, and the text outside script and style."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.tags, self.text, self.within = [], [], []
-        self.feed(html)
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append((tag, dict(attributes)))
-        self.within.append(tag)
-
-    def handle_endtag(self, tag):
-        while self.within and self.within.pop() != tag:
-            pass
-
-    def handle_data(self, data):
-        if not {"script", "style"} & set(self.within):
-            self.text.append(data)
-
-
-def cell(page, table, panel, row, heading):
-    """The cell of a printed table by the names of its row and its heading."""
-    found = next(t for t in page.papers[0].tables if t.title == table).panels[panel]
-    cells = next(cells for names, cells in found.rows if names == row)
-    return cells[found.headings.index(heading)]
-
-
 def test_each_cell_stands_beside_what_the_paper_prints(page):
     fta, sto = (cell(page, "Table 2", 0, ["yeast", "PLT"], method) for method in ("FTA", "STO"))
     assert (fta.text, fta.expected, fta.source, fta.verdict) == ("40.02 ± 0.03", "40.00", "paper", Verdict.INSIDE)
@@ -84,68 +64,106 @@ def test_each_cell_stands_beside_what_the_paper_prints(page):
     assert cell(page, "Table 2", 2, ["yeast", "PLT"], "FTA").verdict is Verdict.UNDECIDED  # 55 inner products
 
 
-def test_what_the_paper_does_not_print_stands_beside_what_was_accepted(page):
-    same, other = (cell(page, "Table 1", 1, ["yeast", model], "P@1 (%)") for model in ("PLT", "FastXML"))
-    assert (same.expected, same.source, same.verdict) == ("75.00", "reference", Verdict.EQUAL)
-    assert (other.text, other.expected, other.verdict) == ("60.00", "61.00", Verdict.DIFFERENT)
-    assert (same.difference, same.interval) == ("", "")
-    assert (other.difference, other.interval) == ("−1", "")
+def beside_accepted(page):
+    cells = [cell(page, "Table 1", 1, ["yeast", model], "P@1 (%)") for model in ("PLT", "FastXML")]
+    return [(one.text, one.expected, one.source, one.verdict, one.difference, one.interval) for one in cells]
 
 
-def test_beside_an_accepted_number_the_last_bit_counts_and_is_shown(run, tmp_path):
+def test_what_the_paper_does_not_print_stands_beside_what_was_accepted_of_the_same_seeds(run, page, tmp_path):
+    other = ("60.00", "61.00", "reference", Verdict.DIFFERENT, "−1", "")
+    assert beside_accepted(page) == [("75.00", "75.00", "reference", Verdict.EQUAL, "", ""), other]
     shutil.copytree(run, tmp_path, dirs_exist_ok=True)
     accepted = tmp_path / f"results/reference/{PAPER}/table1.csv"
-    accepted.write_text(accepted.read_text().replace("75.0", repr(math.nextafter(75, 0))))
+    before = accepted.read_text()
+    accepted.write_text(before.replace("75.0", repr(math.nextafter(75, 0))))  # the last bit counts, and is shown
     page = page_of_run(tmp_path)
-    changed = cell(page, "Table 1", 1, ["yeast", "PLT"], "P@1 (%)")
-    assert (changed.text, changed.expected, changed.verdict) == ("75.00", "75.00", Verdict.DIFFERENT)
-    assert changed.difference == "+1.4e-14"
-    text = "".join(Reader(to_html(page)).text)
-    assert "different" in text
-    assert "2 not as accepted before" in text
-
-
-def test_an_accepted_number_of_other_seeds_is_not_beside_ours(run, tmp_path):
-    shutil.copytree(run, tmp_path, dirs_exist_ok=True)
-    accepted = tmp_path / f"results/reference/{PAPER}/table1.csv"
-    header, *rows = accepted.read_text().splitlines()
+    assert beside_accepted(page) == [("75.00", "75.00", "reference", Verdict.DIFFERENT, "+1.4e-14", ""), other]
+    assert "2 not as accepted before" in "".join(Reader(to_html(page)).text)
+    header, *rows = before.splitlines()
     accepted.write_text("\n".join([header + ",seeds", rows[0] + ",5", rows[1] + ",1"]) + "\n")
-    page = page_of_run(tmp_path)
-    same, other = (cell(page, "Table 1", 1, ["yeast", model], "P@1 (%)") for model in ("PLT", "FastXML"))
-    assert (same.expected, same.verdict) == ("", None)
-    assert (other.expected, other.verdict) == ("61.00", Verdict.DIFFERENT)
+    assert beside_accepted(page_of_run(tmp_path)) == [("75.00", "", "", None, "", ""), other]
 
 
-def test_printed_results_come_first_then_claims_and_what_they_rest_on_is_folded(run, tmp_path):
+def test_models_come_first_then_tables_then_claims_and_what_they_rest_on_is_folded(run, tmp_path):
     shutil.copytree(run, tmp_path, dirs_exist_ok=True)
     made = make_table(tmp_path, "claims", [*tmp_path.glob("results/yeast/rankings/*.json")])
     page = page_of_run(tmp_path)
     (paper,) = page.papers
-    assert paper.tables[0].title == "Claims"
+    assert paper.statements.title == "Claims"
     assert page.claims == paper.claims == counted(made)
-    assert page.headline == page.tally.headline
     html = to_html(page)
-    signs = "<h1>", ">Printed results<", ">Claims<", f'<h2 id="{PAPER}"', claims_line(page.claims), "<h3>Claims"
+    line = claims_line(page.claims)
+    assert page.outcome == f"{page.tally.headline}; {line}"
+    signs = ["<h1>Results on yeast<", f"{page.outcome}.", 'id="on-yeast"', "<svg", "<h3>Table 1", 'id="verdicts"']
+    signs.append(f"<details{' open' * paper.told}><summary>{PAPER}: {line}")
     assert [html.index(sign) for sign in signs] == sorted(html.index(sign) for sign in signs)
     assert len(made.frame) > page.claims.total() > page.claims["no data"] > 0  # verbatim ones, without costs
     folded = sum(panel.detail for panel in made.panels)
     assert sum(tag == "details" for tag, _ in Reader(html).tags) >= folded > 0
 
 
-def test_the_page_of_data_that_no_paper_prints_begins_with_their_results(tmp_path, monkeypatch):
-    monkeypatch.setattr(page_cases, "PUBLISHED", page_cases.PUBLISHED.replace("yeast,", "bibtex,"))
-    small_run(tmp_path)
-    make_table(tmp_path, "claims", [*tmp_path.glob("results/yeast/rankings/*.json")])
+def test_a_row_of_a_model_has_its_ranking_and_its_best_label_sets():
+    sets = [thresholds(method="sto", f=0.5), thresholds(method="fta", f=0.4), thresholds(method="for-micro-f", f=0.9)]
+    records = [*sets, inferred_from_estimates(method="gfm", f=0.6), ranking(), ranking(model="fastxml", p1=0.8)]
+    (own,) = contests(*records)
+    (printed,) = contests(*records, known={"yeast"})
+    p, f = "P@1 (%)", "Macro-F, labels present (%)"
+    assert list(shown(own, p)) == ["FastXML", "PLT"]  # by P@1
+    assert (shown(own, p)["FastXML"].best, shown(own, p)["PLT"].best) == (True, False)
+    best = shown(own, f)["PLT"]
+    assert (best.text, best.by, best.order) == ("20.00", "GFM", pytest.approx(20))  # .6 / 3; STO has .5 / 3
+    assert shown(own, "Macro-F, 0/0 = 1 (%)")["PLT"].text == "60.00"
+    assert (shown(own, "Instance-F (%)")["PLT"].text, shown(own, f)["FastXML"].text) == ("60.00", "–")
+    costs = [shown(own, name)["PLT"].text for name in ("Train (s)", "Predict (ms)", "Model (MB)")]
+    assert costs == ["90", "0.0123", "2.50"]
+    # Over labels present where no paper prints the set, with 0/0 = 1 as papers do elsewhere.
+    assert own.headline == "best P@1 80.00 (FastXML), Macro-F, labels present 20.00 (PLT, GFM)"
+    assert printed.headline == "best P@1 80.00 (FastXML), Macro-F 60.00 (PLT, GFM)"
+    assert own.panel.headings.index(f) < printed.panel.headings.index(f)
+    assert [point.front for point in own.plot.points] == [True, False]  # of equal times the better
+
+
+def test_models_that_seeds_do_not_tell_apart_are_tied_and_a_limit_is_never_the_best():
+    p1 = {"plt": (0.70, 0.72), "fastxml": (0.71, 0.70), "swnn": (0.60, 0.62), "oracle": (0.90, 0.90)}
+    records = [ranking(model=model, seed=seed, p1=one) for model, ones in p1.items() for seed, one in enumerate(ones)]
+    cells = shown(*contests(*records), "P@1 (%)")
+    assert {name: (cell.best, cell.tied) for name, cell in cells.items()} == {
+        "oracle": (False, False), "PLT": (True, False), "FastXML": (False, True), "SWNN": (False, False),
+    }  # fmt: skip
+    one_seed = shown(*contests(ranking(), ranking(model="fastxml", p1=0.7499)), "P@1 (%)")
+    assert not any(cell.tied for cell in one_seed.values())
+
+
+def test_own_datasets_come_first_then_it_goes_by_labels_and_earlier_runs_are_last():
+    def of(name, m, time):
+        return ranking(name, dataset=dataset(name) | {"m": m}, passport=passport(time=f"2026-11-{time}T10:00:00Z"))
+
+    given = [of("large", 900, 21), of("mine", 500, 21), of("small", 6, 21), of("mine-too", 501, 20)]
+    unfinished = inference("never", finished=False)
+    found = contests(*given, unfinished, earlier=[of("old", 7, 19)], known={"large", "small", "old"})
+    assert [(one.name, one.made, one.earlier) for one in found] == [
+        ("mine", "2026-11-21", False), ("mine-too", "2026-11-20", False), ("small", "2026-11-21", False),
+        ("large", "2026-11-21", False), ("old", "2026-11-19", True),
+    ]  # fmt: skip
+
+
+def test_datasets_of_earlier_runs_stay_and_say_when_they_were_made(run, tmp_path):
+    shutil.copytree(run, tmp_path, dirs_exist_ok=True)
+    before = passport(time="2026-11-20T10:00:00Z")
+    settings = {"hyperparameters": {"arity": 2}, "passport": passport(time="2026-11-19T10:00:00Z")}
+    for seed, changes in enumerate(({"passport": before}, settings)):  # the second is of a run before that
+        file = tmp_path / f"results/scene/plt/seed{seed}/full/ranking.json"
+        file.parent.mkdir(parents=True)
+        (path,) = write(file.parent, [ranking("scene", seed=seed) | changes])
+        path.rename(file)
+    (tmp_path / "results/scene/plt/seed1/full/inference").mkdir()
+    (tmp_path / "results/scene/plt/seed1/full/inference/gfm.json").write_text("no record")
     page = page_of_run(tmp_path)
-    assert page.own
-    assert page.headline == "Results on yeast"
-    ((names, cells),) = page.best.rows
-    # The best by macro-F is OFO (a, b), the mean of two seeds, of which the labels with 0/0 are a half.
-    assert (names, [one.text for one in cells]) == (["yeast"], ["PLT", "75.00", "PLT, OFO (a, b)", "43.02", "21.51"])
-    html = to_html(page)
-    signs = "<h1>Results on yeast", ">Best on each dataset<", "<figure", "<h3>Table 1", "<h3>Claims"
-    assert [html.index(sign) for sign in signs] == sorted(html.index(sign) for sign in signs)
-    assert "printed results run again:" not in html
+    assert page.headline == "Results on yeast, scene"
+    assert [(one.name, one.earlier, one.made) for one in page.contests][1:] == [("scene", True, "2026-11-20")]
+    assert shown(page.contests[1], "P@1 (%)")["PLT"].text == "75.00"
+    text = " ".join("".join(Reader(to_html(page)).text).split())
+    assert "scene 14 labels, printed by no paper; of an earlier run; made 2026-11-20" in text
 
 
 def test_claims_are_beside_accepted_ones_of_the_same_data_only(run, tmp_path):
@@ -191,12 +209,8 @@ def test_what_was_not_run_is_listed_with_the_reason_of_a_failure(page):
     rows = dict((tuple(names), cells) for names, cells in table.not_run.rows)
     assert set(rows) == {("yeast", "FastXML", "FTA"), ("wiki10-31k", "PLT", "FTA")}
     failed = rows["yeast", "FastXML", "FTA"][0]
-    assert (failed.text, failed.expected, failed.verdict, failed.reason) == (
-        "–",
-        "17.04",
-        Verdict.FAILED,
-        "no <room> left",
-    )
+    assert (failed.text, failed.expected, failed.verdict) == ("–", "17.04", Verdict.FAILED)
+    assert failed.reason == "no <room> left"
 
 
 def test_a_number_has_the_passports_of_its_own_records_one_for_each_seed(page):
@@ -207,8 +221,12 @@ def test_a_number_has_the_passports_of_its_own_records_one_for_each_seed(page):
     assert lines[0]["machine"] == "A <fast> CPU"
     assert lines[0]["threads"] == "2"
     assert "numpy 2.4.6" in lines[0]["versions"]
-    assert lines[0]["this step"] == "5.25 s, whole process"
+    assert lines[0]["whole step"] == "5.25 s"
     assert told[0]["command"].endswith(lines[0]["record"])
+    texts, passports = packed(told).values()
+    assert ["PLT, STO", "seed: 1"] == [texts[passports[1][place]] for place in (0, 2)]
+    assert texts[passports[0][-1]] == "snakemake --cores 2 --force "
+    assert (places([3, 4, 5]), places([3, 5]), places([4])) == ("3-5", "3 5", "4")
 
 
 def test_numbers_with_settings_from_printed_results_are_marked_and_counted(run, html):
@@ -222,7 +240,7 @@ def test_numbers_with_settings_from_printed_results_are_marked_and_counted(run, 
 
 def test_no_table_is_an_error_that_says_what_to_do(tmp_path):
     with pytest.raises(XmlcError, match="make demo"):
-        page_of([], [], Judge(), Folders())
+        page_of([], [], Judge())
 
 
 def test_every_value_is_escaped(html):
@@ -239,7 +257,7 @@ def test_the_page_brings_everything_and_lets_nothing_in(html):
     addresses = [a[name] for _, a in reader.tags for name in ("src", "href", "xlink:href", "action") if a.get(name)]
     assert addresses
     assert all(address.startswith(("#", "data:")) for address in addresses)
-    assert not re.search(r"@import|url\((?!#)", html)
+    assert not re.search(r"@import|url\((?!#|%23)", html)
     identifiers = [a["id"] for _, a in reader.tags if "id" in a]
     assert len(identifiers) == len(set(identifiers))
     assert {address[1:] for address in addresses if address.startswith("#")} <= set(identifiers)
@@ -266,29 +284,11 @@ def test_the_same_run_gives_the_same_page(page, html):
 
 
 def test_figures_are_images_in_the_page(run, html):
-    shown = {a["alt"]: a["src"].partition(",") for tag, a in Reader(html).tags if tag == "img"}
-    assert [*shown] == [f"Figure 1, {PAPER}", f"Quality against time, {PAPER}"]
-    assert {start for start, _, _ in shown.values()} == {"data:image/svg+xml;base64"}
-    drawn = base64.b64decode(shown[f"Figure 1, {PAPER}"][2])
-    assert drawn == (run / f"results/figures/{PAPER}/figure1.svg").read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("about", "name", "titles"),
-    [
-        ({"model": "oplt-b", "passes": "3"}, "p@1", ["OPLT-B, 3 passes"]),
-        ({"model": "plt"}, "p@1", ["PLT"]),
-        ({"model": "plt", "method": "sto"}, "macro_f", ["PLT, STO"]),
-        ({"model": "plt"}, "fta", ["PLT, FTA"]),  # a method's macro-F in a table of rankings
-        ({"model": "plt", "tuned_for": "macro_f2"}, "macro_f", ["PLT, for-macro-f2"]),
-        ({}, "m", ["OPLT-B, 1 pass"]),  # of a dataset: any record tells it
-    ],
-)
-def test_a_cell_finds_its_record(about, name, titles):
-    models = ("oplt-b-1-pass", "oplt-b-3-passes", "plt")
-    records = [ranking(model=model) for model in models] + [thresholds(method=method) for method in ("fta", "sto")]
-    records += [thresholds(method="for-macro-f2"), ranking("scene")]
-    sources = [Source("p", Path(f"{place}.json"), as_record(record)) for place, record in enumerate(records)]
-    passports = Passports(sources)
-    found = passports.record_numbers("p", "ranking", {"dataset": "yeast"} | about, name)
-    assert [passports.shown[place]["title"] for place in found] == titles
+    ((alt, address),) = ((a["alt"], a["src"]) for tag, a in Reader(html).tags if tag == "img")
+    assert alt == f"Figure 1, {PAPER}"
+    start, _, svg = address.partition(",")
+    assert start == "data:image/svg+xml"
+    file = run / f"results/figures/{PAPER}/figure1.svg"
+    drawn, theirs = (ElementTree.fromstring(text) for text in (unquote(svg), file.read_text()))
+    theirs.remove(theirs.find("{*}metadata"))
+    assert [one.tag for one in drawn.iter()] == [one.tag for one in theirs.iter()]

@@ -1,43 +1,30 @@
-"""Contents of the page as plain values: papers, tables, figures as SVG, the best model of each dataset."""
+"""Contents of the page as plain values: papers, tables, figures as SVG, the models of each dataset."""
 
 from __future__ import annotations
 
-import base64
-import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
-from matplotlib.figure import Figure
+from markupsafe import Markup
 
 from xmlc.core.errors import XmlcError
-from xmlc.metrics.measures import MEASURE_METHODS
-from xmlc.numbers.columns import MISSING, column
 from xmlc.numbers.fingerprint import TABLE, Fingerprint, of_parts
-from xmlc.numbers.long import Key, Row, Rows, Source, average, key_by, long_of, read_rows
+from xmlc.numbers.long import Source, read_rows
 from xmlc.numbers.made_of import MadeOf
 from xmlc.numbers.passports import passport_of
-from xmlc.numbers.titles import LIMITS, method_title, model_title
 from xmlc.papers import figure_of
 from xmlc.papers.building import Known, build_table, sources_of
-from xmlc.papers.claims import CLAIMS, Word, counted
-from xmlc.papers.common.figures import COSTS, pareto
-from xmlc.papers.plotting import METADATA, SETTINGS
+from xmlc.papers.claims import CLAIMS, Word, claims_line, counted
 from xmlc.papers.table import Table
-from xmlc.records.ranking import COST_COLUMNS, RankingRecord
-from xmlc.records.thresholds import ThresholdRecord
 from xmlc.report.compare import Comparison, beside_print, outcome_of, published_lines
-from xmlc.report.contribute import origin_of
 from xmlc.report.failures import Failure
 from xmlc.report.judge import Judge
 from xmlc.report.page.tables import (
     REFERENCE,
-    PageCell,
-    PagePanel,
     PageTable,
     Passports,
     ShownPassport,
@@ -45,24 +32,27 @@ from xmlc.report.page.tables import (
     accepted_cells,
     count,
 )
-from xmlc.report.verdict import OUTCOMES, Verdict
+from xmlc.report.page.winners import Contest, contests_of, earlier_sources, printed_datasets
+from xmlc.report.verdict import Verdict
 from xmlc.suites import paths
-from xmlc.suites.suite import find_suite
+from xmlc.suites.suite import CONFIG, OWN, find_suite
 
-PARETO = "pareto"
-PARETO_COSTS = [COST_COLUMNS[name][0] for name in COSTS]
+FEW = 3  # datasets that a heading names
+# Of a drawing: what draws nothing; an attribute; in it a number of which one decimal is enough for any screen.
+NO_SHAPE = re.compile(r'<\?.*?\?>|<!.*?>|<metadata>.*?</metadata>|(?<=<g) id="[^"]*"', re.DOTALL)
+QUOTED, LONG_NUMBER = re.compile(r'"[^"]*"'), re.compile(r"(?<![\d.])([1-9]\d+\.\d)\d+")
 CONTRIBUTED = "§"  # behind numbers of runs of others
 NUMBERED = re.compile(r"^Figure \d+( of \w+)?: ")
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure: its title, its caption, and the image itself, as a data address of its SVG."""
+    """A figure: its title, its caption, and the image itself; see `data_address`."""
 
     identifier: str
     title: str
     caption: str
-    address: str
+    address: Markup
 
 
 @dataclass(frozen=True)
@@ -99,12 +89,6 @@ class Tally:
         total = self.accepted.total()
         return f"{self.accepted[Verdict.EQUAL]} of {total} cells as accepted before (results/reference)" * bool(total)
 
-    @property
-    def shares(self) -> list[tuple[Verdict, int, float]]:
-        """Return verdict, number and percent of all printed measurements, for a bar."""
-        counts, total = self.outcome, self.outcome["printed"]
-        return [(one, n, 100 * n / total) for one in OUTCOMES if (n := counts[one])]
-
 
 @dataclass
 class PagePaper:
@@ -120,6 +104,16 @@ class PagePaper:
     #: The paper's statements by verdict; none where their table was not made.
     claims: Counter[Word] = field(default_factory=Counter)
 
+    @property
+    def statements(self) -> PageTable | None:
+        """The table of claims, if there is one."""
+        return next((table for table in self.tables if table.identifier == f"{self.name}-{CLAIMS}"), None)
+
+    @property
+    def told(self) -> bool:
+        """Say whether any of the claims can be told."""
+        return any(self.claims[word] for word in ("holds", "does not hold", "mixed"))
+
 
 @dataclass
 class Page:
@@ -133,14 +127,7 @@ class Page:
     made: str
     versions: list[str]
     machines: list[str]
-    datasets: list[str]
-    #: The best model of each dataset.
-    best: PagePanel | None
-
-    @property
-    def own(self) -> bool:
-        """Say whether no dataset was run that a paper prints: the page is about these data, not about papers."""
-        return not self.tally.outcome["run"]
+    contests: list[Contest]
 
     @property
     def claims(self) -> Counter[Word]:
@@ -149,21 +136,34 @@ class Page:
 
     @property
     def headline(self) -> str:
-        """Count the cells that the papers measured by verdict; of data that no paper prints, return their names."""
-        return f"Results on {', '.join(self.datasets)}" if self.own and self.datasets else self.tally.headline
+        """Name the datasets, or count them."""
+        names = [contest.name for contest in self.contests]
+        return f"Results on {f'{len(names)} datasets' if len(names) > FEW else ', '.join(names) or 'no dataset yet'}"
+
+    @property
+    def outcome(self) -> str:
+        """Say in one line what became of the printed numbers and of the papers' statements."""
+        return "; ".join([self.tally.headline, *([claims_line(self.claims)] if self.claims else [])])
 
 
-@dataclass(frozen=True)
-class Folders:
-    """Input folders of a page; the published tables are named by the provenance of the tables."""
-
-    figures: Path = Path(paths.FIGURES)
-    reference: Path = Path(paths.ACCEPTED)
-    config: Path = Path("config")
-
-
-def page_of(tables: Sequence[MadeOf], failed: list[Failure], judge: Judge, folders: Folders) -> Page:
+def page_of(
+    tables: Sequence[MadeOf],
+    failed: list[Failure],
+    judge: Judge,
+    reference: Path = Path(paths.ACCEPTED),
+    root: Path = Path(),
+) -> Page:
     """Gather the page of finished tables.
+
+    Parameters
+    ----------
+    tables : sequence of MadeOf
+    failed : list of Failure
+    judge : Judge
+    reference : Path
+        Folder of the accepted tables.
+    root : Path
+        Folder of the project, with figures, configuration, and results of earlier runs.
 
     Raises
     ------
@@ -175,7 +175,11 @@ def page_of(tables: Sequence[MadeOf], failed: list[Failure], judge: Judge, folde
     known: Known = {}
     used = sources_of(tables, known)
     sources = [source for source, _ in used]
-    passports = Passports(sources)
+    earlier = earlier_sources(root, known, {source.record.dataset_name for source in sources})
+    passports = Passports([*sources, *earlier])
+    published = next((made.published for made in tables if made.published), None)
+    synthetic = {source.record.dataset_name for source, of_papers in used if {*of_papers} <= {*OWN}}
+    contests = contests_of(sources, earlier, printed_datasets(published) | synthetic, passports)
     papers = [
         _paper(
             paper,
@@ -184,7 +188,8 @@ def page_of(tables: Sequence[MadeOf], failed: list[Failure], judge: Judge, folde
             next((made.published for made in tables if made.paper == paper and made.published), None),
             failed,
             judge,
-            folders,
+            reference,
+            root,
             passports,
         )
         for paper in dict.fromkeys(made.paper for made in tables)
@@ -200,8 +205,7 @@ def page_of(tables: Sequence[MadeOf], failed: list[Failure], judge: Judge, folde
         made=max((about.get("time", "") for about in abouts), default=""),
         versions=list(dict.fromkeys(versions)),
         machines=list(dict.fromkeys(about["cpu"] for about in abouts if about.get("cpu"))),
-        datasets=list(dict.fromkeys(source.record.dataset_name for source in sources)),
-        best=best_of(sources),
+        contests=contests,
     )
 
 
@@ -215,13 +219,14 @@ def _paper(
     published: Path | None,
     failed: list[Failure],
     judge: Judge,
-    folders: Folders,
+    reference: Path,
+    root: Path,
     passports: Passports,
 ) -> PagePaper:
-    suite = find_suite(name, folders.config)
+    suite = find_suite(name, root / CONFIG)
     built, accepted = [], Counter[Verdict]()
     for table in tables:
-        joined = TableOnPage(table, accepted_cells(table, folders.reference), judge, failed, passports)
+        joined = TableOnPage(table, accepted_cells(table, reference), judge, failed, passports)
         # A table that is part of another in the paper has no file of its own; the rest is counted with that other.
         file = published / name / f"{table.name}.csv" if published else None
         built.append(joined.page_table(read_rows(file, table.keys) if file and file.is_file() else {}))
@@ -239,28 +244,24 @@ def _paper(
         suite.title if suite else name,
         of_parts({table.name + TABLE: page_table.fingerprint for table, page_table in zip(tables, built)}),
         built,
-        _drawings(name, sources, folders.figures / name),
+        [_drawing(name, file) for file in sorted((root / paths.FIGURES / name).glob("*.svg"))],
         Tally(beside_print(name, published, by_name, judge) if published else [], accepted),
         left_out,
         counted(by_name[CLAIMS]) if CLAIMS in by_name else Counter(),
     )
 
 
-def _drawings(paper: str, sources: Sequence[Source], folder: Path) -> list[Drawing]:
-    """Return the finished figures, and a Pareto figure of the rankings if none is among them."""
-    drawings = [_drawing(paper, file.stem, file.read_bytes()) for file in sorted(folder.glob("*.svg"))]
-    rankings = [s.record for s in sources if isinstance(s.record, RankingRecord) and s.record.portion == "full"]
-    timed = [r for r in rankings if all(getattr(r.costs, key) is not None for key in PARETO_COSTS)]
-    if timed and all(drawing.identifier != f"{paper}-{PARETO}" for drawing in drawings):
-        drawings.append(_drawing(paper, PARETO, svg_of(pareto(paper, timed))))
-    return sorted(drawings, key=lambda drawing: drawing.identifier == f"{paper}-{PARETO}")
+def _drawing(paper: str, file: Path) -> Drawing:
+    number = file.stem.removeprefix("figure")
+    title = f"Figure {number}" if number.isdecimal() else "Quality against time" if number == "pareto" else number
+    return Drawing(f"{paper}-{file.stem}", title, _caption(paper, file.stem), data_address(file.read_text("utf-8")))
 
 
-def _drawing(paper: str, name: str, svg: bytes) -> Drawing:
-    number = name.removeprefix("figure")
-    title = f"Figure {number}" if number.isdecimal() else "Quality against time" if name == PARETO else name
-    address = f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
-    return Drawing(f"{paper}-{name}", title, _caption(paper, name), address)
+def data_address(svg: str) -> Markup:
+    """Return an image as the text of an attribute between ``'``; of long numbers one decimal stays."""
+    text = " ".join(NO_SHAPE.sub("", svg).split())
+    text = QUOTED.sub(lambda found: LONG_NUMBER.sub(r"\1", found[0]).replace(": ", ":").replace("; ", ";"), text)
+    return Markup("data:image/svg+xml," + "".join(f"%{ord(c):02X}" if c in "%#&'" else c for c in text))
 
 
 def _caption(paper: str, name: str) -> str:
@@ -271,55 +272,3 @@ def _caption(paper: str, name: str) -> str:
         return ""
     line = NUMBERED.sub("", text.strip().partition("\n")[0].removeprefix("Draw "))
     return line[:1].upper() + line[1:]
-
-
-HEADINGS = ["Best by P@1", "P@1 (%)", "Best by macro-F", "Macro-F (%)", "of it 0/0 = 1 (%)"]
-
-
-def best_of(sources: Iterable[Source]) -> PagePanel | None:
-    """Return a row for each dataset: the best model by P@1, the best model and method by macro-F, on the test set.
-
-    Means over seeds are compared; models that are given the truth, and thresholds for other measures, are left out. The
-    last column is the share of labels that macro-F counts as 1 because they are neither in the test set nor predicted.
-    None without such records.
-    """
-    compared = [source for source in sources if source.record.model_name not in LIMITS]
-    ranked = [s for s in compared if isinstance(s.record, RankingRecord) and s.record.portion == "full"]
-    tuned = [s for s in compared if isinstance(s.record, ThresholdRecord) and s.record.method not in MEASURE_METHODS]
-    by_precision = _best(average(long_of(ranked), key_by(("dataset", "model"))), "p@1")
-    by_f = _best(average(long_of(tuned), key_by(("dataset", "model", "method"))), "macro_f")
-    contributed = {source.record.dataset_name for source in compared if origin_of(source.path)[0]}
-    rows: list[tuple[Sequence[str], list[PageCell]]] = []
-    for dataset in {**by_precision, **by_f}:
-        cells = [PageCell(MISSING)] * len(HEADINGS)
-        if dataset in by_precision:
-            (_, model), row = by_precision[dataset]
-            cells[:2] = [PageCell(model_title(model)), _number(row["p@1"].value)]
-        if dataset in by_f:
-            (_, model, method), row = by_f[dataset]
-            convention = row["macro_f"].value - row["macro_f_zero"].value
-            title = f"{model_title(model)}, {method_title(method)}"
-            cells[2:] = [PageCell(title), _number(row["macro_f"].value), _number(convention)]
-        rows.append(([f"{dataset} {CONTRIBUTED}" if dataset in contributed else dataset], cells))
-    return PagePanel("", ["Dataset"], HEADINGS, rows) if rows else None
-
-
-def _best(rows: Rows, quantity: str) -> dict[str, tuple[Key, Row]]:
-    """Return the row of each dataset that has the highest number, the first of equal ones."""
-    best: dict[str, tuple[Key, Row]] = {}
-    for key, row in rows.items():
-        if key[0] not in best or row[quantity].value > best[key[0]][1][quantity].value:
-            best[key[0]] = key, row
-    return best
-
-
-def _number(value: float) -> PageCell:
-    return PageCell(column("macro_f").printed(value), value)
-
-
-def svg_of(figure: Figure) -> bytes:
-    """Draw a figure as SVG."""
-    file = io.BytesIO()
-    with mpl.rc_context(SETTINGS):
-        figure.savefig(file, format="svg", metadata=METADATA["svg"])
-    return file.getvalue()

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from importlib.resources import files
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from xmlc import __version__
+from xmlc.numbers.titles import LIMITS, model_title
 from xmlc.papers.claims import Word, claims_line
 from xmlc.report.page.content import CONTRIBUTED, Page
+from xmlc.report.page.tables import ShownPassport
 from xmlc.report.verdict import OUTCOMES, Verdict
 
 ROOM = "xmlc.report.page"
@@ -43,11 +47,12 @@ WORDS: dict[Word, str] = {
 def to_html(page: Page) -> str:
     """Return the page; every value in it is escaped, and its policy lets a browser load nothing else.
 
-    Of the drawings, which are markup themselves, `xmlc.report.page.content.inline` has left nothing but shapes.
+    Drawings are images, in which a browser runs nothing.
     """
     environment = Environment(
         loader=PackageLoader(ROOM), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     script = Markup(_template("report.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.get_template("report.html.j2").render(
@@ -62,10 +67,34 @@ def to_html(page: Page) -> str:
         class_of_word=lambda text: next((kind for word, kind in WORDS.items() if text.startswith(word)), ""),
         claims_line=claims_line,
         style=Markup(_template("report.css")),
+        places=places,
+        passports=packed(page.passports),
+        limits=map(model_title, LIMITS),
         script=script,
         digest=digest,
         version=__version__,
     )
+
+
+def places(numbers: Sequence[int]) -> str:
+    """Write numbers of passports, ``3-7`` for those that follow each other."""
+    first, last = numbers[0], numbers[-1]
+    follow = len(numbers) > 1 and list(numbers) == list(range(first, last + 1))
+    return f"{first}-{last}" if follow else " ".join(map(str, numbers))
+
+
+def packed(passports: Sequence[ShownPassport]) -> dict[str, list[Any]]:
+    """Return passports as lists of places in a list of texts: most texts are those of many passports.
+
+    A list begins with the title and ends with the command, of which the path of the record is left out.
+    """
+    texts: dict[str, int] = {}
+    lists = []
+    for one in passports:
+        command = one["command"].removesuffix(dict(one["lines"])["record"])
+        parts = [one["title"], *(f"{name}: {text}" for name, text in one["lines"]), command]
+        lists.append([texts.setdefault(part, len(texts)) for part in parts])
+    return {"texts": list(texts), "passports": lists}
 
 
 def _template(name: str) -> str:

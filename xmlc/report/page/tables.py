@@ -69,9 +69,9 @@ class PageCell:
     text : str
         The measured value as printed, or a dash.
     order : float or str
-        What the table is sorted by; an empty text comes last.
-    exact : str
-        The measured value with all its digits.
+        What the table is sorted by, the measured value with all its digits; an empty text comes last.
+    by : str
+        The method that the value is of, where no heading names it.
     expected, source : str
         What it is held against, and whether that is of the paper or accepted before.
     difference, interval, because : str
@@ -85,13 +85,13 @@ class PageCell:
         The records behind it.
     contributed : str
         Who contributed some of them.
-    best : bool
-        Whether it is the best of its contest.
+    best, tied : bool
+        Whether it is the best of its contest; whether it differs from the best by no more than seeds do.
     """
 
     text: str
     order: float | str = ""
-    exact: str = ""
+    by: str = ""
     expected: str = ""
     source: str = ""
     difference: str = ""
@@ -103,6 +103,7 @@ class PageCell:
     passports: list[int] = field(default_factory=list)
     contributed: str = ""
     best: bool = False
+    tied: bool = False
 
 
 @dataclass(frozen=True)
@@ -278,18 +279,26 @@ class TableOnPage:
         key, definition = tuple(map(str, cell.key)), column(cell.quantity)
         value = cell.mean.value
         expectation = self.expected(key, cell.quantity) if key else None
-        if key not in self.rows or is_missing(value):
+        if key not in self.rows:
             return _beside(PageCell(MISSING), expectation, definition, None)
         about_all = not {"dataset", "model"} & {*self.table.keys}  # a claim is about several datasets
-        origins = {origin_of(record)[0] for record in cell.mean.records} if not about_all else set()
-        page_cell = PageCell(
-            text=cell.text,
-            order=value if isinstance(value, str) else float(value),
-            exact="" if isinstance(value, str) else repr(float(value)),
-            passports=self.passports.numbers(cell.mean.records),
-            contributed=", ".join(sorted(origins - {""})),
-        )
-        return _beside(page_cell, expectation, definition, None if isinstance(value, str) else float(value))
+        shown = page_cell(cell, self.passports)
+        shown = replace(shown, contributed="") if about_all else shown
+        given = None if isinstance(value, str) or is_missing(value) else float(value)
+        return _beside(shown, expectation, definition, given)
+
+
+def page_cell(cell: Cell, passports: Passports) -> PageCell:
+    """Return our number with the passports of its records; a dash where there is none."""
+    value = cell.mean.value
+    if is_missing(value):
+        return PageCell(MISSING)
+    return PageCell(
+        text=cell.text,
+        order=value if isinstance(value, str) else float(value),
+        passports=passports.numbers(cell.mean.records),
+        contributed=", ".join(sorted({origin_of(record)[0] for record in cell.mean.records} - {""})),
+    )
 
 
 def accepted_cells(table: Table, folder: Path) -> dict[tuple[Key, str], ComparedCell]:
@@ -311,7 +320,7 @@ def accepted_cells(table: Table, folder: Path) -> dict[tuple[Key, str], Compared
     same = {
         key: row
         for key, row in accepted.items()
-        if key in ours and all(row.get(name) == ours[key].get(name) for name in SAME_RUNS)
+        if key in ours and all(row[name] == ours[key][name] for name in SAME_RUNS if name in row and name in ours[key])
     }
     return {(cell.key, cell.column): cell for cell in compare_rows(table.name, table.keys, same, ours).cells}
 
@@ -428,7 +437,7 @@ def shown_passport(path: Path, record: RecordFile) -> ShownPassport:
         ("hyperparameters", _settings(about.hyperparameters)),
         *_costs(record),
         ("threads", "" if about.threads is None else str(about.threads)),
-        ("this step", "" if spent is None else f"{spent:.4g} s, whole process"),
+        ("whole step", "" if spent is None else f"{spent:.4g} s"),
         ("its peak memory", "" if peak is None else f"{peak:.4g} MB"),
         ("machine", about.cpu),
         ("versions", about.versions),

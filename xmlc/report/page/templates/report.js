@@ -3,7 +3,8 @@
   // Sorting: ascending, descending, as it came. What has no value comes last both ways.
   const order = new Intl.Collator("en", { numeric: true });
   const key = (row, place) => {
-    const text = row.cells[place].dataset.o ?? "";
+    const cell = row.cells[place];
+    const text = cell.dataset.o ?? (cell.tagName === "TH" ? cell.textContent : "");
     const number = Number(text);
     return text !== "" && !Number.isNaN(number) ? number : text;
   };
@@ -30,10 +31,38 @@
     });
   }
 
+  // Search: of the tables those rows stay whose names, with those of their table, hold every word; what is empty goes.
+  const field = document.querySelector("#search input");
+  field.closest("#search").hidden = false;
+  const rows = [...document.querySelectorAll("table.sortable tbody tr")].map((row) => {
+    const names = [row.closest("table").caption, ...row.querySelectorAll("th")];
+    return [row, names.map((name) => name.textContent).join(" ").toLowerCase()];
+  });
+  const parts = [...document.querySelectorAll(".panel, .contest, .paper, article, details")].filter((part) => part.querySelector("tbody"));
+  field.addEventListener("input", () => {
+    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const [row, names] of rows) row.hidden = !words.every((word) => names.includes(word));
+    for (const part of parts) part.hidden = !part.querySelector("tbody tr:not([hidden])");
+    const left = rows.filter(([row]) => !row.hidden).length;
+    document.querySelector("#search output").textContent = words.length ? `${left} of ${rows.length} rows` : "";
+  });
+
   // Passports: shown while a number is pointed at or has the focus, pinned by a click, closed by Escape.
   const told = JSON.parse(document.getElementById("passports").textContent);
+  const passport = (place) => {
+    const [title, ...lines] = told.passports[place].map((text) => told.texts[text]);
+    const command = lines.pop();
+    const told_lines = lines.map((line) => /^(.*?): (.*)$/s.exec(line).slice(1));
+    const record = told_lines.find(([name]) => name === "record")[1];
+    return { title, lines: told_lines, command: command.endsWith(" ") ? command + record : command };
+  };
+  const places = (text) => text.split(" ").flatMap((part) => {
+    const [first, last] = part.split("-").map(Number);
+    return Array.from({ length: (last ?? first) - first + 1 }, (_, step) => first + step);
+  });
   const box = document.getElementById("passport");
   let pinned = null, waiting = 0;
+  document.querySelectorAll("td button").forEach((number) => number.setAttribute("aria-haspopup", "dialog"));
   const element = (name, text, kind) => {
     const made = document.createElement(name);
     if (text !== undefined) made.textContent = text;
@@ -47,24 +76,26 @@
   };
   const fill = (number) => {
     const data = number.dataset;
+    const same = data.reference && "equal to the last bit"; // of which nothing is shown below the number
+    const verdict = number.parentElement.querySelector(".s")?.title ?? same;
+    const exact = number.parentElement.dataset.o ?? "–";
     const close = element("button", "×", "close");
     close.type = "button";
     close.setAttribute("aria-label", "Close");
     close.addEventListener("click", () => { hide(); number.focus(); });
     const lines = [
-      ["measured", data.exact ?? number.textContent],
-      [data.source === "reference" ? "accepted before" : "the paper prints", data.expected],
+      ["measured", Number.isNaN(Number(exact)) ? number.textContent : exact],
+      ["the paper prints", data.paper],
+      ["accepted before", data.reference],
       ["difference", data.difference && data.interval ? `${data.difference} ${data.interval}` : data.difference],
       ["interval", data.because],
       ["calibrated on printed results", data.calibrated],
-      ["verdict", data.verdict],
+      ["verdict", verdict],
       ["reason", data.reason],
     ].filter(([, text]) => text);
     box.replaceChildren(close, list(lines));
-    for (const place of (data.p || "").split(" ").filter(Boolean)) {
-      const passport = told[Number(place)];
-      box.append(element("h5", passport.title), list(passport.lines), element("code", passport.command, "command"));
-    }
+    for (const one of data.p ? places(data.p).map(passport) : [])
+      box.append(element("h5", one.title), list(one.lines), element("code", one.command, "command"));
   };
   const place = (number) => {
     const at = number.getBoundingClientRect();
@@ -90,9 +121,9 @@
     clearTimeout(waiting);
     box.hidden = true;
     pinned = null;
-    document.querySelectorAll("button.n[aria-expanded]").forEach((number) => number.removeAttribute("aria-expanded"));
+    document.querySelectorAll("td button[aria-expanded]").forEach((number) => number.removeAttribute("aria-expanded"));
   };
-  const number_of = (event) => (event.target instanceof Element ? event.target.closest("button.n") : null);
+  const number_of = (event) => (event.target instanceof Element ? event.target.closest("td button") : null);
   document.addEventListener("pointerover", (event) => {
     const number = number_of(event);
     if (event.pointerType === "touch" || pinned || !number) return;

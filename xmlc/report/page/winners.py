@@ -1,0 +1,266 @@
+"""Who wins: the models of each dataset beside each other, and a drawing of quality against time."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from xmlc.core.errors import XmlcError
+from xmlc.metrics.measures import MEASURE_METHODS
+from xmlc.numbers.columns import column
+from xmlc.numbers.intervals import estimate_of
+from xmlc.numbers.long import Mean, Source, average, is_missing, key_by, long_of, read_rows
+from xmlc.numbers.passports import passport_of
+from xmlc.numbers.titles import LIMITS, method_title, model_title
+from xmlc.papers import every_table
+from xmlc.papers.building import Known, read_sources
+from xmlc.papers.common.figures import pareto_front
+from xmlc.papers.table import Cell, Panel, PanelColumn
+from xmlc.records.inference import InferenceRecord
+from xmlc.records.ranking import RankingRecord
+from xmlc.records.thresholds import ThresholdRecord
+from xmlc.records.training import ModelRecord
+from xmlc.report.page.tables import PageCell, PagePanel, Passports, page_cell
+from xmlc.suites import paths
+
+QUALITY, TIME = "p@1", "train_seconds"
+EMPTY, PRESENT, INSTANCE = "macro_f", "macro_f_present", "instance_f"
+SETS = (EMPTY, PRESENT, INSTANCE)
+RANKED = (QUALITY, "p@5", TIME, "predict_ms", "model_mb")
+HEADINGS = {EMPTY: "Macro-F, 0/0 = 1 (%)"}
+KEYS = ("model", "method")
+Identity = tuple[type, str, str, str, str, int]
+# Of a drawing: the frame; about the size of a name.
+LEFT, TOP, RIGHT, BOTTOM = 40, 14, 450, 230
+ROOM = 150, 12
+
+
+class Point(NamedTuple):
+    """A model in a drawing; its name stands there if there is room, and no other is both cheaper and better."""
+
+    x: float
+    y: float
+    title: str
+    front: bool
+    label: str
+
+
+class Plot(NamedTuple):
+    """A drawing of P@1 against seconds of training, in powers of ten, with the places and texts of ticks."""
+
+    points: list[Point]
+    x_ticks: list[tuple[float, str]]
+    y_ticks: list[tuple[float, str]]
+
+
+@dataclass(frozen=True)
+class Contest:
+    """The models of one dataset.
+
+    Attributes
+    ----------
+    name : str
+    labels : int
+    own : bool
+        No paper prints it, and the project does not make it.
+    made : str
+        Day of its newest record.
+    earlier : bool
+        No table has it: it is of an earlier run.
+    headline : str
+        The best P@1 and macro-F, and whose they are.
+    panel : PagePanel
+        A row for each model, by P@1.
+    plot : Plot or None
+        Where times are known.
+    """
+
+    name: str
+    labels: int
+    own: bool
+    made: str
+    earlier: bool
+    headline: str
+    panel: PagePanel
+    plot: Plot | None
+
+
+def contests_of(
+    sources: Sequence[Source], earlier: Sequence[Source], known: Collection[str], passports: Passports
+) -> list[Contest]:
+    """Return the contests of all datasets with results on the test set.
+
+    The user's own datasets come first, then it goes by number of labels; those of earlier runs come last.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        Behind the tables.
+    earlier : sequence of Source
+        Of datasets without tables.
+    known : collection of str
+        Datasets that are not the user's own: papers print them, or the project makes them.
+    passports : Passports
+    """
+    found: list[Contest] = []
+    for some, of_earlier in ((sources, False), (earlier, True)):
+        by_dataset: dict[str, dict[Identity, Source]] = {}
+        for source in some:
+            record = source.record
+            if isinstance(record, RankingRecord | ThresholdRecord | InferenceRecord):
+                identity = (type(record), *record.run_names, record.method_name, record.seed)
+                by_dataset.setdefault(record.dataset_name, {}).setdefault(identity, source)
+        found += [
+            _contest(name, list(own.values()), name not in known, of_earlier, passports)
+            for name, own in by_dataset.items()
+        ]
+    shown = [one for one in found if one.panel.rows]  # not those of which everything ran out of time
+    return sorted(shown, key=lambda one: (one.earlier, not one.own, one.labels))
+
+
+def printed_datasets(published: Path | None) -> set[str]:
+    """Name the datasets that papers print results of."""
+    return {
+        key[definition.keys.index("dataset")]
+        for paper, definition in every_table()
+        if published and "dataset" in definition.keys
+        if (file := published / paper / f"{definition.name}.csv").is_file()
+        for key in read_rows(file, definition.keys)
+    }
+
+
+def earlier_sources(root: Path, known: Known, datasets: Collection[str]) -> list[Source]:
+    """Read the results of all other datasets in a project's folder; those that cannot be read are left out.
+
+    Of a model, on each portion, only the records that have the data and the settings of its newest one are taken.
+    """
+    found: list[Source] = []
+    every = dict.fromkeys(("dataset", "model", "seed", "portion", "method"), "*")
+    for pattern in (paths.RANKING, paths.EVALUATION, paths.EVALUATION_OF_FULL, paths.INFERENCE):
+        for file in sorted(root.glob(pattern.of(**every))):
+            about = paths.Pattern(pattern).read(file.relative_to(root))
+            if about and about["dataset"] not in datasets:
+                with suppress(XmlcError):
+                    found += read_sources([file], known=known)
+    models = [(s, s.record) for s in found if isinstance(s.record, ModelRecord)]
+    models.sort(key=lambda one: passport_of(one[1]).get("time", ""))
+    newest = {record.run_names: (record.data_digest, record.hyperparameters) for _, record in models}
+    return [s for s, r in models if newest[r.run_names] == (r.data_digest, r.hyperparameters)]
+
+
+def _contest(name: str, sources: list[Source], own: bool, earlier: bool, passports: Passports) -> Contest:
+    found = _cells(sources)
+    models = sorted(found, key=lambda model: -found[model][QUALITY].mean.value if QUALITY in found[model] else 1)
+    sets = (PRESENT, EMPTY, INSTANCE) if own else SETS
+    columns = [
+        PanelColumn(HEADINGS.get(q, column(q).heading), q, [found[m].get(q, Cell((m, ""), q)) for m in models], q)
+        for q in (*RANKED[:2], *sets, *RANKED[2:])
+        if any(q in cells for cells in found.values())
+    ]
+    named = Counter(map(model_title, models))
+    titles = {m: model_title(m) if named[model_title(m)] == 1 else f"{model_title(m)} ({m})" for m in models}
+    panel = Panel("", ["Model"], [(titles[model],) for model in models], columns, KEYS)
+    tops = {part.quantity: _top(part) for part in columns}
+    shown = [
+        [_shown(cell, tops[part.quantity], (i, j) in panel.best, passports) for i, cell in enumerate(part.cells)]
+        for j, part in enumerate(columns)
+    ]
+    said = [
+        f"{column(q).title} {top.text} ({', '.join(filter(None, (titles[top.key[0]], _method(top))))})"
+        for q in (QUALITY, sets[0])
+        if (top := tops.get(q))
+    ]
+    return Contest(
+        name=name,
+        labels=int(next(s.record.dataset.m for s in sources if isinstance(s.record, ModelRecord))),
+        own=own,
+        made=max(passport_of(source.record).get("time", "") for source in sources)[:10],
+        earlier=earlier,
+        headline=f"best {', '.join(said)}",
+        panel=PagePanel("", panel.names, [c.heading for c in columns], list(zip(panel.rows, map(list, zip(*shown))))),
+        plot=_plot({model: found[model] for model in models if model not in LIMITS}, titles),
+    )
+
+
+def _cells(sources: Iterable[Source]) -> dict[str, dict[str, Cell]]:
+    """Return the numbers of each model by quantity; of label sets those of the method with the best one.
+
+    Methods that are for another measure have no part in it.
+    """
+    found: dict[str, dict[str, Cell]] = {}
+    groups: dict[tuple[type, str], list[Source]] = {}
+    for source in sources:
+        groups.setdefault((type(source.record), getattr(source.record, "portion", "")), []).append(source)
+    for (kind, _), group in groups.items():
+        for key, row in average(long_of(group), key_by(KEYS)).items():
+            own = found.setdefault(key[0], {})
+            for name in RANKED if kind is RankingRecord else SETS:
+                mean = row[name]._replace(deviation=math.nan) if column(name).cost else row[name]
+                is_for = MEASURE_METHODS.get(key[1], name)  # macro-F over labels present goes with macro-F
+                if is_missing(mean.value) or not name.startswith(is_for):
+                    continue
+                if name not in own or mean.value > own[name].mean.value:
+                    own[name] = Cell(key, name, mean)
+    return found
+
+
+def _top(part: PanelColumn) -> Cell | None:
+    """Return the best number; models that are given the truth have no part in it."""
+    cells = [cell for cell in part.cells if cell.key[0] not in LIMITS and cell.number is not None]
+    sign = -1 if column(part.quantity).better == "lower" else 1
+    return max(cells, key=lambda cell: sign * cell.mean.value, default=None)
+
+
+def _shown(cell: Cell, top: Cell | None, best: bool, passports: Passports) -> PageCell:
+    tied = top is not None and not best and cell is not top and cell.key[0] not in LIMITS and _tied(cell.mean, top.mean)
+    return replace(page_cell(cell, passports), by=_method(cell), best=best, tied=tied)
+
+
+def _tied(mean: Mean, top: Mean) -> bool:
+    """Say whether the interval of the mean difference over common seeds holds 0; with one seed nothing is known."""
+    seeds = [seed for seed in top.runs if seed in mean.runs]
+    differences = [float(top.runs[seed]) - float(mean.runs[seed]) for seed in seeds]
+    estimate = estimate_of(differences) if differences else None
+    return estimate is not None and estimate.has_interval and not estimate.side_of(0)
+
+
+def _method(cell: Cell) -> str:
+    return method_title(cell.key[1])
+
+
+def _plot(found: dict[str, dict[str, Cell]], titles: Mapping[str, str]) -> Plot | None:
+    """Draw the models that take time, the best first; None if there are not two."""
+    known = [cells for cells in found.values() if {TIME, QUALITY} <= {*cells}]
+    timed = [(cells[TIME], cells[QUALITY]) for cells in known if cells[TIME].mean.value > 0]
+    if len(timed) < 2:
+        return None
+    seconds, precisions = ([cell.mean.value for cell in cells] for cells in zip(*timed))
+    xs, x_ticks = _axis([math.log10(value) for value in seconds], LEFT, RIGHT)
+    ys, y_ticks = _axis(precisions, BOTTOM, TOP)
+    front, points = pareto_front(seconds, precisions), list[Point]()
+    for place, (x, y, (time, precision)) in enumerate(zip(xs, ys, timed)):
+        name = titles[time.key[0]]
+        free = not any(one.label and abs(one.x - x) < ROOM[0] and abs(one.y - y) < ROOM[1] for one in points)
+        title = f"{name}: P@1 {precision.text} %, {time.text} s"
+        points.append(Point(x, y, title, place in front, name if place in front and free else ""))
+    return Plot(
+        points,
+        [(x, f"{float(f'{10**value:.2g}'):g}") for x, value in x_ticks],
+        [(y, f"{value:g}") for y, value in y_ticks],
+    )
+
+
+def _axis(values: Sequence[float], start: float, end: float) -> tuple[list[float], list[tuple[float, float]]]:
+    """Return the places of values between the two ends of an axis, and those of ticks, each with its value."""
+    from matplotlib.ticker import MaxNLocator
+
+    low, high = min(values), max(values)
+    low, high = low - 0.08 * (high - low) - 0.01, high + 0.08 * (high - low) + 0.01
+    ticks = [value for value in MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(low, high) if low <= value <= high]
+    places = [round(start + (value - low) / (high - low) * (end - start), 1) for value in (*values, *ticks)]
+    return places[: len(values)], list(zip(places[len(values) :], ticks))
