@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -12,13 +12,12 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
 from xmlc.numbers.columns import column
 from xmlc.numbers.fingerprint import Fingerprint, of_parts, of_table, read_table
-from xmlc.numbers.long import TextRows, quantities_of, read_rows, text_rows
+from xmlc.numbers.long import TextRows, quantities_of, read_rows
 from xmlc.numbers.made_of import MadeOf, same_data
 from xmlc.numbers.settings import Settings
-from xmlc.papers import every_table, table_of
+from xmlc.papers import table_of
 from xmlc.papers.claims import CLAIMS
-from xmlc.papers.printing import text_of
-from xmlc.papers.table import Table, TableDefinition
+from xmlc.papers.table import TableDefinition, printed_of
 from xmlc.report.judge import Judge, OurNumber
 from xmlc.report.runs import Place
 from xmlc.report.verdict import (
@@ -274,26 +273,34 @@ def compare_rows(
 
 
 def compare_with_print(
-    name: str, paper: str, definition: TableDefinition, printed: TextRows, ours: TextRows, judge: Judge
+    name: str,
+    paper: str,
+    definition: TableDefinition,
+    printed: TextRows,
+    ours: TextRows,
+    judge: Judge,
+    failed: Callable[[Mapping[str, str]], str] = lambda about: "",
 ) -> Comparison:
-    """Compare what a paper prints of a table with ours; each number is judged by an interval of its own."""
+    """Compare what a paper prints of a table with ours; each number is judged by an interval of its own.
+
+    ``failed`` says of a row, named by its keys, why it may have no number of ours.
+    """
     result = Comparison(name, definition.keys, printed=True)
     there = quantities_of(ours.values())
     missing = [c for c in quantities_of(printed.values()) if c not in there]
     result.parts += [UnmatchedPart("column", (c,), Verdict.NOT_RUN) for c in missing]
     result.parts += [UnmatchedPart("row", key, Verdict.NOT_RUN) for key in printed if key not in ours]
     for key, row in printed.items():
-        model = dict(zip(definition.keys, key)).get("model")
-        own = ours.get(key, {})
+        about, own = dict(zip(definition.keys, key)), ours.get(key, {})
+        reason = own.get("note") or failed(about)
         for c, text in row.items():
             if number(text) is not None:
-                found = OurNumber.of(own, c)
+                value = printed_of(ours, definition.keys, key, c) or ""
+                found = OurNumber.of(own | {c: value}, c, failed=bool(reason) and number(value) is None)
                 judgement = judge.judge(definition, Place(paper, definition.name, key, c), printed, found)
-                kind = kind_of(c, definition, model)
+                kind = kind_of(c, definition, about.get("model"))
                 judged = judgement is not None
-                result.cells.append(
-                    Cell(key, c, text, own.get(c, ""), judgement or Judgement(Verdict.EQUAL), judged, kind)
-                )
+                result.cells.append(Cell(key, c, text, value, judgement or Judgement(Verdict.EQUAL), judged, kind))
     return result
 
 
@@ -366,24 +373,11 @@ def outcome_of(comparisons: Sequence[Comparison]) -> dict[str, Any]:
     return {
         "datasets run": f"{sum(ran.values())} of {len(ran)}",
         "printed": counts.total(),
-        "not run": counts[Verdict.NOT_RUN],
-        "run": counts.total() - counts[Verdict.NOT_RUN],
+        "not run": counts.total() - sum(counts[one] for one in OUTCOMES),
+        "run": sum(counts[one] for one in OUTCOMES),
         "calibrated": sum(bool(cell.judgement.calibrated) for _, cell in cells),
         **{str(verdict): counts[verdict] for verdict in OUTCOMES},
     }
-
-
-def beside_print(paper: str, published: Path, tables: Mapping[str, Table], judge: Judge) -> list[Comparison]:
-    """Compare all that a paper prints, in ``published``, with tables of ours by name, of which any may be missing."""
-    comparisons = []
-    for own, definition in every_table():
-        file = published / paper / f"{definition.name}.csv"
-        if own == paper and file.is_file():
-            table = tables.get(definition.name)
-            found = text_rows(text_of(table), definition.keys, definition.name) if table else {}
-            printed = read_rows(file, definition.keys)
-            comparisons.append(compare_with_print(definition.name, paper, definition, printed, found, judge))
-    return comparisons
 
 
 def _counts(comparisons: Sequence[Comparison], kind: Kind) -> Counter[Verdict]:

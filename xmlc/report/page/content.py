@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,25 +13,18 @@ from markupsafe import Markup
 
 from xmlc.core.errors import XmlcError
 from xmlc.numbers.fingerprint import TABLE, Fingerprint, of_parts
-from xmlc.numbers.long import Source, read_rows
+from xmlc.numbers.long import Source, read_rows, text_rows
 from xmlc.numbers.made_of import MadeOf
 from xmlc.numbers.passports import passport_of
-from xmlc.papers import figure_of
+from xmlc.papers import every_table, figure_of
 from xmlc.papers.building import Known, build_table, sources_of
 from xmlc.papers.claims import CLAIMS, Word, claims_line, counted
+from xmlc.papers.printing import text_of
 from xmlc.papers.table import Table
-from xmlc.report.compare import Comparison, beside_print, outcome_of, published_lines
+from xmlc.report.compare import Comparison, compare_with_print, outcome_of, published_lines
 from xmlc.report.failures import Failure
 from xmlc.report.judge import Judge
-from xmlc.report.page.tables import (
-    REFERENCE,
-    PageTable,
-    Passports,
-    ShownPassport,
-    TableOnPage,
-    accepted_cells,
-    count,
-)
+from xmlc.report.page.tables import PageTable, Passports, ShownPassport, TableOnPage, accepted_cells, by_place
 from xmlc.report.page.winners import Contest, contests_of, earlier_sources, printed_datasets
 from xmlc.report.verdict import Verdict
 from xmlc.suites import paths
@@ -225,12 +218,27 @@ def _paper(
 ) -> PagePaper:
     suite = find_suite(name, root / CONFIG)
     built, accepted = [], Counter[Verdict]()
+    by_name = {table.name: table for table in tables}
+    definitions = {one.name: one for own, one in every_table() if own == name}
+    files = {one: published / name / f"{one}.csv" for one in {**by_name, **definitions}} if published else {}
+    # A table that is part of another in the paper has no file of its own: its numbers are counted with that other.
+    in_print = {one: read_rows(file, definitions[one].keys) for one, file in files.items() if file.is_file()}
+
+    def why(about: Mapping[str, str]) -> str:
+        return next((one.reason for one in failed if one.concerns(about.get("dataset"), about.get("model"))), "")
+
+    printed = [
+        compare_with_print(one, name, definitions[one], rows, {}, judge)
+        for one, rows in in_print.items()
+        if one not in by_name
+    ]
     for table in tables:
-        joined = TableOnPage(table, accepted_cells(table, reference), judge, failed, passports)
-        # A table that is part of another in the paper has no file of its own; the rest is counted with that other.
-        file = published / name / f"{table.name}.csv" if published else None
-        built.append(joined.page_table(read_rows(file, table.keys) if file and file.is_file() else {}))
-        accepted += count(joined.counted(), REFERENCE)
+        ours, own = text_rows(text_of(table), table.keys, table.name), in_print.get(table.name, {})
+        beside = compare_with_print(table.name, name, table.definition, table.printed, ours, judge, why)
+        joined = TableOnPage(table, by_place(beside), accepted_cells(table, ours, reference), why, passports)
+        built.append(joined.page_table(own))
+        printed.append(replace(beside, cells=[one for one in beside.cells if one.column in own.get(one.key, {})]))
+        accepted += joined.counts(printed=False)
     datasets = {source.record.dataset_name for source in sources}
     left_out = [
         (dataset, model, reason)
@@ -238,14 +246,13 @@ def _paper(
         for dataset, reason in definition.without.items()
         if dataset in datasets
     ]
-    by_name = {table.name: table for table in tables}
     return PagePaper(
         name,
         suite.title if suite else name,
         of_parts({table.name + TABLE: page_table.fingerprint for table, page_table in zip(tables, built)}),
         built,
         [_drawing(name, file) for file in sorted((root / paths.FIGURES / name).glob("*.svg"))],
-        Tally(beside_print(name, published, by_name, judge) if published else [], accepted),
+        Tally(printed, accepted),
         left_out,
         counted(by_name[CLAIMS]) if CLAIMS in by_name else Counter(),
     )

@@ -6,7 +6,7 @@ import json
 import math
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypedDict
@@ -14,50 +14,23 @@ from typing import Any, TypedDict
 from xmlc.core.errors import XmlcError
 from xmlc.numbers.columns import DEVIATION, MISSING, Column, column
 from xmlc.numbers.fingerprint import Fingerprint
-from xmlc.numbers.long import SEEDS, Key, Row, Source, TextRows, is_missing, read_rows, text_rows
+from xmlc.numbers.long import SEEDS, Key, Row, Source, TextRows, is_missing, read_rows
 from xmlc.numbers.made_of import MadeOf, same_data
 from xmlc.numbers.passports import passport_columns
 from xmlc.numbers.titles import method_title, model_title
 from xmlc.papers.claims import CLAIMS
-from xmlc.papers.printing import fingerprint_of, text_of, title_of
-from xmlc.papers.table import NOTHING, Cell, Panel, PanelColumn, Table, headings_of, named, printed_of
+from xmlc.papers.printing import fingerprint_of, title_of
+from xmlc.papers.table import NOTHING, Cell, Panel, PanelColumn, Table, headings_of, named
 from xmlc.papers.table import PAPER as PAPERS_HEADING
 from xmlc.records.base import RecordFile
 from xmlc.report.compare import Cell as ComparedCell
-from xmlc.report.compare import compare_rows
+from xmlc.report.compare import Comparison, compare_rows
 from xmlc.report.contribute import origin_of
-from xmlc.report.failures import Failure
-from xmlc.report.judge import Judge, OurNumber
-from xmlc.report.runs import Place
-from xmlc.report.verdict import Judgement, Kind, Verdict, kind_of, number
+from xmlc.report.verdict import Kind, Verdict, number
 
 PAPER, REFERENCE = "paper", "reference"
 # Where these differ, an accepted number is of other runs: one seed beside five, a claim on fewer datasets.
 SAME_RUNS = (SEEDS, "units")
-
-
-@dataclass(frozen=True)
-class Expectation:
-    """The expected value of one cell.
-
-    Attributes
-    ----------
-    text : str
-        As the paper prints it, or as the column prints the accepted number.
-    source : {"paper", "reference"}
-    judgement : Judgement or None
-        None where nothing is judged: costs, and what is no number.
-    reason : str
-        Why there is no measured value, where that is known.
-    kind : Kind
-        Of a cell of the paper.
-    """
-
-    text: str
-    source: str
-    judgement: Judgement | None
-    reason: str = ""
-    kind: Kind = Kind.MEASURED
 
 
 @dataclass(frozen=True)
@@ -140,24 +113,29 @@ class TableOnPage:
     Parameters
     ----------
     table : Table
-    accepted : dict
-        Comparison with the accepted number, by key and quantity.
-    judge : Judge
-        Of published numbers; accepted ones are to be met exactly.
-    failed : list of Failure
+    printed, accepted : dict
+        Comparison with the paper's number, and with the accepted one, by key and quantity.
+    failed : callable
+        Says of a row, named by its keys, why it may have no number of ours.
     passports : Passports
     """
 
     table: Table
+    printed: Mapping[tuple[Key, str], ComparedCell]
     accepted: Mapping[tuple[Key, str], ComparedCell]
-    judge: Judge
-    failed: Sequence[Failure]
+    failed: Callable[[Mapping[str, str]], str]
     passports: Passports
-    expectations: dict[tuple[Key, str], Expectation] = field(default_factory=dict)
+    shown: dict[tuple[Key, str], ComparedCell] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.definition = self.table.definition
         self.rows: dict[Key, Row] = {tuple(map(str, key)): row for key, row in self.table.rows.items()}
+        self.in_print = {self._place(*place): cell for place, cell in self.printed.items()}
+
+    def _place(self, key: Key, quantity: str) -> tuple[Key, str]:
+        """Return where a number stands; a statistic of a dataset stands in all its rows."""
+        if "dataset" in self.table.keys and column(quantity).kind == "constant":
+            key = key[self.table.keys.index("dataset") :][:1]
+        return key, quantity
 
     def page_table(self, own: TextRows) -> PageTable:
         """Return the table with all that is expected of its cells.
@@ -167,15 +145,15 @@ class TableOnPage:
         own : dict
             What the paper prints in this very table: what no panel shows of it is listed and counted too.
         """
-        table = self.table
+        table, frame = self.table, self.table.frame
         panels = [self.panel(panel) for panel in table.panels if self._is_ours(panel)]
         shown = {part.quantity for panel in table.panels for part in panel.columns}
         hidden = [
             name
-            for name in table.frame
+            for name in frame
             if name not in (*table.keys, *shown, SEEDS, "note")
             and not name.endswith(DEVIATION)
-            and table.frame[name].notna().any()
+            and frame[name].notna().any()
         ]
         return PageTable(
             identifier=f"{table.paper}-{table.name}",
@@ -187,7 +165,7 @@ class TableOnPage:
             others=self._further([name for name in hidden if not column(name).cost]),
             not_run=self._not_run(own),
             notes=[note for note in table.notes if not note.startswith(PAPERS_HEADING)],
-            verdicts=tags(self.counted()),
+            verdicts=self.tags(),
         )
 
     def _is_ours(self, panel: Panel) -> bool:
@@ -214,78 +192,86 @@ class TableOnPage:
 
     def _not_run(self, own: TextRows) -> PagePanel | None:
         """Return the paper's numbers with nothing of ours beside them."""
-        rest: dict[Key, dict[str, Expectation]] = {}
+        there = {name for row in self.rows.values() for name in row}
+        rest: dict[Key, dict[str, ComparedCell]] = {}
         for key, row in own.items():
-            for name in row:
-                if (key, name) not in self.expectations and name in self.table.frame:
-                    expectation = self.expected(key, name)
-                    if expectation is not None:
-                        rest.setdefault(key, {})[name] = expectation
+            for name in (name for name in row if name in there and (key, name) not in self.shown):
+                if cell := self.expected(key, name):
+                    rest.setdefault(key, {})[name] = cell
         if not rest:
             return None
         names = list(dict.fromkeys(name for cells in rest.values() for name in cells))
-        rows = []
-        for key, cells in rest.items():
-            line = [_beside(PageCell(MISSING), cells.get(name), column(name), None) for name in names]
-            rows.append((named(self.table.keys, key), line))
+        rows = [(named(self.table.keys, key), [self._beside(PageCell(MISSING), cells.get(name)) for name in names])
+                for key, cells in rest.items()]  # fmt: skip
         return PagePanel("", headings_of(self.table.keys), [column(name).heading for name in names], rows)
 
-    def counted(self) -> list[Expectation]:
-        """Return the expectation of each cell; a statistic that stands in several rows of a dataset once."""
-        found: dict[tuple[str, ...], Expectation] = {}
-        for (key, name), one in self.expectations.items():
-            if one.source == PAPER and one.kind is Kind.DATASET and "dataset" in self.table.keys:
-                key = (key[self.table.keys.index("dataset")],)
-            found[(*key, name)] = one
-        return list(found.values())
+    def counts(self, printed: bool) -> Counter[Verdict]:
+        """Count the judged cells that are shown, beside print or beside accepted numbers, by verdict."""
+        cells = {self._place(*place): cell for place, cell in self.shown.items()}
+        return Counter(c.verdict for place, c in cells.items() if c.judged and (place in self.in_print) == printed)
 
-    def expected(self, key: Key, quantity: str) -> Expectation | None:
-        """Return the expectation of one cell, the paper's or else the accepted one, and remember it; or None."""
-        found = self._printed(key, quantity) or self._accepted(key, quantity)
+    def tags(self) -> list[tuple[Verdict, str]]:
+        """Count the printed cells that were run by verdict, and others that differ from the accepted ones."""
+        printed, accepted = self.counts(printed=True), self.counts(printed=False)
+        said: list[tuple[Verdict, str]] = [
+            (one, f"{printed[one]} {one}") for one in Verdict if printed[one] and one is not Verdict.NOT_RUN
+        ]
+        changed = accepted.total() - accepted[Verdict.EQUAL]
+        return said + [(Verdict.DIFFERENT, f"{changed} not as accepted before")] * bool(changed)
+
+    def expected(self, key: Key, quantity: str) -> ComparedCell | None:
+        """Return the comparison of one cell, with the paper's or else with the accepted number, and remember it."""
+        found = self.in_print.get(self._place(key, quantity))
+        if found is None:
+            found = self.accepted.get((key, quantity))
+            if found and (not found.left or not found.judged or found.verdict in (Verdict.MISSING, Verdict.NEW)):
+                found = None
         if found:
-            self.expectations[key, quantity] = found
+            self.shown[key, quantity] = found
         return found
 
-    def _printed(self, key: Key, quantity: str) -> Expectation | None:
-        text = printed_of(self.table.printed, self.table.keys, key, quantity)
-        if text is None or number(text) is None:
-            return None
-        about, row = dict(zip(self.table.keys, key)), self.rows.get(key, {})
-        mean = row.get(quantity, NOTHING)
-        value = float(mean.value) if isinstance(mean.value, int | float) and not is_missing(mean.value) else None
-        reason = self._why_missing(about, row) if value is None else ""
-        seeds = int(row[SEEDS].value) if SEEDS in row else 1
-        found = OurNumber(value, seeds, None if math.isnan(mean.deviation) else mean.deviation, failed=bool(reason))
-        place = Place(self.table.paper, self.table.name, key, quantity)
-        judgement = self.judge.judge(self.definition, place, self.table.printed, found)
-        return Expectation(text, PAPER, judgement, reason, kind_of(quantity, self.definition, about.get("model")))
-
-    def _accepted(self, key: Key, quantity: str) -> Expectation | None:
-        cell = self.accepted.get((key, quantity))
-        if cell is None or not cell.left or column(quantity).cost or cell.verdict in (Verdict.MISSING, Verdict.NEW):
-            return None
-        value = number(cell.left)
-        text = cell.left if value is None else column(quantity).printed(value)
-        return Expectation(text, REFERENCE, cell.judgement if cell.judged else None)
-
-    def _why_missing(self, about: dict[str, str], row: Row) -> str:
-        note = row["note"].value if "note" in row else None
-        if isinstance(note, str) and note:
-            return note
-        concerning = [f for f in self.failed if f.concerns(about.get("dataset"), about.get("model"))]
-        return concerning[0].reason if concerning else ""
-
     def _cell(self, cell: Cell) -> PageCell:
-        key, definition = tuple(map(str, cell.key)), column(cell.quantity)
-        value = cell.mean.value
-        expectation = self.expected(key, cell.quantity) if key else None
+        key = tuple(map(str, cell.key))
+        expected = self.expected(key, cell.quantity) if key else None
         if key not in self.rows:
-            return _beside(PageCell(MISSING), expectation, definition, None)
+            return self._beside(PageCell(MISSING), expected)
         about_all = not {"dataset", "model"} & {*self.table.keys}  # a claim is about several datasets
         shown = page_cell(cell, self.passports)
         shown = replace(shown, contributed="") if about_all else shown
-        given = None if isinstance(value, str) or is_missing(value) else float(value)
-        return _beside(shown, expectation, definition, given)
+        return self._beside(shown, expected)
+
+    def _beside(self, cell: PageCell, expected: ComparedCell | None) -> PageCell:
+        """Add to a cell what is expected of it."""
+        if expected is None:
+            return cell
+        about, judgement = column(expected.column), expected.judgement
+        before, value = number(expected.left), number(expected.right)
+        printed = self._place(expected.key, expected.column) in self.in_print
+        difference = interval = because = reason = ""
+        if value is None and printed:
+            row = self.rows.get(expected.key, {})
+            note = row["note"].value if "note" in row else None
+            reason = note or self.failed(dict(zip(self.table.keys, expected.key)))
+        if not math.isnan(judgement.difference):
+            if printed:
+                constant = expected.kind in (Kind.DATASET, Kind.CONFIGURATION)
+                interval = "" if constant or math.isnan(judgement.interval) else f"± {judgement.interval:.2g}"
+                because, difference = judgement.reason, _signed(about, judgement.difference)
+            elif expected.verdict is not Verdict.EQUAL:  # beside ours the last bit counts, which no print shows
+                difference = _sign(judgement.difference) + f"{abs(judgement.difference):.2g}"
+        elif value and before and about.cost and printed:  # of another machine
+            difference = f"×{value / before:.2g}"
+        return replace(
+            cell,
+            expected=expected.left if printed or before is None else about.printed(before),
+            source=PAPER if printed else REFERENCE,
+            difference=difference,
+            interval=interval,
+            because=because,
+            calibrated=judgement.calibrated,
+            verdict=expected.verdict if expected.judged else None,
+            reason=reason,
+        )
 
 
 def page_cell(cell: Cell, passports: Passports) -> PageCell:
@@ -301,7 +287,12 @@ def page_cell(cell: Cell, passports: Passports) -> PageCell:
     )
 
 
-def accepted_cells(table: Table, folder: Path) -> dict[tuple[Key, str], ComparedCell]:
+def by_place(comparison: Comparison) -> dict[tuple[Key, str], ComparedCell]:
+    """Return the cells of a comparison by key and quantity."""
+    return {(cell.key, cell.column): cell for cell in comparison.cells}
+
+
+def accepted_cells(table: Table, ours: TextRows, folder: Path) -> dict[tuple[Key, str], ComparedCell]:
     """Compare a table with the accepted one, ``folder/<paper>/<table>.csv``, where it is of the same runs.
 
     Claims, whose rows name no dataset, need the same data; where these are others or not known, a note says so.
@@ -316,57 +307,12 @@ def accepted_cells(table: Table, folder: Path) -> dict[tuple[Key, str], Compared
         accepted = read_rows(file, table.keys)
     except XmlcError:  # of an earlier version
         return {}
-    ours = text_rows(text_of(table), table.keys, table.name)
     same = {
         key: row
         for key, row in accepted.items()
         if key in ours and all(row[name] == ours[key][name] for name in SAME_RUNS if name in row and name in ours[key])
     }
-    return {(cell.key, cell.column): cell for cell in compare_rows(table.name, table.keys, same, ours).cells}
-
-
-def tags(expectations: Sequence[Expectation]) -> list[tuple[Verdict, str]]:
-    """Count the printed cells that were run by verdict, and others that differ from the accepted ones."""
-    printed, accepted = count(expectations, PAPER), count(expectations, REFERENCE)
-    said: list[tuple[Verdict, str]] = [
-        (one, f"{printed[one]} {one}") for one in Verdict if printed[one] and one is not Verdict.NOT_RUN
-    ]
-    changed = accepted.total() - accepted[Verdict.EQUAL]
-    return said + [(Verdict.DIFFERENT, f"{changed} not as accepted before")] * bool(changed)
-
-
-def count(expectations: Iterable[Expectation], source: str) -> Counter[Verdict]:
-    """Count the judged cells of one source by verdict."""
-    return Counter(one.judgement.verdict for one in expectations if one.source == source and one.judgement)
-
-
-def _beside(cell: PageCell, expectation: Expectation | None, definition: Column, value: float | None) -> PageCell:
-    """Add the expectation to a cell."""
-    if expectation is None:
-        return cell
-    judgement = expectation.judgement
-    difference = interval = because = ""
-    if judgement is not None and not math.isnan(judgement.difference):
-        if expectation.source == PAPER:
-            constant = expectation.kind in (Kind.DATASET, Kind.CONFIGURATION)
-            interval = "" if constant or math.isnan(judgement.interval) else f"± {judgement.interval:.2g}"
-            because = judgement.reason
-            difference = _signed(definition, judgement.difference)
-        elif judgement.verdict is not Verdict.EQUAL:  # beside ours the last bit counts, which no print shows
-            difference = _sign(judgement.difference) + f"{abs(judgement.difference):.2g}"
-    elif value is not None and definition.cost and expectation.source == PAPER:
-        difference = _ratio(value, expectation.text)
-    return replace(
-        cell,
-        expected=expectation.text,
-        source=expectation.source,
-        difference=difference,
-        interval=interval,
-        because=because,
-        calibrated="" if judgement is None else judgement.calibrated,
-        verdict=None if judgement is None else judgement.verdict,
-        reason=expectation.reason,
-    )
+    return by_place(compare_rows(table.name, table.keys, same, ours))
 
 
 def _signed(definition: Column, difference: float) -> str:
@@ -377,12 +323,6 @@ def _signed(definition: Column, difference: float) -> str:
 
 def _sign(difference: float) -> str:
     return "+" if difference > 0 else "−"
-
-
-def _ratio(value: float, expected: str) -> str:
-    """Say how many times the paper's cost ours is: it was measured on another machine."""
-    printed = float(expected)
-    return f"×{value / printed:.2g}" if printed > 0 and value > 0 else ""
 
 
 # Costs of a record that a passport shows, with unit and factor.
