@@ -34,6 +34,12 @@ def test_no_room_imports_another_of_its_floor_or_one_above(own):
         assert not [room for room in rooms if FLOORS[room] >= FLOORS[own]], file
 
 
+def test_what_all_papers_share_imports_no_paper():
+    shared = [*(PACKAGE / "papers").glob("*.py"), *(PACKAGE / "papers/common").glob("*.py")]
+    papers = re.compile(r"xmlc\.papers\.[a-z]+\d{4}\b")
+    assert {file: name for file in shared for name in imported_modules(file) if papers.match(name)} == {}
+
+
 def test_the_package_imports_no_benchmark():
     assert [file for file in MODULES if re.search(r"^\s*(from|import) benchmarks\b", file.read_text(), re.M)] == []
 
