@@ -370,11 +370,12 @@ def outcome_of(comparisons: Sequence[Comparison]) -> dict[str, Any]:
     for comparison, cell in cells:
         dataset = dict(zip(comparison.keys, cell.key)).get("dataset", "")
         ran[dataset] = ran.get(dataset, False) or cell.verdict is not Verdict.NOT_RUN
+    run = Counter({one: counts[one] for one in OUTCOMES}).total()
     return {
         "datasets run": f"{sum(ran.values())} of {len(ran)}",
         "printed": counts.total(),
-        "not run": counts.total() - sum(counts[one] for one in OUTCOMES),
-        "run": sum(counts[one] for one in OUTCOMES),
+        "not run": counts.total() - run,
+        "run": run,
         "calibrated": sum(bool(cell.judgement.calibrated) for _, cell in cells),
         **{str(verdict): counts[verdict] for verdict in OUTCOMES},
     }
