@@ -136,6 +136,8 @@ class Page:
     @property
     def outcome(self) -> str:
         """Say in one line what became of the printed numbers and of the papers' statements."""
+        if not self.tally.outcome["run"]:
+            return "No paper prints results of these datasets"
         return "; ".join([self.tally.headline, *([claims_line(self.claims)] if self.claims else [])])
 
 
