@@ -80,7 +80,7 @@ def panel_with(columns, rows, text="12.34 ± 0.56", names="a name of a model"):
     [
         (panel_with(2, 3), ["table"]),
         (panel_with(5, 3), ["table*"]),
-        (panel_with(20, 3), ["table*", "table*", "table*", "table"]),
+        (panel_with(20, 3), ["table*", "table*", "table*"]),
         (panel_with(2, 60), ["table"] * 2),
         (panel_with(3, 3, text="many words " * 30), ["table*"]),
     ],

@@ -10,14 +10,16 @@ from xmlc.papers.printing import fingerprint_of, title_of
 from xmlc.papers.table import Panel, Table
 
 COLUMN, PAGE = 241.0, 487.0  # widths in pt, of one column and of both
-SEPARATION = 6.0  # between two columns of a table
+SEPARATION = 4.0  # between two columns of a table, twice \tabcolsep
 LINES = 52  # of a page, beside a caption
 PARAGRAPH, NARROWEST = 110.0, 55.0  # wider texts are broken into lines, down to so many pt
-# Widths in pt of characters at the size of footnotes (8 pt Computer Modern), a little too wide rather than too narrow.
-WIDTHS = {character: width for characters, width in (
-    ("ijl.,;:'|![]()t/", 3.4), (" ", 3.0), ("mwMW%@", 7.9), ("±−<>=+", 7.4), ("ABCDEFGHKLNOPQRTUVXYZ", 6.4),
+# Widths in pt of characters at the size of footnotes (8 pt Computer Modern), as pdflatex has them, rounded up.
+WIDTHS = {character: width for width, characters in (
+    (2.4, "!',.:;[]`il|"), (2.6, "fj"), (2.9, " -"), (3.1, "I"), (3.4, "()rst"), (3.8, "cez"), (4.1, "?"), (4.3, "J"),
+    (4.3, '"$*/0123456789\\ago{}–'), (4.5, "kqvxy"), (4.8, "Sbdhnpu"), (5.2, "Z^~"), (5.4, "L"), (5.8, "EFP"),
+    (6.2, "BCTw"), (6.5, "RAHNUVXYD"), (7.1, "&+<=>@GKOQ_±−×#%m"), (7.8, "M"), (8.8, "W"),
 ) for character in characters}  # fmt: skip
-OTHER, BOLD = 4.6, 1.18
+OTHER, BOLD = 6.5, 1.17
 ESCAPED = {character: f"\\{character}" for character in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -64,7 +66,7 @@ def panel_to_latex(table: Table, panel: Panel, place: int) -> str:
             begun = [rf"\caption{{{latex(caption or title_of(table))}}}", rf"\label{{{label}}}"]
             floats += [
                 rf"\begin{{{environment}}}",
-                r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
+                r"\centering\footnotesize\setlength{\tabcolsep}{2pt}",
                 *(begun if not floats else [rf"Table~\ref{{{label}}}, continued\par\smallskip"]),
                 *_tabular(columns, broken, rows),
                 rf"\end{{{environment}}}",
@@ -91,7 +93,8 @@ def _broken(heading: str, widest: float) -> list[str]:
 
 
 def _text_width(text: str, bold: bool = False) -> float:
-    return math.fsum(WIDTHS.get(character, OTHER) for character in text) * (BOLD if bold else 1)
+    widths = (WIDTHS.get(c, OTHER) * (BOLD if bold and c.isalnum() else 1) for c in text)
+    return math.fsum(widths)
 
 
 def _least(column: Printed) -> float:
