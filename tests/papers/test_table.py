@@ -6,7 +6,7 @@ import re
 import pandas as pd
 import pytest
 from built_tables import build_from
-from report_cases import every_method, ranking
+from report_cases import every_method, ranking, write
 from repository import ROOT
 
 from xmlc.core.errors import XmlcError
@@ -14,7 +14,7 @@ from xmlc.numbers.fingerprint import fingerprint
 from xmlc.numbers.long import Mean
 from xmlc.numbers.made_of import MadeOf
 from xmlc.papers import table_of
-from xmlc.papers.building import read_printed, write_table
+from xmlc.papers.building import build_table, read_printed, selected_table, write_table
 from xmlc.papers.latex import latex, panel_to_latex, to_latex
 from xmlc.papers.printing import select, to_csv, to_markdown
 from xmlc.papers.table import Cell, Panel, PanelColumn, printed_of
@@ -105,7 +105,22 @@ def test_a_selection_of_a_table(build):
     assert panel.cells() == [[("yeast", False), ("PLT", False), ("40.00", True), ("35.00", False)]]
     assert [panel.title for panel in select(table, panel=2).panels] == ["Time per test instance (ms)"]
     with pytest.raises(XmlcError, match=r"nothing is left of it; it has 3 panels; datasets yeast, bibtex; models plt"):
-        select(table, datasets=["scene"])
+        select(table, methods=["mine"])
+
+
+def test_a_part_of_a_table_is_made_of_its_own_records(tmp_path):
+    paths = tuple(write(tmp_path, every_method() + every_method("bibtex", f=0.5) + every_method(model="fastxml")))
+    made = MadeOf("table2", "plt2016", paths, titles={"fastxml-of-mine": "not used"})
+    table = selected_table(made, datasets=["bibtex"], panel=1)
+    assert "bibtex" in table.notes[0]
+    assert "yeast" not in to_markdown(table)
+    with pytest.raises(XmlcError, match=r"nothing is left of it; it has datasets bibtex, yeast; models fastxml, plt"):
+        selected_table(made, models=["mine"])
+
+
+def test_a_suite_names_its_models(tmp_path):
+    made = MadeOf("table1", "demo", tuple(write(tmp_path, [ranking(model="of-mine")])), titles={"of-mine": "Model X"})
+    assert "| yeast     | Model X |" in to_markdown(build_table(made))
 
 
 def test_csv_holds_every_digit_and_only_measured_values(build, tmp_path):

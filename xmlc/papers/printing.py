@@ -97,9 +97,8 @@ def select(
     if not left:
         known = [f"{name}s {', '.join(dict.fromkeys(str(key[place]) for key in table.rows))}"
                  for place, name in enumerate(table.keys) if name in wanted]  # fmt: skip
-        quantities = ", ".join(table.columns)
-        about = f"{title_of(table)} of {table.paper}: nothing is left of it; it has {len(panels)} panels"
-        raise XmlcError(f"{about}; {'; '.join(known)}; columns {quantities}")
+        about = [f"{len(panels)} panels", *known, f"columns {', '.join(table.columns)}"]
+        raise XmlcError(f"{title_of(table)} of {table.paper}: nothing is left of it; it has {'; '.join(about)}")
     rows = {key: row for key, row in table.rows.items() if is_wanted(key)}
     kept = tuple(name for name in table.columns if not columns or name in columns)
     return replace(table, panels=left, rows=rows, columns=kept)

@@ -11,11 +11,11 @@ import click
 from xmlc.cli._options import FILE, FOLDER, records_argument, selection_options, titles_option
 from xmlc.numbers.made_of import MadeOf
 from xmlc.numbers.settings import settings_of
-from xmlc.papers.building import Known, build_table, write_table
-from xmlc.papers.printing import select, to_markdown
+from xmlc.papers.building import Known, selected_table, write_table
+from xmlc.papers.printing import to_markdown
 
 
-@click.command(help="Build table NAME of a paper from RECORDS; write the list of these records too.")
+@click.command(help="Build table NAME of a paper from RECORDS; of a whole table, write the list of these records too.")
 @click.argument("name")
 @records_argument
 @click.option("--paper", required=True, help="Name of the paper, or of any suite such as demo.")
@@ -39,10 +39,11 @@ def command(
     """Build, write, say where."""
     made = MadeOf(name, paper, records, published, suite, titles=titles)
     known: Known = {}
-    table = select(build_table(made, known), **selection)
+    table = selected_table(made, known, **selection)
     files = write_table(table, out)
-    settings = settings_of(source.record for source in known.values())
-    replace(made, table=table.name, digests=table.digests, settings=settings).write(out)
+    if not any(selection.values()):  # the page and comparisons are about whole tables
+        settings = settings_of(source.record for source in known.values())
+        replace(made, table=table.name, digests=table.digests, settings=settings).write(out)
     if on_screen:
         click.echo(to_markdown(table))
     for file in files:
