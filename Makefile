@@ -95,7 +95,7 @@ five-seeds: $(ENV)/has-base
 report: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" xmlc results
 	PATH="$(BIN):$$PATH" xmlc report
-	@echo "Open it in any browser: file://$(CURDIR)/results/report.html"
+	@"$(BIN)/python" -c "import pathlib; print('Open it in any browser:', pathlib.Path('results/report.html').resolve().as_uri())"
 
 # All results as for this processor and as for older ones: the same bits, or a list of what differs. DATA may name folders
 # of prepared datasets, such as results/scene/data.
@@ -133,7 +133,7 @@ lint: $(ENV)/has-lint
 # site; any warning is an error.
 docs: $(ENV)/has-docs report-of-five-seeds
 	PATH="$(BIN):$$PATH" sphinx-build --quiet --fail-on-warning --keep-going docs docs/_build
-	@echo "Open it in any browser: file://$(CURDIR)/docs/_build/index.html"
+	@"$(BIN)/python" -c "import pathlib; print('Open it in any browser:', pathlib.Path('docs/_build/index.html').resolve().as_uri())"
 
 # The report is made where the records are unpacked, beside links to what else it reads, so that it names them as they were.
 report-of-five-seeds: $(ENV)/has-base
