@@ -178,8 +178,8 @@ def keep_largest(values, ids, k, kept):
             equal[n_equal] = ids[i]
             n_equal += 1
     if n_kept + n_equal > k:
-        kth_smallest(borrowed(equal, 0, n_equal), k - n_kept)  # which puts the smaller ones before it
-    copy_into(borrowed(kept, n_kept, k), borrowed(equal, 0, k - n_kept))
+        kth_smallest(equal[:n_equal], k - n_kept)  # which puts the smaller ones before it
+    copy_into(kept[n_kept:k], equal[: k - n_kept])
 
 
 @njit(cache=True, nogil=True)
@@ -223,7 +223,7 @@ def maximise(P, sizes, p_empty, ids, by_marginal, thresholds, kept):
     elif k > 0:
         F = np.empty((2, ids.size))
         columns_of_f(P, sizes, k, F)
-        keep_largest(row_of(F, 0), ids, k, kept)
+        keep_largest(F[0], ids, k, kept)
     return k, value
 
 

@@ -106,7 +106,9 @@ def borrowed(typing_context: Any, array: Any, start: Any, end: Any) -> Any:
     A slice counts a reference when it is made and when it goes: two atomic additions, 10 to 20 ns together, and far
     more where two threads slice the same array. In a loop that takes a row of 20 numbers that is most of the time.
     Nothing is checked: ``0 <= start <= end <= array.size``. Whoever owns the memory must outlive the view: take it of
-    an argument of the kernel, or of what an argument holds, and return it to kernels only.
+    an argument of the kernel, or of what an argument holds, and return it to kernels only. Numba frees an array that a
+    kernel made at its last mention, be it the one that makes the view: slice such an array, unless the kernel mentions
+    it again after the view's last use.
     """
 
     def generate(context, builder, signature, arguments):

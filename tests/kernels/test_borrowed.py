@@ -1,0 +1,135 @@
+"""No kernel may read a view without a reference after Numba freed the array: a search of the code that Numba compiles.
+
+Numba deletes an array that a kernel made at its last mention, before the call that this mention is an argument of. Of
+a kernel's arguments the caller keeps a reference.
+"""
+
+import importlib
+import pkgutil
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from numba.core import compiler, ir, postproc, ssa
+from numba.core.dispatcher import Dispatcher
+
+import xmlc
+from xmlc.kernels.arrays import borrowed, row_of, unowned
+
+VIEWS = {"borrowed", "row_of", "unowned", "row_of_csr"}  # each of its first argument
+# Of the results of these operations, all that hold an array hold one of their operands.
+SAME_ARRAY = {
+    "build_tuple",
+    "exhaust_iter",
+    "static_getitem",
+    "getitem",
+    "getattr",
+    "getiter",
+    "iternext",
+    "pair_first",
+}
+
+
+def stale_reads(function):
+    """List (line, name of the array) of each read of a view whose array was deleted on some way to it."""
+    code = ssa.reconstruct_ssa(compiler.run_frontend(function))
+    postproc.PostProcessor(code).run(emit_dels=True)
+    assigned = [s for block in code.blocks.values() for s in block.body if isinstance(s, ir.Assign)]
+    named = {s.target.name: s.value for s in assigned if isinstance(s.value, ir.Global | ir.FreeVar)}
+    held, viewed = defaultdict(set), defaultdict(set)  # of each variable: arrays it refers to, arrays it is a view of
+    for _ in range(len(assigned)):
+        before = sum(map(len, held.values())) + sum(map(len, viewed.values()))
+        for s in assigned:
+            name, value = s.target.name, s.value
+            operation = value.op if isinstance(value, ir.Expr) else None
+            called = named.get(value.func.name) if operation == "call" else None
+            if called is not None and called.name in VIEWS:
+                viewed[name] |= held[value.args[0].name] | viewed[value.args[0].name]
+            elif operation == "call" and not (called is not None and isinstance(called.value, type)):
+                held[name].add(name)
+            elif operation in SAME_ARRAY or operation == "call" or operation == "phi" or isinstance(value, ir.Var):
+                for source in value.list_vars() if operation else [value]:
+                    held[name] |= held[source.name]
+                    viewed[name] |= viewed[source.name]
+        if sum(map(len, held.values())) + sum(map(len, viewed.values())) == before:
+            break
+    keepers = defaultdict(set)
+    for name, owners in held.items():
+        for owner in owners:
+            keepers[owner].add(name)
+
+    def walk(label, alive):
+        alive, stale = set(alive), set()
+        for s in code.blocks[label].body:
+            if isinstance(s, ir.Del):
+                alive.discard(s.value)
+                continue
+            read = {v.name for v in s.list_vars()} - ({s.target.name} if isinstance(s, ir.Assign) else set())
+            stale |= {(s.loc.line, owner) for name in read for owner in viewed[name] if not keepers[owner] & alive}
+            if isinstance(s, ir.Assign):
+                alive.add(s.target.name)
+        return alive, stale
+
+    first = min(code.blocks)
+    entry, todo = {first: set()}, [first]
+    while todo:
+        label = todo.pop()
+        alive, _ = walk(label, entry[label])
+        for target in code.blocks[label].terminator.get_targets():
+            known = entry.get(target)
+            entry[target] = alive if known is None else known & alive
+            if entry[target] != known:
+                todo.append(target)
+    return sorted(set().union(*(walk(label, alive)[1] for label, alive in entry.items())))
+
+
+def modules():
+    return sorted(m.name for m in pkgutil.walk_packages(xmlc.__path__, "xmlc."))
+
+
+@pytest.mark.parametrize("name", modules())
+def test_views_are_read_while_their_arrays_live(name):
+    module = importlib.import_module(name)
+    kernels = {k for k in vars(module).values() if isinstance(k, Dispatcher) and k.py_func.__module__ == name}
+    assert {k.py_func.__name__: found for k in kernels if (found := stale_reads(k.py_func))} == {}
+
+
+def last_mention(n):
+    own = np.zeros(n)
+    return np.sum(borrowed(own, 0, n))
+
+
+def mentioned_again(n):
+    own = np.zeros(n)
+    result = np.sum(borrowed(own, 0, n))
+    return result + own[0]
+
+
+def in_a_loop(n):
+    table, result = np.zeros((2, n)), 0.0
+    for i in range(2):
+        row = row_of(table, i)
+        for value in row:
+            result += value
+    return result
+
+
+def after_the_loop(n):
+    table, result = np.zeros((2, n)), 0.0
+    row = row_of(table, 0)
+    for i in range(n):
+        result += row[i]
+    return result
+
+
+def of_an_argument(x, scratch):
+    scratch = unowned(scratch)
+    return borrowed(x, 0, 1)[0] + borrowed(scratch.values, 0, 1)[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "n"),
+    [(last_mention, 1), (mentioned_again, 0), (in_a_loop, 0), (after_the_loop, 1), (of_an_argument, 0)],
+)
+def test_the_search_finds_a_view_that_outlives_its_array(function, n):
+    assert len({owner for _, owner in stale_reads(function)}) == n
