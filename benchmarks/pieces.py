@@ -151,14 +151,14 @@ def one_by_one(data: Data) -> Parts:
     ]
     model = _tree(tree="random").fit(data.X, data.Y)
     by_beam = _tree(tree="random", search="beam", beam=3).fit(data.X, data.Y)
-    small = model.drop_weights(0.02)
+    small = _tree(tree="random", weight_cut=0.02).fit(data.X, data.Y)
     models = {"exact": model, "beam": by_beam, "small": small}
     return {name: [model.rank_one(*row, 5) for row in rows] for name, model in models.items()}
 
 
 def without_small_weights(data: Data) -> Parts:
-    """Drop small weights of a tree that is trained."""
-    model = _tree(tree="random").fit(data.X, data.Y).drop_weights(0.02)
+    """Drop small weights of a tree while it is trained."""
+    model = _tree(tree="random", weight_cut=0.02).fit(data.X, data.Y)
     return {"learned": learned(model), **predictions(model, data)}
 
 

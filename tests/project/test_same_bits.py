@@ -63,7 +63,7 @@ WHOLE = {
     "sum((array.nbytes for array in (*arrays, self.label_starts_, self.labels_)))",
     "np.where(numbers >= 0, starts[numbers + 1] - starts[numbers], 0).sum(axis=1)", "counts.sum()",
     "np.minimum(n_each, self.n_labels_).sum()", "inner_products.sum()", "going.sum()",
-    "sum(run_pieces(train_siblings, calls, n_jobs, costs, progress=progress))", "(nonzeros * degrees).sum()",
+    "(nonzeros * degrees).sum()",
     "cost[group].sum()", "(self.label >= 0).sum()", "sum((unit.side > 0 for unit in self.units))",
     "sum((unit.side < 0 for unit in self.units))", "sum((part.nodes for part in below))", "sum(won)",
     "sum(trees.nodes)", "(relevant * BITS).sum(axis=1)",

@@ -40,14 +40,14 @@ def test_partition_equals_its_twin(label_sets, weighted, normalised, seed):
     weights = rng.uniform(1, 5, 8).astype(np.float32) if weighted else np.ones(8, dtype=np.float32)
     expected, expected_value = twin.partition(label_sets, weights, side, normalised)
     ideal = (ideal_table if normalised else dcg_table)(9)
-    value, _ = partition_by_ndcg(*node_csr(label_sets), weights, ideal, discount_table(8), side)
+    value = partition_by_ndcg(*node_csr(label_sets), weights, ideal, discount_table(8), side)
     assert side.tolist() == expected
     assert value == pytest.approx(expected_value, rel=1e-9)
 
 
 def test_instances_without_labels_stay_where_they_are():
     side, tables = np.array([1, -1, 1], dtype=np.int8), (ideal_table(1), discount_table(1))
-    assert partition_by_ndcg(*node_csr([set()] * 3), np.ones(0, np.float32), *tables, side) == (0.0, 1)
+    assert partition_by_ndcg(*node_csr([set()] * 3), np.ones(0, np.float32), *tables, side) == 0.0
     assert side.tolist() == [1, -1, 1]
 
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plt_cases import TREES, random_nodes, weights_of
+from plt_cases import TREES, drop_small, random_nodes, weights_of
 
 from xmlc.core.errors import XmlcError
 from xmlc.models.plt import compact as compacting
-from xmlc.models.plt.compact import Rows, drop_small, join_rows, sibling_type
+from xmlc.models.plt.compact import Rows, join_rows, sibling_type
 
 
 @settings(deadline=None, max_examples=20)
@@ -45,10 +45,3 @@ def test_a_block_of_more_weights_than_can_be_counted_is_refused():
     rows = Rows(np.zeros(2, np.int64), np.arange(2, dtype=np.uint32), sizes, none.astype(np.uint16), none)
     with pytest.raises(XmlcError, match="keep 8589934590 weights"):
         join_rows(children, label, bias, [rows])
-
-
-@pytest.mark.parametrize("cut", [-0.1, float("nan")])
-def test_a_cut_that_is_none_is_refused(cut):
-    _, nodes = random_nodes(5, 2, 3, 0)
-    with pytest.raises(XmlcError, match="expected a number of at least 0"):
-        drop_small(nodes, cut)

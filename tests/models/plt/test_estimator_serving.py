@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from plt_cases import random_nodes, weights_of
+from sklearn.base import clone
 
 from xmlc.core.errors import XmlcError
 from xmlc.models import PLT
-from xmlc.models.plt.compact import drop_small
 
 
 @pytest.mark.parametrize("options", [{}, {"weight_cut": 0.02}, {"unit_norm": False}, {"hash_bits": 12}])
@@ -63,45 +62,14 @@ def test_what_is_no_instance_is_refused(multilabel, indices, values, message):
         PLT().fit(X, Y).rank_one(indices, values, 1)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_sparse_rows_can_be_cut_again(seed):
-    _, nodes = random_nodes(30, 4, 12, seed)
-    once = drop_small(nodes, 0.9)
-    before = weights_of(drop_small(nodes, 0.2))
-    sparse = drop_small(nodes, 0.2)
-    twice = drop_small(sparse, 0.9)
-    for one, other in zip(twice, once, strict=True):
-        assert one.dtype == other.dtype
-        np.testing.assert_array_equal(one, other)
-    assert weights_of(sparse) == before  # and what they were cut from is as it was
-
-
-@pytest.mark.parametrize("weight_cut", [None, 0.01])
-def test_dropping_weights_is_training_with_the_cut(tmp_path, multilabel, weight_cut):
+def test_a_small_model_is_loaded_as_it_was_and_a_cut_of_zero_changes_no_estimate(tmp_path, multilabel):
     X, Y = multilabel(150, 30, 40, seed=3)
-    model = PLT(tree="random", arity=4, epochs=2, weight_cut=weight_cut).fit(X, Y)
-    before = model.predict_proba(X).toarray()
-    smaller = model.drop_weights(0.2)
-    trained = PLT(tree="random", arity=4, epochs=2, weight_cut=0.2).fit(X, Y)
-    assert smaller.get_params() == trained.get_params()
-    smaller.save(tmp_path / "small")
-    for other in (smaller, PLT.load(tmp_path / "small")):
-        for one, expected in zip(other.nodes_, trained.nodes_, strict=True):
-            np.testing.assert_array_equal(one, expected)
-        np.testing.assert_array_equal(other.predict_proba(X).toarray(), trained.predict_proba(X).toarray())
-    np.testing.assert_array_equal(model.predict_proba(X).toarray(), before)
-    assert model.weight_cut == weight_cut
-
-
-def test_a_cut_of_zero_changes_no_estimate(multilabel):
-    X, Y = multilabel(100, 30, 40, seed=4)
-    model = PLT(tree="random", arity=4, epochs=2).fit(X, Y)
-    smaller = model.drop_weights(0.0)
-    np.testing.assert_array_equal(smaller.predict_proba(X).toarray(), model.predict_proba(X).toarray())
-    np.testing.assert_array_equal(smaller.predict_top_k(X, 5)[0], model.predict_top_k(X, 5)[0])
-
-
-def test_hashed_weights_cannot_be_dropped(multilabel):
-    X, Y = multilabel(20, 10, 5)
-    with pytest.raises(XmlcError, match="shared by all nodes"):
-        PLT(hash_bits=8).fit(X, Y).drop_weights(0.1)
+    model = PLT(tree="random", arity=4, epochs=2)
+    whole, same, small = (clone(model).set_params(weight_cut=cut).fit(X, Y) for cut in (None, 0.0, 0.2))
+    np.testing.assert_array_equal(same.predict_proba(X).toarray(), whole.predict_proba(X).toarray())
+    np.testing.assert_array_equal(same.predict_top_k(X, 5)[0], whole.predict_top_k(X, 5)[0])
+    small.save(tmp_path / "small")
+    loaded = PLT.load(tmp_path / "small")
+    for one, expected in zip(loaded.nodes_, small.nodes_, strict=True):
+        np.testing.assert_array_equal(one, expected)
+    np.testing.assert_array_equal(loaded.predict_proba(X).toarray(), small.predict_proba(X).toarray())

@@ -85,7 +85,7 @@ def test_a_share_of_the_instances_is_learned_as_if_there_were_no_others(multilab
     np.testing.assert_array_equal(model.tree_.children, tree.children)
     np.testing.assert_array_equal(model.tree_.label, tree.label)
     data = (kernel_csr(unit_rows(X)), kernel_csr(Y), X.shape[1])
-    expected, _ = train_nodes(*data, tree, sample, AdaGrad(model.gamma, model.eps, 2), None, 1)
+    expected = train_nodes(*data, tree, sample, AdaGrad(model.gamma, model.eps, 2), None, 1)
     for found, array in zip(model.nodes_, expected, strict=True):
         np.testing.assert_array_equal(found, array)
     every = PLT(max_samples=1.0, **settings).fit(X, Y)

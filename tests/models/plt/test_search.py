@@ -7,14 +7,13 @@ import plt_descent_twin
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plt_cases import every_store, random_nodes
+from plt_cases import drop_small, every_store, random_nodes
 from small_data import random_multilabel
 
 from xmlc.kernels.csr import kernel_csr
 from xmlc.kernels.estimator import InvalidParameterError
 from xmlc.models import PLT
 from xmlc.models.plt import estimator
-from xmlc.models.plt.compact import drop_small
 from xmlc.models.plt.search import EVERY_NODE, estimate_by_levels, rank_best_first, rank_by_levels
 from xmlc.models.plt.weights import LOGISTIC_LINK
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from plt_cases import drop_small
 from plt_twin import positive_nodes
 from sklearn.base import clone
 
@@ -9,7 +10,6 @@ from xmlc.kernels.csr import kernel_csr
 from xmlc.kernels.float32 import sigmoid
 from xmlc.models import PLT
 from xmlc.models.plt import training
-from xmlc.models.plt.compact import drop_small
 from xmlc.models.plt.solvers import Sgd
 from xmlc.models.plt.training import count_nonzeros, list_features, train_hashed
 from xmlc.models.plt.weights import node_key, slot_and_sign

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plt_cases import hashed_nodes, random_nodes
+from plt_cases import drop_small, hashed_nodes, random_nodes
 
 from xmlc.core.errors import XmlcError
-from xmlc.models.plt.compact import drop_small
 from xmlc.models.plt.weights import (
     LOGISTIC_LINK,
     CompactNodeWeights,

@@ -123,28 +123,6 @@ class Workspace(NamedTuple):
     values: np.ndarray
 
 
-class Accesses(NamedTuple):
-    """How much of memory a node's training goes through, counted.
-
-    Attributes
-    ----------
-    labels, rounds : int
-        Labels of its instances, and the rounds of `partition_by_ndcg`, each of which reads them.
-    columns, entries : int
-        Columns of its features that may get a weight, and their non-zeros.
-    derivatives, visited, moved : int
-        See `fit_logistic`.
-    """
-
-    labels: int
-    rounds: int
-    columns: int
-    entries: int
-    derivatives: int
-    visited: int
-    moved: int
-
-
 def new_workspace(n: int, m: int, d: int, nnz: int) -> Workspace:
     """Return a `Workspace` for n instances with nnz non-zeros: 8 nnz + 17 n + 24 d + 4 m bytes."""
     return Workspace(
@@ -212,7 +190,7 @@ def grow_tree(x, y, work, label_weights, ideal, discounts, seed, tree, cost, max
         n_negative, own = 0, node[:0]
         if node.size > max_leaf:
             node_key = stream_key(key, len(biases) + len(sizes))
-            n_negative, own, own_weights, bias, _ = split_node(
+            n_negative, own, own_weights, bias = split_node(
                 x, y, node, label_weights, ideal, discounts, node_key, cost, stopping, work
             )
         if 0 < n_negative < node.size:
@@ -242,7 +220,6 @@ def split_node(x, y, node, label_weights, ideal, discounts, key, cost, stopping,
         ``node[:n_negative]`` go to the negative side; 0 or all where there is no split.
     features : uint32, weights : float32, bias : float32
         The classifier's weights that are not zero, features ascending.
-    accesses : Accesses
     """
     x, y, work, nothing = unowned(x), unowned(y), unowned(work), np.empty(0, dtype=np.uint32)
     side, margins = work.side[: node.size], work.margins[: node.size]
@@ -252,12 +229,12 @@ def split_node(x, y, node, label_weights, ideal, discounts, key, cost, stopping,
     own_weights = np.empty(found.size, dtype=np.float32)
     for number in range(found.size):
         own_weights[number] = label_weights[found[number]]
-    _, n_rounds = partition_by_ndcg(starts, labels, own_weights, ideal, discounts, side)
+    partition_by_ndcg(starts, labels, own_weights, ideal, discounts, side)
     n_positive = 0
     for i in range(side.size):
         n_positive += side[i] > 0
     if n_positive == 0 or n_positive == node.size:
-        return 0, nothing, np.empty(0, dtype=np.float32), np.float32(0), Accesses(labels.size, n_rounds, 0, 0, 0, 0, 0)
+        return 0, nothing, np.empty(0, dtype=np.float32), np.float32(0)
     share = n_positive / node.size
     costs = np.float32(cost / share), np.float32(cost / (1.0 - share))
     n_columns = gather_columns(
@@ -266,8 +243,7 @@ def split_node(x, y, node, label_weights, ideal, discounts, key, cost, stopping,
     )  # fmt: skip
     weights = np.empty(n_columns, dtype=np.float32)
     columns = work.starts[: n_columns + 1], work.rows, work.values
-    solved = fit_logistic(*columns, side, costs, stopping, ~key, weights, margins)
-    accesses = Accesses(labels.size, n_rounds, n_columns, work.starts[n_columns], *solved)
+    fit_logistic(*columns, side, costs, stopping, ~key, weights, margins)
     keys, n_kept = np.empty(n_columns, dtype=np.uint64), 0
     for column in range(n_columns - 1):
         if weights[column] != 0:
@@ -277,7 +253,7 @@ def split_node(x, y, node, label_weights, ideal, discounts, key, cost, stopping,
     features, kept = np.empty(n_kept, dtype=np.uint32), np.empty(n_kept, dtype=np.float32)
     for k in range(n_kept):
         features[k], kept[k] = keys[k] >> np.uint64(32), weights[keys[k] & np.uint64(0xFFFFFFFF)]
-    return divide(node, margins), features, kept, weights[n_columns - 1], accesses
+    return divide(node, margins), features, kept, weights[n_columns - 1]
 
 
 @njit(cache=True, nogil=True)

@@ -52,12 +52,6 @@ def fit_logistic(starts, rows, values, side, costs, stopping, key, weights, marg
     weights : float32 (p,), margins : float32 (n,)
         Overwritten by the solution w and by w.x_i.
 
-    Returns
-    -------
-    n_derivatives, n_visited, n_moved : int
-        Times that all columns were read for derivatives; non-zeros of the columns that coordinate descent visited, and
-        of those whose weight moved, in it or in a Newton step.
-
     Notes
     -----
     Each Newton step minimises the second-order model of the loss plus the L1 norm by coordinate descent over the
@@ -77,9 +71,7 @@ def fit_logistic(starts, rows, values, side, costs, stopping, key, weights, marg
     along[:] = 0
     loss = logistic_loss(margins, along, np.float32(0), side, costs, terms)
     largest, initial, precision = np.float32(0), np.float32(0), np.float32(1)
-    n_derivatives, n_visited, n_moved = 0, 0, 0
     for newton in range(stopping.newton_steps):
-        n_derivatives += 1
         logistic_derivatives(margins, side, costs, gradient, curvature)
         shrinkage = largest / np.float32(side.size)
         n_active, violation, largest = column_derivatives(
@@ -90,21 +82,19 @@ def fit_logistic(starts, rows, values, side, costs, stopping, key, weights, marg
         if violation <= stopping.tolerance * initial:
             break
         working = active[:n_active]
-        passes, visited, moved = descend(
+        passes = descend(
             starts, rows, values, curvature, slope, bend, weights, working, precision * initial, stopping.passes,
             stream_key(key, newton), step, along,
         )  # fmt: skip
         if passes == 1:
             precision *= np.float32(0.25)
-        new_loss, spread = line_search(
+        new_loss = line_search(
             starts, rows, values, side, costs, slope, working, step, stopping.line_search_steps, loss,
             weights, margins, along, terms,
         )  # fmt: skip
-        n_visited, n_moved = n_visited + visited, n_moved + moved + spread
         if new_loss < 0:
             break
         loss = new_loss
-    return n_derivatives, n_visited, n_moved
 
 
 @njit(cache=True, nogil=True)
@@ -177,7 +167,7 @@ def violation_of(derivative, weight):
 
 @njit(cache=True, nogil=True)
 def descend(starts, rows, values, curvature, slope, bend, weights, active, precision, max_passes, key, step, along):
-    """Minimise the second-order model by coordinate descent; return passes, and non-zeros visited and moved.
+    """Minimise the second-order model by coordinate descent; return how many passes it took.
 
     Writes ``step``, and uses ``along`` for the change of each instance's derivative. A pass leaves out the weights that
     are zero and well inside their interval; when the others have settled, all are looked at again.
@@ -186,7 +176,7 @@ def descend(starts, rows, values, curvature, slope, bend, weights, active, preci
     for j in active:
         step[j] = 0
     along[:] = 0
-    n_live, n_visited, n_moved = active.size, 0, 0
+    n_live = active.size
     largest = np.float32(np.inf)
     for passes in range(max_passes):
         violations = np.float32(0)
@@ -197,7 +187,6 @@ def descend(starts, rows, values, curvature, slope, bend, weights, active, preci
         while k < n_live:
             j = active[k]
             ids, own = borrowed(rows, starts[j], starts[j + 1]), borrowed(values, starts[j], starts[j + 1])
-            n_visited += ids.size
             derivative = slope[j] + np.float32(CURVATURE_SHIFT) * step[j] + sparse_dot(ids, own, along)
             weight = weights[j] + step[j]
             if weight == 0 and abs(derivative) < one - shrinkage:
@@ -210,18 +199,17 @@ def descend(starts, rows, values, curvature, slope, bend, weights, active, preci
             move = coordinate_move(derivative, bend[j], weight)
             if abs(move) > np.float32(1e-12):
                 step[j] += move
-                n_moved += ids.size
                 for i in range(ids.size):
                     along[ids[i]] += move * own[i] * curvature[ids[i]]
             k += 1
         if violations <= precision:
             if n_live == active.size:
-                return passes + 1, n_visited, n_moved
+                return passes + 1
             n_live = active.size
             largest = np.float32(np.inf)
         else:
             largest = new_largest
-    return max_passes, n_visited, n_moved
+    return max_passes
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -241,22 +229,13 @@ def coordinate_move(derivative, second, weight):
 def line_search(
     starts, rows, values, side, costs, slope, active, step, max_steps, loss, weights, margins, along, terms
 ):
-    """Find a step size that decreases the objective enough and take it.
-
-    Returns
-    -------
-    loss : float
-        The new one; -1 if there is no such step size.
-    n_moved : int
-        Non-zeros of the columns whose weight moves.
-    """
+    """Find a step size that decreases the objective enough, take it and return the new loss; -1 if there is none."""
     along[:] = 0
-    predicted, n_moved = 0.0, 0
+    predicted = 0.0
     for j in active:
         if step[j] != 0:
             predicted += slope[j] * step[j] + abs(weights[j] + step[j]) - abs(weights[j])
             ids, own = borrowed(rows, starts[j], starts[j + 1]), borrowed(values, starts[j], starts[j + 1])
-            n_moved += ids.size
             for i in range(ids.size):
                 along[ids[i]] += step[j] * own[i]
     size = np.float32(1)
@@ -270,6 +249,6 @@ def line_search(
                 weights[j] += size * step[j]
             for i in range(margins.size):
                 margins[i] += size * along[i]
-            return new_loss, n_moved
+            return new_loss
         size *= np.float32(LINE_SEARCH_SHRINKAGE)
-    return -1.0, n_moved
+    return -1.0

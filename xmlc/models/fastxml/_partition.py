@@ -73,7 +73,6 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
     -------
     value : float
         Mean nDCG of the instances on their sides.
-    n_rounds : int
 
     Notes
     -----
@@ -106,9 +105,8 @@ def alternate(starts, labels, weights, ideal, discounts, side, scale, arrays):
     weights, side = borrowed(weights, 0, weights.size), borrowed(side, 0, side.size)
     ideal, discounts = borrowed(ideal, 0, ideal.size), borrowed(discounts, 0, discounts.size)
     negative, positive, keys, scratch, counts, here, there, difference = arrays
-    previous, n_rounds = -1.0, 0
+    previous = -1.0
     while True:
-        n_rounds += 1
         rank_labels(positive, weights, scale, discounts, keys, scratch, counts, here)
         rank_labels(negative, weights, scale, discounts, keys, scratch, counts, there)
         for label in range(weights.size):
@@ -119,7 +117,7 @@ def alternate(starts, labels, weights, ideal, discounts, side, scale, arrays):
             value += np.float64(positive[label]) * here[label] + np.float64(negative[label]) * there[label]
         value /= float(FIXED_POINT) * FIXED_POINT * max(1, side.size)
         if moved == 0 or value - previous < GAIN_TOLERANCE:
-            return value, n_rounds
+            return value
         previous = value
 
 

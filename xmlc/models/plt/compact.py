@@ -11,7 +11,7 @@ import numpy as np
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
-from xmlc.models.plt.weights import CompactNodeWeights, HashedWeights, TreeWeights, named
+from xmlc.models.plt.weights import CompactNodeWeights
 
 LARGEST_UINT16_DEGREE = 1 << 16
 LARGEST_BLOCK = np.iinfo(np.uint32).max
@@ -36,33 +36,6 @@ class Rows(NamedTuple):
     sizes: np.ndarray
     siblings: np.ndarray
     weights: np.ndarray
-
-
-def drop_small(nodes: TreeWeights, cut: float, n_jobs: int | None = None) -> CompactNodeWeights:
-    """Drop the weights w with abs(w) <= cut, and the features that are left without any.
-
-    Parameters
-    ----------
-    nodes : TreeWeights
-    cut : float
-        At least 0; with 0 nothing but zeros is dropped, and the estimates stay the same bits.
-    n_jobs : int or None
-        Threads, see `run_pieces`.
-
-    Raises
-    ------
-    XmlcError
-        ``cut`` is negative or no number, a block keeps more than 2**32 - 1 weights, or the weights are hashed.
-    """
-    if not cut >= 0:
-        raise XmlcError(f"cut={cut}: expected a number of at least 0, below which weights are dropped")
-    if isinstance(nodes, HashedWeights):
-        raise XmlcError(f"{named(nodes)} are shared by all nodes, none can be dropped")
-    tree = nodes.children, nodes.label, nodes.bias
-    if isinstance(nodes, CompactNodeWeights):
-        return join_rows(*tree, [_rows_left(nodes, np.float32(cut))])
-    degrees = np.concatenate(([1], np.diff(nodes.children)))
-    return join_rows(*tree, kept_rows(*nodes[2:6], degrees, 0, cut, sibling_type(degrees), n_jobs))
 
 
 def sibling_type(degrees: np.ndarray) -> type:
@@ -96,16 +69,13 @@ def kept_rows(
     dense = (feature_starts, weight_starts, weights, degrees, np.float32(cut))
     kept = run_pieces(weights_above, [(*dense, *block) for block in pairwise(bounds)], n_jobs)
     row_blocks = np.repeat(np.arange(begin, begin + degrees.size), np.diff(feature_starts))
-    return [_rows_of(rows, siblings.astype(sibling_type), own, row_blocks, features) for rows, siblings, own in kept]
-
-
-def _rows_of(
-    rows: np.ndarray, siblings: np.ndarray, weights: np.ndarray, row_blocks: np.ndarray, row_features: np.ndarray
-) -> Rows:
-    """Put weights into rows, given the row of each, ascending, and the block and feature of each row."""
-    starts = np.flatnonzero(np.diff(rows, prepend=-1))
-    sizes = np.diff(starts, append=rows.size).astype(np.uint32)
-    return Rows(row_blocks[rows[starts]], row_features[rows[starts]], sizes, siblings, weights)
+    parts = []
+    for rows, siblings, own in kept:
+        starts = np.flatnonzero(np.diff(rows, prepend=-1))
+        sizes = np.diff(starts, append=rows.size).astype(np.uint32)
+        own_rows = rows[starts]
+        parts.append(Rows(row_blocks[own_rows], features[own_rows], sizes, siblings.astype(sibling_type), own))
+    return parts
 
 
 def join_rows(children: np.ndarray, label: np.ndarray, bias: np.ndarray, parts: list[Rows]) -> CompactNodeWeights:
@@ -138,15 +108,6 @@ def _joined(pieces: Sequence[np.ndarray]) -> np.ndarray:
 def starts_of(counts: np.ndarray) -> np.ndarray:
     """Return where each of some runs of so many entries starts, and the end of the last."""
     return np.concatenate(([0], np.cumsum(counts)))
-
-
-def _rows_left(nodes: CompactNodeWeights, cut: np.float32) -> Rows:
-    """Return the weights w with abs(w) > cut of rows that are sparse already."""
-    blocks = np.repeat(np.arange(nodes.children.size), np.diff(nodes.feature_starts))
-    starts = nodes.entry_starts[blocks] + nodes.row_starts[np.arange(blocks.size) + blocks]
-    kept = np.flatnonzero(~(np.abs(nodes.weights) <= cut))
-    rows = np.searchsorted(starts, kept, side="right") - 1
-    return _rows_of(rows, nodes.siblings[kept], nodes.weights[kept], blocks, nodes.features)
 
 
 @njit(cache=True, nogil=True)

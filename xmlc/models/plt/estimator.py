@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from copy import copy
 from statistics import fmean
 from typing import Any, Self, cast
 
@@ -20,7 +19,6 @@ from xmlc.kernels.streams import Stream
 from xmlc.kernels.unit_length import scale_rows
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.domains import plt
-from xmlc.models.plt.compact import drop_small
 from xmlc.models.plt.search import EVERY_NODE, estimate_by_levels, rank_best_first, rank_by_levels
 from xmlc.models.plt.solvers import AdaGrad, DualDescent, Sgd, Solver
 from xmlc.models.plt.training import train_hashed, train_nodes
@@ -122,9 +120,6 @@ class PLT(SparseProbabilityEstimator):
     tree_ : LabelTree
         Over the labels that have an instance; others have no estimate.
     nodes_ : NodeWeights, CompactNodeWeights or HashedWeights
-    passes_ : float
-        Of `fit`: passes over its instances that the training of a node took, a mean over nodes weighted by their
-        non-zeros. With "batch", as many as ``epochs`` say that nodes did not reach ``tol``.
     inner_products_ : ndarray of int64, shape (n,)
         Node classifiers evaluated for each instance in the last prediction.
     certified_ : ndarray of bool, shape (n,), or None
@@ -204,12 +199,11 @@ class PLT(SparseProbabilityEstimator):
         self.nodes_: TreeWeights
         if self.hash_bits is None:
             training = (order, self._solver(X.shape[0]), self.weight_cut, self.n_jobs)
-            self.nodes_, self.passes_ = train_nodes(x, y, X.shape[1], self.tree_, *training)
+            self.nodes_ = train_nodes(x, y, X.shape[1], self.tree_, *training)
         else:
             self.nodes_ = train_hashed(
                 x, y, self.tree_, order, self._sgd(X.shape[0]), self.hash_bits, self.random_state
             )
-            self.passes_ = float(self.epochs)
         return self
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
@@ -324,22 +318,6 @@ class PLT(SparseProbabilityEstimator):
         x = KernelCSR(np.array([0, indices.size]), indices.astype(np.uint32), values)
         labels, scores, _, _ = self._ranked(x, k, search if search == "beam" else "exact", "")
         return labels[0], scores[0]
-
-    def drop_weights(self, cut: float) -> Self:
-        """Return a fitted estimator like this one without the weights w with abs(w) <= ``cut``, the rest stored sparse.
-
-        It is what ``weight_cut=cut`` trains. A weight that is kept takes 6 bytes, 8 more where it is the first of its
-        feature and block, so that a cut which drops few makes a model larger.
-
-        Raises
-        ------
-        XmlcError
-            ``cut`` is negative or no number, or the weights are hashed.
-        """
-        self._check_fitted()
-        smaller = copy(self)
-        smaller.nodes_ = drop_small(self.nodes_, cut, self.n_jobs)
-        return smaller.set_params(weight_cut=max(float(cut), self.weight_cut or 0.0))
 
     def _label_tree(self, X: sparse.csr_array, Y: sparse.csr_array) -> LabelTree:
         """Return a tree over the labels that have an instance, or over all if none has: others are never predicted."""

@@ -114,11 +114,6 @@ def solve(solver, ends, ids, values, targets, state, bias, n_siblings, block):
         How many siblings are no padding.
     block : int
         The number of their block.
-
-    Returns
-    -------
-    int
-        Pairs of a non-zero and a sibling that were visited, once for each pass.
     """
     raise TypeError("only kernels call this")
 
@@ -129,18 +124,16 @@ def _choose_solve(solver, ends, ids, values, targets, state, bias, n_siblings, b
 
         def implementation(solver, ends, ids, values, targets, state, bias, n_siblings, block):
             train_children(ends, ids, values, targets, state, bias, solver.step, solver.lam, solver.epochs)
-            return solver.epochs * ids.size * n_siblings
 
     elif solver.instance_class is AdaGrad:
 
         def implementation(solver, ends, ids, values, targets, state, bias, n_siblings, block):
             train_children_adagrad(ends, ids, values, targets, state, bias, solver.step, solver.eps, solver.epochs)
-            return solver.epochs * ids.size * n_siblings
 
     else:
 
         def implementation(solver, ends, ids, values, targets, state, bias, n_siblings, block):
-            return train_children_dual(
+            train_children_dual(
                 ends, ids, values, targets, state, bias, n_siblings,
                 solver.squared_hinge, solver.C, solver.tol, solver.max_epochs, stream_key(solver.key, block),
             )  # fmt: skip
@@ -244,11 +237,6 @@ def train_children_dual(ends, ids, values, targets, weights, bias, n_real, squar
         At most so many.
     key : uint64
         Random stream of the order of the instances.
-
-    Returns
-    -------
-    int
-        Non-zeros visited, each counted once for every sibling that was still going.
     """
     cost = np.float32(cost)
     enough = np.float32(tolerance) * cost
@@ -260,9 +248,7 @@ def train_children_dual(ends, ids, values, targets, weights, bias, n_real, squar
     own_targets, own_weights, own_bias = targets, original, bias
     largest = np.empty(bias.size, dtype=np.float32)
     going = np.arange(bias.size) < n_real
-    n_going, visited = n_real, 0
     for number in range(passes):
-        visited += n_going * ids.size
         shuffle(order, stream_key(key, number))
         largest[:] = 0
         dual_pass(
@@ -290,7 +276,6 @@ def train_children_dual(ends, ids, values, targets, weights, bias, n_real, squar
     if own_bias.size < bias.size:
         put_columns(own_weights, siblings, original)
         put_columns(own_bias.reshape((1, -1)), siblings, bias.reshape((1, -1)))
-    return visited
 
 
 @njit(cache=True, nogil=True)

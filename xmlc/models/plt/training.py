@@ -76,12 +76,12 @@ def train_nodes(
     solver: Solver,
     cut: float | None,
     n_jobs: int | None,
-) -> tuple[NodeWeights | CompactNodeWeights, float]:
-    """Train all node classifiers of a tree (plt2016, Algorithm 3); return their weights and how many passes it took.
+) -> NodeWeights | CompactNodeWeights:
+    """Train all node classifiers of a tree (plt2016, Algorithm 3).
 
     A block (the children of one node) keeps weights for the features of the instances that reach it and for
     no others; any other weight would stay zero. With a cut, blocks are trained wave by wave; after each, weights w with
-    abs(w) <= cut are dropped, and the rest is stored sparse. Passes are a mean over pairs of a non-zero and a node.
+    abs(w) <= cut are dropped, and the rest is stored sparse.
 
     Peak memory: what is returned, once (with a cut, the largest array twice, and the weights of a wave), and the
     instances and weights of the largest blocks in training, one for each thread.
@@ -90,7 +90,7 @@ def train_nodes(
     nonzeros = count_nonzeros(x.indptr, order, reach.block_starts, reach.block_positions)
     degrees, firsts = np.concatenate(([1], np.diff(tree.children))), np.concatenate(([0], tree.children[:-1]))
     blocks = np.flatnonzero((degrees > 0) & (np.diff(reach.block_starts) > 0))
-    bias, pairs, visited = np.zeros(tree.n_nodes, dtype=np.float32), max(int((nonzeros * degrees).sum()), 1), 0
+    bias, pairs = np.zeros(tree.n_nodes, dtype=np.float32), max(int((nonzeros * degrees).sum()), 1)
     largest = np.minimum(nonzeros, n_features) * degrees
     waves = [(0, degrees.size)] if cut is None else _waves(largest)
     kept = []
@@ -103,12 +103,12 @@ def train_nodes(
             pieces, costs = _pieces(wave, firsts, degrees, nonzeros, max(pairs // SPLIT_SHARE, NONZEROS_PER_GROUP))
             arrays = (feature_starts, features, weight_starts, weights)
             calls = [(x, reach, piece, *arrays, begin, bias, solver, n_features) for piece in pieces]
-            visited += sum(run_pieces(train_siblings, calls, n_jobs, costs, progress=progress))
+            run_pieces(train_siblings, calls, n_jobs, costs, progress=progress)
             if cut is not None:
                 kept += kept_rows(*arrays, degrees[begin:end], begin, cut, sibling_type(degrees), n_jobs)
     if cut is None:
-        return NodeWeights(tree.children, tree.label, *arrays, bias), visited / pairs
-    return join_rows(tree.children, tree.label, bias, kept), visited / pairs
+        return NodeWeights(tree.children, tree.label, *arrays, bias)
+    return join_rows(tree.children, tree.label, bias, kept)
 
 
 def _features(
@@ -190,14 +190,9 @@ def train_siblings(
     solver : Sgd, AdaGrad or DualDescent
     n_features : int
         Features of the instances.
-
-    Returns
-    -------
-    int
-        Pairs of a non-zero and a sibling that were visited, once for each pass.
     """
     scratch = np.empty(n_features, dtype=np.uint32), np.empty(reach.order.size, dtype=np.uint32)
-    largest, visited = np.int64(0), 0
+    largest = np.int64(0)
     for i in range(pieces.blocks.size):
         block = pieces.blocks[i] - offset
         count = feature_starts[block + 1] - feature_starts[block]
@@ -206,14 +201,12 @@ def train_siblings(
     for i in range(pieces.blocks.size):
         block, width, degree = pieces.blocks[i] - offset, pieces.widths[i], pieces.degrees[i]
         mine = features[feature_starts[block] : feature_starts[block + 1]]
-        state, visits = train_piece(x, reach, pieces, i, mine, bias, solver, scratch, buffer)
-        visited += visits
+        state = train_piece(x, reach, pieces, i, mine, bias, solver, scratch, buffer)
         length = row_length(solver, width)
         own = weights[weight_starts[block] + pieces.bases[i] : weight_starts[block + 1]]
         for f in range(mine.size):
             row = borrowed(own, f * degree, f * degree + width)
             copy_into(row, borrowed(state, f * length, f * length + width))
-    return visited
 
 
 @njit(cache=True, nogil=True)
@@ -242,8 +235,6 @@ def train_piece(x, reach, pieces, i, features, bias, solver, scratch, buffer):
     state : float32
         Begins with the weights of the first feature; those of the next follow after as many numbers as `row_length`
         says. It lies in ``buffer``.
-    visited : int
-        Pairs of a non-zero and a sibling that were visited, once for each pass.
     """
     local, places = scratch
     block, width = pieces.blocks[i], pieces.widths[i]
@@ -258,9 +249,9 @@ def train_piece(x, reach, pieces, i, features, bias, solver, scratch, buffer):
     state = buffer[: features.size * row_length(solver, width)]
     state[:] = 0
     own_bias = np.zeros(padded, dtype=np.float32)
-    visited = solve(solver, ends, ids, values, targets, state, own_bias, width, block)
+    solve(solver, ends, ids, values, targets, state, own_bias, width, block)
     copy_into(bias[first:], own_bias[:width])
-    return state, visited
+    return state
 
 
 @njit(cache=True, nogil=True)
