@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import fcntl
 import hashlib
@@ -10,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
@@ -29,8 +27,6 @@ OURS = f"+xmlc-{os.uname().nodename}+"  # in the names of temporary files and fo
 TEMPORARY = re.compile(r"\..+\+xmlc-[^+]*\+[0-9a-f]{8}.*")
 NOT_WHOLE = "the file could not be written whole, so the disk is probably full or a quota used up"
 CUT_SHORT = re.compile(r"\d+ requested and \d+ written")  # numpy keeps the rest of the reason to itself
-# The system's function that gives two files each other's name, and its flag for that: of macOS and of Linux the same.
-EXCHANGE, FLAG = "renameatx_np" if sys.platform == "darwin" else "renameat2", 2
 
 
 @contextmanager
@@ -92,8 +88,7 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     opened. The folder that was there is deleted, with what was edited by hand in its files. Who has mapped its files on
     this machine keeps them; who has done so on another machine, over a network file system, loses them.
 
-    A kill at any moment leaves the old folder or the new one. On file systems that cannot exchange two names (NFS) a
-    kill between two renamings leaves nothing under the name.
+    A kill leaves the old folder or the new one, or between two renamings nothing under the name; never a part of one.
 
     Raises
     ------
@@ -175,7 +170,7 @@ def _check_content(path: Path) -> None:
 
 
 def replace_folder(new: Path, path: Path) -> None:
-    """Give a folder the name ``path``, and an old folder of that name the new one's, or delete it.
+    """Give a folder the name ``path``, and delete an old folder of that name.
 
     Raises
     ------
@@ -186,22 +181,15 @@ def replace_folder(new: Path, path: Path) -> None:
         _check_content(path)
         if not path.exists():
             os.rename(new, path)
-        elif not _exchange(new, path):
-            aside = Path(f"{new}-")
-            os.rename(path, aside)
-            try:
-                os.rename(new, path)
-            except OSError:
-                os.rename(aside, path)
-                raise
-            _remove(aside)
-
-
-def _exchange(new: Path, path: Path) -> bool:
-    """Give two folders each other's names, if the file system can do that in one step."""
-    exchange = getattr(ctypes.CDLL(None), EXCHANGE, None)
-    # Each name has a folder from which it is looked up, which counts for relative ones only.
-    return exchange is not None and 0 == exchange(0, os.fsencode(new.absolute()), 0, os.fsencode(path.absolute()), FLAG)
+            return
+        aside = Path(f"{new}-")
+        os.rename(path, aside)
+        try:
+            os.rename(new, path)
+        except OSError:
+            os.rename(aside, path)
+            raise
+        _remove(aside)
 
 
 @contextmanager
