@@ -1,10 +1,9 @@
-"""A run that is killed, or whose clock is set back: the same command finishes it with the same tables, once."""
+"""A run that is killed: the same command finishes it with the same tables, once."""
 
 import os
 import random
 import signal
 import subprocess
-import time
 
 import fuzzing
 import pytest
@@ -12,7 +11,6 @@ from small_run import SmallRun
 
 pytestmark = pytest.mark.slow
 MOMENTS, IN_CI = 20, (1, 6, 11, 16)
-DAY = 86_400.0
 
 
 @pytest.fixture(scope="module")
@@ -38,18 +36,3 @@ def test_a_run_killed_at_any_moment_is_finished_by_the_same_command(undisturbed,
     after = run.ended()
     assert {name: after[name] for name in ended} == ended, "what had ended was made again"
     assert run.outcome() == expected
-
-
-@pytest.mark.parametrize("times", ["all ahead", "in any order"])
-def test_a_run_goes_on_after_the_clock_was_set_back(undisturbed, times):
-    """What is there was made tomorrow, or partly yesterday: Snakemake runs again what is older than its input."""
-    run, _, expected = undisturbed
-    run.unmake("thresholds")
-    rng, now = random.Random(times), time.time()
-    for name in sorted(expected[0]):
-        if (path := run.folder / name).exists():
-            changed = now + DAY * (rng.uniform(-1, 1) if times == "in any order" else 1)
-            os.utime(path, (changed, changed))
-    run.finish()
-    assert run.outcome() == expected
-    assert "Nothing to be done" in run.finish()

@@ -13,7 +13,7 @@ from suite_cases import project_of, suite
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import OURS, atomic_folder, write_json
-from xmlc.suites.controller import check_installed, check_targets, datasets_left_out, settle_times, sweep
+from xmlc.suites.controller import check_installed, check_targets, datasets_left_out, sweep
 
 # Without the trap bash goes on where Ctrl-C comes just as one of its children ends by itself.
 SNAKEFILE = """
@@ -207,17 +207,3 @@ def test_what_ended_processes_left_is_swept(tmp_path):
         assert unfinished.exists()
     assert not any(path.exists() for path in left)
     assert (tmp_path / "plt/model").exists()
-
-
-def test_what_was_changed_in_the_future_was_changed_before_now_in_the_same_order(tmp_path):
-    now = time.time_ns()
-    later = {"a": 3, "b/c": 1, "b/d": 3, "e": 2}  # hours
-    (tmp_path / "b").mkdir()
-    for name in (*later, "old"):
-        (tmp_path / name).touch()
-        os.utime(tmp_path / name, ns=(now, now + later.get(name, -1) * 3600 * 10**9))
-    (tmp_path / "link").symlink_to("nowhere")
-    settle_times([tmp_path / "a", tmp_path / "none", tmp_path])
-    times = {name: (tmp_path / name).stat().st_mtime for name in later}
-    assert now / 1e9 - 1 < times["b/c"] < times["e"] < times["a"] == times["b/d"] <= time.time()
-    assert (tmp_path / "old").stat().st_mtime_ns == now - 3600 * 10**9

@@ -11,11 +11,9 @@ import shlex
 import shutil
 import sys
 import sysconfig
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import datetime
-from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -34,7 +32,6 @@ from xmlc.suites.suite import suite_file
 T = TypeVar("T")
 RUN = Path(".snakemake/run.lock")  # says which run has it, or had it last
 SNAKEMAKES_LOCKS = Path(".snakemake/locks")
-DISTINCT = 1000  # nanoseconds between two times that differ also as seconds in double precision
 
 
 def guard(workflow: Any) -> None:
@@ -93,7 +90,6 @@ def _alone(workflow: Any) -> Iterator[None]:
         remember({**workflow.config_settings.overwrite_config, **({"papers": papers} if papers else {})})
         for folder in paths.MADE:
             sweep(folder)
-        settle_times([*paths.MADE, paths.LOGS])
         yield
 
 
@@ -263,20 +259,3 @@ def sweep(folder: str | os.PathLike[str]) -> None:
     for place, folders, _ in os.walk(folder):
         kept = remove_leftovers(Path(place))
         folders[:] = [name for name in folders if name not in kept]
-
-
-def settle_times(folders: Iterable[str | os.PathLike[str]]) -> None:
-    """Give what was changed in the future, below some folders, times that end now, in the order of those that it has.
-
-    It was changed while the clock was ahead. What is made of it now would be older than it, however often it is made.
-    """
-    now, times = time.time_ns(), {}
-    for place, inner, files in chain.from_iterable(map(os.walk, folders)):
-        for path in (os.path.join(place, name) for name in [*inner, *files]):
-            with suppress(OSError):  # removed meanwhile
-                if (changed := os.lstat(path).st_mtime_ns) > now:
-                    times[path] = changed
-    since = {changed: number * DISTINCT for number, changed in enumerate(sorted({*times.values()}, reverse=True))}
-    for path, changed in times.items():
-        with suppress(OSError):  # somebody else's, or a file system that is read-only
-            os.utime(path, ns=(now, now - since[changed]), follow_symlinks=False)
