@@ -10,7 +10,6 @@ from repository import ROOT
 from xmlc.kernels.domains import Ascending, Flag, Number, OneOf, whole
 from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters, check_value
 from xmlc.models import PLT
-from xmlc.models.ldsm._grow import MOST_DIRECTIONS
 from xmlc.models.registry import ESTIMATORS, domains_of, estimator_class
 
 OURS = [name for name in ESTIMATORS if "-" not in name and name not in ("oracle", "estimates")]
@@ -74,10 +73,6 @@ def test_values_behind_each_end_are_refused_by_fit(name):
         for value in wrong:
             with pytest.raises(InvalidParameterError, match=f"{cls.__name__}: {hyperparameter}="):
                 cls(**{hyperparameter: value}).fit(X, Y)
-
-
-def test_regressors_of_ldsm_have_as_many_directions_as_its_arity_may_be():
-    assert domains_of("ldsm")["arity"].high == MOST_DIRECTIONS
 
 
 def configured(content, estimator=None):

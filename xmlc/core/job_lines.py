@@ -38,7 +38,7 @@ class JobLines(logging.Handler):
     usual : logging.Handler
         Snakemake's own, which this one replaces.
     is_dry : bool
-        Whether jobs are listed that nobody starts, of which `plan_of` tells.
+        Whether jobs are listed that nobody starts, of which `planned_jobs` tells.
     """
 
     def __init__(self, usual: logging.Handler, is_dry: bool = False):
@@ -146,7 +146,7 @@ def end_of(log: Path) -> str:
     return "\n    ".join([f"{log}:" if lines else f"{log} is empty", *lines[-LAST_LINES:]])
 
 
-def plan_of(dag: Any) -> str:
+def planned_jobs(dag: Any) -> str:
     """Count the jobs of each rule that would run, by reason.
 
     Parameters

@@ -20,7 +20,7 @@ from typing import Any, NoReturn, TypeVar
 from xmlc.core.advice import sentence_of
 from xmlc.core.errors import INTERRUPTED, XmlcError, is_of_the_machine
 from xmlc.core.files import locked, remove_leftovers
-from xmlc.core.job_lines import INTERRUPTS, end_in_a_sentence, plan_of, show_lines
+from xmlc.core.job_lines import INTERRUPTS, end_in_a_sentence, planned_jobs, show_lines
 from xmlc.core.schemas import nearest
 from xmlc.core.sources import PACKAGE
 from xmlc.data.download import check_sources
@@ -53,7 +53,7 @@ def guard(workflow: Any) -> None:
         by_lines, is_dry = show_lines(workflow.output_settings), executor_plugin.common_settings.dryrun_exec
         with nullcontext() if is_dry or not workflow.execution_settings.lock else _alone(workflow):
             execute(executor_plugin, *others, **named)
-        said = plan_of(workflow.dag) if is_dry else _made_by(workflow.dag)
+        said = planned_jobs(workflow.dag) if is_dry else _made_by(workflow.dag)
         if said and by_lines and (is_dry or not workflow.output_settings.quiet):
             print(said, file=sys.stdout if is_dry else sys.stderr, flush=True)  # as Snakemake does
 

@@ -44,14 +44,14 @@ Sweep = Callable[[sparse.csr_array, sparse.csr_array, np.ndarray, Sequence[float
 
 
 @dataclass(frozen=True)
-class ThresholdMethod:
+class SweptMethod:
     """A registered method: its sweep, and the measure (a name of `TUNABLE`) by which a grid point is chosen."""
 
     sweep: Sweep
     measure: str
 
 
-METHODS: dict[str, ThresholdMethod] = {}
+METHODS: dict[str, SweptMethod] = {}
 
 
 def register(name: str, measure: str = "macro_f") -> Callable[[Sweep], Sweep]:
@@ -73,7 +73,7 @@ def register(name: str, measure: str = "macro_f") -> Callable[[Sweep], Sweep]:
             raise XmlcError(f"a threshold method {name!r} is registered already")
         if measure not in TUNABLE:
             raise XmlcError(f"measure {measure!r} of method {name!r} is unknown; expected one of {', '.join(TUNABLE)}")
-        METHODS[name] = ThresholdMethod(sweep, measure)
+        METHODS[name] = SweptMethod(sweep, measure)
         return sweep
 
     return add

@@ -18,7 +18,7 @@ DOMAINS = {
     **COMMON,
     "n_trees": whole(1, TREES),
     "unit_norm": Flag(),
-    "arity": whole(2, 8),
+    "arity": whole(2, 8),  # whose directions make 2**8 sets at each instance
     "max_nodes": whole(1, MANY, none=True),
     "exceed": Flag(),
     "epochs": whole(1, PASSES),

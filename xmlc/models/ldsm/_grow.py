@@ -22,7 +22,6 @@ from xmlc.models.ldsm._regressors import SLOT, NodeSettings, start_slots, train_
 # A forest of M-ary trees as flat arrays.
 
 
-MOST_DIRECTIONS = 8  # 2**8 sets of directions for each instance
 STARTS = ("inner_starts", "tree_leaves", "weight_starts", "leaf_starts")
 FOREST_FIELDS = (
     *forest_fields("arity"),

@@ -28,8 +28,8 @@ from xmlc.models.oplt.tree import (
     NONE,
     SLOT,
     UNBOUNDED,
+    GrowthSettings,
     OnlineTree,
-    Settings,
     trimmed,
     with_degree,
     with_labels,
@@ -426,10 +426,10 @@ class OPLT(SparseProbabilityEstimator):
         """Return the hyperparameters that a tree keeps: where it has auxiliary classifiers depends on them."""
         return self.policy, self.growth, self.arity, self.max_leaf
 
-    def _settings(self) -> Settings:
+    def _settings(self) -> GrowthSettings:
         threshold = NO_THRESHOLD if self._ofo is None else self._ofo[1] / self._ofo[2]
         key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.OPLT_POLICY)))
-        return Settings(
+        return GrowthSettings(
             POLICIES[self.policy],
             self.growth == "program",
             float(self.alpha),

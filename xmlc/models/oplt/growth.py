@@ -41,8 +41,8 @@ from xmlc.models.oplt.tree import (
     SLOTS_WANTED,
     SMALLEST_TABLE,
     UNBOUNDED,
+    GrowthSettings,
     OnlineTree,
-    Settings,
     empty_online_tree,
     grown,
     with_labels,
@@ -55,7 +55,7 @@ LOG_2 = 0.6931471805599453
 MOST_AT_FIRST = 4096
 
 
-def planted(settings: Settings) -> OnlineTree:
+def planted(settings: GrowthSettings) -> OnlineTree:
     """Return a tree of a root without label."""
     tree = empty_online_tree(first_degree(settings))
     while not plant_root(tree, settings.threshold):
@@ -63,7 +63,7 @@ def planted(settings: Settings) -> OnlineTree:
     return tree
 
 
-def planted_as(given: LabelTree, labels: np.ndarray, settings: Settings) -> OnlineTree:
+def planted_as(given: LabelTree, labels: np.ndarray, settings: GrowthSettings) -> OnlineTree:
     """Return a tree of a given shape.
 
     Parameters
@@ -71,7 +71,7 @@ def planted_as(given: LabelTree, labels: np.ndarray, settings: Settings) -> Onli
     given : LabelTree
     labels : ndarray of int, ascending
         The label that each of the tree's labels stands for.
-    settings : Settings
+    settings : GrowthSettings
     """
     largest = int(np.diff(given.children).max())
     tree = empty_online_tree(max(first_degree(settings), largest))
@@ -82,7 +82,7 @@ def planted_as(given: LabelTree, labels: np.ndarray, settings: Settings) -> Onli
     return tree
 
 
-def first_degree(settings: Settings) -> int:
+def first_degree(settings: GrowthSettings) -> int:
     """Return for how many children of a node a tree without labels has capacity; see `with_degree` for later."""
     most = max(settings.arity, settings.max_leaf)
     return most if most <= MOST_AT_FIRST else 2

@@ -15,13 +15,13 @@ from xmlc.kernels.csr import KernelCSR
 from xmlc.models.oplt.growth import add_label, has_capacity
 from xmlc.models.oplt.prediction import labels_above, rank_labels
 from xmlc.models.oplt.rows import bits_for, empty_scratch, slots_of, update_classifiers
-from xmlc.models.oplt.tree import ABOVE, MARK, N_LEARNED, NONE, OnlineTree, Settings, grown
+from xmlc.models.oplt.tree import ABOVE, MARK, N_LEARNED, NONE, GrowthSettings, OnlineTree, grown
 
 INSTANCES_PER_CALL = 8192  # between two signs of progress
 
 
 def learn(
-    tree: OnlineTree, x: KernelCSR, y: KernelCSR, order: np.ndarray, settings: Settings, k: int, title: str
+    tree: OnlineTree, x: KernelCSR, y: KernelCSR, order: np.ndarray, settings: GrowthSettings, k: int, title: str
 ) -> tuple[OnlineTree, np.ndarray, np.ndarray]:
     """Learn rows one by one, in the given order, and rank the k best labels of each before it is learned.
 
@@ -56,7 +56,7 @@ def learn_rows(x, y, order, start, ranked, tree, settings, longest, ranking, sco
     start, ranked : int
         First position to learn, and to rank.
     tree : OnlineTree
-    settings : Settings
+    settings : GrowthSettings
     longest : int
         Most non-zeros of an instance.
     ranking : int32 (order.size, k), scores : float32 (order.size, k)
@@ -147,7 +147,7 @@ def has_capacity_to_learn(tree, positives, n_features):
 
 
 def learn_with_thresholds(
-    tree: OnlineTree, x: KernelCSR, y: KernelCSR, settings: Settings, hits: np.ndarray, sizes: np.ndarray
+    tree: OnlineTree, x: KernelCSR, y: KernelCSR, settings: GrowthSettings, hits: np.ndarray, sizes: np.ndarray
 ) -> tuple[OnlineTree, sparse.csr_array]:
     """Learn rows one by one and predict each one's label set before; OFO's sums ``hits`` and ``sizes`` learn too.
 

@@ -28,7 +28,7 @@ from xmlc.models.plt.solvers import logistic_derivatives
 ROWS_AHEAD = 16  # entries of a table, at which a row is asked for before it is read
 
 
-class Scratch(NamedTuple):
+class OnlineScratch(NamedTuple):
     """Buffers for one instance: the slots of its features and their values, and a number for each sibling, twice."""
 
     slots: np.ndarray
@@ -39,9 +39,9 @@ class Scratch(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def empty_scratch(max_nonzeros, tree):
-    """Make a `Scratch` for instances of at most so many features."""
+    """Make a `OnlineScratch` for instances of at most so many features."""
     padded = (tree.free_rows.size - 1) * SLOT // 2
-    return Scratch(
+    return OnlineScratch(
         np.empty(max_nonzeros + 1, dtype=np.uint32),
         np.empty(max_nonzeros + 1, dtype=np.float32),
         np.empty(padded, dtype=np.float32),

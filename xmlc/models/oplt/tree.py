@@ -79,7 +79,7 @@ class OnlineTree(NamedTuple):
     counters: np.ndarray
 
 
-class Settings(NamedTuple):
+class GrowthSettings(NamedTuple):
     """How a tree grows and learns."""
 
     #: See `xmlc.models.oplt.growth`.

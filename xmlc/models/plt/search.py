@@ -71,7 +71,7 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
             )
             begin += estimates.shape[0]
         if beam != EVERY_NODE:
-            n_met = keep_best(met, n_met, n_rows, beam)
+            n_met = best_of_level(met, n_met, n_rows, beam)
         frontier = sorted_by_node(met, n_met)
     rows, keys = sorted_by(found.rows[:n_found], found)
     counts, labels = np.zeros(n_rows, dtype=np.int64), np.empty(n_found, dtype=np.int32)
@@ -116,7 +116,7 @@ def rank_by_levels(x, start, end, nodes, link, k, beam, certifies, shape):
         while begin < frontier.rows.size:
             first, estimates = expand(x, frontier, begin, nodes, link, scratch, inner_products)
             left = with_capacity(left, n_left, estimates.size if certifies else 0)
-            n_left = take_best(frontier, begin, first, estimates, label, leaves, beams, missed, certifies, left, n_left)
+            n_left = add_best(frontier, begin, first, estimates, label, leaves, beams, missed, certifies, left, n_left)
             begin += estimates.shape[0]
         left = with_capacity(left, n_left, beams.size if certifies else 0)
         frontier, n_left = nodes_of_beams(beams, leaves, missed, certifies, left, n_left)
@@ -256,7 +256,7 @@ def take_above(frontier, begin, first, estimates, label, thresholds, found, n_fo
 
 
 @njit(cache=True, nogil=True)
-def keep_best(met, n_met, n_rows, beam):
+def best_of_level(met, n_met, n_rows, beam):
     """Keep the ``beam`` best nodes of each instance; return how many these are."""
     rows, keys = met
     beams = free_keys(n_rows, beam)
@@ -272,7 +272,7 @@ def keep_best(met, n_met, n_rows, beam):
 
 
 @njit(cache=True, nogil=True)
-def take_best(frontier, begin, first, estimates, label, leaves, beams, missed, certifies, left, n):
+def add_best(frontier, begin, first, estimates, label, leaves, beams, missed, certifies, left, n):
     """Keep the best leaves and inner nodes of each instance; return the length of the list of nodes left out.
 
     Parameters
