@@ -198,11 +198,6 @@ class Rows:
         """Add the minimum of a cost over its rounds."""
         self.add(contender, task, measure, unit, min(rounds), rounds, **kw)
 
-    def add_each(self, contender: str, task: str, figures: Mapping[tuple[str, str], float], **kw: Any) -> None:
-        """Add figures by measure and unit."""
-        for (measure, unit), value in figures.items():
-            self.add(contender, task, measure, unit, value, **kw)
-
     def add_precision(self, contender: str, task: str, scores: Sequence[Sequence[float]], **kw: Any) -> None:
         """Add P@1, P@3 and P@5 in percent: means over several scores, shape (runs, 3) of shares."""
         for k, runs in zip(K, zip(*scores), strict=True):

@@ -164,12 +164,6 @@ def test_a_lock_holds_until_its_process_ends(tmp_path):
             assert is_locked
 
 
-def test_twenty_processes_have_a_lock_one_after_the_other(tmp_path):
-    code = HOLD.format("p = Path(sys.argv[1] + '.in'); p.mkdir(); p.rmdir()")
-    running = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "it")]) for _ in range(20)]
-    assert [process.wait() for process in running] == [0] * 20
-
-
 def test_the_modes_of_what_is_made_are_those_of_any_other_file(tmp_path):
     with atomic_file(tmp_path / "a"), atomic_folder(tmp_path / "b"):
         (tmp_path / "c").touch()

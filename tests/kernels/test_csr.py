@@ -16,7 +16,6 @@ from xmlc.inference import gfm, meuf
 from xmlc.kernels.csr import (
     Malformed,
     as_csr,
-    as_estimates,
     as_features,
     as_labels,
     ascend,
@@ -261,11 +260,6 @@ def test_estimates_need_not_be_sorted(take):
 def test_logits_are_refused_by_all_takers(take, wrong):
     with pytest.raises(InvalidDataError, match="apply a sigmoid"):
         take(stored([[wrong, 0.0, 0.2, 0.6], [0.0, 0.9, 0.3, 0.0]]))
-
-
-def test_canonical_estimates_are_not_copied():
-    spe = sparse.csr_array(np.float32([[0.5, 0.0], [0.25, 1.0]]))
-    assert np.shares_memory(as_estimates(spe).data, spe.data)
 
 
 def test_metrics_of_rankings_rank_sparse_scores():

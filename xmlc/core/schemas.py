@@ -104,9 +104,5 @@ def _unknown_keys(found: dict[object, object], schema: dict[str, object]) -> str
     known = schema.get("properties", {})
     names = [str(name) for name in known] if isinstance(known, dict) else []
     unknown = [str(key) for key in found if key not in names]
-    said = "; ".join(_unknown(key, names) for key in unknown[:3])
+    said = "; ".join(f"unknown key {shown(key)}, expected {nearest(key, names)}" for key in unknown[:3])
     return f"{said}; and {len(unknown) - 3} more" if len(unknown) > 3 else said
-
-
-def _unknown(key: str, names: list[str]) -> str:
-    return f"unknown key {shown(key)}, expected {nearest(key, names)}"

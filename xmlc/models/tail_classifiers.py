@@ -13,7 +13,16 @@ from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import sort
-from xmlc.kernels.csr import KernelCSR, as_csr, as_features, as_labels, kernel_csr, unit_rows, without_zeros
+from xmlc.kernels.csr import (
+    KernelCSR,
+    as_csr,
+    as_features,
+    as_labels,
+    kernel_csr,
+    unit_rows,
+    with_values,
+    without_zeros,
+)
 from xmlc.kernels.estimator import Estimator, not_fitted
 from xmlc.kernels.float64 import exp, log1p
 from xmlc.kernels.stored import Field
@@ -143,7 +152,7 @@ class TailClassifiers(Estimator):
         centroids = (*self.centroids_, self.squared_lengths_, self.gamma, self.n_features_in_)
         arguments = (*self._kernel_form(X), *kernel_csr(candidates)[:2], *centroids, scores)
         self._run(log_scores_of_rows, blocks, arguments, costs, "measuring distances")
-        return _with_data(candidates, scores)
+        return with_values(candidates, scores)
 
     def rerank(self, X: object, estimates: sparse.csr_array, alpha: float) -> sparse.csr_array:
         """Blend a forest's estimates P with the tail classifiers: ``P**alpha * B**(1 - alpha)``.
@@ -229,13 +238,6 @@ class TailClassifiers(Estimator):
     ) -> None:
         """Run a kernel that writes into its arguments over blocks of rows."""
         run_pieces(kernel, [(*block, *arguments) for block in blocks], self.n_jobs, costs, title=title)
-
-
-def _with_data(matrix: sparse.csr_array, data: np.ndarray) -> sparse.csr_array:
-    """Return a matrix with the stored entries of another one and new values."""
-    result = sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
-    result.has_sorted_indices = matrix.has_sorted_indices
-    return result
 
 
 # Kernels of the tail classifiers: centroids of labels, and distances of instances to them.

@@ -7,7 +7,6 @@ from typing import Any
 
 from xmlc.core.errors import XmlcError
 from xmlc.data.prepared import Prepared
-from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.records.base import Portion, RecordedDataset
 from xmlc.records.training import TrainingRecord
@@ -28,11 +27,6 @@ def dataset_of(prepared: Prepared) -> RecordedDataset:
     )
 
 
-def hyperparameters_of(model: SparseProbabilityEstimator) -> Hyperparameters:
-    """Return the hyperparameters of a model, without threads and seed."""
-    return {key: value for key, value in model.get_params().items() if key not in ("n_jobs", "random_state")}
-
-
 def description(
     prepared: Prepared, model: SparseProbabilityEstimator, estimator: str, name: str, seed: int, portion: Portion
 ) -> dict[str, Any]:
@@ -41,7 +35,7 @@ def description(
         "dataset": dataset_of(prepared),
         "estimator": estimator,
         "model": name,
-        "hyperparameters": hyperparameters_of(model),
+        "hyperparameters": {k: v for k, v in model.get_params().items() if k not in ("n_jobs", "random_state")},
         "seed": seed,
         "portion": portion,
     }

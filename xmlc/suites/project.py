@@ -140,7 +140,8 @@ class Project:
         spec, tuning = self.models[model], self.settings.tuning
         if spec.tuned_as and not spec.search:
             return self.tuned_by(spec.tuned_as, dataset)
-        asked = spec.auto and not spec.is_tuned_for(dataset) if tuning == "auto" else tuning and spec.tuning
+        has_own = any(dataset in known for known in (spec.datasets, spec.found, spec.whole))
+        asked = spec.auto and not has_own if tuning == "auto" else tuning and spec.tuning
         return paths.TUNING.of(dataset=dataset, model=model) if spec.search or asked else None
 
     def searched_after(self, model: str, dataset: str) -> str | None:

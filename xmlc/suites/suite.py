@@ -140,10 +140,6 @@ class ModelSpec:
         """Return the hyperparameters on one dataset."""
         return {**self.whole.get(dataset, self.hyperparameters), **self.datasets.get(dataset, {})}
 
-    def is_tuned_for(self, dataset: str) -> bool:
-        """Say whether one dataset has values of its own, or ones that are known to be meant for it."""
-        return any(dataset in known for known in (self.datasets, self.found, self.whole))
-
 
 @dataclass(frozen=True)
 class Inference:

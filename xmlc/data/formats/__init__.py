@@ -89,7 +89,9 @@ def load(
     if format == "repository":
         return read_repository(path, base)
     if format in ("repository-two-files", "npz"):
-        second = _second_file(path, labels, format)
+        if labels is None:
+            raise XmlcError(f"{path}: format {format} needs a second file that gives the labels; name it with labels=")
+        second = Path(labels)
         X, Y = read_npz(path, second) if format == "npz" else read_two_files(path, second, base)
         if X.shape[0] != Y.shape[0]:
             raise XmlcError(f"{path} has {X.shape[0]} instances, {second} has {Y.shape[0]}; they must belong together")
@@ -133,9 +135,3 @@ def detect_format(path: Path) -> str:
         f"{path}:1: found {line[:60]!r}, which does not tell the format (a header of three numbers would); "
         f"say which it is: format= one of {', '.join(FORMATS)}"
     )
-
-
-def _second_file(path: Path, labels: str | Path | None, format: str) -> Path:
-    if labels is None:
-        raise XmlcError(f"{path}: format {format} needs a second file that gives the labels; name it with labels=")
-    return Path(labels)

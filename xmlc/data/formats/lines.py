@@ -160,10 +160,6 @@ class MalformedLines:
         if len(self.messages) < LISTED:
             self.messages.append(f"{self.path}:{line}: found {found}, expected {expected}")
 
-    def add_unlisted(self, count: int) -> None:
-        """Count malformed lines without listing them."""
-        self.count += count
-
     def raise_any(self) -> None:
         """Raise one error for all lines noted, if there are any."""
         if self.count:

@@ -211,7 +211,7 @@ class _RowReader:
             self.malformed.add(line, token, _expectation(code, base, label_base, n_features, n_labels, self.column))
             if code == LABEL_RANGE and not label_base and token.strip("'").partition(",")[0] == str(n_labels):
                 self.malformed.hint = FROM_ONE
-        self.malformed.add_unlisted(n_errors - len(errors))
+        self.malformed.count += n_errors - len(errors)
 
 
 def read_repository(path: Path, label_base: int = 0) -> tuple[sparse.csr_array, sparse.csr_array]:

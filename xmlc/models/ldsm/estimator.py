@@ -159,7 +159,8 @@ class LdSM(AveragedForest):
         check_dense_size(self.optimizer, X.shape)
         self._choose(*Y.shape, Y.nnz)
         x, y, seed = self._kernel_form(X), kernel_csr(Y), int(self.random_state)
-        common = enough_nodes(self), bool(self.shuffle), settings_of(self)
+        enough = self.max_nodes_ if self.exceed else self.max_nodes_ - int(self.arity) + 1  # to split none any more
+        common = enough, bool(self.shuffle), settings_of(self)
         pieces = [(x, y, X.shape[1], Y.shape[1], seed, tree, *common) for tree in range(self.n_trees)]
         return MultiwayForest.joined(run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees"))
 
@@ -249,11 +250,6 @@ def check_dense_size(optimizer: str, shape: tuple[int, int]) -> None:
             f"optimizer='sgd' standardises all {d} features of {n} instances: {n * (d + 1)} values, expected at most "
             f"{MOST_DENSE_VALUES}; take optimizer='nag'"
         )
-
-
-def enough_nodes(model: LdSM) -> int:
-    """Return the number of nodes from which on a tree is not split any more."""
-    return model.max_nodes_ if model.exceed else model.max_nodes_ - int(model.arity) + 1
 
 
 def settings_of(model: LdSM) -> NodeSettings:

@@ -210,7 +210,10 @@ class NapkinXCOnline(NapkinXCModel):
         self._check_hyperparameters()
         X, Y = self._training_data(X, Y)
         order = random_permutation(X.shape[0], self.random_state, Stream.NAPKINXC_ORDER)
-        order = order[_first_labelled(np.diff(Y.indptr)[order]) :]
+        labelled = np.diff(Y.indptr)[order] > 0
+        if not labelled.any():
+            raise XmlcError("napkinXC has nothing to learn from: no instance has a label")
+        order = order[labelled.argmax() :]
         X, Y = X[order], Y[order]
         self.label_order_, Y = _by_appearance(Y)
         self._new_folder()
@@ -333,13 +336,6 @@ class NapkinXCIPLT(NapkinXCOnline):
     n_jobs : int or None
         Threads of the prediction; training has one.
     """
-
-
-def _first_labelled(sizes: np.ndarray) -> int:
-    """Return the index of the first instance with labels, given how many each has."""
-    if not sizes.any():
-        raise XmlcError("napkinXC has nothing to learn from: no instance has a label")
-    return int(np.argmax(sizes > 0))
 
 
 def _by_appearance(Y: sparse.csr_array) -> tuple[np.ndarray, sparse.csr_array]:

@@ -1,7 +1,7 @@
 """The trials that a search has finished, kept beside its result until that is there.
 
-A file of lines: what the trials depend on, then one trial in each, with a checksum. A line counts if it is whole and as
-it was written, so that a process may be killed at any time; from the first on that is not, trials are made again.
+A file of lines: what the trials depend on, then one trial in each. A line counts if it is whole, so that a process may
+be killed at any time; from the first on that is not, trials are made again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TypedDict
 
 import yaml
 
-from xmlc.core.checksums import KEY, content_checksum, stamped
+from xmlc.core.checksums import stamped
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file, errors_named
 from xmlc.kernels.estimator import Hyperparameters
@@ -55,7 +55,6 @@ class Journal:
         self._finished: dict[str, KeptTrial] = {}
         for line in kept[1:]:
             trial = json.loads(line)
-            del trial[KEY]
             self._finished[_line(trial["trial"]["hyperparameters"])] = trial
         with atomic_file(path) as temporary:
             temporary.write_text("".join(kept or [first]), encoding="utf-8")
@@ -67,7 +66,7 @@ class Journal:
     def keep(self, trial: KeptTrial) -> None:
         """Write a trial behind the others; when this returns it is on the disk."""
         with errors_named(self._path), self._path.open("a", encoding="utf-8") as file:
-            file.write(_line(stamped(trial)))
+            file.write(_line(trial))
             file.flush()
             os.fsync(file.fileno())
 
@@ -86,27 +85,18 @@ def _line(content: object) -> str:
 
 
 def _whole_lines(path: Path) -> list[str]:
-    """Return the lines of a file up to the first that has no end, is no JSON object, or has a wrong checksum."""
+    """Return the lines of a file up to the first that has no end or is no JSON object."""
     lines: list[str] = []
     text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     for line in text.splitlines(keepends=True):
-        if not (line.endswith("}\n") and _is_json(line) and (not lines or _is_unchanged(line))):
+        try:
+            is_whole = line.endswith("}\n") and isinstance(json.loads(line), dict)
+        except json.JSONDecodeError:
+            is_whole = False
+        if not is_whole:
             break
         lines.append(line)
     return lines
-
-
-def _is_json(line: str) -> bool:
-    try:
-        json.loads(line)
-    except json.JSONDecodeError:
-        return False
-    return True
-
-
-def _is_unchanged(line: str) -> bool:
-    content = json.loads(line)
-    return bool(content.get(KEY) == content_checksum(content))
 
 
 def _differences(before: str, now: str) -> str:
