@@ -1,4 +1,4 @@
-"""Which records a table is made from, beside a listing of the plain kind: the YAML read, and loops."""
+"""Which records a table is made from: their kinds, and those of small suites by name."""
 
 from dataclasses import replace
 from itertools import product
@@ -13,163 +13,40 @@ from xmlc.papers import figure_of, plan, table_of
 from xmlc.papers.plan import left_out, peers_files, plan_of, result_files
 from xmlc.papers.swnn2018.claims import BESIDE_BR
 from xmlc.suites.planned import THRESHOLDS, Where
-from xmlc.suites.project import Project, is_installed
+from xmlc.suites.project import Project
 
 CONFIG = ROOT / "config"
 OWN = ("demo", "scale")
 YAML = {name: yaml.safe_load((CONFIG / f"{name}.yaml").read_text()) for name in OWN}
 YAML |= {file.stem: yaml.safe_load(file.read_text()) for file in (CONFIG / "papers").glob("*.yaml")}
-CATALOGUE = yaml.safe_load((CONFIG / "datasets.yaml").read_text())
-FEW, MANY = "few-shot", "multi-label"
-
-
-def models_of(paper, dataset, peers=False):
-    """Name the models of a suite, or its baselines, that run on a dataset."""
-    found = []
-    for name, model in YAML[paper].get("peers" if peers else "models", {}).items():
-        other = YAML.get(model.get("as_in"), {})
-        model = {**other.get("peers", {}), **other.get("models", {})}.get(name, {}) | model
-        estimator = model["estimator"]
-        left_out = dataset in YAML[paper]["peers" if peers else "models"][name].get("without", {})
-        made = "synthetic" in CATALOGUE.get(dataset, {})
-        other_task = model.get("task", task_of(paper, dataset)) != task_of(paper, dataset)
-        absent = (peers or model.get("optional")) and not is_installed(estimator)
-        if not (left_out or (estimator == "oracle" and not made) or other_task or absent):
-            found.append(name)
-    return found
-
-
-def task_of(paper, dataset):
-    return FEW if dataset in YAML[paper].get("few_shot", []) else MANY
-
-
-def folders(paper, task=None, peers=False, models=None):
-    """List the folders of all runs: dataset by dataset, model by model, seed by seed."""
-    for dataset in YAML[paper]["datasets"]:
-        if task in (None, task_of(paper, dataset)):
-            names = models_of(paper, dataset) + (models_of(paper, dataset, peers=True) if peers else [])
-            for model, seed in product(
-                [name for name in names if models is None or name in models], YAML[paper]["seeds"]
-            ):
-                yield dataset, model, f"results/{dataset}/{model}/seed{seed}"
-
-
-def rankings(paper, **which):
-    return [f"{folder}/full/ranking.json" for *_, folder in folders(paper, **which)]
-
-
-def evaluations(paper, methods, **which):
-    ranked_only = YAML[paper].get("ranked_only", {})
-    found = [run for run in folders(paper, **which) if not {*run[:2]} & {*ranked_only}]
-    return [f"{folder}/80/evaluation/{method}.json" for *_, folder in found for method in methods]
-
-
-def measured(paper):
-    return [f"for-{measure}" for measure in YAML[paper].get("measures", [])]
-
-
-def inferred(paper, portion):
-    block = YAML[paper].get("inference", {"portion": "", "methods": {}})
-    found = [(folder, method) for _, model, folder in folders(paper) for method in block["methods"].get(model, [])]
-    return [f"{folder}/{portion}/inference/{method}.json" for folder, method in found if block["portion"] == portion]
-
-
-def statistics(paper):
-    return [f"results/{dataset}/statistics.json" for dataset in YAML[paper]["datasets"]]
-
-
-def ensembles(paper, *models):
-    models = models or YAML[paper]["ensembles"]["models"]
-    return [f"{folder}/full/forest.json" for *_, folder in folders(paper, models=models)]
-
-
-def swept(paper, name):
-    sweep = YAML[paper]["sweeps"][name]
-    found = folders(paper, models=[sweep["model"]])
-    few = [folder for dataset, _, folder in found if dataset not in sweep.get("without", {})]
-    return [f"{folder}/full/sweeps/{paper}/{name}.json" for folder in few]
-
-
-def streams(paper, task):
-    models = YAML[paper]["progressive"]
-    return [f"{folder}/full/progressive.json" for *_, folder in folders(paper, task, models=models)]
-
-
-def searched(paper):
-    models = [name for name, model in YAML[paper]["models"].items() if "search" in model]
-    return [f"results/{dataset}/tuning/{model}.yaml" for dataset in YAML[paper]["datasets"] for model in models]
-
-
-def peers(paper):
-    methods = [method for method in ("fta", "sto", "ofo") if method in YAML[paper]["methods"]]
-    ranks_only = [name for name, peer in YAML[paper].get("peers", {}).items() if "ranks_only" in peer]
-    names = [name for name in (*YAML[paper]["models"], *YAML[paper].get("peers", {})) if name not in ranks_only]
-    evaluated = evaluations(paper, methods, peers=True, models=names)
-    return rankings(paper, peers=True) + evaluated
-
-
-def every_method(paper):
-    return evaluations(paper, YAML[paper]["methods"])
-
-
-def of_methods(paper, *names):
-    return evaluations(paper, [name for name in YAML[paper]["methods"] if name in names])
-
-
-def without_labels(paper):
-    return [method for method in YAML[paper]["methods"] if method in ("expected-f", "expected-f-empty")]
-
-
-def with_full(paper, methods):
-    """Beside them, of models of the whole training set the methods that need no labels."""
-    on_full = [file.replace("/80/", "/full/") for file in evaluations(paper, without_labels(paper))]
-    return evaluations(paper, methods) + on_full
-
-
-def instance_f(paper):
-    return inferred(paper, "80") + evaluations(paper, ["for-instance-f"])
-
-
-LISTED = {
-    ("gfm2011", "table1"): lambda paper: inferred(paper, "full"),
-    ("gfm2011", "figure1"): lambda paper: ["results/simulations/gfm2011.json"],
-    ("gfm2011", "claims"): lambda paper: [*inferred(paper, "full"), "results/simulations/gfm2011.json"],
-    ("plt2016", "claims"): lambda paper: rankings(paper) + every_method(paper),
-    ("ldsm2020", "claims"): lambda paper: rankings(paper) + ensembles(paper) + swept(paper, "max-nodes"),
-    ("ldsm2020", "table3"): statistics,
-    **{("ldsm2020", f"table{n}"): lambda paper: rankings(paper, models=TREES) for n in (1, 2)},
-    ("ldsm2020", "table4"): lambda paper: ensembles(paper, "ldsm"),
-    **{("ldsm2020", f"figure{n}"): lambda paper: ensembles(paper, "ldsm") for n in (2, 4)},
-    **{("ldsm2020", f"figure{n}"): lambda paper: ensembles(paper, "ldsm-mean") for n in (3, 7)},
-    ("ldsm2020", "figure1"): lambda paper: ensembles(paper) + swept(paper, "max-nodes") + rankings(paper),
-    ("ldsm2020", "figure5"): lambda paper: swept(paper, "max-nodes"),
-    ("ldsm2020", "figure6"): lambda paper: ensembles(paper, "ldsm", "fastxml") + rankings(paper),
-    ("oplt2021", "claims"): lambda paper: rankings(paper) + streams(paper, FEW) + swept(paper, "balance"),
-    ("oplt2021", "table1"): statistics,
-    ("oplt2021", "table2"): lambda paper: rankings(paper, task=MANY),
-    ("oplt2021", "table3"): lambda paper: rankings(paper, task=FEW),
-    ("oplt2021", "figure2"): lambda paper: streams(paper, FEW),
-    ("swnn2018", "claims"): lambda paper: rankings(paper) + searched(paper) + statistics(paper),
-    **{("swnn2018", f"table{n}"): statistics for n in range(1, 6)},
-    **{
-        (paper, "table2"): lambda paper: with_full(paper, [m for m in YAML[paper]["methods"] if m != "ofo-ab"])
-        for paper in ("plt2016", "demo")
-    },
-    **{
-        (paper, "table4"): lambda paper: of_methods(paper, "ofo-ab") + of_methods(paper, "fta", "sto")
-        for paper in ("plt2016", "demo")
-    },
-    **{("scale", table): every_method for table in ("table2", "table4")},
-    **{(suite, "table2"): every_method for suite in ("beside", "hashing")},
-    **{(paper, "figure1"): lambda paper: of_methods(paper, "fta", "sto", "ofo") for paper in ("plt2016", "demo")},
-    **{
-        (paper, "measures"): lambda paper: with_full(paper, measured(paper) + without_labels(paper))
-        for paper in ("plt2016", "demo")
-    },
-    **{(paper, "instance-f"): instance_f for paper in ("plt2016", "demo")},
-    **{(paper, "peers"): peers for paper in YAML},
+ESTIMATED, WITH_FULL = "80/evaluation", "80/evaluation full/evaluation"
+BY_METHODS = {
+    "table2": WITH_FULL,
+    "table4": ESTIMATED,
+    "measures": WITH_FULL,
+    "instance-f": "80/evaluation 80/inference",
+    "figure1": ESTIMATED,
+    "peers": "80/evaluation full/ranking",
 }
-TREES = ("fastxml", "pfastrexml", "plt", "ldsm", "ldsm-mean")
+# What is made from other records than rankings, or from more.
+MADE_OF = {
+    "gfm2011": {"table1": "full/inference", "figure1": "simulations", "claims": "full/inference simulations"},
+    "plt2016": BY_METHODS | {"claims": "80/evaluation full/ranking"},
+    "demo": BY_METHODS,
+    "scale": BY_METHODS | {"table2": ESTIMATED},
+    "beside": BY_METHODS | {"table2": ESTIMATED},
+    "hashing": BY_METHODS | {"table2": ESTIMATED},
+    "ldsm2020": {name: "full/forest" for name in ("table4", "figure2", "figure3", "figure4", "figure7")}
+    | {name: "full/forest full/ranking full/sweeps" for name in ("claims", "figure1")}
+    | {"table3": "statistics", "figure5": "full/sweeps", "figure6": "full/forest full/ranking"},
+    "oplt2021": {
+        "table1": "statistics", "figure2": "full/progressive", "claims": "full/progressive full/ranking full/sweeps"
+    },
+    "swnn2018": {f"table{n}": "statistics" for n in range(1, 6)} | {"claims": "full/ranking statistics tuning"},
+}  # fmt: skip
+TREES, SCALED = {"fastxml", "pfastrexml", "plt", "ldsm", "ldsm-mean"}, {"plt", "plt-batch"}
+OF_MODELS = {"ldsm2020/table1": TREES, "ldsm2020/table2": TREES, "ldsm2020/table4": {"ldsm"}, "scale/table2": SCALED}
+OF_MODELS |= {f"ldsm2020/figure{n}": {model} for n, model in zip((2, 3, 4, 7), ("ldsm", "ldsm-mean") * 2)}
 EVERY = {f"{paper}/{name}": (paper, name)
          for paper in YAML for name in (*YAML[paper]["tables"], *YAML[paper]["figures"], "peers")}  # fmt: skip
 BY_HAND = ("scale/scale", "plt2016/table3")  # the latter depends on which values are known
@@ -180,13 +57,31 @@ def project():
     return Project.read({"papers": []}, CONFIG)
 
 
+def parts_of(file):
+    """Dataset, model, seed and kind of a record; of those that no run leaves the kind alone."""
+    _, *folders, name = file.split("/")
+    if len(folders) < 4:
+        return None, None, None, folders[-1] if folders[-1] in ("tuning", "simulations") else name.partition(".")[0]
+    dataset, model, seed, portion, *inner = folders
+    return dataset, model, int(seed.removeprefix("seed")), f"{portion}/{(inner or [name.partition('.')[0]])[0]}"
+
+
 @pytest.mark.parametrize("case", [case for case in EVERY if case not in BY_HAND])
-def test_a_table_needs_what_a_plain_listing_names_in_its_order(project, case):
+def test_a_table_needs_records_of_its_kinds_run_by_run_in_order(project, case):
     paper, name = EVERY[case]
-    definition = (figure_of if name in YAML[paper]["figures"] else table_of)(name, paper)
-    expected = LISTED.get((paper, name), rankings)(paper)
-    assert definition.files(project, paper) == expected
-    assert len(set(expected)) == len(expected) > 0
+    files = (figure_of if name in YAML[paper]["figures"] else table_of)(name, paper).files(project, paper)
+    assert len(set(files)) == len(files) > 0
+    found = [parts_of(file) for file in files]
+    assert {kind for *_, kind in found} == set(MADE_OF.get(paper, {}).get(name, "full/ranking").split())
+    if case in OF_MODELS:
+        assert {model for _, model, *_ in found} == OF_MODELS[case]
+    models = [*YAML[paper].get("models", {}), *YAML[paper].get("peers", {})]
+    for kind in {kind for *_, kind in found} - {"statistics", "tuning", "simulations"}:
+        runs = list(dict.fromkeys(tuple(run) for *run, one in found if one == kind))
+        pairs = {run[:2] for run in runs}
+        assert runs == [
+            run for run in product(YAML[paper]["datasets"], models, YAML[paper]["seeds"]) if run[:2] in pairs
+        ]
 
 
 def selected(project, **chosen):
