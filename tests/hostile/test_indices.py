@@ -3,17 +3,14 @@
 import numpy as np
 import pytest
 from hostile_cases import broken, good_pair
+from small_models import OURS, small
 
 from xmlc import inference, metrics, thresholds
 from xmlc.core.errors import XmlcError
 from xmlc.inference.samples import Samples
-from xmlc.models.registry import ESTIMATORS, estimator_class
 from xmlc.models.tail_classifiers import TailClassifiers
 from xmlc.models.trees.kmeans import kmeans_tree
 from xmlc.models.trees.representations import label_representations
-
-OURS = [name for name in ESTIMATORS if "-" not in name and name not in ("oracle", "estimates")]
-SMALL = {"fastxml": {"n_trees": 2}, "ldsm": {"n_trees": 2}, "parabel": {"n_trees": 1}, "plt": {"epochs": 1}}
 
 
 def check_refused(call, matrix):
@@ -28,7 +25,7 @@ def check_refused(call, matrix):
 @pytest.mark.parametrize("name", OURS)
 def test_an_estimator_refuses_them(name):
     X, Y = good_pair()
-    model = estimator_class(name)(n_jobs=1, **SMALL.get(name, {}))
+    model = small(name)
     check_refused(lambda wrong: model.unfitted().fit(wrong, Y), X)
     check_refused(lambda wrong: model.unfitted().fit(X, wrong), Y)
     model.fit(X, Y)

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 import yaml
 from repository import ROOT
+from small_models import OURS
 
 from xmlc.kernels.domains import Ascending, Flag, Number, OneOf, whole
 from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters, check_value
 from xmlc.models import PLT
-from xmlc.models.registry import ESTIMATORS, domains_of, estimator_class
-
-OURS = [name for name in ESTIMATORS if "-" not in name and name not in ("oracle", "estimates")]
+from xmlc.models.registry import domains_of, estimator_class
 
 
 @pytest.mark.parametrize(

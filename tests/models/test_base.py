@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from small_models import OURS, SMALL
 
 from xmlc.kernels import csr
 from xmlc.kernels.csr import as_features, kernel_csr, unit_rows
@@ -29,8 +30,6 @@ TABLE = {
     "vw-plt": (),
     "vw-cmt": ("Streaming",),
 }
-OURS = [name for name in TABLE if "-" not in name]
-FEW = {"fastxml": {"n_trees": 2}, "ldsm": {"n_trees": 2}, "parabel": {"n_trees": 1}, "plt": {"epochs": 1}}
 
 
 def shown(model):
@@ -46,11 +45,12 @@ def test_what_an_estimator_can_do_shows_before_it_is_fitted(name):
     assert shown(estimator_class(name)()) == TABLE[name]
 
 
-@pytest.mark.parametrize("name", OURS)
-def test_an_estimator_can_do_the_same_once_it_is_fitted(name):
+@pytest.mark.parametrize("name", [*OURS, "oracle", "estimates"])
+def test_an_estimator_can_do_the_same_once_it_is_fitted_and_has_no_costs_before_a_prediction(name):
     rng = np.random.default_rng(0)
-    model = estimator_class(name)(**FEW.get(name, {})).fit(rng.random((30, 6)), rng.random((30, 5)) < 0.4)
-    assert shown(model) == TABLE[name]
+    model = estimator_class(name)(**SMALL.get(name, {}))
+    assert model.inner_products_ is None
+    assert shown(model.fit(rng.random((30, 6)), rng.random((30, 5)) < 0.4)) == TABLE[name]
 
 
 def test_a_model_of_ones_own_is_a_forest_by_its_members_alone():
@@ -66,11 +66,6 @@ def test_a_model_of_ones_own_is_a_forest_by_its_members_alone():
 
     assert shown(Grove()) == ("Forest",)
     assert shown(Bush()) == ()
-
-
-@pytest.mark.parametrize("name", OURS)
-def test_inner_products_are_none_before_a_prediction(name):
-    assert estimator_class(name)().inner_products_ is None
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -1,5 +1,6 @@
 """What scikit-learn's tools ask of our estimators: label sets, a score, tags, copies, pickles and maps of them."""
 
+import json
 import pickle
 import warnings
 
@@ -12,26 +13,12 @@ from sklearn.base import clone, is_classifier
 from sklearn.metrics import f1_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.utils import get_tags
+from small_models import OURS, small
 
 from xmlc.core.errors import XmlcError
 from xmlc.metrics import micro_f, precision_at_k
 from xmlc.models import PLT, SparseWeightedNearestNeighbors
-from xmlc.models.registry import ESTIMATORS, estimator_class
-
-OURS = [name for name in ESTIMATORS if "-" not in name and name not in ("oracle", "estimates")]
-SMALL = {
-    "plt": {"epochs": 2},
-    "parabel": {"n_trees": 1},
-    "fastxml": {"n_trees": 2, "alpha": 0.8},
-    "ldsm": {"n_trees": 2, "beta": 0.5},
-    "br": {"C": 1.0},
-    "pcc": {"C": 1.0, "n_samples": 5},
-    "swnn": {"S": 5},
-}
-
-
-def small(name):
-    return estimator_class(name)(n_jobs=1, **SMALL.get(name, {}))
+from xmlc.models.registry import estimator_class
 
 
 def test_label_sets_are_the_labels_above_one_half_or_the_given_thresholds(multilabel):
@@ -119,7 +106,7 @@ def test_a_search_over_a_grid_takes_it_with_its_score_and_with_another(multilabe
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_a_pickle_and_a_map_of_it_predict_the_same_before_and_after_use(name, multilabel, tmp_path):
+def test_a_pickle_a_map_and_a_saved_copy_of_it_predict_the_same_before_and_after_use(name, multilabel, tmp_path):
     X, Y = multilabel(40, 10, 5)
     # scikit-learn's searches send estimators to other processes as pickles. Those read here were made a moment before,
     # and never came from a disk: what is saved and loaded by name has no pickle in it.
@@ -128,7 +115,12 @@ def test_a_pickle_and_a_map_of_it_predict_the_same_before_and_after_use(name, mu
     model.fit(X, Y)
     expected = model.predict_proba(X)
     # The copies are pickles of this very model, too.
-    for copied in (pickle.loads(pickle.dumps(model)), written_and_mapped(model, tmp_path)):
+    model.save(tmp_path / "model")
+    saved = type(model).load(tmp_path / "model")
+    for copied in (pickle.loads(pickle.dumps(model)), written_and_mapped(model, tmp_path), saved):
+        assert json.dumps(copied.get_params()) == json.dumps(model.get_params())
+        assert copied.predict_proba(X[:0]).shape == (0, 5)
+        assert copied.predict_top_k(X[:0], 2)[0].shape == (0, 2)
         for _ in range(2):
             assert abs(copied.predict_proba(X) - expected).nnz == 0
             for one, other in zip(copied.predict_top_k(X, 3), model.predict_top_k(X, 3), strict=True):

@@ -3,19 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
-
-from xmlc.models.registry import ESTIMATORS, estimator_class
-
-SMALL = {
-    "plt": {"epochs": 1},
-    "parabel": {"n_trees": 1},
-    "fastxml": {"n_trees": 2},
-    "ldsm": {"n_trees": 2},
-    "br": {"C": 1.0},
-    "pcc": {"C": 1.0, "n_samples": 5},
-    "swnn": {"S": 5},
-}
-OURS = [name for name in ESTIMATORS if "-" not in name and name not in ("oracle", "estimates")]
+from small_models import OURS, small
 
 LABELS = "its labels are one column of classes, such as 1 and 2; ours are a column of 0 and 1 for each label"
 SPARSE = "label sets and estimates are sparse: a dense array of a hundred thousand labels would not fit into memory"
@@ -59,9 +47,8 @@ SKIPPED = {
 @pytest.mark.parametrize("name", OURS)
 def test_all_checks_pass_but_those_with_a_reason(name):
     expected = FAILS | OF_ONE.get(name, {})
-    model = estimator_class(name)(n_jobs=1, **SMALL.get(name, {}))
     with np.errstate(all="ignore"):
-        results = check_estimator(model, expected_failed_checks=expected, on_skip=None)
+        results = check_estimator(small(name), expected_failed_checks=expected, on_skip=None)
     by_status = {
         status: {one["check_name"] for one in results if one["status"] == status} for status in ("xfail", "skipped")
     }

@@ -14,7 +14,6 @@ from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.float64 import sigmoid
 from xmlc.kernels.streams import Stream
 from xmlc.models import BinaryRelevance
-from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.linear import label_logistic
 from xmlc.models.linear.binary_relevance import estimates_above
 
@@ -145,15 +144,6 @@ def test_nothing_to_learn_from_is_no_error():
     assert two.predict_proba(np.ones((1, 3))).toarray() == pytest.approx(0.5)
     nobody = BinaryRelevance(n_jobs=2).fit(np.ones((5, 3)), np.zeros((5, 2), dtype=bool))
     assert nobody.predict_proba(np.ones((1, 3))).nnz == 0
-
-
-def test_saves_and_loads(problem, tmp_path):
-    X, Y = problem
-    model = BinaryRelevance(C=1.0).fit(X, Y)
-    model.save(tmp_path / "br")
-    again = SparseProbabilityEstimator.load.__func__(BinaryRelevance, tmp_path / "br")
-    assert (again.predict_proba(X) != model.predict_proba(X)).nnz == 0
-    assert model.predict_proba(X[:0]).shape == (0, 4)
 
 
 def test_too_many_weights_are_refused_before_anything_is_computed(problem, monkeypatch):

@@ -124,13 +124,6 @@ def test_reversed_order_is_the_chain_of_reversed_labels(problem):
     assert turned.has_sorted_indices
 
 
-def test_saves_and_loads(problem, tmp_path):
-    X, Y = problem
-    model = ProbabilisticClassifierChain(C=1.0).fit(X, Y)
-    model.save(tmp_path / "pcc")
-    assert (ProbabilisticClassifierChain.load(tmp_path / "pcc").sample(X) != model.sample(X)).nnz == 0
-
-
 def test_no_samples_are_refused(problem):
     with pytest.raises(XmlcError, match="n_samples=0"):
         ProbabilisticClassifierChain(C=1.0).fit(*problem).sample(problem[0], 0)

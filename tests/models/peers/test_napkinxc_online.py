@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from needs import require
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.models.peers import napkinxc as peer
 from xmlc.models.peers.napkinxc import NapkinXCIPLT, NapkinXCOPLT
 
+pytestmark = pytest.mark.needs("peers")
 SMALL = {"max_leaf": 4, "n_jobs": 1}
 MODELS = {
     "best-greedy": (NapkinXCOPLT, {"epochs": 3}),
@@ -16,11 +16,6 @@ MODELS = {
     "warm": (NapkinXCOPLT, {"warm_start": 0.3, "epochs": 3}),
     "iplt": (NapkinXCIPLT, {"epochs": 3}),
 }
-
-
-@pytest.fixture
-def installed():
-    require("peers")
 
 
 def stored_tree(model):
@@ -31,7 +26,7 @@ def stored_tree(model):
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_it_learns_saves_and_answers_like_an_estimator(installed, tmp_path, multilabel, kind):
+def test_it_learns_saves_and_answers_like_an_estimator(tmp_path, multilabel, kind):
     X, Y = multilabel(300, 20, 12, density=0.5)
     estimator, parameters = MODELS[kind]
     model = estimator(**SMALL, **parameters).fit(X, Y)
@@ -51,7 +46,7 @@ def test_it_learns_saves_and_answers_like_an_estimator(installed, tmp_path, mult
         assert np.bincount([parents[leaf] for leaf in leaves]).max() <= 4
 
 
-def test_labels_without_instances_are_never_answered(installed, multilabel):
+def test_labels_without_instances_are_never_answered(multilabel):
     X, Y = multilabel(200, 20, 8, density=0.5)
     dense = np.zeros((200, 11), dtype=bool)
     dense[:, [1, 2, 3, 5, 6, 8, 9, 10]] = Y.toarray()  # the others appear nowhere
@@ -62,7 +57,7 @@ def test_labels_without_instances_are_never_answered(installed, multilabel):
         assert (labels[:, 8:] == -1).all()
 
 
-def test_leading_instances_without_labels_teach_nothing(installed, multilabel, monkeypatch):
+def test_leading_instances_without_labels_teach_nothing(multilabel, monkeypatch):
     X, Y = multilabel(200, 20, 8, density=0.5)
     monkeypatch.setattr(peer, "random_permutation", lambda n, seed, stream: np.arange(n))
     dense = Y.toarray()
@@ -72,7 +67,7 @@ def test_leading_instances_without_labels_teach_nothing(installed, multilabel, m
     np.testing.assert_array_equal(late.predict_proba(X).toarray(), early.predict_proba(X).toarray())
 
 
-def test_the_warm_start_goes_on_from_the_tree_of_the_first_instances(installed, multilabel, monkeypatch):
+def test_the_warm_start_goes_on_from_the_tree_of_the_first_instances(multilabel, monkeypatch):
     X, Y = multilabel(300, 20, 20, density=0.5)
     monkeypatch.setattr(peer, "random_permutation", lambda n, seed, stream: np.arange(n))
     dense = Y.toarray()
@@ -87,7 +82,7 @@ def test_the_warm_start_goes_on_from_the_tree_of_the_first_instances(installed, 
     assert before.items() <= after.items()  # nodes keep their numbers
 
 
-def test_options_reach_the_program(installed, multilabel):
+def test_options_reach_the_program(multilabel):
     X, Y = multilabel(300, 20, 40, density=0.5)
     usual = NapkinXCOPLT(**SMALL).fit(X, Y).predict_proba(X).toarray()
     changes = [{"eta": 0.1}, {"eps": 1.0}, {"epochs": 3}, {"max_leaf": 2}, {"unit_norm": False}, {"random_state": 1}]
@@ -96,7 +91,7 @@ def test_options_reach_the_program(installed, multilabel):
         assert np.abs(changed - usual).max() > 0.001, change
 
 
-def test_what_the_program_cannot_do_is_an_error_here(installed, multilabel):
+def test_what_the_program_cannot_do_is_an_error_here(multilabel):
     X, _ = multilabel(50, 20, 6, density=0.5)
     with pytest.raises(XmlcError, match="no instance has a label"):
         NapkinXCIPLT().fit(X, sparse.csr_array(np.zeros((50, 6), dtype=bool)))

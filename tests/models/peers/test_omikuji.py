@@ -2,24 +2,15 @@
 
 import numpy as np
 import pytest
-from needs import require
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.models.peers.omikuji import OmikujiParabel
 
+pytestmark = pytest.mark.needs("peers")
 DEEP = {"min_branch_size": 4, "beam_size": 2, "n_jobs": 1}  # 12 labels in several leaves, not all in the beam
 
 
-@pytest.fixture
-def installed():
-    require("peers")
-    import omikuji
-
-    return omikuji
-
-
-@pytest.mark.usefixtures("installed")
 @pytest.mark.parametrize("n_trees", [1, 3])
 def test_it_learns_and_ranks_as_the_program_does(multilabel, n_trees):
     X, Y = multilabel(300, 20, 12, density=0.5)
@@ -35,7 +26,6 @@ def test_it_learns_and_ranks_as_the_program_does(multilabel, n_trees):
     assert Y.toarray()[np.arange(300), labels[:, 0]].mean() > 0.6
 
 
-@pytest.mark.usefixtures("installed")
 def test_scores_above_a_threshold_are_the_ranked_ones(multilabel):
     X, Y = multilabel(300, 20, 12, density=0.5)
     model = OmikujiParabel(n_trees=1, loss="log", **DEEP).fit(X, Y)
@@ -54,14 +44,12 @@ def test_scores_above_a_threshold_are_the_ranked_ones(multilabel):
     assert model.inner_products_ is None
 
 
-@pytest.mark.usefixtures("installed")
 def test_logistic_loss_estimates_probabilities(multilabel):
     X, Y = multilabel(2000, 20, 3, density=0.5)
     estimates = OmikujiParabel(n_trees=1, loss="log", n_jobs=1).fit(X, Y).predict_proba(X).toarray()
     np.testing.assert_allclose(estimates.mean(axis=0), Y.toarray().mean(axis=0), atol=0.05)
 
 
-@pytest.mark.usefixtures("installed")
 @pytest.mark.parametrize("n_trees", [1, 3])
 def test_it_survives_save_and_load(tmp_path, multilabel, n_trees):
     X, Y = multilabel(300, 20, 12, density=0.5)
@@ -74,7 +62,6 @@ def test_it_survives_save_and_load(tmp_path, multilabel, n_trees):
     np.testing.assert_allclose(loaded.predict_proba(X).toarray(), model.predict_proba(X).toarray(), atol=1e-6)
 
 
-@pytest.mark.usefixtures("installed")
 def test_instances_without_features_or_labels_are_no_obstacle(multilabel):
     X, Y = multilabel(200, 20, 6, density=0.5)
     features, labels = X.toarray(), Y.toarray()
@@ -85,7 +72,6 @@ def test_instances_without_features_or_labels_are_no_obstacle(multilabel):
     assert (scores[:20] == scores[0]).all()
 
 
-@pytest.mark.usefixtures("installed")
 def test_what_the_program_would_crash_on_is_an_error_here(multilabel):
     X, Y = multilabel(50, 20, 6, density=0.5)
     with pytest.raises(XmlcError, match="none has a label"):

@@ -2,48 +2,42 @@
 
 import numpy as np
 import pytest
-from needs import require
 from scipy import sparse
 
 from xmlc.models.peers import vowpalwabbit as peer
 from xmlc.models.peers.vowpalwabbit import VowpalWabbitPLT
 
+pytestmark = pytest.mark.needs("peers")
 SMALL = {"arity": 4, "passes": 10, "hash_bits": 16}
 
 
 @pytest.fixture
-def installed():
-    require("peers")
-    import vowpalwabbit
-
-    return vowpalwabbit
-
-
-@pytest.fixture
-def fitted(installed, multilabel):
+def fitted(multilabel):
     """A fitted model and its data: 11 labels below nodes of 4, so that the tree has 2 places for none."""
     X, Y = multilabel(300, 20, 11, density=0.5)
     return VowpalWabbitPLT(**SMALL).fit(X, Y), X, Y
 
 
-def driver_answers(program, model, X, folder, *asked):
+def driver_answers(model, X, folder, *asked):
     """The program's own run over a file: no instance goes through its Python interface."""
+    import vowpalwabbit
+
     data, answers = folder / "test.vw", folder / "answers.txt"
     lines = [" ".join(f"{j}:{value!r}" for j, value in enumerate(row) if value) for row in X.toarray().tolist()]
     data.write_text("".join(f"| {line}\n" for line in lines))
     options = ["--quiet", "--testonly", "--loss_function", "logistic", "--initial_regressor", str(model / "model.vw")]
     options += ["--probabilities", *asked, "--data", str(data), "--predictions", str(answers)]
-    program.Workspace(arg_list=options).finish()
+    vowpalwabbit.Workspace(arg_list=options).finish()
     pairs = [[pair.split(":") for pair in line.split(",") if pair] for line in answers.read_text().splitlines()]
     return [[(int(label), float(p)) for label, p in row] for row in pairs]
 
 
-def test_it_answers_as_the_programs_own_driver_does(tmp_path, installed, multilabel):
+def test_it_answers_as_the_programs_own_driver_does(tmp_path, multilabel):
     X, Y = multilabel(300, 20, 11, density=0.5)
     model = VowpalWabbitPLT(**SMALL, unit_norm=False).fit(X, Y)
     model.save(tmp_path / "model")
     expected = np.zeros(Y.shape, dtype=np.float32)
-    answers = driver_answers(installed, tmp_path / "model", X, tmp_path, "--threshold", "0")
+    answers = driver_answers(tmp_path / "model", X, tmp_path, "--threshold", "0")
     assert {label for row in answers for label, _ in row} == set(range(13))  # two labels do not exist
     for row, answer in enumerate(answers):
         for label, estimate in answer:
@@ -70,7 +64,7 @@ def test_labels_that_do_not_exist_take_no_place_in_the_ranking(fitted):
 
 @pytest.mark.parametrize("arity", [2, 3, 16])
 @pytest.mark.parametrize("n_labels", [2, 3, 9, 16, 17, 40])
-def test_the_number_of_labels_that_do_not_exist_is_that_of_the_program(installed, multilabel, arity, n_labels):
+def test_the_number_of_labels_that_do_not_exist_is_that_of_the_program(multilabel, arity, n_labels):
     X, Y = multilabel(40, 10, n_labels, density=0.5)
     model = VowpalWabbitPLT(arity=arity, passes=1, hash_bits=12).fit(X, Y)
     program, answers = model._workspace("--threshold", "0")
@@ -89,7 +83,7 @@ def test_scores_above_a_threshold_are_the_others_left_out(fitted):
         np.testing.assert_array_equal(spe.toarray(), np.where(everything > np.float32(limits), everything, 0))
 
 
-def test_estimates_are_probabilities(installed, multilabel):
+def test_estimates_are_probabilities(multilabel):
     X, Y = multilabel(2000, 20, 3, density=0.5)
     known = np.diff(Y.indptr) > 0  # the program learns nothing from the others
     model = VowpalWabbitPLT(**SMALL).fit(X[known], Y[known])
@@ -97,7 +91,7 @@ def test_estimates_are_probabilities(installed, multilabel):
     np.testing.assert_allclose(estimates.mean(axis=0), Y[known].toarray().mean(axis=0), atol=0.05)
 
 
-def test_instances_without_labels_teach_nothing_and_those_without_features_are_no_obstacle(installed, multilabel):
+def test_instances_without_labels_teach_nothing_and_those_without_features_are_no_obstacle(multilabel):
     X, Y = multilabel(300, 20, 6, density=0.5)
     features, labels = X.toarray(), Y.toarray()
     features[:20], labels[10:150] = 0, False
@@ -126,7 +120,7 @@ def test_it_survives_save_and_load_and_gives_the_same_twice(tmp_path, fitted):
     assert loaded.predict_proba(X[:0]).shape == (0, 11)
 
 
-def test_options_reach_the_program(installed, multilabel):
+def test_options_reach_the_program(multilabel):
     X, Y = multilabel(300, 20, 11, density=0.5)
     usual = VowpalWabbitPLT(**SMALL).fit(X, Y).predict_proba(X).toarray()
     for change in ({"optimizer": "sgd"}, {"eta": 0.1}, {"passes": 1}, {"arity": 2}, {"unit_norm": False}):

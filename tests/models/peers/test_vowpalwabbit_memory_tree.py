@@ -2,22 +2,14 @@
 
 import numpy as np
 import pytest
-from needs import require
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.models.peers.vowpalwabbit import VowpalWabbitCMT
 
+pytestmark = pytest.mark.needs("peers")
 SMALL = {"hash_bits": 18, "passes": 2}
 WIDE = {"time_limit": 600, "memory_limit": 20}
-
-
-@pytest.fixture
-def installed():
-    require("peers")
-    import vowpalwabbit
-
-    return vowpalwabbit
 
 
 def classes(n, m=12, d=15, seed=0):
@@ -29,7 +21,7 @@ def classes(n, m=12, d=15, seed=0):
     return sparse.csr_array(X.astype(np.float32)), Y, y
 
 
-def test_it_learns_classes_saves_and_answers_the_same(installed, tmp_path):
+def test_it_learns_classes_saves_and_answers_the_same(tmp_path):
     (X, Y, _), (X_test, _, y_test) = classes(600), classes(200, seed=1)
     model = VowpalWabbitCMT(**SMALL).fit(X, Y)
     labels, scores = model.predict_top_k(X_test, 1)
@@ -46,7 +38,7 @@ def test_it_learns_classes_saves_and_answers_the_same(installed, tmp_path):
     np.testing.assert_array_equal(VowpalWabbitCMT(**SMALL).fit(X, Y).predict_top_k(X_test, 1)[0], labels)
 
 
-def test_progressive_answers_come_before_the_class_is_learned(installed):
+def test_progressive_answers_come_before_the_class_is_learned():
     X, Y, y = classes(600)
     model = VowpalWabbitCMT(**SMALL, online=True)
     labels, scores = model.progressive_top_k(X, Y)
@@ -59,7 +51,7 @@ def test_progressive_answers_come_before_the_class_is_learned(installed):
     assert (model.predict_top_k(X, 1)[0][:, 0] == y).mean() > 0.9  # it has learned them
 
 
-def test_options_reach_the_program(installed):
+def test_options_reach_the_program():
     X, Y, _ = classes(400, m=60)
     usual = VowpalWabbitCMT(**SMALL).fit(X, Y)
     assert usual.max_nodes_ == int(2 * 2 * 400 / (4 * np.log2(400)))
@@ -69,7 +61,7 @@ def test_options_reach_the_program(installed):
         assert (VowpalWabbitCMT(**(SMALL | change)).progressive_top_k(X, Y)[0] != answers).any(), change
 
 
-def test_what_a_memory_tree_cannot_do_is_an_error(installed, multilabel):
+def test_what_a_memory_tree_cannot_do_is_an_error(multilabel):
     X, Y, _ = classes(50)
     model = VowpalWabbitCMT(**SMALL).fit(X, Y)
     labels, scores = model.predict_top_k(X, 3)  # one class is answered, nobody is second
@@ -80,7 +72,7 @@ def test_what_a_memory_tree_cannot_do_is_an_error(installed, multilabel):
         VowpalWabbitCMT(**SMALL).fit(*multilabel(50, 20, 6))
 
 
-def test_training_in_a_process_with_limits_gives_the_same_model(installed):
+def test_training_in_a_process_with_limits_gives_the_same_model():
     X, Y, _ = classes(300)
     answers = [VowpalWabbitCMT(**SMALL, **limits).fit(X, Y).predict_top_k(X, 1)[0] for limits in ({}, WIDE)]
     np.testing.assert_array_equal(*answers)
@@ -93,7 +85,7 @@ def test_training_in_a_process_with_limits_gives_the_same_model(installed):
         ({"memory_limit": 0.4, "hash_bits": 26}, "not finished in 0.4 GB of memory; raise memory_limit"),
     ],
 )
-def test_training_ends_at_a_limit_and_leaves_no_model(installed, limits, said):
+def test_training_ends_at_a_limit_and_leaves_no_model(limits, said):
     X, Y, _ = classes(1500)
     model = VowpalWabbitCMT(**SMALL | limits)
     with pytest.raises(XmlcError, match=said):

@@ -172,24 +172,6 @@ def test_same_bits_on_one_and_two_threads(multilabel, options):
         assert np.asarray(one).tobytes() == np.asarray(two).tobytes()
 
 
-@pytest.mark.parametrize("hash_bits", [None, 14])
-def test_saved_and_loaded_model_predicts_the_same(tmp_path, multilabel, hash_bits):
-    X, Y = multilabel(60, 10, 20)
-    model = PLT(arity=4, hash_bits=hash_bits, **SGD).fit(X, Y)
-    model.save(tmp_path / "model")
-    loaded = PLT.load(tmp_path / "model")
-    assert loaded.get_params() == model.get_params()
-    np.testing.assert_array_equal(loaded.predict_proba(X).toarray(), model.predict_proba(X).toarray())
-    np.testing.assert_array_equal(loaded.predict_top_k(X, 3)[0], model.predict_top_k(X, 3)[0])
-
-
-def test_no_instances_give_an_empty_spe(multilabel):
-    X, Y = multilabel(20, 10, 5)
-    model = PLT(tree="random", arity=3).fit(X, Y)
-    assert model.predict_proba(X[:0]).shape == (0, 5)
-    assert model.predict_top_k(X[:0], 2)[0].shape == (0, 2)
-
-
 @pytest.mark.parametrize("hash_bits", [None, 18])
 @pytest.mark.parametrize("tree", ["random", "huffman", "kmeans"])
 def test_a_tree_is_over_the_labels_that_have_an_instance(multilabel, tree, hash_bits, tmp_path):

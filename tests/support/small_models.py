@@ -1,0 +1,18 @@
+"""Our estimators by name, as small as they can be."""
+
+from xmlc.models.registry import ESTIMATORS, estimator_class
+
+OURS = [name for name in ESTIMATORS if "-" not in name and name not in ("oracle", "estimates")]
+SMALL = {
+    "plt": {"epochs": 2},
+    "parabel": {"n_trees": 1},
+    "fastxml": {"n_trees": 2, "alpha": 0.8},
+    "ldsm": {"n_trees": 2, "beta": 0.5},
+    "br": {"C": 1.0},
+    "pcc": {"C": 1.0, "n_samples": 5},
+    "swnn": {"S": 5},
+}
+
+
+def small(name):
+    return estimator_class(name)(n_jobs=1, **SMALL.get(name, {}))
