@@ -9,11 +9,7 @@ import pytest
 
 from xmlc.data.archives import Unreadable, open_plain
 
-KINDS = {
-    "xz": lambda data: lzma.compress(data, preset=0),
-    "bz2": bz2.compress,
-    "gz": lambda data: gzip.compress(data, mtime=0),
-}
+KINDS = {"xz": lzma.compress, "bz2": bz2.compress, "gz": lambda data: gzip.compress(data, mtime=0)}
 FIRST, SECOND = b"3 2 2\n0 0:1\n" * 9, b"1 1:0.5\n1 0:2\n" * 9
 every_kind = pytest.mark.parametrize("kind", KINDS)
 

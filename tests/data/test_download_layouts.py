@@ -40,9 +40,8 @@ def entry_of(server):
     """A set like ALOI: two files of Vowpal Wabbit's with addresses, and an alternative that can only be put there."""
     other = Dataset("tiny", "svmlight", False, ("a_train.svm",), ("a_test.svm",))
     urls = {name: f"{server.url}/far/{name}" for name in VW}
-    return Dataset(
-        "tiny", "vw", False, ("a_train.vw",), ("a_test.vw",), sources=(("urls", urls),), alternatives=(other,)
-    )
+    parts = ("a_train.vw",), ("a_test.vw",)
+    return Dataset("tiny", "vw", False, *parts, sources=(("urls", urls),), alternatives=(other,))
 
 
 def prepared(folder, server, place, files):
@@ -99,6 +98,7 @@ def test_a_compressed_copy_of_train_txt_stays_one_also_of_a_set_with_addresses(t
         ({"train.txt": VW["a_train.vw"], "test.txt": b""}, "train.txt: found what looks like Vowpal Wabbit's format"),
         ({"a_train.vw": b"{}", "a_test.vw": b"{}"}, "a_train.vw: found JSON instead of data"),
         ({"a.zip": zip_of(SVM | {"a_train.svm": b"{}"})}, "found JSON instead of data"),
+        ({"a.zip": b"<!DOCTYPE html>"}, "found an HTML page"),
     ],
 )
 def test_what_a_place_has_of_a_dataset_must_be_right(tmp_path, server, place, files, said):

@@ -31,15 +31,17 @@ UNTESTED = "1 of 6 labels have no instance in the test set: macro-F counts each 
 
 
 @pytest.fixture
-def source(tmp_path, multilabel):
-    folder = tmp_path / "resources"
+def folder(tmp_path):
+    (tmp_path / "resources").mkdir()
+    return tmp_path / "resources"
+
+
+@pytest.fixture
+def source(folder, multilabel):
     X, Y = multilabel(50, 8, 6)
     save_repository(folder / "train.txt", X, Y)
     save_repository(folder / "test.txt.xz", X[:20], Y[:20])
-    write_json(
-        folder / "source.json",
-        {"format": "repository", "zero_based": True, "train": ["train.txt"], "test": ["test.txt.xz"]},
-    )
+    write_json(folder / "source.json", {"format": "repository", "train": ["train.txt"], "test": ["test.txt.xz"]})
     return folder
 
 
@@ -171,16 +173,12 @@ def test_faults_of_a_copy_name_the_file_that_it_was_made_from(tmp_path, source, 
     with (copy / theirs.name).open("ab") as file:
         file.write(b"\n")
     assert len({*contents(copy)} - {*before}) == 1
-    with pytest.raises(
-        XmlcError, match=rf"(?s)^{copy}/{theirs.name}: has .* {theirs.name} in {mirror}: edit it there"
-    ) as error:
+    with pytest.raises(XmlcError, match=rf"(?s)^{copy}/{theirs.name}: has .* {theirs.name} in {mirror}: edit it"):
         prepare(entry, copy, tmp_path / "data")
 
 
 @pytest.mark.parametrize("format", ["svmlight", "libsvm", "vw", "arff", "repository-two-files", "coordinates"])
-def test_every_format_gives_the_same_arrays(tmp_path, format):
-    folder = tmp_path / "resources"
-    folder.mkdir()
+def test_every_format_gives_the_same_arrays(tmp_path, folder, format):
     texts = {
         "svmlight": {"train.txt": "1,2 1:0.5 3:2\n 2:1\n", "test.txt": "2 3:1\n"},
         "libsvm": {"train.txt": "1,2 1:0.5 3:2\n 2:1\n", "test.txt": "2 3:1\n"},
@@ -227,9 +225,7 @@ def test_matrices_under_their_usual_names_need_no_entry_and_give_the_arrays_of_t
             assert (found.folder / part / file.name).read_bytes() == file.read_bytes()
 
 
-def test_numbers_as_names_of_features_are_their_columns(tmp_path):
-    folder = tmp_path / "resources"
-    folder.mkdir()
+def test_numbers_as_names_of_features_are_their_columns(tmp_path, folder):
     entry = Dataset("set", format="vw", zero_based=False)
     (folder / "train.txt").write_text("1,2 | 3:0.5 1:2\n | 0:1\n")
     (folder / "test.txt").write_text("2 | 4 3:6\n")
@@ -262,9 +258,7 @@ def test_command_line_prints_differences_and_writes_everything(tmp_path, source,
         ("vw", "1 | a\n0 | b c\n", "1 | b:3 new:2\n3 | a other new\n"),
     ],
 )
-def test_features_that_the_training_file_lacks_are_dropped_and_labels_are_not(tmp_path, format, train, test):
-    folder = tmp_path / "resources"
-    folder.mkdir()
+def test_features_that_the_training_file_lacks_are_dropped_and_labels_are_not(tmp_path, folder, format, train, test):
     (folder / "train.txt").write_text(train)
     (folder / "test.txt").write_text(test)
     notes, prepared = run(tmp_path, folder, Dataset("set", format=format))
@@ -279,24 +273,16 @@ def test_features_that_the_training_file_lacks_are_dropped_and_labels_are_not(tm
 
 
 @pytest.mark.parametrize("d_test", [2, 4])
-def test_matrices_of_other_widths_are_told(tmp_path, d_test):
-    folder = tmp_path / "resources"
-    folder.mkdir()
-    for name, matrix in {
-        "X.trn": np.eye(3),
-        "Y.trn": np.eye(3),
-        "X.tst": np.eye(2, d_test),
-        "Y.tst": np.eye(2, 3),
-    }.items():
+def test_matrices_of_other_widths_are_told(tmp_path, folder, d_test):
+    sizes = {"X.trn": (3, 3), "Y.trn": (3, 3), "X.tst": (2, d_test), "Y.tst": (2, 3)}
+    for name, matrix in ((name, np.eye(*size)) for name, size in sizes.items()):
         sparse.save_npz(folder / f"{name}.npz", sparse.csr_array(matrix))
     notes, prepared = run(tmp_path, folder)
     assert notes[0] == f"test set: it has {d_test} features, the training set 3; do the same columns mean the same?"
     assert prepared.part("test")[0].shape == (2, 3)
 
 
-def test_arff_files_must_have_the_same_columns(tmp_path):
-    folder = tmp_path / "resources"
-    folder.mkdir()
+def test_arff_files_must_have_the_same_columns(tmp_path, folder):
     (folder / "names.xml").write_text(XML)
     (folder / "train.txt").write_text(ARFF + "1,2,3,0,1\n")
     (folder / "test.txt").write_text(ARFF.replace("attribute b", "attribute x") + "1,2,3,0,1\n")
@@ -304,9 +290,7 @@ def test_arff_files_must_have_the_same_columns(tmp_path):
         run(tmp_path, folder, Dataset("set", format="arff", labels="names.xml"))
 
 
-def test_repository_split_files(tmp_path):
-    folder = tmp_path / "resources"
-    folder.mkdir()
+def test_repository_split_files(tmp_path, folder):
     (folder / "Set_data.txt").write_text("4 3 2\n0 0:1\n1 1:1\n 2:1\n0,1 0:2\n")
     (folder / "tr.txt").write_text("1 4\n3 1\n")
     (folder / "te.txt").write_text("2 2\n4 3\n")
@@ -329,9 +313,7 @@ def test_repository_split_files(tmp_path):
         run(tmp_path, folder, entry)
 
 
-def test_parts_of_unequal_width_get_the_larger(tmp_path):
-    folder = tmp_path / "resources"
-    folder.mkdir()
+def test_parts_of_unequal_width_get_the_larger(tmp_path, folder):
     (folder / "a.svm").write_text("1 1:1\n2 3:1\n")
     (folder / "b.svm").write_text("4 2:1\n")
     entry = Dataset("svm", format="svmlight", zero_based=False, train=("a.svm",), test=("b.svm",))

@@ -20,15 +20,13 @@ from xmlc.data.writer import ROWS_PER_BLOCK, save_repository
 VALUES = st.one_of(
     st.floats(width=32, allow_nan=False, allow_infinity=False), st.integers(0, 20000).map(lambda k: k / 10000)
 )
+ROWS = st.lists(
+    st.tuples(st.dictionaries(st.integers(0, 9), VALUES, max_size=5), st.sets(st.integers(0, 6))), max_size=8
+)
 
 
 @settings(deadline=None, max_examples=80)
-@given(
-    rows=st.lists(
-        st.tuples(st.dictionaries(st.integers(0, 9), VALUES, max_size=5), st.sets(st.integers(0, 6), max_size=3)),
-        max_size=8,
-    )
-)
+@given(ROWS)
 def test_round_trip_and_plain_reader(tmp_path_factory, rows):
     X, Y = np.zeros((len(rows), 10), dtype=np.float32), np.zeros((len(rows), 7), dtype=bool)
     for i, (pairs, labels) in enumerate(rows):

@@ -129,10 +129,7 @@ def test_structured_rows_come_back(tmp_path_factory, rows, base):
         ("1|f a:1", "found '1|', expected a space before the bar; what touches it is a tag to Vowpal Wabbit"),
         ("1 1 1 1 | a:1", "found '1 1 1 1 ', expected label[,label] [importance [initial]] ['tag]"),
         ("1 0:1|2:1", "found '0:1|', expected a tag without a colon, or one that begins with '"),
-        (
-            " 1 | a:1",
-            "found ' 1 ', expected label[,label] [importance [initial]] ['tag] from the beginning of the line",
-        ),
+        (" 1 | a:1", "found ' 1 ', expected label[,label] [importance [initial]] ['tag] from the beginning"),
         ("1 | a:nan", "found 'a:nan', expected a decimal number that fits single precision behind the colon"),
         ("1 | a:1e39", "found 'a:1e39', expected a decimal number that fits single precision"),
         ("1 | a:3e38 a:3e38", "found '6e+38', expected a decimal number that fits single precision"),
