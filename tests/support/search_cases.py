@@ -10,15 +10,8 @@ from xmlc.steps.tuning.ranges import parse_space
 NEEDS_SMAC = pytest.mark.needs("tune")
 
 
-SPACE = parse_space(
-    {
-        "gamma": {"low": 1e-6, "high": 10, "log": True},
-        "epochs": {"low": 5, "high": 30, "integer": True},
-        "solver": ["sgd", "adagrad", None],
-    }
-)
-
-
+GAMMA, EPOCHS = {"low": 1e-6, "high": 10, "log": True}, {"low": 5, "high": 30, "integer": True}
+SPACE = parse_space({"gamma": GAMMA, "epochs": EPOCHS, "solver": ["sgd", "adagrad", None]})
 GIVEN = {"gamma": 1.0, "epochs": 10, "solver": None, "arity": 16}
 
 
@@ -41,3 +34,8 @@ def trials_of(method, budget, seed=0, space=SPACE, given=GIVEN, worth=hill):
 
     search(method, space, objective, budget, seed, given)
     return tried
+
+
+def what(result):
+    """Trials without their times."""
+    return [{key: value for key, value in trial.items() if key != "train_seconds"} for trial in result["trials"]]
