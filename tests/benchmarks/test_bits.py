@@ -23,12 +23,8 @@ def with_one_bit_changed(array, place):
 
 def result():
     matrix = sparse.csr_array(np.array([[0, 0.5, 0], [0.25, 0, 0]], dtype=np.float32))
-    return {
-        "learned": {"weights": np.arange(4.0)},
-        "predict_proba": matrix,
-        "pair": (np.arange(3), np.ones(3)),
-        "f": 0.1,
-    }
+    pair = np.arange(3), np.ones(3)
+    return {"learned": {"weights": np.arange(4.0)}, "predict_proba": matrix, "pair": pair, "f": 0.1}
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ def test_both_adagrad_solvers_do_the_same_work():
 
 @pytest.mark.parametrize(
     ("dataset", "loss", "arity"),
-    [("tib-core-26k", "squared_hinge", 16), ("delicious", "logistic", 4), ("x", "logistic", 4)],
+    [("tib-core-26k", "squared_hinge", 16), ("x", "logistic", 4)],
 )
 def test_the_batch_solver_has_the_loss_that_ranks_better(dataset, loss, arity):
     setting = batch_setting(dataset)

@@ -58,22 +58,15 @@ def folder(tmp_path):
 
 
 def run(folder, *arguments):
-    done = subprocess.run(
-        [*COMMAND, *arguments], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=120
-    )
+    command, where = [*COMMAND, *arguments], {"cwd": folder, "env": ENVIRONMENT}
+    done = subprocess.run(command, **where, capture_output=True, text=True, timeout=120)
     return done.returncode, " ".join((done.stdout + done.stderr).split())
 
 
 def begun(folder, stderr=subprocess.DEVNULL):
     """Start a run, in the background, that is in the midst of its only job."""
-    running = subprocess.Popen(
-        [*COMMAND, "wait"],
-        cwd=folder,
-        env=ENVIRONMENT,
-        stdout=subprocess.DEVNULL,
-        stderr=stderr,
-        start_new_session=True,
-    )
+    where = {"cwd": folder, "env": ENVIRONMENT, "start_new_session": True}
+    running = subprocess.Popen([*COMMAND, "wait"], **where, stdout=subprocess.DEVNULL, stderr=stderr)
     while not (folder / "begun").exists():
         assert running.poll() is None
         time.sleep(0.05)
@@ -141,10 +134,7 @@ def test_a_job_that_says_nothing_is_not_shown_with_what_an_earlier_attempt_said(
 
 def test_a_target_is_a_rule_or_a_file():
     check_targets(["plt2016", "results/yeast/data"], ["plt2016"], ["yeast"])
-    with pytest.raises(
-        XmlcError,
-        match=r"no target plt2061, expected plt2016; .* datasets='\[plt2061\]'",
-    ):
+    with pytest.raises(XmlcError, match=r"no target plt2061, expected plt2016; .* datasets='\[plt2061\]'"):
         check_targets(["plt2061"], ["plt2016", "demo"], [])
     with pytest.raises(XmlcError, match=r"yeast: this dataset is not selected; add --config datasets='\[yeast\]'"):
         check_targets(["yeast"], ["plt2016"], ["yeast"])
@@ -171,14 +161,8 @@ def test_a_dry_run_ends_with_one_sentence(tmp_path, words, said):
 def test_datasets_of_earlier_runs_that_tables_leave_out_are_named(tmp_path):
     papers = {"a": suite({"plt": {}}), "b": suite({"br": {}}), "demo": suite({"plt": {}}, datasets=["toy"])}
     project = project_of(tmp_path / "config", {"datasets": ["mine"]}, **papers)
-    for run in (
-        "scene/plt/seed0/80",
-        "scene/br/seed0/full",
-        "mine/plt/seed0/80",
-        "toy/plt/seed0/80",
-        "old/none/seed0/80",
-    ):
-        write_json(tmp_path / f"results/{run}/train.json", {})
+    for run in ("scene/plt", "scene/br", "mine/plt", "toy/plt", "old/none"):
+        write_json(tmp_path / f"results/{run}/seed0/80/train.json", {})
     (tmp_path / "results/begun/plt/seed0/80/model").mkdir(parents=True)
     found = {paper: datasets_left_out(project, [paper], tmp_path) for paper in papers}
     assert found == {"a": ["scene"], "b": ["scene"], "demo": []}

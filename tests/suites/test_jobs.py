@@ -96,11 +96,13 @@ def test_of_a_model_that_two_papers_have_the_methods_of_both_are_one_job(tmp_pat
         "thresholds_demo_shared": (["ofo-ab"], ["shared"]),
     }
     assert anywhere.models == list(project.models)
-    assert makers([anywhere, *configured], "results/made/shared/seed0/80/evaluation/ofo-ab.json") == [
-        "thresholds_demo_shared"
-    ]
-    for path in ("made/shared/seed0/80/evaluation/fta.json", "yeast/shared/seed0/80/evaluation/ofo-ab.json"):
-        assert makers([anywhere, *configured], f"results/{path}") == ["thresholds_anywhere"]
+    for dataset, method, maker in (
+        ("made", "ofo-ab", "demo_shared"),
+        ("made", "fta", "anywhere"),
+        ("yeast", "ofo-ab", "anywhere"),
+    ):
+        path = f"results/{dataset}/shared/seed0/80/evaluation/{method}.json"
+        assert makers([anywhere, *configured], path) == [f"thresholds_{maker}"]
 
 
 def test_label_sets_are_inferred_by_one_job_beside_thresholds_where_they_can(tmp_path):
@@ -132,11 +134,8 @@ def test_quick_models_are_one_job_for_all_seeds_that_suites_have(tmp_path):
         b=suite({"both": quick}, seeds=[3], peers={"peer": quick}),
     )
     jobs = quick_jobs(project)
-    assert jobs == [
-        SeedJob(["fast"], [0, 1], "_of_2_seeds"),
-        SeedJob(["both"], [0, 1, 3], "_of_3_seeds"),
-        SeedJob(["peer"], [3], "_of_1_seed"),
-    ]
+    expected = (["fast"], [0, 1], "_of_2_seeds"), (["both"], [0, 1, 3], "_of_3_seeds"), (["peer"], [3], "_of_1_seed")
+    assert jobs == [SeedJob(*job) for job in expected]
     assert jobs[0].of(paths.RANKING) == [paths.RANKING.of(seed=0), paths.RANKING.of(seed=1)]
     assert (jobs[0].seeds_of({"dataset": "yeast"}), jobs[0].seed) == (["0", "1"], "s")
     single = one_seed(project)

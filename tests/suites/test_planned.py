@@ -109,11 +109,7 @@ def test_each_model_and_dataset_alone_makes_what_it_has_records_for_and_the_rest
     [
         ("gfm2011", "plt", "gfm2011 table1"),
         ("plt2016", "fastxml", "plt2016 table3"),
-        (
-            "ldsm2020",
-            "swnn",
-            "ldsm2020 table1, table2, table4, " + ", ".join(f"figure{n}" for n in range(1, 8)),
-        ),
+        ("ldsm2020", "swnn", f"ldsm2020 table1, table2, table4, {', '.join(f'figure{n}' for n in range(1, 8))}"),
         ("demo", "oracle", ""),
     ],
 )
@@ -139,23 +135,12 @@ def test_the_table_of_steps_by_hand(tmp_path):
         tmp_path, catalogue={"made": {"synthetic": {"n_train": 9, "n_test": 9, "n_features": 9, "n_labels": 9}}},
         scale=suite({"plt": {}}, datasets=["made", "fetched"], methods=["sto"]),
     )  # fmt: skip
-    assert table_of("scale", "scale").files(project, "scale") == [
-        "resources/made",
-        "results/made/statistics.json",
-        "results/made/plt/seed0/full/train.json",
-        "results/made/plt/seed0/full/ranking.json",
-        "results/made/plt/seed0/80/train.json",
-        "results/made/plt/seed0/80/spe",
-        "results/made/plt/seed0/80/thresholds/sto",
-        "results/made/plt/seed0/80/evaluation/sto.json",
-        "results/fetched/statistics.json",
-        "results/fetched/plt/seed0/full/train.json",
-        "results/fetched/plt/seed0/full/ranking.json",
-        "results/fetched/plt/seed0/80/train.json",
-        "results/fetched/plt/seed0/80/spe",
-        "results/fetched/plt/seed0/80/thresholds/sto",
-        "results/fetched/plt/seed0/80/evaluation/sto.json",
-    ]
+    of_run = "full/train.json full/ranking.json 80/train.json 80/spe 80/thresholds/sto 80/evaluation/sto.json".split()
+    made, fetched = (
+        [f"results/{name}/statistics.json", *(f"results/{name}/plt/seed0/{file}" for file in of_run)]
+        for name in ("made", "fetched")
+    )
+    assert table_of("scale", "scale").files(project, "scale") == ["resources/made", *made, *fetched]
 
 
 def test_no_thresholds_are_tuned_where_models_are_ranked_only(tmp_path):

@@ -40,10 +40,7 @@ def test_datasets_are_those_asked_for_but_a_suite_of_its_own_keeps_its_own(tmp_p
     [
         ({"models": ["pltt"]}, "config: models has pltt, expected plt"),
         ({"datasets": ["manual"]}, "dataset name 'manual': resources/manual has another use"),
-        (
-            {"datasets": ["wiki-mine"]},
-            r"dataset wiki-mine: A and B of its propensities are not known.*propensity: \[A, B",
-        ),
+        ({"datasets": ["wiki-mine"]}, r"dataset wiki-mine: A and B of its propensities .*propensity: \[A, B"),
         ({"papers": ["b"]}, "config: papers has b, expected a or demo or scale"),
     ],
 )
@@ -162,11 +159,8 @@ def test_a_search_is_the_models_own_or_the_one_that_is_asked_for(tmp_path):
 def test_what_nobody_tuned_is_searched_and_nothing_else(tmp_path):
     auto = {"stages": STAGES, "in_trials": {"epochs": 1}}
     told = {"datasets": {"scene": {}}, "found": {"enron": {"by": "somebody"}}}
-    models = {
-        "plt": {"auto": auto, "tuning": RANGES} | told,
-        "own": {"auto": auto, "search": STAGES},
-        "ranged": {"tuning": RANGES},
-    }
+    models = {"plt": {"auto": auto, "tuning": RANGES} | told, "ranged": {"tuning": RANGES}}
+    models["own"] = {"auto": auto, "search": STAGES}
     suites = {"a": suite(models), "demo": suite({"plt": {}}, datasets=["made"])}
     project = project_of(tmp_path, **suites)
     assert [name for name in ("yeast", "scene", "enron", "made") if project.tuned_by("plt", name)] == ["yeast"]
@@ -189,11 +183,8 @@ def test_a_model_may_be_trained_with_what_was_found_for_another(tmp_path):
 
 
 def test_a_search_may_begin_with_what_was_found_for_another_model(tmp_path):
-    models = {
-        "many": {"auto": {"stages": STAGES}, "datasets": {"scene": {"arity": 2}}},
-        "one": {"tuned_as": "many", "search": STAGES},
-    }
-    project = project_of(tmp_path, a=suite(models))
+    many = {"auto": {"stages": STAGES}, "datasets": {"scene": {"arity": 2}}}
+    project = project_of(tmp_path, a=suite({"many": many, "one": {"tuned_as": "many", "search": STAGES}}))
     assert project.tuned_by("one", "yeast") == RESULT("yeast", "one")
     assert project.searched_after("one", "yeast") == RESULT("yeast", "many")
     assert project.searched_after("one", "scene") is project.searched_after("many", "yeast") is None
@@ -202,13 +193,8 @@ def test_a_search_may_begin_with_what_was_found_for_another_model(tmp_path):
 def test_a_search_has_further_stages_on_single_datasets(tmp_path):
     further = {"search": STAGES, "further_search": {"yeast": [[{"arity": 8}]]}}
     project = project_of(tmp_path, a=suite({"own": further}))
-    assert project.search_options("own", "yeast") == [
-        "--stages",
-        json.dumps([*STAGES, [{"arity": 8}]]),
-        "--splits",
-        "5",
-    ]
-    assert project.search_options("own", "scene") == ["--stages", json.dumps(STAGES), "--splits", "5"]
+    for dataset, stages in (("yeast", [*STAGES, [{"arity": 8}]]), ("scene", STAGES)):
+        assert project.search_options("own", dataset) == ["--stages", json.dumps(stages), "--splits", "5"]
 
 
 def test_a_models_jobs_have_its_own_threads_or_those_of_the_run(tmp_path):
@@ -245,11 +231,8 @@ def test_forests_are_scored_by_the_sizes_of_all_suites(tmp_path):
 
 def test_sweeps_and_extensions_are_a_suites_own(tmp_path):
     sweep = {"model": "plt", "hyperparameter": "arity", "values": [2, 4], "datasets": {"large": [2]}}
-    project = project_of(
-        tmp_path,
-        a=suite({"plt": {}}, sweeps={"arity": sweep}, extensions=["z.py", "b.py"]),
-        b=suite(extensions=["b.py"]),
-    )
+    own = suite({"plt": {}}, sweeps={"arity": sweep}, extensions=["z.py", "b.py"])
+    project = project_of(tmp_path, a=own, b=suite(extensions=["b.py"]))
     found = project.sweep_options("a", "arity", "yeast")
     options = ["--parameters", "{}", "--hyperparameter", "arity", "--value", "2"]
     assert found == [*options, "--value", "4"]
@@ -328,10 +311,7 @@ class Learned(abc.ABC, BaseEstimator, sklearn.base.ClassifierMixin, Alone, objec
         ({"hyperparameters": {"arity": 1}}, "arity: found 1, expected a whole number from 2"),
         ({"search": [[{"C": 1.0}, {"C": -1.0}]]}, "C: found -1.0, expected a number above 0"),
         ({"estimator": "my_modell.py:Centroids"}, "no file my_modell.py, expected my_model.py"),
-        (
-            {"estimator": "my_model.py:Powers", "hyperparameters": {"powr": 1}},
-            "Powers has no hyperparameter powr",
-        ),
+        ({"estimator": "my_model.py:Powers", "hyperparameters": {"powr": 1}}, "Powers has no hyperparameter powr"),
         ({"estimator": "my_model.py:Alone"}, "my_model.py:12: found class Alone, expected a class derived from xmlc."),
         ({"estimator": "my_model.py:Learned"}, "my_model.py:14: found class Learned, expected a class derived from"),
         ({"estimator": "broken.py:Mine"}, "broken.py:2: '(' was never closed"),

@@ -108,17 +108,13 @@ def test_from_estimates_of_the_test_set(tiny, coins, estimates):
         assert found["metrics"] == pytest.approx(classification_metrics(Y, Y_hat))
         assert found["expected_f"] == pytest.approx(expected.mean())
         assert (found["finished"], found["samples"]) == (True, None)
-    missed = Y.nnz - Y.multiply(spe > 0).nnz
-    assert found["estimates"] == {
-        "floor": 0.2,
-        "estimates_per_instance": spe.nnz / Y.shape[0],
-        "missed_per_instance": missed / Y.shape[0],
-    }
+    n, missed = Y.shape[0], Y.nnz - Y.multiply(spe > 0).nnz
+    told = {"floor": 0.2, "estimates_per_instance": spe.nnz / n, "missed_per_instance": missed / n}
+    assert found["estimates"] == told
     assert found["costs"]["estimate_ms_per_instance"] == 0.5
     assert found["costs"]["draw_ms_per_instance"] is None
-    assert found["costs"]["inference_seconds"] == pytest.approx(
-        Y.shape[0] * (0.5 + found["costs"]["infer_ms_per_instance"]) / 1000
-    )
+    seconds = n * (0.5 + found["costs"]["infer_ms_per_instance"]) / 1000
+    assert found["costs"]["inference_seconds"] == pytest.approx(seconds)
     assert (found["step"]["name"], found["step"]["method"]) == ("infer", "gfm")
 
 

@@ -37,13 +37,8 @@ def test_thresholds_label_sets_and_scores_are_the_librarys(files, tmp_path, caps
         tuned = tune(method, SPE, Y, priors(TRAINING), measure="macro_f_present")
         np.testing.assert_array_equal(np.load(f"sets/{method}.thresholds.npy"), tuned.thresholds)
         expected[method] = apply_thresholds(TEST, tuned.thresholds)
-        best = tuned.grid[tuned.best]
-        assert [scores[method][key] for key in ("c", "a", "b", "validation")] == [
-            best.c,
-            best.a,
-            best.b,
-            best.validation,
-        ]
+        best, keys = tuned.grid[tuned.best], ("c", "a", "b", "validation")
+        assert [scores[method][key] for key in keys] == [getattr(best, key) for key in keys]
     for method, sets in expected.items():
         found = sparse.load_npz(f"sets/{method}.npz")
         assert (found.dtype, found.shape, (found != sets).nnz) == (bool, TEST.shape, 0)

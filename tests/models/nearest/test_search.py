@@ -44,13 +44,9 @@ def test_lines_bound_the_length_of_any_number_of_values(values):
 
 
 def test_a_query_of_fewer_features_than_a_word_reads_nothing_behind_them():
-    memory, squares, lines = (
-        np.full(WORD_BITS, 1e30, dtype=np.float32),
-        np.empty(WORD_BITS + FLAT + 1),
-        np.empty((1, 4)),
-    )
+    memory, squares = np.full(WORD_BITS, 1e30, dtype=np.float32), np.empty(WORD_BITS + FLAT + 1)
     places, values = np.arange(20, dtype=np.uint32), np.linspace(0.1, 1, 20, dtype=np.float32)
-    lines, expected, query = lines.astype(np.float32), np.empty(4, dtype=np.float32), memory[:20]
+    lines, expected, query = np.empty((1, 4), dtype=np.float32), np.empty(4, dtype=np.float32), memory[:20]
     query[:] = 0
     none = np.empty(0, dtype=np.float32)
     open_query(places, values, places, none, query, np.zeros(1, dtype=np.uint64), squares, lines)

@@ -200,6 +200,7 @@ def test_a_tree_is_over_the_labels_that_have_an_instance(multilabel, tree, hash_
         ({"solver": "batch", "hash_bits": 10}, "hashed weights are trained by 'sgd'"),
         ({"solver": "batch", "loss": "hinge"}, "expected one of 'logistic', 'squared_hinge'"),
         ({"weight_cut": 0.1, "hash_bits": 10}, "weight_cut=0.1 with hash_bits=10"),
+        ({"tree": "kmeans", "arity": 6}, "power of two"),
     ],
 )
 def test_hyperparameters_that_exclude_one_another_are_refused(multilabel, parameters, message):

@@ -65,17 +65,6 @@ def test_huffman_tree_puts_frequent_labels_near_the_root(multilabel):
     assert tree.depth[tree.leaf].max() > tree.depth[tree.leaf].min()
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"tree": "kmeans", "arity": 6}, "power of two"),
-    ],
-)
-def test_tree_options_out_of_range_are_refused(multilabel, parameters, message):
-    with pytest.raises(XmlcError, match=message):
-        PLT(**parameters).fit(*multilabel(10, 5, 4))
-
-
 def test_a_share_of_the_instances_is_learned_as_if_there_were_no_others(multilabel):
     X, Y = multilabel(60, 15, 40, seed=2)
     settings = {"tree": "kmeans", "arity": 2, "max_leaf": 4, "solver": "adagrad", "epochs": 2, "random_state": 5}
