@@ -3,10 +3,9 @@
 import pandas as pd
 import pytest
 import yaml
-from page_cases import PAPER, make_table, small_run, step
+from page_cases import PAPER, make_table, small_run
 from record_cases import search, statistics
 from report_cases import (
-    dataset,
     every_measure,
     every_method,
     forest,
@@ -97,16 +96,6 @@ def test_a_table_of_several_kinds_of_files_has_the_facts_of_records_and_statisti
     make_table(tmp_path, "claims", [*files, tmp_path / "search.yaml"], "swnn2018")
     table = long_table(finished_tables(tmp_path / "results/tables", ["swnn2018"]))
     assert {("swnn-searched", "p@1"), ("", "labels_per_instance")} <= {*zip(table["model"], table["quantity"])}
-
-
-def test_steps_are_facts_of_what_they_cost(tmp_path):
-    trained = {"step": step("train"), "dataset": dataset(), "hyperparameters": {"arity": 16}, "seed": 1}
-    prepared = {"step": step("prepare", model=None, portion=None)}
-    make_table(tmp_path, "scale", write(tmp_path / "records", [prepared, trained]), "scale")
-    table = long_table(finished_tables(tmp_path / "results/tables", ["scale"]))
-    seconds = table[table["quantity"] == "step_seconds"]
-    found = seconds[["dataset", "model", "portion", "value", "threads", "peak_mb"]].values.tolist()
-    assert found == [["yeast", "", "", 5.25, 2, 123.0], ["yeast", "plt", "80", 5.25, 2, 123.0]]
 
 
 def test_a_fact_says_whose_it_is_and_how_it_came_about(tmp_path):

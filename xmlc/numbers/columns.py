@@ -178,16 +178,6 @@ _ALL = (
     _threads("predict_threads", "Threads, predict"),
     _threads("test_threads", "Threads"),
     _threads("inference_threads", "Threads"),
-    # Step by step.
-    Column("step", "Step", kind="constant"),
-    _cost("step_seconds", "Time", "s"),
-    _cost("step_peak_mb", "Peak", "MB"),
-    _cost("disk_mb", "On disk", "MB"),
-    _threads("step_threads", "Threads"),
-    _cost("cpu_seconds", "Processor time", "s"),
-    *(Column(f"{name}_growth", f"{title}, x", decimals=2, better="lower", cost=True)
-      for name, title in (("step_seconds", "Time"), ("cpu_seconds", "Processor time"), ("step_peak_mb", "Peak"),
-                          ("disk_mb", "On disk"))),
     # What a paper states, and what our records say of it.
     *(Column(name, title, kind="constant")
       for name, title in (("claim", "Claim"), ("statement", "Statement"), ("source", "In the paper"),

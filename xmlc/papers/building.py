@@ -21,7 +21,6 @@ from xmlc.papers.printing import select, to_csv, to_markdown
 from xmlc.papers.table import Table
 from xmlc.records.base import ExperimentRecord, RecordFile, check_header, parsed
 from xmlc.records.statistics import Statistics
-from xmlc.records.step import StepRecord
 from xmlc.records.training import SearchRecord
 from xmlc.suites.planned import Declared, Where
 from xmlc.suites.suite import read_suite
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 NOT_PRINTED = ("", "-")  # in a transcribed table
 Identity = tuple[str, str, str, int]
-Known = dict[tuple[Path, bool], Source]  # records that were read, by file and whether only the costs of their step
+Known = dict[Path, Source]  # records that were read
 
 
 def build_table(
@@ -113,13 +112,8 @@ def read_needs(
     declared: Declared, files: Sequence[Path], partial: bool = False, known: Known | None = None
 ) -> list[list[Source]]:
     """Read the records of each need; of the first there must be some, if not ``partial``."""
-    sources = read_sources(files, is_of_steps(declared), known)
+    sources = read_sources(files, known)
     return [choose(need, sources, needed=need is declared.needs[0] and not partial) for need in declared.needs]
-
-
-def is_of_steps(declared: Declared) -> bool:
-    """Say whether a table is about what steps cost, whatever their records are."""
-    return any(need.kind == "step" for need in declared.needs)
 
 
 def sources_of(tables: Iterable[MadeOf], known: Known | None = None) -> list[tuple[Source, list[str]]]:
@@ -127,14 +121,14 @@ def sources_of(tables: Iterable[MadeOf], known: Known | None = None) -> list[tup
     found: dict[Path, tuple[Source, list[str]]] = {}
     known = {} if known is None else known
     for made in tables:
-        for source in read_sources(made.records, is_of_steps(table_of(made.table, made.paper)), known):
+        for source in read_sources(made.records, known):
             papers = found.setdefault(source.path, (source, []))[1]
             papers += [made.paper] * (made.paper not in papers)
     return list(found.values())
 
 
-def read_sources(files: Iterable[Path], costs_only: bool = False, known: Known | None = None) -> list[Source]:
-    """Read files of any kind, in their order; with ``costs_only`` look only at what the step of each cost.
+def read_sources(files: Iterable[Path], known: Known | None = None) -> list[Source]:
+    """Read files of any kind, in their order.
 
     Raises
     ------
@@ -143,9 +137,9 @@ def read_sources(files: Iterable[Path], costs_only: bool = False, known: Known |
     """
     known = {} if known is None else known
     for file in files:
-        if (file, costs_only) not in known:
-            known[file, costs_only] = Source(file, StepRecord.read(file) if costs_only else read_record(file))
-    return [known[file, costs_only] for file in files]
+        if file not in known:
+            known[file] = Source(file, read_record(file))
+    return [known[file] for file in files]
 
 
 def read_record(path: Path) -> RecordFile:
@@ -173,7 +167,7 @@ def kinds() -> dict[str, type[RecordFile]]:
     return {one.KIND: one for one in parts if isinstance(one, type) and issubclass(one, RecordFile) and one.KIND}
 
 
-CLASSES: dict[str, type[RecordFile]] = {"statistics": Statistics, "search": SearchRecord, "step": StepRecord}
+CLASSES: dict[str, type[RecordFile]] = {"statistics": Statistics, "search": SearchRecord}
 
 
 def choose(need: Where, sources: Sequence[Source], needed: bool = True) -> list[Source]:
@@ -191,10 +185,9 @@ def choose(need: Where, sources: Sequence[Source], needed: bool = True) -> list[
         portion = record.portion if isinstance(record, ExperimentRecord) else need.portion
         if not isinstance(record, kind) or portion != need.portion:
             continue
-        if not isinstance(record, StepRecord) and not need.takes(record.model_name, record.method_name):
+        if not need.takes(record.model_name, record.method_name):
             continue
         identity = (record.dataset_name, record.model_name, record.method_name, getattr(record, "seed", 0))
-        identity = identity if not isinstance(record, StepRecord) else (str(source.path), "", "", 0)
         if identity in found:
             raise XmlcError(
                 f"{source.path}: a second record of {_named(identity)}; the first is {found[identity].path}. "

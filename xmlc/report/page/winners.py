@@ -123,7 +123,7 @@ def earlier_sources(root: Path, known: Known, datasets: Collection[str]) -> list
             about = paths.Pattern(pattern).read(file.relative_to(root))
             if about and about["dataset"] not in datasets:
                 with suppress(XmlcError):
-                    found += read_sources([file], known=known)
+                    found += read_sources([file], known)
     models = [(s, s.record) for s in found if isinstance(s.record, ModelRecord)]
     models.sort(key=lambda one: passport_of(one[1]).get("time", ""))
     newest = {record.run_names: (record.data_digest, record.hyperparameters) for _, record in models}
