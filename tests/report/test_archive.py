@@ -37,7 +37,7 @@ def test_a_page_is_made_again_from_the_archive(finished, capsys, monkeypatch):
     expected = headlines(capsys, finished / "before.html")
     elsewhere = finished / "elsewhere"
     unpack_tar(archive, elsewhere)
-    for name in ("config", "results/published", "results/reference", "logs"):
+    for name in ("config", "results/published", "logs"):
         (elsewhere / name).symlink_to(Path(name).resolve())
     monkeypatch.chdir(elsewhere)
     assert headlines(capsys, finished / "after.html") == expected

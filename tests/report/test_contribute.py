@@ -58,7 +58,7 @@ def refusal(archive):
 
 
 def test_new_records_go_in_and_the_page_shows_their_origin(archive, capsys, tmp_path):
-    (OUT.parent / "five-seeds").mkdir()
+    (OUT.parent / "five-seeds").mkdir(parents=True)
     shutil.copy(tmp_path / "here.tar.xz", OUT.parent / "five-seeds/records.tar.xz")
     assert run("contribute", archive, "--as", "alice") == 0
     said = capsys.readouterr().out

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER, selection_options
+from xmlc.cli._options import FILE, selection_options
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
 from xmlc.numbers.made_of import SUFFIX, MadeOf, finished_tables
@@ -106,10 +106,9 @@ def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[
 
 
 @click.command(help="Make one self-contained HTML page of all finished tables and figures, beside the papers' numbers.")
-@click.option("--reference", type=FOLDER, default=paths.ACCEPTED, show_default=True, help="Accepted tables.")
 @click.option("--contributed", is_flag=True, help="Show the runs in results/reference/contributed, too.")
 @click.option("--out", type=FILE, default=paths.PAGE, show_default=True, help="HTML file to write.")
-def report_command(reference: Path, contributed: bool, out: Path) -> None:
+def report_command(contributed: bool, out: Path) -> None:
     """Gather, render, write; print who wins, then what became of the printed numbers."""
     from xmlc.report.page.content import page_of  # of the extra `report`
     from xmlc.report.page.render import to_html
@@ -117,7 +116,7 @@ def report_command(reference: Path, contributed: bool, out: Path) -> None:
     papers = Settings.read(read_config(CONFIG / "config.yaml")).papers
     whole, stale = separate_stale(finished_tables(TABLES, papers))
     whole = merged([*whole, *contributed_tables()]) if contributed else whole
-    page = page_of(whole, failures(LOGS) + stale, Judge.of_project(CONFIG), reference)
+    page = page_of(whole, failures(LOGS) + stale, Judge.of_project(CONFIG))
     with atomic_file(out) as temporary:
         temporary.write_text(to_html(page), encoding="utf-8")
     for table in stale:
