@@ -77,6 +77,6 @@ def test_an_interrupted_archive_leaves_the_old_one(tmp_path):
     out = tmp_path / "records.tar.xz"
     out.write_bytes(b"old")
     with pytest.raises(FileNotFoundError):
-        write_archive([PAPER], [tmp_path / "gone.json"], out)
+        write_archive([tmp_path / "gone.json"], out)
     assert out.read_bytes() == b"old"
     assert [file.name for file in tmp_path.iterdir()] == ["records.tar.xz"]

@@ -1,6 +1,5 @@
 """An archive made elsewhere: its new records go in whole and are shown with their origin, or it is refused by name."""
 
-import hashlib
 import json
 import re
 import shutil
@@ -8,9 +7,9 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from archive_cases import tar_member, tar_of
+from archive_cases import tar_of
 from command_line import run
-from page_cases import PAPER, make_table, passport, small_run, step
+from page_cases import make_table, passport, small_run, step
 from report_cases import every_method, ranking, write
 
 from xmlc.core.checksums import stamped
@@ -62,11 +61,10 @@ def test_new_records_go_in_and_the_page_shows_their_origin(archive, capsys, tmp_
     shutil.copy(tmp_path / "here.tar.xz", OUT.parent / "five-seeds/records.tar.xz")
     assert run("contribute", archive, "--as", "alice") == 0
     said = capsys.readouterr().out
-    assert "results that are here too are the same to the last bit" in said
     assert f"taken in: {OUT}/alice/{NEW}" in said
     assert "2 new records; " in said
     assert sorted(file.name for file in OUT.rglob("*") if file.is_file()) == [
-        "000.json", "001.json", "checksums.json", "manifest.json", "table1.made-of.json"
+        "000.json", "001.json", "checksums.json", "table1.made-of.json"
     ]  # fmt: skip
     pages = []
     for more in ([], ["--contributed"]):
@@ -81,7 +79,7 @@ def test_new_records_go_in_and_the_page_shows_their_origin(archive, capsys, tmp_
     assert all("§" in row for row in rows if ">90.00" in row)
     assert '"contributed by: alice"' in page
     assert f'"record: {NEW}"' in page, "under the name that it has where it was made"
-    with pytest.raises(XmlcError, match=r"found \d+ results that are here too and 0 new records, expected both"):
+    with pytest.raises(XmlcError, match=r"found \d+ records that are here too and 0 new ones, expected both"):
         take(archive, "bob")
     with pytest.raises(XmlcError, match="alice: expected a new folder"):
         take(archive)
@@ -97,54 +95,26 @@ def test_what_another_contributed_is_compared_too(archive):
         take(archive, "bob")
 
 
-def edited(name, text, new):
-    def edit(files):
-        files[name] = files[name].replace(text, new)
-
-    return edit
-
-
 def again(name, change):
-    """Edit a record as one who knows would: its own checksum and the manifest agree with it."""
+    """Edit a record as one who knows would: its own checksum agrees with it."""
 
     def edit(files):
         content = json.loads(files[name])
         change(content)
         files[name] = json.dumps(stamped(content)).encode()
-        manifest = json.loads(files["manifest.json"])
-        manifest["files"][name] = hashlib.sha256(files[name]).hexdigest()
-        files["manifest.json"] = json.dumps(manifest).encode()
 
     return edit
 
 
-TABLE1 = f"results/tables/{PAPER}/table1.made-of.json"
-DIGEST = "[0-9a-f]{64}"
+def damage(files):
+    files[str(NEW)] = files[str(NEW)].replace(b"0.9", b"0.8")
 
 
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (edited(str(NEW), b"0.9", b"0.8"), f"{NEW}: found {DIGEST}, expected {DIGEST}; make the archive again"),
-        (lambda files: files.pop(str(NEW)), f"{NEW}: found nothing, expected {DIGEST}; make the archive again"),
-        (lambda files: files.update(more=b""), f"more: found {DIGEST}, expected nothing; make the archive again"),
-        (lambda files: files.pop("manifest.json"), "manifest.json: found none that can be read"),
-        (
-            edited("manifest.json", b'"code": "', b'"code": "0'),
-            r"xmlc: found .*\(0.*check out its commit",
-        ),
-        (
-            edited("manifest.json", b'"config": {', b'"config": {"config/papers/a.yaml": "0",'),
-            r"config/papers/a\.yaml: found 0, expected nothing; check out its commit",
-        ),
-        (
-            again(TABLE1, lambda content: content.update(records=["/etc/passwd"])),
-            "/etc/passwd: found nothing, expected a member",
-        ),
-        (
-            again(TABLE1, lambda content: content.update(table="../../../table1")),
-            r"results/tables/plt2016/\.\./.*: found nothing, expected a member",
-        ),
+        (damage, f"{NEW}: was edited since it was written"),
+        (lambda files: files.pop(str(NEW)), f"{NEW}: not a readable JSON"),
         (
             again(str(OURS), lambda content: content["metrics"].update({"p@1": 0.5})),
             rf"{OURS}: p@1: found 50\.0, expected 75\.0; a result of both must be the same to the last bit",
@@ -153,28 +123,12 @@ DIGEST = "[0-9a-f]{64}"
             again(str(OURS), lambda content: content["hyperparameters"].update(arity=2)),
             rf'{OURS}: hyperparameters: found {{"arity": 2}}, expected {{"arity": 16}}',
         ),
-        (
-            again(str(NEW), lambda content: content["metrics"].update({"p@1": 1.5})),
-            rf"{NEW}: .*p@1: found 1\.5, expected a share between 0 and 1",
-        ),
     ],
 )
 def test_a_changed_archive_is_refused_by_name(archive, edit, message):
     files = members(archive)
     edit(files)
     archive.write_bytes(tar_of(files, "w:xz"))
-    assert re.search(message, refusal(archive))
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        ({"extra": [tar_member(tarfile.SYMTYPE, "results/link")]}, "its member 'results/link' is a link or device"),
-        ({"members": {"../out.json": b"{}"}}, r"its member '\.\./out\.json' would lie outside the folder"),
-    ],
-)
-def test_an_archive_that_leaves_its_folder_is_refused(archive, more, message):
-    archive.write_bytes(tar_of(members(archive) | more.get("members", {}), "w:xz", more.get("extra", ())))
     assert re.search(message, refusal(archive))
 
 
@@ -188,4 +142,4 @@ def test_an_archive_that_is_cut_off_or_has_nothing_in_common_is_refused(archive,
     make_table(Path(), "table2", records)
     assert run("archive", "--out", archive) == 0
     monkeypatch.chdir(tmp_path / "here")
-    assert "found 0 results that are here too and 5 new records" in refusal(archive)
+    assert "found 0 records that are here too and 5 new ones" in refusal(archive)

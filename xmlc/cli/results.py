@@ -153,14 +153,14 @@ def archive_command(out: Path) -> None:
     if not made:
         raise XmlcError(f"{TABLES}: no finished table; make some first, as with `make demo` or `snakemake plt2016`")
     files = archived_files(made, TABLES, Path(paths.FIGURES))
-    write_archive((one.paper for one in made), files, out)
+    write_archive(files, out)
     click.echo(f"{len(files)} files of {len(made)} tables in {out}, {out.stat().st_size / 1e6:.2f} MB")
 
 
 CONTRIBUTE = """Check ARCHIVE, which `xmlc archive` wrote elsewhere, and take its new records in, whole or not at all.
 
-Its members must be as its manifest says, its program and configuration as here, and results that are here too the same
-to the last bit. The records lie in results/reference/contributed/NAME then; the page shows them with this name.
+Its records must be as they were written, and results that are here too the same to the last bit. The records lie in
+results/reference/contributed/NAME then; the page shows them with this name.
 """
 
 
@@ -172,7 +172,7 @@ def contribute_command(archive: Path, name: str) -> None:
     compared, records = contribute(archive, name, Path(paths.RECORDS))
     for record in records:
         click.echo(f"taken in: {record}")
-    click.echo(f"{len(records)} new records; {compared} results that are here too are the same to the last bit")
+    click.echo(f"{len(records)} new records; {compared} that are here too have the same results to the last bit")
 
 
 @click.command(

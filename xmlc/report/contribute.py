@@ -1,30 +1,26 @@
-"""Numbers from elsewhere: an archive of `xmlc archive` is checked, and its records are taken in beside ours.
+"""Numbers from elsewhere: the records of an archive of `xmlc archive` are taken in beside ours.
 
-Its checksums find damage and edits, and are no signature. That the program computed there as it does here is known from
-the results that both have, which must be equal.
+Each record has a checksum, which finds damage and edits and is no signature. That the program computed there as it does
+here is known from the results that both have, which must be equal.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
-
-import msgspec
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import atomic_folder, sha256
+from xmlc.core.files import atomic_folder
 from xmlc.data.archives import unpack
 from xmlc.data.catalogue import NAME
 from xmlc.numbers.columns import column
 from xmlc.numbers.long import is_missing, long_of
-from xmlc.numbers.made_of import SUFFIX, MadeOf, finished_tables
+from xmlc.numbers.made_of import MadeOf, finished_tables
 from xmlc.numbers.passports import passport_columns
-from xmlc.papers.building import build_table, sources_of
-from xmlc.report.archive import MANIFEST, Manifest
+from xmlc.papers.building import build_table, read_sources
 from xmlc.suites import paths
 
 
@@ -37,21 +33,20 @@ def contribute(archive: Path, name: str, accepted: Path) -> tuple[int, list[Path
     name : str
         Of the folder, and the origin that the page shows.
     accepted : Path
-        Archive of our own runs; it needs no manifest.
+        Archive of our own runs.
 
     Returns
     -------
     int
-        How many results were here already and are equal.
+        How many records were here already and have the same results.
     list of Path
         The new records, within the new folder.
 
     Raises
     ------
     XmlcError
-        A member was changed, is missing or was added; program or configuration are others; a result that is here too
-        differs, or none is here too; a table cannot be made with the new records. The message names the member, what
-        was found, what was expected, and what to do.
+        A record is missing or was changed; a result that is here too differs, or none is here too; a table cannot be
+        made with the new records. The message names the record, what was found, what was expected, and what to do.
     """
     out = Path(paths.CONTRIBUTED) / name
     if not NAME.fullmatch(name) or out.exists():
@@ -61,16 +56,14 @@ def contribute(archive: Path, name: str, accepted: Path) -> tuple[int, list[Path
         try:
             for packed, folder in ((archive, theirs), (accepted, ours)):
                 unpack(packed, [], folder)
-            return _take(theirs, [*_tables_in(ours), *contributed_tables()], out)
+            return _take(_tables_in(theirs), [*_tables_in(ours), *contributed_tables()], out)
         except XmlcError as error:
             raise XmlcError(f"{archive}: {str(error).replace(f'{theirs}/', '')}. Nothing was taken in") from error
 
 
 def contributed_tables() -> list[MadeOf]:
     """Read the provenance of all that was taken in."""
-    return [
-        made for file in sorted(Path(paths.CONTRIBUTED).glob(f"[!.]*/{MANIFEST}")) for made in _tables_in(file.parent)
-    ]
+    return [made for folder in sorted(Path(paths.CONTRIBUTED).glob("[!.]*")) for made in _tables_in(folder)]
 
 
 def _tables_in(folder: Path) -> list[MadeOf]:
@@ -82,12 +75,15 @@ def merged(tables: Iterable[MadeOf]) -> list[MadeOf]:
     found: dict[tuple[str, str], MadeOf] = {}
     for made in tables:
         own = found.setdefault((made.paper, made.table), made)
-        records = {origin_of(path)[1]: path for path in own.records}
-        for path in made.records:
-            records.setdefault(origin_of(path)[1], path)
+        records = _by_place([own, made]) | _by_place([own])
         digests = made.digests | own.digests
         found[made.paper, made.table] = replace(own, records=tuple(records.values()), digests=digests)
     return list(found.values())
+
+
+def _by_place(tables: Iterable[MadeOf]) -> dict[Path, Path]:
+    """Return records by their paths where they were made; of the same run that of the last table."""
+    return {origin_of(path)[1]: path for made in tables for path in made.records}
 
 
 def origin_of(record: Path) -> tuple[str, Path]:
@@ -96,74 +92,44 @@ def origin_of(record: Path) -> tuple[str, Path]:
     return (name, Path(path)) if path else ("", record)
 
 
-def _take(theirs: Path, here: list[MadeOf], out: Path) -> tuple[int, list[Path]]:
-    tables = _tables_in(theirs)
-    _check_manifest(theirs, tables)
-    known = {origin_of(path)[1]: path for made in here for path in made.records}
-    same = [_only(made, lambda path: path in known) for made in tables]
-    found = _results(same)
-    expected = _results(
-        replace(made, records=tuple(known[origin_of(path)[1]] for path in made.records)) for made in same
-    )
-    _check_same(found, expected, "a result of both must be the same to the last bit: look for other data or settings")
-    new = [made for made in (_only(made, lambda path: path not in known) for made in tables) if made.records]
-    files = {origin_of(path)[1]: path for made in new for path in made.records}
-    if not found or not files:
+def _take(tables: list[MadeOf], here: list[MadeOf], out: Path) -> tuple[int, list[Path]]:
+    given, known = _by_place(tables), _by_place(here)
+    both, new = sorted(given.keys() & known.keys()), sorted(given.keys() - known.keys())
+    for name in both:
+        found, expected = _results(given[name]), _results(known[name])
+        for what in {**expected, **found}:
+            if (one := found.get(what)) != (other := expected.get(what)):
+                raise XmlcError(
+                    f"{name}: {what}: found {one}, expected {other}; a result of both must be the same to the last "
+                    "bit: look for another program, other data or settings"
+                )
+    if not both or not new:
         raise XmlcError(
-            f"found {len(found)} results that are here too and {len(files)} new records, expected both: a set of "
+            f"found {len(both)} records that are here too and {len(new)} new ones, expected both: a set of "
             "config/reference.yaml, such as scene, shows that the program computes the same"
         )
-    for made in merged([*here, *new]):
-        if (made.paper, made.table) in {(one.paper, one.table) for one in new}:
+    added = []
+    for made in tables:
+        if records := tuple(path for path in made.records if origin_of(path)[1] in new):
+            added.append(replace(made, records=records))
+    for made in merged([*here, *added]):
+        if any((made.paper, made.table) == (one.paper, one.table) for one in added):
             build_table(made)
     with atomic_folder(out) as folder:
-        for name, path in {**files, Path(MANIFEST): theirs / MANIFEST}.items():
+        for name in new:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, folder / name)
-        for made in new:
+            shutil.copyfile(given[name], folder / name)
+        for made in added:
             names = tuple(origin_of(path)[1] for path in made.records)
             replace(made, records=names).write(folder / paths.TABLES / made.paper / made.table)
-    return len(found), [out / name for name in sorted(files)]
+    return len(both), [out / name for name in new]
 
 
-def _only(made: MadeOf, wanted: Callable[[Path], bool]) -> MadeOf:
-    return replace(made, records=tuple(path for path in made.records if wanted(origin_of(path)[1])))
-
-
-def _check_manifest(theirs: Path, tables: Sequence[MadeOf]) -> None:
-    """Hold members, program and configuration against the manifest."""
-    file, again = theirs / MANIFEST, "make the archive again, by `xmlc archive`"
-    try:
-        manifest = msgspec.json.decode(file.read_bytes(), type=Manifest)
-    except (OSError, msgspec.DecodeError) as error:
-        raise XmlcError(f"{MANIFEST}: found none that can be read ({error}); {again}") from error
-    members = {path: sha256(path) for path in theirs.rglob("*") if path.is_file() and path != file}
-    listed = {theirs / name: digest for name, digest in manifest.files.items()}
-    _check_same(members, listed, again)
-    for made in tables:
-        own = theirs / paths.TABLES / made.paper / f"{made.table}{SUFFIX}"
-        needed = {path: "a member" for path in (own, *made.records)}
-        _check_same({path: "a member" for path in needed if path in listed}, needed, again)
-    here = Manifest.of((made.paper for made in tables), [])
-    there = f"check out its commit, {manifest.commit or 'which is not known'}, take it in there, and merge"
-    _check_same({"xmlc": f"{manifest.version} ({manifest.code})"}, {"xmlc": f"{here.version} ({here.code})"}, there)
-    _check_same(manifest.config, here.config, there)
-
-
-def _check_same(found: Mapping[Any, object], expected: Mapping[Any, object], advice: str) -> None:
-    for name in sorted({*found, *expected}):
-        if found.get(name) != expected.get(name):
-            ours, theirs = (some.get(name, "nothing") for some in (expected, found))
-            raise XmlcError(f"{name}: found {theirs}, expected {ours}; {advice}")
-
-
-def _results(tables: Iterable[MadeOf]) -> dict[str, object]:
-    """Return the numbers of records that are no costs, and their hyperparameters."""
-    results: dict[str, object] = {}
-    for source, _ in sources_of(tables):
-        about = f"{origin_of(source.path)[1]}: "
-        results[about + "hyperparameters"] = passport_columns(source.record).hyperparameters
-        for number in long_of([source]):
-            if not column(number.quantity).cost and not is_missing(number.value):
-                results[f"{about}{number.quantity} {number.variant}".rstrip()] = number.value
+def _results(file: Path) -> dict[str, object]:
+    """Return the hyperparameters of a record, and its numbers that are no costs."""
+    (source,) = read_sources([file])
+    results: dict[str, object] = {"hyperparameters": passport_columns(source.record).hyperparameters}
+    for number in long_of([source]):
+        if not column(number.quantity).cost and not is_missing(number.value):
+            results[f"{number.quantity} {number.variant}".rstrip()] = number.value
     return results
