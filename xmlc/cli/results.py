@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from xmlc.cli._options import FILE, selection_options
+from xmlc.cli._options import FILE, split_names
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
 from xmlc.numbers.made_of import SUFFIX, MadeOf, finished_tables
@@ -29,6 +29,7 @@ from xmlc.suites.settings import Settings, last_settings, read_config
 from xmlc.suites.suite import CONFIG
 
 TABLES, LOGS = Path(paths.TABLES), Path(paths.LOGS)
+NAMES: dict[str, Any] = {"multiple": True, "callback": split_names}
 
 
 SHOWING = """Print Markdown tables and name other result files.
@@ -40,7 +41,11 @@ such as `xmlc show results/tables/plt2016/table2.md --datasets bibtex --panel 1 
 
 @click.command(help=SHOWING)
 @click.argument("files", type=FILE, nargs=-1, required=True)
-@selection_options
+@click.option("--datasets", **NAMES, help="Only these datasets, such as a,b.")
+@click.option("--models", **NAMES, help="Only these models, by their names in the suite.")
+@click.option("--methods", **NAMES, help="Only these threshold or inference methods.")
+@click.option("--columns", **NAMES, help="Only these columns, as the CSV names them.")
+@click.option("--panel", type=click.IntRange(1), default=None, help="Only this panel, from 1.")
 @click.option("--tex", type=FILE, default=None, help="Prefix of LaTeX files to write, one a panel that fits a column.")
 @click.option("--brief", is_flag=True, help="Print only the first panel of each table, without its notes and paths.")
 def show_command(files: tuple[Path, ...], tex: Path | None, brief: bool, **selection: Any) -> None:
@@ -126,16 +131,17 @@ def report_command(contributed: bool, out: Path) -> None:
     click.echo(page.outcome)
 
 
-@click.command(help="Write every number behind the finished tables as one long table (CSV), failures included.")
+@click.command(help="Write every number behind the finished tables as one long table (CSV).")
 @click.option("--out", type=FILE, default=paths.RESULTS, show_default=True, help="CSV to write.")
 def results_command(out: Path) -> None:
     """Collect, write, count."""
     whole, stale = separate_stale(finished_tables(TABLES, ()))
-    table = long_table(whole, failures(LOGS) + stale, CONFIG)
+    table = long_table(whole)
     with atomic_file(out) as temporary:
         table.to_csv(temporary, index=False, lineterminator="\n")
-    counts = table["status"].value_counts(sort=False)
-    click.echo(f"{out}: " + (", ".join(f"{count} {status}" for status, count in counts.items()) or "nothing"))
+    for one in stale:
+        click.echo(f"{one.step}: {one.reason}", err=True)
+    click.echo(f"{out}: {len(table)} numbers")
 
 
 ARCHIVE = """Put the records and figures behind finished tables into one archive, from which the page is made again.

@@ -93,14 +93,3 @@ def test_accuracy_is_that_of_the_first_label_and_made_sets_are_named(build):
     assert "made by" not in to_markdown(build("3", run("cmt-1-pass", 0.5, name="aloi", labels=1)))
     with pytest.raises(XmlcError, match=r"yeast has 4\.24 labels per instance, expected 1"):
         build("3", run("oplt-b-1-pass", 0.6))
-
-
-def test_both_numbers_of_passes_side_by_side(build):
-    table = build("passes", run("oplt-b-1-pass", 0.6), run("oplt-b-3-passes", 0.7))
-    assert table.frame["model"].tolist() == ["oplt-b-1-pass", "oplt-b-3-passes"]
-    assert [row[1] for row in texts(table.panels[0])] == ["OPLT-B, 1 pass", "OPLT-B, 3 passes"]
-
-
-def test_records_without_cpu_times_leave_them_missing(build):
-    table = build("2", ranking(model="oplt-b-1-pass"))
-    assert table.frame["train_cpu_minutes"].isna().all()

@@ -7,9 +7,9 @@ import math
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from xmlc.numbers.columns import DEVIATION, MISSING, Column, column
 from xmlc.numbers.fingerprint import Fingerprint
@@ -264,16 +264,6 @@ def _signed(definition: Column, difference: float) -> str:
     return ("+" if difference > 0 else "−") + text if float(text) else "±0"
 
 
-# Costs of a record that a passport shows, with unit and factor.
-SHOWN_COSTS = {
-    "train_seconds": ("training", "s", 1),
-    "tune_seconds": ("tuning thresholds", "s", 1),
-    "inference_seconds": ("inferring", "s", 1),
-    "train_peak_bytes": ("peak, training", "MB", 1e-6),
-    "predict_peak_bytes": ("peak, prediction", "MB", 1e-6),
-}
-
-
 class ShownPassport(TypedDict):
     """A passport as the page shows it.
 
@@ -314,7 +304,6 @@ def shown_passport(path: Path, record: RecordFile) -> ShownPassport:
         ("seed", "" if seed is None else str(seed)),
         ("trained on", {"full": "the whole training set", "80": "80 % of it"}.get(about.portion, "")),
         ("hyperparameters", _settings(about.hyperparameters)),
-        *_costs(record),
         ("threads", "" if about.threads is None else str(about.threads)),
         ("whole step", "" if spent is None else f"{spent:.4g} s"),
         ("its peak memory", "" if peak is None else f"{peak:.4g} MB"),
@@ -330,17 +319,6 @@ def shown_passport(path: Path, record: RecordFile) -> ShownPassport:
         command=f"snakemake --cores {about.threads or 1} --force {shlex.quote(record_path.as_posix())}",
         origin=origin,
     )
-
-
-def _costs(record: RecordFile) -> list[tuple[str, str]]:
-    """Return lines of `SHOWN_COSTS`, of those costs that a record has."""
-    costs: Any = getattr(record, "costs", None) or {}
-    found = costs if isinstance(costs, dict) else asdict(costs)
-    return [
-        (name, f"{found[key] * factor:.4g} {unit}")
-        for key, (name, unit, factor) in SHOWN_COSTS.items()
-        if found.get(key) is not None
-    ]
 
 
 def _settings(text: str) -> str:
