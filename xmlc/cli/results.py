@@ -17,7 +17,7 @@ from xmlc.papers.plan import plan_of
 from xmlc.papers.printing import to_markdown
 from xmlc.papers.table import Table
 from xmlc.report.archive import archived_files, write_archive
-from xmlc.report.contribute import contribute, contributed_tables, merged
+from xmlc.report.contributed import with_contributed
 from xmlc.report.failures import failures, separate_stale
 from xmlc.report.judge import Judge
 from xmlc.report.results import long_table
@@ -120,7 +120,7 @@ def report_command(contributed: bool, out: Path) -> None:
 
     papers = Settings.read(read_config(CONFIG / "config.yaml")).papers
     whole, stale = separate_stale(finished_tables(TABLES, papers))
-    whole = merged([*whole, *contributed_tables()]) if contributed else whole
+    whole = with_contributed(whole) if contributed else whole
     page = page_of(whole, failures(LOGS) + stale, Judge.of_project(CONFIG))
     with atomic_file(out) as temporary:
         temporary.write_text(to_html(page), encoding="utf-8")
@@ -161,24 +161,6 @@ def archive_command(out: Path) -> None:
     files = archived_files(made, TABLES, Path(paths.FIGURES))
     write_archive(files, out)
     click.echo(f"{len(files)} files of {len(made)} tables in {out}, {out.stat().st_size / 1e6:.2f} MB")
-
-
-CONTRIBUTE = """Check ARCHIVE, which `xmlc archive` wrote elsewhere, and take its new records in, whole or not at all.
-
-Its records must be as they were written, and results that are here too the same to the last bit. The records lie in
-results/reference/contributed/NAME then; the page shows them with this name.
-"""
-
-
-@click.command(help=CONTRIBUTE)
-@click.argument("archive", type=FILE)
-@click.option("--as", "name", required=True, help="Name that the page shows, such as the contributor's.")
-def contribute_command(archive: Path, name: str) -> None:
-    """Take in and count."""
-    compared, records = contribute(archive, name, Path(paths.RECORDS))
-    for record in records:
-        click.echo(f"taken in: {record}")
-    click.echo(f"{len(records)} new records; {compared} that are here too have the same results to the last bit")
 
 
 @click.command(

@@ -21,7 +21,7 @@ from xmlc.papers.table import NOTHING, PAPER, Cell, Panel, PanelColumn, Table, h
 from xmlc.records.base import RecordFile
 from xmlc.report.compare import Cell as ComparedCell
 from xmlc.report.compare import Comparison
-from xmlc.report.contribute import origin_of
+from xmlc.report.contributed import origin_of
 from xmlc.report.verdict import Kind, Verdict, number
 
 
