@@ -86,10 +86,6 @@ def test_a_table_is_done_while_it_is_of_the_records_that_are_there(run):
     MadeOf("table2", "plt2016", (first.relative_to(run),)).write(table)
     second.unlink()
     assert not is_done(), "it is of fewer records than are planned"
-    log = run / "logs/scene/prepare.log"
-    log.parent.mkdir(parents=True)
-    log.write_text("xmlc: error: malformed\n")
-    assert is_done(), "its dataset failed: the table is of the others"
 
 
 def test_the_most_urgent_comes_first_and_what_is_complete_is_folded(run):

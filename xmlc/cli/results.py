@@ -11,10 +11,10 @@ from xmlc.cli._options import FILE, split_names
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
 from xmlc.numbers.made_of import SUFFIX, MadeOf, finished_tables
-from xmlc.papers.building import selected_table
+from xmlc.papers.building import build_table
 from xmlc.papers.latex import panel_to_latex
 from xmlc.papers.plan import plan_of
-from xmlc.papers.printing import to_markdown
+from xmlc.papers.printing import select, to_markdown
 from xmlc.papers.table import Table
 from xmlc.report.archive import archived_files, write_archive
 from xmlc.report.contributed import with_contributed
@@ -57,7 +57,7 @@ def show_command(files: tuple[Path, ...], tex: Path | None, brief: bool, **selec
                 raise XmlcError(
                     f"{file}: expected a table with {file.stem}{SUFFIX} beside it, as the workflow makes it"
                 )
-            _show_part(selected_table(made, **selection), tex)
+            _show_part(select(build_table(made), **selection), tex)
         return
     if brief:
         for file in files:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import xmlc.records
 from xmlc.core.errors import XmlcError
@@ -17,7 +17,7 @@ from xmlc.numbers.made_of import MadeOf
 from xmlc.numbers.titles import name_models
 from xmlc.papers import figure_of, table_of
 from xmlc.papers.latex import to_latex
-from xmlc.papers.printing import select, to_csv, to_markdown
+from xmlc.papers.printing import to_csv, to_markdown
 from xmlc.papers.table import Table
 from xmlc.records.base import ExperimentRecord, RecordFile, check_header, parsed
 from xmlc.records.statistics import Statistics
@@ -33,9 +33,7 @@ Identity = tuple[str, str, str, int]
 Known = dict[Path, Source]  # records that were read
 
 
-def build_table(
-    made: MadeOf, known: Known | None = None, datasets: Collection[str] = (), models: Collection[str] = ()
-) -> Table:
+def build_table(made: MadeOf, known: Known | None = None) -> Table:
     """Build one table of a paper.
 
     Parameters
@@ -45,8 +43,6 @@ def build_table(
         kinds than the table's are left out.
     known : dict or None
         Records that were read before, to which those read now are added.
-    datasets, models : collection of str
-        Only records of these, as far as they are of any; all where none is given.
 
     Raises
     ------
@@ -55,31 +51,9 @@ def build_table(
     """
     definition = table_of(made.table, made.paper)
     name_models(made.titles)
-    every = read_needs(definition, made.records, definition.partial, known)
-    given = [[s for s in some if _is_of(s.record.dataset_name, datasets) and _is_of(s.record.model_name, models)]
-             for some in every]  # fmt: skip
-    if every[0] and not given[0]:
-        there = [sorted({name for _, record in every[0] if (name := getattr(record, f"{what}_name"))})
-                 for what in ("dataset", "model")]  # fmt: skip
-        found, kept = (", ".join(names) for names in there)
-        raise XmlcError(f"{made.table} of {made.paper}: nothing is left of it; it has datasets {found}; models {kept}")
+    given = read_needs(definition, made.records, definition.partial, known)
     suite = read_suite(made.suite) if made.suite and definition.takes_suite else None
     return definition(made.paper, given, read_printed(made), suite)
-
-
-def selected_table(
-    made: MadeOf,
-    known: Known | None = None,
-    datasets: Collection[str] = (),
-    models: Collection[str] = (),
-    **about: Any,
-) -> Table:
-    """Build a part of a table from the records of some datasets and models; see `xmlc.papers.printing.select`."""
-    return select(build_table(made, known, datasets, models), datasets, models, **about)
-
-
-def _is_of(name: str, wanted: Collection[str]) -> bool:
-    return not name or not wanted or name in wanted
 
 
 def write_table(table: Table, prefix: Path) -> list[Path]:

@@ -89,18 +89,15 @@ def _paper_status(paper: str, suite: SuitePlan, root: Path, failed: Sequence[Fai
     made |= {paths.FIGURE.of(paper=paper, figure=name) + ".svg": records for name, records in suite.figures.items()}
     for file, records in made.items():
         counts = found.setdefault((paper, MADE), FileCounts())
-        _count(counts, _is_current(root, file, records, failed), file, failed)
+        _count(counts, _is_current(root, file, records), file, failed)
     return found
 
 
-def _is_current(root: Path, file: str, records: Sequence[str], failed: Sequence[Failure]) -> bool:
-    """Say whether a table or figure is there and is made of its records, without datasets of which some failed."""
-    missing = [record for record in records if not (root / record).exists()]
-    lost = {_dataset(one) for one in missing if any(_causes(failure, Path(one)) for failure in failed)}
-    wanted = {Path(record) for record in records if _dataset(record) not in lost}
-    provenance = MadeOf.beside(root / file)
-    made_of = {*provenance.records} if provenance else wanted  # a figure has none
-    return (root / file).exists() and made_of == wanted and MadeOf.is_current(root / file, [root / m for m in made_of])
+def _is_current(root: Path, file: str, records: Sequence[str]) -> bool:
+    """Say whether a table or figure is there and is made of all its records; a figure does not name them."""
+    path, made = root / file, MadeOf.beside(root / file)
+    of_all = made is None or {*made.records} == {*map(Path, records)}
+    return path.exists() and of_all and MadeOf.is_current(path, [root / record for record in records])
 
 
 def _dataset(file: str) -> str:
