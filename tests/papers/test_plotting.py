@@ -4,7 +4,7 @@ import re
 
 import pytest
 from matplotlib.text import Text
-from report_cases import every_method, forest, ranking, sweep, sweep_over, write
+from report_cases import every_method, forest, ranking, sweep, write
 
 from xmlc.papers.building import draw_figure
 from xmlc.papers.plan import FIGURE_FILES
@@ -16,8 +16,7 @@ FORESTS = [forest(name, **more) for name in DATASETS for more in ({}, BINARY, {"
 RANKINGS = [ranking(name, model, seconds=2.0) for name in DATASETS for model in ("ldsm-single", "plt", "vw-plt")]
 SWEEPS = [sweep(name) for name in DATASETS]
 THRESHOLDS = [record for name in DATASETS for model in ("plt", "oracle") for record in every_method(name, model)]
-ALPHAS = [sweep_over("alpha", (0.25, 0.5, 0.75), name) for name in DATASETS]
-FIGURES = [("plt2016", "1", THRESHOLDS), ("plt2016", "1", THRESHOLDS[:3]), ("oplt2021", "alpha", ALPHAS)]
+FIGURES = [("plt2016", "1", THRESHOLDS), ("plt2016", "1", THRESHOLDS[:3])]
 FIGURES += [("demo", "pareto", RANKINGS), ("demo", "pareto", RANKINGS[1:3])]
 FIGURES += [("ldsm2020", str(number), [*FORESTS, *SWEEPS, *RANKINGS]) for number in range(1, 8)]
 

@@ -6,9 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.passport import StepCosts
 
-PORTIONS = {"full": "100 %", "80": "80 %"}
 METHODS = {
     "fta": "FTA",
     "sto": "STO",
@@ -109,10 +107,3 @@ def method_order(names: Iterable[str]) -> list[str]:
     """Sort methods as the papers list them, unknown ones behind by name."""
     known = list(METHODS)
     return sorted(names, key=lambda name: (known.index(name) if name in known else len(known), name))
-
-
-def step_title(step: StepCosts) -> str:
-    """Name a step: a threshold step by its method, a training by the portion of the training set."""
-    if step["method"]:
-        return f"{step['name']}, {method_title(step['method'])}"
-    return f"{step['name']}, {PORTIONS[step['portion'] or 'full']}" if step["name"] == "train" else step["name"]

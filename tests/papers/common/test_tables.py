@@ -8,7 +8,6 @@ from report_cases import every_measure, every_method, inferred_from_estimates, r
 from xmlc.papers.common.rankings import MODEL_KEYS
 from xmlc.papers.latex import to_latex
 from xmlc.papers.printing import to_csv, to_markdown
-from xmlc.suites.planned import PEER_METHODS
 
 
 @pytest.fixture
@@ -29,14 +28,6 @@ def test_instance_f_puts_the_best_threshold_before_what_was_inferred(build):
     assert [line[2] for line in panel.cells()] == [("55.00", False), ("40.00", False), ("60.00", True)]
     assert [line[4][0] for line in panel.cells()] == ["–", "0.1000", "0.1000"]
     assert [text for text, _ in estimates.cells()[0]] == ["yeast", "PLT", "14", "0.0001", "9.50", "0.2500"]
-
-
-def test_instance_f_without_thresholds_and_of_several_models(build):
-    records = [inferred_from_estimates(), inferred_from_estimates(model="fastxml"), inferred_from_estimates("bibtex")]
-    table = build(records)
-    assert [panel.title for panel in table.panels[:2]] == ["PLT", "FastXML"]
-    assert table.frame["dataset"].tolist() == ["yeast", "yeast", "bibtex"]
-    assert len(table.panels[2].rows) == 3
 
 
 PEERS = yaml.safe_load("""
@@ -102,20 +93,3 @@ def test_a_missing_program_is_a_row_with_the_reason(build_peers):
         assert "too many labels" in text
         assert "nan" not in text.lower()
     assert row(table, "yeast", "plt")["train_threads"] == 2
-
-
-def test_seeds_and_methods_that_some_lack(build_peers):
-    records = [ranking(seed=seed) for seed in (0, 1)] + [ranking(model="omikuji-parabel", seed=seed) for seed in (0, 1)]
-    records += [record for seed, f in ((0, 0.4), (1, 0.42)) for record in every_method(seed=seed, f=f)]
-    table = build_peers(records)
-    assert row(table, "yeast", "plt")["fta"] == pytest.approx(41)
-    assert row(table, "yeast", "plt")["fta_std"] == pytest.approx(2**0.5)
-    assert printed(table)["yeast", "PLT"]["Macro-F, FTA (%)"][0] == "41.00 ± 1.41"
-    assert printed(table)["yeast", "omikuji Parabel"]["Macro-F, FTA (%)"] == ("–", False)
-
-
-def test_rankings_alone_make_a_table_without_columns_of_macro_f(build_peers):
-    table = build_peers([ranking(), ranking(model="late")], None)
-    assert not any("Macro-F" in heading for heading in table.panels[0].headings())
-    assert not {"note", *PEER_METHODS} & {*table.frame}
-    assert table.frame["model"].tolist() == ["plt", "late"]
