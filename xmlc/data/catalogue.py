@@ -119,11 +119,6 @@ class Dataset:
         entries = (self, *self.alternatives, Dataset(self.name), pairs)
         return tuple({entry.files: entry for entry in reversed(entries)}.values())[::-1]
 
-    @property
-    def with_header(self) -> tuple[str, ...]:
-        """The files that begin with three counts, as the repository's format has them."""
-        return (*self.train, *self.test) if self.format == "repository" else ()
-
     def layout(self, found: Mapping[str, str]) -> Layout:
         """Describe the files for ``source.json``; ``found`` gives the names under which they really came."""
         real = {name: name for name in self.files} | dict(found)

@@ -20,7 +20,7 @@ import numpy as np
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.data.archives import Unreadable, is_compressed, open_plain
+from xmlc.data.archives import is_compressed, open_plain, read_from
 
 BLOCK_BYTES = 1 << 22
 LONGEST_LINE = 1 << 28  # an instance with ten million features; anything longer is no text of lines
@@ -45,19 +45,9 @@ POWERS = np.array([10**k for k in range(9)], dtype=np.uint64)
 
 
 def check_file(path: Path) -> None:
-    """Refuse a file that cannot be read.
-
-    Raises
-    ------
-    XmlcError
-        There is no such file, or it cannot be read.
-    """
+    """Raise `XmlcError` unless there is such a file."""
     if not path.is_file():
         raise XmlcError(f"{path}: " + ("found a folder, expected a file" if path.is_dir() else "no such file"))
-    try:
-        open(path, "rb").close()
-    except OSError as error:
-        raise XmlcError(f"{path}: cannot be read ({error.strerror})") from error
 
 
 def open_bytes(path: Path) -> BinaryIO:
@@ -77,7 +67,7 @@ def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
     """
     rest: list[bytes] = []
     with open_bytes(path) as file:
-        first = _read(file, path, block_bytes).removeprefix(BYTE_ORDER_MARK)
+        first = read_from(file, path, block_bytes).removeprefix(BYTE_ORDER_MARK)
         if first[:512].lstrip().lower().startswith((b"<!doctype html", b"<html")):
             raise XmlcError(f"{path}: found an HTML page, expected data; download the file anew")
         if b"\0" in first:
@@ -85,7 +75,7 @@ def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
                 f"{path}: found binary data, expected a text of lines; unpack an archive first, save UTF-16 as UTF-8, "
                 "and write matrices by scipy.sparse.save_npz"
             )
-        while block := first or _read(file, path, block_bytes):
+        while block := first or read_from(file, path, block_bytes):
             first = b""
             cut = block.rfind(b"\n") + 1
             if cut:
@@ -104,7 +94,7 @@ def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
 def read_bytes(path: Path, most: int = -1) -> bytes:
     """Return the content of a small file, or its first bytes."""
     with open_bytes(path) as file:
-        return _read(file, path, most)
+        return read_from(file, path, most)
 
 
 def text_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -120,15 +110,6 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
 def first_line(path: Path) -> str:
     """Return the first line of a text file; empty for an empty file."""
     return next((line for _, line in text_lines(path)), "")
-
-
-def _read(file: BinaryIO, path: Path, size: int) -> bytes:
-    try:
-        return file.read(size)
-    except Unreadable as error:
-        raise XmlcError(f"{path}: {error}") from error
-    except OSError as error:
-        raise XmlcError(f"{path}: cannot be read ({error.strerror})") from error
 
 
 class LineError(ValueError):
