@@ -305,7 +305,7 @@ def test_repository_split_files(tmp_path, folder):
     (folder / "te.txt").write_text("2 2\n4 2\n3 3\n")
     with pytest.raises(XmlcError) as error:
         run(tmp_path, folder, entry)
-    assert "te.txt:2: found '2', expected row numbers of 1 .. 4, each once" in str(error.value)
+    assert "te.txt:2: found '2'" in str(error.value)
     (folder / "te.txt").write_text("2 2\n")
     assert run(tmp_path, folder, entry)[1].digest != digest  # the lists are part of the data
     (folder / "tr.txt").write_text("\n")

@@ -15,7 +15,7 @@ from xmlc.core.checksums import checksum_now, state_of
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, git_blob, read_json, write_json
 from xmlc.data.archives import SUFFIXES, is_compressed, open_plain, read_from, unpack
-from xmlc.data.catalogue import Address, Dataset, FileFacts, Layout, file_facts
+from xmlc.data.catalogue import Address, Dataset, FileFacts, file_facts
 from xmlc.data.fetching import NotThere, fetch_drive, fetch_http
 
 OF_MIRRORS = ("train.txt", "test.txt")  # in the repository's format
@@ -40,7 +40,8 @@ class Fetched(NamedTuple):
     ----------
     origin : str
         An address, or a folder of this machine.
-    layout : Layout
+    entry : Dataset
+        With the names under which the files came.
     copied : dict
         The files of such a folder, as `states` gives them.
     of_catalogue : bool
@@ -48,7 +49,7 @@ class Fetched(NamedTuple):
     """
 
     origin: str
-    layout: Layout
+    entry: Dataset
     copied: States
     of_catalogue: bool = False
 
@@ -97,7 +98,7 @@ def download(
                 files = file_facts(folder)
                 if fetched.of_catalogue:
                     _check_digests(out.parent / "digests" / f"{name}.json", fetched.origin, files)
-                content = {"name": name, "origin": fetched.origin, "copied": fetched.copied, **fetched.layout}
+                content = {"name": name, "origin": fetched.origin, "copied": fetched.copied, **fetched.entry.layout}
                 write_json(folder / "source.json", content | {"files": files})
             return fetched.origin
         except NotThere as error:  # look elsewhere; any other error is for the user to mend
@@ -194,11 +195,11 @@ def check_sources(entries: Iterable[Dataset], mirror: str | None, resources: Pat
     for entry in entries:
         if isinstance(base, str) or _by_hand(entry, resources).is_dir():
             continue
-        if base and (files := _files_in(base / entry.name, entry)):
-            if _layout_of(entry, files) is None:
+        if base and (files := entry.files_in(base / entry.name)):
+            if not entry.layout_of(files):
                 raise XmlcError(f"{entry.name}: {_lacks(base / entry.name, entry)}")
             continue
-        if any(one.addresses for one in (entry, *entry.alternatives)) or (base and _listed(base / entry.name)):
+        if any(one.sources for one in (entry, *entry.alternatives)) or (base and _listed(base / entry.name)):
             continue
         there = [one.name for one in base.iterdir() if one.is_dir()] if base else []
         found = f"the mirror {base} has no files in {entry.name}/" if base else "no mirror is given"
@@ -251,7 +252,7 @@ def _attempts(dataset: Dataset, resources: Path, mirror: str | None) -> Iterator
         elif place != places[0] or _listed(place):
             yield partial(_from_folder, place, dataset)
     for entry in (dataset, *dataset.alternatives):
-        for kind, address in entry.addresses:
+        for kind, address in entry.sources:
             yield partial(_from_catalogue, entry, kind, address)
 
 
@@ -259,14 +260,13 @@ def _from_folder(place: Path, dataset: Dataset, out: Path) -> Fetched:
     """Copy the first layout that is there whole, or unpack the one archive that is there."""
     sources = _sources_in(place, dataset)
     copied = states(sources, {})  # before any is read: a change meanwhile is one since then
-    files = _files_in(place, dataset)
-    entry = _layout_of(dataset, files)
-    if entry is not None:
+    files = dataset.files_in(place)
+    if entry := dataset.layout_of(files):
         found = {}
         for name in entry.files:
             _check(files[name])
             found[name] = _kept(entry, name, Path(shutil.copyfile(files[name], out / files[name].name)))
-        return Fetched(str(place), entry.layout(found), copied)
+        return Fetched(str(place), entry.renamed(found), copied)
     if files or len(sources) != 1:
         raise (XmlcError if files else NotThere)(_lacks(place, dataset))
     archive, problems = sources[0], []
@@ -274,7 +274,7 @@ def _from_folder(place: Path, dataset: Dataset, out: Path) -> Fetched:
     for entry in dataset.layouts:
         try:
             unpack(archive, entry.files, out)
-            return Fetched(str(place), entry.layout({}), copied)
+            return Fetched(str(place), entry, copied)
         except XmlcError as error:
             problems.append(str(error))
     raise XmlcError(f"{archive}: {'; '.join(problems)}")
@@ -286,7 +286,7 @@ def _from_server(base: str, dataset: Dataset, out: Path) -> Fetched:
     for entry in dataset.layouts:
         try:
             found = {name: _kept(entry, name, _fetched(base, name, out)) for name in entry.files}
-            return Fetched(base, entry.layout(found), {})
+            return Fetched(base, entry.renamed(found), {})
         except NotThere as error:
             problems.append(error)
         for file in out.iterdir():
@@ -330,7 +330,7 @@ def _kept(entry: Dataset, name: str, file: Path) -> str:
     Files that the source names are kept as its addresses give them, uncompressed, so that a dataset's digest does not
     tell where it is from. `train.txt` and `test.txt` stay as found: accepted tables name the digests of such copies.
     """
-    if file.name == name or not entry.addresses or entry.files == OF_MIRRORS:
+    if file.name == name or not entry.sources or entry.files == OF_MIRRORS:
         return file.name
     unpack(file, [name], file.parent)
     file.unlink()
@@ -357,14 +357,7 @@ def _from_catalogue(entry: Dataset, kind: str, address: Any, out: Path) -> Fetch
                 fetched.unlink()
         except XmlcError as error:
             raise NotThere(f"{urls[-1]}: {error}") from error
-    return Fetched(" ".join(urls), entry.layout({}), {}, of_catalogue=True)
-
-
-def _files_in(place: Path, dataset: Dataset) -> dict[str, Path]:
-    """Find the files of a folder that a dataset may consist of, by their names without a suffix of compression."""
-    names = sorted({name for entry in dataset.layouts for name in entry.files})
-    found = ((name, place / (name + suffix)) for name in names for suffix in reversed(SUFFIXES))
-    return {name: file for name, file in found if file.is_file()}
+    return Fetched(" ".join(urls), entry, {}, of_catalogue=True)
 
 
 def _listed(place: Path) -> list[Path]:
@@ -375,12 +368,7 @@ def _listed(place: Path) -> list[Path]:
 
 def _sources_in(place: Path, dataset: Dataset) -> list[Path]:
     """List the files of a folder that a dataset may be copied from: its own, or all, of which one may be an archive."""
-    return [*_files_in(place, dataset).values()] or _listed(place)
-
-
-def _layout_of(dataset: Dataset, files: Mapping[str, Path]) -> Dataset | None:
-    """Return the first layout of which all files are there."""
-    return next((entry for entry in dataset.layouts if files.keys() >= {*entry.files}), None)
+    return [*dataset.files_in(place).values()] or _listed(place)
 
 
 def _lacks(place: Path, dataset: Dataset) -> str:
