@@ -51,7 +51,6 @@ def test_every_table_has_its_keys_in_front(build):
 SWEPT = {
     "alpha": ("alpha", (0.25, 0.5, 0.75)),
     "warm-start": ("warm_start", (0.05, 0.1, 0.5)),
-    "policies": ("policy", ("random", "cpet", "complete")),
 }
 
 

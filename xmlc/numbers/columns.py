@@ -132,7 +132,6 @@ _ALL = (
     # Each instance with one label, and how many passes over the training set were best (oplt2021).
     _percent("accuracy", "Accuracy"),
     Column("passes", "Passes", kind="constant"),
-    Column("policy", "Policy", kind="constant"),
     Column("sample", "Sample, % of all", kind="constant"),
     # Trees of an ensemble (ldsm2020, Table 4); nodes count leaves.
     Column("n_trees", "Trees", kind="choice"),

@@ -177,11 +177,3 @@ warm_start = of_sweep(
     caption="OPLT-W, whose tree starts as one of 2-means over the labels of a sample and is extended by the other "
     "instances, and IPLT, which learns the same sample and nothing else (Appendix G).",
 )
-policies = of_sweep(
-    "policies",
-    Where("sweep", "full", sweeps=("policy",)),
-    *("dataset", "policy"),
-    key=swept,
-    caption="Online trees by the policy that places new labels: best-greedy and random (Algorithm 8), a complete tree "
-    "(Section 4.1), CPET's (Section 4.2), one level of all labels (Section 1).",
-)
