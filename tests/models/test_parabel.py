@@ -4,8 +4,8 @@ import os
 import shutil
 
 import numpy as np
-import plt_descent_twin
 import pytest
+from plt_descent_twin import all_estimates, best_of_beam
 from real_data import bibtex
 from sklearn.base import clone
 from small_data import random_multilabel
@@ -31,10 +31,9 @@ def test_scores_are_means_over_trees_of_what_a_slow_beam_search_finds(multilabel
     model = Parabel(loss=loss, weight_cut=None, **SMALL).fit(X, Y)
     expected = np.zeros(Y.shape)
     for tree in model.trees_:
-        for i in range(40):
-            features = dict(zip(X.indices[X.indptr[i] :].tolist(), model._kernel_form(X[[i]]).data.tolist()))
-            labels, estimates = plt_descent_twin.beam_search(tree.nodes_, features, 30, 2, loss == "squared_hinge")
-            expected[i, labels] += np.array(estimates) / 3
+        for i, of_nodes in enumerate(all_estimates(model._kernel_form(X), tree.nodes_, 2 * (loss == "squared_hinge"))):
+            labels, estimates, _ = best_of_beam(tree.nodes_, of_nodes, 30, 2)
+            expected[i, labels] += estimates / 3
     found = model.predict_proba(X)
     assert found.has_sorted_indices
     assert 0 < (found.toarray() == 0).sum() < 40 * 30 * 0.9

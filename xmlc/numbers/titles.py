@@ -11,7 +11,6 @@ METHODS = {
     "fta": "FTA",
     "sto": "STO",
     "ofo": "OFO",
-    "fta-unbounded": "FTA, 1/c",
     "fta-labelwise": "FTA label-wise",
     "ofo-ab": "OFO (a, b)",
     # Ours: thresholds from the estimates alone, also with the model of the whole training set.

@@ -499,8 +499,6 @@ def notes_of(table: Table) -> list[str]:
     if limits:
         lines.append("oracle: the true posteriors of a synthetic dataset in place of a model's estimates.")
     methods = {record.method_name for record in records}
-    if "fta-unbounded" in methods:
-        lines.append("FTA, 1/c: as the authors' program, without the lower bound nu_j that Section 6.2 prints for FTA.")
     if "fta-labelwise" in methods:
         lines.append("FTA label-wise: the fixed thresholds searched label by label instead of one for all labels.")
     if any(method.startswith("expected-f") for method in methods):
