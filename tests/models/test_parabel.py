@@ -112,8 +112,8 @@ def test_means_are_those_of_omikujis_program(multilabel, tmp_path):
     for t in range(3):
         folder = shutil.copytree(tmp_path / "whole", tmp_path / f"tree{t}")
         for other in {0, 1, 2} - {t}:
-            os.remove(folder / "omikuji" / f"tree{other}.cbor")
-        os.rename(folder / "omikuji" / f"tree{t}.cbor", folder / "omikuji" / "tree0.cbor")
+            os.remove(folder / "program" / f"tree{other}.cbor")
+        os.rename(folder / "program" / f"tree{t}.cbor", folder / "program" / "tree0.cbor")
         answers.append(OmikujiParabel.load(folder).predict_proba(X))
     found = TreeEstimates(
         np.concatenate([[0], *(np.diff(spe.indptr) for spe in answers)]).cumsum(),
