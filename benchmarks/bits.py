@@ -1,8 +1,8 @@
 """The same bits on any processor: everything is computed as for several, and compared.
 
 ``python -m benchmarks.bits GROUP OUT [DATA]`` is one process of it: the pieces of one group, as for the processor that
-its environment says. It writes JSON: what numba, NumPy and the C library took the processor for, and for each piece its
-word, the digests of its parts and its seconds.
+its environment says. It writes JSON: what depends on the processor, and for each piece its word and the digests of its
+parts.
 """
 
 from __future__ import annotations
@@ -12,18 +12,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple, NotRequired, TypedDict
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 from scipy import sparse
 
 from benchmarks.harness import ROOT
 from benchmarks.pieces import GROUPS, ON_ESTIMATORS, Parts, prepared_data, synthetic_data
-from benchmarks.processors import THIS, Features, Processor, doubt_lines, features_in_use, processors
+from benchmarks.processors import THIS, Processor, doubt_lines, processors, witnesses
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, write_json
 from xmlc.core.threads import set_process_threads
@@ -48,13 +47,10 @@ class Piece(TypedDict):
         Over all parts.
     parts : dict of str
         Digest of each part.
-    seconds : float
-        That it took, if it was timed.
     """
 
     word: str
     parts: dict[str, str]
-    seconds: NotRequired[float]
 
 
 class Processed(TypedDict):
@@ -62,13 +58,13 @@ class Processed(TypedDict):
 
     Attributes
     ----------
-    features : Features
-        What the processes took the processor for.
+    witnesses : dict of str
+        See `witnesses`.
     pieces : dict of Piece
         By name.
     """
 
-    features: Features
+    witnesses: dict[str, str]
     pieces: dict[str, Piece]
 
 
@@ -100,7 +96,7 @@ def check_bits(
         write_json(out, found)
     others: dict[str, Processed] = {file.stem: read_json(file)[THIS.name] for file in against}
     rows = compare(found | others)
-    doubts = doubt_lines(chosen, {name: processed["features"] for name, processed in found.items()})
+    doubts = doubt_lines(chosen, {name: processed["witnesses"] for name, processed in found.items()})
     word = f"word of all pieces: {word_of_all(found[THIS.name])}"
     return Comparison([*lines(rows, [*found, *others]), *doubts, word], not any(row.differing for row in rows))
 
@@ -158,7 +154,7 @@ def run_pieces_as(
     found: dict[str, Processed] = {}
     for (processor, _, source), result in zip(tasks, results, strict=True):
         ending = "" if source is None else f" ({_name(source)})"
-        of_processor = found.setdefault(processor.name, {"features": result["features"], "pieces": {}})
+        of_processor = found.setdefault(processor.name, {"witnesses": result["witnesses"], "pieces": {}})
         of_processor["pieces"] |= {name + ending: piece for name, piece in result["pieces"].items()}
     return found
 
@@ -195,9 +191,7 @@ def demo_pieces(folder: Path) -> dict[str, Piece]:
     for file in sorted(folder.glob("*.csv")):
         table = read_table(file)
         rows = table.groupby("model") if "model" in table else [("all rows", table)]
-        digest = of_parts({str(name): of_table(part) for name, part in rows})
-        parts = {name: part.digest for name, part in digest.parts.items()}
-        pieces[f"demo {file.stem}"] = {"word": digest.word, "parts": parts}
+        pieces[f"demo {file.stem}"] = as_piece(of_parts({str(name): of_table(part) for name, part in rows}))
     return pieces
 
 
@@ -303,6 +297,11 @@ def _verdict(row: Row) -> str:
     return "DIFFERS: " + "; ".join(f"{', '.join(parts)} ({name})" for name, parts in row.differing.items())
 
 
+def as_piece(digest: Fingerprint) -> Piece:
+    """Return a fingerprint as a piece."""
+    return {"word": digest.word, "parts": {name: part.digest for name, part in digest.parts.items()}}
+
+
 def digest_of(result: Parts) -> Fingerprint:
     """Return the fingerprint of a piece's result: arrays, sparse arrays, numbers, and sequences and dicts of them."""
     return of_parts({name: _part(value) for name, value in result.items()})
@@ -333,14 +332,10 @@ def main(group: str, out: str, folder: str | None = None) -> None:
     """Compute one group in this process."""
     set_process_threads(1)
     data = prepared_data(Path(folder)) if folder else synthetic_data()
-    found: Processed = {"features": features_in_use(), "pieces": {}}
+    found: Processed = {"witnesses": witnesses(), "pieces": {}}
     is_large = group == "linear" and data.Y.shape[1] > LINEAR_LABELS
     for name, run in () if is_large else GROUPS[group].items():
-        start = time.perf_counter()
-        digest = digest_of(run(data))
-        parts = {part: own.digest for part, own in digest.parts.items()}
-        seconds = round(time.perf_counter() - start, 2)
-        found["pieces"][name] = {"word": digest.word, "parts": parts, "seconds": seconds}
+        found["pieces"][name] = as_piece(digest_of(run(data)))
     write_json(Path(out), found)
 
 

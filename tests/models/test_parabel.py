@@ -13,7 +13,8 @@ from small_data import random_multilabel
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.csr import top_k_of
 from xmlc.models import PLT, Parabel
-from xmlc.models._averages import TreeEstimates, mean_above, mean_top_k
+from xmlc.models._averages import average_above, average_top_k
+from xmlc.models.parabel import as_leaves
 from xmlc.models.peers.omikuji import OmikujiParabel
 
 SMALL = {"max_leaf": 4, "beam": 2, "n_jobs": 1}  # 30 labels in 8 leaves, of which two stay in the beam
@@ -111,19 +112,15 @@ def test_means_are_those_of_omikujis_program(multilabel, tmp_path):
     for t in range(3):
         folder = shutil.copytree(tmp_path / "whole", tmp_path / f"tree{t}")
         for other in {0, 1, 2} - {t}:
-            os.remove(folder / "omikuji" / f"tree{other}.cbor")
-        os.rename(folder / "omikuji" / f"tree{t}.cbor", folder / "omikuji" / "tree0.cbor")
+            os.remove(folder / "program" / f"tree{other}.cbor")
+        os.rename(folder / "program" / f"tree{t}.cbor", folder / "program" / "tree0.cbor")
         answers.append(OmikujiParabel.load(folder).predict_proba(X))
-    found = TreeEstimates(
-        np.concatenate([[0], *(np.diff(spe.indptr) for spe in answers)]).cumsum(),
-        np.concatenate([spe.indices for spe in answers]),
-        np.concatenate([spe.data for spe in answers]),
-    )
-    labels, scores = mean_top_k(found, 3, 0, 200, 30, 5)
+    found = as_leaves([(np.diff(spe.indptr), spe.indices.astype(np.int32), spe.data) for spe in answers])
+    labels, scores = average_top_k(*found, 0, 200, 30, 5)
     their_labels, their_scores = whole.predict_top_k(X, 5)
     assert (labels == their_labels).mean() > 0.99  # rounding may swap two
     np.testing.assert_allclose(scores, their_scores, rtol=1e-5, atol=1e-7)
-    counts, _, means = mean_above(found, 3, 0, 200, np.zeros(30, dtype=np.float32))
+    counts, _, means = average_above(*found, 0, 200, np.zeros(30, dtype=np.float32))
     theirs = whole.predict_proba(X)
     np.testing.assert_array_equal(counts, np.diff(theirs.indptr))
     np.testing.assert_allclose(means, theirs.data, rtol=1e-5, atol=1e-7)

@@ -13,7 +13,9 @@ from xmlc.papers.plotting import BOTH, COLUMN, apart, panels, write_figure
 DATASETS = ("yeast", "bibtex", "delicious")
 BINARY = {"model": "ldsm-mean"}
 FORESTS = [forest(name, **more) for name in DATASETS for more in ({}, BINARY, {"model": "fastxml"})]
-RANKINGS = [ranking(name, model, seconds=2.0) for name in DATASETS for model in ("ldsm-single", "plt", "vw-plt")]
+RANKINGS = [
+    ranking(name, model, seconds=2.0) for name in DATASETS for model in ("ldsm-single", "plt", "omikuji-parabel")
+]
 SWEEPS = [sweep(name) for name in DATASETS]
 THRESHOLDS = [record for name in DATASETS for model in ("plt", "oracle") for record in every_method(name, model)]
 FIGURES = [("plt2016", "1", THRESHOLDS), ("plt2016", "1", THRESHOLDS[:3])]
@@ -56,7 +58,7 @@ def test_the_same_figure_gives_the_same_files_with_their_fonts(tmp_path):
     assert b"Date" not in pdf
     (width,) = re.findall(rb"/MediaBox \[ 0 0 (\S+)", pdf)
     assert float(width) == pytest.approx(487 * 72 / 72.27)
-    assert ">Vowpal Wabbit PLT</text>" in (tmp_path / "one.svg").read_text()
+    assert ">omikuji Parabel</text>" in (tmp_path / "one.svg").read_text()
 
 
 def test_labels_on_a_logarithmic_axis_are_apart():

@@ -34,7 +34,7 @@ METHODS = {
 # By `name_models`: each paper's room names its models.
 _MODELS = {"oracle": "oracle"}
 # Baselines, by how the names of their models begin; every other model is ours.
-PROGRAMS = {"napkinxc": "napkinXC", "omikuji": "omikuji", "vw": "Vowpal Wabbit"}
+PROGRAMS = {"napkinxc": "napkinXC", "omikuji": "omikuji"}
 OURS = "xmlc"
 PASSES = re.compile(r"(.+)-(\d+)-pass(?:es)?")
 HYPERPARAMETERS = {"arity": "arity b", "lam": "lambda", "gamma": "gamma", "epochs": "epochs"}
