@@ -33,7 +33,7 @@ env: $(ENV)/has-base $(LISTED:%=$(ENV)/has-%)
 # The stamp of an extra is written after its installation, so that an interrupted installation is repeated.
 $(ENV)/lowest.txt: pyproject.toml
 	@mkdir -p $(ENV)
-	@sed -nE 's/^ +"([A-Za-z0-9-]+)>=([0-9.]+)".*/\1==\2/p' pyproject.toml >$@
+	@sed -nE 's/^ +"([A-Za-z0-9-]+)>=([0-9.]+)[^"]*".*/\1==\2/p' pyproject.toml >$@
 
 $(ENV)/has-base: pyproject.toml $(CONSTRAINTS)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "xmlc needs Python 3.11 or newer; call make with PYTHON=python3.12, say")'

@@ -12,10 +12,10 @@ CONTENT = whole(thresholds(method="ofo"), ["method", "grid", "best"])
 class TestFile(RecordFile):
     kind, content, nan_at = ThresholdRecord, CONTENT, ["grid", 0, "test", "macro_f"]
     broken = (
-        (["grid", 1, "test"], ..., "$.grid[1]", "'test' is a required property"),
-        (["grid", 1, "validation"], {}, "$.grid[1].validation", "'macro_f' is a required property"),
-        (["best", "test", "macro_jaccard"], 50.0, "$.best.test.macro_jaccard", "50.0, expected a share"),
-        (["best", "validation"], {"macro_f": -0.1}, "$.best.validation.macro_f", "share"),
+        (["grid", 1, "test"], ...),
+        (["grid", 1, "validation"], {}),
+        (["best", "test", "macro_jaccard"], 50.0),
+        (["best", "validation"], {"macro_f": -0.1}),
     )
 
 
