@@ -72,12 +72,9 @@ def test_a_difference_names_piece_part_and_processor():
     assert "DIFFERS" not in same
 
 
-def test_the_word_of_all_changes_with_any_piece_but_not_with_seconds():
+def test_the_word_of_all_changes_with_any_piece():
     found = runs_of(FastXML=result() | {"f": 0.2})
-    words = {bits.word_of_all(run) for run in found.values()}
-    assert len(words) == 2
-    slower = {"pieces": {name: piece | {"seconds": 9} for name, piece in found["this"]["pieces"].items()}}
-    assert bits.word_of_all(slower) in words
+    assert len({bits.word_of_all(run) for run in found.values()}) == 2
 
 
 def features(cpu="znver4", numba=("sse2", "avx2", "fma", "avx512f"), numpy=("SSE42", "X86_V3", "X86_V4"), seen="aaa"):
