@@ -1,8 +1,8 @@
 """The same bits on any processor: everything is computed as for this one and another, and compared.
 
 ``python -m benchmarks.bits GROUP OUT [DATA ...]`` is one process of it: the pieces of one group, as for the processor
-that its environment says. It writes JSON: what numba, NumPy and the C library took the processor for, and for each
-piece its word and the digests of its parts.
+that its environment says. It writes JSON: what depends on the processor, and for each piece its word and the digests of
+its parts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from scipy import sparse
 
 from benchmarks.harness import ROOT
 from benchmarks.pieces import GROUPS, ON_ESTIMATORS, Parts, prepared_data, synthetic_data
-from benchmarks.processors import THIS, Features, Processor, doubt_lines, features_in_use, processors
+from benchmarks.processors import THIS, Processor, doubt_lines, processors, witnesses
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, write_json
 from xmlc.core.threads import set_process_threads
@@ -58,13 +58,13 @@ class Processed(TypedDict):
 
     Attributes
     ----------
-    features : Features
-        What the processes took the processor for.
+    witnesses : dict of str
+        See `witnesses`.
     pieces : dict of Piece
         By name.
     """
 
-    features: Features
+    witnesses: dict[str, str]
     pieces: dict[str, Piece]
 
 
@@ -96,7 +96,7 @@ def check_bits(
         write_json(out, found)
     others: dict[str, Processed] = {file.stem: read_json(file)[THIS.name] for file in against}
     rows = compare(found | others)
-    doubts = doubt_lines(chosen, {name: processed["features"] for name, processed in found.items()})
+    doubts = doubt_lines(chosen, {name: processed["witnesses"] for name, processed in found.items()})
     word = f"word of all pieces: {word_of_all(found[THIS.name])}"
     return Comparison([*lines(rows, [*found, *others]), *doubts, word], not any(row.differing for row in rows))
 
@@ -151,7 +151,7 @@ def run_pieces_as(
     for processor in chosen:
         of_groups = [results[processor, group] for group in GROUPS]
         pieces = {name: piece for result in of_groups for name, piece in result["pieces"].items()}
-        found[processor.name] = {"features": of_groups[0]["features"], "pieces": pieces}
+        found[processor.name] = {"witnesses": of_groups[0]["witnesses"], "pieces": pieces}
     return found
 
 
@@ -191,9 +191,7 @@ def demo_pieces(folder: Path) -> dict[str, Piece]:
     for file in sorted(folder.glob("*.csv")):
         table = read_table(file)
         rows = table.groupby("model") if "model" in table else [("all rows", table)]
-        digest = of_parts({str(name): of_table(part) for name, part in rows})
-        parts = {name: part.digest for name, part in digest.parts.items()}
-        pieces[f"demo {file.stem}"] = {"word": digest.word, "parts": parts}
+        pieces[f"demo {file.stem}"] = as_piece(of_parts({str(name): of_table(part) for name, part in rows}))
     return pieces
 
 
@@ -299,6 +297,11 @@ def _verdict(row: Row) -> str:
     return "DIFFERS: " + "; ".join(f"{', '.join(parts)} ({name})" for name, parts in row.differing.items())
 
 
+def as_piece(digest: Fingerprint) -> Piece:
+    """Return a fingerprint as a piece."""
+    return {"word": digest.word, "parts": {name: part.digest for name, part in digest.parts.items()}}
+
+
 def digest_of(result: Parts) -> Fingerprint:
     """Return the fingerprint of a piece's result: arrays, sparse arrays, numbers, and sequences and dicts of them."""
     return of_parts({name: _part(value) for name, value in result.items()})
@@ -328,16 +331,14 @@ def differing_parts(one: Piece, other: Piece) -> Iterator[str]:
 def main(group: str, out: str, *folders: str) -> None:
     """Compute one group in this process, on the synthetic set and, of estimators, on prepared ones."""
     set_process_threads(1)
-    found: Processed = {"features": features_in_use(), "pieces": {}}
+    found: Processed = {"witnesses": witnesses(), "pieces": {}}
     sets = {"": synthetic_data()}
     if group in ON_ESTIMATORS:
         sets |= {f" ({_name(Path(folder))})": prepared_data(Path(folder)) for folder in folders}
     for ending, data in sets.items():
         is_large = group == "linear" and data.Y.shape[1] > LINEAR_LABELS
         for name, run in () if is_large else GROUPS[group].items():
-            digest = digest_of(run(data))
-            parts = {part: own.digest for part, own in digest.parts.items()}
-            found["pieces"][name + ending] = {"word": digest.word, "parts": parts}
+            found["pieces"][name + ending] = as_piece(digest_of(run(data)))
     write_json(Path(out), found)
 
 

@@ -1,4 +1,4 @@
-"""Processors that one machine can imitate, by environment variables, and a look at whether it did.
+"""Processors that one machine can imitate, by environment variables, and results that show whether it did.
 
 Four parts of a program choose their code by the processor: numba compiles for it, NumPy and the C library pick one of
 several forms of a function when they start, and so does OpenBLAS. Both have settings that disable vector instructions
@@ -13,7 +13,6 @@ import platform
 import struct
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypedDict
 
 AVX512 = ("AVX512F", "AVX512CD", "AVX512BW", "AVX512DQ", "AVX512VL", "AVX512ER", "AVX512PF")
 AVX2 = ("AVX", "AVX2", "FMA", "FMA4", "BMI1", "BMI2", "LZCNT", "MOVBE")
@@ -38,8 +37,6 @@ class Processor:
         ``title`` says which instructions it has.
     environment : dict of str to str
         Variables that make numba, NumPy, the C library and OpenBLAS take it for the one that there is.
-    without : tuple of str
-        Words of which no feature of numba or NumPy may remain: what it does not have.
     differs : tuple of str
         The `witnesses` whose results must differ from those of a processor with all features.
     """
@@ -47,27 +44,7 @@ class Processor:
     name: str
     title: str
     environment: Mapping[str, str] = field(default_factory=dict)
-    without: tuple[str, ...] = ()
     differs: tuple[str, ...] = ()
-
-
-class Features(TypedDict):
-    """A processor's features in a process, as JSON too.
-
-    Attributes
-    ----------
-    numba_cpu : str
-        A name of LLVM's.
-    numba, numpy : list of str
-        Features that they use.
-    witnesses : dict of str
-        See `witnesses`.
-    """
-
-    numba_cpu: str
-    numba: list[str]
-    numpy: list[str]
-    witnesses: dict[str, str]
 
 
 def _hwcaps(names: tuple[str, ...]) -> str:
@@ -88,7 +65,6 @@ IMITATED = {
                 "OPENBLAS_CORETYPE": "Prescott",
                 "GLIBC_TUNABLES": _hwcaps(AVX512 + AVX2),
             },
-            ("avx", "fma", "x86_v3", "x86_v4"),
             ("numba", "numpy", "libm"),
         ),
     ),
@@ -102,7 +78,6 @@ IMITATED = {
                 "NPY_DISABLE_CPU_FEATURES": "ASIMDHP ASIMDDP ASIMDFHM SVE",
                 "OPENBLAS_CORETYPE": "ARMV8",
             },
-            ("sve",),
             ("numba",),
         ),
     ),
@@ -112,21 +87,6 @@ IMITATED = {
 def processors() -> tuple[Processor, ...]:
     """Return this processor and those that it can imitate."""
     return (THIS, *IMITATED.get(platform.machine(), ()))
-
-
-def features_in_use() -> Features:
-    """Return the processor as seen by numba, NumPy and the C library of this process."""
-    import numba.core.registry
-    from numpy._core import _multiarray_umath  # type: ignore[attr-defined]  # NumPy's own report
-
-    has = _multiarray_umath.__cpu_features__  # and of those it has forms of functions for the ones in __cpu_dispatch__
-    _, cpu, features = numba.core.registry.cpu_target.target_context.codegen().magic_tuple()
-    return {
-        "numba_cpu": cpu,
-        "numba": sorted(name[1:] for name in features.split(",") if name.startswith("+")),
-        "numpy": sorted(name for name in _multiarray_umath.__cpu_dispatch__ if has[name]),
-        "witnesses": witnesses(),
-    }
 
 
 def witnesses() -> dict[str, str]:
@@ -157,43 +117,18 @@ def witnesses() -> dict[str, str]:
     }
 
 
-def doubts(processor: Processor, found: Features, this: Features) -> list[str]:
-    """Say in which respect a run was no test, because it was not as for another processor.
-
-    Parameters
-    ----------
-    processor : Processor
-        That was to be imitated.
-    found, this : Features
-        Of its run and of the run as for this processor.
-    """
-    reasons = []
-    wanted = processor.environment.get("NUMBA_CPU_NAME")
-    if wanted is not None and found["numba_cpu"] != wanted:
-        reasons.append(f"numba compiled for {found['numba_cpu']}, not for {wanted}")
-    for who in ("numba", "numpy"):
-        left = [name for name in found[who] if name.lower().startswith(processor.without)]
-        if left:
-            reasons.append(f"{who} still used {', '.join(left)}")
-        elif not any(name.lower().startswith(processor.without) for name in this[who]):
-            reasons.append(f"{who} does not use what was to be left out on this processor either")
-    same = [who for who in processor.differs if found["witnesses"][who] == this["witnesses"][who]]
-    return reasons + [f"{WITNESSES[who]} came out as on this processor" for who in same]
-
-
-def doubt_lines(chosen: Iterable[Processor], features: Mapping[str, Features]) -> Iterator[str]:
-    """Say of each processor that was imitated whether its run was a test, and if not, why.
+def doubt_lines(chosen: Iterable[Processor], seen: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """Say of each processor that was imitated whether its run was a test: whether what must differ does.
 
     Parameters
     ----------
     chosen : iterable of Processor
-    features : mapping of str to Features
-        Of the runs, by the processor's name.
+    seen : mapping of mapping of str
+        The `witnesses` of the runs, by the processor's name.
     """
     for processor in chosen:
-        if processor == THIS:
-            continue
-        reasons = doubts(processor, features[processor.name], features[THIS.name])
-        seen = ", ".join(WITNESSES[name] for name in processor.differs)
-        yield f"{processor.name}, {processor.title}: " + ("no full test" if reasons else f"a test, as {seen} differ")
-        yield from (f"{processor.name} was no full test: {reason}" for reason in reasons)
+        same = [who for who in processor.differs if seen[processor.name][who] == seen[THIS.name][who]]
+        differ = ", ".join(WITNESSES[who] for who in processor.differs)
+        if processor != THIS:
+            yield f"{processor.name}, {processor.title}: " + ("no full test" if same else f"a test, as {differ} differ")
+            yield from (f"{processor.name} was no full test: {WITNESSES[who]} came out as here" for who in same)

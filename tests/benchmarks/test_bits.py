@@ -9,7 +9,7 @@ from scipy import sparse
 
 from benchmarks import bits, pieces
 from benchmarks.__main__ import group
-from benchmarks.processors import THIS, Processor
+from benchmarks.processors import THIS, WITNESSES, Processor
 from xmlc.inference import METHODS as INFERENCE
 from xmlc.models.registry import ESTIMATORS, estimator_class
 from xmlc.thresholds.sweeps import METHODS as THRESHOLDS
@@ -47,8 +47,7 @@ def test_one_bit_is_seen_and_its_part_is_named(part, change):
 
 
 def as_piece(content):
-    digest = bits.digest_of(content)
-    return {"word": digest.word, "parts": {name: part.digest for name, part in digest.parts.items()}}
+    return bits.as_piece(bits.digest_of(content))
 
 
 def runs_of(**changes):
@@ -74,12 +73,8 @@ def test_a_difference_names_piece_part_and_processor():
 
 def test_the_word_of_all_changes_with_any_piece():
     found = runs_of(FastXML=result() | {"f": 0.2})
-    assert len({bits.word_of_all(run) for run in found.values()}) == 2
-
-
-def features(cpu="znver4", numba=("sse2", "avx2", "fma", "avx512f"), numpy=("SSE42", "X86_V3", "X86_V4"), seen="aaa"):
-    witnesses = dict(zip(("numba", "numpy", "libm"), seen, strict=True))
-    return {"numba_cpu": cpu, "numba": list(numba), "numpy": list(numpy), "witnesses": witnesses}
+    assert bits.word_of_all(found["this"]) != bits.word_of_all(found["avx2"])
+    assert bits.word_of_all(found["this"]) == bits.word_of_all(runs_of()["avx2"])
 
 
 def test_every_estimator_and_method_is_among_the_pieces():
@@ -92,37 +87,44 @@ def test_every_estimator_and_method_is_among_the_pieces():
 
 
 @pytest.mark.slow
-def test_a_worker_writes_words_parts_and_what_it_ran_on(monkeypatch, tmp_path):
+def test_a_worker_writes_words_parts_and_what_depends_on_the_processor(monkeypatch, tmp_path):
     monkeypatch.setitem(pieces.GROUPS, "fake", {"mean": lambda data: {"X": data.X.sum(axis=0)}})
     bits.main("fake", str(tmp_path / "out.json"))
     found = json.loads((tmp_path / "out.json").read_text())
     assert found["pieces"]["mean"]["word"].startswith("1-")
     assert list(found["pieces"]["mean"]["parts"]) == ["X"]
-    assert {"numba_cpu", "numba", "numpy", "witnesses"} == set(found["features"])
+    assert found["witnesses"].keys() == WITNESSES.keys()
+
+
+@pytest.fixture
+def imitating(monkeypatch):
+    """Have the command find what two processors are said to have computed."""
+
+    def imitate(found):
+        avx2 = Processor("avx2", "with AVX2", differs=("numba", "numpy"))
+        monkeypatch.setattr(bits, "processors", lambda: (THIS, avx2))
+        for run, numba in zip(found.values(), "ab", strict=True):
+            run["witnesses"] = {"numba": numba, "numpy": "a", "libm": "a"}
+        monkeypatch.setattr(bits, "run_pieces_as", lambda *given: found)
+        return found
+
+    return imitate
 
 
 @pytest.mark.parametrize(("changed", "status"), [({}, 0), ({"PLT": result() | {"f": 0.3}}, 1)])
-def test_the_command_exits_with_1_where_bits_differ(monkeypatch, tmp_path, changed, status):
-    found = runs_of(**changed)
-    for run in found.values():
-        run["features"] = features()
-    imitated = Processor("avx2", "with AVX2", {"NUMBA_CPU_NAME": "haswell"}, ("avx512", "x86_v4"))
-    monkeypatch.setattr(bits, "processors", lambda: (THIS, imitated))
-    monkeypatch.setattr(bits, "run_pieces_as", lambda *given: found)
+def test_the_command_exits_with_1_where_bits_differ(imitating, tmp_path, changed, status):
+    found = imitating(runs_of(**changed))
     done = CliRunner().invoke(group, ["bits", "--out", str(tmp_path / "bits.json")])
     assert done.exit_code == status
     assert ("PLT" in done.output.partition("\n\n")[2]) == bool(status)
-    assert "avx2 was no full test: numba compiled for znver4, not for haswell" in done.output
+    assert f"avx2 was no full test: {WITNESSES['numpy']}" in done.output
+    assert WITNESSES["numba"] not in done.output
     assert json.loads((tmp_path / "bits.json").read_text())["this"]["pieces"].keys() == found["this"]["pieces"].keys()
 
 
-def test_another_machines_digests_are_compared_too(monkeypatch, tmp_path):
-    found, theirs = runs_of(), runs_of(SWNN=result() | {"f": 0.3})
-    for run in found.values():
-        run["features"] = features()
-    (tmp_path / "arm.json").write_text(json.dumps({"this": theirs["avx2"]}))
-    monkeypatch.setattr(bits, "processors", lambda: (THIS,))
-    monkeypatch.setattr(bits, "run_pieces_as", lambda *given: {"this": found["this"]})
+def test_another_machines_digests_are_compared_too(imitating, tmp_path):
+    imitating(runs_of())
+    (tmp_path / "arm.json").write_text(json.dumps({"this": runs_of(SWNN=result() | {"f": 0.3})["avx2"]}))
     done = CliRunner().invoke(group, ["bits", "--against", str(tmp_path / "arm.json")])
     assert done.exit_code == 1
     assert "1 of 3 pieces differ: SWNN" in done.output
