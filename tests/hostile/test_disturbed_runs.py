@@ -1,4 +1,4 @@
-"""A run that is killed: the same command finishes it with the same tables, once."""
+"""A run that is killed: after `--unlock` the same command finishes it with the same tables, once."""
 
 import os
 import random
@@ -32,6 +32,7 @@ def test_a_run_killed_at_any_moment_is_finished_by_the_same_command(undisturbed,
     process.wait()
     run.check_whole(expected[1])
     ended = run.ended()
+    run.unlock()
     run.finish()
     after = run.ended()
     assert {name: after[name] for name in ended} == ended, "what had ended was made again"

@@ -12,7 +12,7 @@ TEXT = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 FLOORS = {room: int(floor) for floor, room in re.findall(r"^\| (\d+) \| `(\w+)` \|", TEXT, re.MULTILINE)}
 WALK = TEXT.partition("## The walk of one number")[2].partition("\n## ")[0]
 MODULES = sorted(PACKAGE.rglob("*.py"))
-MOST_LINES = 600
+MOST_LINES, MOST_LINES_OF_RULES = 600, 150
 
 
 def room_of(dotted):
@@ -47,10 +47,11 @@ def test_modules_are_read_in_one_sitting():
     assert {file: length for file, length in lengths.items() if length > MOST_LINES} == {}
 
 
-def test_rules_name_no_paper():
+def test_rules_are_short_and_name_no_paper():
     """What one paper needs stands in its room."""
-    text = "".join(file.read_text() for file in [ROOT / "Snakefile", *(ROOT / "workflow").rglob("*.smk")])
-    assert not re.search(r"(plt|gfm|swnn|ldsm|oplt)20\d\d", text)
+    texts = {file: file.read_text() for file in [ROOT / "Snakefile", *(ROOT / "workflow").rglob("*.smk")]}
+    assert [file for file, text in texts.items() if len(text.splitlines()) > MOST_LINES_OF_RULES] == []
+    assert [file for file, text in texts.items() if re.search(r"(plt|gfm|swnn|ldsm|oplt)20\d\d", text)] == []
 
 
 def test_the_walk_names_files_and_functions_that_exist():

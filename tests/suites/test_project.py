@@ -13,7 +13,6 @@ from xmlc.data.catalogue import Dataset
 from xmlc.suites import project as module
 from xmlc.suites.planned import Where
 from xmlc.suites.project import Project, check_models
-from xmlc.suites.resources import Requests
 from xmlc.suites.suite import ModelSpec, Run, Suite, read_suites
 from xmlc.thresholds.bounds import GRID
 
@@ -199,8 +198,7 @@ def test_a_search_has_further_stages_on_single_datasets(tmp_path):
 
 def test_a_models_jobs_have_its_own_threads_or_those_of_the_run(tmp_path):
     project = project_of(tmp_path, {"threads": 4}, a=suite({"plt": {}, "swnn": {"threads": 1}}))
-    requests = Requests(project, None)
-    assert [requests.threads("train")({"model": name}) for name in ("plt", "swnn")] == [4, 1]
+    assert [project.models[name].threads or project.settings.threads for name in ("plt", "swnn")] == [4, 1]
     with pytest.raises(XmlcError, match="config: model plt has another threads in b"):
         project_of(tmp_path, a=suite({"plt": {"threads": 1}}), b=suite({"plt": {}}))
 

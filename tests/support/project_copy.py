@@ -16,7 +16,7 @@ from xmlc.core.kernel_cache import kernel_folder
 from xmlc.numbers.columns import COLUMNS
 
 COPIED = ("Snakefile", "config", "workflow", "profiles", "xmlc", "results/published")
-STEPS = re.compile(r"^([\w-]+) +(\d+)\b", re.MULTILINE)
+STEPS = re.compile(r"^([a-z][\w-]*) +(\d+)$", re.MULTILINE)  # of Snakemake's table of jobs
 TINY = {"n_train": 300, "n_test": 120, "n_features": 200, "n_labels": 30, "labels_per_instance": 2.0, "nonzeros": 20}
 
 

@@ -71,6 +71,10 @@ class SmallRun(Project):
                     shutil.rmtree(self.folder / name, ignore_errors=True)
             shutil.rmtree(self.folder / f"results/{SET}", ignore_errors=True)
 
+    def unlock(self):
+        """Take away the lock that a killed run left."""
+        self.run_well("--unlock", *self.words)
+
     def begin(self):
         """Start a run in the background, in a group of processes of its own."""
         return subprocess.Popen(

@@ -27,8 +27,7 @@ def test_touching_a_file_runs_nothing_and_editing_it_runs_what_depends_on_it(fin
     os.utime(finished.folder / "xmlc/thresholds/methods.py")
     assert finished.planned() == {}
     planned = finished.planned_after_an_edit("xmlc/thresholds/methods.py")
-    # Of two models; the table of what is inferred from the same estimates is one of those that are made again.
-    assert planned == {"thresholds_demo_oracle": 1, "thresholds_demo_plt": 1, "table": 4, "figure": 1, "demo": 1}
+    assert planned == {"thresholds": 2, "table": 4, "figure": 1, "demo": 1}  # of two models
 
 
 @pytest.mark.parametrize(
@@ -44,9 +43,9 @@ def test_edits_of_a_model_or_a_figure_stay_there(finished, name, first):
         assert set(planned) == {"figure", "demo"}
 
 
-def test_an_edit_of_inference_runs_the_command_of_thresholds_and_estimates_nothing(finished):
+def test_an_edit_of_inference_infers_again_and_estimates_nothing(finished):
     planned = finished.planned_after_an_edit("xmlc/inference/gfm.py")
-    assert planned == {"thresholds_demo_oracle": 1, "thresholds_demo_plt": 1, "table": 4, "figure": 1, "demo": 1}
+    assert planned == {"infer": 1, "table": 1, "demo": 1}
 
 
 def test_hyperparameters_rerun_only_their_model(finished):
@@ -55,7 +54,7 @@ def test_hyperparameters_rerun_only_their_model(finished):
         finished.edit_yaml(suite, lambda content: content["models"]["plt"]["hyperparameters"].update(epochs=3))
         planned = finished.planned()
     assert planned["train"] == 2
-    assert "thresholds_demo_oracle" not in planned  # the oracle's
+    assert planned["thresholds"] == 1  # not the oracle's
 
 
 def test_a_bad_line_stops_the_run_and_leaves_nothing(finished, multilabel):

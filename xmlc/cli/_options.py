@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from xmlc.core.extensions import import_file
 from xmlc.core.files import check_replaceable
 from xmlc.core.threads import set_process_threads
 from xmlc.kernels.estimator import Hyperparameters
@@ -52,6 +53,23 @@ model_option = click.option(
     "--model", "model_folder", type=FOLDER, required=True, help="Folder written by `xmlc train`."
 )
 
+training_option = click.option("--training", type=FILE, required=True, help="Record written by `xmlc train`.")
+
+
+def _extensions(ctx: click.Context, parameter: click.Parameter, files: tuple[Path, ...]) -> None:
+    for file in files:
+        import_file(file)
+
+
+extension_option = click.option(
+    "--extension",
+    type=FILE,
+    multiple=True,
+    callback=_extensions,
+    expose_value=False,
+    help="Python file that registers a method of your own.",
+)
+
 
 def in_turn(**given: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     """Return the first values of repeated options, then the second ones, and so on.
@@ -92,7 +110,21 @@ catalogue_option = click.option(
 )
 
 
-records_argument = click.argument("records", type=click.Path(path_type=Path), nargs=-1, required=True)
+def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add RECORDS: files, or folders of the records of methods, of which ``--method`` names those that are read."""
+    command = click.option(
+        "--method", "of_methods", multiple=True, help="Of a folder in RECORDS, this method; repeatable, in order."
+    )(command)
+    return click.argument("records", type=click.Path(path_type=Path), nargs=-1, required=True)(command)
+
+
+def record_files(records: Sequence[Path], methods: Sequence[str]) -> tuple[Path, ...]:
+    """Return files of records, in place of a folder those of its methods, or all where no method is named."""
+    found: list[Path] = []
+    for path in records:
+        every = [path / f"{method}.json" for method in methods] if methods else sorted(path.glob("*.json"))
+        found += [file for file in every if file.is_file()] if path.is_dir() else [path]
+    return tuple(found)
 
 
 def split_names(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:

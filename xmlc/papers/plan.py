@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 from xmlc.core.sources import command_files, source_digest, source_files
 from xmlc.papers import figure_of, modules_of, table_of
 from xmlc.papers.plotting import METADATA
 from xmlc.suites import paths
 from xmlc.suites.project import Project
+from xmlc.suites.runs import datasets_left_out
 
 TABLE_FILES, FIGURE_FILES = ("csv", "md", "tex"), tuple(METADATA)
 
@@ -95,6 +93,9 @@ def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
         chosen = papers or project.planned_papers
         if said := left_out(project, chosen, figures=files is result_files):
             print(said, file=sys.stderr, flush=True)
+        if others := datasets_left_out(project, chosen):
+            said = f"tables leave out {', '.join(others)}, run earlier: to keep them add them to `datasets`"
+            print(said, file=sys.stderr, flush=True)
         return [file for paper in chosen for file in files(project, paper)]
 
     found: dict[str, Callable[[], list[str]]] = {
@@ -106,45 +107,6 @@ def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
     datasets = (name for paper in project.suites for name in project.datasets_of(paper))
     of_datasets = {name: partial(records_of_dataset, project, name) for name in datasets}
     return found | of_datasets | found  # demo is the suite, not its dataset
-
-
-def make_of_the_rest(workflow: Any, project: Project) -> None:
-    """Make tables and figures that a run with --keep-going could not, without the datasets of jobs that did not end.
-
-    They are made as their jobs do, but for the records. Snakemake does not know of it; so that it makes them again
-    in the next run, one of the files is given an old time.
-
-    Parameters
-    ----------
-    workflow : snakemake.workflow.Workflow
-        Whose run has failed.
-    project : Project
-    """
-    unfinished = list(workflow.dag.needrun_jobs())
-    failed = {job.wildcards.dataset for job in unfinished if "dataset" in job.wildcards.keys()}
-    made = []
-    for job in unfinished if workflow.execution_settings.keep_going else []:
-        noun = job.rule.name
-        if noun not in ("table", "figure"):
-            continue
-        paper, name = job.wildcards.paper, job.wildcards[noun]
-        datasets = project.datasets_of(paper)
-        rest = [dataset for dataset in datasets if dataset not in failed]
-        records = (table_of if noun == "table" else figure_of)(name, paper).files(project, paper, rest)
-        if rest == datasets or not records or not all(Path(record).exists() for record in records):
-            continue
-        options = titles_of(project, paper) + (["--published", paths.PUBLISHED] if noun == "table" else [])
-        for suite in suite_of_table(project, paper, name) if noun == "table" else []:
-            options += ["--suite", suite]
-        command = ["xmlc", noun, name, "--paper", paper, *options, *records, "--out", job.params.prefix]
-        log_file = Path(job.log[0])
-        log_file.parent.mkdir(parents=True, exist_ok=True)
-        with log_file.open("w") as log:
-            if subprocess.run(command, stdout=log, stderr=log).returncode == 0:
-                made.append(job.params.prefix)
-                os.utime(job.output[-1 if noun == "figure" else 0], (1, 1))  # an old output: the next run makes it
-    if made:
-        print(f"made without {', '.join(sorted(failed))}: {', '.join(sorted(made))}", file=sys.stderr, flush=True)
 
 
 def peers_files(project: Project) -> list[str]:

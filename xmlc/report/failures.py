@@ -91,7 +91,7 @@ def _failure(log: Path, place: Path, reason: str) -> Failure:
     if found := paths.LOG_OF_TUNING.read(path):
         return Failure(log, "tune", found["dataset"], found["model"], None, "", reason)
     of_all_seeds = path.replace("/seeds/", "/seed0/")  # of which each seed fails
-    if found := paths.LOG_OF_METHOD.read(path) or paths.LOG_OF_RUN.read(of_all_seeds):
+    if found := paths.LOG_OF_RUN.read(of_all_seeds):
         step = "/".join(found[name] for name in ("folder", "step") if name in found)
         seed = int(found["seed"]) if path == of_all_seeds else None
         return Failure(log, step, found["dataset"], found["model"], seed, found["portion"], reason)

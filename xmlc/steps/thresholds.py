@@ -11,15 +11,11 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import atomic_folder
 from xmlc.core.passport import WARM_UP_ROWS, step_costs, timed, with_passport
-from xmlc.data.matrices import load_csr
 from xmlc.data.prepared import Prepared
-from xmlc.kernels.stored import load_array
 from xmlc.metrics.classification import classification_metrics, measure_scores
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.registry import load_estimator
-from xmlc.records.thresholds import Chosen, Estimates, GridScores, ThresholdCosts, ThresholdRecord, TunedThresholds
+from xmlc.records.thresholds import Chosen, GridScores, ThresholdCosts, ThresholdRecord
 from xmlc.records.training import TrainingRecord
 from xmlc.steps.timed import instances_for, mean_inner_products, predict_timed
 from xmlc.thresholds.bounds import GRID, priors
@@ -62,65 +58,79 @@ def tune_timed(
     return tuned, seconds - test_seconds
 
 
-def tune_method(prepared: Prepared, estimates: Path, method: str, threads: int, out: Path) -> None:
-    """Sweep a method's grid; choose by its measure on the validation set, report the test's too; write both."""
-    estimated = Estimates.read(estimates / Estimates.FILE)
-    spe_val, spe_test = (load_csr(estimates, part, made_by="estimate") for part in ("val", "test"))
-    tuned, seconds = tune_timed(method, prepared, spe_val, spe_test, estimated.floor)
-    with atomic_folder(out) as folder:
-        np.save(folder / "thresholds.npy", tuned.thresholds)
-        names = prepared.meta["name"], estimated.step["model"], estimated.step["portion"], method
-        TunedThresholds(
-            method=method,
-            grid=tuple(GridScores(**asdict(point)) for point in tuned.grid),
-            best=tuned.best,
-            tune_seconds=seconds,
-            **with_passport(step_costs("threshold", threads, *names, written=folder)),
-        ).write(folder / TunedThresholds.FILE)
-
-
-def evaluate_method(
+def tune_and_evaluate(
     prepared: Prepared,
     model: SparseProbabilityEstimator,
     training: TrainingRecord,
-    estimates: Path,
-    tuned: Path,
+    spe: Mapping[str, sparse.csr_array],
+    floor: float,
+    method: str,
     threads: int,
     out: Path,
-) -> None:
-    """Evaluate tuned thresholds on the validation and the test set, and write the record."""
-    tuning = TunedThresholds.read(tuned / TunedThresholds.FILE)
-    thresholds = load_array(tuned / "thresholds.npy", mmap=False)
-    spe = {part: load_csr(estimates, part, made_by="estimate") for part in ("val", "test")}
-    point = tuning.grid[tuning.best]
-    chosen = GridPoint(thresholds, c=point.c, a=point.a, b=point.b)
-    evaluate_point(
-        prepared, model, training, spe, tuning.method, tuning.grid, chosen, tuning.tune_seconds, threads, out
-    )
-
-
-def evaluate_on_full(prepared: Prepared, full: Path, methods: Iterable[str], floor: float, threads: int) -> None:
-    """Evaluate methods without a validation set with the model of the whole training set, and write the records.
+) -> np.ndarray:
+    """Tune thresholds on the validation set, evaluate them on it and on the test set, and write the record.
 
     Parameters
     ----------
     prepared : Prepared
-    full : Path
-        Folder of the model and the record of its training, for ``evaluation/<method>.json``.
+    model : SparseProbabilityEstimator
+        The model of the estimates.
+    training : TrainingRecord
+        Of the model.
+    spe : mapping of str to csr_array of float32, shape (n, m)
+        Estimates of the parts ``val`` and ``test``.
+    floor : float
+        Where they end.
+    method : str
+        A name of `xmlc.thresholds.sweeps.METHODS`.
+    threads : int
+    out : Path
+        Folder for ``<method>.json``.
+
+    Returns
+    -------
+    float32 array of shape (m,)
+        The thresholds.
+    """
+    tuned, seconds = tune_timed(method, prepared, spe["val"], spe["test"], floor)
+    grid = tuple(GridScores(**asdict(point)) for point in tuned.grid)
+    best = grid[tuned.best]
+    chosen = GridPoint(tuned.thresholds, c=best.c, a=best.a, b=best.b)
+    evaluate_point(prepared, model, training, spe, method, grid, chosen, seconds, threads, out)
+    return tuned.thresholds
+
+
+def evaluate_unlabelled(
+    prepared: Prepared,
+    model: SparseProbabilityEstimator,
+    training: TrainingRecord,
+    methods: Iterable[str],
+    floor: float,
+    threads: int,
+    out: Path,
+) -> None:
+    """Evaluate methods that need no validation set with a model's predictions of the test set; write the records.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    model : SparseProbabilityEstimator
+        Of the whole training set.
+    training : TrainingRecord
+        Of the model.
     methods : iterable of str
         Names in `xmlc.metrics.measures.UNLABELLED_METHODS`.
     floor : float
         Only greater estimates of the test set are used.
     threads : int
+    out : Path
+        Folder for ``<method>.json``.
     """
-    training, prior = TrainingRecord.read(full / "train.json"), priors(prepared.part("train")[1])
-    model = load_estimator(training.estimator, full / "model", threads)
-    spe = model.predict_proba(instances_for(model, prepared, "test"), floor)
+    prior, spe = priors(prepared.part("train")[1]), model.predict_proba(instances_for(model, prepared, "test"), floor)
     for method in methods:
         fit_unlabelled(method, spe[:WARM_UP_ROWS], prior)  # compiles, untimed
         fitted, seconds = timed(partial(fit_unlabelled, method, spe, prior))
         point = GridPoint(np.maximum(fitted.thresholds_, np.float32(floor)))
-        out = full / "evaluation" / f"{method}.json"
         evaluate_point(prepared, model, training, {"test": spe}, method, (), point, seconds, threads, out)
 
 
@@ -169,4 +179,4 @@ def evaluate_point(
         best=Chosen(c=point.c, a=point.a, b=point.b, validation=scores.get("val", {}), test=scores["test"]),
         costs=costs,
         **with_passport(step_costs("evaluate", threads, *training.run_names, method)),
-    ).write(out)
+    ).write(out / f"{method}.json")

@@ -35,6 +35,12 @@ def _expression(pattern: str) -> re.Pattern[str]:
     return re.compile("".join(part for pair in zip(literals, [*wildcards, ""], strict=True) for part in pair))
 
 
+def output_of(record: str) -> str:
+    """Return the output of a rule that holds a record: the record, or the folder of the records of methods."""
+    folder = Path(record).parent
+    return str(folder) if folder.name in OF_METHODS else record
+
+
 def in_project(path: Path) -> str:
     """Return the path that a result has in the project, also where Snakemake works on a copy from a storage.
 
@@ -44,6 +50,7 @@ def in_project(path: Path) -> str:
     return f"results/{text.rpartition('/results/')[2]}" if text.startswith(f"{STORAGE_COPIES}/") else text
 
 
+OF_METHODS = ("evaluation", "inference")  # folders of records
 STORAGE_COPIES = ".snakemake/storage"
 MADE = "resources", "results"  # the folders that steps write to
 LOGS = "logs"  # and Snakemake, which counts these files as made by a step
@@ -72,7 +79,7 @@ SWEEP = Pattern(f"{FULL}/sweeps/{{paper}}/{{sweep}}.json")
 PROGRESSIVE = Pattern(f"{FULL}/progressive.json")
 HELD_OUT = Pattern(RUN.of(portion="80"))
 ESTIMATES = Pattern(f"{HELD_OUT}/spe")
-THRESHOLDS = Pattern(f"{HELD_OUT}/thresholds/{{method}}")
+THRESHOLDS = Pattern(f"{HELD_OUT}/thresholds")
 EVALUATION = Pattern(f"{HELD_OUT}/evaluation/{{method}}.json")
 
 # What is made of records.
@@ -87,7 +94,5 @@ PAGE, RESULTS = "results/report.html", "results/results.csv"
 LOG_OF_DATASET = Pattern("logs/{dataset}/{step}.log")
 LOG_OF_TUNING = Pattern("logs/{dataset}/tuning/{model}.log")
 LOG_OF_RUN = Pattern(f"logs/{ONE_RUN}/{{step}}.log")
-LOG_OF_METHOD = Pattern(f"logs/{ONE_RUN}/{{folder}}/{{step}}.log")
 LOG_OF_TABLE = Pattern("logs/tables/{paper}/{table}.log")
 LOG_OF_FIGURE = Pattern("logs/figures/{paper}/{figure}.log")
-LOG_OF_SIMULATION = Pattern("logs/simulations/{paper}.log")

@@ -18,7 +18,7 @@ from xmlc.core.schemas import nearest
 from xmlc.core.sources import command_files, source_files
 from xmlc.data.catalogue import Dataset, load_catalogue
 from xmlc.data.catalogue import dataset as catalogue_entry
-from xmlc.data.download import source_of
+from xmlc.data.download import check_sources, source_of
 from xmlc.kernels.domains import LABELS_PER_INSTANCE
 from xmlc.metrics.ranking import propensity_parameters
 from xmlc.models.registry import ESTIMATORS, domains_of, estimator_files
@@ -89,8 +89,17 @@ class Project:
         return self.entry(dataset).propensity or propensity_parameters(dataset)
 
     def source_of(self, dataset: str) -> list[str]:
-        """Say what a dataset is copied from, see `xmlc.data.download.source_of`."""
-        return source_of(self.entry(dataset), self.settings.mirror, Path(paths.RESOURCE).parent)
+        """Say what a dataset is copied from, see `xmlc.data.download.source_of`.
+
+        Raises
+        ------
+        XmlcError
+            It is not here yet, and there is nothing to copy or fetch.
+        """
+        entry, mirror, resources = self.entry(dataset), self.settings.mirror, Path(paths.RESOURCE).parent
+        if not (resources / dataset).exists():
+            check_sources([entry], mirror, resources, self.catalogue)
+        return source_of(entry, mirror, resources)
 
     def datasets_of(self, paper: str) -> list[str]:
         """Name the datasets of a suite that are selected."""

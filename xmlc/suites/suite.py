@@ -224,6 +224,12 @@ class Suite:
         """Threshold methods for measures other than macro-F; that for measure ``x`` is ``for-x``."""
         return [f"for-{measure}" for measure in self.measures]
 
+    @property
+    def every_method(self) -> list[str]:
+        """Threshold methods, then inference methods, each once, in the order of tables."""
+        inferred = [name for names in self.inference.methods.values() for name in names] if self.inference else []
+        return list(dict.fromkeys([*self.measure_methods, *self.methods, *inferred]))
+
     def inferred(self, model: str, portion: str | None = None) -> list[str]:
         """Name the inference methods of a model, of one portion or either."""
         block = self.inference

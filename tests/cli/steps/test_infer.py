@@ -79,17 +79,15 @@ def estimates(tiny):
 
 def infer(tiny, trained, *arguments):
     """Infer from a model."""
-    return run("infer", *about(tiny, trained), *arguments, "--out", tiny[0] / "inference")
+    model, training = trained
+    about = ("--data", tiny[1], "--from", model, "--training", training)
+    return run("infer", *about, *arguments, "--out", tiny[0] / "inference")
 
 
 def infer_from(estimates, tiny, trained, *methods, more=()):
-    """Infer from estimates, beside no threshold method."""
-    named = [word for method in methods for word in ("--infer", method)]
-    return run("thresholds", *about(tiny, trained), "--estimates", estimates, *named, *more, "--out", tiny[0])
-
-
-def about(tiny, trained):
-    return "--data", tiny[1], "--model", trained[0], "--training", trained[1]
+    """Infer from estimates."""
+    named = [word for method in methods for word in ("--method", method)]
+    return infer(tiny, (estimates, trained[1]), *named, *more)
 
 
 def record(tiny, method):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import records_argument, titles_option
+from xmlc.cli._options import record_files, records_argument, titles_option
 from xmlc.numbers.titles import name_models
 from xmlc.papers.building import draw_figure
 from xmlc.papers.plotting import write_figure
@@ -18,8 +18,10 @@ from xmlc.papers.plotting import write_figure
 @click.option("--paper", required=True, help="Name of the paper, or of any suite such as demo.")
 @titles_option
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Prefix of .svg, .png and .pdf.")
-def command(name: str, records: tuple[Path, ...], paper: str, titles: dict[str, str], out: Path) -> None:
+def command(
+    name: str, records: tuple[Path, ...], of_methods: tuple[str, ...], paper: str, titles: dict[str, str], out: Path
+) -> None:
     """Draw, write, print the paths."""
     name_models(titles)
-    for file in write_figure(draw_figure(name, paper, records), out):
+    for file in write_figure(draw_figure(name, paper, record_files(records, of_methods)), out):
         click.echo(str(file))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, SEED, data_option, in_turn, parse_parameters, threads_option
+from xmlc.cli._options import FILE, SEED, data_option, parse_parameters, threads_option
 from xmlc.core.passport import peak_bytes, step_costs, with_passport
 from xmlc.data.prepared import Prepared
 from xmlc.models.registry import make_estimator
@@ -20,33 +20,31 @@ from xmlc.steps.subject import description
 @click.option("--estimator", required=True, help="Name, or path/to/file.py:ClassName; one that learns a stream.")
 @click.option("--name", required=True, help="Name of the model in figures.")
 @click.option("--parameters", default="{}", help="Hyperparameters as a JSON object.")
-@click.option("--seed", "seeds", type=SEED, multiple=True, default=[0], show_default=True,
-              help="Of the stream's order and the model; repeatable, with as many --out.")  # fmt: skip
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the stream's order and the model.")
 @threads_option
-@click.option("--out", type=FILE, multiple=True, required=True, help="JSON record to write.")
+@click.option("--out", type=FILE, required=True, help="JSON record to write.")
 def command(
     data: Path,
     estimator: str,
     name: str,
     parameters: str,
-    seeds: tuple[int, ...],
+    seed: int,
     threads: int,
-    out: tuple[Path, ...],
+    out: Path,
 ) -> None:
-    """Run the stream with each seed."""
+    """Run the stream."""
     prepared = Prepared(data)
-    for seed, file in in_turn(seed=seeds, out=out):
-        model = make_estimator(estimator, parse_parameters(parameters), seed, threads)
-        found = run_stream(model, *shuffled_stream(prepared, seed))
-        ProgressiveRecord(
-            **description(prepared, model, estimator, name, seed, "full"),
-            constant_accuracy=found.constant_accuracy,
-            rows=found.rows,
-            costs=ProgressiveCosts(
-                cpu_seconds=found.cpu_seconds,
-                sets_cpu_seconds=found.sets_cpu_seconds,
-                threads=threads,
-                peak_bytes=peak_bytes(),
-            ),
-            **with_passport(step_costs("progressive", threads, prepared.meta["name"], name, "full")),
-        ).write(file)
+    model = make_estimator(estimator, parse_parameters(parameters), seed, threads)
+    found = run_stream(model, *shuffled_stream(prepared, seed))
+    ProgressiveRecord(
+        **description(prepared, model, estimator, name, seed, "full"),
+        constant_accuracy=found.constant_accuracy,
+        rows=found.rows,
+        costs=ProgressiveCosts(
+            cpu_seconds=found.cpu_seconds,
+            sets_cpu_seconds=found.sets_cpu_seconds,
+            threads=threads,
+            peak_bytes=peak_bytes(),
+        ),
+        **with_passport(step_costs("progressive", threads, prepared.meta["name"], name, "full")),
+    ).write(out)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, data_option, in_turn, parse_parameters, threads_option
+from xmlc.cli._options import FILE, data_option, parse_parameters, threads_option, training_option
 from xmlc.core.passport import step_costs, with_passport
 from xmlc.data.prepared import Prepared
 from xmlc.records.sweep import SweepRecord, Threads
@@ -18,32 +18,30 @@ from xmlc.steps.sweeps import sweep_rows
 
 @click.command(help="Train with several values of one hyperparameter, each on the whole training set, and rank.")
 @data_option
-@click.option("--training", "trainings", type=FILE, multiple=True, required=True,
-              help="Record of a model on the whole training set; repeatable, with as many --out.")  # fmt: skip
+@training_option
 @click.option("--parameters", default="{}", help="JSON object of hyperparameters that override the record's.")
 @click.option("--hyperparameter", required=True, help="Name of the hyperparameter.")
 @click.option("--value", "values", multiple=True, required=True, help="One of its values, as JSON; repeatable.")
 @threads_option
-@click.option("--out", type=FILE, multiple=True, required=True, help="JSON record to write.")
+@click.option("--out", type=FILE, required=True, help="JSON record to write.")
 def command(
     data: Path,
-    trainings: tuple[Path, ...],
+    training: Path,
     parameters: str,
     hyperparameter: str,
     values: tuple[str, ...],
     threads: int,
-    out: tuple[Path, ...],
+    out: Path,
 ) -> None:
     """Train and rank with each value."""
     prepared = Prepared(data)
-    for training, file in in_turn(training=trainings, out=out):
-        record = trained_on_all(training, prepared)
-        record = replace(record, hyperparameters=record.hyperparameters | parse_parameters(parameters))
-        rows = sweep_rows(prepared, record, hyperparameter, map(json.loads, values), threads)
-        SweepRecord(
-            **record.head_fields(),
-            hyperparameter=hyperparameter,
-            rows=rows,
-            costs=Threads(threads=threads),
-            **with_passport(step_costs("sweep", threads, *record.run_names)),
-        ).write(file)
+    record = trained_on_all(training, prepared)
+    record = replace(record, hyperparameters=record.hyperparameters | parse_parameters(parameters))
+    rows = sweep_rows(prepared, record, hyperparameter, map(json.loads, values), threads)
+    SweepRecord(
+        **record.head_fields(),
+        hyperparameter=hyperparameter,
+        rows=rows,
+        costs=Threads(threads=threads),
+        **with_passport(step_costs("sweep", threads, *record.run_names)),
+    ).write(out)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER, records_argument, selection_options, titles_option
+from xmlc.cli._options import FILE, FOLDER, record_files, records_argument, selection_options, titles_option
 from xmlc.numbers.made_of import MadeOf
 from xmlc.numbers.settings import settings_of
 from xmlc.papers.building import Known, selected_table, write_table
@@ -28,6 +28,7 @@ from xmlc.papers.printing import to_markdown
 def command(
     name: str,
     records: tuple[Path, ...],
+    of_methods: tuple[str, ...],
     paper: str,
     published: Path | None,
     suite: Path | None,
@@ -37,7 +38,7 @@ def command(
     **selection: Any,
 ) -> None:
     """Build, write, say where."""
-    made = MadeOf(name, paper, records, published, suite, titles=titles)
+    made = MadeOf(name, paper, record_files(records, of_methods), published, suite, titles=titles)
     known: Known = {}
     table = selected_table(made, known, **selection)
     files = write_table(table, out)

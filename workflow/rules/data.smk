@@ -1,0 +1,89 @@
+# From a source to arrays on disk, and what is known without data.
+rule download:
+    output:
+        directory("resources/{dataset}"),
+    log:
+        "logs/{dataset}/download.log",
+    wildcard_constraints:
+        dataset=rf"(?!(?:{jobs.one_of(project.made)})$){paths.NAME}",
+    retries: 0  # the command tries often enough itself
+    # Where Snakemake was started: compute nodes of a cluster often have no internet.
+    localrule: True
+    conda:
+        "../envs/xmlc.yaml"
+    params:
+        code=lambda wildcards: code("download", wildcards),
+        entry=catalogued,
+        source=source,
+        mirror=mirror,
+    message:
+        "Download {wildcards.dataset}"
+    shell:
+        "xmlc download {wildcards.dataset} --out {output} {params.mirror:q} 2> {log}"
+
+
+rule synthesise:
+    output:
+        directory("resources/{dataset}"),
+    log:
+        "logs/{dataset}/synthesise.log",
+    wildcard_constraints:
+        dataset=jobs.one_of(project.made),
+    conda:
+        "../envs/xmlc.yaml"
+    threads: project.settings.threads
+    resources:
+        mem_mb=lambda wildcards, attempt: memory("synth", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time("synth", wildcards, attempt),
+    params:
+        code=lambda wildcards: code("synth", wildcards),
+        entry=catalogued,
+    message:
+        "Make the synthetic set {wildcards.dataset}"
+    shell:
+        "xmlc synth {wildcards.dataset} --out {output} --threads {threads} 2> {log}"
+
+
+rule prepare:
+    input:
+        source="resources/{dataset}",
+    output:
+        data=directory("results/{dataset}/data"),
+        statistics="results/{dataset}/statistics.json",
+    log:
+        "logs/{dataset}/prepare.log",
+    conda:
+        "../envs/xmlc.yaml"
+    resources:
+        mem_mb=lambda wildcards, attempt: memory("prepare", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time("prepare", wildcards, attempt),
+    params:
+        code=lambda wildcards: code("prepare", wildcards),
+        entry=catalogued,
+        source=lambda wildcards: contents(Path("resources", wildcards.dataset)),
+        share=project.settings.validation_share,
+    message:
+        "Prepare {wildcards.dataset}"
+    shell:
+        "xmlc prepare {wildcards.dataset} --source {input.source} --out {output.data}"
+        " --statistics {output.statistics} --validation-share {params.share} 2> {log}"
+
+
+# Inference from samples of known distributions.
+rule simulate:
+    output:
+        "results/simulations/{paper}.json",
+    log:
+        "logs/simulations/{paper}.log",
+    conda:
+        "../envs/xmlc.yaml"
+    threads: project.settings.threads
+    resources:
+        mem_mb=lambda wildcards, attempt: memory("simulate", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time("simulate", wildcards, attempt),
+    params:
+        code=lambda wildcards: code("simulate", wildcards),
+    message:
+        "Simulate known distributions for {wildcards.paper}"
+    shell:
+        "xmlc simulate --threads {threads} --out {output} > {log} 2>&1"

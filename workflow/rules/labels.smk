@@ -1,0 +1,85 @@
+# Label sets: thresholds of labels, tuned on sparse probability estimates, and sets inferred instance by instance.
+# All threshold methods of a model, tuned on the validation estimates and evaluated on the test set. The records of the
+# methods are one output, a folder, because their names are known only where the model is.
+rule thresholds:
+    input:
+        data="results/{dataset}/data",
+        model="results/{dataset}/{model}/seed{seed}/80/model",
+        training="results/{dataset}/{model}/seed{seed}/80/train.json",
+        estimates="results/{dataset}/{model}/seed{seed}/80/spe",
+    output:
+        records=directory("results/{dataset}/{model}/seed{seed}/80/evaluation"),
+        thresholds=directory("results/{dataset}/{model}/seed{seed}/80/thresholds"),
+    log:
+        "logs/{dataset}/{model}/seed{seed}/80/thresholds.log",
+    conda:
+        "../envs/xmlc.yaml"
+    threads: lambda wildcards: threads(wildcards, most=2)
+    resources:
+        mem_mb=lambda wildcards, attempt: memory("thresholds", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time("thresholds", wildcards, attempt),
+    params:
+        code=lambda wildcards: code("thresholds", wildcards),
+        methods=lambda wildcards: jobs.threshold_methods(project, wildcards.model, wildcards.dataset),
+        extensions=extensions,
+    message:
+        "Tune thresholds on estimates of {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
+    shell:
+        "xmlc thresholds {params.methods} --data {input.data} --model {input.model} --training {input.training}"
+        " --estimates {input.estimates} {params.extensions:q} --threads {threads}"
+        " --thresholds {output.thresholds} --out {output.records} 2> {log}"
+
+
+# Methods that need no validation set, with the model of the whole training set.
+rule thresholds_without_validation:
+    input:
+        data="results/{dataset}/data",
+        model="results/{dataset}/{model}/seed{seed}/full/model",
+        training="results/{dataset}/{model}/seed{seed}/full/train.json",
+    output:
+        directory("results/{dataset}/{model}/seed{seed}/full/evaluation"),
+    log:
+        "logs/{dataset}/{model}/seed{seed}/full/thresholds.log",
+    conda:
+        "../envs/xmlc.yaml"
+    threads: lambda wildcards: threads(wildcards, most=2)
+    resources:
+        mem_mb=lambda wildcards, attempt: memory("thresholds", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time("thresholds", wildcards, attempt),
+    params:
+        code=lambda wildcards: code("thresholds", wildcards),
+        methods=lambda wildcards: jobs.unlabelled_methods(project, wildcards.model, wildcards.dataset),
+        floor=lambda wildcards: project.floor(wildcards.dataset),
+    message:
+        "Choose thresholds for {wildcards.model} on {wildcards.dataset} without validation, seed {wildcards.seed}"
+    shell:
+        "xmlc thresholds {params.methods} --data {input.data} --model {input.model} --training {input.training}"
+        " --floor {params.floor} --threads {threads} --out {output} 2> {log}"
+
+
+# All inference methods of a model: on the whole training set from its samples or marginals, which are drawn or estimated
+# once, on 80 % from the estimates that thresholds are tuned on.
+rule infer:
+    input:
+        data="results/{dataset}/data",
+        training="results/{dataset}/{model}/seed{seed}/{portion}/train.json",
+        basis=inferred_from,
+    output:
+        directory("results/{dataset}/{model}/seed{seed}/{portion}/inference"),
+    log:
+        "logs/{dataset}/{model}/seed{seed}/{portion}/infer.log",
+    conda:
+        "../envs/xmlc.yaml"
+    threads: lambda wildcards: threads(wildcards, most=4)
+    resources:
+        mem_mb=lambda wildcards, attempt: memory("infer", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time("infer", wildcards, attempt),
+    params:
+        code=lambda wildcards: code("infer", wildcards),
+        methods=lambda wildcards: jobs.inference_options(project, wildcards.model, wildcards.portion),
+        extensions=extensions,
+    message:
+        "Infer label sets by {wildcards.model} on {wildcards.dataset}, portion {wildcards.portion}, seed {wildcards.seed}"
+    shell:
+        "xmlc infer {params.methods} --data {input.data} --from {input.basis} --training {input.training}"
+        " {params.extensions:q} --threads {threads} --out {output} 2> {log}"

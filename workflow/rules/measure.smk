@@ -1,0 +1,127 @@
+# What is measured of models: rankings, estimates, forests by their trees, sweeps, streams.
+rule rank:
+    input:
+        data="results/{dataset}/data",
+        model="results/{dataset}/{model}/seed{seed}/full/model",
+        training="results/{dataset}/{model}/seed{seed}/full/train.json",
+    output:
+        "results/{dataset}/{model}/seed{seed}/full/ranking.json",
+    log:
+        "logs/{dataset}/{model}/seed{seed}/full/rank.log",
+    wildcard_constraints:
+        model=rf"(?!(?:{quick_models})/)(?:{jobs.one_of(project.models)})",  # `train_and_rank_...` ranks by these
+    conda:
+        "../envs/xmlc.yaml"
+    threads: lambda wildcards: threads(wildcards, most=4)
+    resources:
+        mem_mb=lambda wildcards, attempt: memory("rank", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time("rank", wildcards, attempt),
+    params:
+        code=lambda wildcards: code("rank", wildcards),
+        propensity=propensity,
+    message:
+        "Rank by {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
+    shell:
+        "xmlc rank --data {input.data} --model {input.model} --training {input.training} --propensity {params.propensity}"
+        " --threads {threads} --out {output} 2> {log}"
+
+
+# Sparse probability estimates: the waist between models and threshold methods.
+rule estimate:
+    input:
+        data="results/{dataset}/data",
+        model="results/{dataset}/{model}/seed{seed}/80/model",
+        training="results/{dataset}/{model}/seed{seed}/80/train.json",
+    output:
+        directory("results/{dataset}/{model}/seed{seed}/80/spe"),
+    log:
+        "logs/{dataset}/{model}/seed{seed}/80/estimate.log",
+    conda:
+        "../envs/xmlc.yaml"
+    threads: lambda wildcards: threads(wildcards, most=4)
+    resources:
+        mem_mb=lambda wildcards, attempt: memory("estimate", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time("estimate", wildcards, attempt),
+    params:
+        code=lambda wildcards: code("estimate", wildcards),
+        floor=lambda wildcards: project.floor(wildcards.dataset),
+    message:
+        "Estimate by {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
+    shell:
+        "xmlc estimate --data {input.data} --model {input.model} --training {input.training} --floor {params.floor}"
+        " --threads {threads} --out {output} 2> {log}"
+
+
+# Forests scored by their number of trees.
+rule forest:
+    input:
+        data="results/{dataset}/data",
+        model="results/{dataset}/{model}/seed{seed}/full/model",
+        training="results/{dataset}/{model}/seed{seed}/full/train.json",
+    output:
+        "results/{dataset}/{model}/seed{seed}/full/forest.json",
+    log:
+        "logs/{dataset}/{model}/seed{seed}/full/forest.log",
+    conda:
+        "../envs/xmlc.yaml"
+    threads: lambda wildcards: threads(wildcards, most=4)
+    resources:
+        mem_mb=lambda wildcards, attempt: memory("forest", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time("forest", wildcards, attempt),
+    params:
+        code=lambda wildcards: code("forest", wildcards),
+        sizes=lambda wildcards: options("--trees", project.ensemble_sizes(wildcards.model)),
+    message:
+        "Score {wildcards.model} by its trees on {wildcards.dataset}, seed {wildcards.seed}"
+    shell:
+        "xmlc forest --data {input.data} --model {input.model} --training {input.training} {params.sizes}"
+        " --threads {threads} --out {output} 2> {log}"
+
+
+# Models trained anew with several values of one hyperparameter.
+rule sweep:
+    input:
+        data="results/{dataset}/data",
+        training="results/{dataset}/{model}/seed{seed}/full/train.json",
+    output:
+        "results/{dataset}/{model}/seed{seed}/full/sweeps/{paper}/{sweep}.json",
+    log:
+        "logs/{dataset}/{model}/seed{seed}/full/sweep-{paper}-{sweep}.log",
+    conda:
+        "../envs/xmlc.yaml"
+    threads: threads
+    resources:
+        mem_mb=lambda wildcards, attempt: memory("sweep", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time("sweep", wildcards, attempt),
+    params:
+        code=lambda wildcards: code("sweep", wildcards),
+        sweep=lambda wildcards: project.sweep_options(wildcards.paper, wildcards.sweep, wildcards.dataset),
+    message:
+        "Sweep {wildcards.sweep} of {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
+    shell:
+        "xmlc sweep --data {input.data} --training {input.training} {params.sweep:q} --threads {threads}"
+        " --out {output} 2> {log}"
+
+
+# Models on a stream of the training set: each instance is predicted before it is learned.
+rule progressive:
+    input:
+        data="results/{dataset}/data",
+    output:
+        "results/{dataset}/{model}/seed{seed}/full/progressive.json",
+    log:
+        "logs/{dataset}/{model}/seed{seed}/full/progressive.log",
+    conda:
+        "../envs/xmlc.yaml"
+    resources:
+        mem_mb=lambda wildcards, attempt: memory("progressive", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time("progressive", wildcards, attempt),
+    params:
+        code=lambda wildcards: code("progressive", wildcards),
+        estimator=estimator,
+        hyperparameters=hyperparameters,
+    message:
+        "Stream {wildcards.dataset} to {wildcards.model}, seed {wildcards.seed}"
+    shell:
+        "xmlc progressive --data {input.data} --estimator {params.estimator:q} --name {wildcards.model}"
+        " --parameters {params.hyperparameters:q} --seed {wildcards.seed} --threads {threads} --out {output} 2> {log}"

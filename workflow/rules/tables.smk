@@ -1,0 +1,58 @@
+# Tables and figures, from records alone, where Snakemake was started.
+rule table:
+    input:
+        table_records,
+    output:
+        report(
+            "results/tables/{paper}/{table}.csv",
+            caption="../report/table.rst",
+            category="{paper}",
+            labels={"table": "{table}"},
+        ),
+        multiext("results/tables/{paper}/{table}", ".md", ".tex", ".made-of.json"),
+    log:
+        "logs/tables/{paper}/{table}.log",
+    localrule: True
+    conda:
+        "../envs/xmlc.yaml"
+    params:
+        code=lambda wildcards: plan.sources_of_table(project, wildcards.paper, wildcards.table),
+        caption=lambda wildcards: table_of(wildcards.table, wildcards.paper).caption,
+        published=paths.PUBLISHED,
+        suite=lambda wildcards: options("--suite", plan.suite_of_table(project, wildcards.paper, wildcards.table)),
+        titles=titles,
+        methods=method_order,
+        prefix=prefix,
+    message:
+        "Make {wildcards.table} of {wildcards.paper}"
+    shell:
+        "xmlc table {wildcards.table} --paper {wildcards.paper} --published {params.published}"
+        " {params.suite:q} {params.titles:q} {params.methods} {input} --out {params.prefix} > {log} 2>&1"
+
+
+rule figure:
+    input:
+        figure_records,
+    output:
+        report(
+            "results/figures/{paper}/{figure}.svg",
+            caption="../report/figure.rst",
+            category="{paper}",
+            labels={"figure": "{figure}"},
+        ),
+        multiext("results/figures/{paper}/{figure}", ".png", ".pdf"),
+    log:
+        "logs/figures/{paper}/{figure}.log",
+    localrule: True
+    conda:
+        "../envs/xmlc.yaml"
+    params:
+        code=lambda wildcards: plan.sources_of_figure(wildcards.paper),
+        titles=titles,
+        methods=method_order,
+        prefix=prefix,
+    message:
+        "Draw {wildcards.figure} of {wildcards.paper}"
+    shell:
+        "xmlc figure {wildcards.figure} --paper {wildcards.paper} {params.titles:q} {params.methods} {input}"
+        " --out {params.prefix} > {log} 2>&1"

@@ -1,0 +1,106 @@
+# Models: on the whole training set (portion `full`, for rankings) or on 80 % of it (portion `80`, for thresholds).
+# Models with the key `search` are trained with what it finds, and with the key `tuning` of config.yaml all with ranges.
+rule tune:
+    input:
+        data="results/{dataset}/data",
+        tuned=earlier_search,
+    output:
+        "results/{dataset}/tuning/{model}.yaml",
+    log:
+        "logs/{dataset}/tuning/{model}.log",
+    conda:
+        "../envs/xmlc.yaml"
+    threads: threads
+    resources:
+        mem_mb=lambda wildcards, attempt: memory("tune", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time("tune", wildcards, attempt),
+    params:
+        code=lambda wildcards: code("tune", wildcards),
+        estimator=estimator,
+        hyperparameters=hyperparameters,
+        search=lambda wildcards: project.search_options(wildcards.model, wildcards.dataset),
+        tuned=tuned,
+    message:
+        "Search hyperparameters of {wildcards.model} on {wildcards.dataset}"
+    shell:
+        "xmlc tune --data {input.data} --estimator {params.estimator:q} --parameters {params.hyperparameters:q}"
+        " {params.search:q} {params.tuned:q} --threads {threads} --out {output} 2> {log}"
+
+
+rule train:
+    input:
+        data="results/{dataset}/data",
+        tuned=search_result,
+        given=lambda wildcards: project.given(wildcards.model, wildcards.dataset, [wildcards.seed]),
+    output:
+        model=directory("results/{dataset}/{model}/seed{seed}/{portion}/model"),
+        record="results/{dataset}/{model}/seed{seed}/{portion}/train.json",
+    log:
+        "logs/{dataset}/{model}/seed{seed}/{portion}/train.log",
+    wildcard_constraints:
+        model=rf"(?!(?:{quick_models})/seed\d+/full/)(?:{jobs.one_of(project.models)})",  # the next rule trains these
+    conda:
+        "../envs/xmlc.yaml"
+    threads: threads
+    resources:
+        mem_mb=lambda wildcards, attempt: memory("train", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time("train", wildcards, attempt),
+    params:
+        code=lambda wildcards: code("train", wildcards),
+        part=lambda wildcards: {"full": "train", "80": "fit"}[wildcards.portion],
+        estimator=estimator,
+        hyperparameters=hyperparameters,
+        tuned=tuned,
+    message:
+        "Train {wildcards.model} on {wildcards.dataset}, portion {wildcards.portion}, seed {wildcards.seed}"
+    shell:
+        "xmlc train --data {input.data} --part {params.part} --estimator {params.estimator:q} --name {wildcards.model}"
+        " --parameters {params.hyperparameters:q} {params.tuned:q} --seed {wildcards.seed}"
+        " --threads {threads} --out {output.model} --record {output.record} 2> {log}"
+
+
+# The one batch: models with the key `quick` train in less time than two processes take to start, on a cluster two
+# Snakemakes more. All seeds of such a model are one job, and ranking is part of it. There is a rule for each list of
+# seeds that suites have, because the outputs of a rule are the same for all its jobs but for wildcards.
+for seeds, models in jobs.quick_models(project).items():
+
+    rule:
+        name:
+            f"train_and_rank_seeds_{'_'.join(map(str, seeds))}"
+        input:
+            data="results/{dataset}/data",
+            tuned=search_result,
+            given=lambda wildcards, seeds=seeds: project.given(wildcards.model, wildcards.dataset, seeds),
+        output:
+            model=directory(expand("results/{{dataset}}/{{model}}/seed{seed}/full/model", seed=seeds)),
+            record=expand("results/{{dataset}}/{{model}}/seed{seed}/full/train.json", seed=seeds),
+            ranking=expand("results/{{dataset}}/{{model}}/seed{seed}/full/ranking.json", seed=seeds),
+        log:
+            "logs/{dataset}/{model}/seeds/full/train_and_rank.log",
+        wildcard_constraints:
+            model=jobs.one_of(models),
+        conda:
+            "../envs/xmlc.yaml"
+        threads: threads
+        resources:
+            mem_mb=lambda wildcards, attempt: memory("train", wildcards, attempt),
+            runtime=lambda wildcards, attempt, seeds=seeds: time("train", wildcards, attempt, runs=len(seeds)),
+        params:
+            code=lambda wildcards: code("train", wildcards) + code("rank", wildcards),
+            estimator=estimator,
+            hyperparameters=hyperparameters,
+            tuned=tuned,
+            propensity=propensity,
+            seeds=options("--seed", seeds),
+            models=lambda wildcards, output: options("--out", output.model),
+            records=lambda wildcards, output: options("--record", output.record),
+            trained=lambda wildcards, output: options("--model", output.model) + options("--training", output.record),
+            rankings=lambda wildcards, output: options("--out", output.ranking),
+        message:
+            "Train and rank {wildcards.model} on {wildcards.dataset}, all seeds"
+        shell:
+            "xmlc train --data {input.data} --estimator {params.estimator:q} --name {wildcards.model}"
+            " --parameters {params.hyperparameters:q} {params.tuned:q} {params.seeds} {params.models} {params.records}"
+            " --threads {threads} 2> {log}"
+            " && xmlc rank --data {input.data} {params.trained} --propensity {params.propensity} {params.rankings}"
+            " --threads {threads} 2>> {log}"

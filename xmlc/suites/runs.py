@@ -1,0 +1,92 @@
+"""Begin and end of a run of the workflow in a folder: its configuration, leftovers of killed runs, what it made."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import sysconfig
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import remove_leftovers
+from xmlc.core.sources import PACKAGE
+from xmlc.suites import paths
+from xmlc.suites.project import Project
+from xmlc.suites.settings import read_config, remember
+from xmlc.suites.suite import CONFIG
+
+
+def read_project(config: Mapping[str, object]) -> Project:
+    """Read the configuration for a workflow; a mistake in it ends the run with one sentence."""
+    try:
+        if not os.environ.get("PYTHONPATH"):  # which goes before
+            check_installed(Path(PACKAGE.name), Path(sysconfig.get_path("purelib"), PACKAGE.name))
+        return Project.read(config)
+    except XmlcError as error:
+        sys.exit(f"xmlc: error: {error}")  # Snakemake shows other exceptions with the lines of this package
+
+
+def check_installed(clone: Path, installed: Path) -> None:
+    """Refuse to plan by the package of the folder, which Snakemake imports, where jobs run an installed copy of others.
+
+    Parameters
+    ----------
+    clone, installed : Path
+        Both packages, if they are there; an editable installation has no copy.
+
+    Raises
+    ------
+    XmlcError
+        Files differ.
+    """
+    for file in clone.rglob("*.py") if (installed / "__init__.py").is_file() else ():
+        copy = installed / file.relative_to(clone)
+        if not copy.is_file() or copy.read_bytes() != file.read_bytes():
+            raise XmlcError(
+                f"{file} differs from {copy}, which jobs would run; to run what is here: "
+                f"{shlex.quote(sys.executable)} -m pip install --editable ."
+            )
+
+
+def begin(config: Mapping[str, object], project: Project) -> None:
+    """Keep the settings of a run for `xmlc status`, and remove what killed runs left half-written.
+
+    Snakemake has locked the folder, so that no other run writes there.
+    """
+    file = CONFIG / "config.yaml"
+    usual = read_config(file) if file.is_file() else {}
+    options = {key: value for key, value in config.items() if value != usual.get(key)}
+    targets = [word for word in sys.argv[1:] if word in project.suites]
+    remember({**options, **({"papers": targets} if targets else {})})
+    for folder in paths.MADE:
+        sweep(folder)
+
+
+def sweep(folder: str | os.PathLike[str]) -> None:
+    """Remove, below a folder, what processes that have ended were writing or had replaced."""
+    for place, folders, _ in os.walk(folder):
+        kept = remove_leftovers(Path(place))
+        folders[:] = [name for name in folders if name not in kept]
+
+
+def made_by(project: Project) -> str:
+    """Name the folders of all tables and figures that are there, and how to look at them."""
+    suites = [name for name in project.suites if list(Path(paths.TABLES, name).glob("*.md"))]
+    lines = [f"tables:  xmlc show {paths.TABLES}/{name}/*.md" for name in suites]
+    lines += [f"figures: {paths.FIGURES}/{name}/" for name in suites if Path(paths.FIGURES, name).is_dir()]
+    return "\n".join([*lines, "all finished results on one page: make report"]) if lines else ""
+
+
+def datasets_left_out(project: Project, papers: Iterable[str], folder: Path = Path()) -> list[str]:
+    """Name the datasets of which there are records for tables of some papers, and which are not selected."""
+    pattern = paths.TRAINING.of(dataset="*", model="*", seed="*", portion="*")
+    trained = [found for file in folder.glob(pattern) if (found := paths.TRAINING.read(file.relative_to(folder)))]
+    of_own = {name for suite in project.suites.values() if suite.own for name in suite.datasets}
+    missing: set[str] = set()
+    for paper in papers:
+        suite = project.suites[paper]
+        names = {found["dataset"] for found in trained if found["model"] in suite.models and not suite.own}
+        missing |= names - of_own - {*project.datasets_of(paper)}
+    return sorted(missing)
