@@ -24,7 +24,7 @@ PIP  = "$(BIN)/python" -m pip install --no-compile --disable-pip-version-check -
 INSTALL = @echo 'Installing $(1) into $(ENV); pip writes to $(SAID)'; $(PIP) "$(1)" >$(SAID) 2>&1 || \
 	{ tail -n 15 $(SAID); echo 'pip failed; all that it said: $(SAID)'; exit 1; }
 
-.PHONY: env demo compare reference-tables reference accept five-seeds report bits test test-all bounds fuzz lint docs report-of-five-seeds release dist clean
+.PHONY: env demo compare reference-tables reference accept five-seeds report bits test test-all bounds test-rest fuzz lint docs report-of-five-seeds release dist clean
 # Two installations into one environment would disturb each other, and the targets use all cores themselves.
 .NOTPARALLEL:
 
@@ -46,9 +46,12 @@ $(KNOWN:%=$(ENV)/has-%): $(ENV)/has-%: $(ENV)/has-base
 	@touch $@
 
 # Small jobs finish sooner in parallel, on one thread each, than one after the other on all threads.
+# THREADS is for CI, which shows that the tables do not depend on it.
+THREADS ?= 1
+
 demo: $(ENV)/has-base
 	@PATH="$(BIN):$$PATH" xmlc compile config/demo.yaml --cores $(CORES)
-	@PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --config threads=1 -- demo
+	@PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --config threads=$(THREADS) -- demo
 	@PATH="$(BIN):$$PATH" xmlc show --brief results/tables/demo/table2.md
 	@PATH="$(BIN):$$PATH" xmlc fingerprint results/tables/demo
 
@@ -102,19 +105,22 @@ report: $(ENV)/has-base
 bits: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" python -m benchmarks bits --demo --cores $(CORES) $(DATA:%=--data %)
 
-# `test` omits slow tests, which check on whole runs what fast tests check in part; `test-all` and CI run all.
+# `test` omits slow tests, which check on whole runs what fast tests check in part; `test-all` runs all.
+PYTEST = PATH="$(BIN):$$PATH" python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
+
 test: $(ENV)/has-test
-	PATH="$(BIN):$$PATH" python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder -m "not slow" $(TESTS)
+	$(PYTEST) -m "not slow" $(TESTS)
 
 test-all: $(ENV)/has-test
-	PATH="$(BIN):$$PATH" python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder $(TESTS)
+	$(PYTEST) $(TESTS)
 
 # The fast tests that run kernels, with any index outside of an array an error. Checked kernels need a cache of their own.
-KERNELS = tests/kernels tests/models tests/thresholds tests/inference tests/metrics tests/data
-
+# `test-rest` runs all others: CI has run both, and so each test once, on the newest Python.
 bounds: $(ENV)/has-test
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/$(ENV)/checked-kernels" PATH="$(BIN):$$PATH" \
-		python -m pytest -p bounds -n $(CORES) --dist loadfile --no-loadscope-reorder -m "not slow" $(KERNELS)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/$(ENV)/checked-kernels" $(PYTEST) -p bounds -m "kernels and not slow"
+
+test-rest: $(ENV)/has-test
+	$(PYTEST) -m "slow or not kernels"
 
 # More mutated inputs than CI has time for: so many of each format; and all moments at which a run is killed.
 N ?= 100000

@@ -29,8 +29,8 @@ from xmlc.core.errors import XmlcError
 BITS = """Show that results are the same bits on any processor.
 
 Every estimator, threshold method, inference method, metric and synthetic dataset is computed as for this processor and
-as for others that it can imitate: without AVX-512, and without AVX and fused multiply-add. For each of them the output
-has one digest over all its arrays, and what differs. The exit status is 1 if anything does.
+as for the oldest that it can imitate, without AVX and fused multiply-add. For each of them the output has one digest
+over all its arrays, and what differs. The exit status is 1 if anything does.
 """
 
 

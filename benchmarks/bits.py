@@ -1,8 +1,8 @@
-"""The same bits on any processor: everything is computed as for several, and compared.
+"""The same bits on any processor: everything is computed as for this one and another, and compared.
 
-``python -m benchmarks.bits GROUP OUT [DATA]`` is one process of it: the pieces of one group, as for the processor that
-its environment says. It writes JSON: what depends on the processor, and for each piece its word and the digests of its
-parts.
+``python -m benchmarks.bits GROUP OUT [DATA ...]`` is one process of it: the pieces of one group, as for the processor
+that its environment says. It writes JSON: what depends on the processor, and for each piece its word and the digests of
+its parts.
 """
 
 from __future__ import annotations
@@ -134,28 +134,24 @@ def run_pieces_as(
         A process failed.
     """
     chosen = list(processors)
-    tasks: list[tuple[Processor, str, Path | None]] = []
-    for group in GROUPS:
-        tasks += [(processor, group, None) for processor in chosen]
-    for folder in folders:
-        tasks += [(processor, group, folder) for group in ON_ESTIMATORS for processor in chosen]
+    # Those of another processor first: they compile. Processes that did the same for two would wait for each other.
+    tasks = [(processor, group) for processor in reversed(chosen) for group in GROUPS]
 
-    def run(number: int) -> Processed:
-        processor, group, folder = tasks[number]
-        out = scratch / f"{number}.json"
-        given = [] if folder is None else [str(folder)]
-        command = [sys.executable, "-m", "benchmarks.bits", group, str(out), *given]
+    def run(task: tuple[Processor, str]) -> Processed:
+        processor, group = task
+        out = scratch / f"{processor.name}-{group}.json"
+        command = [sys.executable, "-m", "benchmarks.bits", group, str(out), *map(str, folders)]
         _run(command, processor, f"pieces of group {group}", None)
         content: Processed = read_json(out)
         return content
 
     with ThreadPoolExecutor(cores) as pool:
-        results = list(pool.map(run, range(len(tasks))))
+        results = dict(zip(tasks, pool.map(run, tasks), strict=True))
     found: dict[str, Processed] = {}
-    for (processor, _, source), result in zip(tasks, results, strict=True):
-        ending = "" if source is None else f" ({_name(source)})"
-        of_processor = found.setdefault(processor.name, {"witnesses": result["witnesses"], "pieces": {}})
-        of_processor["pieces"] |= {name + ending: piece for name, piece in result["pieces"].items()}
+    for processor in chosen:
+        of_groups = [results[processor, group] for group in GROUPS]
+        pieces = {name: piece for result in of_groups for name, piece in result["pieces"].items()}
+        found[processor.name] = {"witnesses": of_groups[0]["witnesses"], "pieces": pieces}
     return found
 
 
@@ -172,17 +168,21 @@ def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> d
     """
     if not Path("Snakefile").exists():
         raise XmlcError("no Snakefile here; the demo can be run from the project's own folder only")
-    found = {}
-    for processor in processors:
+    chosen = list(processors)
+
+    def run(processor: Processor) -> dict[str, Piece]:
         folder = scratch / f"demo-{processor.name}"
         folder.mkdir()
         for name in PROJECT:
             _copy(Path(name), folder / name)
         (folder / "xmlc").symlink_to(Path("xmlc").resolve())
-        command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--quiet", "all", "--", *_tables()]
+        own = str(max(1, cores // len(chosen)))
+        command = [sys.executable, "-m", "snakemake", "--cores", own, "--quiet", "all", "--", *_tables()]
         _run(command, processor, "the demo", folder)
-        found[processor.name] = demo_pieces(folder / "results" / "tables" / "demo")
-    return found
+        return demo_pieces(folder / "results" / "tables" / "demo")
+
+    with ThreadPoolExecutor(cores) as pool:
+        return dict(zip([processor.name for processor in chosen], pool.map(run, chosen), strict=True))
 
 
 def demo_pieces(folder: Path) -> dict[str, Piece]:
@@ -328,14 +328,17 @@ def differing_parts(one: Piece, other: Piece) -> Iterator[str]:
             yield name
 
 
-def main(group: str, out: str, folder: str | None = None) -> None:
-    """Compute one group in this process."""
+def main(group: str, out: str, *folders: str) -> None:
+    """Compute one group in this process, on the synthetic set and, of estimators, on prepared ones."""
     set_process_threads(1)
-    data = prepared_data(Path(folder)) if folder else synthetic_data()
     found: Processed = {"witnesses": witnesses(), "pieces": {}}
-    is_large = group == "linear" and data.Y.shape[1] > LINEAR_LABELS
-    for name, run in () if is_large else GROUPS[group].items():
-        found["pieces"][name] = as_piece(digest_of(run(data)))
+    sets = {"": synthetic_data()}
+    if group in ON_ESTIMATORS:
+        sets |= {f" ({_name(Path(folder))})": prepared_data(Path(folder)) for folder in folders}
+    for ending, data in sets.items():
+        is_large = group == "linear" and data.Y.shape[1] > LINEAR_LABELS
+        for name, run in () if is_large else GROUPS[group].items():
+            found["pieces"][name + ending] = as_piece(digest_of(run(data)))
     write_json(Path(out), found)
 
 

@@ -52,20 +52,9 @@ def _hwcaps(names: tuple[str, ...]) -> str:
 
 
 THIS = Processor("this", "this processor")
+# The one with the fewest instructions: a processor in between would have to differ from two that agree.
 IMITATED = {
     "x86_64": (
-        Processor(
-            "avx2",
-            "AVX2 and FMA, no AVX-512 (Haswell)",
-            {
-                "NUMBA_CPU_NAME": "haswell",
-                "NUMBA_CPU_FEATURES": "+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe,+popcnt,+sse4.2",
-                "NPY_DISABLE_CPU_FEATURES": NUMPY_512,
-                "OPENBLAS_CORETYPE": "Haswell",
-                "GLIBC_TUNABLES": _hwcaps(AVX512),
-            },
-            ("numba", "numpy"),
-        ),
         Processor(
             "sse2",
             "SSE only, no AVX, no FMA (the first x86-64)",

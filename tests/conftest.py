@@ -1,6 +1,7 @@
 """What all tests share: their order, small random data, and the mirror of real datasets; tests/support has the rest."""
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -11,8 +12,11 @@ settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
 
 pytest_plugins = ["needs"]
+TESTS = Path(__file__).parent
+KERNELS = {"kernels", "models", "thresholds", "inference", "metrics", "data"}  # rooms that have some
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by marks
 def pytest_collection_modifyitems(items):
     """Order the files so that several processes share the work well.
 
@@ -26,6 +30,9 @@ def pytest_collection_modifyitems(items):
         turns[file] = counts[file.parent]
         counts[file.parent] += 1
     items.sort(key=lambda item: (item.path.parent.name not in long, turns[item.path]))
+    for item in items:
+        if item.path.relative_to(TESTS).parts[0] in KERNELS:
+            item.add_marker("kernels")
 
 
 @pytest.fixture

@@ -75,6 +75,7 @@ def test_an_edited_kernel_runs_in_its_new_form_however_it_is_called(project):
         assert run(how) == (112 + number, 1)
 
 
+@pytest.mark.slow
 def test_comments_docstrings_and_domains_compile_nothing(project):
     folder, run = project
     assert run() == (112, 1)
@@ -87,6 +88,7 @@ def test_comments_docstrings_and_domains_compile_nothing(project):
     assert run() == (113, 1)
 
 
+@pytest.mark.slow
 def test_a_constant_counts_wherever_it_comes_from_and_a_file_without_kernels_does_not(project):
     folder, run = project
     assert run() == (112, 1)

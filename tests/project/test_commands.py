@@ -1,15 +1,13 @@
-"""Commands that README.md, config/README.md and the pages of docs/ give: each is run, or has a reason in `NOT_RUN`.
+"""Commands that README.md, config/README.md and the pages of docs/ give.
 
 An indented line is a command, and so is code in a sentence or a table that begins with make, snakemake, xmlc or the
-module of the benchmarks. The programs' own parsers read all of these. Of those that are run, .ci/run has those of make,
-and this file those of xmlc and snakemake, the latter as dry runs.
+module of the benchmarks. The programs' own parsers read all of these; those of xmlc that only look at results are run.
 """
 
 import os
 import re
 import shlex
 import subprocess
-import sys
 
 import click
 import numpy as np
@@ -29,19 +27,7 @@ from xmlc.suites.project import Project
 from xmlc.suites.settings import read_config
 
 PAGES = [ROOT / "README.md", ROOT / "config/README.md", *sorted((ROOT / "docs").glob("*.md"))]
-# By how a command begins.
-NOT_RUN = {
-    r"make (accept|five-seeds|release)\b": "accepts numbers, takes hours, or tags",
-    r"make fuzz\b": "tests/hostile with more inputs",
-    r"make test-all TESTS=|XMLC_MIRROR=": "the tests themselves",
-    r"snakemake (?!.*--cores)": "needs a cluster or a cloud, which tests/cluster imitates, or only names a target",
-    r"snakemake --cores 8 peers": "needs the extra `peers`",
-    r"python -m benchmarks ": "takes long; tests do it with small data",
-    r"xmlc (?!compare .|facts|fingerprint|report|status|verify)": "writes or takes long; tests do it with small data",
-    r"(\.|conda|git|pip) ": "the environment that tests run in",
-    r"(apptainer|docker) ": "tests/project/test_container.py reads their files",
-    r"(sbatch|squeue) ": "tests/cluster starts Slurm and submits jobs",
-}
+LOOK = re.compile(r"xmlc (compare .|facts|fingerprint|report|status|verify)")
 
 
 def commands_of(page):
@@ -60,24 +46,14 @@ MAKE, SNAKEMAKE, XMLC, BENCHMARKS = (
 )
 
 
-def to_run(lines):
-    return [line for line in lines if not any(re.match(beginning, line) for beginning in NOT_RUN)]
-
-
 def words_of(line):
     """Return the arguments of a command; folders that are left to the reader are one of the test's."""
     return shlex.split(re.sub(r"<[^>]*>|/data/xmlc", "mirror", line))[1:]
 
 
-def test_each_command_is_run_or_has_a_reason():
-    assert min(len(MAKE), len(to_run(SNAKEMAKE)), len(XMLC)) > 15
-    of_ci = re.findall(r"^(?:stranger )?make (\S+)", (ROOT / ".ci/run").read_text(), re.MULTILINE)
-    assert [line for line in to_run(MAKE) if line.split()[1] not in of_ci] == []
-    assert to_run({*LINES} - {*MAKE, *SNAKEMAKE, *XMLC}) == []
-
-
 def test_make_knows_what_it_is_asked_for():
     environment = {"PATH": os.environ["PATH"]}  # without the variables of a make that runs the tests
+    assert min(len(MAKE), len(SNAKEMAKE), len(XMLC)) > 15
     for line in MAKE:
         command = ["make", "--dry-run", *words_of(line)]
         done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
@@ -110,7 +86,7 @@ def test_snakemake_knows_what_it_is_asked_for():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """The project with a mirror of all datasets, a finished table, the demo's accepted ones, and a model."""
+    """The project with a finished table, the demo's accepted ones, and a model."""
     folder = tmp_path_factory.mktemp("a project")
     (folder / "results/tables").mkdir(parents=True)
     for name in ("Snakefile", "config", "workflow", "profiles", "results/published", "results/reference"):
@@ -118,26 +94,14 @@ def folder(tmp_path_factory):
     for name in ("results/tables/demo", "OLD", "NEW"):
         (folder / name).symlink_to(ROOT / "results/reference/demo")
     make_table(folder, "table1", write(folder / "results/yeast/rankings", [ranking() | {"passport": passport()}]))
-    for name in ("my-set", "tib-core-26k", *yaml.safe_load((ROOT / "config/datasets.yaml").read_text())):
-        (folder / "mirror" / name).mkdir(parents=True)
-        for part in ("train", "test"):
-            (folder / f"mirror/{name}/{part}.txt").write_text("1 1 1\n0 0:1\n")
     with atomic_folder(folder / "results/demo/plt/seed0/full/model") as model:
         np.save(model / "weights.npy", np.arange(3))
     write_record(folder / "resources/yeast/record.json", {"a": 1})
     return folder
 
 
-@pytest.mark.parametrize("line", to_run(XMLC))
+@pytest.mark.parametrize("line", [line for line in XMLC if LOOK.match(line)])
 def test_xmlc_runs(line, folder, monkeypatch):
     monkeypatch.chdir(folder)
     done = CliRunner().invoke(group, words_of(line), catch_exceptions=False)
     assert done.exit_code == (1 if "status" in line else 0), done.output  # 1: much is missing
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("line", to_run(SNAKEMAKE))
-def test_snakemake_plans(line, folder):
-    command = [sys.executable, "-m", "snakemake", "--dry-run", *words_of(line)]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr

@@ -137,16 +137,6 @@ def test_what_departs_has_a_line_and_what_follows_has_none(paper):
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_a_line_says_what_is_printed_where_what_is_done_and_why(paper):
-    known = choices(paper)
-    for key, _, (printed, *others) in lines(paper):
-        assert f"({known[key]['where']})" in printed, f"{key}: expected the place as in choices.yaml"
-        here, why = others
-        assert here.strip(), key
-        assert why.strip(), key
-
-
-@pytest.mark.parametrize("paper", PAPERS)
 def test_a_choice_that_no_setting_has_is_shown_by_a_test(paper):
     for key, choice in choices(paper).items():
         if "shown_by" in choice:

@@ -17,6 +17,7 @@ runpy.run_path(sys.argv[1], run_name="__main__")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_an_example_prints_what_the_site_shows(script, tmp_path):
     output = ROOT / f"examples/output/{script.stem}.txt"

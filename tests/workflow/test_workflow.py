@@ -8,6 +8,8 @@ from project_copy import finished_demo
 from xmlc.core.files import read_json
 from xmlc.data.writer import save_repository
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
@@ -83,7 +85,6 @@ def test_a_bad_line_stops_the_run_and_leaves_nothing(finished, multilabel):
     assert finished.planned(data, *settings) == {"download": 1, "prepare": 1}
 
 
-@pytest.mark.slow
 def test_an_edited_record_and_damaged_data_are_refused_named_and_made_again(finished):
     before, record = finished.tables(), finished.folder / "results/demo/plt/seed0/full/ranking.json"
     table, array = (
