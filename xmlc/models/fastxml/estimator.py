@@ -10,7 +10,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
 from xmlc.kernels.arrays import borrowed, copy_into
 from xmlc.kernels.csr import KernelCSR, kernel_csr
-from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters, hyperparameters
+from xmlc.kernels.estimator import InvalidParameterError, hyperparameters
 from xmlc.kernels.sums import sparse_dot
 from xmlc.metrics.ranking import propensities
 from xmlc.models._averages import Reached
@@ -175,9 +175,6 @@ class FastXML(AveragedForest):
                     f"FastXML: propensity_a={self.propensity_a}, propensity_b={self.propensity_b}: labels would weigh "
                     f"up to {self.label_weights_.max():g}; expected at most {LARGEST_GAIN:g} in all: lower them"
                 )
-
-    def _check_hyperparameters(self) -> None:
-        check_hyperparameters(self)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         arrays, meta = super()._state()

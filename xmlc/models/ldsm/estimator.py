@@ -12,7 +12,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
 from xmlc.kernels import elementwise
 from xmlc.kernels.csr import KernelCSR, kernel_csr
-from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
+from xmlc.kernels.estimator import hyperparameters
 from xmlc.models._averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
 from xmlc.models.domains import ldsm
@@ -151,9 +151,6 @@ class LdSM(AveragedForest):
     gamma: float = 0.0001
     random_state: int = 0
     n_jobs: int | None = None
-
-    def _check_hyperparameters(self) -> None:
-        check_hyperparameters(self)
 
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array) -> MultiwayForest:
         check_dense_size(self.optimizer, X.shape)
