@@ -62,7 +62,7 @@ WHOLE = {
     "(self.decrements_ > TOLERANCE).sum()", "training.sum()", "counts.sum(axis=0, dtype=np.int64)",
     "sum((array.nbytes for array in (*arrays, self.label_starts_, self.labels_)))",
     "np.where(numbers >= 0, starts[numbers + 1] - starts[numbers], 0).sum(axis=1)", "counts.sum()",
-    "np.minimum(n_each, self.n_labels_).sum()", "inner_products.sum()", "going.sum()",
+    "np.minimum(n_each, self.n_labels_).sum()", "inner_products.sum()",
     "(nonzeros * degrees).sum()",
     "cost[group].sum()", "(self.label >= 0).sum()", "sum((unit.side > 0 for unit in self.units))",
     "sum((unit.side < 0 for unit in self.units))", "sum((part.nodes for part in below))", "sum(won)",
