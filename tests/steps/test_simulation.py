@@ -106,17 +106,6 @@ def test_draws_are_those_of_their_streams():
     assert (drawn.Y.toarray() == twin).all()
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_draws_have_the_exact_distribution(model):
-    conditionals = MODELS[model](6)
-    y = draw(conditionals, 40_000, 1, seed=0, stream=0).Y.toarray()
-    sizes = y.sum(axis=1)
-    truth = exact_labels_by_size(conditionals)
-    observed = np.array([[np.mean(y[:, i] & (sizes == s)) for s in truth.sizes] for i in range(6)])
-    assert np.abs(observed - truth.P[0]).max() < 4 * np.sqrt(0.25 / 40_000)
-    assert abs(np.mean(sizes == 0) - truth.p_empty[0]) < 4 * np.sqrt(0.25 / 40_000)
-
-
 @pytest.fixture(scope="module")
 def simulated():
     return simulate(seed=1, n_trials=20, sample_sizes=SIZES, m=25, n_jobs=1)
