@@ -6,12 +6,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from xmlc.data.archives import unpack
 from command_line import run
 from page_cases import PAPER, make_table, passport, small_run, step
 from report_cases import ranking, write
 
 from xmlc.core.checksums import stamped
+from xmlc.data.archives import unpack
 from xmlc.numbers.made_of import finished_tables
 from xmlc.report.contributed import with_contributed
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from claim_cases import decided
 from record_cases import search, statistics
 from record_files import as_record, save
 from report_cases import ranking
@@ -47,12 +48,6 @@ def searched(tmp_path):
         return [SearchRecord.read(tmp_path / "search.yaml")]
 
     return make
-
-
-def decided(claim, records):
-    """Effect and verdict of a claim."""
-    outcome = claim.outcome(records)
-    return pytest.approx(outcome.effect.mean, nan_ok=True), outcome.word
 
 
 def test_rankings_beside_one_versus_rest():
