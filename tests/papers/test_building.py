@@ -25,7 +25,7 @@ from xmlc.suites.planned import INFERRED, RANKINGS, SEARCHES, SIMULATIONS, STATI
 
 @pytest.fixture
 def build(tmp_path):
-    searched = {"plt": {"tuning": {"arity": [2, 16]}}}
+    searched = {"plt": {"search": {"ranges": {"arity": [2, 16]}}}}
     return lambda name, records, paper="plt2016": build_from(tmp_path, name, paper, records, models=searched)
 
 

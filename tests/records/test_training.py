@@ -8,7 +8,7 @@ from record_files import RecordFile, check_round_trip
 from xmlc.core.checksums import stamped
 from xmlc.core.errors import XmlcError
 from xmlc.records.training import SearchRecord, TrainingRecord
-from xmlc.steps.tuning.journal import write_result
+from xmlc.steps.tuning.result import write_result
 
 CONTENT = training(tuning={"method": "random", "budget": 30, "seed": 0, "p@1": 0.75})
 

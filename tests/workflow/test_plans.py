@@ -79,7 +79,7 @@ def test_thresholds_of_a_model_are_one_job_where_they_are_configured(project):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["demo", "--config", "mirorr=x"], "unknown key 'mirorr', expected mirror"),
+        (["demo", "--config", "mirorr=x"], "unknown key: found 'mirorr', expected mirror"),
         (["--config", "papers=[]"], "papers names none, so nothing is planned; name some of"),
     ],
 )

@@ -6,28 +6,40 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-import jsonschema
+from msgspec import Meta
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import sha256
-from xmlc.core.schemas import broken, read_yaml
+from xmlc.core.schemas import converted, read_yaml
 
-SCHEMA = Path(__file__).parent / "datasets.schema.yaml"
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 RESERVED = ("manual", "digests")  # folders beside the datasets' own
+PARTS = ("train", "test")
 SOURCES = ("drive", "url", "urls", "source")
 #: Files of one part in formats that have more than one.
 SEVERAL_FILES = {"repository-two-files": 2, "npz": 2, "coordinates": 5}
+
+Count = Annotated[int, Meta(ge=1, le=2**31 - 1)]
+Average = Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)]  # as it stands in the file
+FileName = Annotated[
+    str,
+    Meta(
+        pattern=r"^(?!source\.json$)[^./\\][^/\\]*$",
+        description="a file name without a folder, not starting with a dot",
+    ),
+]
+FileNames = Annotated[list[FileName], Meta(min_length=1, max_length=5)]  # in the file one may stand without a list
+Url = Annotated[str, Meta(pattern="^https?://", description="an address that starts with http:// or https://")]
 
 
 class SplitFiles(TypedDict):
     """How one data file is cut: ``train`` and ``test``, files of row numbers from 1, and which column, from 0."""
 
-    train: str
-    test: str
-    column: NotRequired[int]
+    train: FileName
+    test: FileName
+    column: NotRequired[Annotated[int, Meta(ge=0)]]
 
 
 class Layout(TypedDict):
@@ -56,20 +68,88 @@ class FileFacts(TypedDict):
 class PublishedCounts(TypedDict):
     """Printed sizes of a dataset: counts, averages over training instances and labels, and their source."""
 
-    n_train: NotRequired[int]
-    n_test: NotRequired[int]
-    d: NotRequired[int]
-    m: NotRequired[int]
-    labels_per_instance: NotRequired[float]
-    instances_per_label: NotRequired[float]
+    n_train: NotRequired[Count]
+    n_test: NotRequired[Count]
+    d: NotRequired[Count]
+    m: NotRequired[Count]
+    labels_per_instance: NotRequired[Average]
+    instances_per_label: NotRequired[Average]
     source: str
+
+
+class Split(TypedDict):
+    """Whether a paper's split is known to be that of an entry, and from what."""
+
+    same: bool
+    evidence: Annotated[str, Meta(min_length=20, description="what that is known from")]
+
+
+class Synthetic(TypedDict):
+    """Parameters of `xmlc synth`, see `xmlc.data.synthetic.making.KINDS`."""
+
+    kind: NotRequired[Literal["labels", "objects", "texts"]]
+    n_train: Count
+    n_test: Count
+    n_features: Count
+    n_labels: Count
+    labels_per_instance: NotRequired[Average]
+    nonzeros: NotRequired[Count]
+    seed: NotRequired[Annotated[int, Meta(ge=0, le=2**32 - 1)]]
+    posteriors: NotRequired[bool]
 
 
 class Address(TypedDict):
     """Address of a file in a git repository, and the id of its content there, which what is fetched must have."""
 
-    url: str
-    blob: str
+    url: Url
+    blob: Annotated[str, Meta(pattern="^[0-9a-f]{40}$", description="git's id of the content")]
+
+
+class Place(TypedDict, total=False):
+    """Where the files of a dataset are, and how they are read."""
+
+    drive: Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{10,}$", description="the id of an archive on Google Drive")]
+    url: Url
+    urls: Annotated[dict[FileName, Url | Address], Meta(min_length=1, description="addresses by file name")]
+    format: Literal["repository", "repository-two-files", "npz", "arff", "svmlight", "libsvm", "vw", "coordinates"]
+    zero_based: bool
+    labels: FileName
+    split_files: SplitFiles
+
+
+class Alternative(Place):
+    """The same data elsewhere or in other files."""
+
+    train: FileNames
+    test: FileNames
+
+
+class Entry(Place, total=False):
+    """An entry as it stands in the file; config/README.md says what the keys mean to users."""
+
+    train: FileNames
+    test: FileNames
+    source: Literal["mirror"]
+    alternatives: list[Alternative]
+    propensity: Annotated[
+        tuple[Annotated[float, Meta(ge=0)], Annotated[float, Meta(gt=0)]],
+        Meta(description="A and B of the propensities, such as [0.55, 1.5]: A at least 0, B above 0"),
+    ]
+    homepage: str
+    licence: str
+    published: PublishedCounts
+    splits: dict[str, Split]
+    synthetic: Synthetic
+
+
+EntryName = Annotated[
+    str,
+    Meta(
+        pattern=rf"^(?!({'|'.join(RESERVED)})$){NAME.pattern}$",
+        description="lower-case letters, digits, '.', '_' and '-', a letter or digit first, not manual or digests",
+    ),
+]
+Catalogue = Annotated[dict[EntryName, Entry], Meta(description="a mapping from dataset names to entries")]
 
 
 @dataclass(frozen=True)
@@ -96,7 +176,7 @@ class Dataset:
     published: PublishedCounts | None = None
     #: By paper. It says how printed numbers are judged, and nothing about the data, so
     #: the entry's text lacks it.
-    splits: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    splits: Mapping[str, Split] = field(default_factory=dict, repr=False)
     #: A and B of the propensities; None for those that go with the name. The data do not depend on it, nor the text.
     propensity: tuple[float, float] | None = field(default=None, repr=False)
     #: Parameters of `xmlc synth`, see `xmlc.data.synthetic.making.KINDS`.
@@ -149,7 +229,7 @@ def load_catalogue(path: str | Path | None) -> dict[str, Dataset]:
     Raises
     ------
     XmlcError
-        The file does not exist, is not YAML, breaks the schema or contradicts itself; the message names entry and key.
+        The file does not exist, is not YAML, does not fit or contradicts itself; the message names entry and key.
     """
     if path is None:
         return {}
@@ -157,12 +237,11 @@ def load_catalogue(path: str | Path | None) -> dict[str, Dataset]:
     if not path.is_file():
         raise XmlcError(f"{path}: no such catalogue of datasets")
     content: Any = read_yaml(path) or {}
-    schema: Any = read_yaml(SCHEMA)
-    validator = jsonschema.Draft202012Validator(schema)
-    problems = [_explain(error) for error in sorted(validator.iter_errors(content), key=_place)]
-    catalogue = {} if problems else {name: _entry(name, values) for name, values in content.items()}
-    for entry in catalogue.values():
-        problems += [f"{entry.name}: {text}" for text in _contradictions(entry)]
+    if isinstance(content, dict):
+        content = {name: _with_lists(entry) for name, entry in content.items()}
+    entries = converted(content, Catalogue, str(path))
+    catalogue = {name: _entry(name, values) for name, values in entries.items()}
+    problems = [f"{entry.name}: {text}" for entry in catalogue.values() for text in _contradictions(entry)]
     if problems:
         raise XmlcError("\n".join(f"{path}: {problem}" for problem in problems))
     return catalogue
@@ -191,21 +270,26 @@ def file_facts(folder: Path) -> dict[str, FileFacts]:
 
 
 def _entry(name: str, values: Mapping[str, Any]) -> Dataset:
-    """Return an entry as it stands in the file, which the schema has checked."""
+    """Return the entry of a name."""
     given = {key: value for key, value in values.items() if key not in (*SOURCES, "alternatives")}
-    given |= {"propensity": tuple(values["propensity"])} if "propensity" in values else {}
-    given |= {part: _names(values[part]) for part in ("train", "test") if part in values}
+    given |= {part: tuple(values[part]) for part in PARTS if part in values}
     sources = tuple((kind, values[kind]) for kind in SOURCES if kind in values)
     others = tuple(_entry(name, other) for other in values.get("alternatives", ()))
     return Dataset(name, sources=sources, alternatives=others, **given)
 
 
-def _names(value: str | list[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
+def _with_lists(entry: Any) -> Any:
+    """Put the name of a part's only file into a list."""
+    if not isinstance(entry, dict):
+        return entry
+    listed = {part: [entry[part]] for part in PARTS if isinstance(entry.get(part), str)}
+    if isinstance(others := entry.get("alternatives"), list):
+        listed["alternatives"] = list(map(_with_lists, others))
+    return entry | listed
 
 
 def _contradictions(entry: Dataset) -> list[str]:
-    """Name keys that do not go together; the schema cannot."""
+    """Name keys that do not go together; types cannot."""
     found = []
     names = SEVERAL_FILES.get(entry.format, 1)
     for part, files in (("train", entry.train), ("test", entry.test)):
@@ -223,14 +307,5 @@ def _contradictions(entry: Dataset) -> list[str]:
     if entry.synthetic and (entry.sources or entry.alternatives):
         found.append("synthetic: a set is either made or fetched")
     for number, other in enumerate(entry.alternatives):
-        found += [f"alternatives.{number}: {text}" for text in _contradictions(other)]
+        found += [f"alternatives[{number}]: {text}" for text in _contradictions(other)]
     return found
-
-
-def _place(error: jsonschema.ValidationError) -> list[str]:
-    return [str(key) for key in error.absolute_path]
-
-
-def _explain(error: jsonschema.ValidationError) -> str:
-    """Word an error of the schema: place, value found, value expected."""
-    return f"{'.'.join(_place(error)) or 'top level'}: {broken(error)}"

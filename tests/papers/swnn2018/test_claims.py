@@ -10,7 +10,7 @@ from report_cases import ranking
 from xmlc.papers.swnn2018 import claims
 from xmlc.records.statistics import Statistics
 from xmlc.records.training import SearchRecord
-from xmlc.steps.tuning.journal import write_result
+from xmlc.steps.tuning.result import write_result
 
 SEEDS = (0, 1, 2)
 OF_P1 = (1 + 1 / 3 + 1 / 5) / 3  # the mean of P@1, P@3 and P@5 of these records, as a share of P@1

@@ -16,7 +16,7 @@ from xmlc.records.base import Portion
 from xmlc.records.training import Search, SearchRecord, TrainingRecord
 from xmlc.steps.subject import description
 from xmlc.steps.timed import fit_timed, training_costs
-from xmlc.steps.tuning.journal import read_result
+from xmlc.steps.tuning.result import read_result
 
 PORTIONS: dict[str, Portion] = {"train": "full", "fit": "80"}
 
