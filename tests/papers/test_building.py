@@ -1,7 +1,6 @@
 """Tables of every paper, built from records; of several kinds of record, each need gets its own."""
 
 import pytest
-import yaml
 from built_tables import build_from
 from record_cases import search, simulation, statistics
 from report_cases import (
@@ -16,7 +15,6 @@ from report_cases import (
     write,
 )
 
-from xmlc.core.checksums import stamped
 from xmlc.core.errors import XmlcError
 from xmlc.papers import COMMON, every_table
 from xmlc.papers.building import read_needs
@@ -68,9 +66,7 @@ def build_table_of(name, build, paper):
 
 @pytest.fixture
 def files(tmp_path):
-    paths = write(tmp_path, [inference(), ranking(), simulation(), statistics()])
-    (tmp_path / "search.yaml").write_text(yaml.safe_dump(stamped(search())))
-    return [*paths, tmp_path / "search.yaml"]
+    return write(tmp_path, [inference(), ranking(), simulation(), statistics(), search()])
 
 
 def test_each_need_gets_the_files_of_its_kind(files):

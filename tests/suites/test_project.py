@@ -140,7 +140,7 @@ def test_a_name_is_one_model_with_one_search(tmp_path):
 
 STAGES, RANGES = [[{"arity": 2}, {"arity": 4}]], {"lam": {"high": 1, "low": 0.1}}
 ALWAYS = {"always": True, "stages": STAGES}
-RESULT = "results/{}/tuning/{}.yaml".format
+RESULT = "results/{}/tuning/{}.json".format
 RANDOM = {"tuning": {"method": "random", "budget": "5"}}
 
 

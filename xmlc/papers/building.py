@@ -22,7 +22,6 @@ from xmlc.papers.table import Table
 from xmlc.records.base import ExperimentRecord, RecordFile, check_header, parsed
 from xmlc.records.statistics import Statistics
 from xmlc.records.step import StepRecord
-from xmlc.records.training import SearchRecord
 from xmlc.suites.planned import Declared, Where
 from xmlc.suites.suite import read_suite
 
@@ -156,8 +155,6 @@ def read_record(path: Path) -> RecordFile:
     XmlcError
         It is not readable, of no kind, or lacks something.
     """
-    if path.suffix == ".yaml":
-        return SearchRecord.read(path)
     content = parsed(path, "record")
     if isinstance(content, dict) and "kind" not in content and "train" in content:
         return Statistics.of(path, content)
@@ -173,7 +170,7 @@ def kinds() -> dict[str, type[RecordFile]]:
     return {one.KIND: one for one in parts if isinstance(one, type) and issubclass(one, RecordFile) and one.KIND}
 
 
-CLASSES: dict[str, type[RecordFile]] = {"statistics": Statistics, "search": SearchRecord, "step": StepRecord}
+CLASSES: dict[str, type[RecordFile]] = {"statistics": Statistics, "step": StepRecord}
 
 
 def choose(need: Where, sources: Sequence[Source], needed: bool = True) -> list[Source]:

@@ -3,13 +3,13 @@
 import json
 
 import pytest
-import yaml
 from command_line import call
 from search_cases import SEARCHES, what
 from small_data import prepare_tiny
 
 from xmlc.cli.steps.tune import command as tune_command
 from xmlc.cli.steps.tune import program
+from xmlc.core.files import read_json
 from xmlc.models import PLT
 from xmlc.steps.tuning.journal import Journal, journal_of
 
@@ -84,15 +84,15 @@ def data(tmp_path_factory):
 
 def tune(data, out, *arguments):
     call(tune_command, "--data", data, "--estimator", "plt", "--out", out, *arguments)
-    return what(yaml.safe_load(out.read_text()))
+    return what(read_json(out))
 
 
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_search_that_was_killed_goes_on_behind_its_last_trial(data, tmp_path, trained, name):
-    expected = tune(data, tmp_path / "whole.yaml", *SEARCHES[name])
+    expected = tune(data, tmp_path / "whole.json", *SEARCHES[name])
     every = list(trained)
     assert len(every) == 5
-    out = tmp_path / "killed.yaml"
+    out = tmp_path / "killed.json"
     trained.clear()
     trained.most = 3
     with pytest.raises(Killed):
@@ -106,7 +106,7 @@ def test_a_search_that_was_killed_goes_on_behind_its_last_trial(data, tmp_path, 
 
 
 def test_trials_of_another_search_are_trained_again(data, tmp_path, trained):
-    out = tmp_path / "r.yaml"
+    out = tmp_path / "r.json"
     trained.most = 2
     with pytest.raises(Killed):
         tune(data, out, *SEARCHES["stages"])

@@ -5,14 +5,13 @@ import json
 
 import numpy as np
 import pytest
-import yaml
 from command_line import call
 from search_cases import EACH, FIRST, GIVEN, SPACE, trials_of
 from small_data import prepare_tiny
 
 from xmlc.cli.steps.tune import command as tune_command
-from xmlc.core.checksums import stamped
 from xmlc.core.errors import XmlcError
+from xmlc.core.files import read_json
 from xmlc.data.prepared import Prepared
 from xmlc.metrics import precision_at_k
 from xmlc.models import PLT, SparseWeightedNearestNeighbors
@@ -33,8 +32,8 @@ def test_trials_take_a_sample_of_each_part_and_their_own_values(data, tmp_path, 
     stages = [[{"gamma": 0.1}, {"gamma": 1}], [{"epochs": 2}]]
     search = ("--stages", json.dumps(stages), "--in-trials", '{"arity": 4}', "--sample")
     common = ("--data", data, "--estimator", "plt", "--parameters", '{"lam": 0.001, "arity": 2}', "--threads", 2)
-    call(tune_command, *common, *search, "--out", tmp_path / "r.yaml")
-    result = yaml.safe_load((tmp_path / "r.yaml").read_text())
+    call(tune_command, *common, *search, "--out", tmp_path / "r.json")
+    result = read_json(tmp_path / "r.json")
     assert (result["method"], result["budget"], result["space"]) == ("auto", 3, stages)
     assert result["at_most"] == {"fitted": 50, "validated": 11}
     assert result["fixed"] == {"lam": 0.001, "arity": 4}
@@ -86,11 +85,11 @@ def test_the_average_number_of_labels_is_rounded_and_at_least_one(mean, expected
 
 def tune_stages(data, out, *arguments):
     call(tune_command, "--data", data, "--estimator", "swnn", "--out", out, *arguments)
-    return yaml.safe_load(out.read_text())
+    return read_json(out)
 
 
 def test_the_command_tries_the_stages(data, tmp_path):
-    result = tune_stages(data, tmp_path / "r.yaml", "--stages", json.dumps(STAGES), "--parameters", '{"beta": 1}')
+    result = tune_stages(data, tmp_path / "r.json", "--stages", json.dumps(STAGES), "--parameters", '{"beta": 1}')
     prepared = Prepared(data)
     average = max(1, int(prepared.meta["labels_per_instance"] + 0.5))
     assert (result["method"], result["budget"], result["space"]) == ("stages", len(result["trials"]), STAGES)
@@ -103,7 +102,7 @@ def test_the_command_tries_the_stages(data, tmp_path):
 
 
 def test_trials_over_splits_have_paired_errors_by_instance(data, tmp_path):
-    result = tune_stages(data, tmp_path / "r.yaml", "--stages", json.dumps(STAGES), "--splits", 3)
+    result = tune_stages(data, tmp_path / "r.json", "--stages", json.dumps(STAGES), "--splits", 3)
     trials, splits = result["trials"], [Prepared(data, run) for run in range(3)]
     validated = np.concatenate([np.flatnonzero(~split.split) for split in splits])
     scores = []  # of each trial, split and instance
@@ -131,34 +130,29 @@ def test_trials_over_splits_have_paired_errors_by_instance(data, tmp_path):
     assert result["at_most"] == {"fitted": None, "validated": MOST_VALIDATED}
 
 
-def test_a_search_begins_with_the_best_of_another_and_says_where_it_stays_below(data, tmp_path):
-    before, after = tmp_path / "before.yaml", tmp_path / "after.yaml"
-    bar = tune_stages(data, before, "--stages", '[[{"S": 9, "alpha": 1.0}]]')["best"]["p@1"]
+def test_a_search_begins_with_the_best_of_another(data, tmp_path):
+    before, after = tmp_path / "before.json", tmp_path / "after.json"
+    tune_stages(data, before, "--stages", '[[{"S": 9, "alpha": 1.0}]]')
     search = ("--data", data, "--estimator", "swnn", "--stages", '[[{"S": 1}]]', "--tuned", before, "--out", after)
-    assert "warning" not in call(tune_command, *search)
-    result = yaml.safe_load(after.read_text())
+    call(tune_command, *search)
+    result = read_json(after)
     trials = [trial["hyperparameters"] for trial in result["trials"]]
     assert trials == [{"S": 9, "alpha": 1.0}, {"S": 1, "alpha": 1.0}]
-    assert result["after"] == {"search": str(before), "p@1": bar}
-    edited = yaml.safe_load(before.read_text())
-    edited["best"]["p@1"] = 1.0
-    before.write_text(yaml.safe_dump(stamped(edited)))
-    said = call(tune_command, *search)
-    assert f"best of 2 trials has P@1 {result['best']['p@1']:.4f} on validation, less than 1.0000" in said
+    assert result["after"] == str(before)
 
 
 def test_refusals_before_anything_is_trained(data, tmp_path):
     with pytest.raises(XmlcError, match="swnn has no hyperparameter gamma"):
-        tune_stages(data, tmp_path / "r.yaml", "--stages", '[[{"gamma": 1}]]')
+        tune_stages(data, tmp_path / "r.json", "--stages", '[[{"gamma": 1}]]')
     for both in ((), ("--stages", "[[]]", "--space", "{}")):
         with pytest.raises(XmlcError, match=r"--space.*--stages"):
-            tune_stages(data, tmp_path / "r.yaml", *both)
+            tune_stages(data, tmp_path / "r.json", *both)
     for text in ("[[", "[]", "[[]]", "{}", "[{}]", '[[{"S": 1}], []]', "[[1]]", "[[{}]]"):
         with pytest.raises(XmlcError, match="--stages: "):
-            tune_stages(data, tmp_path / "r.yaml", "--stages", text)
+            tune_stages(data, tmp_path / "r.json", "--stages", text)
     with pytest.raises(XmlcError, match="--tuned goes before trials in stages"):
-        tune_stages(data, tmp_path / "r.yaml", "--space", '{"S": [1]}', "--tuned", tmp_path / "before.yaml")
-    assert not (tmp_path / "r.yaml").exists()
+        tune_stages(data, tmp_path / "r.json", "--space", '{"S": [1]}', "--tuned", tmp_path / "before.json")
+    assert not (tmp_path / "r.json").exists()
 
 
 @pytest.mark.parametrize("method", EACH)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from copy import deepcopy
-from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,12 +16,12 @@ from xmlc.core.sources import command_files, source_digest, source_files
 from xmlc.data.prepared import Prepared
 from xmlc.models.registry import estimator_files, make_estimator
 from xmlc.models.warm_up import check_kept
+from xmlc.records.search import SearchRecord
 from xmlc.steps.subject import dataset_of
 from xmlc.steps.tuning.journal import Journal, journal_of
 from xmlc.steps.tuning.methods import METHODS
 from xmlc.steps.tuning.plan import plan_in_ranges, plan_in_stages, run_plan
 from xmlc.steps.tuning.ranges import MOST_FITTED, MOST_VALIDATED
-from xmlc.steps.tuning.result import read_result, write_result
 from xmlc.suites.suite import Stages
 
 
@@ -46,7 +45,7 @@ from xmlc.suites.suite import Stages
               f" {MOST_VALIDATED} of the 20 %, for a dataset that nobody tuned.")  # fmt: skip
 @click.option("--tuned", type=FILE, default=None,
               help="With --stages: a result of another search, whose best values are the first trial, before the"
-              " stages; where no trial reaches its P@1, that is said.")  # fmt: skip
+              " stages.")  # fmt: skip
 @click.option("--splits", type=click.IntRange(min=1), default=None,
               help="Choose among stages by the mean of P@1, P@3 and P@5 over so many 80/20 splits, of each at most"
               f" {MOST_VALIDATED} instances of the 20 %, not by P@1 on the first; equal ones all go on.")  # fmt: skip
@@ -54,7 +53,7 @@ from xmlc.suites.suite import Stages
 @click.option("--budget", type=click.IntRange(min=1), default=30, show_default=True, help="Number of trials.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the search and of the estimators.")
 @threads_option
-@click.option("--out", type=FILE, required=True, help="YAML file with the best values and every trial.")
+@click.option("--out", type=FILE, required=True, help="JSON file with the best values and every trial.")
 def command(
     data: Path,
     estimator: str,
@@ -79,42 +78,35 @@ def command(
     prepared, given = Prepared(data), parse_parameters(parameters)
     model = make_estimator(estimator, given, seed, threads)
     check_kept(estimator, model, *prepared.part("fit"))
-    before = None if tuned is None else read_result(tuned, estimator, prepared.digest)
-    tried: object
     if stages is None:
-        tried = parse_parameters(str(space))
-        plan = plan_in_ranges(tried, method, budget, seed, model.get_params())
+        plan = plan_in_ranges(parse_parameters(str(space)), method, budget, seed, model.get_params())
     else:
-        first = [[before.best["hyperparameters"]]] if before else []
-        tried = [*first, *parse_stages(stages)]
+        before = [SearchRecord.read_for(tuned, estimator, prepared.digest)] if tuned else []
+        every = [*([one.best["hyperparameters"]] for one in before), *parse_stages(stages)]
         labels = prepared.meta["labels_per_instance"]
-        plan = plan_in_stages(tried, labels, splits, sample, parse_parameters(in_trials))
-    about: dict[str, object] = {
-        "dataset": asdict(dataset_of(prepared)),
+        plan = plan_in_stages(every, labels, splits, sample, parse_parameters(in_trials))
+    about: dict[str, Any] = {
         "estimator": estimator,
         "method": plan.method,
-        "budget": plan.budget,
         "chosen_by": plan.validation.chosen_by,
-        "space": tried,
+        "space": plan.space,
         "fixed": given | plan.in_trials,
         "at_most": {"fitted": plan.validation.fitted, "validated": plan.validation.validated},
         "seed": seed,
-    } | ({"after": {"search": str(tuned), "p@1": before.best["p@1"]}} if before else {})
-    journal = Journal(journal_of(out), {**about, "split": prepared.meta["split"], "program": program(estimator)})
-    trials, instances = run_plan(plan, prepared, estimator, given, seed, threads, journal)
-    best = max(trials, key=plan.validation.worth)
-    if before and best["p@1"] < before.best["p@1"]:
-        shares = f"{best['p@1']:.4f} on validation, less than {before.best['p@1']:.4f}"
-        click.echo(f"warning: {out.name}: the best of {len(trials)} trials has P@1 {shares} of {tuned}", err=True)
-    content = {
-        **about,
-        "budget": len(trials) if space is None else budget,  # stages try nothing twice
-        "best": deepcopy(best),  # a copy, so that YAML writes no reference
-        "trials": trials,
-        "instances": instances,
-        "passport": passport(threads),
+        "after": str(tuned) if tuned else None,
     }
-    write_result(out, content)
+    data_of_trials = {"digest": prepared.digest, "split": prepared.meta["split"]}
+    journal = Journal(journal_of(out), {**about, "data": data_of_trials, "program": program(estimator)})
+    trials, instances = run_plan(plan, prepared, estimator, given, seed, threads, journal)
+    SearchRecord(
+        **about,
+        dataset=dataset_of(prepared),
+        budget=budget if stages is None else len(trials),  # stages try nothing twice
+        best=max(trials, key=plan.validation.worth),
+        trials=tuple(trials),
+        instances=instances,
+        passport=passport(threads),
+    ).write(out)
     journal.remove()
 
 

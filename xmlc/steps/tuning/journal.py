@@ -9,7 +9,7 @@ from typing import TypedDict
 
 from xmlc.core.files import atomic_file, errors_named
 from xmlc.kernels.estimator import Hyperparameters
-from xmlc.records.training import Trial
+from xmlc.records.search import Trial
 
 
 class KeptTrial(TypedDict):

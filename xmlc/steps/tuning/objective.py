@@ -16,7 +16,7 @@ from xmlc.data.prepared import Prepared
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.ranking import K, hits_at_k
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.records.training import Trial, mean_precision
+from xmlc.records.search import Trial, mean_precision
 from xmlc.steps.tuning.journal import Journal, KeptTrial
 
 Make = Callable[[Hyperparameters], SparseProbabilityEstimator]

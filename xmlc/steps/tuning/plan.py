@@ -14,7 +14,7 @@ from xmlc.kernels.estimator import Hyperparameters, check_value
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import warm_up
-from xmlc.records.training import Trial
+from xmlc.records.search import Trial
 from xmlc.steps.tuning.journal import Journal
 from xmlc.steps.tuning.methods import search_in_ranges, search_in_stages
 from xmlc.steps.tuning.objective import Validation, ValidationPrecision
@@ -32,6 +32,8 @@ class SearchPlan:
     method: str
     #: Trials at most.
     budget: int
+    #: Ranges or stages, as they were given.
+    space: object
     #: Of each hyperparameter that is searched the values, or the ends of the interval, that may be tried.
     tried: Mapping[str, tuple[object, ...]]
     #: Is given the objective.
@@ -54,7 +56,7 @@ def plan_in_ranges(
     ranges = parse_space(space)
     tried = {name: values.ends() for name, values in ranges.items()}
     run = partial(search_in_ranges, method, ranges, budget=budget, seed=seed, given=first)
-    return SearchPlan(method, budget, tried, run)
+    return SearchPlan(method, budget, space, tried, run)
 
 
 def plan_in_stages(
@@ -85,7 +87,7 @@ def plan_in_stages(
     run = partial(search_in_stages, trials, ties=splits is not None)
     validation = Validation(splits, MOST_FITTED if sample else None, MOST_VALIDATED if sample or splits else None)
     method = AUTO if sample else IN_STAGES
-    return SearchPlan(method, sum(map(len, trials)), tried, run, validation, in_trials or {})
+    return SearchPlan(method, sum(map(len, trials)), stages, tried, run, validation, in_trials or {})
 
 
 def resolved(stages: Stages, labels_per_instance: float) -> Stages:
