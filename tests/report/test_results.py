@@ -2,7 +2,6 @@
 
 import pandas as pd
 import pytest
-import yaml
 from page_cases import PAPER, make_table, small_run, step
 from record_cases import search, statistics
 from report_cases import (
@@ -16,7 +15,6 @@ from report_cases import (
     write,
 )
 
-from xmlc.core.checksums import stamped
 from xmlc.numbers.columns import DEVIATION
 from xmlc.numbers.made_of import finished_tables
 from xmlc.report.failures import failures
@@ -92,9 +90,8 @@ def best_of(row):
 
 
 def test_a_table_of_several_kinds_of_files_has_the_facts_of_records_and_statistics(tmp_path):
-    files = write(tmp_path / "records", [ranking(model="swnn-searched"), statistics()])
-    (tmp_path / "search.yaml").write_text(yaml.safe_dump(stamped(search())))
-    make_table(tmp_path, "claims", [*files, tmp_path / "search.yaml"], "swnn2018")
+    files = write(tmp_path / "records", [ranking(model="swnn-searched"), statistics(), search()])
+    make_table(tmp_path, "claims", files, "swnn2018")
     table = long_table(finished_tables(tmp_path / "results/tables", ["swnn2018"]))
     assert {("swnn-searched", "p@1"), ("", "labels_per_instance")} <= {*zip(table["model"], table["quantity"])}
 

@@ -40,7 +40,7 @@ def test_datasets_are_those_asked_for_but_a_suite_of_its_own_keeps_its_own(tmp_p
     ("settings", "said"),
     [
         ({"models": ["pltt"]}, "config: models has pltt, expected plt"),
-        ({"datasets": ["manual"]}, "dataset name 'manual': resources/manual has another use"),
+        ({"datasets": ["manual"]}, r"datasets\[0\]: found 'manual', expected .* not manual or digests"),
         ({"datasets": ["wiki-mine"]}, r"dataset wiki-mine: A and B of its propensities .*propensity: \[A, B"),
         ({"papers": ["b"]}, "config: papers has b, expected a or demo or scale"),
     ],

@@ -81,7 +81,7 @@ def test_a_model_as_in_a_suite_that_does_not_define_it_is_refused(tmp_path, targ
         ({"seeds": [10**30]}, r"mine\.yaml: seeds\[0\]: found 10*, expected a whole number from 0"),
         ({"tabels": []}, r"mine\.yaml: unknown key: found 'tabels', expected tables"),
         ({"seeds": []}, r"mine\.yaml: seeds: found \[\]"),
-        ({"datasets": ["../x"]}, r"datasets\[0\]: found '\.\./x', expected the name of a dataset"),
+        ({"datasets": ["../x"]}, r"datasets\[0\]: found '\.\./x', expected lower-case letters"),
         ({"inference": {"portion": "80", "methods": {"plt": ["gmf"]}}}, "inference.methods: found 'gmf', expected gfm"),
         ({"models": {"plt": {"estimator": "plt", "as_in": "other"}}}, "models.plt: .*estimator and as_in"),
         ({"models": {"plt": {"estimator": "plt", "found": {"yeast": {"by": "x", "p@1": 2}}}}}, "yeast.p@1: found 2"),

@@ -1,6 +1,5 @@
 """Searches in a small space of hyperparameters, a function of it to maximise, and the trials that they make."""
 
-import json
 from math import log10
 
 import pytest
@@ -15,14 +14,6 @@ GAMMA, EPOCHS = {"low": 1e-6, "high": 10, "log": True}, {"low": 5, "high": 30, "
 SPACE = parse_space({"gamma": GAMMA, "epochs": EPOCHS, "solver": ["sgd", "adagrad", None]})
 GIVEN = {"gamma": 1.0, "epochs": 10, "solver": None, "arity": 16}
 FIRST = {"epochs": 10, "gamma": 1.0, "solver": None}
-
-STAGES = [[{"gamma": 0.1}, {"gamma": 1}, {"gamma": 5}], [{"epochs": 2}, {"epochs": 4}]]
-#: Options of `xmlc tune`, each for five trials of a PLT.
-SEARCHES = {
-    "random": ("--space", '{"gamma": {"low": 0.01, "high": 10, "log": true}, "epochs": [2, 5]}', "--budget", 5),
-    "stages": ("--stages", json.dumps(STAGES)),
-    "auto": ("--stages", json.dumps(STAGES), "--in-trials", '{"lam": 0.0001}', "--sample"),
-}
 
 
 def hill(trial):

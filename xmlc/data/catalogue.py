@@ -15,30 +15,30 @@ from xmlc.core.files import sha256
 from xmlc.core.schemas import converted, read_yaml
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
-RESERVED = ("manual", "digests")  # folders beside the datasets' own
-PARTS = ("train", "test")
+FILE_NAME = re.compile(r"(?!source\.json$)[^./\\][^/\\]*")
 SOURCES = ("drive", "url", "urls", "source")
 #: Files of one part in formats that have more than one.
 SEVERAL_FILES = {"repository-two-files": 2, "npz": 2, "coordinates": 5}
 
-Count = Annotated[int, Meta(ge=1, le=2**31 - 1)]
-Average = Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)]  # as it stands in the file
-FileName = Annotated[
+# `manual` and `digests` are folders beside those of datasets, and Snakemake takes a name that repeats itself twenty
+# times for one that grows without end.
+DatasetName = Annotated[
     str,
     Meta(
-        pattern=r"^(?!source\.json$)[^./\\][^/\\]*$",
-        description="a file name without a folder, not starting with a dot",
+        pattern=rf"^(?!(?:manual|digests)\Z)(?!.*(.+)\1{{18}}){NAME.pattern}\Z",
+        description="lower-case letters, digits, '.', '_' and '-', a letter or digit first, not manual or digests",
     ),
 ]
-FileNames = Annotated[list[FileName], Meta(min_length=1, max_length=5)]  # in the file one may stand without a list
+Count = Annotated[int, Meta(ge=1, le=2**31 - 1)]
+Average = Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)]  # as it stands in the file
 Url = Annotated[str, Meta(pattern="^https?://", description="an address that starts with http:// or https://")]
 
 
 class SplitFiles(TypedDict):
     """How one data file is cut: ``train`` and ``test``, files of row numbers from 1, and which column, from 0."""
 
-    train: FileName
-    test: FileName
+    train: str
+    test: str
     column: NotRequired[Annotated[int, Meta(ge=0)]]
 
 
@@ -105,32 +105,20 @@ class Address(TypedDict):
     blob: Annotated[str, Meta(pattern="^[0-9a-f]{40}$", description="git's id of the content")]
 
 
-class Place(TypedDict, total=False):
-    """Where the files of a dataset are, and how they are read."""
+class Entry(TypedDict, total=False):
+    """An entry as it stands in the file; config/README.md says what the keys mean to users."""
 
     drive: Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{10,}$", description="the id of an archive on Google Drive")]
     url: Url
-    urls: Annotated[dict[FileName, Url | Address], Meta(min_length=1, description="addresses by file name")]
+    urls: dict[str, Url | Address]
+    source: Literal["mirror"]
     format: Literal["repository", "repository-two-files", "npz", "arff", "svmlight", "libsvm", "vw", "coordinates"]
     zero_based: bool
-    labels: FileName
+    train: str | list[str]
+    test: str | list[str]
+    labels: str
     split_files: SplitFiles
-
-
-class Alternative(Place):
-    """The same data elsewhere or in other files."""
-
-    train: FileNames
-    test: FileNames
-
-
-class Entry(Place, total=False):
-    """An entry as it stands in the file; config/README.md says what the keys mean to users."""
-
-    train: FileNames
-    test: FileNames
-    source: Literal["mirror"]
-    alternatives: list[Alternative]
+    alternatives: list[Entry]
     propensity: Annotated[
         tuple[Annotated[float, Meta(ge=0)], Annotated[float, Meta(gt=0)]],
         Meta(description="A and B of the propensities, such as [0.55, 1.5]: A at least 0, B above 0"),
@@ -142,14 +130,7 @@ class Entry(Place, total=False):
     synthetic: Synthetic
 
 
-EntryName = Annotated[
-    str,
-    Meta(
-        pattern=rf"^(?!({'|'.join(RESERVED)})$){NAME.pattern}$",
-        description="lower-case letters, digits, '.', '_' and '-', a letter or digit first, not manual or digests",
-    ),
-]
-Catalogue = Annotated[dict[EntryName, Entry], Meta(description="a mapping from dataset names to entries")]
+Catalogue = Annotated[dict[DatasetName, Entry], Meta(description="a mapping from dataset names to entries")]
 
 
 @dataclass(frozen=True)
@@ -236,11 +217,8 @@ def load_catalogue(path: str | Path | None) -> dict[str, Dataset]:
     path = Path(path)
     if not path.is_file():
         raise XmlcError(f"{path}: no such catalogue of datasets")
-    content: Any = read_yaml(path) or {}
-    if isinstance(content, dict):
-        content = {name: _with_lists(entry) for name, entry in content.items()}
-    entries = converted(content, Catalogue, str(path))
-    catalogue = {name: _entry(name, values) for name, values in entries.items()}
+    content = converted(read_yaml(path) or {}, Catalogue, str(path))
+    catalogue = {name: _entry(name, values) for name, values in content.items()}
     problems = [f"{entry.name}: {text}" for entry in catalogue.values() for text in _contradictions(entry)]
     if problems:
         raise XmlcError("\n".join(f"{path}: {problem}" for problem in problems))
@@ -253,14 +231,9 @@ def dataset(name: str, catalogue: dict[str, Dataset]) -> Dataset:
     Raises
     ------
     XmlcError
-        The name could not be a folder of that name: lower-case letters, digits, ``.``, ``_`` and ``-``.
+        There could be no folder of that name.
     """
-    if not NAME.fullmatch(name):
-        raise XmlcError(
-            f"dataset name {name!r}: expected lower-case letters, digits, '.', '_' and '-', a letter or digit first"
-        )
-    if name in RESERVED:
-        raise XmlcError(f"dataset name {name!r}: resources/{name} has another use; rename the dataset")
+    converted(name, DatasetName, "dataset")
     return catalogue.get(name) or Dataset(name)
 
 
@@ -272,25 +245,20 @@ def file_facts(folder: Path) -> dict[str, FileFacts]:
 def _entry(name: str, values: Mapping[str, Any]) -> Dataset:
     """Return the entry of a name."""
     given = {key: value for key, value in values.items() if key not in (*SOURCES, "alternatives")}
-    given |= {part: tuple(values[part]) for part in PARTS if part in values}
+    given |= {part: _names(values[part]) for part in ("train", "test") if part in values}
     sources = tuple((kind, values[kind]) for kind in SOURCES if kind in values)
     others = tuple(_entry(name, other) for other in values.get("alternatives", ()))
     return Dataset(name, sources=sources, alternatives=others, **given)
 
 
-def _with_lists(entry: Any) -> Any:
-    """Put the name of a part's only file into a list."""
-    if not isinstance(entry, dict):
-        return entry
-    listed = {part: [entry[part]] for part in PARTS if isinstance(entry.get(part), str)}
-    if isinstance(others := entry.get("alternatives"), list):
-        listed["alternatives"] = list(map(_with_lists, others))
-    return entry | listed
+def _names(value: str | list[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def _contradictions(entry: Dataset) -> list[str]:
     """Name keys that do not go together; types cannot."""
-    found = []
+    odd = [file for file in entry.files if not FILE_NAME.fullmatch(file)]
+    found = [f"found {file!r}, expected a file name without a folder, not starting with a dot" for file in odd]
     names = SEVERAL_FILES.get(entry.format, 1)
     for part, files in (("train", entry.train), ("test", entry.test)):
         if len(files) != names:

@@ -15,7 +15,8 @@ from msgspec import Meta
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, write_json
 from xmlc.core.schemas import converted, read_yaml
-from xmlc.suites.suite import DatasetName, Name, Seed, Some, Text, Threads
+from xmlc.data.catalogue import DatasetName
+from xmlc.suites.suite import Name, Seed, Some, Text, Threads
 
 LISTS = ("papers", "datasets", "models", "seeds")  # of which one name is a list of one, and equal ones are one
 LAST_RUN = Path(".snakemake/settings.json")

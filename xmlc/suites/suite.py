@@ -14,24 +14,17 @@ from msgspec import Meta
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.schemas import converted, nearest, read_yaml
+from xmlc.data.catalogue import DatasetName
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suites.paths import Pattern
 
 T = TypeVar("T")
 Some = Annotated[list[T], Meta(min_length=1)]
 Text = Annotated[str, Meta(min_length=1)]
-Name = Annotated[str, Meta(pattern="^[a-z0-9-]+$", max_length=100, description="lower-case letters, digits and dashes")]
-# Snakemake takes a name that repeats itself twenty times for one that grows without end.
-DatasetName = Annotated[
-    str,
-    Meta(
-        pattern=r"^(?!.*(.+)\1{18})[a-z0-9][a-z0-9._-]*$",
-        max_length=100,
-        description="the name of a dataset, of lower-case letters, digits, '.', '-' and '_', a letter or digit first",
-    ),
-]
+Name = Annotated[str, Meta(pattern="^[a-z0-9-]+$", description="lower-case letters, digits and dashes")]
 Seed = Annotated[int, Meta(ge=0, le=2**32 - 1, description="a whole number from 0 to 4294967295")]
 Reason = Annotated[str, Meta(min_length=3, description="a reason")]
+Measure = Annotated[str, Meta(pattern="^((macro|instance)-(f2?|jaccard)|micro-(f2?|jaccard)(-labelwise)?)$")]
 Threads = Annotated[int, Meta(ge=1, le=4096)]
 Number = int | float  # as it stands in the file: a whole number stays one
 Task = Literal["few-shot", "multi-label"]
@@ -52,10 +45,7 @@ class Run(NamedTuple):
 Source = Literal["paper", "program", "search", "calibrated", "hand"]
 Origin = Annotated[
     str,
-    Meta(
-        pattern="^(paper|program|search|calibrated|hand): .{4,}",
-        description="paper, program, search, calibrated or hand, a colon, and where",
-    ),
+    Meta(pattern="^(paper|program|search|calibrated|hand): .{4,}", description="a source, a colon, where"),
 ]
 
 
@@ -218,13 +208,9 @@ class Experiments:
     #: Runs that the paper's printed numbers are means of.
     printed_runs: Annotated[int, Meta(ge=1)] = 1
     #: Measures that thresholds are tuned for too.
-    measures: list[
-        Annotated[str, Meta(pattern="^((macro|instance)-(f2?|jaccard)|micro-(f2?|jaccard)(-labelwise)?)$")]
-    ] = field(default_factory=list)
+    measures: list[Measure] = field(default_factory=list)
     #: Python files that register further threshold or inference methods.
-    extensions: list[Annotated[str, Meta(pattern="[.]py$", description="a file of Python")]] = field(
-        default_factory=list
-    )
+    extensions: list[Annotated[str, Meta(pattern="[.]py$")]] = field(default_factory=list)
     inference: Inference | None = None
     ensembles: Ensembles | None = None
     #: Datasets whose instances have one label each.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -12,13 +11,11 @@ from xmlc.cli._options import FILE, SEED, data_option, parse_parameters, threads
 from xmlc.core.errors import XmlcError
 from xmlc.core.passport import passport
 from xmlc.core.schemas import converted
-from xmlc.core.sources import command_files, source_digest, source_files
 from xmlc.data.prepared import Prepared
-from xmlc.models.registry import estimator_files, make_estimator
+from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import check_kept
 from xmlc.records.search import SearchRecord
 from xmlc.steps.subject import dataset_of
-from xmlc.steps.tuning.journal import Journal, journal_of
 from xmlc.steps.tuning.methods import METHODS
 from xmlc.steps.tuning.plan import plan_in_ranges, plan_in_stages, run_plan
 from xmlc.steps.tuning.ranges import MOST_FITTED, MOST_VALIDATED
@@ -70,7 +67,7 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Search, without reading the test set; an interrupted search goes on behind its last finished trial."""
+    """Search, without reading the test set."""
     if (space is None) == (stages is None):
         raise XmlcError(f"{out}: give ranges (--space) or trials in stages (--stages)")
     if tuned is not None and stages is None:
@@ -85,29 +82,23 @@ def command(
         every = [*([one.best["hyperparameters"]] for one in before), *parse_stages(stages)]
         labels = prepared.meta["labels_per_instance"]
         plan = plan_in_stages(every, labels, splits, sample, parse_parameters(in_trials))
-    about: dict[str, Any] = {
-        "estimator": estimator,
-        "method": plan.method,
-        "chosen_by": plan.validation.chosen_by,
-        "space": plan.space,
-        "fixed": given | plan.in_trials,
-        "at_most": {"fitted": plan.validation.fitted, "validated": plan.validation.validated},
-        "seed": seed,
-        "after": str(tuned) if tuned else None,
-    }
-    data_of_trials = {"digest": prepared.digest, "split": prepared.meta["split"]}
-    journal = Journal(journal_of(out), {**about, "data": data_of_trials, "program": program(estimator)})
-    trials, instances = run_plan(plan, prepared, estimator, given, seed, threads, journal)
+    trials, instances = run_plan(plan, prepared, estimator, given, seed, threads)
     SearchRecord(
-        **about,
         dataset=dataset_of(prepared),
+        estimator=estimator,
+        method=plan.method,
         budget=budget if stages is None else len(trials),  # stages try nothing twice
+        chosen_by=plan.validation.chosen_by,
+        space=plan.space,
+        fixed=given | plan.in_trials,
+        at_most={"fitted": plan.validation.fitted, "validated": plan.validation.validated},
+        seed=seed,
+        after=str(tuned) if tuned else None,
         best=max(trials, key=plan.validation.worth),
         trials=tuple(trials),
         instances=instances,
         passport=passport(threads),
     ).write(out)
-    journal.remove()
 
 
 def parse_stages(text: str) -> Stages:
@@ -123,10 +114,3 @@ def parse_stages(text: str) -> Stages:
     except json.JSONDecodeError as error:
         raise XmlcError(f"--stages: {text!r} is not JSON ({error})") from error
     return converted(content, Stages, "--stages")
-
-
-def program(estimator: str) -> dict[str, str]:
-    """Return the digest of the source files of a trial, and the versions of the packages that they import."""
-    code = {*command_files("tune"), *source_files(*estimator_files(estimator))}
-    about = passport(0)
-    return {"code": source_digest(code)} | {name: about[name] for name in ("numpy", "scipy", "numba")}

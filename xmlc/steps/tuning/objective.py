@@ -17,7 +17,6 @@ from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.ranking import K, hits_at_k
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.records.search import Trial, mean_precision
-from xmlc.steps.tuning.journal import Journal, KeptTrial
 
 Make = Callable[[Hyperparameters], SparseProbabilityEstimator]
 
@@ -55,8 +54,6 @@ class ValidationPrecision:
         Returns an estimator for the hyperparameters of a trial, which are all that trials differ in: the seed is one.
     progress : Progress
         Counts the trials.
-    journal : Journal
-        Trials that it has are not trained again; it is given the others.
 
     Attributes
     ----------
@@ -66,10 +63,8 @@ class ValidationPrecision:
         Of the validation parts, each counted once.
     """
 
-    def __init__(
-        self, validation: Validation, prepared: Prepared, make: Make, progress: Progress, journal: Journal
-    ) -> None:
-        self._validation, self._make, self._progress, self._journal = validation, make, progress, journal
+    def __init__(self, validation: Validation, prepared: Prepared, make: Make, progress: Progress) -> None:
+        self._validation, self._make, self._progress = validation, make, progress
         self._splits = [Prepared(prepared.folder, run) for run in range(validation.splits or 1)]
         rows = np.concatenate([split.rows("val", validation.validated) for split in self._splits])
         _, self._places, self._times = np.unique(rows, return_inverse=True, return_counts=True)
@@ -79,18 +74,6 @@ class ValidationPrecision:
 
     def __call__(self, hyperparameters: Hyperparameters) -> float:
         """Train with these hyperparameters and return the worth of the trial."""
-        kept = self._journal.finished(hyperparameters)
-        if kept is None:
-            kept = self._tried(hyperparameters)
-            self._journal.keep(kept)
-        scores = np.array(kept["scores"])
-        errors = [round(paired_error(scores - other, self._times) / IN_ONE, 6) for other in self._scores]
-        self._scores.append(scores)
-        self.trials.append(kept["trial"] | {"paired_errors": errors})
-        self._progress.update(1)
-        return self._validation.worth(kept["trial"])
-
-    def _tried(self, hyperparameters: Hyperparameters) -> KeptTrial:
         found, seconds = [], 0.0
         for split in self._splits:
             model = self._make(hyperparameters)
@@ -100,9 +83,13 @@ class ValidationPrecision:
         hits = np.concatenate(found).cumsum(axis=1)[:, np.array(K) - 1]
         shares = (hits.sum(axis=0) / (np.array(K) * hits.shape[0])).tolist()
         scores = np.bincount(self._places, (hits * (IN_ONE // 3 // np.array(K))).sum(axis=1)).astype(int)
+        errors = [round(paired_error(scores - other, self._times) / IN_ONE, 6) for other in self._scores]
         precisions = {f"p@{k}": share for k, share in zip(K, shares, strict=True)}
         trial = {"hyperparameters": hyperparameters, **precisions, "train_seconds": round(seconds, 3)}
-        return {"trial": cast(Trial, trial), "scores": scores.tolist()}
+        self._scores.append(scores)
+        self.trials.append(cast(Trial, trial | {"paired_errors": errors}))
+        self._progress.update(1)
+        return self._validation.worth(self.trials[-1])
 
 
 IN_ONE = 45  # scores of an instance are the mean of its P@1, P@3 and P@5 in units of 1/45, whole numbers

@@ -15,7 +15,6 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import warm_up
 from xmlc.records.search import Trial
-from xmlc.steps.tuning.journal import Journal
 from xmlc.steps.tuning.methods import search_in_ranges, search_in_stages
 from xmlc.steps.tuning.objective import Validation, ValidationPrecision
 from xmlc.steps.tuning.ranges import AUTO, MOST_FITTED, MOST_VALIDATED, Objective, parse_space
@@ -106,7 +105,6 @@ def run_plan(
     fixed: Hyperparameters,
     seed: int,
     threads: int,
-    journal: Journal,
 ) -> tuple[list[Trial], int]:
     """Search on 80/20 splits, and return the trials in order, and the number of validation instances.
 
@@ -122,8 +120,6 @@ def run_plan(
         Hyperparameters of all trials; those of a trial are put over them.
     seed, threads : int
         Of the estimators.
-    journal : Journal
-        Has the trials of a search that was interrupted, and is given the others.
 
     Raises
     ------
@@ -141,6 +137,6 @@ def run_plan(
 
     warm_up(make({}), *prepared.part("fit", plan.validation.fitted))
     with Progress(plan.budget, f"tuning {estimator}", "trials") as progress:
-        objective = ValidationPrecision(plan.validation, prepared, make, progress, journal)
+        objective = ValidationPrecision(plan.validation, prepared, make, progress)
         plan.run(objective)
     return objective.trials, objective.instances

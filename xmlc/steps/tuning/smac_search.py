@@ -15,7 +15,6 @@ from typing import Any
 from ConfigSpace import Categorical, Configuration, ConfigurationSpace, Float, Integer
 from smac import HyperparameterOptimizationFacade, Scenario
 from smac.main.exceptions import ConfigurationSpaceExhaustedException
-from smac.model.random_forest import RandomForest
 from smac.runhistory import TrialInfo, TrialValue
 
 from xmlc.core.errors import XmlcError
@@ -51,19 +50,6 @@ def smac_search(
         )
         facade = HyperparameterOptimizationFacade(
             scenario,
-            # The facade's own but for two things: a thread for each of ten tiny trees takes longer than the trees, and
-            # room for a million leaves longer still; a tree over the trials has at most a leaf for each.
-            model=RandomForest(
-                configurations,
-                n_trees=10,
-                log_y=True,
-                ratio_features=1.0,
-                min_samples_split=2,
-                min_samples_leaf=1,
-                max_leaf_nodes=max(2, budget),
-                n_jobs=1,
-                seed=seed,
-            ),
             # By default the model is fitted anew after eight trials, which saves little where a trial takes seconds.
             config_selector=HyperparameterOptimizationFacade.get_config_selector(scenario, retrain_after=1),
             logging_level=False,
