@@ -78,27 +78,19 @@ def test_a_model_as_in_a_suite_that_does_not_define_it_is_refused(tmp_path, targ
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"seeds": [10**30]}, r"mine\.yaml: seeds\[0\]: found 10*, expected a whole number from 0"),
         ({"tabels": []}, r"mine\.yaml: unknown key: found 'tabels', expected tables"),
-        ({"seeds": []}, r"mine\.yaml: seeds: found \[\]"),
         ({"datasets": ["../x"]}, r"datasets\[0\]: found '\.\./x', expected lower-case letters"),
         ({"inference": {"portion": "80", "methods": {"plt": ["gmf"]}}}, "inference.methods: found 'gmf', expected gfm"),
         ({"models": {"plt": {"estimator": "plt", "as_in": "other"}}}, "models.plt: .*estimator and as_in"),
-        ({"models": {"plt": {"estimator": "plt", "found": {"yeast": {"by": "x", "p@1": 2}}}}}, "yeast.p@1: found 2"),
         (
             {"models": {"plt": {"estimator": "plt", "search": {"stages": [[{}]]}}}},
             r"search.stages\[0\]\[0\]: found {}",
         ),
-        ({"models": {"PLT": {"estimator": "plt"}}}, "models: key: found 'PLT'"),
-        ({"title": ...}, "mine.yaml: .*title"),
     ],
 )
 def test_a_mistake_is_named_with_file_and_place(tmp_path, change, message):
-    content = {key: value for key, value in (suite() | change).items() if value is not ...}
-    file = tmp_path / "mine.yaml"
-    file.write_text(yaml.safe_dump(content))
     with pytest.raises(XmlcError, match=message):
-        read_suite(file)
+        read_suite(write_suite(tmp_path / "mine.yaml", **change))
 
 
 def test_an_inference_method_of_ones_own_needs_an_extension(tmp_path):

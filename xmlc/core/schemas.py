@@ -78,7 +78,7 @@ def converted(content: object, kind: type[T], source: str, strict: bool = True) 
     """Return plain content, as YAML has it, as an object of a type that msgspec knows, such as a dataclass.
 
     A key that is no field of it is refused. The bounds of a value, and words for what is expected of it, stand in its
-    type as `msgspec.Meta`.
+    type as `msgspec.Meta`; beside a list, a union must not have a text with a pattern: msgspec 0.22 crashes.
 
     Parameters
     ----------

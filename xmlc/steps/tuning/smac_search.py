@@ -17,11 +17,9 @@ from smac import HyperparameterOptimizationFacade, Scenario
 from smac.main.exceptions import ConfigurationSpaceExhaustedException
 from smac.runhistory import TrialInfo, TrialValue
 
-from xmlc.core.errors import XmlcError
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.steps.tuning.ranges import Objective, Range, Space
 
-LARGEST_SEED = 2**32 - 1
 DETERMINISTIC_SEED = 0  # the seed that SMAC gives each trial of a deterministic objective
 
 
@@ -33,14 +31,7 @@ def smac_search(
     A quarter of the budget is a Sobol design; then each trial is chosen by a model of all trials before it. Nothing is
     measured on a clock, but SMAC goes through sets of text: the trials depend on the arguments, and on PYTHONHASHSEED.
     The search ends early when the space has no further value. SMAC's files lie in a temporary folder and are removed.
-
-    Raises
-    ------
-    XmlcError
-        The seed has more than 32 bits.
     """
-    if not 0 <= seed <= LARGEST_SEED:
-        raise XmlcError(f"seed {seed} of a search by SMAC; expected 0 .. {LARGEST_SEED}")
     configurations = ConfigurationSpace(space={name: _parameter(name, values) for name, values in space.items()})
     with tempfile.TemporaryDirectory(prefix="xmlc-smac-") as folder, warnings.catch_warnings():
         # Such as the mean of no values, when every point that is left to search has been tried.
@@ -56,8 +47,9 @@ def smac_search(
             overwrite=True,
         )
         if first is not None:
-            values = {name: _place(space[name], value) for name, value in first.items()}
-            info = TrialInfo(Configuration(configurations, values=values), seed=DETERMINISTIC_SEED)
+            choices = {name: values.values for name, values in space.items() if values.values}
+            places = {name: choices[name].index(value) if name in choices else value for name, value in first.items()}
+            info = TrialInfo(Configuration(configurations, values=places), seed=DETERMINISTIC_SEED)
             facade.tell(info, TrialValue(cost=-objective(first)), save=False)
         for _ in range(budget - (first is not None)):
             try:
@@ -75,10 +67,6 @@ def _parameter(name: str, values: Range) -> Any:
     if values.integer:
         return Integer(name, (int(values.low), int(values.high)), log=values.log)
     return Float(name, (values.low, values.high), log=values.log)
-
-
-def _place(values: Range, value: object) -> object:
-    return values.values.index(value) if values.values else value
 
 
 def _value(values: Range, chosen: Any) -> object:
