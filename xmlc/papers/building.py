@@ -20,6 +20,7 @@ from xmlc.papers.latex import to_latex
 from xmlc.papers.printing import select, to_csv, to_markdown
 from xmlc.papers.table import Table
 from xmlc.records.base import ExperimentRecord, RecordFile, check_header, parsed
+from xmlc.records.search import SearchRecord
 from xmlc.records.statistics import Statistics
 from xmlc.records.step import StepRecord
 from xmlc.suites.planned import Declared, Where
@@ -155,6 +156,8 @@ def read_record(path: Path) -> RecordFile:
     XmlcError
         It is not readable, of no kind, or lacks something.
     """
+    if path.suffix == ".yaml":
+        return SearchRecord.read_earlier(path)
     content = parsed(path, "record")
     if isinstance(content, dict) and "kind" not in content and "train" in content:
         return Statistics.of(path, content)

@@ -9,10 +9,11 @@ from typing import Annotated, Self, TypedDict
 
 from msgspec import Meta
 
+from xmlc.core.checksums import check_content
 from xmlc.core.errors import XmlcError
 from xmlc.core.passport import Passport
 from xmlc.kernels.estimator import Hyperparameters
-from xmlc.records.base import Fraction, Number, RecordedDataset, RecordFile
+from xmlc.records.base import SCHEMA, Fraction, Number, RecordedDataset, RecordFile
 
 # Precisions are shares of the validation parts. The errors are standard errors of what the mean of the three differs by
 # from each earlier trial's, on the same instances.
@@ -47,7 +48,7 @@ class SearchRecord(RecordFile, kind="search", command="tune"):
     at_most: dict[str, int | None]
     seed: int
     #: Another search, whose best values are the first trial, if there was one.
-    after: str | None = None
+    after: object = None
     best: Trial
     trials: Annotated[tuple[Trial, ...], Meta(min_length=1)]
     #: Of the validation parts, each counted once.
@@ -58,6 +59,15 @@ class SearchRecord(RecordFile, kind="search", command="tune"):
     def dataset_name(self) -> str:
         """Name of the dataset."""
         return self.dataset.name
+
+    @classmethod
+    def read_earlier(cls, path: Path) -> Self:
+        """Read and check a file of an earlier version, which is YAML and does not say its kind."""
+        from xmlc.core.schemas import read_yaml  # only who reads such files loads a reader of YAML
+
+        content = read_yaml(path)
+        plain = check_content(path, content) if isinstance(content, dict) else {}
+        return cls.of(path, {"kind": cls.KIND, "schema": SCHEMA, **plain})
 
     @classmethod
     def read_for(cls, path: Path, estimator: str, dataset_digest: str) -> Self:
