@@ -12,7 +12,7 @@ from xmlc.data.download import download
 from xmlc.data.writer import save_repository
 from xmlc.report.verify import verify
 
-TUNED = "results/tiny/tuning/plt.yaml"
+TUNED = "results/tiny/tuning/plt.json"
 FULL, HELD_OUT = "results/tiny/plt/seed0/full", "results/tiny/plt/seed0/80"
 STATISTICS, DATA = "results/tiny/statistics.json", "results/tiny/data"
 MODEL, RECORD = f"{FULL}/model", f"{FULL}/train.json"

@@ -101,14 +101,22 @@ TRIAL |= {"paired_errors": []}
 def search(name="yeast", **changes):
     """What `xmlc tune` writes, with two trials."""
     trials = [TRIAL, TRIAL | {"p@1": 0.625, "paired_errors": [0.01]}]
-    content = {"dataset": dataset(name), "estimator": "swnn", "method": "stages", "budget": 2, "chosen_by": "P@1"}
-    content |= {
-        "passport": {},
+    content = {
+        "kind": "search",
+        "schema": 1,
+        "dataset": dataset(name),
+        "estimator": "swnn",
+        "method": "stages",
+        "budget": 2,
+        "chosen_by": "P@1",
         "space": [[{"S": 25}]],
         "fixed": {},
+        "at_most": {"fitted": None, "validated": None},
         "seed": 0,
+        "after": None,
         "best": trials[1],
         "trials": trials,
         "instances": 300,
+        "passport": passport(),
     }
     return content | changes

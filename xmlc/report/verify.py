@@ -12,14 +12,12 @@ from pathlib import Path
 from xmlc.core.checksums import KEY, NAME, Damaged, check_content, check_file, check_listed, listed_in, unlisted_in
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json
-from xmlc.core.schemas import read_yaml
 from xmlc.numbers.made_of import SUFFIX
 from xmlc.suites import paths
 
 # Folders that steps write with a list of their files, and files that they write with a checksum of their content.
 FOLDERS = paths.DATA, paths.MODEL, paths.ESTIMATES, paths.THRESHOLDS
 RECORDS = paths.STATISTICS, paths.TUNING, paths.IN_RUN, paths.SIMULATION
-READERS: dict[str, Callable[[Path], object]] = {".json": read_json, ".yaml": read_yaml}
 SOURCES = paths.PUBLISHED, paths.ACCEPTED, paths.MEASURED
 
 
@@ -113,11 +111,11 @@ def _check_of(file: Path) -> Callable[[], object] | None:
     """Return the check of one file: by the list of its folder, or by its own checksum; None where it has none."""
     if any((folder / NAME).is_file() for folder in (file.parent, file.parent.parent)):
         return partial(check_file, file)
-    if file.suffix not in READERS:
+    if file.suffix != ".json":
         return None
     try:
-        content = READERS[file.suffix](file)
-    except (OSError, ValueError, RecursionError, XmlcError):
+        content = read_json(file)
+    except (OSError, ValueError, RecursionError):
         content = None
     if isinstance(content, dict) and KEY in content:
         return partial(check_content, file, content)

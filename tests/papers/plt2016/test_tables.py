@@ -155,10 +155,12 @@ def test_what_is_not_published_leaves_no_trace(build):
 
 USED = {"arity": 16, "gamma": 4.91, "lam": 2.64e-4, "solver": "sgd"}
 PLT = {
-    "tuning": {
-        "arity": {"low": 2, "high": 256, "integer": True},
-        "gamma": {"low": 1e-6, "high": 10, "log": True},
-        "solver": ["sgd", "adagrad"],
+    "search": {
+        "ranges": {
+            "arity": {"low": 2, "high": 256, "integer": True},
+            "gamma": {"low": 1e-6, "high": 10, "log": True},
+            "solver": ["sgd", "adagrad"],
+        }
     },
     "datasets": {"yeast": {"gamma": 4.91}, "scene": {"gamma": 0.5}},
     "found": {"yeast": {"by": "random search, 40 trials", "p@1": 0.7767}, "scene": {"by": "nobody", "p@1": 0.5}},
@@ -213,9 +215,9 @@ def test_a_dataset_that_nobody_tuned_has_the_values_of_its_own_search(build_hype
     search = {"method": "auto", "budget": 3, "seed": 0, "p@1": 0.8}
     used = {"learning_rate": 0.1, "unit_norm": True}
     models = {
-        "plt": PLT | {"auto": {"stages": [[{"gamma": 1, "lam": 1}]]}},
-        "ldsm": {"auto": AUTO},
-        "swnn": {"auto": AUTO},
+        "plt": PLT | {"search": PLT["search"] | {"stages": [[{"gamma": 1, "lam": 1}]]}},
+        "ldsm": {"search": AUTO},
+        "swnn": {"search": AUTO},
     }
     records = [
         ranking("my-set", hyperparameters=USED, tuning=search),
