@@ -33,7 +33,7 @@ env: $(ENV)/has-base $(LISTED:%=$(ENV)/has-%)
 # The stamp of an extra is written after its installation, so that an interrupted installation is repeated.
 $(ENV)/lowest.txt: pyproject.toml
 	@mkdir -p $(ENV)
-	@sed -nE 's/^ +"([A-Za-z0-9-]+)>=([0-9.]+)".*/\1==\2/p' pyproject.toml >$@
+	@sed -nE 's/^ +"([A-Za-z0-9-]+)>=([0-9.]+)[^"]*".*/\1==\2/p' pyproject.toml >$@
 
 $(ENV)/has-base: pyproject.toml $(CONSTRAINTS)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "xmlc needs Python 3.11 or newer; call make with PYTHON=python3.12, say")'
@@ -147,7 +147,7 @@ report-of-five-seeds: $(ENV)/has-base
 	"$(BIN)/python" -m tarfile -e $(FIVE)/records.tar.xz docs/_runs
 	ln -s "$(CURDIR)/config" docs/_runs/config
 	ln -s "$(CURDIR)/results/published" "$(CURDIR)/results/reference" docs/_runs/results
-	cd docs/_runs && PATH="$(BIN):$$PATH" xmlc report --contributed --reference $(FIVE) --out ../_page/report.html
+	cd docs/_runs && PATH="$(BIN):$$PATH" xmlc report --contributed --out ../_page/report.html
 
 # A release (docs/releasing.md): the wheel and the source archive of the commit in dist/, where all say the same version.
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' xmlc/__init__.py)

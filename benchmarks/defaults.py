@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.harness import CPU_TIME, PERCENT, PREDICTION, TRAINING, Contender, Report, Rows
+import click
+
+from benchmarks.commands import benchmark, count_option
+from benchmarks.harness import CPU_TIME, PERCENT, PREDICTION, TRAINING, Contender, Report
+from xmlc.cli._options import data_option
 from xmlc.data.prepared import Count, Prepared
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
@@ -77,30 +80,26 @@ SPACES: dict[str, dict[str, object]] = {
 }
 
 
+@benchmark(
+    "defaults",
+    "Train estimators as they come and compare them with the best of a search.",
+    data_option,
+    click.option("--estimator", "estimators", multiple=True, default=tuple(SPACES), help="Repeatable; else all."),
+    count_option("--trials", 30, "Of a search, the default first."),
+    count_option("--seconds", 60, "Of processor time, after which no trial begins."),
+    count_option("--most", 10_000, "Instances to train on in a trial, and to choose by."),
+    click.option("--whole/--no-whole", default=True, help="Whether to train on the whole training set, too."),
+)
 def bench_defaults(
-    folder: Path, estimators: Sequence[str], trials: int, seconds: float, most: int, whole: bool
+    data: Path, estimators: tuple[str, ...], trials: int, seconds: int, most: int, whole: bool
 ) -> Report:
-    """Compare defaults with the best of a search on validation; both are then scored on the test set, once.
-
-    Parameters
-    ----------
-    folder : Path
-        Written by `xmlc prepare`.
-    estimators : sequence of str
-        Those of `SPACES`, if empty.
-    trials : int
-        Of a search, the first of which is the default.
-    seconds : float
-        Of processor time, after which no trial of a search begins.
-    most : int
-        Instances of a trial at most: of the 80 % to train on, of the 20 % to choose by.
-    whole : bool
-        Whether to train on the whole training set, too.
-    """
-    prepared = Prepared(folder)
-    rows, parts = Rows("defaults", prepared.meta["name"]), (prepared.part("fit", most), prepared.part("val", most))
-    contenders = []
-    for estimator in estimators or SPACES:
+    """Compare defaults with the best of a search on validation; both are then scored on the test set, once."""
+    prepared = Prepared(data)
+    size = ", ".join(f"{prepared.meta[count]} {count}" for count in SIZES)
+    about = f"{size}; at most {most} training instances in a trial"
+    report = Report("defaults", prepared.meta["name"], about)
+    parts = prepared.part("fit", most), prepared.part("val", most)
+    for estimator in estimators:
         common = FOREST if estimator in ("fastxml", "ldsm") else {}
         fitted(estimator, common, *(part[:WARM_UP] for part in parts[0])).predict_top_k(parts[1][0][:WARM_UP], 1)
         settings, start = [{}, *random_trials(parse_space(SPACES[estimator]), trials - 1, 0)], time.process_time()
@@ -114,19 +113,18 @@ def bench_defaults(
             scores.append(100 * model.score(*parts[1]))
             if scores[-1] == max(scores):
                 best, chosen = model, values
-        rows.add(estimator, DEFAULT, VALIDATION, PERCENT, scores[0], note=f"trained on {parts[0][0].shape[0]}")
+        report.add(estimator, DEFAULT, VALIDATION, PERCENT, scores[0], note=f"trained on {parts[0][0].shape[0]}")
         if trials > 1:
-            rows.add(estimator, SEARCHED, VALIDATION, PERCENT, max(scores), scores, note=json.dumps(chosen))
-            rows.add(estimator, SEARCHED, TEST, PERCENT, 100 * best.score(*prepared.part("test")))
-        rows.add(estimator, DEFAULT, TEST, PERCENT, 100 * default.score(*prepared.part("test")))
+            report.add(estimator, SEARCHED, VALIDATION, PERCENT, max(scores), scores, note=json.dumps(chosen))
+            report.add(estimator, SEARCHED, TEST, PERCENT, 100 * best.score(*prepared.part("test")))
+        report.add(estimator, DEFAULT, TEST, PERCENT, 100 * default.score(*prepared.part("test")))
         if whole:
             start = time.process_time()
             model = fitted(estimator, common, *prepared.part("train"))
-            rows.add(estimator, TRAINING, CPU_TIME, "s", time.process_time() - start)
-            rows.add(estimator, PREDICTION, TEST, PERCENT, 100 * model.score(*prepared.part("test")))
-        contenders.append(Contender(estimator, "this package, with the best of its search", chosen))
-    size = ", ".join(f"{prepared.meta[count]} {count}" for count in SIZES)
-    return rows.report(f"{size}; at most {most} training instances in a trial", contenders)
+            report.add(estimator, TRAINING, CPU_TIME, "s", time.process_time() - start)
+            report.add(estimator, PREDICTION, TEST, PERCENT, 100 * model.score(*prepared.part("test")))
+        report.contenders.append(Contender(estimator, "this package, with the best of its search", chosen))
+    return report
 
 
 def fitted(estimator: str, values: Hyperparameters, X: object, Y: object) -> SparseProbabilityEstimator:

@@ -10,18 +10,17 @@ from __future__ import annotations
 import csv
 import hashlib
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-import msgspec
 import numpy as np
 from scipy import sparse
 
-from benchmarks.harness import PER_SECOND, TIME, TRAINING, Data, Rows, Task
-from xmlc.core.errors import XmlcError, needs_extra
-from xmlc.data.prepared import Prepared
+from benchmarks.harness import PER_SECOND, TIME, Data, Report, Task
+from xmlc.core.errors import needs_extra
 from xmlc.kernels.csr import unit_rows
 
 FILE = Path(__file__).with_name("elsewhere.csv")
@@ -40,7 +39,7 @@ class Figure:
     """One figure of a program of others: a line of ``elsewhere.csv``."""
 
     dataset: str
-    #: A contender of ours that it is compared with, or the part of its name before a comma.
+    #: The contender of ours that it is compared with.
     method: str
     program: str
     #: As in `Row`.
@@ -69,24 +68,11 @@ class Figure:
 
 
 @cache
-def read_figures(file: Path = FILE) -> tuple[Figure, ...]:
-    """Read the file.
-
-    Raises
-    ------
-    XmlcError
-        A line has a value that is no number, or an empty cell.
-    """
-    with open(file, encoding="utf-8", newline="") as lines:
-        content = list(csv.DictReader(lines))
-    for number, line in enumerate(content, start=2):
-        empty = [name for name, cell in line.items() if not cell]
-        if empty:
-            raise XmlcError(f"{file}:{number}: empty: {', '.join(map(str, empty))}")
-    try:
-        return tuple(msgspec.convert(content, list[Figure], strict=False))
-    except msgspec.ValidationError as error:
-        raise XmlcError(f"{file}: {error}") from error
+def read_figures() -> tuple[Figure, ...]:
+    """Read the file."""
+    with open(FILE, encoding="utf-8", newline="") as lines:
+        content: Iterable[dict[str, Any]] = csv.DictReader(lines)
+        return tuple(Figure(**line | {"value": float(line["value"])}) for line in content)
 
 
 def split_of(Y_test: sparse.csr_array) -> str:
@@ -102,19 +88,9 @@ def figures_for(dataset: str, method: str, split: str, rows: str, subset: str = 
     return [
         figure
         for figure in read_figures()
-        if figure.dataset == dataset
-        and (method == figure.method or method.startswith(f"{figure.method}, "))
+        if (figure.dataset, figure.method) == (dataset, method)
         and all(found in (ANY, own) for found, own in zip((figure.split, figure.rows, figure.subset), wanted))
     ]
-
-
-def seconds_elsewhere() -> dict[str, float]:
-    """Return the seconds of the calibration elsewhere, by dataset."""
-    return {
-        figure.dataset: figure.value
-        for figure in read_figures()
-        if (figure.method, figure.task, figure.measure) == (CALIBRATION_METHOD, TRAINING, TIME)
-    }
 
 
 def calibration_task(X: sparse.csr_array, Y: sparse.csr_array) -> Task:
@@ -138,35 +114,13 @@ def calibration_task(X: sparse.csr_array, Y: sparse.csr_array) -> Task:
     return Task(f"napkinXC, {CALIBRATION_METHOD}", CALIBRATION, train)
 
 
-@dataclass(frozen=True)
-class Calibration:
-    """The training that times are scaled by, here and elsewhere, in seconds, and its ``dataset``."""
-
-    dataset: str
-    seconds: float
-    elsewhere: float
-
-    @property
-    def scale(self) -> float:
-        """The factor of times measured elsewhere."""
-        return self.seconds / self.elsewhere
-
-    @property
-    def text(self) -> str:
-        """How times were scaled, in words."""
-        return (
-            f"Times measured elsewhere are scaled by napkinXC's liblinear PLT on {self.dataset}: "
-            f"{self.seconds:.2f} s here, {self.elsewhere:g} s there."
-        )
-
-
 class Elsewhere:
     """Results from elsewhere of some contenders on a dataset.
 
     Parameters
     ----------
     data : Data
-    contenders : sequence of str
+    contenders : iterable of str
         Names of ours.
     form : {"unit", "raw"}
         The form of the rows that they are trained on.
@@ -174,82 +128,43 @@ class Elsewhere:
         The test instances that they rank.
     calibrate : bool
         Whether to scale times.
-    folder : Path, optional
-        Prepared dataset for the calibration; by default ``data``, if its calibration is known and any time is.
 
     Attributes
     ----------
     tasks : list of Task
-        The calibration, if there is one: to be measured with those of the contenders.
+        The calibration, if it is asked for and was measured elsewhere too: to be measured with those of the contenders.
 
     Raises
     ------
     XmlcError
-        The folder holds a dataset whose calibration is not known, or napkinXC is not installed.
+        napkinXC is not installed.
     """
 
-    def __init__(
-        self,
-        data: Data,
-        contenders: Sequence[str],
-        form: str,
-        subset: str = ALL,
-        calibrate: bool = True,
-        folder: Path | None = None,
-    ):
-        self.contenders, self.split = list(contenders), split_of(data.Y_test)
+    def __init__(self, data: Data, contenders: Iterable[str], form: str, subset: str = ALL, calibrate: bool = True):
+        self.split = split_of(data.Y_test)
         self.figures = {name: figures_for(data.name, name, self.split, form, subset) for name in contenders}
         self.tasks: list[Task] = []
-        known, self._dataset = seconds_elsewhere(), data.name
-        if not calibrate:
-            return
-        if folder is not None:
-            prepared = Prepared(folder)
-            self._dataset = prepared.meta["name"]
-            if self._dataset not in known:
-                listed = ", ".join(known)
-                raise XmlcError(
-                    f"{folder} holds {self._dataset}; the calibration was measured elsewhere on {listed} only"
-                )
-            self.tasks = [calibration_task(*prepared.part("train"))]
-        elif data.name in known and any(figure.is_time for own in self.figures.values() for figure in own):
+        known = figures_for(data.name, CALIBRATION_METHOD, ANY, ANY)
+        if calibrate and known and any(self.figures.values()):
+            self.seconds = known[0].value
             self.tasks = [calibration_task(data.X, data.Y)]
 
-    def compare(self, rows: Rows) -> list[str]:
-        """Add the figures from elsewhere, and how ours compare with them; return remarks on that.
-
-        Parameters
-        ----------
-        rows : Rows
-            With everything that was measured. Times are compared only if the calibration is among it.
-        """
-        calibration = self._calibration(rows)
+    def compare(self, report: Report) -> None:
+        """Add the figures from elsewhere, how ours compare with them, and a remark on that, to what was measured."""
+        here = [report.value(task.contender, task.name, TIME) for task in self.tasks]
+        scale = here[0] / self.seconds if here else None
         for contender, figures in self.figures.items():
-            pairs: dict[tuple[str, str, str], None] = {}
             for figure in figures:
-                if rows.of(contender, figure.task):
-                    _add_figure(rows, figure, calibration)
-                    pairs[figure.name, figure.task, figure.program] = None
-            for name, task, program in pairs:
-                rows.compare(contender, name, task, costs=calibration is not None, label=program)
-        if not any(self.figures.values()):
-            return []
-        unscaled = "Times measured elsewhere are not scaled to this machine, and not compared."
-        scaled = calibration.text if calibration else unscaled
-        corrected = " (c) marks figures that correct earlier ones." * any("(c)" in row.note for row in rows.all)
-        same = f"P@k is compared on the same split ({self.split}) and the same form of the rows only."
-        return [f"{scaled} {same}{corrected}"]
-
-    def _calibration(self, rows: Rows) -> Calibration | None:
-        found = [row.value for row in rows.all if row.task == CALIBRATION]
-        return Calibration(self._dataset, found[0], seconds_elsewhere()[self._dataset]) if found else None
-
-
-def _add_figure(rows: Rows, figure: Figure, calibration: Calibration | None) -> None:
-    if figure.measure in [row.measure for row in rows.of(figure.name, figure.task)]:
-        return  # one method of theirs may be compared with several contenders
-    scale, note = 1.0, f"{figure.machine}, {figure.source}"
-    if figure.is_time:
-        scale = calibration.scale if calibration else 1.0
-        note = f"{figure.value:g} {figure.unit} on {note}{'' if calibration else ', not scaled'}"
-    rows.add(figure.name, figure.task, figure.measure, figure.unit, scale * figure.value, note=note)
+                note = f"{figure.machine}, {figure.source}"
+                if figure.is_time:
+                    note = f"{figure.value:g} {figure.unit} on {note}{'' if scale else ', not scaled'}"
+                value = figure.value * (scale or 1.0) if figure.is_time else figure.value
+                report.add(figure.name, figure.task, figure.measure, figure.unit, value, note=note)
+            for name, task, program in dict.fromkeys((one.name, one.task, one.program) for one in figures):
+                report.compare(contender, name, task, costs=bool(here), label=program)
+        if any(self.figures.values()):
+            scaled = "not scaled to this machine, and not compared."
+            if here:
+                scaled = f"scaled by {self.tasks[0].contender}: {here[0]:.2f} s here, {self.seconds:g} s there."
+            same = f"P@k is compared on the same split ({self.split}) and the same form of the rows only."
+            report.remarks.append(f"Times measured elsewhere are {scaled} {same}")

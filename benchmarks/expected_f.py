@@ -9,12 +9,15 @@ from itertools import chain, pairwise, product
 from pathlib import Path
 from typing import NamedTuple
 
+import click
 import numpy as np
 from scipy import sparse
 
-from benchmarks.harness import PERCENT, Contender, Data, Report, Rows
+from benchmarks.commands import benchmark, count_option
+from benchmarks.harness import PERCENT, Contender, Data, Report
 from benchmarks.out_of_fold import METHODS, add_gain, tuned_by_each
 from benchmarks.settings import paper_setting
+from xmlc.cli._options import data_option
 from xmlc.data.formats import load
 from xmlc.data.prepared import fit_mask
 from xmlc.kernels.csr import top_k_of
@@ -55,33 +58,38 @@ class Estimates(NamedTuple):
     of_test: dict[str, sparse.csr_array]  # by the model's portion of the training set
 
 
-def bench_expected_f(folder: Path, models: tuple[str, ...], seeds: int = 5) -> Report:
+@benchmark(
+    "expected-f",
+    "Take the label sets of highest expected macro-F, compared with tuned thresholds: macro-F on the test set.",
+    data_option,
+    click.option(
+        "--model",
+        "models",
+        multiple=True,
+        default=("plt-batch", "fastxml", "swnn"),
+        show_default=True,
+        help="Of config/papers/plt2016.yaml, repeatable.",
+    ),
+    count_option("--seeds", 5, "Of split and model."),
+)
+def bench_expected_f(data: Path, models: tuple[str, ...], seeds: int) -> Report:
     """Measure macro-F on the test set by three conventions for 0/0.
 
-    Parameters
-    ----------
-    folder : Path
-        Written by `xmlc prepare`. Or with ``estimates.txt.xz`` and ``labels.txt.xz`` of instances: a random half of
-        them is the validation set, the other the test set.
-    models : tuple of str
-        Of ``config/papers/plt2016.yaml``, with their hyperparameters for the dataset.
-    seeds : int
-        Of split, model, and instances that thresholds are fitted to.
-
-    Raises
-    ------
-    XmlcError
-        The folder holds no dataset, or there is no such model.
+    The folder may also hold ``estimates.txt.xz`` and ``labels.txt.xz`` of instances: a random half of them is the
+    validation set, the other the test set.
     """
-    if (folder / "estimates.txt.xz").exists():
-        Y_test, halves = halves_of(folder)
-        name, Y_train, about = folder.name, halves.Y, f"{Y_test.shape[0]} test instances, {Y_test.shape[1]} labels"
+    if (data / "estimates.txt.xz").exists():
+        Y_test, halves = halves_of(data)
+        name, Y_train, about = data.name, halves.Y, f"{Y_test.shape[0]} test instances, {Y_test.shape[1]} labels"
         turns_of = {GIVEN: lambda seed: halves}
     else:
-        data = Data.read(folder)
-        name, Y_train, Y_test, about = data.name, data.Y, data.Y_test, data.size
-        turns_of = {model: partial(estimates_of, data, model) for model in models}
-    rows, size = Rows("expected-f", name), round(Y_train.nnz / Y_train.shape[0])
+        dataset = Data.read(data)
+        name, Y_train, Y_test, about = dataset.name, dataset.Y, dataset.Y_test, dataset.size
+        turns_of = {model: partial(estimates_of, dataset, model) for model in models}
+    portions_of = product(turns_of, (PART, WHOLE))
+    contenders = [Contender(f"{model}, {portion}", f"model of {portion}") for model, portion in portions_of]
+    report = Report("expected-f", name, f"{about}; test set, mean of {seeds} seeds of split and model", contenders)
+    size = round(Y_train.nnz / Y_train.shape[0])
     for model, turn in turns_of.items():
         found, portions = defaultdict[tuple[str, str, str], list[float]](list), [PART]
         for seed in range(seeds):
@@ -92,17 +100,12 @@ def bench_expected_f(folder: Path, models: tuple[str, ...], seeds: int = 5) -> R
                 found[key].append(value)
         for (portion, task, measure), values in found.items():
             unit = PERCENT if measure in CONVENTIONS else ""
-            rows.add(f"{model}, {portion}", task, measure, unit, float(np.mean(values)), values)
+            report.add(f"{model}, {portion}", task, measure, unit, float(np.mean(values)), values)
         for measure, portion, prior, method in product(COMPARED, portions, ("", PRIOR), (*METHODS, BEST)):
             pair, theirs = f"{model}, {portion} / {method}, {PART}", found[PART, method, measure]
             ours = CONVENTIONS[measure][1] + prior
-            add_gain(rows, pair, ours, measure, found[portion, ours, measure], theirs)
-    return rows.report(
-        about=f"{about}; test set, mean of {seeds} seeds of split and model",
-        contenders=[
-            Contender(f"{model}, {portion}", f"model of {portion}") for model in turns_of for portion in (PART, WHOLE)
-        ],
-    )
+            add_gain(report, pair, ours, measure, found[portion, ours, measure], theirs)
+    return report
 
 
 def estimates_of(data: Data, model: str, seed: int) -> Estimates:

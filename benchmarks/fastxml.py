@@ -5,10 +5,12 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+from benchmarks.commands import benchmark, count_option, peers_option, rounds_option, threads_option
 from benchmarks.elsewhere import UNIT_ROWS, Elsewhere
-from benchmarks.harness import TOP, TRAINING, Contender, Data, Report, Rows, Task, ranking_task
+from benchmarks.harness import TOP, TRAINING, Contender, Data, Report, Task, ranking_task
 from benchmarks.render import counted
 from benchmarks.settings import FASTXML_OTHERWISE, paper_setting
+from xmlc.cli._options import data_option
 from xmlc.core.passport import WARM_UP_ROWS
 from xmlc.models.fastxml import FastXML
 
@@ -17,44 +19,34 @@ TREES_ELSEWHERE = {
 }  # of the forests whose times are known; those of other datasets have the paper's 50
 
 
-def bench_fastxml(folder: Path, n_trees: int | None = None, threads: int = 2, rounds: int = 2) -> Report:
-    """Measure training and prediction on one and on several threads.
-
-    Parameters
-    ----------
-    folder : Path
-        Written by `xmlc prepare`.
-    n_trees : int, optional
-        Size of the forest; by default that whose times are known, or the paper's.
-    threads : int
-        Compared with one thread.
-    rounds : int
-
-    Raises
-    ------
-    XmlcError
-        The dataset needs the calibration and napkinXC is not installed.
-    """
-    data = Data.read(folder)
+@benchmark(
+    "fastxml",
+    "Train a FastXML forest and rank, compared with the authors' program and on several threads.",
+    data_option,
+    count_option("--trees", None, "Size of the forest; by default that of the program's measurement."),
+    peers_option,
+    threads_option,
+    rounds_option(2),
+)
+def bench_fastxml(data: Path, trees: int | None, peers: bool, threads: int, rounds: int) -> Report:
+    """Measure training and prediction on one and on several threads."""
+    dataset = Data.read(data)
     setting = paper_setting("plt2016", "fastxml", "", FASTXML_OTHERWISE).hyperparameters
-    setting["n_trees"] = n_trees or TREES_ELSEWHERE.get(data.name, setting["n_trees"])
-    name, rows = f"FastXML, {counted(int(str(setting['n_trees'])), 'tree')}", Rows("fastxml", data.name)
+    setting["n_trees"] = trees or TREES_ELSEWHERE.get(dataset.name, setting["n_trees"])
+    name = f"FastXML, {counted(int(str(setting['n_trees'])), 'tree')}"
+    about = f"{dataset.size}; minimum of {rounds} interleaved rounds"
+    report = Report("fastxml", dataset.name, about, [Contender(name, "this package", setting)])
     models = {n: FastXML(n_jobs=n).set_params(**setting) for n in (1, threads)}
-    X, Y = data.X[:WARM_UP_ROWS], data.Y[:WARM_UP_ROWS]
+    X, Y = dataset.X[:WARM_UP_ROWS], dataset.Y[:WARM_UP_ROWS]
     models[1].fit(X, Y).predict_top_k(X, TOP)
-    elsewhere = Elsewhere(data, [name], UNIT_ROWS)
+    elsewhere = Elsewhere(dataset, [name], UNIT_ROWS, calibrate=peers)
     tasks = elsewhere.tasks
     for n, model in models.items():
-        tasks.append(Task(name, TRAINING, partial(model.fit, data.X, data.Y), threads=n))
-        tasks.append(ranking_task(name, model, data.X_test, n))
-    rankings = rows.measure(tasks, rounds)
-    rows.add_speed_up(name, TRAINING, threads)
-    rows.add_rankings(name, rankings, data.Y_test, threads)
-    remarks = elsewhere.compare(rows)
-    rows.add_process()
-    return rows.report(
-        about=f"{data.size}; minimum of {rounds} interleaved rounds",
-        threads=threads,
-        contenders=[Contender(name, "this package", setting, (1, threads))],
-        remarks=remarks,
-    )
+        tasks.append(Task(name, TRAINING, partial(model.fit, dataset.X, dataset.Y), threads=n))
+        tasks.append(ranking_task(name, model, dataset.X_test, n))
+    rankings = report.measure(tasks, rounds)
+    report.add_speed_up(name, TRAINING, threads)
+    report.add_rankings(name, rankings, dataset.Y_test, threads)
+    elsewhere.compare(report)
+    report.add_process()
+    return report

@@ -2,46 +2,35 @@
 
 One process, one task at a time. The rounds are interleaved, so that a slow spell of the machine affects all contenders,
 and the minimum is reported, because interference only adds time. Benchmarks read their data and run every task once,
-so that its kernels are compiled, before they measure. Work whose peak of memory counts has a process of its own.
+so that its kernels are compiled, before they measure.
 """
 
 from __future__ import annotations
 
 import csv
-import ctypes
-import gc
-import io
-import json
-import os
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import XmlcError
-from xmlc.core.files import atomic_file, write_json
-from xmlc.core.passport import Passport, in_turns, own_peak_bytes, passport, peak_bytes
+from xmlc.core.files import atomic_file
+from xmlc.core.passport import in_turns, passport, peak_bytes
 from xmlc.core.sources import commit
 from xmlc.data.prepared import Prepared
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.ranking import K, precision_at_k
 from xmlc.models.base import SparseProbabilityEstimator
 
-T = TypeVar("T")
 ROOT = Path(__file__).parents[1]
 PERCENT, YES_OR_NO, RATIO, TIMES, POINTS = "%", "yes or no", "ratio", "times", "points"
 PER_SECOND = {"s": 1.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}
 TRAINING, PREDICTION = "training", "prediction of the best 5"
-TIME, CPU_TIME, MEMORY = "time", "CPU time", "memory"
+TIME, CPU_TIME = "time", "CPU time"
 PER_INSTANCE = "ms per instance"
 TOP = max(K)  # labels that a prediction ranks
-ONE_THREAD = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -67,51 +56,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Contender:
-    """A participant of a benchmark.
+    """A participant of a benchmark."""
 
-    Attributes
-    ----------
-    name : str
-        As in `Row.contender`.
-    what : str
-        One phrase: the program, and what of it.
-    hyperparameters : dict
-    threads : tuple of int
-        The numbers of threads that it runs on.
-    """
-
+    #: As in `Row.contender`.
     name: str
+    #: One phrase: the program, and what of it.
     what: str
     hyperparameters: Hyperparameters = field(default_factory=dict)
-    threads: tuple[int, ...] = (1,)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Report:
-    """Everything that one benchmark measured on one dataset.
-
-    Attributes
-    ----------
-    benchmark, dataset : str
-    about : str
-        Size of the data and how it was measured, in a sentence.
-    passport : Passport
-    contenders : list of Contender
-    rows : list of Row
-    remarks : list of str
-        Paragraphs that stand below the tables.
-    unprinted : frozenset of str
-        Tasks whose rows are written to files only.
-    """
-
-    benchmark: str
-    dataset: str
-    about: str
-    passport: Passport
-    contenders: list[Contender]
-    rows: list[Row]
-    remarks: list[str] = field(default_factory=list)
-    unprinted: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -166,17 +117,30 @@ def ranking_task(contender: str, model: SparseProbabilityEstimator, X: sparse.cs
     return Task(contender, PREDICTION, lambda: model.predict_top_k(X, TOP), PER_INSTANCE, X.shape[0], threads)
 
 
-class Rows:
-    """The rows of a benchmark on a dataset, in the order in which they are added.
+class Report:
+    """Everything that one benchmark measured on one dataset.
 
     Parameters
     ----------
     benchmark, dataset : str
+    about : str
+        Size of the data and how it was measured, in a sentence.
+    contenders : sequence of Contender
+
+    Attributes
+    ----------
+    rows : list of Row
+        In the order in which they are added.
+    remarks : list of str
+        Paragraphs that stand below the tables.
+    passport : Passport
     """
 
-    def __init__(self, benchmark: str, dataset: str):
-        self.benchmark, self.dataset = benchmark, dataset
-        self.all: list[Row] = []
+    def __init__(self, benchmark: str, dataset: str, about: str, contenders: Iterable[Contender] = ()):
+        self.benchmark, self.dataset, self.about, self.contenders = benchmark, dataset, about, list(contenders)
+        self.rows: list[Row] = []
+        self.remarks: list[str] = []
+        self.passport = passport(1)
 
     def add(
         self,
@@ -192,7 +156,7 @@ class Rows:
         """Add one row."""
         plain = tuple(float(one) for one in rounds)
         row = Row(self.benchmark, self.dataset, contender, task, measure, unit, float(value), plain, threads, note)
-        self.all.append(row)
+        self.rows.append(row)
 
     def add_least(self, contender: str, task: str, measure: str, unit: str, rounds: Sequence[float], **kw: Any) -> None:
         """Add the minimum of a cost over its rounds."""
@@ -225,7 +189,7 @@ class Rows:
         """Add the peak of memory of this process."""
         self.add("process", "whole benchmark", "peak memory", "MB", peak_bytes() / 1e6)
 
-    def measure(self, tasks: Iterable[Task], rounds: int, at_least: float = 0.0, cpu: bool = False) -> dict[Key, Any]:
+    def measure(self, tasks: Iterable[Task], rounds: int, at_least: float = 0.0) -> dict[Key, Any]:
         """Run tasks in turns and add the time of each.
 
         Parameters
@@ -234,8 +198,6 @@ class Rows:
         rounds : int
         at_least : float
             Seconds; a shorter task is repeated for so long in each round, and its minimum counts.
-        cpu : bool
-            Whether to add the processor time of all threads too; not together with ``at_least``.
 
         Returns
         -------
@@ -243,41 +205,12 @@ class Rows:
             What each task returned the last time, by contender, name and number of threads.
         """
         by_key = {(task.contender, task.name, task.threads): task for task in tasks}
-        names = {str(key): key for key in by_key}
-        spent: dict[Key, list[float]] = {key: [] for key in by_key}
-        calls = {
-            name: _counting_cpu(by_key[key].call, spent[key]) if cpu else by_key[key].call
-            for name, key in names.items()
-        }
-        seconds, results = in_turns(calls, rounds, at_least)
-        for name, key in names.items():
-            task = by_key[key]
+        seconds, results = in_turns({str(key): task.call for key, task in by_key.items()}, rounds, at_least)
+        for key, task in by_key.items():
             scale = PER_SECOND[task.unit.split()[0]] / task.work
-            own = {TIME: seconds[name]} | ({CPU_TIME: spent[key]} if cpu else {})
-            for measure, turns in own.items():
-                turns = [scale * turn for turn in turns]
-                self.add_least(task.contender, task.name, measure, task.unit, turns, threads=task.threads)
-        return {key: results[name] for name, key in names.items()}
-
-    def report(
-        self,
-        about: str,
-        contenders: Sequence[Contender],
-        threads: int = 1,
-        remarks: Sequence[str] = (),
-        unprinted: Iterable[str] = (),
-    ) -> Report:
-        """Return the report of these rows; parameters as in `Report`, ``threads`` is the most that were used."""
-        return Report(
-            benchmark=self.benchmark,
-            dataset=self.dataset,
-            about=about,
-            passport=passport(threads),
-            contenders=list(contenders),
-            rows=self.all,
-            remarks=list(remarks),
-            unprinted=frozenset(unprinted),
-        )
+            turns = [scale * turn for turn in seconds[str(key)]]
+            self.add_least(task.contender, task.name, TIME, task.unit, turns, threads=task.threads)
+        return {key: results[str(key)] for key in by_key}
 
     def value(self, contender: str, task: str, measure: str, threads: int = 1) -> float:
         """Return the value of one row."""
@@ -287,7 +220,7 @@ class Rows:
     def of(self, contender: str, task: str, threads: int = 1) -> list[Row]:
         """Return the rows of a contender's task."""
         wanted = contender, task, threads
-        return [row for row in self.all if (row.contender, row.task, row.threads) == wanted]
+        return [row for row in self.rows if (row.contender, row.task, row.threads) == wanted]
 
     def compare(self, ours: str, theirs: str, task: str, costs: bool = True, label: str = "") -> None:
         """Add, for measures of both on one thread, differences of percentages and ratios of costs.
@@ -319,16 +252,6 @@ def ratio(ours: float, theirs: float) -> float:
     return ours / theirs if theirs else float("nan")
 
 
-def _counting_cpu(call: Callable[[], T], spent: list[float]) -> Callable[[], T]:
-    def counted() -> T:
-        start = time.process_time()
-        result = call()
-        spent.append(time.process_time() - start)
-        return result
-
-    return counted
-
-
 def precisions(Y: sparse.csr_array, labels: np.ndarray) -> list[float]:
     """Return P@1, P@3 and P@5 of a ranking, shape (n, 5), as shares."""
     return [precision_at_k(Y, labels, k) for k in K]
@@ -351,73 +274,13 @@ def _same(first: np.ndarray, second: np.ndarray) -> bool:
 
 
 def write_report(report: Report, path: Path) -> None:
-    """Write the rows, as CSV if the file is called so, else as JSON beside contenders and passport; NaN is null."""
-    if path.suffix == ".csv":
-        with atomic_file(path) as temporary:
-            temporary.write_text(rows_csv(report), encoding="utf-8")
-        return
-    contenders = [asdict(contender) for contender in report.contenders]
-    rows = [{name: _or_null(value) for name, value in asdict(row).items()} for row in report.rows]
-    head = {"benchmark": report.benchmark, "dataset": report.dataset, "about": report.about}
-    write_json(path, head | {"passport": report.passport, "contenders": contenders, "rows": rows})
-
-
-def rows_csv(report: Report) -> str:
-    """Return rows as ``results/benchmarks/*.csv`` have them: rounds are separated by spaces, NaN is an empty cell."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    """Write the rows as ``results/benchmarks/*.csv`` have them: spaces between rounds, an empty cell for NaN."""
     names = [one.name for one in fields(Row)]
-    writer.writerow([*names, "commit", "machine", "date"])
     made_by = commit(), report.passport.get("cpu", ""), report.passport.get("time", "")
-    for row in report.rows:
-        cells = {name: _or_null(getattr(row, name)) for name in names} | {"rounds": " ".join(map(repr, row.rounds))}
-        writer.writerow([*cells.values(), *made_by])
-    return text.getvalue()
-
-
-def _or_null(value: object) -> object:
-    return None if isinstance(value, float) and value != value else value
-
-
-def in_own_process(module: str, *arguments: str) -> Any:
-    """Run a module of this package on one thread and return the JSON that it printed last.
-
-    Raises
-    ------
-    XmlcError
-        It failed; the message has the end of its standard error.
-    """
-    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-    environment = os.environ | dict.fromkeys(ONE_THREAD, "1") | {"PYTHONPATH": path}
-    command = [sys.executable, "-m", module, *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        said = done.stderr.strip()[-2000:] or f"it ended with status {done.returncode} and said nothing"
-        raise XmlcError(f"{' '.join(command[1:])} failed:\n{said}")
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def peak_above(work: Callable[[], T]) -> tuple[T, int]:
-    """Call ``work``; return its result and by how many bytes resident memory rose meanwhile, at its peak.
-
-    Memory that was used and freed before is given back first, so that it does not hide what the work takes; where the
-    system's library cannot do that, or the system cannot forget a peak, the result may be too small.
-    """
-    gc.collect()
-    try:
-        ctypes.CDLL(None).malloc_trim(0)
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # Linux: the peak is the present from here
-    except (OSError, AttributeError):
-        pass
-    before = own_peak_bytes()
-    result = work()
-    return result, own_peak_bytes() - before
-
-
-def main_of(run: Callable[..., Any]) -> None:
-    """Call ``run`` with this process's arguments and print the fields of the dataclass that it returns as JSON."""
-    try:
-        result = run(*sys.argv[1:])
-    except XmlcError as error:
-        sys.exit(str(error))
-    print(json.dumps(None if result is None else asdict(result)))
+    with atomic_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([*names, "commit", "machine", "date"])
+        for row in report.rows:
+            value = None if row.value != row.value else row.value
+            cells = vars(row) | {"value": value, "rounds": " ".join(map(repr, row.rounds))}
+            writer.writerow([*cells.values(), *made_by])

@@ -9,10 +9,14 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+import click
+
+from benchmarks.commands import benchmark, count_option, peers_option, rounds_option, threads_option
 from benchmarks.elsewhere import UNIT_ROWS, Elsewhere
-from benchmarks.harness import PREDICTION, TOP, TRAINING, Contender, Data, Report, Rows, Task, precisions, ranking_task
+from benchmarks.harness import PREDICTION, TOP, TRAINING, Contender, Data, Report, Task, precisions, ranking_task
 from benchmarks.render import counted
 from benchmarks.settings import LDSM_OTHERWISE, paper_setting
+from xmlc.cli._options import data_option
 from xmlc.core.passport import WARM_UP_ROWS
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.ldsm import LdSM
@@ -21,60 +25,52 @@ SIZES = (1, 10)
 TREES = "trees of seed 0"
 
 
-def bench_ldsm(folder: Path, threads: int = 2, rounds: int = 3, seeds: int = 5, form: str = UNIT_ROWS) -> Report:
-    """Measure training and prediction of one tree and of ten, on one and on several threads.
-
-    Parameters
-    ----------
-    folder : Path
-        Written by `xmlc prepare`.
-    threads : int
-        Ten trees are also trained and ranked with on so many.
-    rounds : int
-    seeds : int
-        P@k is the mean over so many.
-    form : {"unit", "raw"}
-        Whether rows are scaled to unit length.
-
-    Raises
-    ------
-    XmlcError
-        The dataset needs the calibration and napkinXC is not installed.
-    """
-    data = Data.read(folder)
-    rows = Rows("ldsm", data.name)
-    setting = paper_setting(
-        "ldsm2020", "ldsm-mean", "", LDSM_OTHERWISE | {"unit_norm": form == UNIT_ROWS}
-    ).hyperparameters
-    X, Y = data.X[:WARM_UP_ROWS], data.Y[:WARM_UP_ROWS]
+@benchmark(
+    "ldsm",
+    "Train LdSM's trees and rank, compared with the authors' program and on several threads.",
+    data_option,
+    click.option(
+        "--rows",
+        "form",
+        default=UNIT_ROWS,
+        show_default=True,
+        type=click.Choice([UNIT_ROWS, "raw"]),
+        help="Features scaled to rows of unit length, or as they come.",
+    ),
+    peers_option,
+    threads_option,
+    rounds_option(),
+    count_option("--seeds", 5, "P@k is the mean over them."),
+)
+def bench_ldsm(data: Path, form: str, peers: bool, threads: int, rounds: int, seeds: int) -> Report:
+    """Measure training and prediction of one tree and of ten, on one and on several threads."""
+    dataset, otherwise = Data.read(data), LDSM_OTHERWISE | {"unit_norm": form == UNIT_ROWS}
+    setting = paper_setting("ldsm2020", "ldsm-mean", "", otherwise).hyperparameters
+    contenders = [Contender(_name(size), "this package", setting | {"n_trees": size}) for size in SIZES]
+    about = f"{dataset.size}; minimum of {rounds} interleaved rounds, P@k the mean of {seeds} seeds"
+    report = Report("ldsm", dataset.name, about, contenders)
+    X, Y = dataset.X[:WARM_UP_ROWS], dataset.Y[:WARM_UP_ROWS]
     _model(setting, 1).fit(X, Y).predict_top_k(X, TOP)
-    whole, scores = _train_seeds(data, setting, seeds, threads)
-    elsewhere = Elsewhere(data, [_name(size) for size in SIZES], form)
+    whole, scores = _train_seeds(dataset, setting, seeds, threads)
+    elsewhere = Elsewhere(dataset, [_name(size) for size in SIZES], form, calibrate=peers)
     tasks = elsewhere.tasks
     for size in SIZES:
         for n in (1, threads) if size == max(SIZES) else (1,):
-            train = partial(_model(setting, size, n_jobs=n).fit, data.X, data.Y)
+            train = partial(_model(setting, size, n_jobs=n).fit, dataset.X, dataset.Y)
             tasks.append(Task(_name(size), TRAINING, train, threads=n))
-            tasks.append(ranking_task(_name(size), whole.trees(size).set_params(n_jobs=n), data.X_test, n))
-    rows.measure(tasks, rounds)
+            tasks.append(ranking_task(_name(size), whole.trees(size).set_params(n_jobs=n), dataset.X_test, n))
+    report.measure(tasks, rounds)
     for size in SIZES:
-        rows.add_precision(_name(size), PREDICTION, scores[size])
-    remarks = elsewhere.compare(rows)
+        report.add_precision(_name(size), PREDICTION, scores[size])
+    elsewhere.compare(report)
     for task in (TRAINING, PREDICTION):
-        rows.add_speed_up(_name(max(SIZES)), task, threads)
+        report.add_speed_up(_name(max(SIZES)), task, threads)
     depths, nodes = whole.tree_depths_.tolist(), whole.n_nodes_.tolist()
-    rows.add(_name(max(SIZES)), TREES, "depth of the deepest", "", max(depths), depths)
-    rows.add(_name(max(SIZES)), TREES, "mean depth", "", sum(depths) / len(depths), depths)
-    rows.add(_name(max(SIZES)), TREES, "mean number of nodes", "", sum(nodes) / len(nodes), nodes)
-    rows.add_process()
-    return rows.report(
-        about=f"{data.size}; minimum of {rounds} interleaved rounds, P@k the mean of {seeds} seeds",
-        threads=threads,
-        contenders=[
-            Contender(_name(size), "this package", setting | {"n_trees": size}, (1, threads)) for size in SIZES
-        ],
-        remarks=remarks,
-    )
+    report.add(_name(max(SIZES)), TREES, "depth of the deepest", "", max(depths), depths)
+    report.add(_name(max(SIZES)), TREES, "mean depth", "", sum(depths) / len(depths), depths)
+    report.add(_name(max(SIZES)), TREES, "mean number of nodes", "", sum(nodes) / len(nodes), nodes)
+    report.add_process()
+    return report
 
 
 def _name(n_trees: int) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
+from benchmarks.commands import benchmark, count_option, peers_option, rounds_option, threads_option
 from benchmarks.elsewhere import ALL, UNIT_ROWS, Elsewhere
 from benchmarks.harness import (
     PERCENT,
@@ -21,12 +22,12 @@ from benchmarks.harness import (
     Contender,
     Data,
     Report,
-    Rows,
     Task,
     precisions,
     ranking_task,
 )
 from benchmarks.settings import SWNN_OTHERWISE, paper_setting
+from xmlc.cli._options import data_option
 from xmlc.core.passport import WARM_UP_ROWS
 from xmlc.kernels.csr import unit_rows
 from xmlc.kernels.estimator import Hyperparameters
@@ -37,72 +38,47 @@ DENSE = 5_000_000  # cells of a training set up to which distances are computed,
 FREQUENT, C = 500, 0.05  # labels, and the weight of their classifiers' loss
 AT_LEAST = 0.3  # seconds of a task per round
 INDEX = "SWNN, index"  # its construction depends on no hyperparameter
-OTHER_MACHINE = """\
-The paper's times were taken on an Intel Core i7-7700K: the calibration removes the difference between this machine and
-the one where the calibration was first run, and nothing of the difference to the paper's."""
 
 
-def bench_nearest(
-    folder: Path,
-    threads: int = 2,
-    rounds: int = 3,
-    calibrate: bool = True,
-    calibration_folder: Path | None = None,
-    instances: int | None = None,
-) -> Report:
-    """Measure construction of the index, and prediction with two settings on one and on several threads.
-
-    Parameters
-    ----------
-    folder : Path
-        Written by `xmlc prepare`.
-    threads : int
-        Compared with one thread.
-    rounds : int
-    calibrate : bool
-        Whether to train napkinXC's PLT too, so that times measured elsewhere are scaled and compared.
-    calibration_folder : Path, optional
-        Prepared dataset that it is trained on, one whose calibration is known; by default ``folder`` if it is one of
-        these, and without one nothing is scaled.
-    instances : int, optional
-        Rank the first so many test instances only.
-
-    Raises
-    ------
-    XmlcError
-        A folder holds no dataset, that for the calibration is none of the known ones, or napkinXC is not installed.
-    """
-    whole = Data.read(folder)
-    data = replace(whole, X_test=whole.X_test[:instances], Y_test=whole.Y_test[:instances])
-    subset = ALL if data.X_test.shape[0] == whole.X_test.shape[0] else f"first {instances}"
-    rows, settings = Rows("nearest", data.name), swnn_settings()
-    models = {name: _model(setting, 1).fit(data.X, data.Y) for name, setting in settings.items()}
-    elsewhere = Elsewhere(whole, [INDEX, *models], UNIT_ROWS, subset, calibrate, calibration_folder)
+@benchmark(
+    "nearest",
+    "Search nearest neighbours, compared with the authors' program and on several threads.",
+    data_option,
+    count_option("--instances", None, "Rank so many test instances only, the first."),
+    peers_option,
+    threads_option,
+    rounds_option(),
+)
+def bench_nearest(data: Path, instances: int | None, peers: bool, threads: int, rounds: int) -> Report:
+    """Measure construction of the index, and prediction with two settings on one and on several threads."""
+    whole = Data.read(data)
+    dataset = replace(whole, X_test=whole.X_test[:instances], Y_test=whole.Y_test[:instances])
+    subset = ALL if dataset.X_test.shape[0] == whole.X_test.shape[0] else f"first {instances}"
+    settings = swnn_settings()
+    contenders = [Contender(name, "this package", setting) for name, setting in settings.items()]
+    about = f"{dataset.size}; minimum of {rounds} interleaved rounds"
+    report = Report("nearest", dataset.name, about, contenders)
+    models = {name: _model(setting, 1).fit(dataset.X, dataset.Y) for name, setting in settings.items()}
+    elsewhere = Elsewhere(whole, [INDEX, *models], UNIT_ROWS, subset, peers)
     tasks = elsewhere.tasks
-    tasks.append(Task(INDEX, TRAINING, lambda: SparseWeightedNearestNeighbors(n_jobs=1).fit(data.X, data.Y)))
+    tasks.append(Task(INDEX, TRAINING, lambda: SparseWeightedNearestNeighbors(n_jobs=1).fit(dataset.X, dataset.Y)))
     for (name, model), n in product(models.items(), (1, threads)):
         own = copy(model).set_params(n_jobs=n)
-        own.predict_top_k(data.X_test[:WARM_UP_ROWS], TOP)
-        tasks.append(ranking_task(name, own, data.X_test, n))
-    rankings = rows.measure(tasks, rounds, AT_LEAST)
+        own.predict_top_k(dataset.X_test[:WARM_UP_ROWS], TOP)
+        tasks.append(ranking_task(name, own, dataset.X_test, n))
+    rankings = report.measure(tasks, rounds, AT_LEAST)
     for name, model in models.items():
-        rows.add_rankings(name, rankings, data.Y_test, threads)
-        model.predict_top_k(data.X_test, TOP)
+        report.add_rankings(name, rankings, dataset.Y_test, threads)
+        model.predict_top_k(dataset.X_test, TOP)
         assert model.inner_products_ is not None  # a prediction counts them
         similarities = float(np.mean(model.inner_products_))
-        rows.add(name, PREDICTION, "similarities per instance", "", similarities)
-        rows.add(name, PREDICTION, "of the training instances", PERCENT, 100 * similarities / data.X.shape[0])
+        report.add(name, PREDICTION, "similarities per instance", "", similarities)
+        report.add(name, PREDICTION, "of the training instances", PERCENT, 100 * similarities / dataset.X.shape[0])
         index_bytes = model.index_bytes_
-    rows.add(INDEX, TRAINING, "index with the label sets", "MB", index_bytes / 1e6)
-    remarks = elsewhere.compare(rows)
-    remarks += [OTHER_MACHINE] * any("i7-7700K" in row.note for row in rows.all)
-    rows.add_process()
-    return rows.report(
-        about=f"{data.size}; minimum of {rounds} interleaved rounds",
-        threads=threads,
-        contenders=[Contender(name, "this package", setting, (1, threads)) for name, setting in settings.items()],
-        remarks=remarks,
-    )
+    report.add(INDEX, TRAINING, "index with the label sets", "MB", index_bytes / 1e6)
+    elsewhere.compare(report)
+    report.add_process()
+    return report
 
 
 def swnn_settings() -> dict[str, Hyperparameters]:
@@ -115,42 +91,37 @@ def _model(setting: Hyperparameters, n_jobs: int) -> SparseWeightedNearestNeighb
     return SparseWeightedNearestNeighbors(n_jobs=n_jobs).set_params(**setting)
 
 
-def bench_preliminary(folder: Path, rounds: int = 3) -> Report:
+@benchmark(
+    "preliminary",
+    "Neighbours by other distances, and classifiers of 500 labels: what swnn2018 tells of without a table.",
+    data_option,
+    rounds_option(),
+)
+def bench_preliminary(data: Path, rounds: int) -> Report:
     """Measure the preliminary experiments that swnn2018 tells of without a table, on one thread.
 
     P@k of neighbours by L1 and L2 distance (Section 3.3), which degrade performance, by brute force on small sets. Of
     rows of unit length L2 orders as the cosine. All neighbours have the same vote, because a distance gives no weight.
     And the time of classifiers of the 500 most frequent labels, some 0.1 ms (Section 4.3).
-
-    Parameters
-    ----------
-    folder : Path
-        Written by `xmlc prepare`.
-    rounds : int
-
-    Raises
-    ------
-    XmlcError
-        The folder holds no dataset.
     """
-    data = Data.read(folder)
-    rows, contenders = Rows("preliminary", data.name), []
+    dataset = Data.read(data)
+    report = Report("preliminary", dataset.name, f"{dataset.size}; minimum of {rounds} rounds")
     for length, metric in product(("unit length", "length as it comes"), ("L1", "L2")):
-        if data.X.shape[0] * data.X.shape[1] > DENSE:
+        if dataset.X.shape[0] * dataset.X.shape[1] > DENSE:
             break
-        X, Q = (unit_rows(part) if length == "unit length" else part for part in (data.X, data.X_test))
+        X, Q = (unit_rows(part) if length == "unit length" else part for part in (dataset.X, dataset.X_test))
         nearest = _nearest(X.toarray(), Q.toarray(), "cityblock" if metric == "L1" else "euclidean")
         for S in (20, 75):
-            contenders.append(Contender(f"{metric}, rows of {length}, S {S}", "brute force", {"S": S}))
-            rows.add_precision(
-                contenders[-1].name, PREDICTION, [precisions(data.Y_test, _best(nearest[:, :S], data.Y))]
-            )
-    frequent = np.sort(np.argsort(-data.Y.sum(axis=0), kind="stable")[:FREQUENT])
+            name = f"{metric}, rows of {length}, S {S}"
+            report.contenders.append(Contender(name, "brute force", {"S": S}))
+            labels = _best(nearest[:, :S], dataset.Y)
+            report.add_precision(name, PREDICTION, [precisions(dataset.Y_test, labels)])
+    frequent = np.sort(np.argsort(-dataset.Y.sum(axis=0), kind="stable")[:FREQUENT])
     name = f"one-versus-rest of {frequent.size} labels"
-    model = BinaryRelevance(C=C, n_jobs=1).fit(data.X, data.Y[:, frequent])
-    rows.measure([ranking_task(name, model, data.X_test)], rounds, cpu=True)
-    contenders.append(Contender(name, "this package, binary relevance", {"C": C}))
-    return rows.report(about=f"{data.size}; minimum of {rounds} rounds", contenders=contenders)
+    model = BinaryRelevance(C=C, n_jobs=1).fit(dataset.X, dataset.Y[:, frequent])
+    report.measure([ranking_task(name, model, dataset.X_test)], rounds)
+    report.contenders.append(Contender(name, "this package, binary relevance", {"C": C}))
+    return report
 
 
 def _nearest(X: np.ndarray, Q: np.ndarray, metric: Literal["cityblock", "euclidean"]) -> np.ndarray:

@@ -7,10 +7,13 @@ from collections import defaultdict
 from itertools import product
 from pathlib import Path
 
+import click
 import numpy as np
 from scipy import sparse
 
-from benchmarks.harness import CPU_TIME, PERCENT, POINTS, TRAINING, Contender, Data, Report, Rows
+from benchmarks.commands import benchmark, count_option
+from benchmarks.harness import CPU_TIME, PERCENT, POINTS, TRAINING, Contender, Data, Report
+from xmlc.cli._options import data_option
 from xmlc.data.prepared import fit_mask
 from xmlc.metrics.classification import classification_metrics, measure_scores
 from xmlc.models.plt import PLT
@@ -34,69 +37,60 @@ MEASURES = {name: (name, "macro_f") for name in ("macro_f", "macro_f_zero", PRES
 MEASURES |= {"macro_f_present, chosen by it": (PRESENT, PRESENT)}
 
 
-def bench_out_of_fold(folder: Path, seeds: int = 5, folds: int = 5, solver: str = PLT.solver) -> Report:
-    """Measure macro-F on the test set by three conventions for 0/0, of three methods.
-
-    Parameters
-    ----------
-    folder : Path
-        Written by `xmlc prepare`.
-    seeds : int
-        Of split, folds and model.
-    folds : int
-    solver : str
-        Of the PLT, whose other hyperparameters are the defaults.
-
-    Raises
-    ------
-    XmlcError
-        The folder holds no dataset.
-    """
-    data = Data.read(folder)
+@benchmark(
+    "out-of-fold",
+    "Tune thresholds on a fifth of the training set, or on out-of-fold estimates: macro-F on the test set.",
+    data_option,
+    count_option("--seeds", 5, "Of split, folds and model."),
+    count_option("--folds", 5, "Of the out-of-fold estimates.", least=2),
+    click.option(
+        "--solver", default=PLT.solver, show_default=True, help="The PLT's; its other values are the defaults."
+    ),
+)
+def bench_out_of_fold(data: Path, seeds: int, folds: int, solver: str) -> Report:
+    """Measure macro-F on the test set by three conventions for 0/0, of three methods."""
+    dataset = Data.read(data)
     scores, seconds = defaultdict[tuple[str, str, str], list[float]](list), defaultdict[str, list[float]](list)
     for seed in range(seeds):
-        fit, start = fit_mask(data.X.shape[0], 0.2, seed), time.process_time()
+        fit, start = fit_mask(dataset.X.shape[0], 0.2, seed), time.process_time()
         model = PLT(solver=solver, random_state=seed)
-        part = model.unfitted().fit(data.X[fit], data.Y[fit])
+        part = model.unfitted().fit(dataset.X[fit], dataset.Y[fit])
         trained = time.process_time()
-        whole = OutOfFold(model, folds=folds, random_state=seed).fit(data.X, data.Y)
+        whole = OutOfFold(model, folds=folds, random_state=seed).fit(dataset.X, dataset.Y)
         seconds[HELD_OUT].append(trained - start)
         seconds[OUT_OF_FOLD].append(time.process_time() - trained)
         floor = whole.threshold
-        held_out = part.predict_proba(data.X[~fit], floor), data.Y[~fit], priors(data.Y[fit])
-        stacked = whole.estimates_, data.Y, priors(data.Y)
-        of_part, of_all = (one.predict_proba(data.X_test, floor) for one in (part, whole))
+        held_out = part.predict_proba(dataset.X[~fit], floor), dataset.Y[~fit], priors(dataset.Y[fit])
+        stacked = whole.estimates_, dataset.Y, priors(dataset.Y)
+        of_part, of_all = (one.predict_proba(dataset.X_test, floor) for one in (part, whole))
         chosen = {HELD_OUT: (held_out, of_part), REFITTED: (held_out, of_all), OUT_OF_FOLD: (stacked, of_all)}
         for method in METHODS:
             best = {id(tuned_on): tuned_by_each(method, *tuned_on, floor) for tuned_on in (held_out, stacked)}
             for name, (tuned_on, spe) in chosen.items():
                 found = {
-                    by: classification_metrics(data.Y_test, apply_thresholds(spe, thresholds))
+                    by: classification_metrics(dataset.Y_test, apply_thresholds(spe, thresholds))
                     for by, (_, thresholds) in best[id(tuned_on)].items()
                 }
                 for title, (measure, by) in MEASURES.items():
                     scores[name, method, title].append(100 * found[by][measure])
-    rows = Rows("out-of-fold", data.name)
+    about = f"{dataset.size}; test set, mean of {seeds} seeds of split, folds and model; {folds} folds; solver {solver}"
+    report = Report("out-of-fold", dataset.name, about, [Contender(name, what) for name, what in WHAT.items()])
     for name, turns in seconds.items():
-        rows.add_least(name, TRAINING, CPU_TIME, "s", turns)
+        report.add_least(name, TRAINING, CPU_TIME, "s", turns)
     for (name, method, measure), values in scores.items():
-        rows.add(name, method, measure, PERCENT, float(float(np.mean(values))), values)
+        report.add(name, method, measure, PERCENT, float(np.mean(values)), values)
     for (one, other), method, measure in product(PAIRS, METHODS, MEASURES):
-        add_gain(
-            rows, f"{one} / {other}", method, measure, scores[one, method, measure], scores[other, method, measure]
-        )
-    return rows.report(
-        about=f"{data.size}; test set, mean of {seeds} seeds of split, folds and model; {folds} folds; solver {solver}",
-        contenders=[Contender(name, what) for name, what in WHAT.items()],
-    )
+        ours, theirs = (scores[name, method, measure] for name in (one, other))
+        add_gain(report, f"{one} / {other}", method, measure, ours, theirs)
+    return report
 
 
-def add_gain(rows: Rows, pair: str, task: str, measure: str, ours: list[float], theirs: list[float]) -> None:
+def add_gain(report: Report, pair: str, task: str, measure: str, ours: list[float], theirs: list[float]) -> None:
     """Add the mean of paired differences, with its interval."""
     gains = np.subtract(ours, theirs).tolist()
     gain = estimate_of(gains)
     note = f"95 % of Student's t: {gain.lower:.2f} to {gain.upper:.2f}"
-    rows.add(pair, task, measure, POINTS, gain.mean, gains, note=note)
+    report.add(pair, task, measure, POINTS, gain.mean, gains, note=note)
 
 
 def tuned_by_each(

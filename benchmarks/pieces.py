@@ -245,9 +245,6 @@ ONLINE: dict[str, Run] = {
     "OPLT best-greedy, as printed": estimator(OPLT, policy="best_greedy", balance="printed", alpha=0.6, arity=3),
     "OPLT random": estimator(OPLT, policy="random", arity=4, unit_norm=False),
     "OPLT of the program's growth": estimator(OPLT, growth="program", policy="best_greedy", arity=3, max_leaf=6),
-    "OPLT complete": estimator(OPLT, policy="complete", arity=3),
-    "OPLT CPET": estimator(OPLT, policy="cpet", alpha=0.6),
-    "OPLT one-versus-rest": estimator(OPLT, policy="one_vs_rest"),
     "OPLT warm start": estimator(OPLT, policy="best_greedy", max_leaf=6, warm_start=0.3),
     "OPLT stream": stream,
 }

@@ -17,6 +17,7 @@ from typing import TypeVar
 import numpy as np
 from scipy import sparse
 
+from benchmarks.commands import benchmark, peers_option, rounds_option, threads_option
 from benchmarks.harness import (
     PER_INSTANCE,
     PERCENT,
@@ -28,13 +29,13 @@ from benchmarks.harness import (
     Key,
     Ranking,
     Report,
-    Rows,
     Task,
     differing,
     precisions,
     ranking_task,
 )
 from benchmarks.settings import adagrad_settings, batch_setting, paper_setting
+from xmlc.cli._options import data_option
 from xmlc.core.passport import WARM_UP_ROWS, timed
 from xmlc.data.writer import save_repository
 from xmlc.kernels.estimator import Hyperparameters
@@ -63,60 +64,51 @@ EXACT = "is exact"  # instances whose labels are those of the exact search, in i
 CERTIFIED = "proved by the beam"  # instances for which its answer is provably exact
 
 
-def bench_plt(folder: Path, peers: bool = True, threads: int = 2, rounds: int = 3) -> Report:
-    """Measure training and prediction on one and on several threads, the three searches and the baselines.
-
-    Parameters
-    ----------
-    folder : Path
-        Written by `xmlc prepare`.
-    peers : bool
-        Whether to run napkinXC and omikuji too.
-    threads : int
-        Compared with one thread.
-    rounds : int
-
-    Raises
-    ------
-    XmlcError
-        The folder holds no dataset, or a baseline is not installed.
-    """
-    data = Data.read(folder)
-    settings, rows = solver_settings(data.name), Rows("plt", data.name)
-    models, baselines = warmed_up_models(settings, threads, data), make_baselines() if peers else {}
-    _measure_training(rows, models, baselines, data, rounds)
-    rankings = _measure_prediction(rows, models, baselines, data, rounds)
+@benchmark(
+    "plt",
+    "Train a PLT and rank by three searches, compared with napkinXC and omikuji, on several threads.",
+    data_option,
+    peers_option,
+    threads_option,
+    rounds_option(),
+)
+def bench_plt(data: Path, peers: bool, threads: int, rounds: int) -> Report:
+    """Measure training and prediction on one and on several threads, the three searches and the baselines."""
+    dataset = Data.read(data)
+    settings = solver_settings(dataset.name)
+    about = f"{dataset.size}; minimum of {rounds} interleaved rounds"
+    report = Report("plt", dataset.name, about, contenders(settings, peers))
+    models, baselines = warmed_up_models(settings, threads, dataset), make_baselines() if peers else {}
+    _measure_training(report, models, baselines, dataset, rounds)
+    rankings = _measure_prediction(report, models, baselines, dataset, rounds)
     for solver in settings:
-        add_threads(rows, solver, threads, models, rankings, data)
+        add_threads(report, solver, threads, models, rankings, dataset)
     for solver, names in BASELINES_OF.items() if peers else ():
-        compare_solver(rows, solver, names)
+        compare_solver(report, solver, names)
     if peers:
-        _add_conversions(rows, data)
+        _add_conversions(report, dataset)
     for solver, (name, search) in product(settings, SEARCHES.items()):
-        add_latency(rows, name_of(solver, name), with_hyperparameters(models[solver, 1], search=search), data.X_test)
+        searching = with_hyperparameters(models[solver, 1], search=search)
+        add_latency(report, name_of(solver, name), searching, dataset.X_test)
     for solver in settings:
-        add_searches(rows, solver, models[solver, 1], data)
-    rows.add_process()
-    return rows.report(
-        about=f"{data.size}; minimum of {rounds} interleaved rounds",
-        threads=threads,
-        contenders=contenders(settings, threads, peers),
-    )
+        add_searches(report, solver, models[solver, 1], dataset)
+    report.add_process()
+    return report
 
 
-def _measure_training(rows: Rows, models: Models, baselines: Baselines, data: Data, rounds: int) -> None:
+def _measure_training(report: Report, models: Models, baselines: Baselines, data: Data, rounds: int) -> None:
     """Train all models; rank with each as its own hyperparameters say."""
     tasks = [Task(name_of(solver), TRAINING, fit(model, data), threads=n) for (solver, n), model in models.items()]
-    rows.measure(tasks + [Task(name, TRAINING, fit(model, data)) for name, model in baselines.items()], rounds)
+    report.measure(tasks + [Task(name, TRAINING, fit(model, data)) for name, model in baselines.items()], rounds)
     everyone = {(name_of(solver), n): model for (solver, n), model in models.items()}
     for (name, n), model in (everyone | {(name, 1): model for name, model in baselines.items()}).items():
-        rows.add_precision(
+        report.add_precision(
             name, TRAINING, [precisions(data.Y_test, model.predict_top_k(data.X_test, TOP)[0])], threads=n
         )
 
 
 def _measure_prediction(
-    rows: Rows, models: Models, baselines: Baselines, data: Data, rounds: int
+    report: Report, models: Models, baselines: Baselines, data: Data, rounds: int
 ) -> dict[Key, Ranking]:
     """Rank the best labels of all test instances by all models, ours by each search."""
     X = data.X_test
@@ -130,32 +122,32 @@ def _measure_prediction(
             if name == OMIKUJI:  # loading is what makes weights dense
                 model.save(Path(folder) / "model")
                 tasks.append(ranking_task(OMIKUJI_DENSE, type(model).load(Path(folder) / "model"), X))
-        rankings = rows.measure(tasks, rounds, AT_LEAST)
+        rankings = report.measure(tasks, rounds, AT_LEAST)
     for name in baselines | {OMIKUJI_DENSE: None} if baselines else ():
-        rows.add_precision(name, PREDICTION, [precisions(data.Y_test, rankings[name, PREDICTION, 1][0])])
+        report.add_precision(name, PREDICTION, [precisions(data.Y_test, rankings[name, PREDICTION, 1][0])])
     return rankings
 
 
 def add_threads(
-    rows: Rows, solver: str, threads: int, models: Models, rankings: dict[Key, Ranking], data: Data
+    report: Report, solver: str, threads: int, models: Models, rankings: dict[Key, Ranking], data: Data
 ) -> None:
     """Add P@k, how many times as fast several threads are, and whether model and rankings are the same bits."""
-    rows.add_speed_up(name_of(solver), TRAINING, threads)
+    report.add_speed_up(name_of(solver), TRAINING, threads)
     other = differing(learned(models[solver, 1]), learned(models[solver, threads]))
-    rows.add_same_bits(name_of(solver), TRAINING, other, threads)
+    report.add_same_bits(name_of(solver), TRAINING, other, threads)
     for search in SEARCHES:
-        rows.add_rankings(name_of(solver, search), rankings, data.Y_test, threads)
+        report.add_rankings(name_of(solver, search), rankings, data.Y_test, threads)
 
 
-def compare_solver(rows: Rows, solver: str, baselines: tuple[str, ...]) -> None:
+def compare_solver(report: Report, solver: str, baselines: tuple[str, ...]) -> None:
     """Compare a solver on one thread with its baselines."""
     for name in baselines:
-        rows.compare(name_of(solver), name, TRAINING)
+        report.compare(name_of(solver), name, TRAINING)
     for search, name in product(SEARCHES, baselines + (OMIKUJI_DENSE,) * (OMIKUJI in baselines)):
-        rows.compare(name_of(solver, search), name, PREDICTION)
+        report.compare(name_of(solver, search), name, PREDICTION)
 
 
-def _add_conversions(rows: Rows, data: Data) -> None:
+def _add_conversions(report: Report, data: Data) -> None:
     """Measure foreign parts of omikuji's times: writing its input, and turning instances into its types."""
     with tempfile.TemporaryDirectory(prefix="omikuji-") as folder:
         _, written = timed(lambda: save_repository(Path(folder) / "train.txt", data.X, data.Y))
@@ -165,32 +157,32 @@ def _add_conversions(rows: Rows, data: Data) -> None:
         for start, end in pairwise(x.indptr):
             list(zip(x.indices[start:end].tolist(), x.data[start:end].tolist()))
 
-    rows.add(OMIKUJI, CONVERSION, "training: writing the file that it reads", "s", written)
+    report.add(OMIKUJI, CONVERSION, "training: writing the file that it reads", "s", written)
     per_instance = 1e3 * timed(pairs)[1] / x.shape[0]
-    rows.add(OMIKUJI, CONVERSION, "prediction: turning instances into its types", PER_INSTANCE, per_instance)
+    report.add(OMIKUJI, CONVERSION, "prediction: turning instances into its types", PER_INSTANCE, per_instance)
 
 
-def add_latency(rows: Rows, name: str, model: PLT, X: sparse.csr_array) -> None:
+def add_latency(report: Report, name: str, model: PLT, X: sparse.csr_array) -> None:
     """Add how long it takes to rank one instance at a time: median and 99th percentile."""
     instances = [(X.indices[start:end], X.data[start:end]) for start, end in pairwise(X.indptr[: SINGLE_INSTANCES + 1])]
     for instance in instances[:WARM_UP_ROWS]:
         model.rank_one(*instance, TOP)
     turns = [1e3 * timed(partial(model.rank_one, *instance, TOP))[1] for instance in instances]
     for measure, percent in (("median", 50), ("99th percentile", 99)):
-        rows.add(name, SINGLE, measure, PER_INSTANCE, np.percentile(turns, percent))
+        report.add(name, SINGLE, measure, PER_INSTANCE, np.percentile(turns, percent))
 
 
-def add_searches(rows: Rows, solver: str, model: PLT, data: Data) -> None:
+def add_searches(report: Report, solver: str, model: PLT, data: Data) -> None:
     """Add how many classifiers each search evaluates, and for how many instances it is exact and proves it."""
     exact, _ = with_hyperparameters(model, search="exact").predict_top_k(data.X_test, TOP)
     for named, search in SEARCHES.items():
         searching, name = with_hyperparameters(model, search=search), name_of(solver, named)
         labels, _ = searching.predict_top_k(data.X_test, TOP)
         if searching.inner_products_ is not None:
-            rows.add(name, PREDICTION, OPENED, "", searching.inner_products_.mean())
+            report.add(name, PREDICTION, OPENED, "", searching.inner_products_.mean())
         if searching.certified_ is not None:
-            rows.add(name, PREDICTION, CERTIFIED, PERCENT, 100 * searching.certified_.mean())
-        rows.add(name, PREDICTION, EXACT, PERCENT, 100 * (labels == exact).all(axis=1).mean())
+            report.add(name, PREDICTION, CERTIFIED, PERCENT, 100 * searching.certified_.mean())
+        report.add(name, PREDICTION, EXACT, PERCENT, 100 * (labels == exact).all(axis=1).mean())
 
 
 def name_of(solver: str, search: str = "") -> str:
@@ -212,9 +204,9 @@ def baseline_settings() -> dict[str, tuple[str, Hyperparameters]]:
     }
 
 
-def contenders(settings: dict[str, Hyperparameters], threads: int, peers: bool) -> list[Contender]:
+def contenders(settings: dict[str, Hyperparameters], peers: bool) -> list[Contender]:
     """List who takes part."""
-    ours = [Contender(name_of(solver), WHAT[solver], own, (1, threads)) for solver, own in settings.items()]
+    ours = [Contender(name_of(solver), WHAT[solver], own) for solver, own in settings.items()]
     baselines = baseline_settings() if peers else {}
     return ours + [Contender(name, f"baseline {kind}", own) for name, (kind, own) in baselines.items()]
 

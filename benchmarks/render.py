@@ -24,8 +24,7 @@ def to_text(report: Report) -> str:
         parts.append("\n".join(map(_contender_line, report.contenders)))
     by_task: dict[str, list[Row]] = {}
     for row in report.rows:
-        if row.task not in report.unprinted:
-            by_task.setdefault(row.task, []).append(row)
+        by_task.setdefault(row.task, []).append(row)
     parts += [task_table(task, rows) for task, rows in by_task.items()]
     return "\n\n".join(parts + report.remarks)
 

@@ -23,6 +23,4 @@ def test_ratios_are_to_the_program_scaled_by_the_calibration(tmp_path, monkeypat
     assert [len(row["rounds"]) for row in own] == [2, 2]
     assert rows[PAIR, "training, compared", "time", 1]["value"] == pytest.approx(own[0]["value"] / program)
     assert rows[NAME, "training", "speed-up", 2]["value"] == pytest.approx(own[0]["value"] / own[1]["value"])
-    printed = capsys.readouterr().out
-    assert "n_trees=10, unit_norm=True" in printed
-    assert "3.9 s on 2-core EPYC" in printed
+    assert "n_trees=10, unit_norm=True" in capsys.readouterr().out

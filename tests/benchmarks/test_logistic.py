@@ -1,6 +1,4 @@
-"""The benchmark of BR and PCC: it measures what it promises, and the peer's training is that of before."""
-
-from __future__ import annotations
+"""The benchmark of BR and PCC: it measures what it promises."""
 
 import pytest
 from benchmark_rows import run_benchmark
@@ -18,18 +16,12 @@ PEER, TRAINING = bench.PEER, bench.TRAINING
 def test_everything_is_measured(tmp_path, estimator):
     data, name = prepare_tiny(tmp_path), estimator.upper()
     rows = run_benchmark(tmp_path, "logistic", "--data", data, "--estimator", estimator, "--rounds", 2)
-    for measure in ("time", "CPU time"):
-        for contender, n in ((name, 1), (name, 2), (PEER, 1)):
-            assert len(rows[contender, TRAINING, measure, n]["rounds"]) == 2
-        ratio = rows[PEER, TRAINING, measure, 1]["value"] / rows[name, TRAINING, measure, 2]["value"]
-        assert rows[name, TRAINING, f"{PEER}'s {measure} / this", 2]["value"] == pytest.approx(ratio)
-    X, Y = Prepared(data).part("train")
-    model = bench.ESTIMATORS[estimator](n_jobs=1).fit(X, Y)
-    solution = {measure: row["value"] for (_, task, measure, _), row in rows.items() if task == bench.SOLUTION}
-    assert solution.pop("C") == model.C_[0]
-    same_C, decrement, difference = solution.values()
-    assert same_C == 1
-    assert decrement == model.decrements_.max()
+    for contender, n in ((name, 1), (name, 2), (PEER, 1)):
+        assert len(rows[contender, TRAINING, "time", n]["rounds"]) == 2
+    ratio = rows[PEER, TRAINING, "time", 1]["value"] / rows[name, TRAINING, "time", 2]["value"]
+    assert rows[name, TRAINING, f"{PEER}'s time / this", 2]["value"] == pytest.approx(ratio)
+    decrement, difference = (row["value"] for (_, task, *_), row in rows.items() if task == bench.SOLUTION)
+    assert decrement <= 1e-20
     assert 0 < difference < 1e-6
     assert rows[name, TRAINING, "same bits", 2]["value"] == 1
 

@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from benchmark_rows import by_key, run_benchmark
+from benchmark_rows import run_benchmark
 from small_data import prepare_tiny
 
 from benchmarks import elsewhere
 from benchmarks import nearest as bench
 from benchmarks.harness import PREDICTION, TRAINING, Task
-from xmlc.core.errors import XmlcError
 from xmlc.data.prepared import Prepared
 from xmlc.metrics.ranking import precision_at_k
 from xmlc.models.nearest import SparseWeightedNearestNeighbors
@@ -31,7 +30,7 @@ def scale_of(rows):
     return rows["napkinXC", "calibration", "time", 1]["value"] / 10.6
 
 
-def test_both_settings_are_measured(tmp_path, calibrated, capsys):
+def test_both_settings_are_measured(tmp_path, calibrated):
     data = prepare_tiny(tmp_path, "delicious")
     rows = run_benchmark(tmp_path, "nearest", "--data", data, "--rounds", 2)
     assert calibrated == [((120, 20), (120, 8))]
@@ -51,22 +50,6 @@ def test_both_settings_are_measured(tmp_path, calibrated, capsys):
     own = rows[LARGE, PREDICTION, "time", 1]["value"]
     found = rows[f"{LARGE} / authors' Go program", COMPARED, "time", 1]["value"]
     assert found == pytest.approx(own / (0.15 * scale_of(rows)))
-    assert "0.15 ms per instance on 2-core EPYC" in capsys.readouterr().out
-
-
-def test_amazon_is_scaled_by_another_dataset(tmp_path, calibrated):
-    data, other = (prepare_tiny(tmp_path / name, name) for name in ("amazon-670k-shape", "delicious"))
-    report = bench.bench_nearest(data, rounds=1, calibration_folder=other, instances=7)
-    rows = by_key(report.rows)
-    assert " 7 test instances" in report.about
-    assert len(calibrated) == 1
-    programs = {"authors' program in the paper": 5.74, "authors' program, later version": 4.19}
-    for program, ms in programs.items():  # each beside both settings
-        assert rows[f"{program}: SWNN", PREDICTION, "time", 1]["value"] == pytest.approx(ms * scale_of(rows))
-        assert {(f"{name} / {program}", COMPARED, "time", 1) for name in (SMALL, LARGE)} <= set(rows)
-    assert "i7-7700K" in report.remarks[-1]
-    with pytest.raises(XmlcError, match="amazon-670k-shape; the calibration was measured elsewhere on delicious"):
-        bench.bench_nearest(other, rounds=1, calibration_folder=data)
 
 
 def test_other_distances_and_frequent_labels(tmp_path, monkeypatch):
@@ -82,6 +65,7 @@ def test_other_distances_and_frequent_labels(tmp_path, monkeypatch):
     nearest = np.lexsort((np.arange(X.shape[0]), abs(X.toarray() - X_test.toarray()[0]).sum(axis=1)))
     found = bench._nearest(X.toarray(), X_test.toarray(), "cityblock")
     assert found[0].tolist() == nearest[:75].tolist()
-    assert rows["one-versus-rest of 8 labels", PREDICTION, "CPU time", 1]["value"] > 0
+    assert rows["one-versus-rest of 8 labels", PREDICTION, "time", 1]["value"] > 0
     monkeypatch.setattr(bench, "DENSE", 0)
-    assert {row.contender for row in bench.bench_preliminary(data, 1).rows} == {"one-versus-rest of 8 labels"}
+    rows = run_benchmark(tmp_path, "preliminary", "--data", data, "--rounds", 1)
+    assert {contender for contender, *_ in rows} == {"one-versus-rest of 8 labels"}

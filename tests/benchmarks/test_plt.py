@@ -7,7 +7,7 @@ from benchmark_rows import run_benchmark
 from small_data import prepare_tiny
 
 from benchmarks import plt as bench
-from benchmarks.harness import PREDICTION, TRAINING, Data, Rows
+from benchmarks.harness import PREDICTION, TRAINING, Data, Report
 from xmlc.models.plt import PLT
 
 
@@ -62,9 +62,9 @@ def test_without_peers_there_are_no_ratios(prepared, tmp_path, capsys):
 
 @pytest.mark.needs("peers")
 def test_the_baselines_themselves(prepared):
-    data, rows = Data.read(prepared), Rows("plt", "tiny")
+    data, rows = Data.read(prepared), Report("plt", "tiny", "")
     for name, model in bench.make_baselines().items():
         bench.fit(model, data)()
         assert model.predict_top_k(data.X, 5)[0].shape == (120, 5), name
     bench._add_conversions(rows, data)
-    assert min(row.value for row in rows.all) > 0
+    assert min(row.value for row in rows.rows) > 0

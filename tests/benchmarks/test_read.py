@@ -1,47 +1,32 @@
 """The benchmark of reading: it measures both readers, on equal arrays."""
 
-import sys
-from dataclasses import replace
-
 import pytest
 from benchmark_rows import run_benchmark
 
-from benchmarks.read import READERS, READING, Reading, bench_read, write_text
+from benchmarks import read as bench
 from xmlc.core.errors import XmlcError
-from xmlc.data import load
+
+TEXT = "3 4 5\n1,2 0:1 3:0.1\n 1:2.5e-3\n4 2:7\n"
 
 
-def test_synthetic_text_has_the_shape_it_promises(tmp_path):
-    write_text(tmp_path / "a.txt", instances=500)
-    X, Y = load(tmp_path / "a.txt")
-    assert (X.shape, Y.shape) == ((500, 203882), (500, 13330))
-    assert 700 < (tmp_path / "a.txt").stat().st_size / 500 < 1100  # bytes per row
-
-
-@pytest.mark.slow
-def test_both_readers_take_turns_on_one_file(tmp_path, capsys):
+def test_both_readers_take_turns_on_one_file(tmp_path):
     file = tmp_path / "train.txt"
-    file.write_text("3 4 5\n1,2 0:1 3:0.1\n 1:2.5e-3\n4 2:7\n")
+    file.write_text(TEXT)
     rows = run_benchmark(tmp_path, "read", file, "--rounds", 2)
-    assert "train.txt: 0.0 MB of text, 3 instances; page cache, minimum of 2" in capsys.readouterr().out
-    for reader in ("xmlc", "scikit-learn"):
-        time, speed = (rows[reader, READING, measure, 1] for measure in ("time", "speed"))
+    speeds = {}
+    for reader in (bench.OURS, bench.PEER):
+        time = rows[reader, bench.READING, "time", 1]
+        speeds[reader] = rows[reader, bench.READING, "speed", 1]["value"]
         assert len(time["rounds"]) == 2
-        assert speed["value"] == file.stat().st_size / 1e6 / time["value"]
-    ratio = rows["xmlc", READING, "speed", 1]["value"] / rows["scikit-learn", READING, "speed", 1]["value"]
-    assert rows["xmlc / scikit-learn", f"{READING}, compared", "speed", 1]["value"] == ratio
+        assert speeds[reader] == file.stat().st_size / 1e6 / time["value"]
+    pair = rows["xmlc / scikit-learn", f"{bench.READING}, compared", "speed", 1]
+    assert pair["value"] == speeds["xmlc"] / speeds["scikit-learn"]
 
 
 def test_different_arrays_are_noticed(tmp_path, monkeypatch):
-    (tmp_path / "train.txt").write_text("1 4 5\n1 0:1\n")
-    one = Reading(1.0, 1.0, array_bytes=8, peak_bytes=8, instances=1, digest="a")
-    readings = {"xmlc": one, "scikit-learn": replace(one, digest="b")}
-    monkeypatch.setattr("benchmarks.read._in_own_process", lambda work, path: readings[work])
-    with pytest.raises(XmlcError, match="the readers disagree"):
-        bench_read(tmp_path / "train.txt")
-
-
-def test_without_scikit_learn_the_error_says_how_to_get_it(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    with pytest.raises(XmlcError, match=r"pip install '\.\[peers\]'"):
-        READERS["scikit-learn"](tmp_path / "train.txt")
+    (tmp_path / "train.txt").write_text(TEXT)
+    X, labels, m = bench.read_by_peer(tmp_path / "train.txt")
+    X.data[0] = 2
+    monkeypatch.setattr(bench, "read_by_peer", lambda file: (X, labels, m))
+    with pytest.raises(XmlcError, match="disagree"):
+        run_benchmark(tmp_path, "read", tmp_path / "train.txt")

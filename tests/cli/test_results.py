@@ -21,8 +21,7 @@ def test_a_table_that_is_not_of_its_records_is_named_and_the_others_are_shown(tm
     assert "Table 2" in html
     assert run("results", "--out", tmp_path / "results.csv") == 0
     table = pd.read_csv(tmp_path / "results.csv")
-    assert (table["status"] == "failed").sum() == 2
-    assert (table["status"] == "measured").any()
+    assert set(table["method"].dropna()) == {"fta", "sto", "ofo", "ofo-ab", "fta-labelwise"}  # of table 2 alone
 
 
 @pytest.mark.parametrize(

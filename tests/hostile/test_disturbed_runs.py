@@ -5,7 +5,6 @@ import random
 import signal
 import subprocess
 
-import fuzzing
 import pytest
 from small_run import SmallRun
 
@@ -19,7 +18,7 @@ def undisturbed(tmp_path_factory):
     return run, run.seconds(), run.outcome()
 
 
-@pytest.mark.parametrize("moment", range(MOMENTS) if fuzzing.more_than_in_ci() else IN_CI)
+@pytest.mark.parametrize("moment", range(MOMENTS) if "FUZZ" in os.environ else IN_CI)
 def test_a_run_killed_at_any_moment_is_finished_by_the_same_command(undisturbed, moment):
     run, seconds, expected = undisturbed
     run.unmake()

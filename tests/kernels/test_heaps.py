@@ -3,24 +3,22 @@
 import numpy as np
 import pytest
 
-from xmlc.kernels.heaps import insert_best, make_heap, offer, pop_first, take_best, worst_kept
+from xmlc.kernels.heaps import insert_best, make_heap, offer, pop_first
+from xmlc.kernels.top_k import FREE, rank_key
 
 
 @pytest.mark.parametrize(("size", "n"), [(1, 20), (3, 2), (7, 7), (10, 300)])
 def test_the_best_of_a_stream_are_kept(size, n):
-    rng = np.random.default_rng(n)
-    similarities = (rng.integers(-1, 6, n) / 4).astype(np.float32)
-    heap, kept = np.zeros(size, dtype=np.uint64), 0
-    for number in range(n):
-        kept = offer(heap, kept, similarities[number], np.int64(number))
-        expected = sorted([s for s in similarities[: number + 1] if s > 0], reverse=True)[:size]
-        assert kept == len(expected)
-        assert worst_kept(heap, kept, size) == (expected[-1] if kept == size else 0)
-    numbers, values = np.full(size, -1, dtype=np.int32), np.zeros(size, dtype=np.float32)
-    take_best(heap, kept, numbers, values)
-    best = sorted([number for number in range(n) if similarities[number] > 0], key=lambda i: (-similarities[i], i))
-    np.testing.assert_array_equal(numbers[:kept], best[:size])
-    np.testing.assert_array_equal(values[:kept], similarities[best[:size]])
+    estimates = (np.random.default_rng(n).integers(0, 6, n) / 4).astype(np.float32)
+    keys, heap = (
+        [rank_key(np.int64(number), estimate) for number, estimate in enumerate(estimates)],
+        np.full(size, FREE),
+    )
+    for number, key in enumerate(keys):
+        offer(heap, key)
+        expected = sorted([FREE] * size + keys[: number + 1])[-size:]
+        assert heap[0] == expected[0]
+        assert sorted(heap) == expected
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 9, 100])

@@ -23,11 +23,9 @@ TABLE = {
     "oracle": (),
     "estimates": (),
     "napkinxc-plt": (),
-    "napkinxc-br": (),
     "napkinxc-oplt": (),
     "napkinxc-iplt": (),
     "omikuji-parabel": (),
-    "vw-plt": (),
     "vw-cmt": ("Streaming",),
 }
 

@@ -4,8 +4,8 @@ import os
 import shutil
 
 import numpy as np
-import plt_descent_twin
 import pytest
+from plt_descent_twin import all_estimates, best_of_beam
 from real_data import bibtex
 from sklearn.base import clone
 from small_data import random_multilabel
@@ -13,7 +13,8 @@ from small_data import random_multilabel
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.csr import top_k_of
 from xmlc.models import PLT, Parabel
-from xmlc.models._averages import TreeEstimates, mean_above, mean_top_k
+from xmlc.models._averages import average_above, average_top_k
+from xmlc.models.parabel import as_leaves
 from xmlc.models.peers.omikuji import OmikujiParabel
 
 SMALL = {"max_leaf": 4, "beam": 2, "n_jobs": 1}  # 30 labels in 8 leaves, of which two stay in the beam
@@ -31,10 +32,9 @@ def test_scores_are_means_over_trees_of_what_a_slow_beam_search_finds(multilabel
     model = Parabel(loss=loss, weight_cut=None, **SMALL).fit(X, Y)
     expected = np.zeros(Y.shape)
     for tree in model.trees_:
-        for i in range(40):
-            features = dict(zip(X.indices[X.indptr[i] :].tolist(), model._kernel_form(X[[i]]).data.tolist()))
-            labels, estimates = plt_descent_twin.beam_search(tree.nodes_, features, 30, 2, loss == "squared_hinge")
-            expected[i, labels] += np.array(estimates) / 3
+        for i, of_nodes in enumerate(all_estimates(model._kernel_form(X), tree.nodes_, 2 * (loss == "squared_hinge"))):
+            labels, estimates, _ = best_of_beam(tree.nodes_, of_nodes, 30, 2)
+            expected[i, labels] += estimates / 3
     found = model.predict_proba(X)
     assert found.has_sorted_indices
     assert 0 < (found.toarray() == 0).sum() < 40 * 30 * 0.9
@@ -112,19 +112,15 @@ def test_means_are_those_of_omikujis_program(multilabel, tmp_path):
     for t in range(3):
         folder = shutil.copytree(tmp_path / "whole", tmp_path / f"tree{t}")
         for other in {0, 1, 2} - {t}:
-            os.remove(folder / "omikuji" / f"tree{other}.cbor")
-        os.rename(folder / "omikuji" / f"tree{t}.cbor", folder / "omikuji" / "tree0.cbor")
+            os.remove(folder / "program" / f"tree{other}.cbor")
+        os.rename(folder / "program" / f"tree{t}.cbor", folder / "program" / "tree0.cbor")
         answers.append(OmikujiParabel.load(folder).predict_proba(X))
-    found = TreeEstimates(
-        np.concatenate([[0], *(np.diff(spe.indptr) for spe in answers)]).cumsum(),
-        np.concatenate([spe.indices for spe in answers]),
-        np.concatenate([spe.data for spe in answers]),
-    )
-    labels, scores = mean_top_k(found, 3, 0, 200, 30, 5)
+    found = as_leaves([(np.diff(spe.indptr), spe.indices.astype(np.int32), spe.data) for spe in answers])
+    labels, scores = average_top_k(*found, 0, 200, 30, 5)
     their_labels, their_scores = whole.predict_top_k(X, 5)
     assert (labels == their_labels).mean() > 0.99  # rounding may swap two
     np.testing.assert_allclose(scores, their_scores, rtol=1e-5, atol=1e-7)
-    counts, _, means = mean_above(found, 3, 0, 200, np.zeros(30, dtype=np.float32))
+    counts, _, means = average_above(*found, 0, 200, np.zeros(30, dtype=np.float32))
     theirs = whole.predict_proba(X)
     np.testing.assert_array_equal(counts, np.diff(theirs.indptr))
     np.testing.assert_allclose(means, theirs.data, rtol=1e-5, atol=1e-7)

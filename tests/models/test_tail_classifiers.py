@@ -91,7 +91,7 @@ def test_rare_label_near_its_centroid_overtakes_a_frequent_one():
 
 
 def test_same_bits_on_any_number_of_threads(monkeypatch):
-    monkeypatch.setattr(tail_classifiers, "LABELS_PER_BLOCK", 7)
+    monkeypatch.setattr(tail_classifiers, "NONZEROS_PER_PIECE", 500)
     monkeypatch.setattr(tail_classifiers, "ROWS_PER_BLOCK", 5)
     X, Y = random_multilabel(120, 30, 40, seed=5)
     forest = candidates_of(120, 40)

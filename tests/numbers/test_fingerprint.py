@@ -119,14 +119,6 @@ def test_arrays_differ_by_type_shape_bytes_and_name(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "array", [np.zeros((0, 3)), np.float64(2), np.arange(5_000_000)], ids=["empty", "0-d", "large"]
-)
-def test_a_file_has_the_fingerprint_of_its_array(tmp_path, array):
-    np.save(tmp_path / "x.npy", array)
-    assert fingerprint(tmp_path / "x.npy") == of_array(np.asarray(array))
-
-
-@pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("nothing", None, "no such file or folder"),

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from record_files import as_record
-from report_cases import every_method, ranking, sweep_over, thresholds
+from report_cases import every_method, ranking, sweep, thresholds
 
 from xmlc.core.errors import XmlcError
 from xmlc.numbers.long import Source, average, frame_of, key_by, long_of, read_rows
@@ -22,10 +22,10 @@ def sources(*contents):
 
 
 def test_a_row_for_each_number_with_its_record():
-    long = long_of(sources(ranking(p1=0.75), sweep_over("alpha", (0.25, 0.5, 0.75))))
+    long = long_of(sources(ranking(p1=0.75), sweep()))
     (row,) = [row for row in long if row.quantity == "p@1" and not row.variant]
     assert row == ("yeast", "plt", "", "", 0, "p@1", 75.0, "0.json")
-    assert {row.variant for row in long if row.record == "1.json"} == {"alpha=0.25", "alpha=0.5", "alpha=0.75"}
+    assert {row.variant for row in long if row.record == "1.json"} == {"max_nodes=16", "max_nodes=64", "max_nodes=256"}
 
 
 def test_a_mean_knows_its_runs_and_records():

@@ -44,18 +44,9 @@ def test_data_are_the_same_by_their_digests_if_these_are_known():
     assert not same_data(MadeOf("claims", "plt2016", ()), {})
 
 
-@pytest.mark.parametrize(
-    ("change", "found"),
-    [
-        ({"records": [1]}, r"\$\.records\[0\]: .*int"),
-        ({"suite": 3}, r"\$\.suite: .*int"),
-        ({"digests": []}, r"\$\.digests: Expected"),
-    ],
-)
-def test_what_does_not_fit_is_named_with_its_place(tmp_path, change, found):
+@pytest.mark.parametrize("change", [{"records": [1]}, {"suite": 3}, {"digests": []}])
+def test_what_does_not_fit_is_named(tmp_path, change):
     path = tmp_path / "x.made-of.json"
     path.write_text(json.dumps(stamped(CONTENT | change)))
-    with pytest.raises(
-        XmlcError, match=rf"x\.made-of\.json: {found}.*expected what `xmlc table` of this version writes"
-    ):
+    with pytest.raises(XmlcError, match=rf"x\.made-of\.json: .*{next(iter(change))}"):
         MadeOf.read(path)

@@ -82,12 +82,6 @@ def test_of_two_splits_of_the_same_instances_one_is_counted():
     assert [unit.dataset for unit in declared().outcome(other).units] == ["delicious-ldsm"]
 
 
-def test_notes_name_universal_claims_and_those_of_one_search():
-    notes = made_of(claims_table([declared(every=True, one_search=True), declared("low")]), []).notes
-    assert "Refuted by one unit against them: high." in notes
-    assert "With hyperparameters of one search for all seeds: high." in notes
-
-
 def test_a_claim_takes_the_records_of_its_own_needs():
     taken = []
 
@@ -196,11 +190,6 @@ def test_the_error_of_two_rankings_is_that_of_differences_instance_by_instance()
     elsewhere = replace(runs[1], dataset=replace(runs[1].dataset, digest="0" * 64))
     for unpaired in (elsewhere, replace(runs[1], hits=None)):
         assert ranked_apart("yeast", "", runs[0], unpaired, "p@1").test_error is None
-
-
-def test_claims_on_records_without_hits_have_no_interval_with_the_test_set():
-    panel = made_of(claims_table([declared()]), ranked(0.7, 0.75)).panels[1]
-    assert "on_tests" not in [column.quantity for column in panel.columns]
 
 
 def test_the_margin_moves_what_speaks_for_a_statement():

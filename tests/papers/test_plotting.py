@@ -4,7 +4,7 @@ import re
 
 import pytest
 from matplotlib.text import Text
-from report_cases import every_method, forest, ranking, sweep, sweep_over, write
+from report_cases import every_method, forest, ranking, sweep, write
 
 from xmlc.papers.building import draw_figure
 from xmlc.papers.plan import FIGURE_FILES
@@ -13,11 +13,12 @@ from xmlc.papers.plotting import BOTH, COLUMN, apart, panels, write_figure
 DATASETS = ("yeast", "bibtex", "delicious")
 BINARY = {"model": "ldsm-mean"}
 FORESTS = [forest(name, **more) for name in DATASETS for more in ({}, BINARY, {"model": "fastxml"})]
-RANKINGS = [ranking(name, model, seconds=2.0) for name in DATASETS for model in ("ldsm-single", "plt", "vw-plt")]
+RANKINGS = [
+    ranking(name, model, seconds=2.0) for name in DATASETS for model in ("ldsm-single", "plt", "omikuji-parabel")
+]
 SWEEPS = [sweep(name) for name in DATASETS]
 THRESHOLDS = [record for name in DATASETS for model in ("plt", "oracle") for record in every_method(name, model)]
-ALPHAS = [sweep_over("alpha", (0.25, 0.5, 0.75), name) for name in DATASETS]
-FIGURES = [("plt2016", "1", THRESHOLDS), ("plt2016", "1", THRESHOLDS[:3]), ("oplt2021", "alpha", ALPHAS)]
+FIGURES = [("plt2016", "1", THRESHOLDS), ("plt2016", "1", THRESHOLDS[:3])]
 FIGURES += [("demo", "pareto", RANKINGS), ("demo", "pareto", RANKINGS[1:3])]
 FIGURES += [("ldsm2020", str(number), [*FORESTS, *SWEEPS, *RANKINGS]) for number in range(1, 8)]
 
@@ -57,7 +58,7 @@ def test_the_same_figure_gives_the_same_files_with_their_fonts(tmp_path):
     assert b"Date" not in pdf
     (width,) = re.findall(rb"/MediaBox \[ 0 0 (\S+)", pdf)
     assert float(width) == pytest.approx(487 * 72 / 72.27)
-    assert ">Vowpal Wabbit PLT</text>" in (tmp_path / "one.svg").read_text()
+    assert ">omikuji Parabel</text>" in (tmp_path / "one.svg").read_text()
 
 
 def test_labels_on_a_logarithmic_axis_are_apart():

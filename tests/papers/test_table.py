@@ -14,7 +14,7 @@ from xmlc.numbers.fingerprint import fingerprint
 from xmlc.numbers.long import Mean
 from xmlc.numbers.made_of import MadeOf
 from xmlc.papers import table_of
-from xmlc.papers.building import build_table, read_printed, selected_table, write_table
+from xmlc.papers.building import build_table, read_printed, write_table
 from xmlc.papers.latex import latex, panel_to_latex, to_latex
 from xmlc.papers.printing import select, to_csv, to_markdown
 from xmlc.papers.table import Cell, Panel, PanelColumn, printed_of
@@ -106,16 +106,6 @@ def test_a_selection_of_a_table(build):
     assert [panel.title for panel in select(table, panel=2).panels] == ["Time per test instance (ms)"]
     with pytest.raises(XmlcError, match=r"nothing is left of it; it has 3 panels; datasets yeast, bibtex; models plt"):
         select(table, methods=["mine"])
-
-
-def test_a_part_of_a_table_is_made_of_its_own_records(tmp_path):
-    paths = tuple(write(tmp_path, every_method() + every_method("bibtex", f=0.5) + every_method(model="fastxml")))
-    made = MadeOf("table2", "plt2016", paths, titles={"fastxml-of-mine": "not used"})
-    table = selected_table(made, datasets=["bibtex"], panel=1)
-    assert "bibtex" in table.notes[0]
-    assert "yeast" not in to_markdown(table)
-    with pytest.raises(XmlcError, match=r"nothing is left of it; it has datasets bibtex, yeast; models fastxml, plt"):
-        selected_table(made, models=["mine"])
 
 
 def test_a_suite_names_its_models(tmp_path):

@@ -64,7 +64,7 @@ def test_the_walk_names_files_and_functions_that_exist():
 
 
 def test_kernels_raise_and_print_nothing():
-    """A kernel that kernels call has no place for the values of a message (see `xmlc.core.kernel_cache.Library`)."""
+    """A kernel that kernels call has no place for the values of a message (see `xmlc.core.numba_private.Library`)."""
     found, wrong = 0, []
     for file in MODULES:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

@@ -19,9 +19,9 @@ CONTENT |= {"passport": passport(), "step": step("forest")}
 class TestFile(RecordFile):
     kind, content, nan_at = ForestRecord, CONTENT, ["objectives", 0, "mean", 0]
     broken = (
-        (["rows", 2, "metrics", "ndcg@5"], ..., "$.rows[2].metrics", "'ndcg@5' is a required property"),
-        (["trees", "nodes", 1], -1, "$.trees.nodes[1]", ">= 0"),
-        (["objectives", 0, "mean"], ..., "$.objectives[0]", "'mean' is a required property"),
+        (["rows", 2, "metrics", "ndcg@5"], ...),
+        (["trees", "nodes", 1], -1),
+        (["objectives", 0, "mean"], ...),
     )
 
 

@@ -11,8 +11,8 @@ CONTENT = progressive()
 class TestFile(RecordFile):
     kind, content, nan_at = ProgressiveRecord, CONTENT, ["rows", 1, "entropy_reduction"]
     broken = (
-        (["rows"], [], "$.rows", "length >= 1"),
-        (["rows", 1, "accuracy"], 1.5, "$.rows[1].accuracy", "<= 1"),
-        (["rows", 0, "macro_f"], ..., "$.rows[0]", "'macro_f' is a required property"),
-        (["constant_accuracy"], None, "$.constant_accuracy", "Expected"),
+        (["rows"], []),
+        (["rows", 1, "accuracy"], 1.5),
+        (["rows", 0, "macro_f"], ...),
+        (["constant_accuracy"], None),
     )

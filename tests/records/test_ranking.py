@@ -23,16 +23,16 @@ CONTENT = whole(SCORED, ["metrics", "standard_errors", "certified", "hits"])
 class TestFile(RecordFile):
     kind, content, nan_at = RankingRecord, CONTENT, ["metrics", "p@1"]
     broken = (
-        (["kind"], "thresholds", "$.kind", "'thresholds', expected ranking"),
-        (["schema"], 2, "$.schema", "2, expected 1"),
-        (["metrics", "ndcg@3"], ..., "$.metrics", "'ndcg@3' is a required property"),
-        (["metrics", "p@1"], 75.0, "$.metrics.p@1", "75.0, expected a share"),
-        (["costs", "train_seconds"], ..., "$.costs", "'train_seconds' is a required property"),
-        (["seed"], "0", "$.seed", "Expected"),
-        (["hits", "ranked"], "073", "$.hits", "of 3 and 4 instances, expected 4 of the test set"),
-        (["hits", "ranked"], "073w", "$.hits.ranked", "Expected `str` matching regex"),
-        (["hits", "true"], "1536", "$.hits.true", "Expected `str` matching regex"),
-        (["hits", "ranked"], "0730", "$.hits", "have p@1 0.5, expected 0.75 as in the metrics"),
+        (["kind"], "thresholds"),
+        (["schema"], 2),
+        (["metrics", "ndcg@3"], ...),
+        (["metrics", "p@1"], 75.0),
+        (["costs", "train_seconds"], ...),
+        (["seed"], "0"),
+        (["hits", "ranked"], "073"),
+        (["hits", "ranked"], "073w"),
+        (["hits", "true"], "1536"),
+        (["hits", "ranked"], "0730"),
     )
 
 

@@ -77,7 +77,7 @@ def test_a_kind_is_known_by_its_module():
 def test_another_kind_is_checked_too_before_it_is_left_out(tmp_path):
     broken = thresholds()
     del broken["best"]
-    with pytest.raises(XmlcError, match=r"001\.json: \$: 'best' is a required property; .*`xmlc thresholds`"):
+    with pytest.raises(XmlcError, match=r"001\.json: .*best.*`xmlc thresholds`"):
         chosen(write(tmp_path, [ranking(), broken]), RANKINGS)
 
 

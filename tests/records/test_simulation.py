@@ -11,7 +11,7 @@ CONTENT = simulation()
 class TestFile(RecordFile):
     kind, content, nan_at = SimulationRecord, CONTENT, ["prior"]
     broken = (
-        (["models", "dependent"], ..., "$.models", "'dependent' is a required property"),
-        (["models", "dependent", "methods", "gfm", "limit"], "high", "$.models[...].methods[...].limit", "Expected"),
-        (["kind"], "ranking", "$.kind", "expected simulation"),
+        (["models", "dependent"], ...),
+        (["models", "dependent", "methods", "gfm", "limit"], "high"),
+        (["kind"], "ranking"),
     )

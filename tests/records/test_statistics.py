@@ -21,9 +21,9 @@ CONTENT = statistics()
 class TestFile(RecordFile):
     kind, content, nan_at = Statistics, CONTENT, ["train", "labels_per_instance", "mean"]
     broken = (
-        (["train", "labels_never_seen"], ..., "$.train", "'labels_never_seen' is a required property"),
-        (["test", "labels_per_instance", "mean"], -1, "$.test.labels_per_instance.mean", ">= 0"),
-        (["d"], 1.5, "$.d", "Expected"),
+        (["train", "labels_never_seen"], ...),
+        (["test", "labels_per_instance", "mean"], -1),
+        (["d"], 1.5),
     )
 
 

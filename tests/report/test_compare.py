@@ -103,14 +103,6 @@ def test_two_runs_of_ours_are_equal_to_the_last_bit_or_within_a_tolerance(files,
     assert compare(left, right, tolerance=tolerance, columns=["c", "inner_products"])[0].same
 
 
-def test_order_of_rows_and_columns_does_not_matter(files):
-    lines = TABLE.splitlines()
-    shuffled = pd.DataFrame([line.split(",") for line in lines[:0:-1]], columns=lines[0].split(","))
-    (comparison,) = compare(*files(TABLE, shuffled[shuffled.columns[::-1]].to_csv(index=False)))
-    assert comparison.same
-    assert [cell.key[2] for cell in comparison.cells] == ["fta"] * 4 + ["sto"] * 4
-
-
 def without(column):
     """Return the table without a column."""
     lines = [line.split(",") for line in TABLE.splitlines()]

@@ -19,7 +19,7 @@ def test_the_last_error_of_a_log_is_its_reason(text, reason):
 
 
 def test_failures_say_whose_they_are(tmp_path):
-    for name in ("yeast/prepare", "yeast/tuning/plt", "yeast/plt/seed3/80/evaluation/fta", "tables/plt2016/table1"):
+    for name in ("yeast/prepare", "yeast/tuning/plt", "yeast/plt/seed3/80/thresholds", "tables/plt2016/table1"):
         log = tmp_path / f"{name}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text("xmlc: error: x\n")
@@ -27,6 +27,6 @@ def test_failures_say_whose_they_are(tmp_path):
     assert found == {
         ("prepare", "yeast", "", None, ""),
         ("tune", "yeast", "plt", None, ""),
-        ("evaluation/fta", "yeast", "plt", 3, "80"),
+        ("thresholds", "yeast", "plt", 3, "80"),
         ("tables/plt2016/table1", "", "", None, ""),
     }

@@ -46,35 +46,24 @@ def test_files_are_counted_by_dataset_and_those_made_of_them_by_paper(run):
     assert counts == {"yeast": (1, 1, 1), "scene": (1, 0, 0), MADE: (1, 2, 0)}
 
 
-def test_records_are_missing_because_of_the_one_job_that_writes_them_all(run):
-    names = ("evaluation/sto", "evaluation/fta", "inference/h")
-    records = [f"results/yeast/plt/seed0/80/{name}.json" for name in names]
-    (run / "logs/yeast/plt/seed0/80").mkdir(parents=True)
-    (run / "logs/yeast/plt/seed0/80/thresholds.log").write_text("xmlc: error: threshold method sto failed\n")
-    progress = status_of(plan_with({"table2": records}), run, failures(run / "logs"))["plt2016", "yeast"]
-    assert (progress.done, progress.missing, progress.failed) == (0, 1, 2)
-    assert [failure.step for failure in progress.failures] == ["thresholds"]
-
-
 @pytest.mark.parametrize(
-    ("log", "record"),
+    ("log", "failed"),
     [
-        ("full/rank", "full/ranking"),
-        ("full/train_and_rank", "full/ranking"),
-        ("full/train_and_rank", "full/train"),
-        ("full/sweep-plt2016-alpha", "full/sweeps/plt2016/alpha"),
-        ("full/infer", "full/inference/h"),
-        ("80/estimate", "80/evaluation/sto"),
+        ("full/rank", ["full/ranking", "full/train"]),
+        ("80/thresholds", ["80/evaluation/sto", "80/inference/h"]),
     ],
 )
 @pytest.mark.parametrize("seeds", ["seed0", "seeds"])
-def test_a_record_is_missing_because_of_the_step_that_makes_it(run, log, record, seeds):
+def test_a_record_is_missing_because_of_a_step_of_its_model_seed_and_portion(run, log, failed, seeds):
     log = run / f"logs/scene/fastxml/{seeds}/{log}.log"
     log.parent.mkdir(parents=True)
     log.write_text("Usage: xmlc x\n\nError: Missing argument 'RECORDS...'.\n")
-    plan = plan_with({"table2": [f"results/scene/fastxml/seed0/{record}.json"]})
+    others = ["plt/seed0/full/train", "plt/seed0/80/train"]
+    plan = plan_with(
+        {"table2": [f"results/scene/{place}.json" for place in (*(f"fastxml/seed0/{one}" for one in failed), *others)]}
+    )
     progress = status_of(plan, run, failures(run / "logs"))["plt2016", "scene"]
-    assert (progress.done, progress.missing, progress.failed) == (0, 0, 1)
+    assert (progress.done, progress.missing, progress.failed) == (0, 2, 2)
 
 
 def test_a_table_is_done_while_it_is_of_the_records_that_are_there(run):
@@ -97,10 +86,6 @@ def test_a_table_is_done_while_it_is_of_the_records_that_are_there(run):
     MadeOf("table2", "plt2016", (first.relative_to(run),)).write(table)
     second.unlink()
     assert not is_done(), "it is of fewer records than are planned"
-    log = run / "logs/scene/prepare.log"
-    log.parent.mkdir(parents=True)
-    log.write_text("xmlc: error: malformed\n")
-    assert is_done(), "its dataset failed: the table is of the others"
 
 
 def test_the_most_urgent_comes_first_and_what_is_complete_is_folded(run):

@@ -49,7 +49,7 @@ OF_MODELS = {"ldsm2020/table1": TREES, "ldsm2020/table2": TREES, "ldsm2020/table
 OF_MODELS |= {f"ldsm2020/figure{n}": {model} for n, model in zip((2, 3, 4, 7), ("ldsm", "ldsm-mean") * 2)}
 EVERY = {f"{paper}/{name}": (paper, name)
          for paper in YAML for name in (*YAML[paper]["tables"], *YAML[paper]["figures"], "peers")}  # fmt: skip
-BY_HAND = ("scale/scale", "plt2016/table3")  # the latter depends on which values are known
+BY_HAND = "plt2016/table3"  # which depends on which values are known
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def parts_of(file):
     return dataset, model, int(seed.removeprefix("seed")), f"{portion}/{(inner or [name.partition('.')[0]])[0]}"
 
 
-@pytest.mark.parametrize("case", [case for case in EVERY if case not in BY_HAND])
+@pytest.mark.parametrize("case", [case for case in EVERY if case != BY_HAND])
 def test_a_table_needs_records_of_its_kinds_run_by_run_in_order(project, case):
     paper, name = EVERY[case]
     files = (figure_of if name in YAML[paper]["figures"] else table_of)(name, paper).files(project, paper)
@@ -130,26 +130,11 @@ def test_the_target_of_baselines_is_a_table_and_a_figure_of_each_selected_paper_
     assert peers_files(project) == ["results/tables/plt2016/peers.md", "results/figures/plt2016/pareto.svg"]
 
 
-def test_the_table_of_steps_by_hand(tmp_path):
-    project = project_of(
-        tmp_path, catalogue={"made": {"synthetic": {"n_train": 9, "n_test": 9, "n_features": 9, "n_labels": 9}}},
-        scale=suite({"plt": {}}, datasets=["made", "fetched"], methods=["sto"]),
-    )  # fmt: skip
-    of_run = "full/train.json full/ranking.json 80/train.json 80/spe 80/thresholds/sto 80/evaluation/sto.json".split()
-    made, fetched = (
-        [f"results/{name}/statistics.json", *(f"results/{name}/plt/seed0/{file}" for file in of_run)]
-        for name in ("made", "fetched")
-    )
-    assert table_of("scale", "scale").files(project, "scale") == ["resources/made", *made, *fetched]
-
-
 def test_no_thresholds_are_tuned_where_models_are_ranked_only(tmp_path):
     made = suite({"plt": {}, "swnn": {}}, datasets=["small", "large"], methods=["sto"])
     made["ranked_only"] = {"large": "too large", "swnn": "not asked"}
     project = project_of(tmp_path, catalogue={}, scale=made)
     assert THRESHOLDS.files(project, "scale", None) == ["results/small/plt/seed0/80/evaluation/sto.json"]
-    steps = [file for file in Where("step").files(project, "scale", None) if "/80/" in file]
-    assert {file.split("/80/")[0] for file in steps} == {"results/small/plt/seed0"}
 
 
 def test_of_some_datasets_a_table_needs_what_is_about_them(project):

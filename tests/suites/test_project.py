@@ -92,7 +92,7 @@ def test_programs_of_others_run_where_they_are_installed(tmp_path, monkeypatch, 
     asked = []
     monkeypatch.setattr(module, "find_spec", lambda name: asked.append(name) or (object() if installed else None))
     peers = {"parabel": {"estimator": "omikuji-parabel"}, "ours": {}, "large": {"without": {"yeast": "too small"}}}
-    models = {"cmt": {"estimator": "vw-cmt", "optional": True}, "br": {"estimator": "napkinxc-br"}}
+    models = {"cmt": {"estimator": "vw-cmt", "optional": True}, "br": {"estimator": "napkinxc-plt"}}
     project = project_of(tmp_path, a=suite(models, peers=peers))
     assert project.peers_on("a", "yeast") == ["parabel"] * installed + ["ours"]
     assert project.peers_on("a", "scene") == ["parabel"] * installed + ["ours", "large"]

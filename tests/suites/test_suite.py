@@ -56,7 +56,7 @@ def test_a_file_is_read_as_it_stands(tmp_path):
         tmp_path / "papers/mine.yaml",
         {"plt": {"hyperparameters": {"arity": 2}, "datasets": {"bibtex": {"lam": 0.1}},
                  "found": {"yeast": {"by": "hand", "p@1": 0.5}, "bibtex": {"by": "SMAC"}}}},
-        peers={"vw": {"estimator": "vw-plt", "ranks_only": "why"}},
+        peers={"vw": {"estimator": "vw-cmt", "ranks_only": "why"}},
         datasets=["yeast", "bibtex"], few_shot=["bibtex"], measures=["macro-f", "micro-f-labelwise"],
         inference={"portion": "80", "methods": {"plt": ["gfm", "h"]}, "samples": 7},
     )  # fmt: skip
@@ -98,11 +98,11 @@ def test_a_model_as_in_another_suite_is_that_one_but_for_the_datasets_it_is_not_
     config = write_config(
         tmp_path,
         mine=suite({"br": {"as_in": "other", "without": {"bibtex": "too large"}}, "vw": {"as_in": "other"}}),
-        other=suite({"br": there}, peers={"vw": {"estimator": "vw-plt", "found": {"yeast": {"by": "x", "p@1": 1}}}}),
+        other=suite({"br": there}, peers={"vw": {"estimator": "vw-cmt", "found": {"yeast": {"by": "x", "p@1": 1}}}}),
     )
     found = read_suite(config / "papers/mine.yaml").models
     assert found["br"] == ModelSpec("br", hyperparameters={"C": 3}, without={"bibtex": "too large"})
-    assert found["vw"] == ModelSpec("vw-plt", found={"yeast": HyperparameterOrigin("x", 1)})
+    assert found["vw"] == ModelSpec("vw-cmt", found={"yeast": HyperparameterOrigin("x", 1)})
 
 
 @pytest.mark.parametrize("target", ["nobody", "other", "mine"])

@@ -1,7 +1,6 @@
 """Archives in memory, harmless and not."""
 
 import io
-import stat
 import tarfile
 import zipfile
 
@@ -39,12 +38,3 @@ def tar_member(kind, name="d/evil", target="/etc/passwd"):
     info = tarfile.TarInfo(name)
     info.type, info.linkname = kind, target
     return info
-
-
-def zip_link(name="train.txt", target="/etc/passwd"):
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        info = zipfile.ZipInfo(name)
-        info.external_attr = (stat.S_IFLNK | 0o777) << 16
-        archive.writestr(info, target)
-    return content.getvalue()

@@ -1,4 +1,4 @@
-"""Naive twin of OPLT: Algorithms 2-8 of oplt2021, its other policies and its program's growth, in double precision.
+"""Naive twin of OPLT: Algorithms 2-8 of oplt2021, and its program's growth, in double precision.
 
 Every node has an auxiliary classifier here, needed or not, and an inverse classifier is a wrapper that flips updates.
 """
@@ -45,26 +45,10 @@ class Node:
 
 class NaiveOPLT:
     def __init__(
-        self,
-        policy="best_greedy",
-        alpha=0.75,
-        balance="ratio",
-        arity=2,
-        max_leaf=4,
-        gamma=1.0,
-        eps=0.01,
-        key=0,
-        growth="paper",
-    ):
-        self.program, self.groups = growth == "program", set()
-        self.policy, self.alpha, self.balance, self.arity, self.max_leaf, self.key = (
-            policy,
-            alpha,
-            balance,
-            arity,
-            max_leaf,
-            key,
-        )
+        self, policy, alpha, balance, arity, max_leaf, gamma=1.0, eps=0.01, key=0, growth="paper"
+    ):  # fmt: skip
+        self.policy, self.alpha, self.balance, self.arity, self.max_leaf = policy, alpha, balance, arity, max_leaf
+        self.key, self.program, self.groups = key, growth == "program", set()
         self.new = lambda: Classifier(gamma, eps)
         self.root, self.n, self.leaf = Node(), 0, {}
         self.root.eta, self.root.theta = self.new(), self.new()
@@ -100,8 +84,8 @@ class NaiveOPLT:
         if not self.leaf:
             self.root.label, self.leaf[label] = label, self.root
             return None
-        v = self.node_of_algorithm_8(x, selected) if self.policy in ("random", "best_greedy") else self.node(x)
-        if not v.children or (self.policy != "one_vs_rest" and len(v.children) == self.max_leaf):
+        v = self.selected(x, selected)
+        if not v.children or len(v.children) == self.max_leaf:
             self.insert_node(v)
         self.leaf[label] = self.add_node(v, label)
         return v
@@ -141,24 +125,8 @@ class NaiveOPLT:
     def levels(self, v):
         return 0 if v.parent is None else 1 + self.levels(v.parent)
 
-    def node(self, x):
-        """The node that a policy other than those of Algorithm 8 extends, for each label anew."""
-        if self.policy == "one_vs_rest":
-            return self.root
-        if self.policy == "complete":  # the first that has room, level by level
-            level = [self.root]
-            while all(len(v.children) == self.arity for v in level):
-                level = [child for v in level for child in v.children]
-            return next(v for v in level if len(v.children) < self.arity)
-        v = self.root
-        while v.children:
-            left, right = v.children
-            fit = right.eta.estimate(x) - left.eta.estimate(x)
-            balance = np.log2(left.leaves() / right.leaves())
-            v = right if (1 - self.alpha) * fit + self.alpha * balance > 0 else left
-        return v
-
-    def node_of_algorithm_8(self, x, selected):
+    def selected(self, x, selected):
+        """The node that a label extends: of the first of an instance by descending."""
         v = self.root if selected is None else selected
         level = 0
         while selected is None and len(v.children) == self.arity and any(c.children for c in v.children):

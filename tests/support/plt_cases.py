@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from xmlc.models.plt.compact import join_rows, kept_rows, sibling_type
+from xmlc.models.plt.compact import DenseBlocks, join_rows, kept_rows, sibling_type
 from xmlc.models.plt.weights import CompactNodeWeights, HashedWeights, NodeWeights
 from xmlc.models.trees import random_complete_tree
 
@@ -31,7 +31,7 @@ def random_nodes(m, arity, d, seed):
 def drop_small(nodes, cut, n_jobs=None):
     """The same dense nodes without the weights w with abs(w) <= cut, as training with a cut keeps them."""
     degrees = np.concatenate(([1], np.diff(nodes.children)))
-    kept = kept_rows(*nodes[2:6], degrees, 0, cut, sibling_type(degrees), n_jobs)
+    kept = kept_rows(DenseBlocks(*nodes[2:6]), degrees, 0, cut, sibling_type(degrees), n_jobs)
     return join_rows(nodes.children, nodes.label, nodes.bias, kept)
 
 

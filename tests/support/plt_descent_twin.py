@@ -1,28 +1,72 @@
-"""Slow, obvious searches in a label tree: what the kernels that descend level by level must equal."""
+"""Slow, obvious estimates of a label tree's nodes, and searches: what the kernels that descend by levels must equal.
+
+Nothing is the code under test: of the package come a multiply-add, two functions of one number, and a hash function.
+"""
 
 import numpy as np
 from numba import njit
+from plt_cases import weights_of
 
-from xmlc.models.plt.weights import child_estimates, children_of, empty_scratch
-
-MOST_FEATURES = 1000
+from xmlc.kernels.counter_random import mix64
+from xmlc.kernels.float32 import exp_of_negative, fma, sigmoid
 
 
 @njit
-def block_estimates(x, row, nodes, node, link):
-    """Estimates of the children of one node for one instance, to the bit."""
-    estimates, shape = np.empty(children_of(nodes, node)[1], dtype=np.float32), (MOST_FEATURES, x.data.size, 1)
-    child_estimates(x, np.array([row], dtype=np.int32), node, nodes, link, empty_scratch(shape, 0, 0), estimates)
+def linear_scores(ids, values, weights, bias):
+    """Linear scores of all nodes for one instance, to the bit; weights are (nodes, features)."""
+    scores = bias.copy()
+    for k in range(ids.size):
+        for node in range(bias.size):
+            scores[node] = fma(values[k], weights[node, ids[k]], scores[node])
+    return scores
+
+
+@njit
+def hashed_scores(ids, values, table, scale, bias, seed):
+    """The same of hashed weights."""
+    scores = bias.copy()
+    for node in range(bias.size):
+        key = mix64(np.uint64(seed) ^ mix64(np.uint64(node) + np.uint64(1)))
+        for k in range(ids.size):
+            bits = mix64(key + np.uint64(ids[k]))
+            sign = np.float32(1) if bits >> np.uint64(63) else np.float32(-1)
+            scores[node] += (sign * values[k]) * table[bits & np.uint64(table.size - 1)]
+        scores[node] *= np.float32(1 / scale[node])
+    return scores
+
+
+@njit
+def estimates_of(scores, link):
+    """Estimates by a link: 0 is the logistic loss, p the squared hinge loss to the power p."""
+    estimates = np.empty_like(scores)
+    for node in range(scores.size):
+        gap = max(np.float32(1) - scores[node], np.float32(0))
+        power = gap
+        for _ in range(1, link):
+            power *= gap
+        estimates[node] = exp_of_negative(-power) if link > 0 else sigmoid(scores[node])
     return estimates
 
 
-def all_estimates(x, row, nodes, link):
-    """Estimates of all nodes for one instance: products along the paths, in float32."""
-    estimates = np.ones(nodes.label.size, dtype=np.float32)
-    for node in [-1, *np.flatnonzero(nodes.label < 0)]:
-        first, degree = children_of(nodes, node)
-        above = estimates[node] if node >= 0 else np.float32(1)
-        estimates[first : first + degree] = above * block_estimates(x, row, nodes, node, link)
+def given_parents(x, nodes, link):
+    """Estimates of all nodes given their parents, (instances, nodes)."""
+    rows = [slice(*x.indptr[i : i + 2]) for i in range(x.indptr.size - 1)]
+    if hasattr(nodes, "table"):
+        weights = nodes.table, nodes.scale, nodes.bias, nodes.seed
+        return np.array([estimates_of(hashed_scores(x.indices[row], x.data[row], *weights), 0) for row in rows])
+    weights = np.zeros((nodes.label.size, max(nodes.features.max(initial=0), x.indices.max(initial=0)) + 1), np.float32)
+    for (block, feature, sibling), weight in weights_of(nodes).items():
+        weights[(nodes.children[block - 1] if block else 0) + sibling, feature] = weight
+    return np.array(
+        [estimates_of(linear_scores(x.indices[row], x.data[row], weights, nodes.bias), link) for row in rows]
+    )
+
+
+def all_estimates(x, nodes, link):
+    """Estimates of all nodes, (instances, nodes): products along the paths, in float32."""
+    estimates = given_parents(x, nodes, link)
+    for node in np.flatnonzero(nodes.label < 0):
+        estimates[:, nodes.children[node] : nodes.children[node + 1]] *= estimates[:, [node]]
     return estimates
 
 
@@ -43,42 +87,16 @@ def best_labels(nodes, estimates, k):
     return labels, values, 1 + np.diff(nodes.children)[opened].sum()
 
 
-def node_estimate(nodes, node, features, squared_hinge=False):
-    """Estimate of one node for one instance given as {feature: value}, from dense blocks."""
-    parent = int(np.searchsorted(nodes.children, node, side="right")) - 1 if node else -1
-    block, first = parent + 1, int(nodes.children[parent]) if node else 0
-    degree = int(nodes.children[parent + 1]) - first if node else 1
-    start, end = nodes.feature_starts[block : block + 2]
-    weights = nodes.weights[nodes.weight_starts[block] :][: (end - start) * degree].reshape(end - start, degree)
-    score = float(nodes.bias[node])
-    for row, feature in enumerate(nodes.features[start:end]):
-        score += features.get(int(feature), 0.0) * float(weights[row, node - first])
-    return np.exp(-(max(0.0, 1 - score) ** 2)) if squared_hinge else 1 / (1 + np.exp(-score))
+def best_of_beam(nodes, estimates, k, beam):
+    """The labels and estimates that a beam finds, best first, and the largest estimate that it leaves out, or -1."""
 
+    def best(found):
+        return sorted(found, key=lambda node: (-estimates[node], node))
 
-def beam_search(nodes, features, k, beam, squared_hinge=False):
-    """Labels of one instance and their estimates, best first."""
-    return search_and_missed(nodes, features, k, beam, squared_hinge)[:2]
-
-
-def search_and_missed(nodes, features, k, beam, squared_hinge=False):
-    """The same, and the largest estimate of an inner node that is not expanded, -1 if all are.
-
-    Each level is a list, sorted by (estimate, smaller node).
-    """
-
-    def best(candidates, size):
-        return sorted(candidates, key=lambda pair: (-pair[0], pair[1]))[:size]
-
-    level, leaves, missed = [(node_estimate(nodes, 0, features, squared_hinge), 0)], [], -1.0
+    level, leaves, missed = [0], [], -1.0
     while level:
-        leaves = best(leaves + [pair for pair in level if nodes.label[pair[1]] >= 0], k)
-        every_inner = best([pair for pair in level if nodes.label[pair[1]] < 0], len(level))
-        inner = every_inner[:beam]
-        missed = max([missed] + [estimate for estimate, _ in every_inner[beam:]])
-        level = [
-            (estimate * node_estimate(nodes, child, features, squared_hinge), child)
-            for estimate, node in inner
-            for child in range(nodes.children[node], nodes.children[node + 1])
-        ]
-    return [int(nodes.label[node]) for _, node in leaves], [estimate for estimate, _ in leaves], missed
+        leaves = best([*leaves, *(node for node in level if nodes.label[node] >= 0)])[:k]
+        inner = best([node for node in level if nodes.label[node] < 0])
+        missed = max([missed, *estimates[inner[beam:]]])
+        level = [child for node in inner[:beam] for child in range(*nodes.children[node : node + 2])]
+    return nodes.label[leaves], estimates[leaves], missed

@@ -136,15 +136,6 @@ def sweep(name="yeast", model="ldsm", seed=0, p1=0.6, **changes):
     return record | {"costs": {"threads": 2}, "passport": {}} | changes
 
 
-def sweep_over(hyperparameter, values, name="yeast", model="oplt-b-3-passes", seed=0, p1=0.6):
-    """A record of a sweep over three values: P@1 rises by 2 points with each, the depth from 3 by 2, the time falls."""
-    record = sweep(name, model, seed, p1, hyperparameter=hyperparameter, hyperparameters={"epochs": 3})
-    for place, (row, value) in enumerate(zip(record["rows"], values, strict=True)):
-        del row["max_nodes"]
-        row |= {hyperparameter: value, "train_seconds": 4.0 - place, "predict_ms_per_instance": 0.25}
-    return record
-
-
 def write(folder, records):
     """Write records and return their paths in order."""
     folder.mkdir(parents=True, exist_ok=True)

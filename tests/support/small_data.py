@@ -34,3 +34,8 @@ def random_data(n, d, m, seed):
     rng = np.random.default_rng(seed)
     X = sparse.random_array((n, d), density=0.3, rng=rng, dtype=np.float32, format="csr")
     return X, sparse.csr_array(rng.random((n, m)) < 0.15)
+
+
+def equal_bits(one, other):
+    """Whether two CSR matrices have the same arrays."""
+    return all(getattr(one, part).tobytes() == getattr(other, part).tobytes() for part in ("indptr", "indices", "data"))

@@ -1,6 +1,7 @@
 """Small random estimates with ties, and the obvious way to do what the kernels do."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 from hypothesis import strategies as st
@@ -27,6 +28,20 @@ def f_of(truth, predicted):
 def candidate_sets(estimates):
     """Every set {estimate >= v} and the empty set, as masks."""
     return [estimates >= v for v in np.unique(estimates[estimates > 0])] + [np.zeros(estimates.size, dtype=bool)]
+
+
+BELOW = np.float32(0)
+
+
+def naive_cut(estimates, hits, n_positives):
+    """Try every cut, from none to all, in exact fractions; of equal ones keep the first."""
+    best, threshold = Fraction(0 if n_positives else 1), max(estimates)
+    for v in sorted(set(estimates), reverse=True):
+        chosen = [hit for estimate, hit in zip(estimates, hits) if estimate >= v]
+        f = Fraction(2 * sum(chosen), n_positives + len(chosen))
+        if f > best:
+            best, threshold = f, np.nextafter(v, BELOW)
+    return threshold
 
 
 def row_wise_ofo(spe, Y, a, b, lower):

@@ -16,7 +16,7 @@ from xmlc.metrics.measure import f_beta
 from xmlc.models import PLT
 from xmlc.thresholds import FTA, OFO, STO, apply_thresholds, fit_in_one_pass
 from xmlc.thresholds.bounds import GRID, kappa, lower_bounds
-from xmlc.thresholds.one_pass import count_fixed, follow_online_f
+from xmlc.thresholds.one_pass import count_fixed
 
 THOROUGH = settings(deadline=None, max_examples=60)
 
@@ -132,11 +132,12 @@ def blocks(spe, Y, cuts):
 
 @THOROUGH
 @given(**CASES)
-def test_counters_equal_those_of_stored_dense_estimates(n, m, seed):
+def test_counters_equal_those_of_dense_estimates_in_any_ranges_of_labels(n, m, seed):
     spe, Y = random_case(n, m, seed)
-    lower = nu_of(m, seed).astype(np.float32)
+    lower, cut = nu_of(m, seed).astype(np.float32), seed % (m + 1)
     positives, hits, predicted = (np.zeros(shape, dtype=np.int32) for shape in (m, (m, 3), (m, 3)))
-    count_fixed(kernel_csr(spe), kernel_csr(Y), FIXED, lower, positives, hits, predicted)
+    for labels in ((0, cut), (cut, m)):
+        count_fixed(kernel_csr(spe), kernel_csr(Y), *labels, FIXED, lower, positives, hits, predicted)
     estimates, truth = spe.toarray(), Y.toarray()
     np.testing.assert_array_equal(positives, truth.sum(axis=0))
     for g, fixed in enumerate(FIXED):
@@ -146,37 +147,17 @@ def test_counters_equal_those_of_stored_dense_estimates(n, m, seed):
 
 
 @THOROUGH
-@given(**CASES)
-def test_the_online_thresholds_equal_algorithm_2(n, m, seed):
+@given(**CASES, cuts=BLOCKS, bounded=st.booleans())
+@pytest.mark.parametrize("method", [FTA(), FTA(label_wise=True), OFO(b=5)])
+def test_blocks_of_instances_give_the_bits_of_all_together(method, n, m, seed, cuts, bounded):
     spe, Y = random_case(n, m, seed)
-    lower = nu_of(m, seed).astype(np.float32)
-    a, b = np.full(m, 1.0), np.full(m, 4.0)
-    thresholds = np.maximum(np.float32(0.25), lower)
-    follow_online_f(kernel_csr(spe), kernel_csr(Y), a, b, lower, thresholds)
-    np.testing.assert_array_equal(thresholds, row_wise_ofo(spe, Y, 1, 4, lower))
-
-
-@THOROUGH
-@given(**CASES, cuts=BLOCKS, label_wise=st.booleans(), bounded=st.booleans())
-def test_one_pass_of_fta_gives_the_bits_of_stored_estimates(n, m, seed, cuts, label_wise, bounded):
-    spe, Y = random_case(n, m, seed)
-    method = FTA(label_wise=label_wise, lower_bounds=nu_of(m, seed) if bounded else None)
-    stored, streamed = method.unfitted().fit(spe, Y), method.unfitted()
+    bounds = nu_of(m, seed) if bounded else None
+    whole, parts = (method.unfitted().set_params(lower_bounds=bounds) for _ in range(2))
+    whole.fit(spe, Y)
     for block in blocks(spe, Y, [min(cut, n) for cut in cuts]):
-        streamed.partial_fit(*block)
-    np.testing.assert_array_equal(streamed.thresholds_, stored.thresholds_)
-    np.testing.assert_array_equal(streamed.scores_, stored.scores_)
-
-
-@THOROUGH
-@given(**CASES, cuts=BLOCKS)
-def test_one_pass_of_ofo_gives_the_bits_of_stored_estimates(n, m, seed, cuts):
-    spe, Y = random_case(n, m, seed)
-    method = OFO(b=5, lower_bounds=nu_of(m, seed))
-    stored, streamed = method.unfitted().fit(spe, Y), method.unfitted()
-    for block in blocks(spe, Y, [min(cut, n) for cut in cuts]):
-        streamed.partial_fit(*block)
-    np.testing.assert_array_equal(streamed.thresholds_, stored.thresholds_)
+        parts.partial_fit(*block)
+    np.testing.assert_array_equal(parts.thresholds_, whole.thresholds_)
+    np.testing.assert_array_equal(getattr(parts, "scores_", 0), getattr(whole, "scores_", 0))
 
 
 @pytest.mark.parametrize("method", [FTA(), FTA(label_wise=True), OFO(b=3)])
@@ -232,7 +213,8 @@ def test_malformed_streams_are_refused(tree):
     with pytest.raises(XmlcError, match="instances=0: expected at least one at a time"):
         fit_in_one_pass(FTA(), model, X, Y, instances=0)
     spe = model.predict_proba(X)
-    with pytest.raises(XmlcError, match="11 labels and 12 thresholds, but 12 and 12 were counted before"):
-        FTA().fit(spe, Y).partial_fit(spe[:, :11], Y[:, :11])
-    with pytest.raises(XmlcError, match="11 labels, but there were 12 before"):
-        OFO().fit(spe, Y).partial_fit(spe[:, :11], Y[:, :11])
+    with pytest.raises(XmlcError, match="1 thresholds, but 12 were counted before"):
+        FTA().fit(spe, Y).set_params(grid=[2]).partial_fit(spe, Y)
+    for method in (FTA(), OFO()):
+        with pytest.raises(XmlcError, match="11 labels, but there were 12 before"):
+            method.fit(spe, Y).partial_fit(spe[:, :11], Y[:, :11])

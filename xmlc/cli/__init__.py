@@ -51,7 +51,6 @@ GROUPS = {
         "results": "Write every number behind the finished tables as one long table.",
         "report": "Make one self-contained HTML page of all finished tables and figures.",
         "archive": "Put the records and figures behind finished tables into one small file.",
-        "contribute": "Check an archive of runs elsewhere, and take its records in.",
         "status": "Count files done, missing and failed for each paper and dataset.",
     },
     "Judging": {
@@ -66,9 +65,9 @@ GROUPS = {
         "compile": "Compile the kernels of a suite ahead of its first run.",
     },
 }
-MODULES = dict.fromkeys(
-    ("show", "results", "report", "archive", "contribute", "status", "verify"), "results"
-) | dict.fromkeys(GROUPS["Judging"], "judging")
+MODULES = dict.fromkeys(("show", "results", "report", "archive", "status", "verify"), "results") | dict.fromkeys(
+    GROUPS["Judging"], "judging"
+)
 COMMANDS = [name for commands in GROUPS.values() for name in commands]
 
 

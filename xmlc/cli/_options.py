@@ -132,21 +132,6 @@ def split_names(ctx: click.Context, parameter: click.Parameter, values: tuple[st
     return tuple(name.strip() for value in values for name in value.split(","))
 
 
-def selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that choose a part of a table, those of `xmlc.papers.printing.select`."""
-    told = {
-        "datasets": "Only these datasets",
-        "models": "Only these models, by their names in the suite",
-        "methods": "Only these threshold or inference methods",
-        "columns": "Only these columns, as the CSV names them",
-    }
-    command = click.option("--panel", type=click.IntRange(1), default=None, help="Only this panel, from 1.")(command)
-    for name, text in reversed(told.items()):
-        option = click.option(f"--{name}", multiple=True, callback=split_names, help=f"{text}, such as a,b.")
-        command = option(command)
-    return command
-
-
 def _titles(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
     return {name: title for name, _, title in (value.partition("=") for value in values)}
 

@@ -7,17 +7,17 @@ from typing import Any
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER, selection_options
+from xmlc.cli._options import FILE, split_names
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
 from xmlc.numbers.made_of import SUFFIX, MadeOf, finished_tables
-from xmlc.papers.building import selected_table
+from xmlc.papers.building import build_table
 from xmlc.papers.latex import panel_to_latex
 from xmlc.papers.plan import plan_of
-from xmlc.papers.printing import to_markdown
+from xmlc.papers.printing import select, to_markdown
 from xmlc.papers.table import Table
 from xmlc.report.archive import archived_files, write_archive
-from xmlc.report.contribute import contribute, contributed_tables, merged
+from xmlc.report.contributed import with_contributed
 from xmlc.report.failures import failures, separate_stale
 from xmlc.report.judge import Judge
 from xmlc.report.results import long_table
@@ -29,6 +29,7 @@ from xmlc.suites.settings import Settings, last_settings, read_config
 from xmlc.suites.suite import CONFIG
 
 TABLES, LOGS = Path(paths.TABLES), Path(paths.LOGS)
+NAMES: dict[str, Any] = {"multiple": True, "callback": split_names}
 
 
 SHOWING = """Print Markdown tables and name other result files.
@@ -40,7 +41,11 @@ such as `xmlc show results/tables/plt2016/table2.md --datasets bibtex --panel 1 
 
 @click.command(help=SHOWING)
 @click.argument("files", type=FILE, nargs=-1, required=True)
-@selection_options
+@click.option("--datasets", **NAMES, help="Only these datasets, such as a,b.")
+@click.option("--models", **NAMES, help="Only these models, by their names in the suite.")
+@click.option("--methods", **NAMES, help="Only these threshold or inference methods.")
+@click.option("--columns", **NAMES, help="Only these columns, as the CSV names them.")
+@click.option("--panel", type=click.IntRange(1), default=None, help="Only this panel, from 1.")
 @click.option("--tex", type=FILE, default=None, help="Prefix of LaTeX files to write, one a panel that fits a column.")
 @click.option("--brief", is_flag=True, help="Print only the first panel of each table, without its notes and paths.")
 def show_command(files: tuple[Path, ...], tex: Path | None, brief: bool, **selection: Any) -> None:
@@ -52,7 +57,7 @@ def show_command(files: tuple[Path, ...], tex: Path | None, brief: bool, **selec
                 raise XmlcError(
                     f"{file}: expected a table with {file.stem}{SUFFIX} beside it, as the workflow makes it"
                 )
-            _show_part(selected_table(made, **selection), tex)
+            _show_part(select(build_table(made), **selection), tex)
         return
     if brief:
         for file in files:
@@ -106,18 +111,17 @@ def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[
 
 
 @click.command(help="Make one self-contained HTML page of all finished tables and figures, beside the papers' numbers.")
-@click.option("--reference", type=FOLDER, default=paths.ACCEPTED, show_default=True, help="Accepted tables.")
 @click.option("--contributed", is_flag=True, help="Show the runs in results/reference/contributed, too.")
 @click.option("--out", type=FILE, default=paths.PAGE, show_default=True, help="HTML file to write.")
-def report_command(reference: Path, contributed: bool, out: Path) -> None:
+def report_command(contributed: bool, out: Path) -> None:
     """Gather, render, write; print who wins, then what became of the printed numbers."""
     from xmlc.report.page.content import page_of  # of the extra `report`
     from xmlc.report.page.render import to_html
 
     papers = Settings.read(read_config(CONFIG / "config.yaml")).papers
     whole, stale = separate_stale(finished_tables(TABLES, papers))
-    whole = merged([*whole, *contributed_tables()]) if contributed else whole
-    page = page_of(whole, failures(LOGS) + stale, Judge.of_project(CONFIG), reference)
+    whole = with_contributed(whole) if contributed else whole
+    page = page_of(whole, failures(LOGS) + stale, Judge.of_project(CONFIG))
     with atomic_file(out) as temporary:
         temporary.write_text(to_html(page), encoding="utf-8")
     for table in stale:
@@ -127,16 +131,17 @@ def report_command(reference: Path, contributed: bool, out: Path) -> None:
     click.echo(page.outcome)
 
 
-@click.command(help="Write every number behind the finished tables as one long table (CSV), failures included.")
+@click.command(help="Write every number behind the finished tables as one long table (CSV).")
 @click.option("--out", type=FILE, default=paths.RESULTS, show_default=True, help="CSV to write.")
 def results_command(out: Path) -> None:
     """Collect, write, count."""
     whole, stale = separate_stale(finished_tables(TABLES, ()))
-    table = long_table(whole, failures(LOGS) + stale, CONFIG)
+    table = long_table(whole)
     with atomic_file(out) as temporary:
         table.to_csv(temporary, index=False, lineterminator="\n")
-    counts = table["status"].value_counts(sort=False)
-    click.echo(f"{out}: " + (", ".join(f"{count} {status}" for status, count in counts.items()) or "nothing"))
+    for one in stale:
+        click.echo(f"{one.step}: {one.reason}", err=True)
+    click.echo(f"{out}: {len(table)} numbers")
 
 
 ARCHIVE = """Put the records and figures behind finished tables into one archive, from which the page is made again.
@@ -154,26 +159,8 @@ def archive_command(out: Path) -> None:
     if not made:
         raise XmlcError(f"{TABLES}: no finished table; make some first, as with `make demo` or `snakemake plt2016`")
     files = archived_files(made, TABLES, Path(paths.FIGURES))
-    write_archive((one.paper for one in made), files, out)
+    write_archive(files, out)
     click.echo(f"{len(files)} files of {len(made)} tables in {out}, {out.stat().st_size / 1e6:.2f} MB")
-
-
-CONTRIBUTE = """Check ARCHIVE, which `xmlc archive` wrote elsewhere, and take its new records in, whole or not at all.
-
-Its members must be as its manifest says, its program and configuration as here, and results that are here too the same
-to the last bit. The records lie in results/reference/contributed/NAME then; the page shows them with this name.
-"""
-
-
-@click.command(help=CONTRIBUTE)
-@click.argument("archive", type=FILE)
-@click.option("--as", "name", required=True, help="Name that the page shows, such as the contributor's.")
-def contribute_command(archive: Path, name: str) -> None:
-    """Take in and count."""
-    compared, records = contribute(archive, name, Path(paths.RECORDS))
-    for record in records:
-        click.echo(f"taken in: {record}")
-    click.echo(f"{len(records)} new records; {compared} results that are here too are the same to the last bit")
 
 
 @click.command(

@@ -7,11 +7,11 @@ import fcntl
 import hashlib
 import json
 import os
-import re
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from glob import glob
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -22,11 +22,9 @@ from xmlc.core.checksums import NAME as CHECKSUMS
 from xmlc.core.checksums import list_files, stamped, unlisted_in
 from xmlc.core.errors import WRITING_ONLY, XmlcError
 
-FORGOTTEN = 7 * 86400.0  # seconds; no job runs for longer
 OURS = f"+xmlc-{os.uname().nodename}+"  # in the names of temporary files and folders that this machine makes
-TEMPORARY = re.compile(r"\..+\+xmlc-[^+]*\+[0-9a-f]{8}.*")
+SETTLED = 1.0  # seconds after which whoever made one has locked it
 NOT_WHOLE = "the file could not be written whole, so the disk is probably full or a quota used up"
-CUT_SHORT = re.compile(r"\d+ requested and \d+ written")  # numpy keeps the rest of the reason to itself
 
 
 @contextmanager
@@ -111,26 +109,20 @@ def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
     temporary = path.with_name(f".{path.name}{OURS}{token_hex(4)}{path.suffix}")
     with errors_named(path, temporary), ExitStack() as stack:
         stack.callback(_remove, temporary)
-        with _entries_of(path.parent):  # so that nobody takes it for left before it is locked
-            make(temporary)
-            stack.enter_context(locked(temporary))
+        make(temporary)
+        stack.enter_context(locked(temporary))
         yield temporary
 
 
-def _entries_of(folder: Path) -> AbstractContextManager[object]:
-    """Lock a folder while something in it is made, removed or replaced; in a temporary one only its maker does that."""
-    return nullcontext() if TEMPORARY.fullmatch(folder.name) else locked(folder)
-
-
 def remove_leftovers(place: Path) -> set[str]:
-    """Remove the temporary files and folders of processes that have ended from a folder; name those of all processes.
+    """Remove what processes of this machine that have ended left in a folder; name the temporary files of all.
 
-    Locks of folders are this machine's own: what another machine made is removed after a week.
+    Locks may be a machine's own, so that what another one made is nobody's to remove.
     """
-    found = {name for name in os.listdir(place) if TEMPORARY.fullmatch(name)}
-    for name in found:
-        with suppress(OSError), _entries_of(place), locked(place / name, wait=False) as has_ended:
-            if (has_ended and OURS in name) or time.time() - (place / name).stat().st_mtime > FORGOTTEN:
+    found = set(map(str, glob(".*+xmlc-*+*", root_dir=place)))
+    for name in (name for name in found if OURS in name):
+        with suppress(OSError), locked(place / name, wait=False) as has_ended:
+            if has_ended and time.time() - (place / name).stat().st_mtime > SETTLED:
                 _remove(place / name)
     return found
 
@@ -147,7 +139,7 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
 
     Raises
     ------
-    XmlcError, OSError
+    XmlcError
         It holds a file that the list of its files does not name, or has no such list; it is a file, a symbolic link, or
         may not be written; it is or holds the working directory.
     """
@@ -158,11 +150,6 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
     for place in (above, path):
         if place.exists() and not (place.is_dir() and os.access(place, os.W_OK | os.X_OK)):
             raise XmlcError(f"{place}: is no folder that you may write to; give another one")
-    with _entries_of(above):  # as who replaces it does
-        _check_content(path)
-
-
-def _check_content(path: Path) -> None:
     if path.exists() and path.resolve() in (Path.cwd(), *Path.cwd().parents):
         raise XmlcError(f"{path}: is or holds the working directory, which is not replaced; give another folder")
     if path.exists() and (names := unlisted_in(path)):
@@ -175,21 +162,20 @@ def replace_folder(new: Path, path: Path) -> None:
     Raises
     ------
     XmlcError, OSError
-        As `check_replaceable`.
+        The old folder cannot be replaced (`check_replaceable`); nothing was changed.
     """
-    with _entries_of(path.parent):
-        _check_content(path)
-        if not path.exists():
-            os.rename(new, path)
-            return
-        aside = Path(f"{new}-")
-        os.rename(path, aside)
-        try:
-            os.rename(new, path)
-        except OSError:
-            os.rename(aside, path)
-            raise
-        _remove(aside)
+    check_replaceable(path)
+    if not path.exists():
+        os.rename(new, path)
+        return
+    aside = Path(f"{new}-")
+    os.rename(path, aside)
+    try:
+        os.rename(new, path)
+    except OSError:
+        os.rename(aside, path)
+        raise
+    _remove(aside)
 
 
 @contextmanager
@@ -198,8 +184,8 @@ def errors_named(path: Path, temporary: Path | None = None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno is None and CUT_SHORT.search(str(error)):
-            raise OSError(errno.ENOSPC, NOT_WHOLE, str(path)) from error
+        if type(error) is OSError and error.errno is None:  # numpy keeps the reason to itself
+            raise OSError(errno.ENOSPC, f"{NOT_WHOLE} ({error})", str(path)) from error
         if error.filename is None and error.errno in WRITING_ONLY:
             error.filename = str(path)
         for name in ("filename", "filename2"):

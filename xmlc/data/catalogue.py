@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
@@ -13,11 +13,13 @@ import jsonschema
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import sha256
 from xmlc.core.schemas import broken, read_yaml
+from xmlc.data.archives import SUFFIXES
 
 SCHEMA = Path(__file__).parent / "datasets.schema.yaml"
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 RESERVED = ("manual", "digests")  # folders beside the datasets' own
-SOURCES = ("drive", "url", "urls", "source")
+SOURCES = ("drive", "url", "urls")
+LAYOUT = ("format", "zero_based", "train", "test", "labels", "split_files")  # fields that tell how files are read
 #: Files of one part in formats that have more than one.
 SEVERAL_FILES = {"repository-two-files": 2, "npz": 2, "coordinates": 5}
 
@@ -28,22 +30,6 @@ class SplitFiles(TypedDict):
     train: str
     test: str
     column: NotRequired[int]
-
-
-class Layout(TypedDict):
-    """How a dataset's files are read."""
-
-    #: See `xmlc.data.formats.load`.
-    format: str
-    #: Whether ids of labels, in svmlight those of features too, start from 0.
-    zero_based: bool
-    #: File names: one each, or several in some formats.
-    train: list[str]
-    test: list[str]
-    #: XML file that names the labels of an ARFF dataset, unless its header counts them, as MEKA's does.
-    labels: str | None
-    #: Where one data file is cut by lists of row numbers.
-    split_files: SplitFiles | None
 
 
 class FileFacts(TypedDict):
@@ -89,7 +75,7 @@ class Dataset:
     #: Where one data file is cut by lists of row numbers.
     split_files: SplitFiles | None = None
     #: Where to fetch it: ``("drive", id)``, ``("url", address)``, ``("urls", {file name: address})``, each of these a
-    #: text or an `Address`, or ``("source", "mirror")`` where only a mirror holds it.
+    #: text or an `Address`; none where only a mirror holds it.
     sources: tuple[tuple[str, Any], ...] = field(default=())
     #: The same data in other files, tried when this entry's own sources fail.
     alternatives: tuple[Dataset, ...] = field(default=())
@@ -119,28 +105,41 @@ class Dataset:
         entries = (self, *self.alternatives, Dataset(self.name), pairs)
         return tuple({entry.files: entry for entry in reversed(entries)}.values())[::-1]
 
-    @property
-    def with_header(self) -> tuple[str, ...]:
-        """The files that begin with three counts, as the repository's format has them."""
-        return (*self.train, *self.test) if self.format == "repository" else ()
+    def files_in(self, folder: Path) -> dict[str, Path]:
+        """Find the files of a folder that the dataset may consist of, by their names without ``.gz`` and the like."""
+        names = sorted({name for entry in self.layouts for name in entry.files})
+        found = ((name, folder / (name + suffix)) for name in names for suffix in reversed(SUFFIXES))
+        return {name: file for name, file in found if file.is_file()}
 
-    def layout(self, found: Mapping[str, str]) -> Layout:
-        """Describe the files for ``source.json``; ``found`` gives the names under which they really came."""
-        real = {name: name for name in self.files} | dict(found)
+    def layout_of(self, found: Collection[str]) -> Dataset | None:
+        """Return the first of the layouts of which all files are there."""
+        return next((entry for entry in self.layouts if {*found} >= {*entry.files}), None)
+
+    def renamed(self, found: Mapping[str, str]) -> Dataset:
+        """Return the entry with the names under which its files really came, those that are given."""
+
+        def name(file: str) -> str:
+            return found.get(file, file)
+
         split = self.split_files
-        return {
-            "format": self.format,
-            "zero_based": self.zero_based,
-            "train": [real[name] for name in self.train],
-            "test": [real[name] for name in self.test],
-            "labels": real[self.labels] if self.labels else None,
-            "split_files": split and {**split, "train": real[split["train"]], "test": real[split["test"]]},
-        }
+        return replace(
+            self,
+            train=tuple(map(name, self.train)),
+            test=tuple(map(name, self.test)),
+            labels=self.labels and name(self.labels),
+            split_files=split and {**split, "train": name(split["train"]), "test": name(split["test"])},
+        )
 
     @property
-    def addresses(self) -> tuple[tuple[str, Any], ...]:
-        """The sources that are addresses."""
-        return tuple((kind, address) for kind, address in self.sources if kind != "source")
+    def layout(self) -> dict[str, Any]:
+        """How the files are read, for ``source.json``."""
+        return {key: getattr(self, key) for key in LAYOUT}
+
+    def stored(self, source: Mapping[str, Any]) -> Dataset:
+        """Return the entry with the files, and as they are read, that a ``source.json`` tells of."""
+        given: dict[str, Any] = {key: source[key] for key in LAYOUT if key in source}
+        given |= {part: tuple(source[part]) for part in ("train", "test")}
+        return replace(self, **given)
 
 
 def load_catalogue(path: str | Path | None) -> dict[str, Dataset]:
@@ -192,7 +191,7 @@ def file_facts(folder: Path) -> dict[str, FileFacts]:
 
 def _entry(name: str, values: Mapping[str, Any]) -> Dataset:
     """Return an entry as it stands in the file, which the schema has checked."""
-    given = {key: value for key, value in values.items() if key not in (*SOURCES, "alternatives")}
+    given = {key: value for key, value in values.items() if key not in (*SOURCES, "source", "alternatives")}
     given |= {"propensity": tuple(values["propensity"])} if "propensity" in values else {}
     given |= {part: _names(values[part]) for part in ("train", "test") if part in values}
     sources = tuple((kind, values[kind]) for kind in SOURCES if kind in values)

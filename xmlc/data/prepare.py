@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -15,12 +16,11 @@ from xmlc.core.checksums import NAME as CHECKSUMS
 from xmlc.core.checksums import Damaged, check_listed
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, read_json, sha256, write_json
-from xmlc.data.archives import SUFFIXES
-from xmlc.data.catalogue import Dataset, Layout, PublishedCounts, SplitFiles
-from xmlc.data.formats import FORMATS, WITHOUT_HEADER, load, read_coordinates
+from xmlc.data.catalogue import Dataset, PublishedCounts, SplitFiles
+from xmlc.data.formats import WITHOUT_HEADER, load, read_coordinates
 from xmlc.data.formats.arff import check_alike
-from xmlc.data.formats.lines import LineError, MalformedLines, quoted, text_lines, whole
-from xmlc.data.formats.vw import NoIds, by_ids
+from xmlc.data.formats.lines import WHOLE, MalformedLines, quoted, text_lines
+from xmlc.data.formats.vw import NoIds
 from xmlc.data.matrices import first_columns, load_csr, resize, save_csr
 from xmlc.data.prepared import COUNTED, FORMAT_VERSION, Counts, Meta, fit_mask
 
@@ -66,7 +66,7 @@ def prepare(dataset: Dataset, source: Path, out: Path, validation_share: float =
     files = source_files(dataset, source)
     with _copies_named(source):
         train, test = read_parts(source, files)
-    test, notes = _of_same_width(train, test, files["format"])
+    test, notes = _of_same_width(train, test, files.format)
     counts = _counts(train, test)
     notes += differences(counts, dataset.published) if dataset.published else []
     notes += absent_labels(train[1], test[1])
@@ -90,38 +90,26 @@ def prepare(dataset: Dataset, source: Path, out: Path, validation_share: float =
     return Preparation(meta, train, test)
 
 
-def source_files(dataset: Dataset, source: Path) -> Layout:
-    """Return format, base of ids and file names, as ``source.json`` or else the catalogue gives them.
+def source_files(dataset: Dataset, source: Path) -> Dataset:
+    """Return an entry with format, base of ids and file names as ``source.json`` or else the catalogue gives them.
 
     Without ``source.json`` a file may also lie there compressed: ``train.txt`` as ``train.txt.xz``, say.
 
     Raises
     ------
     XmlcError
-        A file is missing or was changed since it was fetched, or ``source.json`` does not say what it must.
+        A file is missing or was changed since it was fetched.
     """
     described = source / "source.json"
     has_list = (source / CHECKSUMS).exists()  # what was put there by hand has none
     if has_list:
         check_listed(source, described.name)
     if described.exists():
-        content = read_json(described)
-        good = isinstance(content, dict) and all(isinstance(content.get(part), list) for part in ("train", "test"))
-        if not good or content.get("format") not in FORMATS:
-            raise XmlcError(f"{described}: expected an object with format, train and test; fetch {dataset.name} anew")
-        files: Layout = {
-            "format": content["format"],
-            "zero_based": content.get("zero_based", True),
-            "train": content["train"],
-            "test": content["test"],
-            "labels": content.get("labels"),
-            "split_files": content.get("split_files"),
-        }
+        files = dataset.stored(read_json(described))
     else:
-        found = {name: _present(source, name) for entry in dataset.layouts for name in entry.files}
-        there = (entry for entry in dataset.layouts if all((source / found[name]).is_file() for name in entry.files))
-        files = next(there, dataset).layout(found)
-    for name in data_files(files):
+        found = dataset.files_in(source)
+        files = (dataset.layout_of(found) or dataset).renamed({name: file.name for name, file in found.items()})
+    for name in files.files:
         if not (source / name).is_file():
             raise XmlcError(f"{source / name}: no such file; run xmlc download {dataset.name}, or put it there by hand")
         if has_list:
@@ -146,45 +134,34 @@ def _copies_named(source: Path) -> Iterator[None]:
         raise
 
 
-def data_files(files: Layout) -> list[str]:
-    """List all files that the data depends on, in a fixed order, each once."""
-    names = [*files["train"], *files["test"]]
-    names += [files["labels"]] if files["labels"] else []
-    names += [files["split_files"]["train"], files["split_files"]["test"]] if files["split_files"] else []
-    return list(dict.fromkeys(name for name in names if name))
-
-
-def _present(source: Path, name: str) -> str:
-    """Return the name under which a file is there, compressed or not; the plain name if it is not."""
-    return next((name + suffix for suffix in SUFFIXES if (source / (name + suffix)).is_file()), name)
-
-
-def read_parts(source: Path, files: Layout) -> tuple[Part, Part]:
+def read_parts(source: Path, files: Dataset) -> tuple[Part, Part]:
     """Read training and test part in any of the formats."""
-    format, train, test = files["format"], files["train"], files["test"]
-    if files["split_files"]:
-        return read_split(source, train[0], files["split_files"], files["zero_based"])
+    format, train, test = files.format, files.train, files.test
+    if files.split_files:
+        return read_split(source, train[0], files.split_files, files.zero_based)
     if format == "coordinates":
         first, second = (read_coordinates([source / name for name in names]) for names in (train, test))
         return first, second
-    labels = source / files["labels"] if files["labels"] else None
+    labels = source / files.labels if files.labels else None
     if format == "arff":
         check_alike(source / train[0], source / test[0], labels)
-    # Of vw, one numbering of the names in both files; names that are numbers of columns stay these.
-    vocabulary: dict[str, int] | None = {} if format == "vw" else None
-    first, second = (
-        load(
-            source / names[0],
-            format,
-            zero_based=files["zero_based"],
-            labels=source / names[1] if names[1:] else labels,
-            vocabulary=vocabulary,
+
+    def read(vocabulary: dict[str, int] | None) -> tuple[Part, ...]:
+        return tuple(
+            load(
+                source / names[0],
+                format,
+                zero_based=files.zero_based,
+                labels=source / names[1] if names[1:] else labels,
+                vocabulary=vocabulary,
+            )
+            for names in (train, test)
         )
-        for names in (train, test)
-    )
-    if vocabulary is not None:
-        with suppress(NoIds):  # the second one first: only that has all the names, and nothing is changed if they fail
-            second, first = ((by_ids(source / train[0], X, vocabulary), Y) for X, Y in (second, first))
+
+    try:
+        first, second = read(None)
+    except NoIds:  # of vw: names that are no numbers of columns get one numbering in both files
+        first, second = read({})
     return first, second
 
 
@@ -246,9 +223,9 @@ def _of_same_width(train: Part, test: Part, format: str) -> tuple[Part, list[str
     return (X, test[1]), [f"test set: {said}" for said in (differs, dropped, kept) if said]
 
 
-def _digest(source: Path, files: Layout) -> str:
+def _digest(source: Path, files: Dataset) -> str:
     """Return one SHA-256 over the names and SHA-256 of the data files, in their order."""
-    lines = [f"{name} {sha256(source / name)}" for name in data_files(files)]
+    lines = [f"{name} {sha256(source / name)}" for name in files.files]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
@@ -276,21 +253,12 @@ def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:
     rows: dict[int, None] = {}
     malformed = MalformedLines(path)
     for number, line in text_lines(path):
-        cells = line.split()
-        if not cells:
-            continue
-        if column >= len(cells):
-            malformed.add(
-                number, f"{len(cells)} columns", f"at least {column + 1}: column {column}, from 0, is asked for"
-            )
-            continue
-        try:
-            row = whole(cells[column]) - 1
-        except LineError:
-            row = -1
-        if not 0 <= row < n_rows or row in rows:
-            malformed.add(number, quoted(cells[column]), f"row numbers of 1 .. {n_rows}, each once")
-        rows[row] = None
+        cell = next(islice(line.split(), column, None), "")
+        row = int(cell) - 1 if WHOLE.fullmatch(cell) else -1
+        if line.strip() and (not 0 <= row < n_rows or row in rows):
+            malformed.add(number, quoted(cell), f"in column {column}, from 0, row numbers of 1 .. {n_rows}, each once")
+        elif line.strip():
+            rows[row] = None
     malformed.raise_any()
     if not rows:
         raise XmlcError(f"{path}: names no rows; is the file cut off?")

@@ -3,8 +3,8 @@
 There are three, because what lies in them differs, and so does what is compared at each step:
 
 * `insert_best`: the few best labels in order, with their estimates.
-* `offer`, `take_best`: the S best of a long stream, the worst on top, where it is replaced. Similarity and number
-  are packed into one uint64, so that a step is one comparison: most of a stream is turned down by the first.
+* `offer`: the S best of a long stream, the worst on top, where it is replaced. Similarity and number are packed into
+  one key, so that a step is one comparison: most of a stream is turned down by the first.
 * `make_heap`, `pop_first`: values that stay where they are and are float64, which leaves no room to pack a number into
   the same word. The heap holds indices, is made in O(size), and what was popped lies behind it in order.
 """
@@ -14,7 +14,6 @@ from __future__ import annotations
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.bits import bits_float, float_bits
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -39,54 +38,22 @@ def insert_best(labels, estimates, label, estimate):
 
 
 @njit(cache=True, nogil=True)
-def worst_kept(heap, n_kept, S):
-    """Return the smallest similarity that the heap holds when it is full, else 0."""
-    return bits_float(np.uint32(heap[0] >> np.uint64(32))) if n_kept == S else np.float32(0)
+def offer(heap, key):
+    """Put a key of `xmlc.kernels.top_k.rank_key` in place of the least one, in front, if it is greater; O(log size).
 
-
-@njit(cache=True, nogil=True)
-def offer(heap, n_kept, similarity, number):
-    """Offer one; return how many the heap holds after. Similarities of at most 0 are not kept. O(log S)."""
-    if not similarity > 0:
-        return n_kept
-    key = (np.uint64(float_bits(similarity)) << np.uint64(32)) | np.uint64(0xFFFFFFFF - number)
-    if n_kept < heap.size:
-        place = n_kept
-        while place > 0 and heap[(place - 1) >> 1] > key:
-            heap[place] = heap[(place - 1) >> 1]
-            place = (place - 1) >> 1
-        heap[place] = key
-        return n_kept + 1
-    if key > heap[0]:
-        sift_key(heap, n_kept, key)
-    return n_kept
-
-
-@njit(cache=True, nogil=True)
-def sift_key(heap, n_kept, key):
-    """Replace the front of a heap of `offer` by a key."""
-    place = 0
-    child = 1
-    while child < n_kept:
-        if child + 1 < n_kept and heap[child + 1] < heap[child]:
+    Free places hold `xmlc.kernels.top_k.FREE`.
+    """
+    if key <= heap[0]:
+        return
+    place, child = 0, 1
+    while child < heap.size:
+        if child + 1 < heap.size and heap[child + 1] < heap[child]:
             child += 1
         if heap[child] >= key:
             break
         heap[place] = heap[child]
-        place = child
-        child = 2 * place + 1
+        place, child = child, 2 * child + 1
     heap[place] = key
-
-
-@njit(cache=True, nogil=True)
-def take_best(heap, n_kept, numbers, similarities):
-    """Empty the heap into arrays, the best first."""
-    while n_kept > 0:
-        key = heap[0]
-        n_kept -= 1
-        sift_key(heap, n_kept, heap[n_kept])
-        numbers[n_kept] = np.int32(np.uint64(0xFFFFFFFF) - (key & np.uint64(0xFFFFFFFF)))
-        similarities[n_kept] = bits_float(np.uint32(key >> np.uint64(32)))
 
 
 @njit(cache=True, nogil=True)

@@ -18,9 +18,12 @@ SHORT = 32  # places; in a longer list a wrong guess costs less than moving all 
 
 @njit(cache=True, nogil=True, inline="always")
 def rank_key(number, estimate):
-    """Return an int64 that is greater for the greater float32 estimate >= 0, and of equal ones for the smaller number.
+    """Return the int64 by which a label tree ranks a node: greater for the greater float32 estimate >= 0.
 
-    Numbers are from -1 to 2**31 - 1.
+    Ties: of equal estimates the smaller number has the greater key. A PLT numbers its nodes level by level, so that a
+    node ranks before all those below it; an online tree numbers them as they are made, so that the older one does.
+    Numbers are from -1 to 2**31 - 1. Where no nodes but labels are ranked, the smaller label is first
+    (`xmlc.kernels.heaps.ranks_before`).
     """
     return (np.int64(float_bits(estimate)) << np.int64(32)) + (LARGEST - np.int64(number))
 

@@ -1,4 +1,4 @@
-"""Means of estimates over trees: kernels."""
+"""Means over trees of what the leaves say that instances reach: kernels."""
 
 from __future__ import annotations
 
@@ -13,21 +13,40 @@ from xmlc.kernels.heaps import insert_best
 SURELY_NORMAL = 1e-30  # of a float32, whose smaller numbers have fewer digits
 
 
-class TreeEstimates(NamedTuple):
-    """Labels that trees found.
+class Histograms(NamedTuple):
+    """How many training instances of each leaf carry which label, or what a tree estimates where it has no leaves.
 
     Attributes
     ----------
-    starts : int64 (n_trees * n + 1,)
-        Where the labels start that a tree found for an instance: tree after tree.
-    labels : int32
-    estimates : float32
-        Positive; what a tree did not find it gives 0.
+    starts : int64 (n_leaves + 1,)
+        Where the labels of each leaf start.
+    labels : uint32, counts : uint32 or float32
+        No label twice in a leaf; counts are positive.
+    weights : float64 (n_leaves,)
+        The share of a leaf that one count is.
+    pooled : bool
+        All leaves that an instance reaches count the same, whatever tree they are of; otherwise all trees do.
     """
 
     starts: np.ndarray
     labels: np.ndarray
-    estimates: np.ndarray
+    counts: np.ndarray
+    weights: np.ndarray
+    pooled: bool
+
+
+class Reached(NamedTuple):
+    """Leaves that n instances reach.
+
+    Attributes
+    ----------
+    starts : int64 (n_trees, n + 1)
+    leaves : int32
+        Those of instance i in tree t: ``leaves[starts[t, i] : starts[t, i + 1]]``.
+    """
+
+    starts: np.ndarray
+    leaves: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -76,128 +95,6 @@ def list_best(found, sums, n_parts, labels, estimates):
             insert_best(labels, estimates, np.int32(label), mean)
             last = np.float64(estimates[-1])
             least = last * n_parts * (1.0 - 1e-6) if last > SURELY_NORMAL else 0.0
-
-
-@njit(cache=True, nogil=True)
-def add_trees(found_by, n_trees, i, sums, found):
-    """Sum the estimates of instance i over the trees; list the labels.
-
-    Parameters
-    ----------
-    found_by, n_trees, i
-        See `mean_above`.
-    sums : float64 (m,)
-        Zero before; the caller clears what is listed.
-    found : uint32 (m,)
-        Room for the labels found.
-
-    Returns
-    -------
-    int
-        Their number.
-    """
-    n_found = 0
-    for row in range(i, found_by.starts.size - 1, (found_by.starts.size - 1) // n_trees):
-        for place in range(found_by.starts[row], found_by.starts[row + 1]):
-            label = found_by.labels[place]
-            if sums[label] == 0.0:
-                found[n_found] = label
-                n_found += 1
-            sums[label] += np.float64(found_by.estimates[place])
-    return n_found
-
-
-@njit(cache=True, nogil=True)
-def mean_above(found_by, n_trees, first, last, thresholds):
-    """List the labels whose mean over the trees exceeds their thresholds, for instances ``first .. last - 1``.
-
-    A step for each label found by a tree, and sorting them. Sums are of float64 and rounded once.
-
-    Parameters
-    ----------
-    found_by : TreeEstimates
-    n_trees, first, last : int
-    thresholds : float32 (m,)
-        At least 0.
-
-    Returns
-    -------
-    counts : int64 (last - first,)
-        Number of labels of each instance.
-    labels : int32, estimates : float32
-        The labels, ascending, instance after instance.
-    """
-    sums, found = np.zeros(thresholds.size, dtype=np.float64), np.empty(thresholds.size, dtype=np.uint32)
-    room, n = np.int64(0), (found_by.starts.size - 1) // n_trees
-    for tree in range(n_trees):
-        room += found_by.starts[tree * n + last] - found_by.starts[tree * n + first]
-    counts = np.zeros(last - first, dtype=np.int64)
-    labels, estimates = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.float32)
-    used = 0
-    for i in range(first, last):
-        listed = found[: add_trees(found_by, n_trees, i, sums, found)]
-        sort(listed)
-        counts[i - first] = list_above(listed, sums, n_trees, thresholds, labels[used:], estimates[used:])
-        used += counts[i - first]
-    return counts, labels[:used].copy(), estimates[:used].copy()
-
-
-@njit(cache=True, nogil=True)
-def mean_top_k(found_by, n_trees, first, last, n_labels, k):
-    """Find the k labels with the largest means over the trees, ties to the smaller label; parameters as `mean_above`.
-
-    Returns
-    -------
-    labels : int32 (last - first, k)
-        Best first; -1 where fewer than k labels have a mean above 0.
-    estimates : float32 (last - first, k)
-    """
-    sums, found = np.zeros(n_labels, dtype=np.float64), np.empty(n_labels, dtype=np.uint32)
-    labels = np.full((last - first, k), -1, dtype=np.int32)
-    estimates = np.zeros((last - first, k), dtype=np.float32)
-    for i in range(first, last):
-        listed = found[: add_trees(found_by, n_trees, i, sums, found)]
-        list_best(listed, sums, n_trees, labels[i - first], estimates[i - first])
-    return labels, estimates
-
-
-# Means over the trees of a forest of what the leaves say that instances reach: kernels.
-
-
-class Histograms(NamedTuple):
-    """How many training instances of each leaf carry which label.
-
-    Attributes
-    ----------
-    starts : int64 (n_leaves + 1,)
-        Where the labels of each leaf start.
-    labels : uint32, counts : uint32
-        No label twice in a leaf; counts are positive.
-    weights : float64 (n_leaves,)
-        The share of a leaf that one count is.
-    pooled : bool
-        All leaves that an instance reaches count the same, whatever tree they are of; otherwise all trees do.
-    """
-
-    starts: np.ndarray
-    labels: np.ndarray
-    counts: np.ndarray
-    weights: np.ndarray
-    pooled: bool
-
-
-class Reached(NamedTuple):
-    """Leaves that n instances reach.
-
-    Attributes
-    ----------
-    starts : int64 (n_trees, n + 1)
-    leaves : int32
-        Those of instance i in tree t: ``leaves[starts[t, i] : starts[t, i + 1]]``.
-    """
-
-    starts: np.ndarray
-    leaves: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -313,7 +210,14 @@ def average_above(histograms, reached, first, last, thresholds):
 
 @njit(cache=True, nogil=True)
 def average_top_k(histograms, reached, first, last, n_labels, k):
-    """Find the k labels with the largest estimates, ties to the smaller label; results as of `mean_top_k`."""
+    """Find the k labels with the largest estimates, ties to the smaller label.
+
+    Returns
+    -------
+    labels : int32 (last - first, k)
+        Best first; -1 where fewer than k labels have an estimate above 0.
+    estimates : float32 (last - first, k)
+    """
     sums, found = np.zeros(n_labels, dtype=np.float64), np.empty(n_labels + 1, dtype=np.uint32)
     labels = np.full((last - first, k), -1, dtype=np.int32)
     estimates = np.zeros((last - first, k), dtype=np.float32)

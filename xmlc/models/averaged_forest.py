@@ -13,6 +13,7 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.core.parallel import batches, row_blocks, run_pieces
 from xmlc.kernels.csr import KernelCSR, stack_estimates, top_k_of
+from xmlc.kernels.estimator import check_hyperparameters
 from xmlc.kernels.stored import Field
 from xmlc.models._averages import Histograms, Reached, average_above, average_top_k
 from xmlc.models.base import SparseProbabilityEstimator
@@ -55,7 +56,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
         Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
-        self._check_hyperparameters()
+        check_hyperparameters(self)
         X, Y = self._training_data(X, Y)
         self.forest_, self.tail_ = self._grow(X, Y), None
         if self._forest_weight < 1:
@@ -164,10 +165,6 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     def _tail_unit_norm(self) -> bool:
         """Whether tail classifiers scale instances to unit length: in PfastreXML for any input of the trees."""
         return True
-
-    @abstractmethod
-    def _check_hyperparameters(self) -> None:
-        """Raise `XmlcError` if a hyperparameter is out of its range."""
 
     @abstractmethod
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +13,7 @@ from xmlc.kernels.counter_random import stream_key
 from xmlc.kernels.csr import Malformed, stack_estimates
 from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels.streams import Stream
-from xmlc.models._averages import TreeEstimates, mean_above, mean_top_k
+from xmlc.models._averages import Histograms, Reached, average_above, average_top_k
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.choosing import cross_validated
 from xmlc.models.domains import parabel
@@ -132,8 +132,8 @@ class Parabel(SparseProbabilityEstimator):
             Sorted indices: what `predict_top_k` ranks, estimates of probabilities with the logistic loss only.
         """
         thresholds = self._label_thresholds(threshold)
-        counts, labels, scores = self._average(self._instances(X), mean_above, (thresholds,))
-        return stack_estimates(counts, labels, scores, self.n_labels_)
+        counts, labels, scores = self._average(self._instances(X), average_above, (thresholds,))
+        return stack_estimates(counts, labels.view(np.int32), scores, self.n_labels_)
 
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Find the k labels with the largest scores.
@@ -146,7 +146,7 @@ class Parabel(SparseProbabilityEstimator):
             Means over the trees; 0 where there is no label.
         """
         self._check_k(k)
-        labels, scores = self._average(self._instances(X), mean_top_k, (self.n_labels_, int(k)))
+        labels, scores = self._average(self._instances(X), average_top_k, (self.n_labels_, int(k)))
         return labels, scores
 
     def _single(self, C: float) -> Parabel:
@@ -185,10 +185,8 @@ class Parabel(SparseProbabilityEstimator):
         for first, last in row_blocks(X.shape[0], max(LABELS_PER_BLOCK // max(met, 1), 1)) or [(0, 0)]:
             found = [tree.set_params(n_jobs=self.n_jobs).estimates_in_beam(X[first:last]) for tree in self.trees_]
             self.inner_products_[first:last] = sum(np.asarray(tree.inner_products_) for tree in self.trees_)
-            counts, labels, estimates = (np.concatenate(part) for part in zip(*found))
-            found_by = TreeEstimates(np.concatenate(([0], np.cumsum(counts))), labels, estimates)
-            blocks = row_blocks(last - first, ROWS_PER_MEAN) or [(0, 0)]
-            pieces = [(found_by, len(self.trees_), *block, *arguments) for block in blocks]
+            reached = as_leaves(found)
+            pieces = [(*reached, *block, *arguments) for block in row_blocks(last - first, ROWS_PER_MEAN) or [(0, 0)]]
             results += run_pieces(average, pieces, self.n_jobs)
         return tuple(np.concatenate(part) for part in zip(*results))
 
@@ -207,3 +205,21 @@ class Parabel(SparseProbabilityEstimator):
             except Malformed as fault:
                 raise Malformed(fault.field + ending, fault.fault) from None
             self.trees_.append(tree)
+
+
+def as_leaves(found: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> tuple[Histograms, Reached]:
+    """Return what trees estimate as if each instance had reached a leaf of its own in each tree.
+
+    Parameters
+    ----------
+    found : sequence of tuples
+        Of each tree: for each instance the number of labels, int64 (n,); their labels, int32, and estimates, float32,
+        instance after instance.
+    """
+    counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
+    leaves = np.arange(counts.size, dtype=np.int32)
+    n = counts.size // len(found)
+    starts = np.arange(n + 1) + n * np.arange(len(found))[:, None]
+    ends = np.concatenate(([0], np.cumsum(counts)))
+    histograms = Histograms(ends, labels.view(np.uint32), estimates, np.ones(counts.size), False)
+    return histograms, Reached(starts, leaves)

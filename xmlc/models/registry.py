@@ -28,11 +28,9 @@ ESTIMATORS = {
     "oracle": "xmlc.models.oracle:Oracle",
     "estimates": "xmlc.models.oracle:Estimates",
     "napkinxc-plt": "xmlc.models.peers.napkinxc:NapkinXCPLT",
-    "napkinxc-br": "xmlc.models.peers.napkinxc:NapkinXCBR",
     "napkinxc-oplt": "xmlc.models.peers.napkinxc:NapkinXCOPLT",
     "napkinxc-iplt": "xmlc.models.peers.napkinxc:NapkinXCIPLT",
     "omikuji-parabel": "xmlc.models.peers.omikuji:OmikujiParabel",
-    "vw-plt": "xmlc.models.peers.vowpalwabbit:VowpalWabbitPLT",
     "vw-cmt": "xmlc.models.peers.vowpalwabbit:VowpalWabbitCMT",
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +12,6 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels import elementwise
-from xmlc.kernels.arrays import sort
 from xmlc.kernels.csr import (
     KernelCSR,
     as_csr,
@@ -26,8 +25,9 @@ from xmlc.kernels.csr import (
 from xmlc.kernels.estimator import Estimator, not_fitted
 from xmlc.kernels.float64 import exp, log1p
 from xmlc.kernels.stored import Field
+from xmlc.models.trees.representations import item_blocks
 
-LABELS_PER_BLOCK = 1024
+NONZEROS_PER_PIECE = 1 << 20  # of instances, counted once for each of their labels
 ROWS_PER_BLOCK = 256
 LOWEST = -3e38  # of a score; a product of 0 and infinity would be NaN
 TAIL_FIELDS = (  # of a stored forest, if it has tail classifiers
@@ -72,12 +72,9 @@ class TailClassifiers(Estimator):
 
     Notes
     -----
-    Centroids take 8 bytes for each pair of a label and a feature of one of its instances, and 16 per label. Fitting
-    counts these pairs first and then writes each centroid to its final place, blocks of labels in parallel, so that
-    nothing is held twice: beside the result it takes a copy of the instances' values (and, while they are scaled,
-    16 bytes per non-zero), 8 bytes per label of an instance for the transposed label sets, and 12 bytes per feature and
-    thread. At the shape of Amazon-670K (490,449 instances with 75 non-zeros and 6 labels, 670,091 labels; synthetic):
-    1.7 GB of centroids, a peak of 1.9 GB above the data, 14 s on one thread.
+    Centroids take 8 bytes for each pair of a label and a feature of one of its instances, and 16 per label: 1.7 GB at
+    the shape of Amazon-670K (490,449 instances with 75 non-zeros and 6 labels, 670,091 labels; synthetic). Fitting
+    needs them twice while blocks of labels are joined, and beside them a copy of the instances in float64.
     """
 
     def __init__(self, gamma: float = 30.0, unit_norm: bool = True, n_jobs: int | None = None):
@@ -102,19 +99,14 @@ class TailClassifiers(Estimator):
         if X.shape[0] != Y.shape[0]:
             raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
         self._remember_names(given)
-        x, y = self._kernel_form(X), kernel_csr(Y.T.tocsr())
         self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
-        # Work grows with the instances of a label, whose numbers differ by orders of magnitude.
-        blocks = row_blocks(self.n_labels_, LABELS_PER_BLOCK)
-        costs = [int(y.indptr[last] - y.indptr[first]) for first, last in blocks]
-        sources = (y.indptr, y.indices, *x[:2])
-        indptr = np.zeros(self.n_labels_ + 1, dtype=np.int64)
-        self._run(count_features, blocks, (*sources, self.n_features_in_, indptr[1:]), costs, "counting features")
-        np.cumsum(indptr, out=indptr)
-        self.centroids_ = KernelCSR(indptr, np.empty(indptr[-1], np.uint32), np.empty(indptr[-1], np.float32))
-        self.squared_lengths_ = np.zeros(self.n_labels_)
-        arguments = (*sources, x.data, self.n_features_in_, *self.centroids_, self.squared_lengths_)
-        self._run(fill_centroids, blocks, arguments, costs, "averaging instances")
+        x = (unit_rows(X) if self.unit_norm else X).astype(np.float64)
+        by_label, nonzeros = sparse.csr_array(Y.T).astype(np.float64), 1 + x.nnz // max(X.shape[0], 1)
+        blocks = item_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_PIECE)
+        parts = run_pieces(_centroids, [(by_label, x, *block) for block in blocks], self.n_jobs, title="averaging")
+        n_features, features, weights, squares = (np.concatenate(part) for part in zip(*parts))
+        self.centroids_ = KernelCSR(np.concatenate(([0], np.cumsum(n_features))), features, weights)
+        self.squared_lengths_ = squares
         return self
 
     def log_scores(self, X: object, candidates: sparse.csr_array) -> sparse.csr_array:
@@ -149,9 +141,10 @@ class TailClassifiers(Estimator):
         scores = np.empty(candidates.nnz, dtype=np.float32)
         blocks = row_blocks(X.shape[0], ROWS_PER_BLOCK)
         costs = [int(candidates.indptr[last] - candidates.indptr[first]) for first, last in blocks]
-        centroids = (*self.centroids_, self.squared_lengths_, self.gamma, self.n_features_in_)
-        arguments = (*self._kernel_form(X), *kernel_csr(candidates)[:2], *centroids, scores)
-        self._run(log_scores_of_rows, blocks, arguments, costs, "measuring distances")
+        x, labels = kernel_csr(unit_rows(X) if self.unit_norm else X), kernel_csr(candidates)
+        arguments = (x, labels, self.centroids_, self.squared_lengths_, self.gamma, self.n_features_in_, scores)
+        pieces = [(*block, *arguments) for block in blocks]
+        run_pieces(log_scores_of_rows, pieces, self.n_jobs, costs, title="measuring distances")
         return with_values(candidates, scores)
 
     def rerank(self, X: object, estimates: sparse.csr_array, alpha: float) -> sparse.csr_array:
@@ -181,8 +174,7 @@ class TailClassifiers(Estimator):
         """
         if not 0 <= alpha <= 1:
             raise XmlcError(f"alpha={alpha}: expected a weight from 0 to 1")
-        exact = np.float64 if estimates.dtype == np.float64 else np.float32
-        estimates = without_zeros(as_csr(estimates, exact, "estimates"))
+        estimates = without_zeros(as_csr(estimates, np.float32, "estimates"))
         # A NaN makes the comparison fail too.
         if estimates.nnz and not (estimates.data.min() > 0 and np.isfinite(estimates.data.max())):
             raise XmlcError("estimates hold a value that is negative or not finite; expected a forest's scores")
@@ -225,97 +217,24 @@ class TailClassifiers(Estimator):
         result.n_features_in_, result.n_labels_ = int(n_features), int(n_labels)
         return result
 
-    def _kernel_form(self, X: sparse.csr_array) -> KernelCSR:
-        return kernel_csr(unit_rows(X) if self.unit_norm else X)
 
-    def _run(
-        self,
-        kernel: Callable[..., None],
-        blocks: list[tuple[int, int]],
-        arguments: tuple[Any, ...],
-        costs: list[int],
-        title: str,
-    ) -> None:
-        """Run a kernel that writes into its arguments over blocks of rows."""
-        run_pieces(kernel, [(*block, *arguments) for block in blocks], self.n_jobs, costs, title=title)
+def _centroids(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end: int) -> tuple[np.ndarray, ...]:
+    """Compute the centroids of the labels ``start .. end - 1``: the mean of their instances, rounded once.
 
-
-# Kernels of the tail classifiers: centroids of labels, and distances of instances to them.
-#
-# A block of rows (labels when fitting, instances when scoring) is one piece of work with scratch of its own, and writes
-# its own part of the result.
-
-
-@njit(cache=True, nogil=True)
-def count_features(first, last, y_indptr, y_instances, x_indptr, x_features, n_features, counts):
-    """Count the features that occur in any instance of a label, for labels ``first .. last - 1``.
-
-    Parameters
-    ----------
-    first, last : int
-    y_indptr : int64 (m + 1,), y_instances : uint32
-        The instances of each label.
-    x_indptr : int64 (n + 1,), x_features : uint32
-        The features of each instance.
-    n_features : int
-    counts : int64 (m,)
-        Written for the labels of this block.
+    Returns
+    -------
+    n_features : ndarray of int, shape (end - start,)
+    features : ndarray of uint32, weights : ndarray of float32
+        Of each centroid, ascending, one after the other.
+    squares : ndarray of float64, shape (end - start,)
+        Of the lengths of the rounded centroids.
     """
-    seen = np.full(n_features, -1, dtype=np.int32)
-    for label in range(first, last):
-        count = 0
-        for position in range(y_indptr[label], y_indptr[label + 1]):
-            instance = y_instances[position]
-            for feature in x_features[x_indptr[instance] : x_indptr[instance + 1]]:
-                if seen[feature] != label:
-                    seen[feature] = label
-                    count += 1
-        counts[label] = count
-
-
-@njit(cache=True, nogil=True)
-def fill_centroids(
-    first, last, y_indptr, y_instances, x_indptr, x_features, x_values, n_features, indptr, features, weights, squares
-):
-    """Write the mean instance and its squared length, for labels ``first .. last - 1``.
-
-    Sums are float64, in the order of the instances; squares are those of the rounded weights, in the order of the
-    features. Scratch: 12 bytes per feature. Moves 8 bytes per non-zero of an instance of a label, and 8 per non-zero
-    of a centroid.
-
-    Parameters
-    ----------
-    first, last : int
-    y_indptr : int64 (m + 1,), y_instances : uint32
-    x_indptr : int64 (n + 1,), x_features : uint32, x_values : float32
-    n_features : int
-    indptr : int64 (m + 1,)
-        Where each centroid starts, from `count_features`.
-    features : uint32 (nnz,), weights : float32 (nnz,), squares : float64 (m,)
-        Written for the labels of this block.
-    """
-    seen = np.full(n_features, -1, dtype=np.int32)
-    sums = np.zeros(n_features, dtype=np.float64)
-    for label in range(first, last):
-        start, stop = indptr[label], indptr[label + 1]
-        found = start
-        for position in range(y_indptr[label], y_indptr[label + 1]):
-            instance = y_instances[position]
-            for k in range(x_indptr[instance], x_indptr[instance + 1]):
-                feature = x_features[k]
-                if seen[feature] != label:
-                    seen[feature] = label
-                    features[found] = feature
-                    found += 1
-                sums[feature] += x_values[k]
-        sort(features[start:stop])
-        n_instances = y_indptr[label + 1] - y_indptr[label]
-        square = 0.0
-        for k in range(start, stop):
-            weights[k] = sums[features[k]] / n_instances
-            sums[features[k]] = 0.0
-            square += np.float64(weights[k]) * np.float64(weights[k])
-        squares[label] = square
+    sums = (by_label[start:end] @ x).tocsc().tocsr()  # which sorts the features; products with Y's ones are exact
+    n_features = np.diff(sums.indptr)
+    rows = np.repeat(np.arange(end - start), n_features)
+    weights = (sums.data / np.diff(by_label.indptr)[start:end][rows]).astype(np.float32)
+    squares = np.bincount(rows, weights=weights.astype(np.float64) ** 2, minlength=end - start)  # in their order
+    return n_features, sums.indices.astype(np.uint32), weights, squares
 
 
 @njit(cache=True, nogil=True)
@@ -328,10 +247,7 @@ def gathered_product(dense_instance, features, weights):
 
 
 @njit(cache=True, nogil=True)
-def log_scores_of_rows(
-    first, last, x_indptr, x_features, x_values, c_indptr, c_labels, indptr, features, weights, squares, gamma,
-    n_features, scores
-):  # fmt: skip
+def log_scores_of_rows(first, last, x, candidates, centroids, squares, gamma, n_features, scores):
     """Write log B of every candidate label of the instances ``first .. last - 1``.
 
     log B = -log(1 + exp(z)) with z = gamma / 2 * ||x - mu||^2 >= 0, written so that no exponential overflows.
@@ -340,11 +256,9 @@ def log_scores_of_rows(
     Parameters
     ----------
     first, last : int
-    x_indptr : int64 (n + 1,), x_features : uint32, x_values : float32
-        Instances.
-    c_indptr : int64 (n + 1,), c_labels : uint32
-        Their candidate labels.
-    indptr : int64 (m + 1,), features : uint32, weights : float32, squares : float64 (m,)
+    x, candidates : KernelCSR
+        Instances, and their candidate labels.
+    centroids : KernelCSR, squares : float64 (m,)
         Centroids and their squared lengths.
     gamma : float
     n_features : int
@@ -353,16 +267,16 @@ def log_scores_of_rows(
     """
     dense = np.zeros(n_features, dtype=np.float32)
     for i in range(first, last):
-        ids = x_features[x_indptr[i] : x_indptr[i + 1]]
-        values = x_values[x_indptr[i] : x_indptr[i + 1]]
+        ids = x.indices[x.indptr[i] : x.indptr[i + 1]]
+        values = x.data[x.indptr[i] : x.indptr[i + 1]]
         square = 0.0
         for j in range(ids.size):
             dense[ids[j]] = values[j]
             square += np.float64(values[j]) * np.float64(values[j])
-        for c in range(c_indptr[i], c_indptr[i + 1]):
-            label = c_labels[c]
-            start, stop = indptr[label], indptr[label + 1]
-            product = gathered_product(dense, features[start:stop], weights[start:stop])
+        for c in range(candidates.indptr[i], candidates.indptr[i + 1]):
+            label = candidates.indices[c]
+            start, stop = centroids.indptr[label], centroids.indptr[label + 1]
+            product = gathered_product(dense, centroids.indices[start:stop], centroids.data[start:stop])
             # Rounding can push the square of a distance of 0 just below 0.
             z = 0.5 * gamma * max(0.0, square + squares[label] - 2.0 * product)
             scores[c] = max(-(z + log1p(exp(-z))), LOWEST)

@@ -132,8 +132,6 @@ _ALL = (
     # Each instance with one label, and how many passes over the training set were best (oplt2021).
     _percent("accuracy", "Accuracy"),
     Column("passes", "Passes", kind="constant"),
-    Column("policy", "Policy", kind="constant"),
-    Column("sample", "Sample, % of all", kind="constant"),
     # Trees of an ensemble (ldsm2020, Table 4); nodes count leaves.
     Column("n_trees", "Trees", kind="choice"),
     Column("depth", "Depth"),
@@ -178,16 +176,6 @@ _ALL = (
     _threads("predict_threads", "Threads, predict"),
     _threads("test_threads", "Threads"),
     _threads("inference_threads", "Threads"),
-    # Step by step.
-    Column("step", "Step", kind="constant"),
-    _cost("step_seconds", "Time", "s"),
-    _cost("step_peak_mb", "Peak", "MB"),
-    _cost("disk_mb", "On disk", "MB"),
-    _threads("step_threads", "Threads"),
-    _cost("cpu_seconds", "Processor time", "s"),
-    *(Column(f"{name}_growth", f"{title}, x", decimals=2, better="lower", cost=True)
-      for name, title in (("step_seconds", "Time"), ("cpu_seconds", "Processor time"), ("step_peak_mb", "Peak"),
-                          ("disk_mb", "On disk"))),
     # What a paper states, and what our records say of it.
     *(Column(name, title, kind="constant")
       for name, title in (("claim", "Claim"), ("statement", "Statement"), ("source", "In the paper"),

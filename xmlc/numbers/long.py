@@ -170,15 +170,10 @@ def pivot(rows: Rows, keys: Sequence[str], wanted: Iterable[str]) -> pd.DataFram
     return pd.DataFrame({name: _series(values) for name, values in content.items()})
 
 
-def frame_of(
-    records: Iterable[RecordFile],
-    keys: Sequence[str],
-    wanted: Iterable[str],
-    key: Callable[[LongRow], Key] | None = None,
-) -> pd.DataFrame:
-    """Return the means over seeds of records as a frame, see `pivot`; by a function of a number, or by its fields."""
+def frame_of(records: Iterable[RecordFile], keys: Sequence[str], wanted: Iterable[str]) -> pd.DataFrame:
+    """Return the means over seeds of records as a frame, see `pivot`."""
     numbers = long_of(Source(Path(), record) for record in records)
-    return pivot(average(numbers, key or key_by(keys)), keys, wanted)
+    return pivot(average(numbers, key_by(keys)), keys, wanted)
 
 
 def _series(values: list[Any]) -> pd.Series:

@@ -93,10 +93,13 @@ def finished_tables(folder: Path, papers: Iterable[str]) -> list[MadeOf]:
     """
     order = {paper: place for place, paper in enumerate(papers)}
     found = [MadeOf.read(path) for path in sorted(folder.glob(f"*/*{SUFFIX}"))]
-    return sorted(found, key=lambda made: (order.get(made.paper, len(order)), made.paper, _by_number(made.table)))
+    return sorted(
+        found,
+        key=lambda made: (order.get(made.paper, len(order)), made.paper, made.table != "claims", by_number(made.table)),
+    )
 
 
-def _by_number(name: str) -> tuple[bool, bool, int, str]:
-    """Sort claims first, then numbered tables by their number, then the others."""
-    number = name.removeprefix("table")
-    return (name != "claims", not number.isdecimal(), int(number) if number.isdecimal() else 0, name)
+def by_number(table: str) -> tuple[bool, int, str]:
+    """Sort numbered tables by their number, then the others."""
+    number = table.removeprefix("table")
+    return (not number.isdecimal(), int(number) if number.isdecimal() else 0, table)

@@ -6,14 +6,11 @@ import re
 from collections.abc import Iterable, Mapping
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.passport import StepCosts
 
-PORTIONS = {"full": "100 %", "80": "80 %"}
 METHODS = {
     "fta": "FTA",
     "sto": "STO",
     "ofo": "OFO",
-    "fta-unbounded": "FTA, 1/c",
     "fta-labelwise": "FTA label-wise",
     "ofo-ab": "OFO (a, b)",
     # Ours: thresholds from the estimates alone, also with the model of the whole training set.
@@ -37,7 +34,7 @@ METHODS = {
 # By `name_models`: each paper's room names its models.
 _MODELS = {"oracle": "oracle"}
 # Baselines, by how the names of their models begin; every other model is ours.
-PROGRAMS = {"napkinxc": "napkinXC", "omikuji": "omikuji", "vw": "Vowpal Wabbit"}
+PROGRAMS = {"napkinxc": "napkinXC", "omikuji": "omikuji"}
 OURS = "xmlc"
 PASSES = re.compile(r"(.+)-(\d+)-pass(?:es)?")
 HYPERPARAMETERS = {"arity": "arity b", "lam": "lambda", "gamma": "gamma", "epochs": "epochs"}
@@ -109,10 +106,3 @@ def method_order(names: Iterable[str]) -> list[str]:
     """Sort methods as the papers list them, unknown ones behind by name."""
     known = list(METHODS)
     return sorted(names, key=lambda name: (known.index(name) if name in known else len(known), name))
-
-
-def step_title(step: StepCosts) -> str:
-    """Name a step: a threshold step by its method, a training by the portion of the training set."""
-    if step["method"]:
-        return f"{step['name']}, {method_title(step['method'])}"
-    return f"{step['name']}, {PORTIONS[step['portion'] or 'full']}" if step["name"] == "train" else step["name"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import xmlc.records
 from xmlc.core.errors import XmlcError
@@ -17,11 +17,10 @@ from xmlc.numbers.made_of import MadeOf
 from xmlc.numbers.titles import name_models
 from xmlc.papers import figure_of, table_of
 from xmlc.papers.latex import to_latex
-from xmlc.papers.printing import select, to_csv, to_markdown
+from xmlc.papers.printing import to_csv, to_markdown
 from xmlc.papers.table import Table
 from xmlc.records.base import ExperimentRecord, RecordFile, check_header, parsed
 from xmlc.records.statistics import Statistics
-from xmlc.records.step import StepRecord
 from xmlc.records.training import SearchRecord
 from xmlc.suites.planned import Declared, Where
 from xmlc.suites.suite import read_suite
@@ -31,12 +30,10 @@ if TYPE_CHECKING:
 
 NOT_PRINTED = ("", "-")  # in a transcribed table
 Identity = tuple[str, str, str, int]
-Known = dict[tuple[Path, bool], Source]  # records that were read, by file and whether only the costs of their step
+Known = dict[Path, Source]  # records that were read
 
 
-def build_table(
-    made: MadeOf, known: Known | None = None, datasets: Collection[str] = (), models: Collection[str] = ()
-) -> Table:
+def build_table(made: MadeOf, known: Known | None = None) -> Table:
     """Build one table of a paper.
 
     Parameters
@@ -46,8 +43,6 @@ def build_table(
         kinds than the table's are left out.
     known : dict or None
         Records that were read before, to which those read now are added.
-    datasets, models : collection of str
-        Only records of these, as far as they are of any; all where none is given.
 
     Raises
     ------
@@ -56,31 +51,9 @@ def build_table(
     """
     definition = table_of(made.table, made.paper)
     name_models(made.titles)
-    every = read_needs(definition, made.records, definition.partial, known)
-    given = [[s for s in some if _is_of(s.record.dataset_name, datasets) and _is_of(s.record.model_name, models)]
-             for some in every]  # fmt: skip
-    if every[0] and not given[0]:
-        there = [sorted({name for _, record in every[0] if (name := getattr(record, f"{what}_name"))})
-                 for what in ("dataset", "model")]  # fmt: skip
-        found, kept = (", ".join(names) for names in there)
-        raise XmlcError(f"{made.table} of {made.paper}: nothing is left of it; it has datasets {found}; models {kept}")
+    given = read_needs(definition, made.records, definition.partial, known)
     suite = read_suite(made.suite) if made.suite and definition.takes_suite else None
     return definition(made.paper, given, read_printed(made), suite)
-
-
-def selected_table(
-    made: MadeOf,
-    known: Known | None = None,
-    datasets: Collection[str] = (),
-    models: Collection[str] = (),
-    **about: Any,
-) -> Table:
-    """Build a part of a table from the records of some datasets and models; see `xmlc.papers.printing.select`."""
-    return select(build_table(made, known, datasets, models), datasets, models, **about)
-
-
-def _is_of(name: str, wanted: Collection[str]) -> bool:
-    return not name or not wanted or name in wanted
 
 
 def write_table(table: Table, prefix: Path) -> list[Path]:
@@ -113,13 +86,8 @@ def read_needs(
     declared: Declared, files: Sequence[Path], partial: bool = False, known: Known | None = None
 ) -> list[list[Source]]:
     """Read the records of each need; of the first there must be some, if not ``partial``."""
-    sources = read_sources(files, is_of_steps(declared), known)
+    sources = read_sources(files, known)
     return [choose(need, sources, needed=need is declared.needs[0] and not partial) for need in declared.needs]
-
-
-def is_of_steps(declared: Declared) -> bool:
-    """Say whether a table is about what steps cost, whatever their records are."""
-    return any(need.kind == "step" for need in declared.needs)
 
 
 def sources_of(tables: Iterable[MadeOf], known: Known | None = None) -> list[tuple[Source, list[str]]]:
@@ -127,14 +95,14 @@ def sources_of(tables: Iterable[MadeOf], known: Known | None = None) -> list[tup
     found: dict[Path, tuple[Source, list[str]]] = {}
     known = {} if known is None else known
     for made in tables:
-        for source in read_sources(made.records, is_of_steps(table_of(made.table, made.paper)), known):
+        for source in read_sources(made.records, known):
             papers = found.setdefault(source.path, (source, []))[1]
             papers += [made.paper] * (made.paper not in papers)
     return list(found.values())
 
 
-def read_sources(files: Iterable[Path], costs_only: bool = False, known: Known | None = None) -> list[Source]:
-    """Read files of any kind, in their order; with ``costs_only`` look only at what the step of each cost.
+def read_sources(files: Iterable[Path], known: Known | None = None) -> list[Source]:
+    """Read files of any kind, in their order.
 
     Raises
     ------
@@ -143,9 +111,9 @@ def read_sources(files: Iterable[Path], costs_only: bool = False, known: Known |
     """
     known = {} if known is None else known
     for file in files:
-        if (file, costs_only) not in known:
-            known[file, costs_only] = Source(file, StepRecord.read(file) if costs_only else read_record(file))
-    return [known[file, costs_only] for file in files]
+        if file not in known:
+            known[file] = Source(file, read_record(file))
+    return [known[file] for file in files]
 
 
 def read_record(path: Path) -> RecordFile:
@@ -173,7 +141,7 @@ def kinds() -> dict[str, type[RecordFile]]:
     return {one.KIND: one for one in parts if isinstance(one, type) and issubclass(one, RecordFile) and one.KIND}
 
 
-CLASSES: dict[str, type[RecordFile]] = {"statistics": Statistics, "search": SearchRecord, "step": StepRecord}
+CLASSES: dict[str, type[RecordFile]] = {"statistics": Statistics, "search": SearchRecord}
 
 
 def choose(need: Where, sources: Sequence[Source], needed: bool = True) -> list[Source]:
@@ -191,10 +159,9 @@ def choose(need: Where, sources: Sequence[Source], needed: bool = True) -> list[
         portion = record.portion if isinstance(record, ExperimentRecord) else need.portion
         if not isinstance(record, kind) or portion != need.portion:
             continue
-        if not isinstance(record, StepRecord) and not need.takes(record.model_name, record.method_name):
+        if not need.takes(record.model_name, record.method_name):
             continue
         identity = (record.dataset_name, record.model_name, record.method_name, getattr(record, "seed", 0))
-        identity = identity if not isinstance(record, StepRecord) else (str(source.path), "", "", 0)
         if identity in found:
             raise XmlcError(
                 f"{source.path}: a second record of {_named(identity)}; the first is {found[identity].path}. "

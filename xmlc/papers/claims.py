@@ -215,9 +215,15 @@ Measure = Callable[..., Iterable[Effect]]  # of the records of each need
 R = TypeVar("R", bound=Record)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A statement of a paper and its test; calling it measures the effects."""
+    """A statement of a paper and its test; calling it measures the effects.
+
+    Raises
+    ------
+    ValueError
+        A margin is none, or has no reason.
+    """
 
     #: Of its row.
     name: str
@@ -227,24 +233,31 @@ class Claim:
     statement: str
     #: Where the paper states it: section, page of the paper, table.
     source: str
+    #: Takes the records of each need and returns the effects.
+    measure: Measure
     stated: Stated
     #: Of the effects; what is subtracted from, or divided by, what.
     unit: str
-    #: Takes the records of each need and returns the effects.
-    measure: Measure
-    #: What an effect must exceed to speak for the statement; 0 of differences and 1 of ratios, where none is given.
-    margin: float
-    #: Why the margin is another one.
-    reason: str
-    scale: Scale
+    #: What an effect must exceed to speak for the statement, and why; no difference, where none is given.
+    margin: tuple[float, str] | None = None
+    scale: Scale = "difference"
     #: Which records the statement is about; of all, where none is given.
-    about: Scope | None
+    about: Scope | None = None
     #: Whether one unit against it refutes the statement, such as a lemma.
-    every: bool
+    every: bool = False
     #: Whether hyperparameters are of one search for all seeds.
-    one_search: bool
+    one_search: bool = False
     #: Whether effects are of clocks or of memory, so that they differ from run to run.
-    cost: bool
+    cost: bool = False
+
+    def __post_init__(self) -> None:
+        if self.margin and (self.margin[0] == self.nothing or not self.margin[1]):
+            raise ValueError(f"margin {self.margin}; expected another than no difference, and its reason")
+
+    @property
+    def nothing(self) -> float:
+        """The effect that is no difference."""
+        return 1.0 if self.scale == "ratio" else 0.0
 
     def __call__(self, *records: Sequence[Any]) -> list[Effect]:
         """Measure the effects in the records of each need, of one split, as far as the statement is about them."""
@@ -257,24 +270,15 @@ class Claim:
 
     def outcome(self, *records: Sequence[Any]) -> Outcome:
         """Decide the claim by the records of each need."""
-        return outcome_of(self(*records), self.margin, self.scale, self.every)
+        margin = self.margin[0] if self.margin else self.nothing
+        return outcome_of(self(*records), margin, self.scale, self.every)
 
 
 def _dataset_of(record: object) -> str:
     return getattr(record, "dataset_name", "")  # a simulation has none
 
 
-def claim(
-    *needs: Where,
-    unit: str,
-    stated: Stated,
-    about: Scope | None = None,
-    every: bool = False,
-    margin: tuple[float, str] | None = None,
-    scale: Scale = "difference",
-    one_search: bool = False,
-    cost: bool = False,
-) -> Callable[[Measure], Claim]:
+def claim(*needs: Where, **about: Any) -> Callable[[Measure], Claim]:
     """Declare the claim whose effects the function below measures; its name and docstring are the claim's.
 
     The first paragraph of the docstring is the statement, the last is ``Source:`` and where the paper states it; what
@@ -282,22 +286,15 @@ def claim(
 
     Parameters
     ----------
-    needs, unit, stated, about, every, scale, one_search, cost
-        As of `Claim`.
-    margin : (float, str) or None
-        What an effect must exceed, and why: no difference, where none is given.
+    *needs : Where
+    **about : object
+        The other fields of `Claim`.
 
     Raises
     ------
     ValueError
         The docstring has no source, or a margin is none, or has no reason.
     """
-    nothing = 1.0 if scale == "ratio" else 0.0
-    level, reason = margin or (nothing, "")
-    if margin and (level == nothing or not reason):
-        raise ValueError(
-            f"margin {level:g} with reason {reason!r}; expected another than no difference, and its reason"
-        )
 
     def declare(measure: Measure) -> Claim:
         name = measure.__name__.replace("_", "-")
@@ -305,9 +302,7 @@ def claim(
         if not said[-1].startswith(SOURCE):
             raise ValueError(f"claim {name}: expected a docstring whose last paragraph begins with {SOURCE!r}")
         source = said[-1].removeprefix(SOURCE)
-        return Claim(
-            name, needs, said[0], source, stated, unit, measure, level, reason, scale, about, every, one_search, cost
-        )
+        return Claim(name=name, needs=needs, statement=said[0], source=source, measure=measure, **about)
 
     return declare
 
@@ -405,7 +400,7 @@ def _make(table: Table, outcomes: Mapping[Claim, Outcome]) -> None:
     )
     records = [record for record in table.records if isinstance(record, Record)]
     about = [f"{one.name}: about {one.about[0]}." for one in outcomes if one.about]
-    about += [f"{one.name}: margin {one.margin:g}, {one.reason}." for one in outcomes if one.reason]
+    about += [f"{one.name}: margin {one.margin[0]:g}, {one.margin[1]}." for one in outcomes if one.margin]
     if every := [one.name for one in outcomes if one.every]:
         about.append(f"Refuted by one unit against them: {', '.join(every)}.")
     if searched := [one.name for one in outcomes if one.one_search]:

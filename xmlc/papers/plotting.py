@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -118,16 +119,20 @@ def add_legend(sheet: Figure, entries: Sequence[Artist], loc: Outside = "outside
 
 
 def write_figure(figure: Figure, prefix: Path) -> list[Path]:
-    """Write PREFIX.svg, .png and .pdf, each whole or not at all; the same figure gives the same bytes."""
+    """Write PREFIX.svg, .png and .pdf, each whole or not at all."""
+    files = [prefix.with_name(f"{prefix.name}.{ending}") for ending in METADATA]
+    for file in files:
+        with atomic_file(file) as temporary:
+            save(figure, temporary, file.suffix[1:])
+    return files
+
+
+def save(figure: Figure, file: Path | StringIO, ending: str) -> None:
+    """Write a figure in one format; the same figure gives the same bytes."""
     import matplotlib as mpl
 
-    files = []
-    for suffix, metadata in METADATA.items():
-        path = prefix.with_name(f"{prefix.name}.{suffix}")
-        with mpl.rc_context(SETTINGS), atomic_file(path) as temporary:
-            figure.savefig(temporary, format=suffix, metadata=metadata, dpi=DPI)
-        files.append(path)
-    return files
+    with mpl.rc_context(SETTINGS):
+        figure.savefig(file, format=ending, metadata=METADATA[ending], dpi=DPI)
 
 
 def apart(values: Collection[float]) -> set[float]:

@@ -223,7 +223,7 @@ class Table:
     def means(self) -> Rows:
         """Return the means over seeds of the numbers of all needs."""
         about = self.definition
-        numbers = (number for number in self.numbers() if about.variant in (None, number.variant))
+        numbers = (number for number in self.numbers() if about.variant == number.variant)
         return average(numbers, about.key or key_by(about.keys))
 
     def column(
@@ -279,8 +279,8 @@ class TableDefinition(Declared):
         Quantities that say how many threads the times had.
     best_of : str
         Among what the best is sought.
-    variant : str or None
-        The variant of the records' numbers; None for all, where the key tells them apart.
+    variant : str
+        The variant of the records' numbers.
     key : callable or None
         Takes the key from a number of a record; None where keys are fields of it.
     rows : callable or None
@@ -308,7 +308,7 @@ class TableDefinition(Declared):
     notes: tuple[Notes, ...] = ()
     threads: tuple[str, ...] = ()
     best_of: str = "each dataset"
-    variant: str | None = ""
+    variant: str = ""
     key: Callable[[LongRow], Key] | None = None
     rows: Callable[[Table], Rows] | None = None
     build: Callable[[Table], None] | None = None
@@ -499,8 +499,6 @@ def notes_of(table: Table) -> list[str]:
     if limits:
         lines.append("oracle: the true posteriors of a synthetic dataset in place of a model's estimates.")
     methods = {record.method_name for record in records}
-    if "fta-unbounded" in methods:
-        lines.append("FTA, 1/c: as the authors' program, without the lower bound nu_j that Section 6.2 prints for FTA.")
     if "fta-labelwise" in methods:
         lines.append("FTA label-wise: the fixed thresholds searched label by label instead of one for all labels.")
     if any(method.startswith("expected-f") for method in methods):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -21,8 +20,6 @@ SCHEMA = 1
 HIGHEST = 1 + 1e-9  # a mean of ones may exceed one by a rounding
 
 T = TypeVar("T")
-_LOCATED = re.compile(r"(?P<found>.*) - at `(?P<place>\$.*)`", re.DOTALL)
-_LACKING = re.compile(r"Object missing required field `(.+)`")
 
 
 def expected_of(command: str) -> str:
@@ -36,17 +33,15 @@ def check_header(path: Path, content: object, kinds: Iterable[str], command: str
     Raises
     ------
     XmlcError
-        With the place.
     """
     expected = expected_of(command)
     if not isinstance(content, dict):
-        raise misfit(path, "$", f"found {content!r:.40}", f"{expected}, an object")
+        raise misfit(path, f"found {content!r:.40}", f"{expected}, an object")
     kind = content.get("kind")
     if not isinstance(kind, str) or kind not in list(kinds):
-        found = f"found {kind!r}, expected {' or '.join(kinds)}"
-        raise misfit(path, "$.kind", found, expected)
+        raise misfit(path, f"found {kind!r} as kind, expected {' or '.join(kinds)}", expected)
     if content.get("schema") != SCHEMA:
-        raise misfit(path, "$.schema", f"found {content.get('schema')!r}, expected {SCHEMA}", expected)
+        raise misfit(path, f"found {content.get('schema')!r} as schema, expected {SCHEMA}", expected)
     return kind
 
 
@@ -55,31 +50,14 @@ def check_scores(place: str, scores: Mapping[str, float], needed: Iterable[str],
 
     Raises
     ------
-    Misfit
-        With the place within the object that has the scores.
+    ValueError
+        With the place within the object that has the scores; msgspec adds that of the object.
     """
     if lacking := [name for name in needed if name not in scores]:
-        raise Misfit(place, f"{lacking[0]!r} is a required property")
+        raise ValueError(f"{place} lack {lacking[0]!r}")
     for name in shares:
         if not 0 <= scores.get(name, 0) <= HIGHEST:
-            raise Misfit(f"{place}.{name}", f"found {scores[name]}, expected a share between 0 and 1")
-
-
-class Misfit(ValueError):
-    """A condition beyond types does not hold.
-
-    Raise it in ``__post_init__``.
-
-    Parameters
-    ----------
-    place : str
-        Within the object that is checked, such as ``.metrics``.
-    found : str
-        What is there, and what was expected.
-    """
-
-    def __init__(self, place: str, found: str):
-        super().__init__(f"{place}: {found}")
+            raise ValueError(f"{place}: found {scores[name]} as {name}, expected a share between 0 and 1")
 
 
 def read_checked(path: Path, kind: type[T], expected: str) -> T:
@@ -120,23 +98,12 @@ def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:
     try:
         return msgspec.convert(content, kind, dec_hook=_path)
     except msgspec.ValidationError as error:
-        place, found = _located(str(error), isinstance(error.__cause__, Misfit))
-        raise misfit(path, place, found, expected) from error
+        raise misfit(path, str(error), expected) from error
 
 
-def misfit(path: Path, place: str, found: str, expected: str) -> XmlcError:
-    """Return the error of a value that does not fit, with its place."""
-    return XmlcError(f"{path}: {place}: {found}; expected {expected}: delete it and make it again")
-
-
-def _located(message: str, is_misfit: bool) -> tuple[str, str]:
-    """Split a message of msgspec into the JSON path and the value found there."""
-    matched = _LOCATED.fullmatch(message)
-    place, found = (matched["place"], matched["found"]) if matched else ("$", message)
-    if is_misfit:
-        within, _, found = found.partition(": ")
-        place += within
-    return place, _LACKING.sub(r"'\1' is a required property", found)
+def misfit(path: Path, found: str, expected: str) -> XmlcError:
+    """Return the error of a file that does not fit."""
+    return XmlcError(f"{path}: {found}; expected {expected}: delete it and make it again")
 
 
 def _path(kind: type, value: Any) -> Any:
@@ -313,7 +280,7 @@ class RankingRow:
     metrics: Fractions
 
     def __post_init__(self) -> None:
-        check_scores(".metrics", self.metrics, self.METRICS)
+        check_scores("metrics", self.metrics, self.METRICS)
 
 
 def costs_in(costs: object, wanted: Costs) -> Row:

@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from xmlc.metrics.measures import BY_NAME, FURTHER_RANKING_METRICS, MAXIMA, RANKING_METRICS
 from xmlc.metrics.ranking import K, hits_at_k, scores_of_instances
-from xmlc.records.base import Fraction, Fractions, Misfit, Number, Numbers, Row, check_scores, costs_in, or_nan
+from xmlc.records.base import Fraction, Fractions, Number, Numbers, Row, check_scores, costs_in, or_nan
 from xmlc.records.training import ModelRecord, TrainingCosts
 
 COST_COLUMNS = {
@@ -100,7 +100,7 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
     hits: Hits | None = None
 
     def __post_init__(self) -> None:
-        check_scores(".metrics", self.metrics, RANKING_METRICS, shares_of(self.metrics))
+        check_scores("metrics", self.metrics, RANKING_METRICS, shares_of(self.metrics))
         if self.hits:
             self._check_hits(self.hits)
 
@@ -119,11 +119,11 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
     def _check_hits(self, hits: Hits) -> None:
         n = self.dataset.n_test
         if not len(hits.ranked) == len(hits.true) == n:
-            raise Misfit(".hits", f"of {len(hits.ranked)} and {len(hits.true)} instances, expected {n} of the test set")
+            raise ValueError(f"hits of {len(hits.ranked)} and {len(hits.true)} instances, expected {n} of the test set")
         for k in K:
             found, told = math.fsum(hits.scores(f"p@{k}")) / max(n, 1), self.metrics[f"p@{k}"]
             if abs(found - told) > ROUNDING:
-                raise Misfit(".hits", f"have p@{k} {found}, expected {told} as in the metrics")
+                raise ValueError(f"hits have p@{k} {found}, expected {told} as in the metrics")
 
 
 def shares_of(scores: Mapping[str, float]) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from xmlc.core.passport import Passport, StepCosts
-from xmlc.records.base import Misfit, Number, RecordFile
+from xmlc.records.base import Number, RecordFile
 
 MODELS = ("independent", "dependent", "dependent-signed")
 
@@ -114,4 +114,4 @@ class SimulationRecord(RecordFile, kind="simulation", command="simulate"):
 
     def __post_init__(self) -> None:
         if lacking := [name for name in MODELS if name not in self.models]:
-            raise Misfit(".models", f"{lacking[0]!r} is a required property")
+            raise ValueError(f"models lack {lacking[0]!r}")

@@ -39,8 +39,8 @@ class GridScores:
     test: Fractions
 
     def __post_init__(self) -> None:
-        check_scores(".validation", self.validation, ["macro_f"])
-        check_scores(".test", self.test, ["macro_f"])
+        check_scores("validation", self.validation, ["macro_f"])
+        check_scores("test", self.test, ["macro_f"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +58,8 @@ class Chosen(GridScores):
     test: dict[str, float]
 
     def __post_init__(self) -> None:
-        check_scores(".validation", self.validation, ["macro_f"] * bool(self.validation), shares_of(self.validation))
-        check_label_set_scores(".test", self.test)
+        check_scores("validation", self.validation, ["macro_f"] * bool(self.validation), shares_of(self.validation))
+        check_label_set_scores("test", self.test)
 
 
 @dataclass(frozen=True, kw_only=True)

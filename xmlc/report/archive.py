@@ -4,47 +4,12 @@ from __future__ import annotations
 
 import io
 import tarfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
-import msgspec
-
-from xmlc import __version__
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import atomic_file, sha256
-from xmlc.core.sources import PACKAGE, commit, source_digest
+from xmlc.core.files import atomic_file
 from xmlc.numbers.made_of import SUFFIX, MadeOf
-from xmlc.suites.suite import suite_file
-
-MANIFEST = "manifest.json"
-
-
-class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Content of the archive's first member: its program, configuration and files.
-
-    Attributes
-    ----------
-    version, commit, code : str
-        Of the program: its version, its commit, and a digest of its files.
-    config, files : dict of str to str
-        SHA-256 of each suite's configuration, and of each other member, by path.
-    """
-
-    schema: Literal[1] = 1
-    version: str
-    commit: str
-    code: str
-    config: dict[str, str]
-    files: dict[str, str]
-
-    @classmethod
-    def of(cls, papers: Iterable[str], files: Iterable[Path]) -> Manifest:
-        """Describe files as of now, and the program and configuration in use."""
-        suites = [file for file in map(suite_file, sorted(set(papers))) if file.is_file()]
-        config, members = ({file.as_posix(): sha256(file) for file in some} for some in (suites, files))
-        code = source_digest(map(str, PACKAGE.rglob("*.py")))
-        return cls(version=__version__, commit=commit(), code=code, config=config, files=members)
 
 
 def archived_files(tables: Sequence[MadeOf], folder: Path, figures: Path) -> list[Path]:
@@ -73,14 +38,13 @@ def archived_files(tables: Sequence[MadeOf], folder: Path, figures: Path) -> lis
     return files
 
 
-def write_archive(papers: Iterable[str], files: Sequence[Path], out: Path) -> None:
-    """Write files of some papers to ``out``, a tar archive compressed by xz, whole or not at all.
+def write_archive(files: Sequence[Path], out: Path) -> None:
+    """Write files to ``out``, a tar archive compressed by xz, whole or not at all.
 
     The same files give the same bytes, whenever and by whomever they were made.
     """
-    manifest = msgspec.json.format(msgspec.json.encode(Manifest.of(papers, files)))
     with atomic_file(out) as temporary, tarfile.open(temporary, "w:xz", preset=9) as archive:
-        for name, content in [(MANIFEST, manifest), *((file.as_posix(), file.read_bytes()) for file in files)]:
-            member = tarfile.TarInfo(name)
+        for file in files:
+            content, member = file.read_bytes(), tarfile.TarInfo(file.as_posix())
             member.size = len(content)
             archive.addfile(member, io.BytesIO(content))

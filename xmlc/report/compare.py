@@ -13,7 +13,7 @@ from xmlc.core.files import atomic_file
 from xmlc.numbers.columns import column
 from xmlc.numbers.fingerprint import Fingerprint, of_parts, of_table, read_table
 from xmlc.numbers.long import TextRows, quantities_of, read_rows
-from xmlc.numbers.made_of import MadeOf, same_data
+from xmlc.numbers.made_of import MadeOf, by_number, same_data
 from xmlc.numbers.settings import Settings
 from xmlc.papers import table_of
 from xmlc.papers.claims import CLAIMS
@@ -184,12 +184,10 @@ def compare(
     return comparisons
 
 
-def in_order(name: str) -> tuple[bool, str, bool, int, str]:
+def in_order(name: str) -> tuple[bool, str, tuple[bool, int, str]]:
     """Sort tables by suite, within it numbered ones by their number, then the others; claims of all suites last."""
-    suite, _, file = name.rpartition("/")
-    stem = file.removesuffix(".csv")
-    number = stem.removeprefix("table")
-    return (stem == CLAIMS, suite, not number.isdecimal(), int(number) if number.isdecimal() else 0, stem)
+    file = Path(name)
+    return (file.stem == CLAIMS, file.parent.name, by_number(file.stem))
 
 
 def _tables(folder: Path, of: Path) -> set[str]:

@@ -86,14 +86,8 @@ def error_message(text: str) -> str | None:
 def _failure(log: Path, place: Path, reason: str) -> Failure:
     """Return the failure that a log describes; ``place`` is its path within the folder of logs, without ending."""
     path = f"logs/{place.as_posix()}.log"
-    if paths.LOG_OF_TABLE.read(path) or paths.LOG_OF_FIGURE.read(path):
-        return Failure(log, place.as_posix(), "", "", None, "", reason)
-    if found := paths.LOG_OF_TUNING.read(path):
-        return Failure(log, "tune", found["dataset"], found["model"], None, "", reason)
-    of_all_seeds = path.replace("/seeds/", "/seed0/")  # of which each seed fails
-    if found := paths.LOG_OF_RUN.read(of_all_seeds):
-        step = "/".join(found[name] for name in ("folder", "step") if name in found)
-        seed = int(found["seed"]) if path == of_all_seeds else None
-        return Failure(log, step, found["dataset"], found["model"], seed, found["portion"], reason)
-    found = paths.LOG_OF_DATASET.read(path) or {"dataset": "", "step": place.as_posix()}
-    return Failure(log, found["step"], found["dataset"], "", None, "", reason)
+    of_seed = path.replace("/seeds/", "/seed0/")  # of a job for all seeds each fails
+    found = paths.LOG_OF_TUNING.read(path) or paths.LOG_OF_RUN.read(of_seed) or paths.LOG_OF_DATASET.read(path) or {}
+    step = found.get("step") or ("tune" if "model" in found else place.as_posix())
+    seed = int(found["seed"]) if "seed" in found and path == of_seed else None
+    return Failure(log, step, found.get("dataset", ""), found.get("model", ""), seed, found.get("portion", ""), reason)

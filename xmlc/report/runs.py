@@ -224,7 +224,7 @@ def runs_of(tables: Iterable[Table], known: Known) -> Runs:
                     if seed is not None and isinstance(value, int | float) and not is_missing(value)
                 }
                 if len(values) > 1 and kind_of(name, table.definition, model) in JUDGED:
-                    records = [known[path, False].record for path in row[name].records]
+                    records = [known[path].record for path in row[name].records]
                     cells[Place(table.paper, table.name, place, name)] = CellRuns(values, split_error(records, name))
     if not cells:
         raise XmlcError("no printed cell was run with several seeds; make tables with --config seeds='[0, 1, 2, 3, 4]'")

@@ -15,11 +15,10 @@ from xmlc.papers.plan import SuitePlan
 from xmlc.report.failures import Failure
 from xmlc.suites import paths
 
-HEADINGS = ("Paper", "Dataset", "Done", "Missing", "Failed", "")
-ALIGN = ("left", "left", "right", "right", "right", "left")
-WIDTH, LINE, INDENT = 20, 90, "  "  # of bars and of lines, in characters
+HEADINGS = ("Paper", "Dataset", "Done", "Missing", "Failed")
+ALIGN = ("left", "left", "right", "right", "right")
+LINE, INDENT = 90, "  "  # width of lines, in characters
 SIMULATIONS, MADE = Path(paths.SIMULATION).parts[1], "tables, figures"
-JOBS_OF_FOLDERS = {"inference": "infer", "evaluation": "thresholds"}  # one job writes all records of such a folder
 
 
 @dataclass
@@ -29,7 +28,7 @@ class FileCounts:
     Attributes
     ----------
     done, missing, failed : int
-        Files that are there, that are not, and of the latter those whose step ended with an error.
+        Files that are there, that are not, and of the latter those that a step which failed is behind.
     failures : list of Failure
     """
 
@@ -42,14 +41,6 @@ class FileCounts:
     def complete(self) -> bool:
         """Say whether everything is there."""
         return not (self.missing or self.failed)
-
-    @property
-    def bar(self) -> str:
-        """Draw it, such as ``#####x....``: done, failed, missing."""
-        total = self.done + self.missing + self.failed
-        done = WIDTH * self.done // total if total else WIDTH
-        failed = min(-(-WIDTH * self.failed // total), WIDTH - done) if total else 0
-        return "#" * done + "x" * failed + "." * (WIDTH - done - failed)
 
 
 Status = dict[tuple[str, str], FileCounts]
@@ -98,18 +89,15 @@ def _paper_status(paper: str, suite: SuitePlan, root: Path, failed: Sequence[Fai
     made |= {paths.FIGURE.of(paper=paper, figure=name) + ".svg": records for name, records in suite.figures.items()}
     for file, records in made.items():
         counts = found.setdefault((paper, MADE), FileCounts())
-        _count(counts, _is_current(root, file, records, failed), file, failed)
+        _count(counts, _is_current(root, file, records), file, failed)
     return found
 
 
-def _is_current(root: Path, file: str, records: Sequence[str], failed: Sequence[Failure]) -> bool:
-    """Say whether a table or figure is there and is made of its records, without datasets of which some failed."""
-    missing = [record for record in records if not (root / record).exists()]
-    lost = {_dataset(one) for one in missing if any(_causes(failure, Path(one)) for failure in failed)}
-    wanted = {Path(record) for record in records if _dataset(record) not in lost}
-    provenance = MadeOf.beside(root / file)
-    made_of = {*provenance.records} if provenance else wanted  # a figure has none
-    return (root / file).exists() and made_of == wanted and MadeOf.is_current(root / file, [root / m for m in made_of])
+def _is_current(root: Path, file: str, records: Sequence[str]) -> bool:
+    """Say whether a table or figure is there and is made of all its records; a figure does not name them."""
+    path, made = root / file, MadeOf.beside(root / file)
+    of_all = made is None or {*made.records} == {*map(Path, records)}
+    return path.exists() and of_all and MadeOf.is_current(path, [root / record for record in records])
 
 
 def _dataset(file: str) -> str:
@@ -130,7 +118,7 @@ def _count(counts: FileCounts, is_done: bool, file: str, failed: Sequence[Failur
 
 
 def _causes(failure: Failure, file: Path) -> bool:
-    """Say whether a file is missing because of this step: its own, or one that it needs."""
+    """Say whether a file may be missing because of this step: one of its dataset, or of its model, seed and portion."""
     if not failure.dataset:
         return failure.step == "/".join(file.with_suffix("").parts[1:])
     if _dataset(str(file)) != failure.dataset:
@@ -138,14 +126,11 @@ def _causes(failure: Failure, file: Path) -> bool:
     if not failure.model:
         return True
     run = paths.IN_RUN.read(file)
-    if run is None or run["model"] != failure.model:
-        return False
-    if failure.seed is not None and failure.seed != int(run["seed"]):
-        return False
-    step = Path(failure.step).name
-    first = ("train", "tune", "estimate", "train_and_rank", f"sweep-{file.parent.name}-{file.stem}", file.stem)
-    wrote = step in first or (step, file.stem) == ("rank", "ranking") or JOBS_OF_FOLDERS.get(file.parent.name) == step
-    return wrote and failure.portion in ("", run["portion"])
+    return run is not None and (
+        run["model"] == failure.model
+        and failure.seed in (None, int(run["seed"]))
+        and failure.portion in ("", run["portion"])
+    )
 
 
 def to_text(status: Status, about: str = "") -> str:
@@ -166,7 +151,7 @@ def to_text(status: Status, about: str = "") -> str:
     unfinished = [(key, counts) for key, counts in status.items() if not counts.complete]
     for (paper, dataset), counts in sorted(unfinished, key=lambda item: not item[1].failed):
         numbers = [number or "" for number in (counts.done, counts.missing, counts.failed)]
-        rows.append([paper if paper != last else "", dataset, *numbers, counts.bar])
+        rows.append([paper if paper != last else "", dataset, *numbers])
         last = paper
     if rows:
         blocks.append(tabulate(rows, headers=HEADINGS, colalign=ALIGN, disable_numparse=True))

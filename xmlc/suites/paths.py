@@ -87,7 +87,7 @@ SIMULATION = Pattern("results/simulations/{paper}.json")
 TABLES, FIGURES = "results/tables", "results/figures"
 TABLE = Pattern(f"{TABLES}/{{paper}}/{{table}}")
 FIGURE = Pattern(f"{FIGURES}/{{paper}}/{{figure}}")
-RECORDS, CONTRIBUTED = f"{ACCEPTED}/five-seeds/records.tar.xz", f"{ACCEPTED}/contributed"  # of our runs, and of others'
+CONTRIBUTED = f"{ACCEPTED}/contributed"  # runs of others
 PAGE, RESULTS = "results/report.html", "results/results.csv"
 
 # What each step says while it runs.

@@ -24,8 +24,8 @@ class Where:
     ----------
     kind : str
         ``ranking``, ``thresholds``, ``inference``, ``forest``, ``sweep``, ``progressive``, ``simulation``,
-        ``statistics``, ``search`` (a result of `xmlc tune`) or ``step`` (costs of a step, of any file). A record of
-        another kind has its name and lies in the folder of its run, such as ``<dataset>/<model>/seed0/full/mine.json``.
+        ``statistics`` or ``search`` (a result of `xmlc tune`). A record of another kind has its name and lies in the
+        folder of its run, such as ``<dataset>/<model>/seed0/full/mine.json``.
     portion : str
         What the models were trained on, ``full`` or ``80``; nothing where there is no model.
     models, methods, sweeps : collection of str
@@ -66,8 +66,6 @@ class Where:
             return [paths.STATISTICS.of(dataset=name) for name in names]
         if self.kind == "simulation":
             return [paths.SIMULATION.of(paper=paper)]
-        if self.kind == "step":
-            return [file for name in names for file in _steps(project, paper, name)]
         runs = project.runs(paper, datasets, self.peers) + (self._beside(project, paper, names) if self.beside else [])
         if self.kind == "search":
             found = [project.tuned_by(run.model, run.dataset) for run in runs]
@@ -147,20 +145,6 @@ def _methods(suite: Suite, run: Run, portion: str) -> list[str]:
     if peer:
         return [method for method in PEER_METHODS if method in suite.methods]
     return unlabelled(suite.methods) if portion == "full" else [*suite.measure_methods, *suite.methods]
-
-
-def _steps(project: Project, paper: str, dataset: str) -> list[str]:
-    """List the files with the costs of each step of a suite's run on a dataset, in running order."""
-    suite = project.suites[paper]
-    steps = [paths.RESOURCE.of(dataset=dataset)] if project.entry(dataset).synthetic else []
-    steps.append(paths.STATISTICS.of(dataset=dataset))
-    for run in project.runs(paper, [dataset]):
-        steps += [run.file(paths.TRAINING, portion="full"), run.file(paths.RANKING)]
-        if not suite.is_ranked_only(run):
-            steps += [run.file(paths.TRAINING, portion="80"), run.file(paths.ESTIMATES)]
-            for method in suite.methods:
-                steps += [run.file(paths.THRESHOLDS, method=method), run.file(paths.EVALUATION, method=method)]
-    return steps
 
 
 STATISTICS = Where("statistics")

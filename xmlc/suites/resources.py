@@ -37,11 +37,9 @@ PRICES = {
     "oracle": Price(4),
     "estimates": Price(4),
     "napkinxc-plt": Price(100),
-    "napkinxc-br": Price(100, 1500),
     "napkinxc-oplt": Price(300, 1500),
     "napkinxc-iplt": Price(300, 1500),
     "omikuji-parabel": Price(50),
-    "vw-plt": Price(50, 1500),
     "vw-cmt": Price(50, 1500),
 }
 OF_DATA = Price(12, 500)  # of steps without a model
@@ -49,7 +47,7 @@ OWN = Price(50, 500)  # of an estimator of the user's own, which may have the ke
 TREES = {"fastxml": 50, "ldsm": 50}  # of forests where a suite gives no number
 LABEL_TREES = ("plt", "parabel", "oplt", "napkinxc-plt", "napkinxc-oplt", "napkinxc-iplt")
 FEW_LABELS = 5  # of an instance
-SLOT = {"plt": 4, "vw-plt": 16, "vw-cmt": 16}  # bytes of a hashed weight
+SLOT = {"plt": 4, "vw-cmt": 16}  # bytes of a hashed weight
 SEVERAL_FITS = ("tune", "sweep", "progressive")  # steps that take several times as long as one training
 SHORTEST, LONGEST = 30, 2880  # minutes
 

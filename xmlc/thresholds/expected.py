@@ -12,18 +12,18 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.csr import as_estimates, kernel_csr, per_label
 from xmlc.kernels.elementwise import exp
-from xmlc.kernels.estimator import Estimator, hyperparameters, not_fitted
+from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.heaps import insert_best
 from xmlc.metrics.measure import F1, Overlap
 from xmlc.metrics.ranking import checked_k
-from xmlc.thresholds.methods import apply_thresholds
+from xmlc.thresholds.methods import ThresholdMethod
 
 # Few are needed, some twenty at most; rounding could let two of equal value take turns.
 MOST_PASSES = 100
 
 
 @hyperparameters
-class ExpectedF(Estimator):
+class ExpectedF(ThresholdMethod):
     """For each label the threshold with the highest expected F-measure on a set of instances without labels.
 
     Macro-F is a mean over labels, and the label set of highest expected F among instances is of those with the highest
@@ -132,13 +132,6 @@ class ExpectedF(Estimator):
             self.expected_[empty] = absent[empty]
         self._remember_names(given)
         return self
-
-    def predict(self, spe: object) -> sparse.csr_array:
-        """Predict label sets, boolean CSR of shape (n, m), with the learned thresholds (see `apply_thresholds`)."""
-        if not hasattr(self, "thresholds_"):
-            raise not_fitted(self)
-        self._check_names(spe)
-        return apply_thresholds(spe, self.thresholds_)
 
 
 def highest_ratios(labels: np.ndarray, estimates: np.ndarray, mass: np.ndarray, base: np.ndarray) -> np.ndarray:

@@ -91,7 +91,18 @@ class ThresholdMethod(Estimator):
     thresholds_ : ndarray of float32, shape (m,)
     """
 
-    _by_order = False  # whether nothing but the order of estimates matters, so that they may be ranks
+    thresholds_: np.ndarray
+
+    def predict(self, spe: object) -> sparse.csr_array:
+        """Predict label sets, boolean CSR of shape (n, m), with the learned thresholds (see `apply_thresholds`)."""
+        if not hasattr(self, "thresholds_"):
+            raise not_fitted(self)
+        self._check_names(spe)
+        return apply_thresholds(spe, self.thresholds_)
+
+
+class RankingMethod(ThresholdMethod):
+    """Base of the methods that rank each label's estimates: nothing else of these matters."""
 
     def fit(self, spe: object, Y: object) -> Self:
         """Learn the thresholds.
@@ -108,7 +119,7 @@ class ThresholdMethod(Estimator):
         XmlcError
             The shapes differ, an estimate is no probability, or a hyperparameter is out of its range.
         """
-        data = columns(spe, Y, self._by_order)
+        data = columns(spe, Y)
         self._remember_names(spe)
         return self.fit_columns(data)
 
@@ -116,22 +127,9 @@ class ThresholdMethod(Estimator):
     def fit_columns(self, data: Columns) -> Self:
         """Learn the thresholds from the result of `columns`: a sweep over a grid brings it into that form once."""
 
-    def _more(self, spe: object, Y: object) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Check what `partial_fit` is given, as `checked_pair` does, and the names of its columns."""
-        pair = checked_pair(spe, Y)
-        (self._check_names if hasattr(self, "thresholds_") else self._remember_names)(spe)
-        return pair
-
-    def predict(self, spe: object) -> sparse.csr_array:
-        """Predict label sets, boolean CSR of shape (n, m), with the learned thresholds (see `apply_thresholds`)."""
-        if not hasattr(self, "thresholds_"):
-            raise not_fitted(self)
-        self._check_names(spe)
-        return apply_thresholds(spe, self.thresholds_)
-
 
 @hyperparameters
-class STO(ThresholdMethod):
+class STO(RankingMethod):
     """For each label the threshold with the highest F-measure on the validation set, found by sorting.
 
     With ``kappa=0`` and an SPE that holds every estimate this is the exact maximiser of the validation macro-F, of
@@ -167,7 +165,6 @@ class STO(ThresholdMethod):
     kappa: float | np.ndarray = 0.0
     overlap: Overlap = F1
     n_jobs: int | None = None
-    _by_order = True
 
     def fit_columns(self, data: Columns) -> Self:
         """Sort each label's estimates above its floor and take the best cut."""
@@ -273,14 +270,11 @@ def checked_pair(spe: object, Y: object) -> tuple[sparse.csr_array, sparse.csr_a
     return spe, Y
 
 
-def columns(spe: object, Y: object, by_order: bool = False) -> Columns:
-    """Bring an SPE and the truth into column form; errors are those of `checked_pair`.
-
-    Estimates of float64 become ranks if ``by_order``, else float32.
-    """
+def columns(spe: object, Y: object) -> Columns:
+    """Bring an SPE and the truth into column form, estimates of float64 as ranks; errors are of `checked_pair`."""
     spe, Y = checked_pair(spe, Y)
     estimates, truth, distinct = sparse.csc_array(spe), sparse.csc_array(Y), np.empty(0)
-    if by_order and spe.dtype == np.float64:
+    if spe.dtype == np.float64:
         distinct, ranks = np.unique(estimates.data, return_inverse=True)
         estimates.data = (ranks + FIRST).astype(np.uint32).view(np.float32)
     return Columns(
@@ -293,17 +287,18 @@ def columns(spe: object, Y: object, by_order: bool = False) -> Columns:
     )
 
 
-def label_pieces(data: Columns, entries: int = ENTRIES_PER_PIECE) -> list[tuple[int, int]]:
-    """Cut the labels into ranges ``(start, end)`` of about equal work; the cuts depend on the data alone."""
-    work = data.starts + data.true_starts + np.arange(data.starts.size)
+def label_pieces(counts: np.ndarray, entries: int = ENTRIES_PER_PIECE) -> list[tuple[int, int]]:
+    """Cut labels with so many entries into ranges ``(start, end)`` of about equal work, by the data alone."""
+    work = np.concatenate(([0], np.cumsum(counts + 1)))
     cuts = np.searchsorted(work, np.arange(entries, work[-1], entries))
-    bounds = np.unique(np.concatenate(([0], cuts, [data.n_labels]))).tolist()
+    bounds = np.unique(np.concatenate(([0], cuts, [counts.size]))).tolist()
     return list(pairwise(bounds))
 
 
 def run_by_label(kernel: Callable[..., None], data: Columns, n_jobs: int | None, *arguments: Any) -> None:
     """Call ``kernel(data, start, end, *arguments)`` for every piece; kernels write into arrays among them."""
-    run_pieces(kernel, [(data, start, end, *arguments) for start, end in label_pieces(data)], n_jobs)
+    pieces = label_pieces(np.diff(data.starts) + np.diff(data.true_starts))
+    run_pieces(kernel, [(data, *piece, *arguments) for piece in pieces], n_jobs)
 
 
 @njit(cache=True, nogil=True)

@@ -1,63 +1,104 @@
 """FTA and OFO: thresholds in one pass over a validation set whose estimates need not be stored (plt2016, Section 4).
 
 FTA is the fixed thresholds approach (Section 4.2), OFO online F-measure optimisation (Section 4.3, Algorithm 2;
-Busa-Fekete et al., NIPS 2015). Both also take stored estimates, label by label. Kernels that take an SPE and the truth
-instance by instance, labels ascending, change the counts of the labels that an instance has or has an estimate of:
-after some blocks of instances these are what they are after one.
+Busa-Fekete et al., NIPS 2015). Kernels take an SPE and the truth instance by instance, labels ascending, and change the
+counts of the labels that an instance has or has an estimate of: after some blocks of instances these are what they are
+after one. No label depends on another, so that many estimates are shared out by ranges of labels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol, Self, TypeVar
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.csr import as_labels, kernel_csr, per_label
+from xmlc.core.parallel import run_pieces
+from xmlc.kernels.csr import KernelCSR, as_labels, kernel_csr, per_label
 from xmlc.kernels.elementwise import mean
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.frames import n_rows, rows_of
 from xmlc.metrics.measure import F1
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa
-from xmlc.thresholds.methods import (
-    Columns,
-    ThresholdMethod,
-    column_of,
-    mark_hits,
-    run_by_label,
-)
+from xmlc.thresholds.methods import ENTRIES_PER_PIECE, ThresholdMethod, checked_pair, label_pieces
 
 
-class ThresholdCounts(NamedTuple):
-    """FTA's counts on a validation set: three counters for each label, the last two at each fixed threshold.
+class Instances(NamedTuple):
+    """Estimates and truth, instance by instance, and the ranges of labels that threads share out."""
 
-    Attributes
-    ----------
-    positives : int32 (m,)
-        Instances that carry the label.
-    hits, predicted : int32 (m, g)
-        Instances for which it is predicted and carried, and for which it is predicted. Thresholds ascend.
-    """
+    spe: KernelCSR
+    truth: KernelCSR
+    n_labels: int
+    pieces: list[tuple[int, int]]
 
-    positives: np.ndarray
-    hits: np.ndarray
-    predicted: np.ndarray
 
-    @classmethod
-    def zeros(cls, n_labels: int, n_thresholds: int) -> ThresholdCounts:
-        """Return the counts of no instance."""
-        return cls(*(np.zeros(shape, dtype=np.int32) for shape in (n_labels, *((n_labels, n_thresholds),) * 2)))
+def instances(spe: sparse.csr_array, Y: sparse.csr_array) -> Instances:
+    """Bring what `checked_pair` returns into this form."""
+    n_labels, pieces = Y.shape[1], [(0, Y.shape[1])]
+    if spe.nnz + Y.nnz > ENTRIES_PER_PIECE:
+        entries, positives = (np.bincount(part.indices, minlength=n_labels) for part in (spe, Y))
+        pieces = label_pieces(entries + positives)
+    return Instances(kernel_csr(spe), kernel_csr(Y), n_labels, pieces)
 
-    def scores(self) -> np.ndarray:
-        """Return each label's F (0/0 = 1) at each threshold, the highest first, float64 of shape (m, g)."""
-        return F1.of(self.hits, self.positives[:, None], self.predicted)[:, ::-1]
+
+class OnePassMethod(ThresholdMethod):
+    """A threshold method that needs no stored estimates: `FTA` and `OFO`. STO sorts them, and is none."""
+
+    n_jobs: int | None
+    _counted: Any = None  # what was counted since the last ``fit``
+
+    def fit(self, spe: object, Y: object) -> Self:
+        """Forget all instances and learn the thresholds; parameters and errors are those of `STO.fit`."""
+        data = instances(*checked_pair(spe, Y))
+        self._counted = None
+        self._remember_names(spe)
+        return self.learn(data)
+
+    def partial_fit(self, spe: object, Y: object) -> Self:
+        """Learn from more instances, from the state since the last ``fit``.
+
+        Takes O(m) time at each call, so several instances at a call are better than one.
+
+        Parameters
+        ----------
+        spe : csr_array of float32, shape (n, m)
+            Their estimates, in (0, 1]. Those at or below `floors` are not needed.
+        Y : boolean CSR, shape (n, m)
+            Their label sets.
+
+        Raises
+        ------
+        XmlcError
+            As ``fit``, or there are more or fewer labels than before.
+        """
+        data = instances(*checked_pair(spe, Y))
+        if self._counted is None:
+            self._remember_names(spe)
+        else:
+            self._check_names(spe)
+            if self.thresholds_.size != data.n_labels:
+                raise XmlcError(f"{data.n_labels} labels, but there were {self.thresholds_.size} before")
+        return self.learn(data)
+
+    @abstractmethod
+    def learn(self, data: Instances) -> Self:
+        """Learn from instances in this form: a sweep over a grid brings them into it once."""
+
+    @abstractmethod
+    def floors(self, n_labels: int) -> np.ndarray:
+        """Return the bounds above which estimates matter, float32 of shape (m,)."""
+
+    def _run(self, kernel: Callable[..., None], data: Instances, *arguments: Any) -> None:
+        """Call ``kernel(spe, truth, start, end, *arguments)`` for each range of labels."""
+        run_pieces(kernel, [(data.spe, data.truth, *piece, *arguments) for piece in data.pieces], self.n_jobs)
 
 
 @hyperparameters
-class FTA(ThresholdMethod):
+class FTA(OnePassMethod):
     """The best of a few fixed thresholds on the validation set: 1/c, or max(1/c, nu_j) with lower bounds nu_j.
 
     Parameters
@@ -85,9 +126,8 @@ class FTA(ThresholdMethod):
     -----
     Of thresholds with equal score the highest wins: it predicts least and costs least.
 
-    ``fit`` counts in stored estimates, label by label and on several threads; ``partial_fit`` counts instance by
-    instance in estimates that may be forgotten (Section 4.2, last paragraph). Both keep 2 * len(grid) + 1 counters
-    of 4 bytes for each label, and give the same bits.
+    ``partial_fit`` takes estimates that may be forgotten (Section 4.2, last paragraph), and gives the same bits.
+    2 * len(grid) + 1 counters of 4 bytes are kept for each label.
 
     Examples
     --------
@@ -104,56 +144,33 @@ class FTA(ThresholdMethod):
     lower_bounds: np.ndarray | None = None
     n_jobs: int | None = None
 
-    def fit_columns(self, data: Columns) -> Self:
-        """Count hits and predictions at every fixed threshold in one pass, then choose."""
-        lower = self._lower(data.n_labels)
-        return self._choose(label_counts(data, checked_grid(self.grid), lower, self.n_jobs), lower)
-
-    def partial_fit(self, spe: object, Y: object) -> Self:
-        """Count more instances, then choose by all that were counted since the last ``fit``.
-
-        Choosing takes O(m) time at each call, so several instances at a call are better than one.
-
-        Parameters
-        ----------
-        spe : csr_array of float32, shape (n, m)
-            Their estimates above `floors`, in (0, 1].
-        Y : boolean CSR, shape (n, m)
-            Their label sets.
-
-        Raises
-        ------
-        XmlcError
-            As ``fit``, or there are more or fewer labels than before.
-        """
-        spe, Y = self._more(spe, Y)
-        lower, grid = self._lower(Y.shape[1]), checked_grid(self.grid)
-        counts = getattr(self, "_counts", None) or ThresholdCounts.zeros(Y.shape[1], len(grid))
-        counted = counts.hits.shape
-        if counted != (Y.shape[1], len(grid)):
-            raise XmlcError(
-                f"{Y.shape[1]} labels and {len(grid)} thresholds, but {counted[0]} and {counted[1]} were counted before"
-            )
-        count_fixed(kernel_csr(spe), kernel_csr(Y), fixed_thresholds(grid)[::-1].copy(), lower, *counts)
-        return self._choose(counts, lower)
-
-    def floors(self, n_labels: int) -> np.ndarray:
-        """Return the lowest thresholds that are tried, float32 of shape (m,): no estimate below them is needed."""
-        return kappa(checked_grid(self.grid)[-1], self._lower(n_labels))
-
-    def _lower(self, n_labels: int) -> np.ndarray:
-        return lower_bounds_of(self.lower_bounds, n_labels)
-
-    def _choose(self, counts: ThresholdCounts, lower: np.ndarray) -> Self:
-        grid, scores = checked_grid(self.grid), counts.scores()
+    def learn(self, data: Instances) -> Self:
+        """Count hits and predictions at every fixed threshold, then choose by all that were counted."""
+        lower, grid = lower_bounds_of(self.lower_bounds, data.n_labels), checked_grid(self.grid)
+        if self._counted is None:  # positives, and hits and predictions at each threshold, ascending
+            shapes = (data.n_labels, (data.n_labels, len(grid)), (data.n_labels, len(grid)))
+            self._counted = [np.zeros(shape, dtype=np.int32) for shape in shapes]
+        n_counted = self._counted[1].shape[1]
+        if n_counted != len(grid):
+            raise XmlcError(f"{len(grid)} thresholds, but {n_counted} were counted before; call fit")
+        self._run(count_fixed, data, fixed_thresholds(grid)[::-1].copy(), lower, *self._counted)
+        scores = self.label_scores()
         # Added up as in `macro_f`, to equal it to the last bit.
         macro = np.array([mean(column) for column in scores.T])
         self.scores_ = macro[[grid.index(c) for c in self.grid]]
         # The grid ascends, so the first of equal scores is the highest threshold.
         chosen = scores.argmax(axis=1) if self.label_wise else np.full(lower.size, macro.argmax())
         self.thresholds_ = np.maximum(fixed_thresholds(grid)[chosen], lower)
-        self._counts = counts
         return self
+
+    def label_scores(self) -> np.ndarray:
+        """Return each label's F (0/0 = 1) at each threshold, the highest first, float64 of shape (m, g)."""
+        positives, hits, predicted = self._counted
+        return F1.of(hits, positives[:, None], predicted)[:, ::-1]
+
+    def floors(self, n_labels: int) -> np.ndarray:
+        """Return the lowest thresholds that are tried, float32 of shape (m,): no estimate below them is needed."""
+        return kappa(checked_grid(self.grid)[-1], lower_bounds_of(self.lower_bounds, n_labels))
 
 
 def lower_bounds_of(given: np.ndarray | None, n_labels: int) -> np.ndarray:
@@ -166,17 +183,8 @@ def fixed_thresholds(grid: Sequence[float]) -> np.ndarray:
     return (1.0 / np.asarray(grid, dtype=np.float64)).astype(np.float32)
 
 
-def label_counts(data: Columns, grid: Sequence[float], lower: np.ndarray, n_jobs: int | None) -> ThresholdCounts:
-    """Count at each threshold max(1/c, lower) of a grid, which must ascend in c."""
-    counts = ThresholdCounts.zeros(data.n_labels, len(grid))
-    counts.positives[:] = np.diff(data.true_starts)
-    fixed = fixed_thresholds(grid)[::-1].copy()
-    run_by_label(fixed_counts, data, n_jobs, fixed, lower, counts.hits, counts.predicted)
-    return counts
-
-
 @hyperparameters
-class OFO(ThresholdMethod):
+class OFO(OnePassMethod):
     """Thresholds tau_j = a_j / b_j that follow the online F-measure in one pass over the validation set.
 
     Parameters
@@ -197,8 +205,7 @@ class OFO(ThresholdMethod):
     -----
     Instances are taken in the order of the rows. An estimate that the SPE leaves out counts as not predicted.
 
-    ``fit`` goes label by label through stored estimates, which gives what Algorithm 2 gives instance by instance, as no
-    label depends on another; ``partial_fit`` is Algorithm 2 as printed, and keeps a_j, b_j and tau_j alone.
+    ``partial_fit`` keeps a_j, b_j and tau_j alone, and gives the same bits.
 
     Examples
     --------
@@ -214,62 +221,23 @@ class OFO(ThresholdMethod):
     lower_bounds: np.ndarray | None = None
     n_jobs: int | None = None
 
-    def fit_columns(self, data: Columns) -> Self:
-        """Pass over the validation set once."""
-        a, b, lower, self.thresholds_ = self._initial(data.n_labels)
-        run_by_label(ofo_thresholds, data, self.n_jobs, a, b, lower, self.thresholds_)
-        self._sums = (a, b)
-        return self
-
-    def partial_fit(self, spe: object, Y: object) -> Self:
-        """Pass over more instances, from the state since the last ``fit``.
-
-        Parameters
-        ----------
-        spe : csr_array of float32, shape (n, m)
-            Their estimates, in (0, 1]. Those at or below the label's threshold are not needed: at most `floors`.
-        Y : boolean CSR, shape (n, m)
-            Their label sets.
-
-        Raises
-        ------
-        XmlcError
-            As ``fit``, or there are more or fewer labels than before.
-        """
-        spe, Y = self._more(spe, Y)
-        a, b, lower, initial = self._initial(Y.shape[1])
-        if hasattr(self, "_sums"):
-            a, b = self._sums
-            if a.size != Y.shape[1]:
-                raise XmlcError(f"{Y.shape[1]} labels, but there were {a.size} before")
-        else:
-            self.thresholds_ = initial
-        follow_online_f(kernel_csr(spe), kernel_csr(Y), a, b, lower, self.thresholds_)
-        self._sums = (a, b)
+    def learn(self, data: Instances) -> Self:
+        """Pass over the instances once."""
+        lower = self.floors(data.n_labels)
+        if self._counted is None:
+            a, b = (per_label(getattr(self, name), data.n_labels, np.float64, name).copy() for name in ("a", "b"))
+            if not ((a > 0) & (2 * a <= b) & np.isfinite(b)).all():
+                raise XmlcError(
+                    f"a={self.a}, b={self.b}: the initial threshold a/b must lie in (0, 0.5], with a and b > 0"
+                )
+            self.thresholds_ = np.maximum((a / b).astype(np.float32), lower)
+            self._counted = a, b
+        self._run(follow_online_f, data, *self._counted, lower, self.thresholds_)
         return self
 
     def floors(self, n_labels: int) -> np.ndarray:
         """Return the values that no threshold falls below, float32 of shape (m,): nu_j, or 0."""
         return lower_bounds_of(self.lower_bounds, n_labels)
-
-    def _initial(self, n_labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return a, b, nu and the thresholds before the first instance."""
-        a = per_label(self.a, n_labels, np.float64, "a").copy()
-        b = per_label(self.b, n_labels, np.float64, "b").copy()
-        if not ((a > 0) & (2 * a <= b) & np.isfinite(b)).all():
-            raise XmlcError(f"a={self.a}, b={self.b}: the initial threshold a/b must lie in (0, 0.5], with a and b > 0")
-        lower = self.floors(n_labels)
-        return a, b, lower, np.maximum((a / b).astype(np.float32), lower)
-
-
-class OnePass(Protocol):
-    """A threshold method that needs no stored estimates: `FTA` and `OFO`. STO sorts them, and has none."""
-
-    def partial_fit(self, spe: object, Y: object) -> Self:
-        """Learn from the estimates and label sets of more instances."""
-
-    def floors(self, n_labels: int) -> np.ndarray:
-        """Return the bounds above which estimates matter, float32 of shape (m,)."""
 
 
 class Estimating(Protocol):
@@ -279,7 +247,7 @@ class Estimating(Protocol):
         """Return the estimates above a threshold, float32 of shape (n, m)."""
 
 
-M = TypeVar("M", bound=OnePass)
+M = TypeVar("M", bound=OnePassMethod)
 
 
 def fit_in_one_pass(method: M, model: Estimating, X: object, Y: object, floor: float = 0.0, instances: int = 1024) -> M:
@@ -321,72 +289,14 @@ def fit_in_one_pass(method: M, model: Estimating, X: object, Y: object, floor: f
 
 
 @njit(cache=True, nogil=True)
-def fixed_counts(columns, start, end, fixed, lower, hits, predicted):
-    """Count hits and predictions at every fixed threshold max(fixed[g], lower[j]), in one pass.
-
-    Parameters
-    ----------
-    columns : Columns
-    fixed : float32 (g,)
-        Ascending, so that an estimate need not be compared beyond the first threshold that it does not exceed.
-    lower : float32 (m,)
-    hits, predicted : int32 (m, g), zeros
-        Written in the rows ``start .. end - 1``.
-    """
-    for label in range(start, end):
-        rows, estimates, true_rows = column_of(columns, label)
-        hit = mark_hits(rows, true_rows)
-        for i in range(estimates.size):
-            for g in range(fixed.size):
-                if not estimates[i] > max(fixed[g], lower[label]):
-                    break
-                predicted[label, g] += 1
-                hits[label, g] += hit[i]
-
-
-@njit(cache=True, nogil=True)
-def ofo_thresholds(columns, start, end, a, b, lower, thresholds):
-    """Run online F-measure optimisation for the labels ``start .. end - 1`` (plt2016, Algorithm 2).
-
-    A label's thresholds depend on no other label, so the pass over instances may go label by label: the instances
-    that matter are those where it is true or has an estimate.
-
-    Parameters
-    ----------
-    columns : Columns
-    a, b : float64 (m,)
-        Initial values of (7); the last ones on return.
-    lower : float32 (m,)
-        Thresholds are kept at or above it.
-    thresholds : float32 (m,)
-        Written.
-    """
-    for label in range(start, end):
-        rows, estimates, true_rows = column_of(columns, label)
-        a_j, b_j = a[label], b[label]
-        tau = max(np.float32(a_j / b_j), lower[label])
-        i = t = 0
-        while i < rows.size or t < true_rows.size:
-            is_true = t < true_rows.size and (i == rows.size or true_rows[t] <= rows[i])
-            has_estimate = i < rows.size and (not is_true or true_rows[t] == rows[i])
-            is_predicted = has_estimate and estimates[i] > tau
-            if is_true or is_predicted:
-                a_j += is_true and is_predicted
-                b_j += is_true
-                b_j += is_predicted
-                tau = max(np.float32(a_j / b_j), lower[label])
-            t += is_true
-            i += has_estimate
-        a[label], b[label], thresholds[label] = a_j, b_j, tau
-
-
-@njit(cache=True, nogil=True)
-def count_fixed(spe, truth, fixed, lower, positives, hits, predicted):
-    """Count each label's positives, hits and predictions at every fixed threshold max(fixed[g], lower[j]).
+def count_fixed(spe, truth, start, end, fixed, lower, positives, hits, predicted):
+    """Count the positives, hits and predictions of some labels at every fixed threshold max(fixed[g], lower[j]).
 
     Parameters
     ----------
     spe, truth : KernelCSR
+    start, end : int
+        Labels ``start .. end - 1`` are counted.
     fixed : float32 (g,)
         Ascending, so that an estimate need not be compared beyond the first threshold that it does not exceed.
     lower : float32 (m,)
@@ -394,7 +304,7 @@ def count_fixed(spe, truth, fixed, lower, positives, hits, predicted):
         Added to.
     """
     for i in range(spe.indptr.size - 1):
-        labels, estimates, true_labels = instance_of(spe, truth, i)
+        labels, estimates, true_labels = instance_of(spe, truth, i, start, end)
         for label in true_labels:
             positives[label] += 1
         t = 0
@@ -411,12 +321,13 @@ def count_fixed(spe, truth, fixed, lower, positives, hits, predicted):
 
 
 @njit(cache=True, nogil=True)
-def follow_online_f(spe, truth, a, b, lower, thresholds):
-    """Run online F-measure optimisation instance by instance (plt2016, Algorithm 2, as printed).
+def follow_online_f(spe, truth, start, end, a, b, lower, thresholds):
+    """Run online F-measure optimisation instance by instance (plt2016, Algorithm 2, as printed) for some labels.
 
     Parameters
     ----------
-    spe, truth : KernelCSR
+    spe, truth, start, end
+        As for `count_fixed`.
     a, b : float64 (m,)
         Sums (7); added to.
     lower : float32 (m,)
@@ -425,7 +336,7 @@ def follow_online_f(spe, truth, a, b, lower, thresholds):
         tau_j of equation (8) before the first instance; after the last one on return.
     """
     for i in range(spe.indptr.size - 1):
-        labels, estimates, true_labels = instance_of(spe, truth, i)
+        labels, estimates, true_labels = instance_of(spe, truth, i, start, end)
         e = t = 0
         while e < labels.size or t < true_labels.size:
             is_true = t < true_labels.size and (e == labels.size or true_labels[t] <= labels[e])
@@ -442,7 +353,19 @@ def follow_online_f(spe, truth, a, b, lower, thresholds):
 
 
 @njit(cache=True, nogil=True)
-def instance_of(spe, truth, i):
-    """Return the labels with an estimate of an instance, their estimates, and the labels that it has."""
-    first, last = spe.indptr[i], spe.indptr[i + 1]
-    return spe.indices[first:last], spe.data[first:last], truth.indices[truth.indptr[i] : truth.indptr[i + 1]]
+def instance_of(spe, truth, i, start, end):
+    """Return which labels ``start .. end - 1`` have an estimate of an instance, the estimates, and which it has."""
+    (e, e_end), (t, t_end) = entries_of(spe, i, start, end), entries_of(truth, i, start, end)
+    return spe.indices[e:e_end], spe.data[e:e_end], truth.indices[t:t_end]
+
+
+@njit(cache=True, nogil=True)
+def entries_of(rows, i, start, end):
+    """Return where the entries of labels ``start .. end - 1`` of an instance begin and end."""
+    first, last = rows.indptr[i], rows.indptr[i + 1]
+    labels = rows.indices[first:last]
+    if labels.size > 0 and labels[-1] >= end:
+        last = first + np.searchsorted(labels, np.uint32(end))
+    if labels.size > 0 and labels[0] < start:
+        first += np.searchsorted(labels, np.uint32(start))
+    return first, last

@@ -11,11 +11,11 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import copy_into, sort
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.metrics.measure import F1, Overlap
-from xmlc.thresholds.methods import Columns, ThresholdMethod, best_cut, column_of, mark_hits, run_by_label
+from xmlc.thresholds.methods import Columns, RankingMethod, best_cut, column_of, mark_hits, run_by_label
 
 
 @hyperparameters
-class CommonThreshold(ThresholdMethod):
+class CommonThreshold(RankingMethod):
     """The common threshold with the highest micro- or instance-averaged measure on the validation set.
 
     Every cut between two different estimates is tried, in one pass over the sorted estimates; of equal ones the
@@ -56,7 +56,6 @@ class CommonThreshold(ThresholdMethod):
     average: str = "micro"
     overlap: Overlap = F1
     n_jobs: int | None = None
-    _by_order = True
 
     def fit_columns(self, data: Columns) -> Self:
         """Sort all estimates and take the best cut."""
@@ -89,7 +88,7 @@ class CommonThreshold(ThresholdMethod):
 
 
 @hyperparameters
-class MicroLabelWise(ThresholdMethod):
+class MicroLabelWise(RankingMethod):
     """The thresholds, one for each label, with the highest micro-averaged measure on the validation set.
 
     The measure grows with r = TP / (w P + predicted) of the pooled counts, where w is its weight of the positives. At
@@ -123,7 +122,6 @@ class MicroLabelWise(ThresholdMethod):
 
     overlap: Overlap = F1
     n_jobs: int | None = None
-    _by_order = True
 
     def fit_columns(self, data: Columns) -> Self:
         """Sort each label's estimates once, then cut at a rising price until the cuts reach no more."""

@@ -17,7 +17,7 @@ from xmlc.thresholds.bounds import GRID, checked_grid, kappa, lower_bounds
 from xmlc.thresholds.bounds import priors as shares_in
 from xmlc.thresholds.expected import ExpectedF
 from xmlc.thresholds.methods import STO, apply_thresholds, checked_pair, columns
-from xmlc.thresholds.one_pass import OFO, fixed_thresholds, label_counts
+from xmlc.thresholds.one_pass import FTA, OFO, fixed_thresholds, instances
 from xmlc.thresholds.pooled import CommonThreshold, MicroLabelWise
 
 
@@ -40,7 +40,8 @@ class GridPoint:
     b: float | None = None
 
 
-Sweep = Callable[[sparse.csr_array, sparse.csr_array, np.ndarray, Sequence[float]], Iterator[GridPoint]]
+CSR = sparse.csr_array
+Sweep = Callable[[CSR, CSR, np.ndarray, Sequence[float]], Iterator[GridPoint]]
 
 
 @dataclass(frozen=True)
@@ -199,31 +200,18 @@ def scores_of(method: str, measure: str | None = None) -> tuple[str, ...]:
 
 
 @register("fta")
-def sweep_fta(
-    spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
-) -> Iterator[GridPoint]:
+def sweep_fta(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
     """Give kappa_j = max(1/c, nu_j) for one c after the other (Section 6.2)."""
     nu = lower_bounds(priors)
     for c in checked_grid(grid):
         yield GridPoint(kappa(c, nu), c=c)
 
 
-@register("fta-unbounded")
-def sweep_fta_unbounded(
-    spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
-) -> Iterator[GridPoint]:
-    """Give one common threshold 1/c after the other, as the authors' program does; Section 6.2 prints a lower bound."""
-    for c in checked_grid(grid):
-        yield GridPoint(np.full(spe.shape[1], 1.0 / c, dtype=np.float32), c=c)
-
-
 @register("fta-labelwise")
-def sweep_fta_label_wise(
-    spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
-) -> Iterator[GridPoint]:
+def sweep_fta_label_wise(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
     """Give, for each c, the best thresholds label by label among max(1/c', nu_j) with c' up to c."""
     grid, lower = checked_grid(grid), lower_bounds(priors).astype(np.float32)
-    scores, fixed = label_counts(columns(spe, Y), grid, lower, None).scores(), fixed_thresholds(grid)
+    scores, fixed = FTA(grid, lower_bounds=lower).fit(spe, Y).label_scores(), fixed_thresholds(grid)
     best, chosen = scores[:, 0].copy(), np.zeros(lower.size, dtype=np.int64)
     for i, c in enumerate(grid):
         better = scores[:, i] > best
@@ -232,19 +220,15 @@ def sweep_fta_label_wise(
 
 
 @register("sto")
-def sweep_sto(
-    spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
-) -> Iterator[GridPoint]:
+def sweep_sto(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
     """Run STO with kappa_j = max(1/c, nu_j)."""
-    nu, data = lower_bounds(priors), columns(spe, Y, by_order=True)
+    nu, data = lower_bounds(priors), columns(spe, Y)
     for c in checked_grid(grid):
         yield GridPoint(STO(kappa=kappa(c, nu)).fit_columns(data).thresholds_, c=c)
 
 
 @register("ofo")
-def sweep_ofo(
-    spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
-) -> Iterator[GridPoint]:
+def sweep_ofo(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
     """Run OFO with a = 1 and b in C."""
     return _run_ofo(spe, Y, priors, ((1, c, c) for c in checked_grid(grid)))
 
@@ -267,20 +251,16 @@ def ofo_pairs(grid: Sequence[float]) -> list[tuple[float, float]]:
 
 
 @register("ofo-ab")
-def sweep_ofo_ab(
-    spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
-) -> Iterator[GridPoint]:
+def sweep_ofo_ab(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
     """Run OFO with a and b both tuned (Appendix D, Table 4)."""
     return _run_ofo(spe, Y, priors, ((a, b, b / a) for a, b in ofo_pairs(grid)))
 
 
-def _run_ofo(
-    spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, points: Iterable[tuple[float, float, float]]
-) -> Iterator[GridPoint]:
+def _run_ofo(spe: CSR, Y: CSR, priors: np.ndarray, points: Iterable[tuple[float, float, float]]) -> Iterator[GridPoint]:
     """Run OFO with a and b of each point (a, b, c)."""
-    nu, data = lower_bounds(priors), columns(spe, Y)
+    nu, data = lower_bounds(priors), instances(spe, Y)
     for a, b, c in points:
-        yield GridPoint(OFO(a=a, b=b, lower_bounds=nu).fit_columns(data).thresholds_, c=c, a=a, b=b)
+        yield GridPoint(OFO(a=a, b=b, lower_bounds=nu).learn(data).thresholds_, c=c, a=a, b=b)
 
 
 def fit_unlabelled(method: str, spe: sparse.csr_array, priors: np.ndarray | None) -> ExpectedF:
@@ -290,9 +270,7 @@ def fit_unlabelled(method: str, spe: sparse.csr_array, priors: np.ndarray | None
 
 def _register_unlabelled(name: str) -> None:
     @register(name)
-    def sweep_unlabelled(
-        spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
-    ) -> Iterator[GridPoint]:
+    def sweep_unlabelled(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
         yield GridPoint(fit_unlabelled(name, spe, priors).thresholds_)
 
 
@@ -305,10 +283,8 @@ def _register_measure(name: str, measure: AveragedOverlap) -> None:
     average, overlap = measure
 
     @register("for-" + name.replace("_", "-"), measure=name)
-    def sweep_for_measure(
-        spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
-    ) -> Iterator[GridPoint]:
-        data = columns(spe, Y, by_order=True)
+    def sweep_for_measure(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
+        data = columns(spe, Y)
         if average != "macro":
             yield GridPoint(CommonThreshold(average, overlap).fit_columns(data).thresholds_)
             return
@@ -321,10 +297,8 @@ def _register_label_wise(name: str, overlap: Overlap) -> None:
     """Register ``for-<measure>-labelwise`` of a micro-averaged measure."""
 
     @register(f"for-{name.replace('_', '-')}-labelwise", measure=name)
-    def sweep_label_wise(
-        spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
-    ) -> Iterator[GridPoint]:
-        yield GridPoint(MicroLabelWise(overlap).fit_columns(columns(spe, Y, by_order=True)).thresholds_)
+    def sweep_label_wise(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
+        yield GridPoint(MicroLabelWise(overlap).fit_columns(columns(spe, Y)).thresholds_)
 
 
 for _name in UNLABELLED_METHODS:

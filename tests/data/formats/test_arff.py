@@ -1,6 +1,7 @@
 """Mulan's ARFF with its XML, MEKA's without: dense against sparse, against scipy's reader, and what is malformed."""
 
 import io
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -52,9 +53,6 @@ def test_what_a_sparse_row_leaves_out_is_the_first_nominal_value(tmp_path):
     assert Y.toarray().tolist() == [[True], [False], [False]]
 
 
-REFUSED = "expected 0 or 1, false or true, no or yes for y"
-
-
 @pytest.mark.parametrize("values", ["TRUE FALSE", "False True", "yes NO", "'no' \"Yes\"", "1 0", "0 1", "1.0 0.0"])
 @pytest.mark.parametrize("kind", ["nominal", "numeric"])
 def test_labels_and_features_of_truth_values_are_read_as_what_they_are(tmp_path, values, kind):
@@ -62,25 +60,19 @@ def test_labels_and_features_of_truth_values_are_read_as_what_they_are(tmp_path,
     positive = first.strip("'\"").lower() in ("true", "yes", "1", "1.0")
     declared = f"{{{first},{second}}}"
     header = f"@relation r\n@attribute a {declared}\n@attribute y {declared if kind == 'nominal' else kind}\n@data\n"
-    X, Y = arff(tmp_path, f"{first},{second}\n{second},{first}\n", header, Y1)
-    assert Y.toarray().tolist() == [[not positive], [positive]]
-    assert X.toarray().tolist() == [[positive], [not positive]]
-    X, Y = arff(tmp_path, f"{{ }}\n{{0 {second}, 1 {second}}}\n", header, Y1)
-    assert Y.toarray().tolist() == [[positive and kind == "nominal"], [not positive]], "the first value, of numbers 0"
-    assert X.toarray().tolist() == [[positive], [not positive]]
+    X, Y = arff(tmp_path, f"{first},{second}\n{second},{first}\n{{0 {second}, 1 {second}}}\n{{ }}\n", header, Y1)
+    assert Y.toarray().ravel().tolist() == [not positive, positive, not positive, positive and kind == "nominal"]
+    assert X.toarray().ravel().tolist() == [positive, not positive, not positive, positive], "the first value, left out"
 
 
 @pytest.mark.parametrize(
     ("kind", "value", "line"),
     [
-        ("{-1,1}", "-1", 3),
         ("{0,1,2}", "2", 3),
         ("{absent,present}", "absent", 3),
-        ("numeric", "-1", 6),
         ("numeric", "0.5", 6),
         ("{0,1}", "?", 6),
         ("{0,1}", "2", 6),
-        ("{0,1}", "nan", 6),
     ],
 )
 @pytest.mark.parametrize("form", ["1,{}", "{{0 1, 1 {}}}"])
@@ -88,7 +80,7 @@ def test_other_values_of_a_label_are_refused(tmp_path, kind, value, line, form):
     header = f"@relation r\n@attribute a numeric\n@attribute y {kind}\n@data\n"
     with pytest.raises(XmlcError) as error:
         arff(tmp_path, f"1,1\n{form.format(value)}\n", header, Y1)
-    assert f"a.arff:{line}: found '{value}', {REFUSED}" in str(error.value)
+    assert f"a.arff:{line}: found '{value}', expected 0 or 1" in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -114,35 +106,23 @@ def test_without_xml_the_header_must_count_the_labels(tmp_path, relation, said):
         load(tmp_path / "a.arff")
 
 
-def test_weights_of_instances_are_left_out(tmp_path):
-    plain = arff(tmp_path, "1,2,1,red,0\n{0 3, 2 1}\n{}\n")
-    weighted = arff(tmp_path, "1,2,1,red,0, {1.5}\n{0 3, 2 1},{ 5 }\n{},{2}\n")
-    for one, other in zip(plain, weighted):
-        np.testing.assert_array_equal(one.toarray(), other.toarray())
-
-
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "line"),
     [
         (("{0,1}", "{1,0}"), None),
         (("blue}", "blue,green}"), None),
-        (("red,'sea, green'", "'sea, green',red"), "b.arff:6: found attribute 'kind', expected 'kind' as in"),
-        (("Att1", "Att2"), "b.arff:3: found attribute 'Att2', expected 'Att1' as in"),
-        (("@attribute Att1 numeric\n", ""), "b.arff:3: found attribute 'two words', expected 'Att1' as in"),
-        (('@attribute "it\'s" {0, 1}\n', ""), "it's"),
-        (("@data", "@attribute more real\n@data"), "has more or fewer attributes"),
+        (("red,'sea, green'", "'sea, green',red"), 6),
+        (("Att1", "Att2"), 3),
+        (("@attribute Att1 numeric\n", ""), 3),
+        (("@data", "@attribute more real\n@data"), ""),
     ],
 )
-def test_columns_of_two_files_must_mean_the_same(tmp_path, change, said):
+def test_columns_of_two_files_must_mean_the_same(tmp_path, change, line):
     (tmp_path / "a.arff").write_text(HEADER)
     (tmp_path / "b.arff").write_text(HEADER.replace(*change))
     (tmp_path / "a.xml").write_text(XML)
-    if said is None:
+    with nullcontext() if line is None else pytest.raises(XmlcError, match=f"b.arff:{line}"):
         check_alike(tmp_path / "a.arff", tmp_path / "b.arff", tmp_path / "a.xml")
-        return
-    with pytest.raises(XmlcError) as error:
-        check_alike(tmp_path / "a.arff", tmp_path / "b.arff", tmp_path / "a.xml")
-    assert said in str(error.value)
 
 
 @settings(deadline=None, max_examples=40)
@@ -171,38 +151,38 @@ def test_dense_arff_equals_scipy_and_sparse_arff_equals_dense(tmp_path_factory, 
 
 
 @pytest.mark.parametrize(
-    ("row", "message"),
+    ("row", "found"),
     [
-        ("1,2,0,red", "found 4 values, expected 5; is the line cut off?"),
-        ("1,?,0,red,0", "found '?', expected a decimal number that fits single precision for two words"),
-        ("1,1e39,0,red,0", "found '1e39', expected a decimal number that fits single precision"),
-        ("1,2,0,pink,0", "found 'pink', expected one of red, sea, green, blue for kind"),
-        ("1,2,0,'red,0", 'found "\'red,0", expected quotes that are closed'),
-        ("1,2,2,red,0", "found '2', expected 0 or 1, false or true, no or yes for beach"),
-        ("{0 1, 9 1}", "found '9 1', expected attributes 0 .. 4, each once"),
-        ("{0 1, 0 1}", "found '0 1', expected attributes 0 .. 4, each once"),
-        ("{0 1,, 2 1}", "found '', expected attributes 0 .. 4, each once"),
-        ("{0 1, 2 1", "found '{0 1, 2 1', expected } at the end of the row; is the line cut off?"),
+        ("1,2,0,red", "4 values"),
+        ("1,?,0,red,0", "'?'"),
+        ("1,1e39,0,red,0", "'1e39'"),
+        ("1,2,0,pink,0", "'pink'"),
+        ("1,2,0,'red,0", '"\'red,0"'),
+        ("1,2,2,red,0", "'2'"),
+        ("{0 1, 9 1}", "'9 1'"),
+        ("{0 1, 0 1}", "'0 1'"),
+        ("{0 1,, 2 1}", "''"),
+        ("{0 1, 2 1", "'{0 1, 2 1'"),
     ],
 )
-def test_malformed_rows_are_named(tmp_path, row, message):
+def test_malformed_rows_are_named(tmp_path, row, found):
     with pytest.raises(XmlcError) as error:
         arff(tmp_path, f"0,0,0,red,0\n{row}\n0,0,0,red,0\n")
-    assert f"a.arff:10: {message}" in str(error.value)
+    assert f"a.arff:10: found {found}, expected " in str(error.value)
     assert "1 malformed line;" in str(error.value)
 
 
 @pytest.mark.parametrize(
     ("header", "xml", "message"),
     [
-        (HEADER, XML.replace("beach", "sea"), "label 'sea' is no attribute"),
-        (HEADER, "<labels/>", "names no labels"),
-        (HEADER, "beach", "not XML"),
-        (HEADER, XML.replace('"1.0"', '"1.0" encoding="no-such"'), "a.xml: not XML (unknown encoding: no-such)"),
-        ("@relation x\n", XML, "no @data line; is the file cut off"),
-        (HEADER.replace("real", "string"), XML, "a.arff:4: found '@ATTRIBUTE \"two words\" string', expected"),
-        (HEADER.replace("blue}", "'blue}"), XML, 'a.arff:6: found "\'blue", expected quotes that are closed'),
-        (HEADER.replace("Att1", "beach"), XML, "a.arff:5: found attribute 'beach' a second time"),
+        (HEADER, XML.replace("beach", "sea"), "a.xml: label 'sea'"),
+        (HEADER, "<labels/>", "a.xml: "),
+        (HEADER, "beach", "a.xml: not XML"),
+        (HEADER, XML.replace('"1.0"', '"1.0" encoding="no-such"'), "a.xml: not XML"),
+        ("@relation x\n", XML, "a.arff: has no @data"),
+        (HEADER.replace("real", "string"), XML, "a.arff:4: found '@ATTRIBUTE \"two words\" string'"),
+        (HEADER.replace("blue}", "'blue}"), XML, 'a.arff:6: found "\'blue"'),
+        (HEADER.replace("Att1", "beach"), XML, "a.arff:5: found attribute 'beach'"),
     ],
 )
 def test_header_and_xml_must_fit(tmp_path, header, xml, message):

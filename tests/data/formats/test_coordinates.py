@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xmlc.core.errors import XmlcError
-from xmlc.data import load
 from xmlc.data.formats import read_coordinates
 
 NAMES = ("row", "feature", "value", "label_row", "label")
@@ -19,13 +18,6 @@ def written(folder, **columns):
         lines = text if "\n" in text else "".join(f"{number}\n" for number in text.split())
         (folder / name).write_text(lines, newline="")
     return [folder / name for name in NAMES]
-
-
-def message(folder, **columns):
-    """Return the error without the folder."""
-    with pytest.raises(XmlcError) as error:
-        read_coordinates(written(folder, **columns))
-    return str(error.value).replace(f"{folder}/", "")
 
 
 def test_numbers_say_where_values_and_labels_are(tmp_path):
@@ -48,48 +40,39 @@ def test_order_line_ends_zeros_and_repeated_labels_change_nothing(tmp_path):
 
 @given(st.sets(st.tuples(st.integers(1, 6), st.integers(1, 5)), min_size=1), st.integers(1, 9))
 def test_they_are_the_matrix_that_a_loop_fills(tmp_path_factory, pairs, value):
-    n = max(row for row, _ in pairs)
-    expected = np.zeros((n, max(column for _, column in pairs)))
+    expected = np.zeros((max(row for row, _ in pairs), max(column for _, column in pairs)))
     for row, column in pairs:
         expected[row - 1, column - 1] = value
     rows, columns = (" ".join(str(pair[place]) for pair in sorted(pairs)) for place in (0, 1))
-    every = " ".join(map(str, range(1, n + 1)))  # an instance without a line counts only up to a bound
-    files = {"row": rows, "feature": columns, "value": " ".join([str(value)] * len(pairs)), "label_row": every}
-    folder = tmp_path_factory.mktemp("files")
-    X, Y = read_coordinates(written(folder, **files, label=" ".join(["1"] * n)))
+    files = {"row": rows, "feature": columns, "value": " ".join([str(value)] * len(pairs))}
+    X, Y = read_coordinates(
+        written(tmp_path_factory.mktemp("files"), **files, label_row="1 " * len(expected), label="1 " * len(expected))
+    )
     np.testing.assert_array_equal(X.toarray(), expected)
-    assert Y.toarray().tolist() == [[True]] * n
+    assert Y.shape == (len(expected), 1)
 
 
 @pytest.mark.parametrize(
     ("columns", "expected"),
     [
-        ({"row": "1 x 3"}, "row:2: found 'x', expected a whole number"),
-        ({"feature": "4 0 2"}, "feature:2: found '0', expected a whole number of 1 .. 67108864"),
-        ({"label": "2 1 2147483648"}, "label:3: found '2147483648', expected a whole number of 1 .. 67108864"),
-        ({"label_row": "1\n\n3\n"}, "label_row:2: found '', expected a whole number"),
-        ({"value": "0.5 1e39 2"}, "value:2: found '1e39', expected a decimal number that fits single precision"),
-        ({"value": "0.5 1"}, "row has 3 lines, feature has 3 lines, value has 2 lines; expected as many in each"),
-        ({"row": "1 7 3"}, "row:2: found instance 7, expected at most 6, the lines of both parts"),
-        ({"row": "1 1 1", "feature": "4 1 4"}, "feature:3: found feature 4 of instance 1 twice, expected each feature"),
-        ({"row": "<html>quota\n"}, "row: found an HTML page, expected data"),
+        ({"row": "1 x 3"}, "row:2: found 'x'"),
+        ({"feature": "4 0 2"}, "feature:2: found '0'"),
+        ({"label": "2 1 2147483648"}, "label:3: found '2147483648'"),
+        ({"label_row": "1\n\n3\n"}, "label_row:2: found ''"),
+        ({"value": "0.5 1e39 2"}, "value:2: found '1e39'"),
+        ({"value": "0.5 1"}, "value has 2 lines; expected as many in each"),
+        ({"row": "1 7 3"}, "row, .*label_row: found instance 7, expected at most 6"),
+        ({"row": "1 1 1", "feature": "4 1 4"}, "feature:3: found feature 4 of instance 1 twice"),
     ],
 )
 def test_a_malformed_line_is_named(tmp_path, columns, expected):
-    assert expected in message(tmp_path, **columns)
+    with pytest.raises(XmlcError, match=expected):
+        read_coordinates(written(tmp_path, **columns))
 
 
-def test_empty_files_have_no_instances(tmp_path):
-    for name in NAMES:
-        (tmp_path / name).write_text("")
-    X, Y = read_coordinates([tmp_path / name for name in NAMES])
+def test_empty_files_have_no_instances_and_missing_ones_say_so(tmp_path):
+    X, Y = read_coordinates(written(tmp_path, **dict.fromkeys(NAMES, "")))
     assert (X.shape, Y.shape) == ((0, 0), (0, 0))
-
-
-def test_a_missing_file_and_a_single_file_say_so(tmp_path):
-    files = written(tmp_path)
-    files[4].unlink()
+    (tmp_path / "label").unlink()
     with pytest.raises(XmlcError, match="label: no such file"):
-        read_coordinates(files)
-    with pytest.raises(XmlcError, match="row: format coordinates has five files; read_coordinates takes them"):
-        load(files[0], "coordinates")
+        read_coordinates([tmp_path / name for name in NAMES])

@@ -57,21 +57,11 @@ def test_two_files_read_one_after_the_other_agree(tmp_path):
     assert (X.tolist(), X_test.tolist()) == ([[0.5, 4, 0], [0, 3, 1]], [[6, 5, 0, 0], [0, 0, 0, 8]])
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("1 | word\n", "found a feature named 'word', expected whole numbers in one namespace"),
-        ("1 | 07:1\n", "found a feature named '07'"),
-        ("1 | 1 -2\n", "found a feature named '-2'"),
-        ("1 |a 1 |b 1\n", "found 2 namespaces"),
-        ("1 | 99999999999\n", "found feature 99999999999"),
-    ],
-)
-def test_names_that_tell_no_number_need_a_vocabulary(tmp_path, text, said):
+@pytest.mark.parametrize("text", ["1 | word\n", "1 | 07:1\n", "1 | 1 -2\n", "1 |a 1 |b 1\n", "1 | 99999999999\n"])
+def test_names_that_tell_no_number_need_a_vocabulary(tmp_path, text):
     (tmp_path / "a.vw").write_text(text)
-    with pytest.raises(XmlcError) as error:
+    with pytest.raises(XmlcError, match=r"a\.vw:1: found feature .*vocabulary="):
         load(tmp_path / "a.vw", "vw", n_features=10)
-    assert said in str(error.value)
     assert load(tmp_path / "a.vw", "vw", n_features=10, vocabulary={})[0].shape[1] == 10
 
 
@@ -105,7 +95,7 @@ def test_structured_rows_come_back(tmp_path_factory, rows, base):
     path = tmp_path_factory.mktemp("vw") / "a.vw"
     path.write_bytes("".join(line + "\n" for line in lines).encode())
     if len({space for space, _ in names}) > 1 or not all(re.fullmatch("0|[1-9][0-9]*", name) for _, name in names):
-        with pytest.raises(XmlcError, match=r"a\.vw: found .*, expected whole numbers in one namespace"):
+        with pytest.raises(XmlcError, match=r"a\.vw:\d+: found feature "):
             load(path, "vw", zero_based=base == 0, n_labels=7)
     vocabulary = {}
     X, Y = load(path, "vw", zero_based=base == 0, vocabulary=vocabulary, n_labels=7)
@@ -120,26 +110,27 @@ def test_structured_rows_come_back(tmp_path_factory, rows, base):
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("line", "found"),
     [
-        ("1 a:1", "found '1 a:1', expected label | feature:value ...; a bar begins the features"),
-        ("x | a:1", "found 'x', expected labels as whole numbers of 1 .. 3, separated by commas"),
-        ("4 | a:1", "found '4', expected labels as whole numbers of 1 .. 3"),
-        ("1, | a:1", "found '1,', expected labels"),
-        ("1|f a:1", "found '1|', expected a space before the bar; what touches it is a tag to Vowpal Wabbit"),
-        ("1 1 1 1 | a:1", "found '1 1 1 1 ', expected label[,label] [importance [initial]] ['tag]"),
-        ("1 0:1|2:1", "found '0:1|', expected a tag without a colon, or one that begins with '"),
-        (" 1 | a:1", "found ' 1 ', expected label[,label] [importance [initial]] ['tag] from the beginning"),
-        ("1 | a:nan", "found 'a:nan', expected a decimal number that fits single precision behind the colon"),
-        ("1 | a:1e39", "found 'a:1e39', expected a decimal number that fits single precision"),
-        ("1 | a:3e38 a:3e38", "found '6e+38', expected a decimal number that fits single precision"),
-        ("1 | :1", "found ':1', expected a name before the colon"),
-        ("", "found a blank line, expected an instance; it would shift the rows"),
+        ("1 a:1", "'1 a:1'"),
+        ("x | a:1", "'x |'"),
+        ("4 | a:1", "'4'"),
+        ("1, | a:1", "'1, |'"),
+        ("1|f a:1", "'1|'"),
+        ("1 1 1 1 | a:1", "'1 1 1 1 |'"),
+        ("1 0:1|2:1", "'1 0:1|'"),
+        (" 1 | a:1", "' 1 |'"),
+        ("1 'tag 2 | a:1", '"1 \'tag 2 |"'),
+        ("1 | a:nan", "'a:nan'"),
+        ("1 | a:1e39", "'a:1e39'"),
+        ("1 | a:3e38 a:3e38", "'6e+38'"),
+        ("1 | :1", "':1'"),
+        ("", "a blank line"),
     ],
 )
-def test_malformed_lines_are_named(tmp_path, line, message):
+def test_malformed_lines_are_named(tmp_path, line, found):
     (tmp_path / "a.vw").write_text(f"1 | a:1\n{line}\n1 | a:1\n")
     with pytest.raises(XmlcError) as error:
         load(tmp_path / "a.vw", "vw", zero_based=False, n_labels=3, vocabulary={})
-    assert f"a.vw:2: {message}" in str(error.value)
+    assert f"a.vw:2: found {found}, expected " in str(error.value)
     assert "1 malformed line;" in str(error.value)

@@ -5,14 +5,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
-from command_line import own_threads
+from small_data import equal_bits
 
-from xmlc.cli.steps.synth import command
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import read_json
 from xmlc.data import load
-from xmlc.data.catalogue import load_catalogue
 from xmlc.data.synthetic import few_shot
 from xmlc.data.synthetic.few_shot import (
     AZIMUTHS,
@@ -31,6 +27,7 @@ from xmlc.data.synthetic.few_shot import (
     ShortTexts,
 )
 from xmlc.data.synthetic.labels import popular_feature
+from xmlc.data.synthetic.making import make_dataset
 from xmlc.kernels import counter_random
 from xmlc.kernels.counter_random import random_unit
 from xmlc.kernels.streams import Stream
@@ -100,64 +97,24 @@ def test_texts_are_counts_of_common_words_and_a_topics_own():
         assert Y[[i]].indices.tolist() == [i % m]
 
 
-def equal_bits(one, other):
-    return all(getattr(one, part).tobytes() == getattr(other, part).tobytes() for part in ("indptr", "indices", "data"))
-
-
 @pytest.mark.parametrize("model", [ObjectViews(16, 3, seed=2), ShortTexts(200, 5, 12, seed=2)])
 def test_rows_do_not_depend_on_blocks_or_threads(model, monkeypatch):
     whole = model.draw(0, 300, n_jobs=1)[:2]
     monkeypatch.setattr(few_shot, "ROWS_PER_BLOCK", 64)
     assert all(map(equal_bits, whole, model.draw(0, 300, n_jobs=2)[:2]))
     assert all(map(equal_bits, [matrix[100:150] for matrix in whole], model.draw(100, 150)[:2]))
-    other = type(model)(**{**vars_of(model), "seed": 3})
-    assert not equal_bits(whole[0], other.draw(0, 300)[0])
 
 
-def vars_of(model):
-    return {name: value for name, value in vars(model).items() if not name.startswith("_")}
-
-
-def test_rows_and_sizes_that_are_not_there_are_refused():
-    with pytest.raises(XmlcError, match=r"2 objects have 108 views each, expected rows of 0 \.\. 215"):
+def test_rows_that_are_not_there_are_refused():
+    with pytest.raises(XmlcError, match=r"2 objects have 108 views each"):
         ObjectViews(16, 2).draw(200, 217)
-    with pytest.raises(XmlcError, match="expected at least one"):
-        ShortTexts(16, 2).draw(5, 5)
-    for model in (ObjectViews, ShortTexts):
-        with pytest.raises(XmlcError, match=r"n_labels=0.*: all must be positive"):
-            model(16, 0)
 
 
-def synth(*arguments):
-    with own_threads():
-        return CliRunner().invoke(command, list(map(str, arguments)))
-
-
-def test_the_command_writes_both_parts_and_no_posteriors(tmp_path):
-    catalogue = tmp_path / "datasets.yaml"
-    catalogue.write_text(
-        "few: {synthetic: {kind: objects, n_train: 200, n_test: 16, n_features: 16, n_labels: 2}}\n"
-        "odd: {synthetic: {kind: objects, n_train: 2, n_test: 1, n_features: 16, n_labels: 2, nonzeros: 4}}\n"
-    )
-    result = synth("few", "--out", tmp_path / "few", "--catalogue", catalogue)
-    assert result.exit_code == 0, result.output
-    X, Y, _ = ObjectViews(16, 2).draw(200, 216)
-    read_X, read_Y = load(tmp_path / "few" / "test.txt")
-    np.testing.assert_array_equal(read_X.toarray(), X.toarray())
-    np.testing.assert_array_equal(read_Y.toarray(), Y.toarray())
-    source = read_json(tmp_path / "few" / "source.json")
-    assert (source["kind"], source["origin"]) == ("objects", "synthetic")
+def test_a_set_without_posteriors_is_written_as_it_is_drawn(tmp_path):
+    sizes = {"n_train": 200, "n_test": 16, "n_features": 16, "n_labels": 2}
+    make_dataset("few", "objects", sizes, tmp_path / "few", 1)
+    for drawn, read in zip(ObjectViews(16, 2).draw(200, 216), load(tmp_path / "few/test.txt")):
+        np.testing.assert_array_equal(read.toarray(), drawn.toarray())
     assert not list((tmp_path / "few").glob("*.P*"))
-    refused = synth("odd", "--out", tmp_path / "odd", "--catalogue", catalogue)
-    assert isinstance(refused.exception, XmlcError)
-    assert "odd: nonzeros is no parameter of kind objects; expected seed" in str(refused.exception)
-
-
-def test_the_catalogues_sets_have_the_papers_sizes_and_say_what_they_are():
-    catalogue = load_catalogue("config/datasets.yaml")
-    pairs = {"synthetic-aloi-like": "aloi"} | {f"synthetic-wikipara-{s}-like": f"wikipara-{s}" for s in (3, 5)}
-    for name, original in pairs.items():
-        made, printed = catalogue[name].synthetic, catalogue[original].published
-        assert catalogue[name].published is None
-        assert (made["n_train"], made["n_test"]) == (printed["n_train"], printed["n_test"])
-        assert printed["m"] - made["n_labels"] == printed["d"] - made["n_features"] == (original == "aloi")
+    with pytest.raises(XmlcError, match="odd: nonzeros is no parameter of kind objects"):
+        make_dataset("odd", "objects", sizes | {"nonzeros": 4}, tmp_path / "odd", 1)

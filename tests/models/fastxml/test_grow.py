@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from xmlc.kernels.csr import kernel_csr
-from xmlc.models.fastxml._grow import count_labels, gather_columns, number_labels
+from xmlc.models.fastxml._grow import gather_columns, labels_of_leaf, new_workspace, number_labels
 
 # The columns of a node that the solver is given.
 
@@ -27,23 +27,20 @@ def test_gathered_columns_are_those_that_can_matter(seed, scale):
     node = np.sort(rng.choice(n, k, replace=False)).astype(np.uint32)
     side = rng.choice([-1, 1], k).astype(np.int8)
     costs = np.float32(2.5), np.float32(1.5)
-    counts, bounds = np.zeros(d, np.uint32), np.zeros((d, 2), np.float32)
-    features, starts = np.empty(d + 1, np.uint32), np.empty(d + 2, np.int64)
-    rows, values = np.empty(X.nnz + n, np.uint32), np.empty(X.nnz + n, np.float32)
-    x = kernel_csr(X)
-    p = gather_columns(*x, node, side, costs, counts, bounds, features, starts, rows, values)
+    work = new_workspace(n, 0, d, X.nnz)
+    p = gather_columns(kernel_csr(X), node, side, costs, work)
     found = np.zeros((k, d + 1))
     for j in range(p):
-        own = slice(starts[j], starts[j + 1])
-        found[rows[own], features[j]] = values[own]
+        own = slice(work.starts[j], work.starts[j + 1])
+        found[work.rows[own], work.features[j]] = work.values[own]
     dense = np.hstack([X.toarray()[node], np.ones((k, 1))])
     pull = dense * np.where(side > 0, costs[0], -costs[1])[:, None]
     matters = np.maximum(np.where(pull > 0, pull, 0).sum(axis=0), np.where(pull < 0, -pull, 0).sum(axis=0)) > 1
     matters[d] = True
-    assert set(features[:p]) == set(np.flatnonzero(matters))
+    assert set(work.features[:p]) == set(np.flatnonzero(matters))
     assert np.array_equal(found, dense * matters)
-    assert not counts.any()
-    assert not bounds.any()
+    assert not work.feature_counts.any()
+    assert not work.bounds.any()
 
 
 # The labels of a node, numbered anew, and those that a leaf keeps.
@@ -57,10 +54,10 @@ def test_labels_of_a_node_and_of_a_leaf():
     assert starts.tolist() == [0, 2, 2, 4]
     assert labels.tolist() == [0, 2, 1, 2]
     node, even = np.array([0, 2, 3], dtype=np.uint32), np.ones(4, dtype=np.float32)
-    assert [part.tolist() for part in count_labels(y, node, even, scratch, 4)] == [[0, 1, 3], [1, 2, 2]]
-    assert [part.tolist() for part in count_labels(y, node, even, scratch, 2)] == [[1, 3], [2, 2]]
+    assert [part.tolist() for part in labels_of_leaf(y, node, even, scratch, 4)] == [[0, 1, 3], [1, 2, 2]]
+    assert [part.tolist() for part in labels_of_leaf(y, node, even, scratch, 2)] == [[1, 3], [2, 2]]
     rare = np.array([9, 1, 1, 1.5], dtype=np.float32)
-    assert [part.tolist() for part in count_labels(y, node, rare, scratch, 2)] == [[0, 3], [1, 2]]
+    assert [part.tolist() for part in labels_of_leaf(y, node, rare, scratch, 2)] == [[0, 3], [1, 2]]
     assert not scratch.any()
 
 
@@ -71,7 +68,7 @@ def test_a_leaf_keeps_the_labels_with_the_largest_counts(most, weighted):
     Y = sparse.csr_array(rng.random((12, 30)) < 0.4)
     weights = rng.choice([0.5, 1, 2], 30).astype(np.float32) if weighted else np.ones(30, dtype=np.float32)
     node, times = np.arange(12, dtype=np.uint32), Y.sum(axis=0)
-    labels, counts = count_labels(kernel_csr(Y), node, weights, np.zeros(30, dtype=np.uint32), most)
+    labels, counts = labels_of_leaf(kernel_csr(Y), node, weights, np.zeros(30, dtype=np.uint32), most)
     best = np.argsort(-weights * times, kind="stable")[:most]  # ties to the smaller label
     assert labels.tolist() == sorted(best)
     assert counts.tolist() == times[labels].tolist()

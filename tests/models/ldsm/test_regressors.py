@@ -84,6 +84,14 @@ def test_the_place_of_no_direction_stays_zero():
 # Directions of an instance at a node of LdSM: their costs and the objective, against the twin.
 
 
+def side_by_side(sums):
+    """Return sums of (M, labels) as kernels have them: two directions side by side, float32 (pairs, labels, 2)."""
+    pairs = np.zeros(((len(sums) + 1) // 2, sums.shape[1], 2), dtype=np.float32)
+    for j, own in enumerate(sums):
+        pairs[j // 2, :, j % 2] = own
+    return pairs
+
+
 @settings(max_examples=40)
 @given(st.integers(2, 4), st.integers(0, 5), st.integers(0, 2**32 - 1))
 def test_direction_costs_are_the_objective_of_each_choice(arity, n_own, seed):
@@ -95,8 +103,8 @@ def test_direction_costs_are_the_objective_of_each_choice(arity, n_own, seed):
     sums = np.floor(4 * rng.random((arity, 7)) * before) / 4
     lambda_1, lambda_2 = rng.choice([0.5, 1.0, 2.0, 4.0], size=2)
     costs = np.empty(1 << arity)
-    own = np.ascontiguousarray(sums[:, labels]).astype(np.float32)
-    direction_costs(own, n_own, sums.sum(axis=1), int(seen.sum()), lambda_1, lambda_2, costs)
+    own, totals = labels.astype(np.uint32), sums.sum(axis=1)
+    direction_costs(own, side_by_side(sums), totals, int(seen.sum()), lambda_1, lambda_2, costs)
     expected = twin.objectives_of_directions(sums, seen.tolist(), labels, lambda_1, lambda_2)
     values = np.array([expected[s] for s in range(1, 1 << arity)])
     # What all choices have in common is left out.
@@ -109,10 +117,7 @@ def test_objective_of_a_node():
         seen = rng.integers(1, 30, size=7)
         sums = (rng.random((arity, 7)) * seen).astype(np.float32)
         expected = twin.objective(*twin.probabilities(sums.astype(float), seen.tolist()), 1.5, 0.7)
-        pairs = np.zeros((2, 7, 2), dtype=np.float32)  # two directions side by side
-        for j in range(arity):
-            pairs[j // 2, :, j % 2] = sums[j]
-        found = objective(pairs[: (arity + 1) // 2], sums.sum(axis=1, dtype=np.float64), int(seen.sum()), 1.5, 0.7)
+        found = objective(side_by_side(sums), sums.sum(axis=1, dtype=np.float64), int(seen.sum()), 1.5, 0.7)
         assert found == pytest.approx(expected, rel=1e-5)
 
 
@@ -136,10 +141,9 @@ def test_the_best_of_two_directions_is_that_of_any_number(n_own, random_ties, qu
     labels = rng.choice(7, size=n_own, replace=False).astype(np.uint32)
     totals, n_seen, costs = sums.sum(axis=0, dtype=np.float64), int(n_own + rng.integers(0, 20)), np.empty(4)
     lambdas = rng.choice([0.5, 1.0, 2.0, 4.0], size=2)
-    own = np.ascontiguousarray(sums[labels].T)
-    direction_costs(own, n_own, totals, n_seen, *lambdas, costs)
+    direction_costs(labels, sums[None], totals, n_seen, *lambdas, costs)
     expected = best_directions(costs, random_ties, KEY, seed)
-    assert best_of_two(labels, sums.ravel(), totals, n_seen, *lambdas, random_ties, KEY, seed) == expected
+    assert best_of_two(labels, sums[None], totals, n_seen, *lambdas, random_ties, KEY, seed) == expected
 
 
 # Two regressors in one register against one after the other, bit for bit.

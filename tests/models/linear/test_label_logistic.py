@@ -8,7 +8,7 @@ from scipy import sparse
 
 from xmlc.kernels.csr import kernel_csr
 from xmlc.models.linear import label_logistic
-from xmlc.models.linear.label_logistic import column_variances, linear_scores, make_problem, scales
+from xmlc.models.linear.label_logistic import linear_scores, make_problem, scales
 
 
 @pytest.mark.parametrize("common", [True, False])
@@ -33,18 +33,12 @@ def test_pieces_of_work_hold_each_label_once_and_begin_with_the_costly(monkeypat
     assert [block.tolist() for block in blocks] == [[3, 7, 6, 5]]
 
 
-# The scales of features against numpy.
-
-
 def test_scales_are_those_of_numpy_and_leave_constants_alone():
     X = np.random.default_rng(1).normal([0, 100, 0, 0], size=(30, 4))
     X[:, 2], X[:, 3] = 7.3, 0
     found = scales(sparse.csr_array(X))
     assert np.allclose(found[:2], 1 / X[:, :2].std(axis=0, ddof=1))
     assert (found[2:] == 1).all()
-
-
-# Scores and variances of columns against plain sums and numpy.
 
 
 def test_scores_are_sums_in_the_order_of_features():
@@ -57,12 +51,3 @@ def test_scores_are_sums_in_the_order_of_features():
         for place in range(X.indptr[i], X.indptr[i + 1]):
             expected += float(X.data[place]) * float(weights[X.indices[place], j])
         assert scores[i, j] == expected
-
-
-def test_variances_are_those_of_numpy():
-    X = np.random.default_rng(2).normal([0, 100, 0, 0], [1, 3, 1e-3, 1], size=(30, 4))
-    X[::3, 0], X[:, 3] = 0, 0
-    columns = sparse.csr_array(X)
-    variances, squares = column_variances(columns.indices.astype(np.uint32), columns.data, 30, 4)
-    assert np.allclose(variances, X.var(axis=0, ddof=1), rtol=1e-12)
-    assert np.allclose(squares, (X**2).mean(axis=0), rtol=1e-12)

@@ -1,21 +1,20 @@
 """The solver of logistic regressions against its twin and against scikit-learn."""
 
-import itertools
 import math
 import warnings
 
 import numpy as np
 import pytest
-from logistic_twin import row_product, solve_naively
-from numba import njit
+from logistic_twin import solve_naively
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from xmlc.kernels.csr import as_features, as_labels
 from xmlc.kernels.float64 import sigmoid
 from xmlc.models.linear import _logistic
-from xmlc.models.linear._logistic import LANES, add_row, multiply_row
-from xmlc.models.linear.label_logistic import learnable, make_problem, solve
+from xmlc.models.linear._lanes import LANES
+from xmlc.models.linear._logistic import solve
+from xmlc.models.linear.label_logistic import learnable, make_problem
 
 
 def random_problem(n=40, d=6, m=11, seed=0, chain=True, standardize=True):
@@ -29,7 +28,7 @@ def random_problem(n=40, d=6, m=11, seed=0, chain=True, standardize=True):
 
 
 def dense(problem):
-    indptr, indices, data = problem.rows
+    indptr, indices, data = problem[:3]
     return sparse.csr_array(
         (data, indices.astype(np.int32), indptr), (problem.n_instances, problem.scale.size)
     ).toarray()
@@ -143,30 +142,3 @@ def test_labels_are_solved_alike_in_any_company():
     for i in range(labels.size):
         alone = solve(problem, labels[i : i + 1], grid[:1], np.arange(40))
         assert (alone.weights[0] == together.weights[i]).all()
-
-
-# Products and sums of rows with vectors of many lanes, against one lane at a time.
-
-
-@njit
-def multiply_and_add(indptr, indices, data, vectors, products, multiples, sums):
-    for i in range(indptr.size - 1):
-        multiply_row(indices, data, indptr[i], indptr[i + 1], vectors, i, products)
-        add_row(indices, data, indptr[i], indptr[i + 1], multiples, i, sums)
-
-
-def test_lanes_are_products_and_sums_of_rows():
-    rng = np.random.default_rng(0)
-    X = sparse.random_array((30, 20), density=0.4, rng=rng, format="csr")
-    vectors, multiples = rng.normal(size=(20, LANES)), rng.normal(size=(30, LANES))
-    products, sums = rng.normal(size=(30, LANES)), rng.normal(size=(20, LANES))
-    expected = sums.copy()
-    indptr, indices = X.indptr.astype(np.int64), X.indices.astype(np.uint32)
-    multiply_and_add(indptr, indices, X.data, vectors, products, multiples, sums)
-    for i, lane in itertools.product(range(30), range(LANES)):
-        columns = X.indices[X.indptr[i] : X.indptr[i + 1]]
-        row = X.data[X.indptr[i] : X.indptr[i + 1]]
-        assert products[i, lane] == row_product(X[[i]].toarray()[0], vectors[:, lane])
-        for k, x in zip(columns, row, strict=True):
-            expected[k, lane] += x * multiples[i, lane]
-    assert (sums == expected).all()

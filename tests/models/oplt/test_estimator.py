@@ -12,15 +12,7 @@ from xmlc.kernels.streams import Stream
 from xmlc.models import OPLT, PLT
 from xmlc.models.oplt.tree import NODE, ROOT
 
-OF_ALGORITHM_8 = [
-    ("best_greedy", 2, 4),
-    ("random", 2, 4),
-    ("best_greedy", 2, 2),
-    ("random", 3, 3),
-    ("best_greedy", 3, 5),
-]
-OTHERS = [("complete", 2, 4), ("complete", 3, 3), ("complete", 5, 5), ("cpet", 2, 4), ("one_vs_rest", 2, 4)]
-SHAPES = OF_ALGORITHM_8 + OTHERS
+SHAPES = [("best_greedy", 2, 4), ("random", 2, 4), ("best_greedy", 2, 2), ("random", 3, 3), ("best_greedy", 3, 5)]
 OF_THE_PROGRAM = [
     (policy, arity, max_leaf, "program")
     for policy in ("best_greedy", "random")
@@ -64,7 +56,7 @@ def test_after_any_prefix_classifiers_are_those_of_iplt_on_the_final_tree_to_the
 def test_several_passes_and_a_warm_start_are_proper_too():
     X, Y = stream(seed=2)
     order = random_permutation(X.shape[0], 3, Stream.PLT_ORDER)
-    for policy, warm_start in (("best_greedy", None), ("best_greedy", 0.3), ("cpet", 0.3), ("complete", None)):
+    for policy, warm_start in (("best_greedy", None), ("best_greedy", 0.3), ("random", 0.3)):
         model = oplt(policy, epochs=3, warm_start=warm_start, random_state=3).fit(X, Y)
         assert_same_nodes(model.to_plt().nodes_, trained_apart(model, X, Y, order, 3))
 
@@ -85,17 +77,12 @@ def test_auxiliary_classifiers_are_where_a_policy_can_extend_a_node_and_nowhere_
         nodes = model._online.nodes[: model._online.counters[0]]
         for v in range(ROOT, nodes.size):
             node, parent = nodes[v], nodes[nodes[v]["parent"]]
-            if policy in ("complete", "cpet"):
-                wanted = node["degree"] == 0 or (policy == "complete" and node["degree"] < arity)
-            elif policy == "one_vs_rest":
-                wanted = v == ROOT
-            elif node["degree"] == 0:
+            if node["degree"] == 0:
                 wanted = parent["leaf_children"] < parent["degree"]
             else:
                 wanted = node["leaf_children"] == node["degree"] or node["degree"] < arity
             assert node["auxiliary"] == wanted
-            if (policy, arity, max_leaf) in OF_ALGORITHM_8:
-                assert node["degree"] <= (max_leaf if node["leaf_children"] == node["degree"] else arity)
+            assert node["degree"] <= (max_leaf if node["leaf_children"] == node["degree"] else arity)
 
 
 def test_a_tree_goes_on_with_the_hyperparameters_it_grew_with_only():
@@ -216,8 +203,6 @@ def test_fit_forgets_and_is_the_same_whatever_came_before():
     [
         ({"policy": "greedy"}, "policy='greedy'"),
         ({"arity": 5, "max_leaf": 4}, "arity=5, max_leaf=4"),
-        ({"warm_start": 0.1, "policy": "complete"}, "warm_start=0.1 with policy='complete'"),
-        ({"growth": "program", "policy": "cpet"}, "growth='program' with policy='cpet'"),
         ({"growth": "program", "warm_start": 0.1}, "warm_start=0.1"),
     ],
 )

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plt_descent_twin import block_estimates, node_estimate
+from plt_descent_twin import given_parents
 from plt_twin import ancestors, positive_nodes
 from scipy import sparse
 
 from xmlc.kernels.csr import kernel_csr
 from xmlc.models import PLT
-from xmlc.models.plt.weights import LOGISTIC_LINK, children_of
+from xmlc.models.plt.weights import LOGISTIC_LINK
 from xmlc.models.trees import huffman_tree, random_complete_tree
 
 M = 5
@@ -71,17 +71,9 @@ def test_a_trained_tree_keeps_the_bound(options):
     drawn = [SETS[rng.choice(len(SETS), p=joint[row])] for row in rows]
     Y = np.array([[j in labels for j in range(M)] for labels in drawn])
     model = PLT(tree="random", arity=2, epochs=5, unit_norm=False, **options).fit(INSTANCES[rows], Y)
-    estimated = np.array([[_node_estimate(model, t, x) for t in range(model.tree_.n_nodes)] for x in INSTANCES])
+    estimated = given_parents(kernel_csr(sparse.csr_array(INSTANCES)), model.nodes_, LOGISTIC_LINK)
     bound = along_paths(model.tree_, np.abs(estimated - node_posteriors(model.tree_, joint)), sum)
     error = np.abs(model.predict_proba(INSTANCES).toarray() - posteriors(joint))
     assert (error <= bound + 1e-5).all()
     if options != {"hash_bits": 4}:  # estimates are better than none, whose errors are the posteriors
         assert error.mean() < posteriors(joint).mean() / 2
-
-
-def _node_estimate(model, node, x):
-    if model.hash_bits is None:
-        return node_estimate(model.nodes_, node, dict(enumerate(x.tolist())))
-    parent = model.tree_.parent[node]
-    siblings = block_estimates(kernel_csr(sparse.csr_array(x[None])), 0, model.nodes_, parent, LOGISTIC_LINK)
-    return siblings[node - children_of(model.nodes_, parent)[0]]

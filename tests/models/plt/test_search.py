@@ -3,11 +3,11 @@
 import warnings
 
 import numpy as np
-import plt_descent_twin
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plt_cases import drop_small, every_store, random_nodes
+from plt_descent_twin import all_estimates, best_labels, best_of_beam, labels_above
 from small_data import random_multilabel
 
 from xmlc.kernels.csr import kernel_csr
@@ -38,16 +38,13 @@ def assert_same(found, expected):
 def assert_thresholds_equal_the_twin(x, n, nodes, link, thresholds, shape):
     counts, labels, estimates, inner_products = estimate_by_levels(x, 0, n, nodes, link, thresholds, EVERY_NODE, shape)
     ends = np.cumsum(counts)
-    for i in range(n):
+    for i, of_nodes in enumerate(all_estimates(x, nodes, link)):
         own = slice(ends[i] - counts[i], ends[i])
-        expected = plt_descent_twin.labels_above(nodes, plt_descent_twin.all_estimates(x, i, nodes, link), thresholds)
-        assert_same((labels[own], estimates[own], inner_products[i]), expected)
+        assert_same((labels[own], estimates[own], inner_products[i]), labels_above(nodes, of_nodes, thresholds))
 
 
-def twin_rankings(x, n, nodes, link, k):
-    found = [
-        plt_descent_twin.best_labels(nodes, plt_descent_twin.all_estimates(x, i, nodes, link), k) for i in range(n)
-    ]
+def twin_rankings(x, nodes, link, k):
+    found = [best_labels(nodes, estimates, k) for estimates in all_estimates(x, nodes, link)]
     return [np.array(column) for column in zip(*found, strict=True)]
 
 
@@ -70,8 +67,8 @@ def test_exact_rankings_equal_the_twin(n, d, m, arity, seed, k, beam, link):
     x = instances(n, d, seed)
     shape = shape_of(x, d, tree)
     dense, compact, hashed = every_store(tree, nodes, seed)
-    assert_same(rank_best_first(x, 0, n, hashed, link, k, shape), twin_rankings(x, n, hashed, link, k))
-    expected = twin_rankings(x, n, nodes, link, k)
+    assert_same(rank_best_first(x, 0, n, hashed, link, k, shape), twin_rankings(x, hashed, link, k))
+    expected = twin_rankings(x, nodes, link, k)
     for weights in (dense, compact):
         assert_same(rank_best_first(x, 0, n, weights, link, k, shape), expected)
         found = rank_by_levels(x, 0, n, weights, link, k, beam, True, shape)
@@ -92,17 +89,11 @@ def test_beam_search_equals_the_twin(n, d, m, arity, seed, k, beam):
     tree, nodes = random_nodes(m, arity, d, seed)
     x = instances(n, d, seed)
     labels, estimates, exact, _ = rank_by_levels(x, 0, n, nodes, LOGISTIC_LINK, k, beam, False, shape_of(x, d, tree))
-    for i in range(n):
-        row = slice(x.indptr[i], x.indptr[i + 1])
-        features = dict(zip(x.indices[row].tolist(), x.data[row].tolist()))
-        expected, values, missed = plt_descent_twin.search_and_missed(nodes, features, k, beam)
-        if len(set(np.round(values, 5))) == len(values):  # else rounding decides the order
-            assert labels[i][: len(expected)].tolist() == expected
-        np.testing.assert_allclose(estimates[i], values + [0.0] * (k - len(values)), rtol=1e-4, atol=1e-7)
-        assert (labels[i] >= 0).sum() == len(expected)
-        last = values[-1] if len(values) == k else -1.0
-        if abs(missed - last) > 1e-5 or missed < 0:  # else rounding decides
-            assert exact[i] == (missed < last or missed < 0)
+    for i, of_nodes in enumerate(all_estimates(x, nodes, LOGISTIC_LINK)):
+        expected, values, missed = best_of_beam(nodes, of_nodes, k, beam)
+        assert labels[i].tolist() == [*expected, *[-1] * (k - expected.size)]
+        assert estimates[i].tolist() == [*values, *[0] * (k - expected.size)]
+        assert exact[i] == (missed < 0 or (values.size == k and missed < values[-1]))
 
 
 @pytest.mark.parametrize("known", [1, 5, 12])
@@ -119,7 +110,7 @@ def test_features_below_a_number_are_their_own_indices(known):
     )
     x = instances(40, 12, 1)
     shape = shape_of(x, 12, tree)
-    expected = twin_rankings(x, 40, nodes, LOGISTIC_LINK, 3)
+    expected = twin_rankings(x, nodes, LOGISTIC_LINK, 3)
     for weights in (nodes, drop_small(nodes, 0.0)):
         assert_same(rank_by_levels(x, 0, 40, weights, LOGISTIC_LINK, 3, 4, True, shape)[:2], expected[:2])
 
@@ -131,7 +122,7 @@ def test_a_wide_node_is_done_in_chunks_of_instances():
     shape, thresholds = shape_of(x, 6, tree), tree.node_thresholds(np.full(3000, 0.3, dtype=np.float32))
     assert_thresholds_equal_the_twin(x, 60, nodes, LOGISTIC_LINK, thresholds, shape)
     ranked = rank_by_levels(x, 0, 60, nodes, LOGISTIC_LINK, 7, 2, True, shape)
-    assert_same(ranked[:2], twin_rankings(x, 60, nodes, LOGISTIC_LINK, 7)[:2])
+    assert_same(ranked[:2], twin_rankings(x, nodes, LOGISTIC_LINK, 7)[:2])
 
 
 @pytest.mark.parametrize("search", SEARCHES)

@@ -12,7 +12,14 @@ from xmlc.kernels.csr import kernel_csr, unit_rows
 from xmlc.kernels.float32 import fma, inverse_sqrt, sigmoid
 from xmlc.kernels.sibling_rows import padded_size
 from xmlc.models import PLT
-from xmlc.models.plt.solvers import dual_steps, logistic_derivatives, train_children_adagrad, train_children_dual
+from xmlc.models.plt.solvers import (
+    AdaGrad,
+    DualDescent,
+    dual_steps,
+    logistic_derivatives,
+    train_children_adagrad,
+    train_children_dual,
+)
 
 SIZES = [4, 8, 16, 48, 512]
 
@@ -160,7 +167,7 @@ def test_adagrad_trains_siblings_as_one_by_one(size):
     x, targets = kernel_csr(sparse.csr_array(X)), coordinate(size, 1.0, 60 * size)[1].reshape(60, size)
     rate, eps = np.float32(0.7), np.float32(0.01)
     state, bias = np.zeros(20 * 2 * size, dtype=np.float32), np.zeros(size, dtype=np.float32)
-    train_children_adagrad(*x, targets, state, bias, rate, eps, 1)
+    train_children_adagrad(AdaGrad(0.7, 0.01, 1), x, targets, state, bias)
     weights, squares = np.zeros((20, size), dtype=np.float32), np.zeros((20, size), dtype=np.float32)
     expected, bias_squares = np.zeros(size, dtype=np.float32), np.zeros(size, dtype=np.float32)
     adagrad_one_by_one(*x, targets, weights, squares, expected, bias_squares, rate, eps)
@@ -218,8 +225,8 @@ def test_siblings_do_not_change_one_another(multilabel, squared_hinge):
         weights, bias = np.zeros(30 * size, dtype=np.float32), np.zeros(size, dtype=np.float32)
         padded = np.zeros((150, size), dtype=np.uint8)
         padded[:, : columns.size] = targets[:, columns]
-        training = (columns.size, squared_hinge, 3.0, 0.02, 60, np.uint64(7))
-        train_children_dual(x.indptr, x.indices, x.data, padded, weights, bias, *training)
+        solver = DualDescent(3.0, 0.02, 60, squared_hinge, np.uint64(7))
+        train_children_dual(solver, x, padded, weights, bias, columns.size, solver.key)
         return np.vstack([weights.reshape(30, size), bias])[:, : columns.size]
 
     together = train(np.arange(75))

@@ -11,7 +11,7 @@ from xmlc.kernels.float32 import sigmoid
 from xmlc.models import PLT
 from xmlc.models.plt import training
 from xmlc.models.plt.solvers import Sgd
-from xmlc.models.plt.training import count_nonzeros, list_features, train_hashed
+from xmlc.models.plt.training import Reach, count_nonzeros, list_features, train_hashed
 from xmlc.models.plt.weights import node_key, slot_and_sign
 from xmlc.models.trees import random_complete_tree
 
@@ -68,8 +68,9 @@ def test_features_and_nonzeros_of_blocks(multilabel, n_features):
     blocks = np.array([3, 0, 1, 2])
     rows = [[x.indices[x.indptr[row] : x.indptr[row + 1]] for row in order[reaching[block]]] for block in blocks]
     expected = [np.unique(np.concatenate([*own, np.empty(0, np.uint32)])) for own in rows]
-    nonzeros = count_nonzeros(x.indptr, order, starts, positions)
-    distinct, features = list_features(x.indptr, x.indices, order, starts, positions, blocks, nonzeros, n_features)
+    reach = Reach(order, starts, positions)
+    nonzeros = count_nonzeros(x.indptr, reach)
+    distinct, features = list_features(x, reach, blocks, nonzeros, n_features)
     assert distinct.tolist() == [own.size for own in expected]
     assert nonzeros[blocks].tolist() == [sum(row.size for row in own) for own in rows]
     np.testing.assert_array_equal(features, np.concatenate(expected))

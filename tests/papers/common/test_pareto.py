@@ -14,9 +14,9 @@ from xmlc.papers.common.figures import COLOURS, pareto_front
 MODELS = {
     "plt": (0.6, 2),
     "plt-batch": (0.63, 4),
-    "napkinxc-br": (0.64, 40),
+    "napkinxc-plt-liblinear": (0.64, 40),
     "omikuji-parabel": (0.62, 9),
-    "vw-plt": (0.5, 1),
+    "omikuji-parabel-log": (0.5, 1),
 }
 
 

@@ -8,7 +8,6 @@ from report_cases import every_measure, every_method, inferred_from_estimates, r
 from xmlc.papers.common.rankings import MODEL_KEYS
 from xmlc.papers.latex import to_latex
 from xmlc.papers.printing import to_csv, to_markdown
-from xmlc.suites.planned import PEER_METHODS
 
 
 @pytest.fixture
@@ -31,20 +30,12 @@ def test_instance_f_puts_the_best_threshold_before_what_was_inferred(build):
     assert [text for text, _ in estimates.cells()[0]] == ["yeast", "PLT", "14", "0.0001", "9.50", "0.2500"]
 
 
-def test_instance_f_without_thresholds_and_of_several_models(build):
-    records = [inferred_from_estimates(), inferred_from_estimates(model="fastxml"), inferred_from_estimates("bibtex")]
-    table = build(records)
-    assert [panel.title for panel in table.panels[:2]] == ["PLT", "FastXML"]
-    assert table.frame["dataset"].tolist() == ["yeast", "yeast", "bibtex"]
-    assert len(table.panels[2].rows) == 3
-
-
 PEERS = yaml.safe_load("""
 models: {plt: {estimator: plt}}
 peers:
-  napkinxc-br: {estimator: napkinxc-br, without: {scene: too many labels}, untuned: everything but C}
+  napkinxc-plt-liblinear: {estimator: napkinxc-plt, without: {scene: too many labels}, untuned: everything but C}
   omikuji-parabel: {estimator: omikuji-parabel, ranks_only: scores of a hinge loss}
-  vw-plt: {estimator: vw-plt}
+  omikuji-parabel-log: {estimator: omikuji-parabel}
 """)["peers"]
 
 
@@ -68,15 +59,15 @@ def test_ranking_and_macro_f_stand_in_one_row(build_peers):
     records = [
         ranking(),
         *every_method(),
-        ranking(model="napkinxc-br", p1=0.6),
-        *every_method(model="napkinxc-br", f=0.5),
+        ranking(model="napkinxc-plt-liblinear", p1=0.6),
+        *every_method(model="napkinxc-plt-liblinear", f=0.5),
     ]
     table = build_peers(records)
     names = "p@1 p@3 p@5 fta sto ofo train_seconds predict_ms model_mb train_peak_mb predict_peak_mb"
     names += " train_threads predict_threads psp@1 psp@3 psp@5 note seeds"
     assert table.frame.columns.tolist() == ["dataset", "model", *names.split()]
     assert row(table, "yeast", "plt")[["p@1", "fta", "sto", "ofo"]].tolist() == pytest.approx([75, 40, 35, 42])
-    cells = printed(table)["yeast", "napkinXC BR"]
+    cells = printed(table)["yeast", "napkinXC PLT, liblinear"]
     assert cells["Train (s)"] == ("90", False)
     assert cells["Threads"] == ("2", False)
     assert cells["P@1 (%)"] == ("60.00", False)
@@ -88,34 +79,17 @@ def test_ranking_and_macro_f_stand_in_one_row(build_peers):
 
 def test_a_missing_program_is_a_row_with_the_reason(build_peers):
     records = [record for name in ("yeast", "scene") for record in (ranking(name), ranking(name, "omikuji-parabel"))]
-    table = build_peers([*records, ranking("yeast", "napkinxc-br")])
-    ours_and_theirs = ["plt", "napkinxc-br", "omikuji-parabel", "vw-plt"]
+    table = build_peers([*records, ranking("yeast", "napkinxc-plt-liblinear")])
+    ours_and_theirs = ["plt", "napkinxc-plt-liblinear", "omikuji-parabel", "omikuji-parabel-log"]
     assert table.frame["dataset"].tolist() == ["yeast"] * 4 + ["scene"] * 4
     assert table.frame["model"].tolist() == ours_and_theirs * 2
-    assert row(table, "scene", "napkinxc-br")["note"] == "too many labels"
-    assert row(table, "yeast", "vw-plt")["seeds"] == 0
-    assert {cell for heading, cell in printed(table)["scene", "napkinXC BR"].items() if "(" in heading} == {
+    assert row(table, "scene", "napkinxc-plt-liblinear")["note"] == "too many labels"
+    assert row(table, "yeast", "omikuji-parabel-log")["seeds"] == 0
+    assert {cell for heading, cell in printed(table)["scene", "napkinXC PLT, liblinear"].items() if "(" in heading} == {
         ("–", False)
     }
-    assert ("scene", "napkinXC BR") not in printed(table, panel=1)
+    assert ("scene", "napkinXC PLT, liblinear") not in printed(table, panel=1)
     for text in (to_csv(table), to_markdown(table), to_latex(table)):
         assert "too many labels" in text
         assert "nan" not in text.lower()
     assert row(table, "yeast", "plt")["train_threads"] == 2
-
-
-def test_seeds_and_methods_that_some_lack(build_peers):
-    records = [ranking(seed=seed) for seed in (0, 1)] + [ranking(model="omikuji-parabel", seed=seed) for seed in (0, 1)]
-    records += [record for seed, f in ((0, 0.4), (1, 0.42)) for record in every_method(seed=seed, f=f)]
-    table = build_peers(records)
-    assert row(table, "yeast", "plt")["fta"] == pytest.approx(41)
-    assert row(table, "yeast", "plt")["fta_std"] == pytest.approx(2**0.5)
-    assert printed(table)["yeast", "PLT"]["Macro-F, FTA (%)"][0] == "41.00 ± 1.41"
-    assert printed(table)["yeast", "omikuji Parabel"]["Macro-F, FTA (%)"] == ("–", False)
-
-
-def test_rankings_alone_make_a_table_without_columns_of_macro_f(build_peers):
-    table = build_peers([ranking(), ranking(model="late")], None)
-    assert not any("Macro-F" in heading for heading in table.panels[0].headings())
-    assert not {"note", *PEER_METHODS} & {*table.frame}
-    assert table.frame["model"].tolist() == ["plt", "late"]

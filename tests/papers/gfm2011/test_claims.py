@@ -1,8 +1,5 @@
 """Claims of gfm2011 on records made by hand: each holds on some and not on others."""
 
-import math
-from dataclasses import replace
-
 import pytest
 from record_cases import simulation
 from record_files import as_record
@@ -69,14 +66,6 @@ def test_the_worst_of_the_methods_for_f_against_the_best():
     assert decided(claims.no_clear_winner, inferred("br", gfm=65, meuf_cubic=65))[1] == "no data"
 
 
-def test_one_dataset_refutes_that_all_methods_gain():
-    f = {"h": 60, "gfm": 66}
-    records = [r for name in ("scene", "yeast", "enron") for r in inferred(name=name, **f)] + inferred(
-        "br", h=60, meuf_cubic=59
-    )
-    assert claims.inference_for_f_pays.outcome(records).verdict == "does not hold: 1 of 4 against"
-
-
 def test_variants_beside_what_they_simplify(tmp_path):
     def record(shift, error=0.001):
         (made,) = simulated(tmp_path, "independent", [0, 0])
@@ -124,12 +113,3 @@ def test_gfm_approaches_meuf_where_the_first_difference_is_larger_than_the_last(
     assert decided(claim, simulated(tmp_path, "independent", [0.125, 0.0])) == (12.5, "holds")
     assert decided(claim, simulated(tmp_path, "independent", [0.0, 0.125])) == (-12.5, "does not hold")
     assert decided(claim, simulated(tmp_path, "independent", [0.125, 0.0], error=0.0625))[1] == "cannot be told"
-
-
-def test_more_trials_are_behind_the_difference_than_behind_the_curves(tmp_path):
-    (record,) = simulated(tmp_path, "independent", [0.125, 0.25], error=0.03)
-    (few,), (many,) = (
-        claims.meuf_best_of_independent([replace(record, paired_trials=trials)]) for trials in (None, 2000)
-    )
-    assert (few.trials, many.trials) == (50, 2000)
-    assert few.error == pytest.approx(100 * 0.03 / math.sqrt(2))  # of the mean over two sizes

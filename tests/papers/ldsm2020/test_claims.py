@@ -170,15 +170,3 @@ def test_lemma_3_strictly_inside_its_condition():
     # Outside; where the denominator is 0; where J >= -lambda_1 says as much.
     for lambda_2 in (0.5, 2.5, 1, 2):
         assert decided(claim, objectives((-2, 0, 0), hyperparameters=inside | {"lambda_2": lambda_2}))[1] == "no data"
-
-
-def test_one_unit_refutes_a_lemma():
-    inside = {"lambda_1": 2, "lambda_2": 1.5}
-    fine, low = (objectives((lowest, 0, 0), hyperparameters=inside) for lowest in (-0.75, -2))
-    other = [replace(record, dataset=replace(record.dataset, name=name)) for name in ("a", "b") for record in fine]
-    outcome = claims.bound_of_the_purity.outcome([*other, *low])
-    assert outcome.verdict == "does not hold: 1 of 3 against"
-
-
-def test_other_forests_have_no_weights_for_lemma_3():
-    assert decided(claims.bound_of_the_purity, read(grown("fastxml")))[1] == "no data"

@@ -63,15 +63,6 @@ def test_single_trees_beside_ensembles(tmp_path):
     assert [text.get_text() for text in without_search.get_xticklabels()] == ["LdSM-1", "LdSM-3"]
 
 
-def test_the_overview_is_of_delicious_if_it_is_there(tmp_path):
-    binary = forest("delicious", "ldsm-mean", p1=0.2)
-    figure = draw(tmp_path, "1", forest(), forest("delicious"), binary, sweep("delicious"))
-    assert figure.get_suptitle() == "delicious"
-    assert curve(figure.axes[0], "P@1").get_ydata()[0] == pytest.approx(25)
-    assert [axes.get_title() for axes in figure.axes] == ["ldsm-mean, M = 2", "ldsm, M = 2", "", ""]
-    assert draw(tmp_path / "other", "1", forest()).get_suptitle() == "yeast"
-
-
 @pytest.mark.parametrize(("number", "trees"), [("3", 1), ("7", 2)])
 def test_objectives_level_by_level(tmp_path, number, trees):
     panels = draw(tmp_path, number, forest(), forest(model="ldsm-mean")).axes

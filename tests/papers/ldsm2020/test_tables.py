@@ -60,12 +60,6 @@ def test_all_methods_ours_first_then_quoted_then_other_datasets(build):
     assert [row[:3] for row in texts(printed)] == [["far", "LdSM", "90.64"], ["far", "LEML, quoted", "84.01"]]
 
 
-def test_bold_is_the_best_that_was_measured(build):
-    measured, _ = build("7", *records()).panels
-    bold = [text for line in measured.cells() for text, best in line if best]
-    assert bold == ["75.00", "25.00", "15.00"] * 2
-
-
 def test_table_1_has_trees_alone(build):
     table = build("1", *records())
     assert table.frame["model"].tolist() == ["ldsm", "fastxml"]
@@ -86,13 +80,6 @@ def test_the_two_tables_of_times_differ_where_the_paper_does(build):
     assert [(row[0], row[at]) for row in texts(every)] == [
         ("LdSM", "5.65"), ("SWNN", "–"), ("FastXML", "–"), ("SLEEC, quoted", "4.95"), ("CRAFTML, quoted", "8.6")
     ]  # fmt: skip
-
-
-def test_a_model_that_was_not_run_and_training_times(build):
-    measured, printed = build("6", ranking(model="swnn", seconds=3.0)).panels
-    assert [row[0] for row in texts(measured)] == ["SWNN", "LdSM, not run"]
-    assert texts(measured)[0][2] == "3"
-    assert texts(printed) == [["far", "Parabel, quoted", "1512"]]
 
 
 def test_depth_is_that_of_the_deepest_tree_beside_a_balanced_one(build):

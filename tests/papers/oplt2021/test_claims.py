@@ -1,7 +1,6 @@
 """Claims of oplt2021 on records made by hand: each holds on some and not on others."""
 
 import pytest
-from built_tables import build_from
 from record_cases import progressive
 from record_files import as_record
 from report_cases import ranking, sweep
@@ -153,16 +152,3 @@ def test_precision_of_the_less_deep_tree():
     assert decided(claims.balance_helps, swept((10, 45), (40, 41))) == (4, "holds", 1)
     assert decided(claims.balance_helps, swept((10, 45), (40, 46))) == (-1, "does not hold", 1)
     assert decided(claims.balance_helps, swept((10, 45), (10, 46)))[1] == "no data"  # neither is deeper
-
-
-def test_the_table_of_claims(tmp_path):
-    records = [*ranked(oplt_r_1_pass=58, oplt_b_1_pass=59, iplt_1_pass=60), progressive("wikipara-5")]
-    table = build_from(tmp_path, "claims", "oplt2021", records)
-    rows = table.frame.set_index("claim")
-    assert list(rows.index) == [claim.name for claim in claims.CLAIMS]
-    assert rows.loc["as-good-as-offline", ["effect", "verdict", "units", "seeds"]].tolist() == [
-        -1.5, "does not hold", 2, 3,
-    ]  # fmt: skip
-    assert rows.loc["greedy-over-random", "verdict"] == "no data"
-    assert rows.loc["trains-slower-than-offline", "cost_effect"] == 1
-    assert rows.loc["warm-start-helps", "verdict"] == "no data"

@@ -2,7 +2,7 @@
 
 import pytest
 from built_tables import build_from
-from report_cases import dataset, ranking, sweep_over
+from report_cases import dataset, ranking
 
 from xmlc.core.errors import XmlcError
 from xmlc.papers.printing import to_markdown
@@ -93,48 +93,3 @@ def test_accuracy_is_that_of_the_first_label_and_made_sets_are_named(build):
     assert "made by" not in to_markdown(build("3", run("cmt-1-pass", 0.5, name="aloi", labels=1)))
     with pytest.raises(XmlcError, match=r"yeast has 4\.24 labels per instance, expected 1"):
         build("3", run("oplt-b-1-pass", 0.6))
-
-
-def test_both_numbers_of_passes_side_by_side(build):
-    table = build("passes", run("oplt-b-1-pass", 0.6), run("oplt-b-3-passes", 0.7))
-    assert table.frame["model"].tolist() == ["oplt-b-1-pass", "oplt-b-3-passes"]
-    assert [row[1] for row in texts(table.panels[0])] == ["OPLT-B, 1 pass", "OPLT-B, 3 passes"]
-
-
-def test_records_without_cpu_times_leave_them_missing(build):
-    table = build("2", ranking(model="oplt-b-1-pass"))
-    assert table.frame["train_cpu_minutes"].isna().all()
-
-
-ALPHAS, SHARES = (0.125, 0.5, 0.875), (0.05, 0.125, 0.5)
-
-
-@pytest.fixture
-def build_appendices(tmp_path):
-    return lambda name, *records: build_from(tmp_path, name, "oplt2021", records)
-
-
-def test_alpha_is_averaged_over_seeds(build_appendices):
-    table = build_appendices(
-        "alpha", *(sweep_over("alpha", ALPHAS, seed=seed, p1=0.6 + 0.01 * seed) for seed in range(3))
-    )
-    assert table.frame["alpha"].tolist() == [0.125, 0.5, 0.875]
-    assert table.frame["p@1"].tolist() == pytest.approx([61, 63, 65])
-    assert table.frame["depth"].tolist() == [3, 5, 7]
-    assert table.frame["seeds"].tolist() == [3, 3, 3]
-    assert "Passes over the training set: 3." in table.notes
-    assert "2 threads" in " ".join(table.notes)
-
-
-def test_samples_stand_side_by_side_for_both_methods(build_appendices):
-    records = [
-        sweep_over(hyperparameter, SHARES, name, model)
-        for hyperparameter, model in (("warm_start", "oplt-w-3-passes"), ("max_samples", "iplt-3-passes"))
-        for name in ("yeast", "bibtex")
-    ]
-    frame = build_appendices("warm-start", *records).frame
-    rows = frame[["dataset", "sample", "model"]].to_numpy().tolist()
-    assert rows[:3] == [["yeast", 5, "oplt-w-3-passes"], ["yeast", 5, "iplt-3-passes"],
-                        ["yeast", 12.5, "oplt-w-3-passes"]]  # fmt: skip
-    assert [name for name, *_ in rows] == ["yeast"] * 6 + ["bibtex"] * 6
-    assert frame["p@1"].tolist()[:6] == pytest.approx([60, 60, 62, 62, 64, 64])

@@ -32,13 +32,6 @@ def test_lines_and_styles(tmp_path):
     assert len({style["color"] for style in STYLES.values()}) == len({s["marker"] for s in STYLES.values()}) == 3
 
 
-def test_the_chosen_point_is_marked_on_the_test_curve(tmp_path):
-    records = [thresholds(method="ofo", chosen=100), thresholds(method="fta", chosen=2)]
-    (axes,) = draw_figure("figure1", "demo", write(tmp_path, records)).axes
-    marks = [line for line in axes.get_lines() if line.get_label() == "_chosen"]
-    assert sorted((line.get_xdata()[0], line.get_ydata()[0]) for line in marks) == [(0.01, 40.0), (0.5, 40.0)]
-
-
 def test_seeds_are_averaged_and_each_choice_is_marked(tmp_path):
     records = [thresholds(seed=0, f=0.4, chosen=2), thresholds(seed=1, f=0.5, chosen=100)]
     (axes,) = draw_figure("1", "demo", write(tmp_path, records)).axes

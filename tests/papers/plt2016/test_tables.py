@@ -135,12 +135,6 @@ def test_table_4(build):
     assert printed[("FastXML", "scene"), "OFO (%)"] == "*53.00*"
 
 
-def test_table_4_without_fta_and_sto(build):
-    table = build("table4", [thresholds(method="ofo-ab")])
-    assert not {"fta", "sto"} & {*table.frame}
-    assert cells(table.panels[0])[("PLT", "yeast"), "STO (%)"] == "–"
-
-
 def test_the_oracle_wins_no_prize_and_ties_share_it(build):
     records = [ranking(p1=0.5), ranking(model="fastxml", p1=0.5), ranking(model="late", p1=0.4)]
     printed = cells(build("table1", [*records, ranking(model="oracle", p1=0.9)]).panels[1])
@@ -151,13 +145,6 @@ def test_the_oracle_wins_no_prize_and_ties_share_it(build):
 def test_equal_values_win_nothing(build):
     printed = cells(build("table1", [ranking(), ranking(model="fastxml")]).panels[1])
     assert not [text for text in printed.values() if text.startswith("*")]
-
-
-def test_seeds_show_their_spread(build):
-    table = build("table2", [thresholds(seed=seed, f=f) for seed, f in ((0, 0.40), (1, 0.42))])
-    assert table.frame["macro_f_std"].tolist() == pytest.approx([2**0.5])
-    assert cells(table.panels[0])[("yeast", "PLT"), "FTA"] == "41.00 ± 1.41"
-    assert any("Seeds: 0, 1" in note for note in table.notes)
 
 
 def test_what_is_not_published_leaves_no_trace(build):
@@ -271,13 +258,6 @@ def test_a_row_for_each_measure_and_its_own_in_brackets(build_measures):
     assert [line[2][0] for line in lines[:3]] == ["Macro-F", "Macro-F2", "Macro-Jaccard"]
 
 
-def test_only_measures_that_were_tuned_for_are_printed_and_all_are_in_the_csv(build_measures):
-    records = [record for record in every_measure() if record["method"] in ("for-instance-f", "for-micro-f")]
-    table = build_measures(records)
-    assert table.panels[0].headings()[3:] == ["Micro-F", "Instance-F", "pred./inst."]
-    assert set(TUNABLE_MEASURES) <= set(table.frame)
-
-
 def test_a_label_wise_row_has_its_measure_in_brackets(build_measures):
     records = [record for record in every_measure() if record["method"] == "for-micro-f"]
     table = build_measures([*records, *(record | {"method": "for-micro-f-labelwise"} for record in records)])
@@ -287,29 +267,8 @@ def test_a_label_wise_row_has_its_measure_in_brackets(build_measures):
     ]  # fmt: skip
 
 
-def test_methods_without_labels_are_rows_beside_the_measures(build_measures):
-    table = build_measures([*every_measure(), *without_labels()])
-    assert table.frame["tuned_for"].tolist()[-2:] == ["expected-f", "expected-f-full"]
-    assert [line[2][0] for line in table.panels[0].cells()[-2:]] == ["expected F (ours)", "expected F (ours), 100 %"]
-    assert [line[3][0] for line in table.panels[0].cells()[-2:]] == ["[45.00]", "[50.00]"]
-
-
 def test_each_model_has_its_panel_and_its_best(build_measures):
     table = build_measures(every_measure() + every_measure(model="fastxml", shift=-0.2) + every_measure(model="oracle"))
     assert [panel.title for panel in table.panels] == ["PLT", "FastXML", "oracle"]
     bold = [sum(is_bold for line in panel.cells() for _, is_bold in line) for panel in table.panels]
     assert bold == [9, 9, 0]
-
-
-def test_seeds_show_their_spread_within_the_brackets(build_measures):
-    table = build_measures(every_measure(seed=0) + every_measure(seed=1, shift=0.02))
-    assert table.panels[0].cells()[0][3] == ("[51.00 ± 1.41]", True)
-
-
-def test_records_without_the_newer_measures_leave_dashes_and_make_the_other_tables(tmp_path):
-    old = [thresholds(method="for-macro-f"), *every_method()]
-    table = build_from(tmp_path, "measures", "demo", old)
-    assert table.panels[0].cells()[0][3][0] == "[40.00]"
-    assert table.frame["micro_f2"].isna().all()
-    other = build_from(tmp_path, "table2", "demo", old)
-    assert other.frame["method"].tolist() == ["fta", "sto", "ofo", "fta-labelwise"]

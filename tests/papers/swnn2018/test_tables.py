@@ -1,7 +1,5 @@
 """Tables of swnn2018: statistics, hyperparameters and precision beside what the paper prints."""
 
-import re
-
 import numpy as np
 import pytest
 from built_tables import build_from
@@ -13,7 +11,7 @@ from xmlc.data.writer import save_repository
 from xmlc.kernels.csr import as_features, as_labels
 from xmlc.numbers.made_of import MadeOf
 from xmlc.papers.building import build_table
-from xmlc.papers.printing import to_csv, to_markdown
+from xmlc.papers.printing import to_csv
 from xmlc.records.statistics import Statistics, part_statistics
 
 PUBLISHED = (
@@ -74,19 +72,6 @@ def test_what_is_comparable_with_the_best_that_is_quoted_is_bold(build):
     assert not any(
         bold for line in build(made, published=PUBLISHED.splitlines()[0]).panels[0].cells() for _, bold in line
     )
-
-
-def test_without_published_values_and_without_a_search(build):
-    made = record(tuning=None)
-    for k in (1, 3, 5):
-        del made["metrics"][f"max_p@{k}"]  # a record of an earlier version
-    table = build(made, published=PUBLISHED.splitlines()[0] + "\n")
-    assert len(table.panels) == 3
-    assert cells(table.panels[0])["Maximum P@1 (%)"] == "–"
-    assert cells(table.panels[1])["Trials"] == cells(table.panels[1])["P@1, validation (%)"] == "–"
-    text = re.sub(r"\s+", " ", to_markdown(table))
-    assert "chosen without the test set" in text
-    assert "Bold" not in text
 
 
 # By instance: labels (of 7; the last three never occur) and features (of 6; the last occurs in the test set alone).

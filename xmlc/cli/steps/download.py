@@ -25,9 +25,8 @@ def command(dataset: str, out: Path, mirror: str | None, catalogue: Path | None)
     archive with them); the mirror, if one is given; the sources that the catalogue names.
 
     In both places lie the files that the catalogue names, or train.txt and test.txt in the repository's format; each
-    plain or compressed (.gz, .xz, .bz2). A dataset outside the catalogue needs no more than such a folder. An
-    interrupted download goes on where the server says that the file is still the same. Digests are recorded the first
-    time and checked from then on.
+    plain or compressed (.gz, .xz, .bz2). A dataset outside the catalogue needs no more than such a folder. Digests
+    are recorded the first time and checked from then on.
     """
     known = load_catalogue(catalogue)
     entry = catalogue_entry(dataset, known)

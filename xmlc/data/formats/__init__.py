@@ -17,7 +17,8 @@ from xmlc.data.formats.vw import looks_like_vw, read_vw
 from xmlc.data.matrices import first_columns
 
 WITHOUT_HEADER = ("svmlight", "libsvm", "vw", "coordinates")  # the largest ids of a file tell its numbers of columns
-FORMATS = ("repository", "repository-two-files", "npz", "arff", *WITHOUT_HEADER)
+IN_PAIRS = ("repository-two-files", "npz")  # features and labels apart
+FORMATS = ("repository", *IN_PAIRS, "arff", *WITHOUT_HEADER)
 
 
 def load(
@@ -83,27 +84,25 @@ def load(
         Features beyond ``n_features`` are dropped.
     """
     path, base = Path(path), 0 if zero_based else 1
+    second = None if labels is None else Path(labels)
     format = format or detect_format(path)
-    if labels is not None and format in ("repository", *WITHOUT_HEADER):
+    if format not in FORMATS or format == "coordinates":  # which has five files: `read_coordinates`
+        raise XmlcError(f"{path}: found format {format!r}, expected one of {', '.join(FORMATS[:-1])}")
+    if second is None and format in IN_PAIRS:
+        raise XmlcError(f"{path}: format {format} needs a second file that gives the labels; name it with labels=")
+    if second is not None and format not in (*IN_PAIRS, "arff"):
         raise XmlcError(f"{path}: format {format} has the labels in the same file; expected no second one, {labels}")
     if format == "repository":
         return read_repository(path, base)
-    if format in ("repository-two-files", "npz"):
-        if labels is None:
-            raise XmlcError(f"{path}: format {format} needs a second file that gives the labels; name it with labels=")
-        second = Path(labels)
+    if format == "arff":
+        return read_arff(path, second)
+    if second is not None:
         X, Y = read_npz(path, second) if format == "npz" else read_two_files(path, second, base)
         if X.shape[0] != Y.shape[0]:
             raise XmlcError(f"{path} has {X.shape[0]} instances, {second} has {Y.shape[0]}; they must belong together")
         return X, Y
-    if format == "arff":
-        return read_arff(path, None if labels is None else Path(labels))
-    if format == "coordinates":
-        raise XmlcError(f"{path}: format coordinates has five files; read_coordinates takes them")
-    if format not in FORMATS:
-        raise XmlcError(f"{path}: format {format!r} is unknown; expected one of {', '.join(FORMATS)}")
     if format == "vw":
-        X, Y = read_vw(path, zero_based, vocabulary, n_features, n_labels)
+        X, Y = read_vw(path, zero_based, vocabulary, n_labels)
     else:
         X, Y = read_rows(path, 1 if format == "libsvm" else base, base, n_features, n_labels)
     if n_features is not None:

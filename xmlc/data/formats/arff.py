@@ -16,7 +16,6 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.data.formats.lines import (
-    DECIMAL,
     LineError,
     MalformedLines,
     decimal,
@@ -30,7 +29,6 @@ from xmlc.data.formats.lines import (
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(\S.*)", re.IGNORECASE)
 CELL = re.compile(rf"((?:{QUOTED}|[^,'\"])*)(?:,|$)")
-WEIGHT = re.compile(rf",\s*\{{\s*{DECIMAL.pattern}\s*\}}$")  # of an instance
 MEKA = re.compile(r"(?i:@relation)\b.*[\s:'\"]-C\s+(-?\d+)")
 NUMERIC = ("numeric", "real", "integer")
 
@@ -50,7 +48,7 @@ def read_arff(path: Path, labels: Path | None = None) -> tuple[sparse.csr_array,
     Labels are numbered in the order of the attributes, features likewise. A nominal feature counts as its number if its
     values are numbers, as 0 or 1 if they are words of labels, else as their position; where a sparse row leaves an
     attribute out it has its first value, as the format defines. ``?`` is an error, because nothing says what to put
-    there. Weights of instances are left out. The format allows blank lines.
+    there. The format allows blank lines.
     """
     attributes, lines = _header(path, labels)
     is_label = np.array([attribute.is_label for attribute in attributes], dtype=bool)
@@ -62,7 +60,6 @@ def read_arff(path: Path, labels: Path | None = None) -> tuple[sparse.csr_array,
         text = line.strip()
         if not text or text.startswith("%"):
             continue
-        text = WEIGHT.sub("", text) if text.endswith("}") else text
         try:
             row = omitted | _sparse_row(text, attributes) if text[0] == "{" else _dense_row(text, attributes)
         except LineError as error:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.data.formats.lines import LARGEST, LineError, MalformedLines, decimal, most_columns, quoted, text_lines, whole
+from xmlc.data.formats.lines import LARGEST, LineError, MalformedLines, decimal, quoted, text_lines, whole
 
 
 def read_coordinates(files: Sequence[Path]) -> tuple[sparse.csr_array, sparse.csr_array]:
@@ -37,12 +37,13 @@ def read_coordinates(files: Sequence[Path]) -> tuple[sparse.csr_array, sparse.cs
         A line is no such number, files that belong together differ in length, or a feature is given twice.
     """
     rows, features, values, label_rows, labels = files
-    row_ids, label_row_ids = (_ids(path, LARGEST) for path in (rows, label_rows))
-    feature_ids, label_ids = (_ids(path, most_columns(path)) for path in (features, labels))
+    row_ids, feature_ids, label_row_ids, label_ids = map(_ids, (rows, features, label_rows, labels))
     numbers = np.asarray(_numbers(values, decimal), dtype=np.float32)
     _check_lengths({rows: row_ids, features: feature_ids, values: numbers})
     _check_lengths({label_rows: label_row_ids, labels: label_ids})
-    n_instances = max(_largest(rows, row_ids, label_row_ids), _largest(label_rows, label_row_ids, row_ids))
+    n_instances = int(max(row_ids.max(initial=0), label_row_ids.max(initial=0)))
+    if n_instances > (most := row_ids.size + label_row_ids.size):  # each would cost memory, though it have nothing
+        raise XmlcError(f"{rows}, {label_rows}: found instance {n_instances}, expected at most {most}, their lines")
     _check_once(features, row_ids, feature_ids)
     X = _matrix(numbers, row_ids, feature_ids, n_instances)
     X.eliminate_zeros()
@@ -50,11 +51,11 @@ def read_coordinates(files: Sequence[Path]) -> tuple[sparse.csr_array, sparse.cs
     return X, Y.astype(bool)
 
 
-def _ids(path: Path, largest: int) -> np.ndarray:
+def _ids(path: Path) -> np.ndarray:
     def read(text: str) -> int:
         value = whole(text)
-        if not 1 <= value <= largest:
-            raise LineError(quoted(text), f"a whole number of 1 .. {largest}")
+        if not 1 <= value <= LARGEST:
+            raise LineError(quoted(text), f"a whole number of 1 .. {LARGEST}")
         return value
 
     return np.asarray(_numbers(path, read), dtype=np.int32)
@@ -75,15 +76,6 @@ def _check_lengths(columns: dict[Path, np.ndarray]) -> None:
     if len({column.size for column in columns.values()}) > 1:
         lengths = ", ".join(f"{path} has {column.size} lines" for path, column in columns.items())
         raise XmlcError(f"{lengths}; expected as many in each; is a file cut off?")
-
-
-def _largest(path: Path, ids: np.ndarray, others: np.ndarray) -> int:
-    """Return the largest instance of a file, unless it is more than instances with nothing explain."""
-    largest, most = int(ids.max(initial=0)), ids.size + others.size
-    if largest > most:
-        line = int(ids.argmax()) + 1
-        raise XmlcError(f"{path}:{line}: found instance {largest}, expected at most {most}, the lines of both parts")
-    return largest
 
 
 def _check_once(path: Path, rows: np.ndarray, columns: np.ndarray) -> None:

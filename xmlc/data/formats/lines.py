@@ -1,16 +1,13 @@
 """Lines of plain or compressed text files: blocks of them, numbers in them, and malformed ones.
 
-Kernels look at eight bytes of a number together, in one 64-bit word, so that a number of any usual length costs the
-same few operations and no branch depends on its length (Lamport, "Multiple byte processing with full-word
-instructions", CACM 1975). A decimal number whose digits and power of ten are both exact in double precision is rounded
-once, by one operation (Clinger, "How to read floating point numbers accurately", PLDI 1990, the fast path). Harder
-numbers are left to the caller.
+A decimal number whose digits and power of ten are both exact in double precision is rounded once, by one operation
+(Clinger, "How to read floating point numbers accurately", PLDI 1990, the fast path). Harder numbers are left to the
+caller.
 """
 
 from __future__ import annotations
 
 import io
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,44 +17,26 @@ import numpy as np
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.data.archives import Unreadable, is_compressed, open_plain
+from xmlc.data.archives import open_plain, read_from
 
 BLOCK_BYTES = 1 << 22
-LONGEST_LINE = 1 << 28  # an instance with ten million features; anything longer is no text of lines
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LISTED = 20
 DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 TRUTHS = {"0": False, "1": True, "false": False, "true": True, "no": False, "yes": True}
 WHOLE = re.compile(r"\d{1,18}", re.ASCII)  # beyond that no id, and more than 64 bits
 LARGEST = int(np.iinfo(np.int32).max)
-FREE_COLUMNS = 1 << 26  # features or labels that any file may have, of hashed features, say, though it be short
-COLUMN_BYTES = 16  # what a column costs at least where it is counted and pointed to, without a single entry
-EXPANSION = 100  # text of multi-label data expands 3 to 20 times
 
 PLUS, MINUS, POINT, ZERO, NINE, UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
 EXACT_POWERS = np.array([float(10**k) for k in range(23)])  # exact in double precision
 EXACT_MANTISSA = np.uint64(1 << 53)
 LARGEST_FLOAT32 = 3.4028235677973366e38  # values from here on round to infinity
-ONES, TOPS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
-ZEROS, TO_TOP = ONES * np.uint64(ZERO), ONES * np.uint64(0x80 - 10)
-PLACES = np.uint64(0x0001020304050607)  # from byte 7 down: the number of bytes below
-POWERS = np.array([10**k for k in range(9)], dtype=np.uint64)
 
 
 def check_file(path: Path) -> None:
-    """Refuse a file that cannot be read.
-
-    Raises
-    ------
-    XmlcError
-        There is no such file, or it cannot be read.
-    """
+    """Raise `XmlcError` unless there is such a file."""
     if not path.is_file():
         raise XmlcError(f"{path}: " + ("found a folder, expected a file" if path.is_dir() else "no such file"))
-    try:
-        open(path, "rb").close()
-    except OSError as error:
-        raise XmlcError(f"{path}: cannot be read ({error.strerror})") from error
 
 
 def open_bytes(path: Path) -> BinaryIO:
@@ -72,31 +51,23 @@ def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
     Raises
     ------
     XmlcError
-        The file cannot be opened, is a web page or no text, a compressed file is damaged or ends too early, or a line
-        has no end.
+        There is no such file, it is no text, or a compressed file is damaged or ends too early.
     """
     rest: list[bytes] = []
     with open_bytes(path) as file:
-        first = _read(file, path, block_bytes).removeprefix(BYTE_ORDER_MARK)
-        if first[:512].lstrip().lower().startswith((b"<!doctype html", b"<html")):
-            raise XmlcError(f"{path}: found an HTML page, expected data; download the file anew")
+        first = read_from(file, path, block_bytes).removeprefix(BYTE_ORDER_MARK)
         if b"\0" in first:
             raise XmlcError(
                 f"{path}: found binary data, expected a text of lines; unpack an archive first, save UTF-16 as UTF-8, "
                 "and write matrices by scipy.sparse.save_npz"
             )
-        while block := first or _read(file, path, block_bytes):
+        while block := first or read_from(file, path, block_bytes):
             first = b""
             cut = block.rfind(b"\n") + 1
             if cut:
                 yield b"".join([*rest, block[:cut]])
                 rest = []
             rest.append(block[cut:])
-            if len(rest) * block_bytes > LONGEST_LINE:
-                raise XmlcError(
-                    f"{path}: found a line of more than {LONGEST_LINE >> 20} MB, expected a text of lines; "
-                    "is it the right file?"
-                )
     if last := b"".join(rest):
         yield last + b"\n"
 
@@ -104,7 +75,7 @@ def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
 def read_bytes(path: Path, most: int = -1) -> bytes:
     """Return the content of a small file, or its first bytes."""
     with open_bytes(path) as file:
-        return _read(file, path, most)
+        return read_from(file, path, most)
 
 
 def text_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -120,15 +91,6 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
 def first_line(path: Path) -> str:
     """Return the first line of a text file; empty for an empty file."""
     return next((line for _, line in text_lines(path)), "")
-
-
-def _read(file: BinaryIO, path: Path, size: int) -> bytes:
-    try:
-        return file.read(size)
-    except Unreadable as error:
-        raise XmlcError(f"{path}: {error}") from error
-    except OSError as error:
-        raise XmlcError(f"{path}: cannot be read ({error.strerror})") from error
 
 
 class LineError(ValueError):
@@ -152,7 +114,6 @@ class MalformedLines:
         self.path = path
         self.count = 0
         self.messages: list[str] = []
-        self.hint = ""
 
     def add(self, line: int, found: str, expected: str) -> None:
         """Note one malformed line by its number, from 1."""
@@ -166,7 +127,7 @@ class MalformedLines:
             more = self.count - len(self.messages)
             tail = f"\n... and {more} more malformed lines" if more else ""
             head = "1 malformed line" if self.count == 1 else f"{self.count} malformed lines"
-            raise XmlcError(f"{self.path}: {head}; nothing was read\n" + "\n".join(self.messages) + tail + self.hint)
+            raise XmlcError(f"{self.path}: {head}; nothing was read\n" + "\n".join(self.messages) + tail)
 
 
 def quoted(text: str) -> str:
@@ -210,96 +171,6 @@ def whole(text: str) -> int:
     return int(text)
 
 
-def most_columns(path: Path) -> int:
-    """Return how many features or labels are believed of a file; see `most_counts`."""
-    check_file(path)
-    return most_counts(path)[1]
-
-
-def most_counts(path: Path) -> tuple[int, int]:
-    """Return how many rows a readable file can hold, and how many features or labels are believed of it.
-
-    A row has a byte at least. Of columns a fair number may be empty, but arrays over them must fit the memory of this
-    machine.
-    """
-    size = path.stat().st_size * (EXPANSION if is_compressed(path) else 1)
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return min(LARGEST, size), min(LARGEST, max(FREE_COLUMNS, size), memory // COLUMN_BYTES)
-
-
-@njit(cache=True, nogil=True, inline="always")
-def eight_bytes(text, position):
-    """Return the eight bytes from a position on, the first one lowest; they must lie in the text."""
-    at = np.uint64(position)
-    return (
-        np.uint64(text[at])
-        | np.uint64(text[at + np.uint64(1)]) << np.uint64(8)
-        | np.uint64(text[at + np.uint64(2)]) << np.uint64(16)
-        | np.uint64(text[at + np.uint64(3)]) << np.uint64(24)
-        | np.uint64(text[at + np.uint64(4)]) << np.uint64(32)
-        | np.uint64(text[at + np.uint64(5)]) << np.uint64(40)
-        | np.uint64(text[at + np.uint64(6)]) << np.uint64(48)
-        | np.uint64(text[at + np.uint64(7)]) << np.uint64(56)
-    )
-
-
-@njit(cache=True, nogil=True, inline="always")
-def first_marked(marks):
-    """Return the place of the first byte whose top bit is set, where no other bits are; 8 if there is none."""
-    if marks == 0:
-        return np.int64(8)
-    lowest = marks & (~marks + np.uint64(1))
-    return np.int64(((lowest >> np.uint64(7)) * PLACES) >> np.uint64(56))
-
-
-@njit(cache=True, nogil=True, inline="always")
-def leading_digits(word):
-    """Return (value, number) of the digits that eight bytes begin with."""
-    digits = word ^ ZEROS
-    # A byte above 9 is marked; its carry reaches later bytes only, which do not count any more.
-    number = first_marked(((digits + TO_TOP) | digits) & TOPS)
-    if number == 0:
-        return np.uint64(0), number
-    digits <<= np.uint64(64 - 8 * number)  # zeros in front
-    digits = (digits * np.uint64(10) + (digits >> np.uint64(8))) & np.uint64(0x00FF00FF00FF00FF)
-    digits = (digits * np.uint64(100) + (digits >> np.uint64(16))) & np.uint64(0x0000FFFF0000FFFF)
-    digits = (digits * np.uint64(10000) + (digits >> np.uint64(32))) & np.uint64(0x00000000FFFFFFFF)
-    return digits, number
-
-
-@njit(cache=True, nogil=True)
-def parse_short_integer(text, position):
-    """Read an unsigned integer of at most 7 digits; return (value, next position), unchanged if it is not one."""
-    if position + 8 > text.size:
-        return np.int64(0), position
-    value, number = leading_digits(eight_bytes(text, position))
-    return np.int64(value), position + number if number < 8 else position
-
-
-@njit(cache=True, nogil=True)
-def parse_short_decimal(text, position):
-    """Read a decimal number of at most 7 digits and 7 decimals, without sign or exponent.
-
-    Returns
-    -------
-    value : float64
-        Correctly rounded.
-    next : int
-        Position behind the number; unchanged if it is not such a number.
-    """
-    whole, after = parse_short_integer(text, position)
-    if after == position or text[after] != POINT or after + 9 > text.size:
-        return 0.0, position
-    decimals, number = leading_digits(eight_bytes(text, after + 1))
-    if number == 8:
-        return 0.0, position
-    byte = text[after + 1 + number]
-    if byte == LOWER_E or byte == UPPER_E:
-        return 0.0, position
-    mantissa = np.float64(whole * np.int64(POWERS[number]) + np.int64(decimals))  # below 10^14: exact
-    return mantissa / EXACT_POWERS[number], after + 1 + number
-
-
 @njit(cache=True, nogil=True)
 def parse_integer(text, position, end):
     """Read an unsigned integer; return (value, next position), the position unchanged if there is no digit."""
@@ -329,26 +200,22 @@ def parse_decimal(text, position, end):
     if position < end and (text[position] == MINUS or text[position] == PLUS):
         position += 1
     mantissa, digits, exponent = np.uint64(0), 0, 0
+    step = 0  # of the exponent at each digit: -1 behind the point
     seen = False
-    while position < end and ZERO <= text[position] <= NINE:
-        if digits < 19:
-            mantissa = mantissa * np.uint64(10) + np.uint64(text[position] - ZERO)
-            digits += mantissa > 0
-        else:
-            digits, exponent = 20, exponent + 1
-        seen = True
-        position += 1
-    if position < end and text[position] == POINT:
-        position += 1
-        while position < end and ZERO <= text[position] <= NINE:
+    while position < end:
+        if ZERO <= text[position] <= NINE:
             if digits < 19:
                 mantissa = mantissa * np.uint64(10) + np.uint64(text[position] - ZERO)
                 digits += mantissa > 0
-                exponent -= 1
-            else:
-                digits = 20
+                exponent += step
+            else:  # more than 64 bits hold: the digit is cut off
+                digits, exponent = 20, exponent + step + 1
             seen = True
-            position += 1
+        elif text[position] == POINT and step == 0:
+            step = -1
+        else:
+            break
+        position += 1
     if not seen:
         return 0.0, start, True
     if position < end and (text[position] == UPPER_E or text[position] == LOWER_E):

@@ -1,7 +1,7 @@
 """Reading of the sparse row formats: the repository's, its two-file variant, SVMLight.
 
 A row is ``label,label feature:value feature:value ...``. The parser goes over the bytes once and writes 8 bytes per
-non-zero and 4 per label, the tidying pass reads and writes them once more; nothing is allocated for rows in order.
+non-zero and 4 per label; scipy sorts rows that are not in order.
 """
 
 from __future__ import annotations
@@ -19,64 +19,58 @@ from xmlc.data.formats.lines import (
     LARGEST,
     LARGEST_FLOAT32,
     LISTED,
-    ONES,
-    TOPS,
     LineError,
     MalformedLines,
     decimal,
-    eight_bytes,
-    first_marked,
     line_blocks,
-    most_columns,
-    most_counts,
     parse_decimal,
     parse_integer,
-    parse_short_decimal,
-    parse_short_integer,
     quoted,
 )
 from xmlc.data.matrices import resize
-from xmlc.kernels.arrays import copy_into, sort, stable_order
 
 NEWLINE, RETURN, SPACE, TAB, COMMA, COLON, HASH = 10, 13, 32, 9, 44, 58, 35
 
 # Error codes; `_expectation` has the messages.
 BLANK, BAD_LABEL, LABEL_RANGE, BAD_FEATURE, FEATURE_RANGE, NO_VALUE, BAD_VALUE, NOT_FINITE = 1, 2, 3, 4, 5, 6, 7, 8
-DUPLICATE = 9
-BLANKS = b" \t\r\n"
-FROM_ONE = (
-    "\nIds start from 0; where those of the labels start from 1, say `zero_based: false` in config/datasets.yaml "
-    "(`zero_based=False` in Python)"
-)
-# From this size on the C library gives freed memory back to the system; pages that are not touched cost nothing.
-CHUNK_BYTES = 1 << 25
 
 
 class RowFormat(NamedTuple):
-    """Differences between row formats; see `parse_rows`."""
+    """Differences between row formats."""
 
+    #: Whether rows may begin with labels.
     with_labels: bool = True
+    #: Whether an empty line is a row without entries.
     blank_is_row: bool = False
+    #: Whether ``#`` begins a comment; a line that is all comment is no row.
     comments: bool = False
+    #: First id of features and of labels: 0 or 1. Ids must be below these plus the numbers of columns.
     base: int = 0
     label_base: int = 0
     n_features: int = LARGEST
     n_labels: int = LARGEST
 
 
-class _BlockBuffers(NamedTuple):
-    """Arrays large enough for any block; kept from block to block."""
+class Buffers(NamedTuple):
+    """What the parser fills, large enough for a block; kept from block to block."""
 
+    #: Features and their values, uint32 and float32; where each row ends in both, int64.
     ids: np.ndarray
     values: np.ndarray
     row_ends: np.ndarray
+    #: Labels, uint32, and where each row ends, int64.
     labels: np.ndarray
     label_ends: np.ndarray
+    #: Number of each row's line, int64.
     row_lines: np.ndarray
+    #: Values that need more than one exact operation: place in ``values``, start and end in the text; int64 (h, 3).
     hard: np.ndarray
+    #: Malformed lines: line number, error code, position in the text (-1 for a blank line); int64 (e, 3). A line is
+    #: given up at its first error. Blank lines are malformed only if a row follows.
+    errors: np.ndarray
 
     @classmethod
-    def of(cls, size: int) -> _BlockBuffers:
+    def of(cls, size: int) -> Buffers:
         """Reserve for ``size`` bytes of text; memory is only touched as far as it is used."""
         pairs, labels, lines = size // 4 + 2, size // 2 + 2, size + 1  # "1:2 " and "1," are the shortest
         return cls(
@@ -87,52 +81,8 @@ class _BlockBuffers(NamedTuple):
             np.empty(lines, dtype=np.int64),
             np.empty(lines, dtype=np.int64),
             np.empty((pairs, 3), dtype=np.int64),
+            np.empty((LISTED, 3), dtype=np.int64),
         )
-
-
-class GrowingArray:
-    """Collects values in chunks and joins them once.
-
-    Parameters
-    ----------
-    dtype : type
-    chunk_bytes : int
-        Memory reserved at a time.
-    """
-
-    def __init__(self, dtype: type, chunk_bytes: int = CHUNK_BYTES):
-        self._dtype = np.dtype(dtype)
-        self._chunk_size = chunk_bytes // self._dtype.itemsize
-        self._chunks: list[np.ndarray] = []
-        self._used = self._chunk_size  # of the last chunk
-
-    @property
-    def size(self) -> int:
-        """Number of values so far."""
-        return (len(self._chunks) - 1) * self._chunk_size + self._used
-
-    def extend(self, values: np.ndarray) -> None:
-        """Add values, shape (k,); they are copied."""
-        done = 0
-        while done < values.size:
-            if self._used == self._chunk_size:
-                self._chunks.append(np.empty(self._chunk_size, dtype=self._dtype))
-                self._used = 0
-            step = min(values.size - done, self._chunk_size - self._used)
-            self._chunks[-1][self._used : self._used + step] = values[done : done + step]
-            self._used += step
-            done += step
-
-    def take(self) -> np.ndarray:
-        """Return everything as one array and give the chunks up one by one; the collection is empty afterwards."""
-        whole = np.empty(self.size, dtype=self._dtype)
-        end = whole.size
-        while self._chunks:
-            chunk = self._chunks.pop()
-            whole[end - self._used : end] = chunk[: self._used]
-            end -= self._used
-            self._used = self._chunk_size
-        return whole
 
 
 class _RowReader:
@@ -152,65 +102,79 @@ class _RowReader:
         self.layout, self.line, self.malformed, self.column = layout, first_line, MalformedLines(path), column
         self.n_rows = 0
         self._blank_line = -1
-        self._buffers = _BlockBuffers.of(0)
-        self._ids, self._values, self._lengths = (GrowingArray(dtype) for dtype in (np.uint32, np.float32, np.int32))
-        self._labels, self._label_counts = GrowingArray(np.uint32), GrowingArray(np.int32)
+        self._buffers = Buffers.of(0)
+        self._ids, self._values, self._lengths = ([np.empty(0, dtype)] for dtype in (np.uint32, np.float32, np.int64))
+        self._labels, self._label_counts = [np.empty(0, np.uint32)], [np.empty(0, np.int64)]
+        self._lines = [np.empty(0, np.int64)]
 
     def parse(self, text: bytes) -> None:
         """Parse one block of whole lines."""
         buffer = np.frombuffer(text, dtype=np.uint8)
         if self._buffers.row_ends.size <= buffer.size:
-            self._buffers = _BlockBuffers.of(buffer.size)
-        buffers, errors = self._buffers, np.empty((LISTED, 3), dtype=np.int64)
+            self._buffers = Buffers.of(buffer.size)
+        buffers = self._buffers
         n_rows, self.line, self._blank_line, n_hard, n_errors = parse_rows(
-            buffer, self.line, self._blank_line, *self.layout, *buffers, errors
+            buffer, self.line, self._blank_line, self.layout, buffers
         )
         row_ends, label_ends = buffers.row_ends[:n_rows], buffers.label_ends[:n_rows]
-        hard = self._read_hard(text, buffers.hard[:n_hard], row_ends)
-        duplicates = np.empty(n_rows, dtype=np.int64)
-        tidy_rows(buffers.ids, buffers.values, row_ends, buffers.labels, label_ends, duplicates)
-        self._note(text, errors[:n_errors], n_errors, hard, duplicates)
+        self._note(text, n_errors, self._read_hard(text, buffers.hard[:n_hard], row_ends))
         self.n_rows += n_rows
         if self.malformed.count == 0:  # otherwise nothing will be read, and the errors are all that is wanted
             n_ids, n_labels = (int(ends[-1]) if n_rows else 0 for ends in (row_ends, label_ends))
-            self._ids.extend(buffers.ids[:n_ids])
-            self._values.extend(buffers.values[:n_ids])
-            self._lengths.extend(np.diff(row_ends, prepend=0))
-            self._labels.extend(buffers.labels[:n_labels])
-            self._label_counts.extend(np.diff(label_ends, prepend=0))
+            self._ids.append(buffers.ids[:n_ids].copy())
+            self._values.append(buffers.values[:n_ids].copy())
+            self._lengths.append(np.diff(row_ends, prepend=0))
+            self._labels.append(buffers.labels[:n_labels].copy())
+            self._label_counts.append(np.diff(label_ends, prepend=0))
+            self._lines.append(buffers.row_lines[:n_rows].copy())
 
     def matrices(self) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Join the parsed blocks into (X, Y); it can be done once."""
-        X = _matrix(self._ids.take(), self._values.take(), self._lengths.take(), self.layout.n_features)
-        ones = np.ones(self._labels.size, dtype=bool)
-        return X, _matrix(self._labels.take(), ones, self._label_counts.take(), self.layout.n_labels)
+        """Join the parsed blocks into (X, Y), in canonical form and without zeros; it can be done once.
 
-    def _read_hard(self, text: bytes, hard: np.ndarray, row_ends: np.ndarray) -> dict[int, str]:
-        """Read the numbers that the kernel left; return rows whose value is infinite in single precision."""
-        infinite: dict[int, str] = {}
+        Raises
+        ------
+        XmlcError
+            There are malformed lines, or a row has a feature twice.
+        """
+        self.malformed.raise_any()
+        X = _matrix(_joined(self._ids), _joined(self._values), _joined(self._lengths), self.layout.n_features)
+        if not X.has_canonical_format:
+            X.sort_indices()
+            self._refuse_repeated(X)
+            X.has_canonical_format = True
+        X.eliminate_zeros()
+        labels = _joined(self._labels)
+        Y = _matrix(labels, np.ones(labels.size, dtype=bool), _joined(self._label_counts), self.layout.n_labels)
+        Y.sum_duplicates()
+        return X, Y
+
+    def _refuse_repeated(self, X: sparse.csr_array) -> None:
+        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        repeated = np.flatnonzero((np.diff(X.indices) == 0) & (np.diff(rows) == 0))
+        lines = _joined(self._lines)
+        found, firsts = np.unique(rows[repeated], return_index=True)
+        for row, feature in zip(found, X.indices[repeated[firsts]] + self.layout.base):
+            self.malformed.add(lines[row], f"{self.column} {feature} twice", f"each {self.column} once")
+        self.malformed.raise_any()
+
+    def _read_hard(self, text: bytes, hard: np.ndarray, row_ends: np.ndarray) -> dict[int, tuple[int, str]]:
+        """Read the numbers that the kernel left; return the lines of those that are infinite in single precision."""
+        infinite: dict[int, tuple[int, str]] = {}
         for place, start, end in hard.tolist():
             number = text[start:end].decode()
             try:
                 self._buffers.values[place] = decimal(number)
             except LineError:
-                infinite.setdefault(int(np.searchsorted(row_ends, place, side="right")), quoted(number))
+                row = np.searchsorted(row_ends, place, side="right")
+                infinite.setdefault(int(self._buffers.row_lines[row]), (NOT_FINITE, quoted(number)))
         return infinite
 
-    def _note(
-        self, text: bytes, errors: np.ndarray, n_errors: int, infinite: dict[int, str], duplicates: np.ndarray
-    ) -> None:
-        """Collect a block's malformed lines in their order, each once."""
-        found = {line: (code, quoted(_token(text, position))) for line, code, position in errors.tolist()}
-        lines = self._buffers.row_lines
-        found |= {int(lines[row]): (NOT_FINITE, number) for row, number in infinite.items()}
-        for row in np.flatnonzero(duplicates >= 0).tolist():
-            feature = duplicates[row] + self.layout.base
-            found.setdefault(int(lines[row]), (DUPLICATE, f"{self.column} {feature} twice"))
-        *_, base, label_base, n_features, n_labels = self.layout
+    def _note(self, text: bytes, n_errors: int, found: dict[int, tuple[int, str]]) -> None:
+        """Collect a block's malformed lines in their order."""
+        errors = self._buffers.errors[:n_errors]
+        found |= {line: (code, quoted(_token(text, position))) for line, code, position in errors.tolist()}
         for line, (code, token) in sorted(found.items()):
-            self.malformed.add(line, token, _expectation(code, base, label_base, n_features, n_labels, self.column))
-            if code == LABEL_RANGE and not label_base and token.strip("'").partition(",")[0] == str(n_labels):
-                self.malformed.hint = FROM_ONE
+            self.malformed.add(line, token, _expectation(code, self.layout, self.column))
         self.malformed.count += n_errors - len(errors)
 
 
@@ -227,20 +191,17 @@ def read_rows(
     The first feature has the id ``base``, the first label ``label_base``. Features may go beyond ``n_features``, labels
     may not go beyond ``n_labels``.
     """
-    most = most_columns(path)
-    layout = RowFormat(
-        comments=True,
-        base=base,
-        label_base=label_base,
-        n_features=max(most, n_features or 0),
-        n_labels=most if n_labels is None else n_labels,
-    )
+    layout = RowFormat(comments=True, base=base, label_base=label_base)
+    if n_labels is not None:
+        layout = layout._replace(n_labels=n_labels)
     reader = _RowReader(path, layout, first_line=1)
     for text in line_blocks(path):
         reader.parse(text)
-    reader.malformed.raise_any()
     X, Y = reader.matrices()
-    return _narrowed(X, None), _narrowed(Y, n_labels)
+    resize(X, X.shape[0], int(X.indices.max(initial=-1)) + 1)
+    if n_labels is None:
+        resize(Y, Y.shape[0], int(Y.indices.max(initial=-1)) + 1)
+    return X, Y
 
 
 def read_two_files(features: Path, labels: Path, base: int = 0) -> tuple[sparse.csr_array, sparse.csr_array]:
@@ -269,27 +230,15 @@ def _read_with_header(
     if len(columns) == 2:
         layout = layout._replace(n_labels=columns[1])
     reader = _RowReader(path, layout, first_line=2, column=names[1].removesuffix("s"))
-    for whole in chain([block], blocks):
-        # Where blank lines are rows, those behind the last row may be no more than the end of the file.
-        text, rest = _cut(whole, n_rows - reader.n_rows) if layout.blank_is_row else (whole, b"")
+    for text in chain([block], blocks):
         reader.parse(text)
-        if reader.n_rows > n_rows or rest.strip(BLANKS):
+        if reader.n_rows > n_rows:
             reader.malformed.add(n_rows + 2, f"instance {n_rows + 1}", f"{n_rows}, as line 1 says")
             break
     if reader.n_rows < n_rows:
         expected = f"{n_rows}, as line 1 says; is the file cut off?"
         reader.malformed.add(reader.line, f"the end of the file after {reader.n_rows} instances", expected)
-    reader.malformed.raise_any()
     return reader.matrices()
-
-
-def _cut(text: bytes, lines: int) -> tuple[bytes, bytes]:
-    """Split a block behind its first lines."""
-    if text.count(b"\n") <= lines:
-        return text, b""
-    ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == NEWLINE)
-    end = int(ends[lines - 1]) + 1 if lines else 0
-    return text[:end], text[end:]
 
 
 def _header(path: Path, line: bytes, names: tuple[str, ...]) -> tuple[int, ...]:
@@ -297,16 +246,11 @@ def _header(path: Path, line: bytes, names: tuple[str, ...]) -> tuple[int, ...]:
     good = len(parts) == len(names) and all(part.isdigit() and len(part) <= 18 for part in parts)
     if not good or any(int(part) > LARGEST for part in parts):
         shown = quoted(line[:99].decode("utf-8", errors="replace").rstrip("\r"))
-        raise XmlcError(f"{path}:1: found {shown}, expected a header: the numbers of {', '.join(names)}")
-    counts = tuple(int(part) for part in parts)
-    rows, columns = most_counts(path)
-    for name, count, most in zip(names, counts, (rows, columns, columns)):
-        if count > most:
-            raise XmlcError(
-                f"{path}:1: found {count} {name}, expected at most {most}, for what the file and this machine's memory "
-                "hold; is the file cut off, or the header wrong?"
-            )
-    return counts
+        raise XmlcError(
+            f"{path}:1: found {shown}, expected a header: the numbers of {', '.join(names)}; say it where it is in "
+            "another format: `format: svmlight`, for example, in config/datasets.yaml"
+        )
+    return tuple(int(part) for part in parts)
 
 
 def _token(text: bytes, position: int) -> str:
@@ -322,31 +266,28 @@ def _matrix(ids: np.ndarray, data: np.ndarray, lengths: np.ndarray, n_columns: i
     indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
     if ids.size <= LARGEST:
         indptr = indptr.astype(np.int32)  # scipy copies the indices where the two types differ
-    matrix = sparse.csr_array((data, ids.view(np.int32), indptr), shape=(lengths.size, n_columns))
-    matrix.has_sorted_indices = matrix.has_canonical_format = True
-    return matrix
+    return sparse.csr_array((data, ids.view(np.int32), indptr), shape=(lengths.size, n_columns))
 
 
-def _narrowed(matrix: sparse.csr_array, n_columns: int | None) -> sparse.csr_array:
-    """Without a given number of columns the largest id decides."""
-    if n_columns is None:
-        n_columns = int(matrix.indices.max()) + 1 if matrix.nnz else 0
-        resize(matrix, matrix.shape[0], n_columns)
-    return matrix
+def _joined(parts: list[np.ndarray]) -> np.ndarray:
+    """Join arrays, and give their memory back before the next ones are joined."""
+    whole = np.concatenate(parts)
+    parts.clear()
+    return whole
 
 
-def _expectation(code: int, base: int, label_base: int, n_features: int, n_labels: int, column: str = "feature") -> str:
+def _expectation(code: int, layout: RowFormat, column: str) -> str:
     """Return the text that the row parser expected at an error; ``column`` names the ids before colons."""
+    first, hint = layout.label_base, "" if layout.label_base else "; where they start from 1 say `zero_based: false`"
     return {
         BLANK: "an instance; a blank line would shift the rows (one without labels starts with a space)",
         BAD_LABEL: "labels as whole numbers separated by commas without blanks",
-        LABEL_RANGE: f"a label of {label_base} .. {label_base + n_labels - 1}",
+        LABEL_RANGE: f"a label of {first} .. {first + layout.n_labels - 1}{hint}",
         BAD_FEATURE: f"{column}:value with a whole number as {column}",
-        FEATURE_RANGE: f"a {column} of {base} .. {base + n_features - 1}",
+        FEATURE_RANGE: f"a {column} of {layout.base} .. {layout.base + layout.n_features - 1}",
         NO_VALUE: f"{column}:value; is the line cut off?",
         BAD_VALUE: "a finite decimal number as value",
         NOT_FINITE: "a value that fits single precision",
-        DUPLICATE: f"each {column} once",
     }[code]
 
 
@@ -357,17 +298,15 @@ def is_gap(byte):
 
 
 @njit(cache=True, nogil=True)
-def parse_labels(text, position, end, base, n_labels, labels, count):
+def parse_labels(text, position, end, layout, labels, count):
     """Read comma-separated labels; return (count, next position, error code)."""
     while True:
-        label, after = parse_short_integer(text, position)
-        if after == position:
-            label, after = parse_integer(text, position, end)
+        label, after = parse_integer(text, position, end)
         if after == position or (after < end and text[after] != COMMA and not is_gap(text[after])):
             return count, position, BAD_LABEL
-        if label < base or label - base >= n_labels:
+        if label < layout.label_base or label - layout.label_base >= layout.n_labels:
             return count, position, LABEL_RANGE
-        labels[count] = label - base
+        labels[count] = label - layout.label_base
         count += 1
         position = after
         if position == end or text[position] != COMMA:
@@ -386,27 +325,22 @@ def starts_with_labels(text, position, end):
 
 
 @njit(cache=True, nogil=True)
-def parse_features(text, position, end, base, n_features, ids, values, count, hard, n_hard):
+def parse_features(text, position, end, layout, ids, values, count, hard, n_hard):
     """Read pairs ``feature:value`` up to the end of a line; return (count, n_hard, next position, error code)."""
     while True:
         while position < end and is_gap(text[position]):
             position += 1
         if position == end:
             return count, n_hard, position, 0
-        feature, after = parse_short_integer(text, position)
-        if after == position:
-            feature, after = parse_integer(text, position, end)
+        feature, after = parse_integer(text, position, end)
         if after == position:
             return count, n_hard, position, BAD_FEATURE
         if after == end or text[after] != COLON:
             return count, n_hard, position, NO_VALUE if after == end or is_gap(text[after]) else BAD_FEATURE
-        if feature < base or feature - base >= n_features:
+        if feature < layout.base or feature - layout.base >= layout.n_features:
             return count, n_hard, position, FEATURE_RANGE
         start = after + 1
-        value, behind = parse_short_decimal(text, start)
-        exact = True
-        if behind == start:
-            value, behind, exact = parse_decimal(text, start, end)
+        value, behind, exact = parse_decimal(text, start, end)
         if behind == start:
             return count, n_hard, position, NO_VALUE if behind == end or is_gap(text[behind]) else BAD_VALUE
         if behind < end and not is_gap(text[behind]):
@@ -417,7 +351,7 @@ def parse_features(text, position, end, base, n_features, ids, values, count, ha
             hard[n_hard, 0], hard[n_hard, 1], hard[n_hard, 2] = count, start, behind
             n_hard += 1
             value = 1.0
-        ids[count], values[count] = feature - base, np.float32(value)
+        ids[count], values[count] = feature - layout.base, np.float32(value)
         count += 1
         position = behind
 
@@ -426,13 +360,6 @@ def parse_features(text, position, end, base, n_features, ids, values, count, ha
 def find_line(text, start, comments):
     """Return where a line ends: (position of its newline, end of its content)."""
     end = start
-    newlines = ONES * np.uint64(NEWLINE)
-    while end + 8 <= text.size:
-        others = eight_bytes(text, end) ^ newlines
-        place = first_marked((others - ONES) & ~others & TOPS)
-        end += place
-        if place < 8:
-            break
     while text[end] != NEWLINE:
         end += 1
     stop = end - 1 if end > start and text[end - 1] == RETURN else end
@@ -444,10 +371,15 @@ def find_line(text, start, comments):
 
 
 @njit(cache=True, nogil=True)
-def parse_rows(
-    text, first_line, blank_line, with_labels, blank_is_row, comments, base, label_base, n_features, n_labels,
-    ids, values, row_ends, labels, label_ends, row_lines, hard, errors,
-):  # fmt: skip
+def note(errors, n_errors, line, code, position):
+    """Write down a malformed line, if there is room; return their number."""
+    if n_errors < errors.shape[0]:
+        errors[n_errors, 0], errors[n_errors, 1], errors[n_errors, 2] = line, code, position
+    return n_errors + 1
+
+
+@njit(cache=True, nogil=True)
+def parse_rows(text, first_line, blank_line, layout, buffers):
     """Parse the complete lines of a block.
 
     Parameters
@@ -458,132 +390,43 @@ def parse_rows(
         Number of the block's first line in the file.
     blank_line : int
         Number of the first of the blank lines that end the file so far; -1 if there is none.
-    with_labels : bool
-        Whether rows may begin with labels.
-    blank_is_row : bool
-        Whether an empty line is a row without entries.
-    comments : bool
-        Whether ``#`` begins a comment; a line that is all comment is no row.
-    base, label_base : int
-        First id of features and of labels: 0 or 1.
-    n_features, n_labels : int
-        Ids must be below their base plus these.
-    ids, values, row_ends, labels, label_ends, row_lines : uint32, float32, int64, uint32, int64, int64
-        Filled; row_lines holds each row's line number. A malformed line leaves an empty row.
-    hard : int64 (h, 3)
-        Values that need more than one exact operation: place in ``values``, start and end in ``text``.
-    errors : int64 (e, 3)
-        Malformed lines: line number, error code, position in ``text`` (-1 for a blank line). A line is given up at
-        its first error. Blank lines are malformed only if a row follows.
+    layout : RowFormat
+    buffers : Buffers
+        Filled. A malformed line leaves an empty row.
 
     Returns
     -------
     n_rows, next_line, blank_line, n_hard, n_errors : int
         n_errors may exceed the room in ``errors``; n_hard never exceeds its own.
     """
+    ids, values, labels, hard = buffers.ids, buffers.values, buffers.labels, buffers.hard
     n_rows = n_hard = n_errors = position = np.int64(0)
     next_line = first_line
     count = label_count = np.int64(0)
     while position < text.size:
         line_start, line = position, next_line
-        end, stop = find_line(text, line_start, comments)
+        end, stop = find_line(text, line_start, layout.comments)
         position = end + 1
         next_line += 1
         if stop == line_start and text[stop] == HASH:
             continue
-        if stop == line_start and not blank_is_row:
+        if stop == line_start and not layout.blank_is_row:
             blank_line = line if blank_line < 0 else blank_line
             continue
         if blank_line >= 0:
-            if n_errors < errors.shape[0]:
-                errors[n_errors, 0], errors[n_errors, 1], errors[n_errors, 2] = blank_line, BLANK, -1
-            n_errors += 1
+            n_errors = note(buffers.errors, n_errors, blank_line, BLANK, -1)
             blank_line = -1
         at, code = line_start, 0
         row_start, label_start, hard_start = count, label_count, n_hard
-        if with_labels and stop > at and not is_gap(text[at]):
-            label_count, at, code = parse_labels(text, at, stop, label_base, n_labels, labels, label_count)
+        if layout.with_labels and stop > at and not is_gap(text[at]):
+            label_count, at, code = parse_labels(text, at, stop, layout, labels, label_count)
             if code != 0 and not starts_with_labels(text, line_start, stop):
                 label_count, at, code = label_start, line_start, 0
         if code == 0:
-            count, n_hard, at, code = parse_features(text, at, stop, base, n_features, ids, values, count, hard, n_hard)
+            count, n_hard, at, code = parse_features(text, at, stop, layout, ids, values, count, hard, n_hard)
         if code != 0:
-            if n_errors < errors.shape[0]:
-                errors[n_errors, 0], errors[n_errors, 1], errors[n_errors, 2] = line, code, at
-            n_errors += 1
+            n_errors = note(buffers.errors, n_errors, line, code, at)
             count, label_count, n_hard = row_start, label_start, hard_start
-        row_ends[n_rows], label_ends[n_rows], row_lines[n_rows] = count, label_count, line
+        buffers.row_ends[n_rows], buffers.label_ends[n_rows], buffers.row_lines[n_rows] = count, label_count, line
         n_rows += 1
     return n_rows, next_line, blank_line, n_hard, n_errors
-
-
-@njit(cache=True, nogil=True)
-def increases(ids, start, end):
-    """Tell whether each id is above the one before it."""
-    n_wrong = 0
-    for k in range(start + 1, end):
-        n_wrong += ids[k - 1] >= ids[k]
-    return n_wrong == 0
-
-
-@njit(cache=True, nogil=True)
-def sort_row(ids, values):
-    """Sort a row by its ids, in place; return the first id that it has twice, -1 if it has none."""
-    order = stable_order(ids)
-    copy_into(ids, ids[order])  # a fancy index makes a copy
-    copy_into(values, values[order])
-    for k in range(1, ids.size):
-        if ids[k - 1] == ids[k]:
-            return np.int64(ids[k])
-    return np.int64(-1)
-
-
-@njit(cache=True, nogil=True)
-def move_nonzeros(ids, values, start, end, write):
-    """Move the entries of a row that are not zero down to a place; return the place behind them."""
-    n_zeros = 0
-    for k in range(start, end):
-        n_zeros += values[k] == 0
-    if n_zeros == 0 and write == start:
-        return end
-    for k in range(start, end):
-        ids[write], values[write] = ids[k], values[k]
-        write += values[k] != 0
-    return write
-
-
-@njit(cache=True, nogil=True)
-def move_different(labels, start, end, write):
-    """Move the labels of a sorted row down to a place, each once; return the place behind them."""
-    if write == start and increases(labels, start, end):
-        return end
-    for k in range(start, end):
-        if k == start or labels[k] != labels[write - 1]:
-            labels[write] = labels[k]
-            write += 1
-    return write
-
-
-@njit(cache=True, nogil=True)
-def tidy_rows(ids, values, row_ends, labels, label_ends, duplicates):
-    """Sort each row, drop explicit zeros, merge repeated labels, and find repeated features; in place.
-
-    Parameters
-    ----------
-    ids, values, row_ends, labels, label_ends : uint32, float32, int64, uint32, int64
-        As `parse_rows` fills them.
-    duplicates : int64, shape (n_rows,)
-        Filled with the first feature that a row has twice; -1 if it has none.
-    """
-    write = label_write = start = label_start = np.int64(0)
-    for row in range(row_ends.size):
-        end, label_end = row_ends[row], label_ends[row]
-        duplicates[row] = -1
-        if not increases(ids, start, end):
-            duplicates[row] = sort_row(ids[start:end], values[start:end])
-        write = move_nonzeros(ids, values, start, end, write)
-        if not increases(labels, label_start, label_end):
-            sort(labels[label_start:label_end])
-        label_write = move_different(labels, label_start, label_end, label_write)
-        row_ends[row], label_ends[row] = write, label_write
-        start, label_start = end, label_end

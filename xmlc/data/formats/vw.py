@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from array import array
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.data.formats.lines import LARGEST, LineError, MalformedLines, decimal, most_columns, quoted, text_lines, whole
+from xmlc.data.formats.lines import DECIMAL, LARGEST, LineError, MalformedLines, decimal, quoted, text_lines
 
-ID = re.compile("0|[1-9][0-9]*")  # of a feature, as its name
+ID = re.compile("0|[1-9][0-9]{0,9}")  # of a feature, as its name
+# What stands before the first bar, labels as a group. A tag begins with ' or, behind labels, touches the bar.
+HEAD = re.compile(
+    rf"(?:(\d{{1,18}}(?:,\d{{1,18}})*)(?:[ \t]+{DECIMAL.pattern}){{0,2}}[ \t]+([^ \t:']+)?|[ \t]*)('[^ \t]*[ \t]*)?",
+    re.ASCII,
+)
 BLANK = "an instance; it would shift the rows (one without labels starts with |)"
 
 
@@ -21,7 +25,6 @@ def read_vw(
     path: Path,
     zero_based: bool = False,
     vocabulary: dict[str, int] | None = None,
-    n_features: int | None = None,
     n_labels: int | None = None,
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Read lines ``label[,label] [importance] ['tag]|namespace[:scale] feature[:value] ...``; see `load`.
@@ -38,7 +41,7 @@ def read_vw(
     known = {} if vocabulary is None else vocabulary
     malformed = MalformedLines(path)
     base = 0 if zero_based else 1
-    limit = base + (most_columns(path) if n_labels is None else n_labels)
+    limit = LARGEST if n_labels is None else base + n_labels
     ids, values, labels = array("i"), array("f"), array("i")
     indptr, label_indptr = array("q", [0]), array("q", [0])
     blank = 0  # number of the first of the blank lines that end the file so far
@@ -55,17 +58,18 @@ def read_vw(
             malformed.add(number, error.found, error.expected)
             continue
         if malformed.count == 0:
-            ids.extend(known.setdefault(name, len(known)) for name in pairs)
+            for key in pairs:
+                if key not in known:
+                    known[key] = _number(f"{path}:{number}", key, known) if vocabulary is None else len(known)
+            ids.extend(map(known.__getitem__, pairs))
             values.extend(pairs.values())
             labels.extend(sorted({label - base for label in found}))
         indptr.append(len(ids))
         label_indptr.append(len(labels))
     malformed.raise_any()
     n_labels = max(labels, default=-1) + 1 if n_labels is None else n_labels
-    X = _matrix(np.array(values, dtype=np.float32), ids, indptr, len(known))
+    X = _matrix(np.array(values, dtype=np.float32), ids, indptr, max(known.values(), default=-1) + 1)
     X.eliminate_zeros()
-    if vocabulary is None:
-        X = by_ids(path, X, known, n_features)
     return X, _matrix(np.ones(len(labels), dtype=bool), labels, label_indptr, n_labels)
 
 
@@ -73,43 +77,15 @@ class NoIds(XmlcError):
     """Names of features that tell no number."""
 
 
-def by_ids(
-    path: Path, X: sparse.csr_array, vocabulary: dict[str, int], n_features: int | None = None
-) -> sparse.csr_array:
-    """Return features in the columns that their names give, where all names are whole numbers in one namespace.
-
-    Parameters
-    ----------
-    path : Path
-        The file, whose size tells which numbers are believed.
-    X : csr_array
-        Features by the numbers of ``vocabulary``; what is returned shares memory with it.
-    vocabulary : dict
-        Names as `read_vw` writes them, those of later files behind.
-    n_features : int, optional
-        How many are believed in any case.
-
-    Raises
-    ------
-    NoIds
-        There are other names, two namespaces, or a number that is too large.
-    """
-    keys = [key.partition("|") for key in islice(vocabulary, X.shape[1])]
-    namespaces, names = {key[0] for key in keys}, [key[2] for key in keys]
-    other = next((name for name in names if not ID.fullmatch(name)), None)
-    if other is not None or len(namespaces) > 1:
-        found = f"a feature named {quoted(other)}" if other is not None else f"{len(namespaces)} namespaces"
+def _number(place: str, key: str, known: dict[str, int]) -> int:
+    """Return the number that a feature has for a name, in the namespace of those that are known."""
+    space, _, name = key.partition("|")
+    if not ID.fullmatch(name) or int(name) >= LARGEST or not next(iter(known), key).startswith(f"{space}|"):
         raise NoIds(
-            f"{path}: found {found}, expected whole numbers in one namespace, which are the features' numbers; number "
-            "other names by vocabulary=, with the same dictionary for training and test file"
+            f"{place}: found feature {quoted(key)}, expected whole numbers below 2^31 in one namespace, which are the "
+            "features' numbers; number other names by vocabulary=, with the same dictionary for training and test file"
         )
-    limit = max(most_columns(path), n_features or 0)
-    if (largest := max(map(int, names), default=-1)) >= limit:
-        raise NoIds(f"{path}: found feature {largest}, expected numbers of 0 .. {limit - 1}")
-    ids = np.array(names, dtype=np.int32)
-    numbered = sparse.csr_array((X.data, ids[X.indices], X.indptr), shape=(X.shape[0], largest + 1))
-    numbered.sort_indices()
-    return numbered
+    return int(name)
 
 
 def looks_like_vw(line: str) -> bool:
@@ -159,26 +135,13 @@ def _weighted(token: str) -> tuple[str, float]:
 
 def _labels(head: str, base: int, limit: int) -> list[int]:
     """Return the labels before the bar, leaving out importance, initial prediction and tag."""
-    tokens = _tokens(head)
-    touches = bool(tokens) and head[-1] not in " \t"
-    if touches and len(tokens) == 1 and not tokens[0].startswith("'"):
-        raise LineError(quoted(head + "|"), "a space before the bar; what touches it is a tag to Vowpal Wabbit")
-    if touches or (tokens and tokens[-1].startswith("'")):
-        tag = tokens.pop()
-        if ":" in tag and not tag.startswith("'"):  # more likely feature:value of a line that a bar got into
-            raise LineError(quoted(tag + "|"), "a tag without a colon, or one that begins with '")
-    if not tokens:
-        return []
-    if head[0] in " \t" or len(tokens) > 3:
-        raise LineError(quoted(head), "label[,label] [importance [initial]] ['tag] from the beginning of the line")
-    for number in tokens[1:]:
-        decimal(number)
-    try:
-        labels = [whole(label) for label in tokens[0].split(",")]
-    except LineError:
-        labels = [-1]
-    if min(labels) < base or max(labels) >= limit:
-        raise LineError(quoted(tokens[0]), f"labels as whole numbers of {base} .. {limit - 1}, separated by commas")
+    match = HEAD.fullmatch(head)
+    if match is None:
+        expected = "label[,label] [importance [initial]] ['tag] from the beginning of the line, a space before the bar"
+        raise LineError(quoted(head + "|"), expected)
+    labels = [int(label) for label in match[1].split(",")] if match[1] else []
+    if labels and (min(labels) < base or max(labels) >= limit):
+        raise LineError(quoted(match[1]), f"labels of {base} .. {limit - 1}")
     return labels
 
 

@@ -15,7 +15,7 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_pieces
-from xmlc.data.synthetic.labels import check_rows, popular_feature
+from xmlc.data.synthetic.labels import popular_feature
 from xmlc.kernels.angles import cos
 from xmlc.kernels.arrays import sort
 from xmlc.kernels.counter_random import random_permutation, random_unit, stream_key
@@ -55,15 +55,9 @@ class ObjectViews:
         Objects; there are 108 times as many rows.
     seed : int
         Not negative.
-
-    Raises
-    ------
-    XmlcError
-        A number is not positive.
     """
 
     def __init__(self, n_features: int, n_labels: int, seed: int = 0):
-        _check_positive(n_features=n_features, n_labels=n_labels)
         self.n_features, self.n_labels, self.seed = n_features, n_labels, seed
         self._pairs = random_permutation(VIEWS * n_labels, seed, Stream.FEW_SHOT_ORDER)
 
@@ -121,26 +115,13 @@ class ShortTexts:
         Words of a text; a word that occurs twice counts 2.
     seed : int
         Not negative.
-
-    Raises
-    ------
-    XmlcError
-        A number is not positive.
     """
 
     def __init__(self, n_features: int, n_labels: int, nonzeros: int = 70, seed: int = 0):
-        _check_positive(n_features=n_features, n_labels=n_labels, nonzeros=nonzeros)
         self.n_features, self.n_labels, self.nonzeros, self.seed = n_features, n_labels, nonzeros, seed
 
     def draw(self, start: int, end: int, n_jobs: int | None = None) -> tuple[sparse.csr_array, sparse.csr_array, None]:
-        """Draw rows ``start .. end - 1``; see `ObjectViews.draw`. Values of X are counts.
-
-        Raises
-        ------
-        XmlcError
-            There is no row from ``start`` to ``end``.
-        """
-        check_rows(start, end)
+        """Draw rows ``start .. end - 1``; see `ObjectViews.draw`. Values of X are counts."""
         common = (self.n_features, self.n_labels, self.nonzeros, TOPIC_WORDS, TOPIC_SHARE)
         blocks = row_blocks(end - start, ROWS_PER_BLOCK)
         pieces = [(self.seed, start + a, start + b, *common) for a, b in blocks]
@@ -156,11 +137,6 @@ def _one_label(classes: np.ndarray, n_labels: int) -> sparse.csr_array:
     return sparse.csr_array(
         (np.ones(classes.size, dtype=bool), classes.astype(np.int32), indptr), (classes.size, n_labels)
     )
-
-
-def _check_positive(**numbers: int) -> None:
-    if min(numbers.values()) < 1:
-        raise XmlcError(", ".join(f"{name}={value}" for name, value in numbers.items()) + ": all must be positive")
 
 
 @njit(cache=True, nogil=True)

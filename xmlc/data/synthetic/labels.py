@@ -110,7 +110,8 @@ class SyntheticModel:
         XmlcError
             There is no row from ``start`` to ``end``.
         """
-        check_rows(start, end)
+        if not 0 <= start < end:
+            raise XmlcError(f"rows {start} .. {end - 1}: expected at least one, counted from 0")
         common = (self.nonzeros, self.n_features, self._model, self.intercept, np.float32(POSTERIOR_FLOOR))
         pieces = [(self.seed, start + a, start + b, *common) for a, b in row_blocks(end - start, ROWS_PER_BLOCK)]
         costs = [piece[2] - piece[1] for piece in pieces]
@@ -348,9 +349,3 @@ def sample_scores(seed, n_rows, nonzeros, n_features, model):
         copy_into(collected[filled:], scores[:merged])
         filled += merged
     return collected[:filled].copy()
-
-
-def check_rows(start: int, end: int) -> None:
-    """Raise `XmlcError` unless there is a row from ``start`` to ``end``, counted from 0."""
-    if not 0 <= start < end:
-        raise XmlcError(f"rows {start} .. {end - 1}: expected at least one, counted from 0")

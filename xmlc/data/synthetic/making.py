@@ -12,7 +12,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, write_record
 from xmlc.core.parallel import row_blocks
 from xmlc.core.passport import step_costs
-from xmlc.data.catalogue import file_facts
+from xmlc.data.catalogue import Dataset, file_facts
 from xmlc.data.matrices import save_csr
 from xmlc.data.synthetic.few_shot import ObjectViews, ShortTexts
 from xmlc.data.synthetic.labels import SyntheticModel
@@ -84,7 +84,6 @@ def make_dataset(name: str, kind: str, given: Mapping[str, float], out: Path, n_
             if posteriors:
                 save_csr(folder, f"{part}.P", sparse.vstack(posteriors, format="csr"))
         files = file_facts(folder)
-        source = {"name": name, "origin": "synthetic", "kind": kind, "format": "repository", "zero_based": True}
-        source |= {"labels": None, "split_files": None, "train": ["train.txt"], "test": ["test.txt"]}
+        source = {"name": name, "origin": "synthetic", "kind": kind, **Dataset(name).layout}
         costs = step_costs("synth", n_jobs, name, written=folder)
         write_record(folder / "source.json", source | {"parameters": parameters, "files": files, "step": costs})

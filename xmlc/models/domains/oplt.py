@@ -5,7 +5,7 @@ from xmlc.kernels.domains import COMMON, MANY, PASSES, POSITIVE, POSITIVE_OR_NON
 DOMAINS = {
     **COMMON,
     "unit_norm": Flag(),
-    "policy": OneOf(("best_greedy", "random", "complete", "cpet", "one_vs_rest")),
+    "policy": OneOf(("best_greedy", "random")),
     "alpha": SHARE,
     "balance": OneOf(("ratio", "printed")),
     "growth": OneOf(("paper", "program")),

@@ -13,7 +13,7 @@ from xmlc.kernels.counter_random import random_bits, stream_key
 from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream
 from xmlc.models.averaged_forest import LEAF, forest_fields, joined_forest
-from xmlc.models.fastxml._logistic import fit_logistic
+from xmlc.models.fastxml._logistic import Columns, StoppingCriteria, fit_logistic
 from xmlc.models.fastxml._partition import partition_by_ndcg
 
 # A forest as flat arrays.
@@ -74,7 +74,7 @@ class BinaryForest(NamedTuple):
 
 
 def single_tree(tree: Sequence[Any]) -> BinaryForest:
-    """Make a forest of one tree of `grow_tree`."""
+    """Make a forest of one tree of `grow_binary_tree`."""
     children, features, weights, biases, labels, counts, sizes = tree
     codes = np.array(children, dtype=np.int32)
     return BinaryForest(
@@ -109,18 +109,18 @@ MOST_NONZEROS = np.iinfo(np.uint32).max  # of the instances of a node, which `ga
 
 
 class Workspace(NamedTuple):
-    """Memory that all nodes of a tree use one after the other; `gather_columns` explains its part."""
+    """Memory that all nodes of a tree use one after the other."""
 
-    order: np.ndarray
-    side: np.ndarray
-    margins: np.ndarray
-    label_counts: np.ndarray
-    feature_counts: np.ndarray
-    bounds: np.ndarray
-    features: np.ndarray
-    starts: np.ndarray
-    rows: np.ndarray
-    values: np.ndarray
+    order: np.ndarray  # uint32 (n,): the instances, those of a node side by side
+    side: np.ndarray  # int8 (n,): of a node's instances, 1 or -1
+    margins: np.ndarray  # float32 (n,): of a node's instances
+    label_counts: np.ndarray  # uint32 (m,), all zero between uses
+    feature_counts: np.ndarray  # uint32 (d,), all zero between uses
+    bounds: np.ndarray  # float32 (d, 2), all zero between uses
+    features: np.ndarray  # uint32 (d + 1,): the columns of a node, see `gather_columns`
+    starts: np.ndarray  # int64 (d + 2,)
+    rows: np.ndarray  # uint32 (nnz + n,)
+    values: np.ndarray  # float32 (nnz + n,)
 
 
 def new_workspace(n: int, m: int, d: int, nnz: int) -> Workspace:
@@ -139,8 +139,20 @@ def new_workspace(n: int, m: int, d: int, nnz: int) -> Workspace:
     )
 
 
+class TreeSettings(NamedTuple):
+    """What a tree is grown by."""
+
+    label_weights: np.ndarray  # float32 (m,): gain of each label in nDCG
+    ideal: np.ndarray  # int64: `ideal_table` or `dcg_table`
+    discounts: np.ndarray  # float64: `discount_table`
+    cost: float  # C; a positive instance costs C / share of the positive ones, a negative one likewise
+    max_leaf: int  # a node with at most so many instances becomes a leaf
+    labels_per_leaf: int  # at most so many labels are kept in a leaf, those with the largest weighted counts
+    stopping: StoppingCriteria
+
+
 @njit(cache=True, nogil=True)
-def grow_tree(x, y, work, label_weights, ideal, discounts, seed, tree, cost, max_leaf, labels_per_leaf, stopping):
+def grow_binary_tree(x, y, work, settings, seed, tree):
     """Grow a tree, nodes in preorder, the child on the positive side first.
 
     Parameters
@@ -149,19 +161,9 @@ def grow_tree(x, y, work, label_weights, ideal, discounts, seed, tree, cost, max
         Instances, n x d, and label sets, n x m.
     work : Workspace
         As `new_workspace` makes it.
-    label_weights : float32 (m,)
-        Gain of each label in nDCG.
-    ideal, discounts : int64, float64
-        Tables of `_partition`.
+    settings : TreeSettings
     seed, tree : int
         The random numbers of a node depend on the seed, the number of the tree and the node's place alone.
-    cost : float
-        C; a positive instance costs C / share of the positive ones, a negative one likewise.
-    max_leaf : int
-        A node with at most so many instances becomes a leaf.
-    labels_per_leaf : int
-        At most so many labels are kept in a leaf, those with the largest weighted counts.
-    stopping : StoppingCriteria
 
     Returns
     -------
@@ -177,22 +179,16 @@ def grow_tree(x, y, work, label_weights, ideal, discounts, seed, tree, cost, max
     n = x.indptr.size - 1
     key = stream_key(np.uint64(seed) ^ np.uint64(Stream.FASTXML_TREE.value), tree)
     children, biases, sizes = [np.int32(0)], [np.float32(0)], [np.uint32(0)]
-    features, weights, labels, counts = (
-        [work.features[:0]],
-        [work.margins[:0]],
-        [work.features[:0]],
-        [work.features[:0]],
-    )
+    none = work.features[:0]
+    features, weights, labels, counts = [none], [work.margins[:0]], [none], [none]
     todo = [(0, n, 0)]  # first and last place in the order, and where among the children the node is noted
     while len(todo) > 0:
         start, end, place = todo.pop()
         node = work.order[start:end]
         n_negative, own = 0, node[:0]
-        if node.size > max_leaf:
+        if node.size > settings.max_leaf:
             node_key = stream_key(key, len(biases) + len(sizes))
-            n_negative, own, own_weights, bias = split_node(
-                x, y, node, label_weights, ideal, discounts, node_key, cost, stopping, work
-            )
+            n_negative, own, own_weights, bias = split_node(x, y, node, settings, node_key, work)
         if 0 < n_negative < node.size:
             children[place] = len(biases) - 1
             todo.append((start, start + n_negative, len(children)))
@@ -203,7 +199,9 @@ def grow_tree(x, y, work, label_weights, ideal, discounts, seed, tree, cost, max
             weights.append(own_weights)
         else:
             children[place] = ~(len(sizes) - 1)
-            own_labels, own_counts = count_labels(y, node, label_weights, work.label_counts, labels_per_leaf)
+            own_labels, own_counts = labels_of_leaf(
+                y, node, settings.label_weights, work.label_counts, settings.labels_per_leaf
+            )
             sizes.append(np.uint32(node.size))
             labels.append(own_labels)
             counts.append(own_counts)
@@ -211,7 +209,7 @@ def grow_tree(x, y, work, label_weights, ideal, discounts, seed, tree, cost, max
 
 
 @njit(cache=True, nogil=True)
-def split_node(x, y, node, label_weights, ideal, discounts, key, cost, stopping, work):
+def split_node(x, y, node, settings, key, work):
     """Choose a node's sides by nDCG, separate them by a sparse linear classifier, and order the node by its answer.
 
     Returns
@@ -221,29 +219,26 @@ def split_node(x, y, node, label_weights, ideal, discounts, key, cost, stopping,
     features : uint32, weights : float32, bias : float32
         The classifier's weights that are not zero, features ascending.
     """
-    x, y, work, nothing = unowned(x), unowned(y), unowned(work), np.empty(0, dtype=np.uint32)
+    x, y, work, settings = unowned(x), unowned(y), unowned(work), unowned(settings)
     side, margins = work.side[: node.size], work.margins[: node.size]
     for i in range(node.size):
         side[i] = 1 if random_bits(key, i) & np.uint64(1) else -1
     starts, labels, found = number_labels(y, node, work.label_counts)
     own_weights = np.empty(found.size, dtype=np.float32)
     for number in range(found.size):
-        own_weights[number] = label_weights[found[number]]
-    partition_by_ndcg(starts, labels, own_weights, ideal, discounts, side)
+        own_weights[number] = settings.label_weights[found[number]]
+    partition_by_ndcg(starts, labels, own_weights, settings.ideal, settings.discounts, side)
     n_positive = 0
     for i in range(side.size):
         n_positive += side[i] > 0
     if n_positive == 0 or n_positive == node.size:
-        return 0, nothing, np.empty(0, dtype=np.float32), np.float32(0)
+        return 0, np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.float32), np.float32(0)
     share = n_positive / node.size
-    costs = np.float32(cost / share), np.float32(cost / (1.0 - share))
-    n_columns = gather_columns(
-        x.indptr, x.indices, x.data, node, side, costs, work.feature_counts, work.bounds,
-        work.features, work.starts, work.rows, work.values,
-    )  # fmt: skip
+    costs = np.float32(settings.cost / share), np.float32(settings.cost / (1.0 - share))
+    n_columns = gather_columns(x, node, side, costs, work)
     weights = np.empty(n_columns, dtype=np.float32)
-    columns = work.starts[: n_columns + 1], work.rows, work.values
-    fit_logistic(*columns, side, costs, stopping, ~key, weights, margins)
+    columns = Columns(work.starts[: n_columns + 1], work.rows, work.values)
+    fit_logistic(columns, side, costs, settings.stopping, ~key, weights, margins)
     keys, n_kept = np.empty(n_columns, dtype=np.uint64), 0
     for column in range(n_columns - 1):
         if weights[column] != 0:
@@ -275,7 +270,7 @@ def divide(node, margins):
 
 
 @njit(cache=True, nogil=True)
-def gather_columns(indptr, indices, data, node, side, costs, counts, bounds, features, starts, rows, values):
+def gather_columns(x, node, side, costs, work):
     r"""Transpose the instances of a node, keeping only the features whose weight can differ from zero.
 
     A weight stays zero as long as the loss's derivative by it does not exceed 1, the price of L1. Each instance adds at
@@ -284,18 +279,16 @@ def gather_columns(indptr, indices, data, node, side, costs, counts, bounds, fea
 
     Parameters
     ----------
-    indptr : int64 (n + 1,), indices : uint32, data : float32
-        All instances in CSR form.
+    x : KernelCSR
+        All instances.
     node : uint32 (k,)
         Instances of the node.
     side : int8 (k,)
         Their classes, 1 or -1.
     costs : (float32, float32)
         Weights of the loss of a positive and of a negative instance.
-    counts : uint32 (d,), bounds : float32 (d, 2)
-        Scratch, all zero before and after.
-    features : uint32 (d + 1,), starts : int64 (d + 2,), rows : uint32, values : float32
-        Room for the result.
+    work : Workspace
+        Its columns are written.
 
     Returns
     -------
@@ -308,7 +301,9 @@ def gather_columns(indptr, indices, data, node, side, costs, counts, bounds, fea
     -----
     Two passes over the non-zeros: 8 bytes read each, 12 bytes of scratch updated at random; then 8 bytes written.
     """
-    n_touched = count_features(indptr, indices, data, node, side, costs, counts, bounds, features)
+    counts, bounds, features, starts = work.feature_counts, work.bounds, work.features, work.starts
+    rows, values = work.rows, work.values
+    n_touched = bound_features(x, node, side, costs, counts, bounds, features)
     n_columns, end = 0, np.uint32(0)
     for i in range(n_touched):
         feature, is_useful = features[i], bounds[features[i], 0] > 1.0 or bounds[features[i], 1] > 1.0
@@ -324,7 +319,7 @@ def gather_columns(indptr, indices, data, node, side, costs, counts, bounds, fea
             n_columns += 1
     for feature in features[n_columns:n_touched]:
         counts[feature] = end
-    fill_columns(indptr, indices, data, node, counts, end, rows, values)
+    fill_columns(x, node, counts, end, rows, values)
     for feature in features[:n_touched]:
         counts[feature] = 0
     starts[n_columns] = end
@@ -337,9 +332,9 @@ def gather_columns(indptr, indices, data, node, side, costs, counts, bounds, fea
 
 
 @njit(cache=True, nogil=True)
-def count_features(indptr, indices, data, node, side, costs, counts, bounds, features):
+def bound_features(x, node, side, costs, counts, bounds, features):
     """Count each feature's instances, bound its derivative in both directions, and list the features."""
-    zero = np.float32(0)
+    indptr, indices, data, zero = x.indptr, x.indices, x.data, np.float32(0)
     n_touched = 0
     for i in range(node.size):
         start, end = indptr[node[i]], indptr[node[i] + 1]
@@ -357,11 +352,12 @@ def count_features(indptr, indices, data, node, side, costs, counts, bounds, fea
 
 
 @njit(cache=True, nogil=True)
-def fill_columns(indptr, indices, data, node, places, end, rows, values):
+def fill_columns(x, node, places, end, rows, values):
     """Write each non-zero into its feature's next place; ``end``, behind them, is for features without a column.
 
     What they have is written there, over and over: a branch would be foretold wrongly for many non-zeros.
     """
+    indptr, indices, data = x.indptr, x.indices, x.data
     for i in range(node.size):
         first, last = indptr[node[i]], indptr[node[i] + 1]
         ids, own = borrowed(indices, first, last), borrowed(data, first, last)
@@ -440,7 +436,7 @@ def distinct_labels(y, node, counts):
 
 
 @njit(cache=True, nogil=True)
-def count_labels(y, node, label_weights, counts, max_labels):
+def labels_of_leaf(y, node, label_weights, counts, max_labels):
     """Count the labels of a leaf and keep those with the largest weighted counts, ties to the smaller label.
 
     Parameters as for `number_labels`; ``label_weights`` is float32 (m,).

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import borrowed
+from xmlc.kernels.arrays import borrowed, unowned
 from xmlc.kernels.counter_random import shuffle, stream_key
 from xmlc.kernels.float32 import exp_of_negative, log1p_of_share
 from xmlc.kernels.sums import sparse_dot, sparse_dots, total
@@ -34,18 +34,45 @@ class StoppingCriteria(NamedTuple):
     line_search_steps: int = 20
 
 
+class Columns(NamedTuple):
+    """Instances column by column; a constant feature is a column like the others."""
+
+    starts: np.ndarray  # int64 (p + 1,)
+    rows: np.ndarray  # uint32
+    values: np.ndarray  # float32
+
+
+class Sides(NamedTuple):
+    """The n instances of a node: their classes, and what changes as weights do."""
+
+    side: np.ndarray  # int8 (n,): 1 or -1
+    costs: tuple[float, float]  # float32: weights of the loss of a positive and of a negative instance
+    margins: np.ndarray  # float32 (n,), as all below: w.x_i
+    gradient: np.ndarray  # first derivative of the loss by the margin
+    curvature: np.ndarray  # second derivative
+    along: np.ndarray  # what the step adds to the margins, or to the first derivatives
+    terms: np.ndarray  # room for the losses
+
+
+class Coordinates(NamedTuple):
+    """The p weights, and what a Newton step knows of them."""
+
+    weights: np.ndarray  # float32 (p,), as all but the last
+    slope: np.ndarray  # first derivative of the loss
+    bend: np.ndarray  # second derivative
+    step: np.ndarray
+    active: np.ndarray  # uint32 (p,): those to work on come first
+
+
 @njit(cache=True, nogil=True)
-def fit_logistic(starts, rows, values, side, costs, stopping, key, weights, margins):
+def fit_logistic(columns, side, costs, stopping, key, weights, margins):
     """Minimise sum_j |w_j| + sum_i cost_i log(1 + exp(-side_i w.x_i)) from w = 0.
 
     Parameters
     ----------
-    starts : int64 (p + 1,), rows : uint32, values : float32
-        Instances column by column; a constant feature is a column like the others.
-    side : int8 (n,)
-        Classes, 1 or -1.
-    costs : (float32, float32)
-        Weights of the loss of a positive and of a negative instance.
+    columns : Columns
+    side, costs
+        See `Sides`.
     stopping : StoppingCriteria
     key : uint64
         Stream of random numbers for the order of the coordinates.
@@ -61,48 +88,40 @@ def fit_logistic(starts, rows, values, side, costs, stopping, key, weights, marg
     for each non-zero of the column and, if the weight moves, reads 16 and writes 4; what is indexed by instance stays
     in the cache.
     """
-    by_row = np.empty((4, side.size), dtype=np.float32)
-    gradient, curvature, along, terms = by_row[0], by_row[1], by_row[2], by_row[3]
-    by_column = np.zeros((3, weights.size), dtype=np.float32)
-    slope, bend, step = by_column[0], by_column[1], by_column[2]
-    active = np.empty(weights.size, dtype=np.uint32)
+    by_row, by_column = np.zeros((4, side.size), dtype=np.float32), np.zeros((3, weights.size), dtype=np.float32)
     weights[:] = 0
     margins[:] = 0
-    along[:] = 0
-    loss = logistic_loss(margins, along, np.float32(0), side, costs, terms)
+    sides = Sides(side, costs, margins, by_row[0], by_row[1], by_row[2], by_row[3])
+    active = np.empty(weights.size, dtype=np.uint32)
+    coordinates = Coordinates(weights, by_column[0], by_column[1], by_column[2], active)
+    loss = logistic_loss(sides, np.float32(0))
     largest, initial, precision = np.float32(0), np.float32(0), np.float32(1)
     for newton in range(stopping.newton_steps):
-        logistic_derivatives(margins, side, costs, gradient, curvature)
+        logistic_derivatives(sides)
         shrinkage = largest / np.float32(side.size)
-        n_active, violation, largest = column_derivatives(
-            starts, rows, values, gradient, curvature, weights, shrinkage, slope, bend, active
-        )
+        n_active, violation, largest = column_derivatives(columns, sides, coordinates, shrinkage)
         if newton == 0:
             initial = violation
         if violation <= stopping.tolerance * initial:
             break
-        working = active[:n_active]
-        passes = descend(
-            starts, rows, values, curvature, slope, bend, weights, working, precision * initial, stopping.passes,
-            stream_key(key, newton), step, along,
-        )  # fmt: skip
+        working, step_key = active[:n_active], stream_key(key, newton)
+        passes = descend(columns, sides, coordinates, working, precision * initial, stopping.passes, step_key)
         if passes == 1:
             precision *= np.float32(0.25)
-        new_loss = line_search(
-            starts, rows, values, side, costs, slope, working, step, stopping.line_search_steps, loss,
-            weights, margins, along, terms,
-        )  # fmt: skip
+        new_loss = line_search(columns, sides, coordinates, working, stopping.line_search_steps, loss)
         if new_loss < 0:
             break
         loss = new_loss
 
 
 @njit(cache=True, nogil=True)
-def logistic_loss(margins, along, size, side, costs, terms):
+def logistic_loss(sides, size):
     """Return sum_i cost_i log(1 + exp(-side_i (margin_i + size * along_i))), summed in float64.
 
-    The terms come first, by vector instructions, in ``terms``, float32 (n,), and are added up in a fixed order.
+    The terms come first, by vector instructions, and are added up in a fixed order.
     """
+    sides = unowned(sides)
+    side, costs, margins, along, terms = sides.side, sides.costs, sides.margins, sides.along, sides.terms
     for i in range(side.size):
         score = margins[i] + size * along[i]
         positive = side[i] > 0
@@ -112,8 +131,10 @@ def logistic_loss(margins, along, size, side, costs, terms):
 
 
 @njit(cache=True, nogil=True)
-def logistic_derivatives(margins, side, costs, gradient, curvature):
+def logistic_derivatives(sides):
     """Write each instance's first and second derivative of the loss by its margin."""
+    sides = unowned(sides)
+    side, costs, margins, gradient, curvature = sides.side, sides.costs, sides.margins, sides.gradient, sides.curvature
     one = np.float32(1)
     for i in range(side.size):
         e = exp_of_negative(-abs(margins[i]))
@@ -127,7 +148,7 @@ def logistic_derivatives(margins, side, costs, gradient, curvature):
 
 
 @njit(cache=True, nogil=True)
-def column_derivatives(starts, rows, values, gradient, curvature, weights, shrinkage, slope, bend, active):
+def column_derivatives(columns, sides, coordinates, shrinkage):
     """Write each weight's first and second derivative of the loss and list those to work on.
 
     Returns
@@ -137,11 +158,13 @@ def column_derivatives(starts, rows, values, gradient, curvature, weights, shrin
     violation, largest : float
         Sum and maximum of the violations of the optimality conditions.
     """
+    (starts, rows, values), sides = unowned(columns), unowned(sides)
+    weights, slope, bend, _, active = unowned(coordinates)
     one, zero = np.float32(1), np.float32(0)
     n_active, violations, largest = 0, zero, zero
     for j in range(weights.size):
         ids, own = borrowed(rows, starts[j], starts[j + 1]), borrowed(values, starts[j], starts[j + 1])
-        first, second = sparse_dots(ids, own, gradient, curvature)
+        first, second = sparse_dots(ids, own, sides.gradient, sides.curvature)
         slope[j] = first
         bend[j] = second + np.float32(CURVATURE_SHIFT)
         if weights[j] == 0 and abs(first) < one - shrinkage:
@@ -166,13 +189,15 @@ def violation_of(derivative, weight):
 
 
 @njit(cache=True, nogil=True)
-def descend(starts, rows, values, curvature, slope, bend, weights, active, precision, max_passes, key, step, along):
+def descend(columns, sides, coordinates, active, precision, max_passes, key):
     """Minimise the second-order model by coordinate descent; return how many passes it took.
 
-    Writes ``step``, and uses ``along`` for the change of each instance's derivative. A pass leaves out the weights that
+    Writes the step, and uses ``along`` for the change of each instance's derivative. A pass leaves out the weights that
     are zero and well inside their interval; when the others have settled, all are looked at again.
     """
-    one = np.float32(1)
+    (starts, rows, values), sides = unowned(columns), unowned(sides)
+    along, curvature, one = sides.along, sides.curvature, np.float32(1)
+    weights, slope, bend, step, _ = unowned(coordinates)
     for j in active:
         step[j] = 0
     along[:] = 0
@@ -226,10 +251,11 @@ def coordinate_move(derivative, second, weight):
 
 
 @njit(cache=True, nogil=True)
-def line_search(
-    starts, rows, values, side, costs, slope, active, step, max_steps, loss, weights, margins, along, terms
-):
+def line_search(columns, sides, coordinates, active, max_steps, loss):
     """Find a step size that decreases the objective enough, take it and return the new loss; -1 if there is none."""
+    (starts, rows, values), sides = unowned(columns), unowned(sides)
+    margins, along = sides.margins, sides.along
+    weights, slope, _, step, _ = unowned(coordinates)
     along[:] = 0
     predicted = 0.0
     for j in active:
@@ -240,7 +266,7 @@ def line_search(
                 along[ids[i]] += step[j] * own[i]
     size = np.float32(1)
     for _ in range(max_steps):
-        new_loss = logistic_loss(margins, along, size, side, costs, terms)
+        new_loss = logistic_loss(sides, size)
         change = new_loss - loss
         for j in active:
             change += abs(weights[j] + size * step[j]) - abs(weights[j])

@@ -10,7 +10,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
 from xmlc.kernels.arrays import borrowed, copy_into
 from xmlc.kernels.csr import KernelCSR, kernel_csr
-from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters, hyperparameters
+from xmlc.kernels.estimator import InvalidParameterError, hyperparameters
 from xmlc.kernels.sums import sparse_dot
 from xmlc.metrics.ranking import propensities
 from xmlc.models._averages import Reached
@@ -20,7 +20,8 @@ from xmlc.models.fastxml._grow import (
     FOREST_FIELDS,
     MOST_NONZEROS,
     BinaryForest,
-    grow_tree,
+    TreeSettings,
+    grow_binary_tree,
     leaf_depths,
     new_workspace,
     single_tree,
@@ -121,18 +122,22 @@ class FastXML(AveragedForest):
         self._set_label_weights(Y)
         x, y = self._kernel_form(X), kernel_csr(Y)
         ideal = ideal_table if self.objective == "ndcg" else dcg_table
-        tables = ideal(int(np.diff(y.indptr).max(initial=0)) + 1), discount_table(self.n_labels_)
-        seed, sizes = int(self.random_state), (COST, int(self.max_leaf), int(self.labels_per_leaf), StoppingCriteria())
+        settings = TreeSettings(
+            label_weights=self.label_weights_,
+            ideal=ideal(int(np.diff(y.indptr).max(initial=0)) + 1),
+            discounts=discount_table(self.n_labels_),
+            cost=COST,
+            max_leaf=int(self.max_leaf),
+            labels_per_leaf=int(self.labels_per_leaf),
+            stopping=StoppingCriteria(),
+        )
 
         def grow(tree: int) -> BinaryForest:
             work = new_workspace(X.shape[0], self.n_labels_, X.shape[1], x.indices.size)
-            return single_tree(grow_tree(x, y, work, self.label_weights_, *tables, seed, tree, *sizes))
+            return single_tree(grow_binary_tree(x, y, work, settings, int(self.random_state), tree))
 
-        return BinaryForest.joined(
-            run_pieces(
-                grow, [(tree,) for tree in range(self.n_trees)], self.n_jobs, title="growing trees", unit="trees"
-            )
-        )
+        trees = [(tree,) for tree in range(self.n_trees)]
+        return BinaryForest.joined(run_pieces(grow, trees, self.n_jobs, title="growing trees", unit="trees"))
 
     @property
     def _forest_weight(self) -> float:
@@ -161,7 +166,7 @@ class FastXML(AveragedForest):
             (x, first, last, int(root), forest, self.n_features_in_, leaves[tree])
             for tree, root in enumerate(forest.roots)
         ]
-        run_pieces(find_leaves, descents, n_jobs, title=title, unit="trees")
+        run_pieces(find_leaf, descents, n_jobs, title=title, unit="trees")
         starts = np.arange(n + 1) + n * np.arange(forest.roots.size)[:, None]  # one leaf of each tree
         return Reached(starts, leaves.ravel()), opened[leaves].sum(axis=0)
 
@@ -176,9 +181,6 @@ class FastXML(AveragedForest):
                     f"up to {self.label_weights_.max():g}; expected at most {LARGEST_GAIN:g} in all: lower them"
                 )
 
-    def _check_hyperparameters(self) -> None:
-        check_hyperparameters(self)
-
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         arrays, meta = super()._state()
         return arrays | {"label_weights": self.label_weights_}, meta
@@ -188,11 +190,11 @@ class FastXML(AveragedForest):
         self.label_weights_ = arrays["label_weights"]
 
 
-# Find the leaves that instances reach: kernel.
+# Find the leaf that each instance reaches: kernel.
 
 
 @njit(cache=True, nogil=True)
-def find_leaves(x, first, last, root, forest, n_features, leaves):
+def find_leaf(x, first, last, root, forest, n_features, leaves):
     """Send a block of instances down one tree.
 
     Parameters

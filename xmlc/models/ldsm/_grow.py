@@ -107,7 +107,7 @@ def tree_depths(forest: MultiwayForest) -> np.ndarray:
     return np.array([forest.levels[first:last].max(initial=0) for first, last in bounds], dtype=np.int64)
 
 
-def grow_tree(
+def grow_multiway_tree(
     x: KernelCSR,
     y: KernelCSR,
     d: int,
@@ -157,7 +157,7 @@ def grow_tree(
             continue
         node_key = np.uint64(stream_key(np.uint64(key), np.int64(-negative)))
         # TrainRegressors (Algorithm 2) and CreateChildren (Algorithm 4)
-        sent, priorities, *regressors = split_node(x, y, node, d, data, settings, node_key, *scratch)
+        sent, priorities, *regressors = make_children(x, y, node, d, data, settings, node_key, *scratch)
         if not priorities.size:
             continue
         inner.append(-negative)
@@ -190,7 +190,7 @@ def _as_forest(
     codes[inner], codes[leaves] = np.arange(n_inner), ~np.arange(leaves.size)
     features = [own[0] for own in learned]
     sizes = np.array([members[leaf].size for leaf in leaves], dtype=np.uint32)
-    histograms = [count_labels(y, members[leaf], label_counts) for leaf in leaves]
+    histograms = [label_histogram(y, members[leaf], label_counts) for leaf in leaves]
     return MultiwayForest(
         inner_starts=np.array([0, n_inner]),
         tree_leaves=np.array([0, leaves.size]),
@@ -209,7 +209,7 @@ def _as_forest(
 
 
 @njit(cache=True, nogil=True)
-def split_node(x, y, node, d, data, settings, key, scratch, dense, label_counts):
+def make_children(x, y, node, d, data, settings, key, scratch, dense, label_counts):
     """Train the regressors of a node (Algorithm 2) and send its instances to its children (Algorithm 4).
 
     Returns
@@ -292,7 +292,7 @@ def priority_of(y, node, label_counts):
 
 
 @njit(cache=True, nogil=True)
-def count_labels(y, node, label_counts):
+def label_histogram(y, node, label_counts):
     """Return the labels of a node and how many of its instances carry each, uint32, in the order they appear."""
     n_found, indptr, indices = 0, y.indptr, y.indices
     for i in node:
@@ -348,8 +348,7 @@ class NodeData(NamedTuple):
     labels: np.ndarray
 
 
-@njit(cache=True, nogil=True)
-def new_node_data(n, d, m, n_values, n_labels):
+def new_node_data(n: int, d: int, m: int, n_values: int, n_labels: int) -> NodeData:
     """Return a `NodeData` for n instances with ``n_values`` values and ``n_labels`` labels in all.
 
     It takes 8 ``n_values`` + 4 ``n_labels`` + 16 n + 16 d + 8 m bytes.
@@ -482,25 +481,6 @@ SENT = np.float32(0.5)  # an instance goes in each direction whose margin reache
 
 
 @njit(cache=True, nogil=True)
-def lay_out(features, weights, dense):
-    """Write the weights of a node's features, float32 (p, M), into ``dense``, float32 (d * M,)."""
-    arity = weights.shape[1]
-    for k in range(features.size):
-        place = np.int64(features[k]) * arity
-        for j in range(arity):
-            dense[place + j] = weights[k, j]
-
-
-@njit(cache=True, nogil=True)
-def clear(features, arity, dense):
-    """Zero the entries written by `lay_out`."""
-    for feature in features:
-        place = np.int64(feature) * arity
-        for j in range(arity):
-            dense[place + j] = 0
-
-
-@njit(cache=True, nogil=True)
 def directions_of(ids, values, dense, biases, margins):
     """Return the directions of an instance, a bit each; ``margins``, float32 (M,), is overwritten by w_j . x.
 
@@ -537,14 +517,18 @@ def route(x, instances, features, weights, biases, dense, chosen):
     chosen : uint8 (n,)
         Overwritten by the directions, a bit each.
     """
-    margins = np.empty(biases.size, dtype=np.float32)
-    lay_out(features, weights, dense)
+    arity, margins = biases.size, np.empty(biases.size, dtype=np.float32)
+    for k in range(features.size):
+        for j in range(arity):
+            dense[np.int64(features[k]) * arity + j] = weights[k, j]
     indptr, indices, data = x.indptr, x.indices, x.data
     for i in range(instances.size):
         start, end = indptr[instances[i]], indptr[instances[i] + 1]
         ids, values = borrowed(indices, start, end), borrowed(data, start, end)
         chosen[i] = directions_of(ids, values, dense, biases, margins)
-    clear(features, biases.size, dense)
+    for feature in features:
+        for j in range(arity):
+            dense[np.int64(feature) * arity + j] = 0
 
 
 @njit(cache=True, nogil=True)

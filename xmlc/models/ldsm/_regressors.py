@@ -35,14 +35,6 @@ class NodeSettings(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def gather_sums(labels, sums, own):
-    """Copy S_j^i of an instance's labels side by side: from (pairs, m, 2) into a row of ``own`` for each direction."""
-    for pair in range(sums.shape[0]):
-        for k in range(labels.size):
-            own[2 * pair, k], own[2 * pair + 1, k] = sums[pair, labels[k], 0], sums[pair, labels[k], 1]
-
-
-@njit(cache=True, nogil=True)
 def start_slots(slots, arity, n_all, key):
     """Draw the weights uniform in -1/n_all .. 1/n_all, 0 if ``n_all`` is 0, and set the squares to their start.
 
@@ -88,13 +80,21 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
     arity, n_pairs, size = settings.arity, slots.shape[0], slots.shape[1] * SLOT
     sums = np.zeros((n_pairs, n_labels, 2), dtype=np.float32)
     totals, costs = np.zeros(arity, dtype=np.float64), np.empty(1 << arity, dtype=np.float64)
-    gathered = np.empty((2 * n_pairs, longest(data.label_starts, n)), dtype=np.float32)
-    estimates, flat, flat_sums = np.empty(2 * n_pairs, dtype=np.float32), slots.reshape(-1), sums.reshape(-1)
+    estimates, flat, zero, one = (
+        np.empty(2 * n_pairs, dtype=np.float32),
+        slots.reshape(-1),
+        np.float32(0),
+        np.float32(1),
+    )
     starts, all_ids, all_values = data.starts, data.ids, data.values
-    label_starts, label_ids, lengths = data.label_starts, data.label_ids, squared_lengths(data.starts, data.values, n)
+    label_starts, label_ids, lengths = data.label_starts, data.label_ids, np.empty(n, dtype=np.float32)
     adaptive, random_ties, learning_rate = settings.adaptive, settings.random_ties, settings.learning_rate
     lambda_1, lambda_2 = settings.lambda_1, settings.lambda_2
     rate, norm, n_seen, step = np.float32(learning_rate), 0.0, 0, 0
+    zero, one = np.float32(0), np.float32(1)
+    for i in range(n):
+        values = borrowed(all_values, starts[i], starts[i + 1])
+        lengths[i] = dot(values, values)
     for epoch in range(settings.epochs):
         for i in range(n):
             labels = borrowed(label_ids, label_starts[i], label_starts[i + 1])
@@ -105,11 +105,9 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
                 scores = pair_margins(ids, values, borrowed(flat, pair * size, (pair + 1) * size))
                 estimates[2 * pair], estimates[2 * pair + 1] = sigmoid(scores[0]), sigmoid(scores[1])
             if arity == 2:
-                both = borrowed(flat_sums, 0, flat_sums.size)
-                chosen = best_of_two(labels, both, totals, n_seen, lambda_1, lambda_2, random_ties, key, step)
+                chosen = best_of_two(labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, key, step)
             else:
-                gather_sums(labels, sums, gathered)
-                direction_costs(gathered, labels.size, totals, n_seen, lambda_1, lambda_2, costs)
+                direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs)
                 chosen = best_directions(costs, random_ties, key, step)
             if adaptive:
                 norm += lengths[i]
@@ -118,50 +116,18 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
                 own = borrowed(flat, pair * size, (pair + 1) * size)
                 first = estimates[2 * pair] - np.float32((chosen >> 2 * pair) & 1)
                 second = estimates[2 * pair + 1] - np.float32((chosen >> (2 * pair + 1)) & 1)
-                margins = train_pair(ids, values, own, first, second, rate, adaptive)
-                spread(borrowed(flat_sums, 2 * n_labels * pair, 2 * n_labels * (pair + 1)), labels, margins)
-                for side in range(min(2, arity - 2 * pair)):
-                    totals[2 * pair + side] += np.float64(margins[side]) * labels.size
+                if adaptive:
+                    margins = adaptive_step(ids, values, own, first, second, rate)
+                else:
+                    margins = plain_step(ids, values, own, first, second, rate)
+                first, second = min(max(margins[0], zero), one), min(max(margins[1], zero), one)
+                for label in labels:
+                    sums[pair, label, 0] += first
+                    sums[pair, label, 1] += second
+                totals[2 * pair] += np.float64(first) * labels.size
+                if 2 * pair + 1 < arity:
+                    totals[2 * pair + 1] += np.float64(second) * labels.size
         objectives[epoch] = objective(sums, totals, max(1, n_seen), lambda_1, lambda_2)
-
-
-@njit(cache=True, nogil=True)
-def train_pair(ids, values, slots, first, second, rate, adaptive):
-    """Take a step of two regressors with the slopes ``first`` and ``second``; return their margins, clamped."""
-    if adaptive:
-        margins = adaptive_step(ids, values, slots, first, second, rate)
-    else:
-        margins = plain_step(ids, values, slots, first, second, rate)
-    zero, one = np.float32(0), np.float32(1)
-    return min(max(margins[0], zero), one), min(max(margins[1], zero), one)
-
-
-@njit(cache=True, nogil=True)
-def spread(sums, labels, margins):
-    """Add two predictions to S_j^i of the instance's labels, which stand side by side in ``sums``."""
-    for k in range(labels.size):
-        place = 2 * np.int64(labels[k])
-        sums[place] += margins[0]
-        sums[place + 1] += margins[1]
-
-
-@njit(cache=True, nogil=True)
-def squared_lengths(starts, values, n):
-    """Return the squared length of each of n instances, float32 (n,)."""
-    lengths = np.empty(n, dtype=np.float32)
-    for i in range(n):
-        own = borrowed(values, starts[i], starts[i + 1])
-        lengths[i] = dot(own, own)
-    return lengths
-
-
-@njit(cache=True, nogil=True)
-def longest(starts, n):
-    """Return the size of the longest of n rows."""
-    most = 0
-    for i in range(n):
-        most = max(most, starts[i + 1] - starts[i])
-    return most
 
 
 # Choose the directions of one instance: kernels (ldsm2020, Section 2 and Algorithm 3).
@@ -177,8 +143,8 @@ def longest(starts, n):
 
 
 @njit(cache=True, nogil=True)
-def integrity_gains(first, second):
-    """Return sum_i |D_i + 1| - |D_i| and sum_i |D_i - 1| - |D_i| with D = first - second, both float32 (L,).
+def integrity_gains(labels, sums, j, other):
+    """Return sum_i |D_i + 1| - |D_i| and sum_i |D_i - 1| - |D_i| over some labels, with D = S_j - S_other.
 
     Notes
     -----
@@ -186,8 +152,8 @@ def integrity_gains(first, second):
     sums grow with the number of instances seen. 8 bytes read per label, from the cache.
     """
     one, up, down = np.float32(1), np.float32(0), np.float32(0)
-    for k in range(first.size):
-        difference = first[k] - second[k]
+    for label in labels:
+        difference = sums[j >> 1, label, j & 1] - sums[other >> 1, label, other & 1]
         size = abs(difference)
         up += abs(difference + one) - size
         down += abs(difference - one) - size
@@ -195,15 +161,15 @@ def integrity_gains(first, second):
 
 
 @njit(cache=True, nogil=True)
-def direction_costs(own, n_labels, totals, n_seen, lambda_1, lambda_2, costs):
+def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
     """Evaluate C J, up to a common constant, for each of the 2**M - 1 sets of directions.
 
     Parameters
     ----------
-    own : float32 (M, at least L)
-        S_j^i of the instance's labels.
-    n_labels : int
-        L.
+    labels : uint32 (L,)
+        The instance's labels.
+    sums : float32 (pairs, n_labels, 2)
+        S_j^i, two directions side by side.
     totals : float64 (M,)
         S_j.
     n_seen : float
@@ -219,8 +185,7 @@ def direction_costs(own, n_labels, totals, n_seen, lambda_1, lambda_2, costs):
     each state, in one pass over the labels, and then added up for each s: M (M - 1) (L + 2**(M - 1)) steps, where
     working out J for each s would take 2**M M (M - 1) L.
     """
-    arity = totals.size
-    penalty = -n_seen
+    arity, n_labels, penalty = totals.size, labels.size, -n_seen
     for j in range(arity):
         penalty += totals[j]
     for s in range(costs.size):
@@ -231,8 +196,7 @@ def direction_costs(own, n_labels, totals, n_seen, lambda_1, lambda_2, costs):
     for j in range(arity):
         for other in range(j + 1, arity):
             gap = totals[j] - totals[other]
-            first, second = j * own.shape[1], other * own.shape[1]
-            up, down = integrity_gains(borrowed(own, first, first + n_labels), borrowed(own, second, second + n_labels))
+            up, down = integrity_gains(labels, sums, j, other)
             only_first = abs(gap + n_labels) - lambda_1 * up
             only_second = abs(gap - n_labels) - lambda_1 * down
             for s in range(costs.size):
@@ -272,21 +236,17 @@ def best_of_two(labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, k
 
     Parameters
     ----------
-    labels : uint32 (L,)
-        The instance's labels.
-    sums : float32 (2 * n_labels,)
-        S_1^i and S_2^i of each label, side by side.
-    totals, n_seen, lambda_1, lambda_2, random_ties, key, counter
+    labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, key, counter
         As for both.
 
     Notes
     -----
-    Three costs need no array and no loop, and the labels' sums are read where they are. Where an instance has as many
-    labels as features, its training takes a third less time than with the general form. Which cost is the least can
+    Three costs need no array and no loop. Where an instance has as many labels as features, its training takes a third
+    less time than with the general form. Which cost is the least can
     hardly be foretold, so that the only branch is the one for ties.
     """
     n, gap = labels.size, totals[0] - totals[1]
-    up, down = gains_of_labels(labels, sums)
+    up, down = integrity_gains(labels, sums, 0, 1)
     penalty = totals[0] - n_seen + totals[1]
     alone = lambda_2 * abs(penalty + n)
     first, second = alone + (abs(gap + n) - lambda_1 * up), alone + (abs(gap - n) - lambda_1 * down)
@@ -298,29 +258,12 @@ def best_of_two(labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, k
 
 
 @njit(cache=True, nogil=True)
-def gains_of_labels(labels, sums):
-    """Return `integrity_gains` of some labels, given their sums in two directions as `best_of_two` is."""
-    one, up, down = np.float32(1), np.float32(0), np.float32(0)
-    for k in range(labels.size):
-        place = 2 * np.int64(labels[k])
-        difference = sums[place] - sums[place + 1]
-        size = abs(difference)
-        up += abs(difference + one) - size
-        down += abs(difference - one) - size
-    return np.float64(up), np.float64(down)
-
-
-@njit(cache=True, nogil=True)
 def objective(sums, totals, n_seen, lambda_1, lambda_2):
     """Return J, equation (1), of a node.
 
     Parameters
     ----------
-    sums : float32 (pairs, n_labels, 2)
-        S_j^i, two directions side by side.
-    totals : float64 (M,)
-        S_j.
-    n_seen, lambda_1, lambda_2 : float
+    sums, totals, n_seen, lambda_1, lambda_2
         As for `direction_costs`.
     """
     arity = totals.size
@@ -342,7 +285,7 @@ def objective(sums, totals, n_seen, lambda_1, lambda_2):
 
 
 SLOT = 4  # numbers of a feature
-LANES = 4  # of a sum
+SUM_LANES = 4
 
 
 class _Rows:
@@ -427,14 +370,14 @@ def pair_margins(typing_context, ids, values, slots):
     def generate(context, builder, signature, arguments):
         rows = _Rows(context, builder, signature, arguments)
         zero = rows.slots_wide.constant(0.0)
-        sums = [cgutils.alloca_once_value(builder, zero) for _ in range(LANES)]
+        sums = [cgutils.alloca_once_value(builder, zero) for _ in range(SUM_LANES)]
 
         def add(k: Any, offset: int, total: Any) -> None:
             product = builder.fmul(rows.value(k, offset), rows.slots_wide.load(rows.place(k, offset)))
             builder.store(builder.fadd(builder.load(total), product), total)
 
         start, whole = ir.Constant(rows.size.type, 0), builder.and_(rows.size, ir.Constant(rows.size.type, ~3))
-        with rows.in_steps(start, whole, LANES) as (k, _):
+        with rows.in_steps(start, whole, SUM_LANES) as (k, _):
             for lane, total in enumerate(sums):
                 add(k, lane, total)
         with rows.in_steps(whole, rows.size, 1) as (k, _):
@@ -475,9 +418,9 @@ def _updater(adaptive: bool) -> Any:
                 builder.store(builder.fadd(builder.load(total), builder.fmul(new, value)), total)
 
             start, whole = ir.Constant(rows.size.type, 0), builder.and_(rows.size, ir.Constant(rows.size.type, ~3))
-            with rows.in_steps(start, whole, LANES) as (k, _):
-                step(k, LANES, sums[4])
-            lanes = [rows.quarter(builder.load(sums[4]), number) for number in range(LANES)]
+            with rows.in_steps(start, whole, SUM_LANES) as (k, _):
+                step(k, SUM_LANES, sums[4])
+            lanes = [rows.quarter(builder.load(sums[4]), number) for number in range(SUM_LANES)]
             lane_0 = cgutils.alloca_once_value(builder, lanes[0])
             with rows.in_steps(whole, rows.size, 1) as (k, _):
                 step(k, 1, lane_0)

@@ -12,13 +12,22 @@ from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
 from xmlc.kernels import elementwise
 from xmlc.kernels.csr import KernelCSR, kernel_csr
-from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
+from xmlc.kernels.estimator import hyperparameters
 from xmlc.models._averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
 from xmlc.models.domains import ldsm
-from xmlc.models.ldsm._grow import FOREST_FIELDS, MultiwayForest, divides, grow_tree, route, sent_to, tree_depths
+from xmlc.models.ldsm._grow import (
+    FOREST_FIELDS,
+    MultiwayForest,
+    divides,
+    grow_multiway_tree,
+    route,
+    sent_to,
+    tree_depths,
+)
 from xmlc.models.ldsm._regressors import NodeSettings
 
+MOST_DENSE_VALUES = 1 << 30  # of a node's standardised instances, 8 bytes each
 FEW = 10  # positive instances of a label on the average, below which lambda_1 is larger
 
 
@@ -152,17 +161,34 @@ class LdSM(AveragedForest):
     random_state: int = 0
     n_jobs: int | None = None
 
-    def _check_hyperparameters(self) -> None:
-        check_hyperparameters(self)
-
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array) -> MultiwayForest:
-        check_dense_size(self.optimizer, X.shape)
+        if self.optimizer == "sgd" and X.shape[0] * (X.shape[1] + 1) > MOST_DENSE_VALUES:
+            raise XmlcError(
+                f"optimizer='sgd' standardises all {X.shape[1]} features of {X.shape[0]} instances, expected at most "
+                f"{MOST_DENSE_VALUES} values; take optimizer='nag'"
+            )
         self._choose(*Y.shape, Y.nnz)
         x, y, seed = self._kernel_form(X), kernel_csr(Y), int(self.random_state)
         enough = self.max_nodes_ if self.exceed else self.max_nodes_ - int(self.arity) + 1  # to split none any more
-        common = enough, bool(self.shuffle), settings_of(self)
+        common = enough, bool(self.shuffle), self._node_settings()
         pieces = [(x, y, X.shape[1], Y.shape[1], seed, tree, *common) for tree in range(self.n_trees)]
-        return MultiwayForest.joined(run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees"))
+        return MultiwayForest.joined(
+            run_pieces(grow_multiway_tree, pieces, self.n_jobs, title="growing trees", unit="trees")
+        )
+
+    def _node_settings(self) -> NodeSettings:
+        """Return the hyperparameters that a node's training depends on, as kernels take them."""
+        return NodeSettings(
+            arity=int(self.arity),
+            epochs=int(self.epochs),
+            learning_rate=float(self.learning_rate),
+            lambda_1=self.lambda_1_,
+            lambda_2=float(self.lambda_2),
+            adaptive=self.optimizer == "nag",
+            random_ties=self.ties == "random",
+            uniform_start=self.initial_weights == "uniform",
+            prune=bool(self.prune),
+        )
 
     def _choose(self, n: int, m: int, positives: int) -> None:
         """Choose what the hyperparameters leave to the size of the training set."""
@@ -219,7 +245,11 @@ class LdSM(AveragedForest):
         return np.where(np.diff(starts) > 0, starts[:-1], ~leaves[:-1])
 
     def _leaf_weights(self) -> np.ndarray:
-        weights: np.ndarray = leaf_weights(self.forest_, self.shares == "labels")
+        """Return the weight of one count of each leaf: 1 / the sum of its histogram, or 1 / its size."""
+        forest, totals = self.forest_, self.forest_.sizes.astype(np.int64)
+        if self.shares == "labels":
+            totals = np.diff(np.concatenate(([0], np.cumsum(forest.counts, dtype=np.int64)))[forest.leaf_starts])
+        weights: np.ndarray = 1.0 / np.maximum(1, totals)
         return weights
 
     def _descend(
@@ -236,38 +266,7 @@ class LdSM(AveragedForest):
         return Reached(starts, np.concatenate([leaves for _, leaves in found])), n_products.sum(axis=0)
 
 
-# What the hyperparameters of LdSM may be, and in which form kernels take them.
-
-
-MOST_DENSE_VALUES = 1 << 30  # of a node's standardised instances, 8 bytes each
-
-
-def check_dense_size(optimizer: str, shape: tuple[int, int]) -> None:
-    """Raise `XmlcError` if instances of this shape, (n, d), are too many to standardise each feature."""
-    n, d = shape
-    if optimizer == "sgd" and n * (d + 1) > MOST_DENSE_VALUES:
-        raise XmlcError(
-            f"optimizer='sgd' standardises all {d} features of {n} instances: {n * (d + 1)} values, expected at most "
-            f"{MOST_DENSE_VALUES}; take optimizer='nag'"
-        )
-
-
-def settings_of(model: LdSM) -> NodeSettings:
-    """Return the hyperparameters that a node's training depends on."""
-    return NodeSettings(
-        arity=int(model.arity),
-        epochs=int(model.epochs),
-        learning_rate=float(model.learning_rate),
-        lambda_1=model.lambda_1_,
-        lambda_2=float(model.lambda_2),
-        adaptive=model.optimizer == "nag",
-        random_ties=model.ties == "random",
-        uniform_start=model.initial_weights == "uniform",
-        prune=bool(model.prune),
-    )
-
-
-# Find the leaves that instances reach, and what leaves are worth: kernels (ldsm2020, Algorithm 5).
+# Find the leaves that instances reach: kernel (ldsm2020, Algorithm 5).
 
 
 @njit(cache=True, nogil=True)
@@ -330,16 +329,3 @@ def find_leaves(x, first, last, forest, root, d, n_products):
             leaves[starts[np.int64(i) - first + 1]] = ~node
             starts[np.int64(i) - first + 1] += 1
     return starts[:-1].copy(), leaves
-
-
-@njit(cache=True, nogil=True)
-def leaf_weights(forest, per_label):
-    """Return the weight of one count of each leaf, float64 (n_leaves,): 1 / sum of its histogram, or 1 / its size."""
-    weights = np.zeros(forest.sizes.size, dtype=np.float64)
-    for leaf in range(weights.size):
-        if per_label:
-            total = np.float64(forest.counts[forest.leaf_starts[leaf] : forest.leaf_starts[leaf + 1]].sum())
-        else:
-            total = np.float64(forest.sizes[leaf])
-        weights[leaf] = 1.0 / max(1.0, total)
-    return weights

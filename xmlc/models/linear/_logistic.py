@@ -13,7 +13,7 @@ place of the trust region. What is particular here:
 * CG is preconditioned by 1 + C sum_i d_i v_k with the variance v_k of the feature: a constant for scaled features, and
   for others what scales them. On enron the exact diagonal of the matrix needs half as many products again.
 * A product with the matrix reads each row once, for X p and X^T u. Eight labels share that pass (see
-  `multiply_row`): each lane is in a state of its own, and takes the next label of the queue when its path of C ends.
+  `multiply_row`): each lane is in a phase of its own, and takes the next label of the queue when its path of C ends.
 * Exact Newton steps by Cholesky would take d^3 / 3 operations, as much as some hundred to thousands of the products of
   which a step needs 5 to 100.
 
@@ -24,113 +24,190 @@ is at least the unit matrix. Relative to f this has no unit, and is far above wh
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.float64 import exp, log, log1p
-from xmlc.kernels.vectors import DOUBLE, Vectors, index_at
+from xmlc.models.linear._lanes import LANES, add_row, multiply_row
 
 TOLERANCE = 1e-20  # of the squared Newton decrement, relative to f
 SAFE = 1e-11  # below it the objective's own rounding hides what a step gains, and full steps converge
 SUFFICIENT = 1e-4  # share of the predicted gain that a step must bring
 MAX_STEPS, MAX_PRODUCTS, MAX_HALVINGS = 100, 2000, 50  # of one label and C; of one step
 
+# Phases of a lane, by what the next pass over the rows is for.
+IDLE = np.int64(0)  # nothing: it waits for a label
+GRADIENT = np.int64(1)  # the gradient at the present weights
+MEANS = np.int64(2)  # the means of the features under the curvatures: then the Newton system is known
+CONJUGATE = np.int64(3)  # a product of CG's direction with the matrix of the system
+SOLVED = np.int64(4)  # left before the pass: for the next C, or for another label
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def solve_labels(
-    X, rows, held_out, label_rows, label_starts, queue, widths, variances, grid, weights, constants, losses, decrements
-):
-    """Minimise f for several labels, each for an ascending path of C from the solution before.
+
+class Problem(NamedTuple):
+    """A training set in the form that the solver takes, shared by all labels and folds."""
+
+    indptr: np.ndarray  # int64 (n + 1,): CSR of the scaled features, width of them
+    indices: np.ndarray  # uint32
+    data: np.ndarray  # float64
+    label_rows: np.ndarray  # int64: CSC of the label matrix, the instances of each label, ascending
+    label_starts: np.ndarray  # int64 (m + 1,)
+    scale: np.ndarray  # float64 (width,): what each column was multiplied with
+    variances: np.ndarray  # float64 (width,): its variance since
+    widths: np.ndarray  # int64 (m,): how many columns each label's classifier sees, from the first on
+
+    @property
+    def n_instances(self) -> int:
+        """Number of instances n."""
+        return self.indptr.size - 1
+
+
+class Solution(NamedTuple):
+    """Logistic regressions of some labels."""
+
+    weights: np.ndarray  # float64 (labels, width): for the last C, as the constants
+    constants: np.ndarray  # float64 (labels,)
+    losses: np.ndarray  # float64 (labels, values of C): mean logistic losses on held-out instances; NaN without any
+    decrements: np.ndarray  # float64 (labels,): largest squared Newton decrement, relative to f, that a C ended with
+
+
+class ByRow(NamedTuple):
+    """State of the lanes by instance, float64 (n, 8)."""
+
+    targets: np.ndarray  # 1 where the instance carries the label, else 0
+    scores: np.ndarray  # z
+    residuals: np.ndarray  # p - y
+    curvatures: np.ndarray  # p (1 - p)
+    products: np.ndarray  # of the row, centred, with CG's direction
+    moves: np.ndarray  # the same of the Newton step
+
+
+class ByColumn(NamedTuple):
+    """State of the lanes by feature, float64 (d, 8)."""
+
+    weights: np.ndarray
+    directions: np.ndarray  # CG's p
+    sums: np.ndarray  # of rows, as `pass_over` leaves them
+    residuals: np.ndarray  # CG's r, at first the negative gradient
+    steps: np.ndarray  # CG's solution
+    means: np.ndarray  # of the feature under the curvatures
+    inverses: np.ndarray  # of the preconditioner; 0 for a feature that the label does not see
+
+
+class Lanes(NamedTuple):
+    """State of each lane by itself, (8,)."""
+
+    phase: np.ndarray  # int64
+    item: np.ndarray  # int64: place among the labels
+    place: np.ndarray  # int64: on the path of C
+    n_steps: np.ndarray  # int64: Newton's
+    n_products: np.ndarray  # int64: CG's in this step
+    width: np.ndarray  # int64: features seen
+    C: np.ndarray  # float64, as all below
+    constant: np.ndarray
+    square: np.ndarray  # of the weights
+    loss: np.ndarray
+    objective: np.ndarray
+    slope: np.ndarray  # sum of residuals
+    curvature: np.ndarray  # sum of curvatures
+    centre: np.ndarray  # product of means and direction
+    remaining: np.ndarray  # r M^-1 r
+    target: np.ndarray  # at which CG ends
+    gain: np.ndarray  # squared decrement, as far as CG has come
+    decrement: np.ndarray  # squared, relative to the objective, of the last step
+
+
+def solve(
+    problem: Problem, labels: np.ndarray, grid: np.ndarray, rows: np.ndarray, held_out: np.ndarray | None = None
+) -> Solution:
+    """Minimise f for some labels, each for an ascending path of C from the solution before.
 
     Parameters
     ----------
-    X : tuple of indptr int64, indices uint32, data float64
-        CSR of all instances and features.
-    rows, held_out : int64
-        Instances to train on, and those on which losses are wanted, or none.
-    label_rows, label_starts : int64
-        CSC of the label matrix: the instances of each label.
-    queue : int64 (q,)
-        Labels; each has positives and negatives among ``rows``.
-    widths : int64 (m,)
-        How many features each label sees.
-    variances : float64 (d,)
-        Of the features.
-    grid : float64 (q, g)
-    weights : float64 (q, d), constants : float64 (q,)
-        Set to the solution for the last C.
-    losses : float64 (q, g)
-        Set to the mean logistic losses on ``held_out``; untouched if there are none.
-    decrements : float64 (q,)
-        Set to the largest, over C, of the squared Newton decrements, relative to f, with which the solutions ended.
-
-    Returns
-    -------
-    int64
-        How often the rows were gone through.
+    problem : Problem
+    labels : ndarray of int64, shape (labels,)
+        Each has positives and negatives among ``rows``.
+    grid : ndarray of float64, shape (labels, values of C)
+    rows : ndarray of int64
+        Instances to train on.
+    held_out : ndarray of int64, optional
+        Instances to compute losses on.
     """
-    n, d = rows.size, variances.size
-    place_of = np.full(X[0].size - 1, -1, dtype=np.int64)
-    for i in range(n):
-        place_of[rows[i]] = i
-    by_row, by_column = no_rows(n), no_columns(d)
-    lanes = idle_lanes()
-    begun, passes = np.int64(0), np.int64(0)
-    while True:
-        busy = False
-        for lane in range(LANES):
-            if lanes.state[lane] == IDLE and begun < queue.size:
-                label = queue[begun]
-                carrying = label_rows[label_starts[label] : label_starts[label + 1]]
-                _begin(by_row, by_column, lanes, lane, begun, widths[label], place_of, carrying, grid[begun, 0])
-                begun += 1
-            busy |= lanes.state[lane] != IDLE
-        if not busy:
-            return passes
-        passes += 1
-        _pass_over(X, rows, by_row, by_column, lanes)
-        _conjugate(by_row, by_column, lanes)
-        for lane in range(LANES):
-            if lanes.state[lane] == GRADIENT:
-                for k in range(d):
-                    by_column.residuals[k, lane] = by_column.sums[k, lane]
-                enter(lanes, lane, MEANS)
-            elif lanes.state[lane] == MEANS:
-                _start_step(by_row, by_column, lanes, lane, variances)
-            if lanes.state[lane] == CONJUGATE and _step_is_found(lanes, lane):
-                _take_step(by_row, by_column, lanes, lane)
-            if lanes.state[lane] == SOLVED:
-                item, place = lanes.item[lane], lanes.place[lane]
-                decrements[item] = max(decrements[item], lanes.decrement[lane]) if place else lanes.decrement[lane]
-                if held_out.size:
-                    label = queue[item]
-                    carrying = label_rows[label_starts[label] : label_starts[label + 1]]
-                    losses[item, place] = mean_loss(X, held_out, carrying, by_column.weights, lanes, lane)
-                if place + 1 < grid.shape[1]:
-                    _go_on(lanes, lane, grid[item, place + 1])
-                else:
-                    for k in range(d):
-                        weights[item, k] = by_column.weights[k, lane]
-                    constants[item] = lanes.constant[lane]
-                    enter(lanes, lane, IDLE)
+    n, d = rows.size, problem.scale.size
+    solution = Solution(
+        np.zeros((labels.size, d)), np.zeros(labels.size), np.full(grid.shape, np.nan), np.zeros(labels.size)
+    )
+    lanes = Lanes(*np.zeros((6, LANES), dtype=np.int64), *np.zeros((12, LANES)))
+    by_row, by_column = ByRow(*cache_lines(6, n)), ByColumn(*cache_lines(7, d))
+    held_out = np.empty(0, dtype=np.int64) if held_out is None else held_out
+    solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes, solution)
+    return solution
+
+
+def cache_lines(n_arrays: int, size: int) -> np.ndarray:
+    """Return zeros, float64 (n_arrays, size, 8), whose rows of lanes are cache lines: no load crosses two."""
+    room = np.zeros((n_arrays * size + 1) * LANES)
+    start = -(room.ctypes.data // room.itemsize) % LANES
+    return room[start : start + n_arrays * size * LANES].reshape(n_arrays, size, LANES)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _begin(by_row, by_column, lanes, lane, item, width, place_of, carrying, C):
+def solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes, solution):
+    """Do what `solve` says; ``by_row``, ``by_column`` and ``lanes`` are all zero, ``solution`` is written."""
+    place_of = np.full(problem.indptr.size - 1, -1, dtype=np.int64)
+    for i in range(rows.size):
+        place_of[rows[i]] = i
+    n_begun, n_done = 0, 0
+    while n_done < labels.size:
+        for lane in range(LANES):
+            if lanes.phase[lane] == IDLE and n_begun < labels.size:
+                lanes.item[lane] = n_begun
+                begin_label(problem, labels[n_begun], grid[n_begun, 0], place_of, by_row, by_column, lanes, lane)
+                n_begun += 1
+        pass_over(problem, rows, by_row, by_column, lanes)
+        conjugate(by_row, by_column, lanes)
+        for lane in range(LANES):
+            if lanes.phase[lane] == GRADIENT:
+                for k in range(by_column.sums.shape[0]):
+                    by_column.residuals[k, lane] = by_column.sums[k, lane]
+                lanes.phase[lane] = MEANS
+            elif lanes.phase[lane] == MEANS:
+                start_step(problem.variances, by_row, by_column, lanes, lane)
+            if lanes.phase[lane] == CONJUGATE and step_is_found(lanes, lane):
+                take_step(by_row, by_column, lanes, lane)
+            if lanes.phase[lane] == SOLVED:
+                item, place = lanes.item[lane], lanes.place[lane]
+                solution.decrements[item] = max(solution.decrements[item], lanes.decrement[lane])
+                if held_out.size:
+                    solution.losses[item, place] = mean_loss(
+                        problem, labels[item], held_out, by_column.weights, lanes.constant[lane], lane
+                    )
+                if place + 1 < grid.shape[1]:
+                    begin_path(lanes, lane, place + 1, grid[item, place + 1])
+                else:
+                    for k in range(by_column.weights.shape[0]):
+                        solution.weights[item, k] = by_column.weights[k, lane]
+                    solution.constants[item] = lanes.constant[lane]
+                    lanes.phase[lane] = IDLE
+                    n_done += 1
+
+
+@njit(cache=True, nogil=True)
+def instances_of(problem, label):
+    """Return the instances that carry a label, int64."""
+    return problem.label_rows[problem.label_starts[label] : problem.label_starts[label + 1]]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def begin_label(problem, label, C, place_of, by_row, by_column, lanes, lane):
     """Put a label into a lane: weights 0, and the constant that is best then."""
     n, positives = by_row.targets.shape[0], 0
     for i in range(n):
         by_row.targets[i, lane] = 0.0
-    for i in range(carrying.size):
-        place = place_of[carrying[i]]
-        if place >= 0:
-            by_row.targets[place, lane] = 1.0
+    for row in instances_of(problem, label):
+        if place_of[row] >= 0:
+            by_row.targets[place_of[row], lane] = 1.0
             positives += 1
     lanes.constant[lane] = log(positives / (n - positives))
     for i in range(n):
@@ -138,26 +215,28 @@ def _begin(by_row, by_column, lanes, lane, item, width, place_of, carrying, C):
         by_row.moves[i, lane] = 0.0
     for k in range(by_column.weights.shape[0]):
         by_column.weights[k, lane] = 0.0
-    lanes.item[lane], lanes.place[lane], lanes.width[lane], lanes.square[lane] = item, -1, width, 0.0
+    lanes.width[lane], lanes.square[lane] = problem.widths[label], 0.0
     lanes.loss[lane] = evaluate(by_row, lanes, lane, 0.0, 0.0)
-    _go_on(lanes, lane, C)
+    begin_path(lanes, lane, 0, C)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _go_on(lanes, lane, C):
-    """Begin with the next C on the path, at the present solution."""
-    lanes.place[lane] += 1
-    lanes.n_steps[lane] = 0
-    lanes.C[lane] = C
+def begin_path(lanes, lane, place, C):
+    """Go to a place on the path of C, at the present solution."""
+    lanes.place[lane], lanes.n_steps[lane], lanes.C[lane] = place, 0, C
     lanes.objective[lane] = 0.5 * lanes.square[lane] + C * lanes.loss[lane]
-    enter(lanes, lane, GRADIENT)
+    lanes.phase[lane] = GRADIENT
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _pass_over(X, rows, by_row, by_column, lanes):
-    """Read the matrix once: rows times directions, and sums of rows times the factors of each lane's state."""
-    indptr, indices, data = X
-    multiple = np.zeros((1, LANES))
+def pass_over(problem, rows, by_row, by_column, lanes):
+    """Read the matrix once: rows times directions, and sums of rows times what each lane's phase wants."""
+    indptr, indices, data = problem.indptr, problem.indices, problem.data
+    multiple, wanted = np.zeros((1, LANES)), np.zeros((3, LANES))
+    for lane in range(LANES):
+        wanted[0, lane] = lanes.phase[lane] == CONJUGATE
+        wanted[1, lane] = lanes.phase[lane] == MEANS
+        wanted[2, lane] = lanes.phase[lane] == GRADIENT
     by_column.sums[:] = 0.0
     for i in range(rows.size):
         start, end = indptr[rows[i]], indptr[rows[i] + 1]
@@ -165,13 +244,13 @@ def _pass_over(X, rows, by_row, by_column, lanes):
         for lane in range(LANES):
             product = by_row.products[i, lane] - lanes.centre[lane]
             by_row.products[i, lane] = product
-            bent = by_row.curvatures[i, lane] * (lanes.on_product[lane] * product + lanes.on_means[lane])
-            multiple[0, lane] = bent + lanes.on_gradient[lane] * by_row.residuals[i, lane]
+            bent = by_row.curvatures[i, lane] * (wanted[0, lane] * product + wanted[1, lane])
+            multiple[0, lane] = bent + wanted[2, lane] * by_row.residuals[i, lane]
         add_row(indices, data, start, end, multiple, 0, by_column.sums)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _conjugate(by_row, by_column, lanes):
+def conjugate(by_row, by_column, lanes):
     """Take one step of preconditioned conjugate gradients in every lane that is at it; the others stand still."""
     p, sums, r, steps, means, inverses = by_column[1:]
     bent, left, length, turn = np.zeros(LANES), np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
@@ -179,7 +258,7 @@ def _conjugate(by_row, by_column, lanes):
         for lane in range(LANES):
             bent[lane] += p[k, lane] * (p[k, lane] + lanes.C[lane] * sums[k, lane])
     for lane in range(LANES):
-        if lanes.state[lane] == CONJUGATE:
+        if lanes.phase[lane] == CONJUGATE:
             length[lane] = lanes.remaining[lane] / bent[lane]
     for k in range(p.shape[0]):
         for lane in range(LANES):
@@ -187,7 +266,7 @@ def _conjugate(by_row, by_column, lanes):
             r[k, lane] -= length[lane] * (p[k, lane] + lanes.C[lane] * sums[k, lane])
             left[lane] += r[k, lane] * r[k, lane] * inverses[k, lane]
     for lane in range(LANES):
-        if lanes.state[lane] == CONJUGATE:
+        if lanes.phase[lane] == CONJUGATE:
             lanes.gain[lane] += length[lane] * lanes.remaining[lane]
             turn[lane] = left[lane] / lanes.remaining[lane]
             lanes.remaining[lane] = left[lane]
@@ -203,12 +282,12 @@ def _conjugate(by_row, by_column, lanes):
 
 
 @njit(cache=True, nogil=True)
-def _step_is_found(lanes, lane):
+def step_is_found(lanes, lane):
     return lanes.remaining[lane] <= lanes.target[lane] or lanes.n_products[lane] >= MAX_PRODUCTS
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _start_step(by_row, by_column, lanes, lane, variances):
+def start_step(variances, by_row, by_column, lanes, lane):
     """Set up the Newton system at the present weights, unless they are the solution."""
     p, sums, r, steps, means, inverses = by_column[1:]
     C, curvature, slope = lanes.C[lane], lanes.curvature[lane], lanes.slope[lane]
@@ -231,16 +310,16 @@ def _start_step(by_row, by_column, lanes, lane, variances):
     bound = square + C * slope * slope / curvature
     if bound <= TOLERANCE * objective:
         lanes.decrement[lane] = bound / objective
-        enter(lanes, lane, SOLVED)
+        lanes.phase[lane] = SOLVED
         return
     lanes.centre[lane], lanes.remaining[lane], lanes.gain[lane], lanes.n_products[lane] = centre, remaining, 0.0, 0
     # The residual falls to a tenth, and near the solution quadratically; below the tolerance no product helps.
     lanes.target[lane] = max(min(0.01, remaining / objective) * remaining, 0.01 * TOLERANCE * objective)
-    enter(lanes, lane, CONJUGATE)
+    lanes.phase[lane] = CONJUGATE
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _take_step(by_row, by_column, lanes, lane):
+def take_step(by_row, by_column, lanes, lane):
     """Go along the step that was found, halved until the objective falls enough."""
     weights, steps = by_column.weights, by_column.steps
     objective = lanes.objective[lane]
@@ -268,94 +347,7 @@ def _take_step(by_row, by_column, lanes, lane):
     lanes.square[lane], lanes.loss[lane], lanes.objective[lane] = square, loss, reached
     lanes.decrement[lane] = decrement / objective
     lanes.n_steps[lane] += 1
-    enter(lanes, lane, SOLVED if solved or lanes.n_steps[lane] == MAX_STEPS else GRADIENT)
-
-
-# What the solver of logistic regressions knows of eight labels side by side, and their losses: kernels.
-
-
-# States of a lane. A plain number is a type of its own for numba, and so would be each call of `enter`.
-IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = (np.int64(state) for state in range(5))
-
-
-class ByRow(NamedTuple):
-    """State of the lanes by instance, float64 (n, 8)."""
-
-    targets: np.ndarray  # 1 where the instance carries the label, else 0
-    scores: np.ndarray  # z
-    residuals: np.ndarray  # p - y
-    curvatures: np.ndarray  # p (1 - p)
-    products: np.ndarray  # of the row, centred, with CG's direction
-    moves: np.ndarray  # the same of the Newton step
-
-
-class ByColumn(NamedTuple):
-    """State of the lanes by feature, float64 (d, 8)."""
-
-    weights: np.ndarray
-    directions: np.ndarray  # CG's p
-    sums: np.ndarray  # of rows, as `_pass_over` leaves them
-    residuals: np.ndarray  # CG's r, at first the negative gradient
-    steps: np.ndarray  # CG's solution
-    means: np.ndarray  # of the feature under the curvatures
-    inverses: np.ndarray  # of the preconditioner; 0 for a feature that the label does not see
-
-
-class LaneStates(NamedTuple):
-    """State of each lane by itself, (8,)."""
-
-    state: np.ndarray  # int64
-    item: np.ndarray  # int64: place in the queue
-    place: np.ndarray  # int64: on the path of C
-    n_steps: np.ndarray  # int64: Newton's
-    n_products: np.ndarray  # int64: CG's in this step
-    width: np.ndarray  # int64: features seen
-    C: np.ndarray  # float64, as all below
-    constant: np.ndarray
-    square: np.ndarray  # of the weights
-    loss: np.ndarray
-    objective: np.ndarray
-    slope: np.ndarray  # sum of residuals
-    curvature: np.ndarray  # sum of curvatures
-    centre: np.ndarray  # product of means and direction
-    remaining: np.ndarray  # r M^-1 r
-    target: np.ndarray  # at which CG ends
-    gain: np.ndarray  # squared decrement, as far as CG has come
-    decrement: np.ndarray  # squared, relative to the objective, of the last step
-    on_product: np.ndarray  # 1 in the state CONJUGATE, else 0
-    on_means: np.ndarray
-    on_gradient: np.ndarray
-
-
-@njit(cache=True, nogil=True)
-def no_rows(n):
-    """Return a `ByRow` of zeros."""
-    a = np.zeros((6, n, LANES))
-    return ByRow(a[0], a[1], a[2], a[3], a[4], a[5])
-
-
-@njit(cache=True, nogil=True)
-def no_columns(d):
-    """Return a `ByColumn` of zeros."""
-    a = np.zeros((7, d, LANES))
-    return ByColumn(a[0], a[1], a[2], a[3], a[4], a[5], a[6])
-
-
-@njit(cache=True, nogil=True)
-def idle_lanes():
-    """Return `LaneStates` that have nothing to do."""
-    a, b = np.zeros((6, LANES), dtype=np.int64), np.zeros((15, LANES))
-    first = (a[0], a[1], a[2], a[3], a[4], a[5], b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8])
-    return LaneStates(*first, b[9], b[10], b[11], b[12], b[13], b[14])
-
-
-@njit(cache=True, nogil=True)
-def enter(lanes, lane, state):
-    """Set a lane's state, and the sums of its next pass."""
-    lanes.state[lane] = state
-    lanes.on_product[lane] = 1.0 if state == CONJUGATE else 0.0
-    lanes.on_means[lane] = 1.0 if state == MEANS else 0.0
-    lanes.on_gradient[lane] = 1.0 if state == GRADIENT else 0.0
+    lanes.phase[lane] = SOLVED if solved or lanes.n_steps[lane] == MAX_STEPS else GRADIENT
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -385,102 +377,17 @@ def evaluate(by_row, lanes, lane, length, shift):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def mean_loss(X, rows, carrying, weights, lanes, lane):
+def mean_loss(problem, label, rows, weights, constant, lane):
     """Return the mean logistic loss of a lane's present solution on some instances."""
-    indptr, indices, data = X
+    indptr, indices, data = problem.indptr, problem.indices, problem.data
     carries = np.zeros(indptr.size - 1, dtype=np.bool_)
-    for i in range(carrying.size):
-        carries[carrying[i]] = True
+    for row in instances_of(problem, label):
+        carries[row] = True
     loss = 0.0
     for row in rows:
-        score = lanes.constant[lane]
+        score = constant
         for place in range(indptr[row], indptr[row + 1]):
             score += data[place] * weights[indices[place], lane]
         margin = score if carries[row] else -score
         loss += log1p(exp(-abs(margin))) - min(margin, 0.0)
     return loss / rows.size
-
-
-# Eight float64 sums side by side, one for each of eight right-hand sides of the same sparse row.
-#
-# A matrix is read once for eight vectors: what a non-zero is multiplied with lies in one row of eight numbers, and
-# the sums stay in a register. A non-zero takes 1.1 ns each way where one vector alone takes 0.7 (AMD EPYC, AVX-512):
-# eight vectors cost little more than one. No number of one lane ever meets one of another, every multiplication and
-# addition is rounded by itself, and sums have a fixed order: a lane's bits do not depend on the processor, nor on the
-# other lanes.
-
-
-LANES = 8
-
-
-def _row_at(vectors: Vectors, rows: Any, number: Any) -> Any:
-    """Return the address of a row of lanes."""
-    return vectors.at(rows, vectors.builder.mul(number, ir.Constant(number.type, LANES)))
-
-
-@intrinsic
-def multiply_row(typing_context, indices, data, start, end, vectors, row, products):
-    """Set ``products[row]`` to the inner products of one sparse row with eight vectors.
-
-    Each is the sum of two, over the non-zeros in even and in odd places of the row, in order: an addition need not wait
-    for the one before.
-
-    Parameters
-    ----------
-    indices : uint32, data : float64
-        Non-zeros of a CSR matrix.
-    start, end : int64
-        Those of the row.
-    vectors : float64 (columns, 8)
-    row : int64
-    products : float64 (rows, 8)
-    """
-
-    def generate(context, builder, signature, arguments):
-        lanes = Vectors(builder, LANES, DOUBLE)
-        indices, data, vectors, products = (
-            context.make_array(signature.args[i])(context, builder, arguments[i]).data for i in (0, 1, 4, 6)
-        )
-        start, end, row = arguments[2], arguments[3], arguments[5]
-        one, zeros = ir.Constant(start.type, 1), lanes.constant(0.0)
-        even, odd = (cgutils.alloca_once_value(builder, zeros) for _ in range(2))
-
-        def add_product(place: Any, total: Any) -> None:
-            column, value = index_at(builder, indices, place, place.type), lanes.entry(data, place)
-            product = builder.fmul(value, lanes.load(_row_at(lanes, vectors, column)))
-            builder.store(builder.fadd(builder.load(total), product), total)
-
-        last = builder.sub(end, builder.and_(builder.sub(end, start), one))
-        with cgutils.for_range_slice(builder, start, last, ir.Constant(start.type, 2)) as (place, _):
-            add_product(place, even)
-            add_product(builder.add(place, one), odd)
-        with builder.if_then(builder.icmp_signed("<", last, end)):
-            add_product(last, even)
-        total = builder.fadd(builder.load(even), builder.load(odd))
-        lanes.store(total, _row_at(lanes, products, row))
-        return context.get_dummy_value()
-
-    return types.void(indices, data, start, end, vectors, row, products), generate
-
-
-@intrinsic
-def add_row(typing_context, indices, data, start, end, multiples, row, sums):
-    """Add a sparse row, ``multiples[row]`` times, to eight vectors ``sums``, of float64 (columns, 8).
-
-    Other parameters as of `multiply_row`; ``multiples`` is float64 (rows, 8). No column may occur twice in the row.
-    """
-
-    def generate(context, builder, signature, arguments):
-        lanes = Vectors(builder, LANES, DOUBLE)
-        indices, data, multiples, sums = (
-            context.make_array(signature.args[i])(context, builder, arguments[i]).data for i in (0, 1, 4, 6)
-        )
-        start, end, row = arguments[2], arguments[3], arguments[5]
-        multiple = lanes.load(_row_at(lanes, multiples, row))
-        with cgutils.for_range_slice(builder, start, end, ir.Constant(start.type, 1)) as (place, _):
-            column, value = index_at(builder, indices, place, place.type), lanes.entry(data, place)
-            target = _row_at(lanes, sums, column)
-            lanes.store(builder.fadd(lanes.load(target), builder.fmul(value, multiple)), target)
-        return context.get_dummy_value()
-
-    return types.void(indices, data, start, end, multiples, row, sums), generate

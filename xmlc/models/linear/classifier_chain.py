@@ -15,7 +15,8 @@ from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.stored import Field
 from xmlc.models.domains import pcc
-from xmlc.models.linear.label_logistic import LabelLogistic, Problem, make_problem
+from xmlc.models.linear._logistic import Problem
+from xmlc.models.linear.label_logistic import LabelLogistic, make_problem
 
 CELLS = 4_000_000  # of instances x samples x labels that are drawn at a time
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import ClassVar, Self
 
 import numpy as np
@@ -21,7 +21,7 @@ from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.domains import br
-from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, solve_labels
+from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, Problem, solve
 
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
 SURE, NEVER = 30.0, -1000.0  # score of a label that all training instances carry; of one that none does: estimate 0
@@ -130,7 +130,7 @@ class LabelLogistic(SparseProbabilityEstimator):
     def _learn(self, problem: Problem) -> None:
         """Learn every label's classifier."""
         everywhere = np.ones(problem.n_instances, dtype=bool)
-        counts = problem.positives(everywhere)
+        counts = positives(problem, everywhere)
         self.constants_ = np.where(counts > 0, SURE, NEVER).astype(np.float32)
         self.decrements_ = np.full(self.n_labels_, np.nan)
         self._make_weights(problem)
@@ -221,109 +221,14 @@ def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
         and what is begun last must be short, or the other lanes wait for it.
     """
     labels = learnable(problem, training)
-    positives = problem.positives(training)[labels]
-    rarer = np.minimum(positives, int(training.sum()) - positives)
+    counts = positives(problem, training)[labels]
+    rarer = np.minimum(counts, int(training.sum()) - counts)
     labels = labels[np.argsort(-rarer, kind="stable")]
     n_blocks = -(-labels.size // PIECE)
     return [labels[i::n_blocks].copy() for i in range(n_blocks)]
 
 
-# Logistic regressions of many labels on the same instances: the problem as the solver takes it, and its solution.
-
-
-@dataclass(frozen=True)
-class Problem:
-    """The training set in the form that the solver takes, shared by all labels and folds.
-
-    Attributes
-    ----------
-    rows : tuple of ndarray (int64, uint32, float64)
-        indptr, indices and data of the scaled features, CSR of shape (n, width).
-    label_rows, label_starts : ndarray of int64
-        CSC of the label matrix: the instances of each label, ascending.
-    scale, variances : ndarray of float64, shape (width,)
-        What each column was multiplied with, and its variance since.
-    widths : ndarray of int64, shape (m,)
-        How many columns each label's classifier sees, from the first on.
-    """
-
-    rows: tuple[np.ndarray, np.ndarray, np.ndarray]
-    label_rows: np.ndarray
-    label_starts: np.ndarray
-    scale: np.ndarray
-    variances: np.ndarray
-    widths: np.ndarray
-
-    @property
-    def n_instances(self) -> int:
-        """Number of instances n."""
-        return self.rows[0].size - 1
-
-    def positives(self, among: np.ndarray) -> np.ndarray:
-        """Count the instances of each label for which ``among``, bool of shape (n,), is true."""
-        counted = np.concatenate(([0], np.cumsum(among[self.label_rows])))
-        return counted[self.label_starts[1:]] - counted[self.label_starts[:-1]]
-
-
-@dataclass(frozen=True)
-class Solution:
-    """The solver's solutions for some labels.
-
-    Attributes
-    ----------
-    weights : ndarray of float64, shape (labels, width)
-    constants : ndarray of float64, shape (labels,)
-    losses : ndarray of float64, shape (labels, values of C)
-        Mean log loss on held-out instances.
-    decrements : ndarray of float64, shape (labels,)
-        Squared Newton decrements relative to the objective, see `xmlc.models.linear._logistic`.
-    passes : int
-        How often all training rows were gone through, for up to eight labels at a time.
-    """
-
-    weights: np.ndarray
-    constants: np.ndarray
-    losses: np.ndarray
-    decrements: np.ndarray
-    passes: int
-
-
-def solve(
-    problem: Problem, labels: np.ndarray, grid: np.ndarray, rows: np.ndarray, held_out: np.ndarray | None = None
-) -> Solution:
-    """Return the logistic regressions of some labels for the last C of each one's path; see `solve_labels`.
-
-    Parameters
-    ----------
-    problem : Problem
-    labels : ndarray of int64, shape (labels,)
-        Each has positives and negatives among ``rows``.
-    grid : ndarray of float64, shape (labels, values of C)
-        Each solution starts from that for the C before.
-    rows : ndarray of int64
-        Instances to train on.
-    held_out : ndarray of int64, optional
-        Instances to compute losses on.
-    """
-    held_out = np.empty(0, dtype=np.int64) if held_out is None else held_out
-    weights, constants = np.zeros((labels.size, problem.scale.size)), np.zeros(labels.size)
-    losses, decrements = np.full(grid.shape, np.nan), np.zeros(labels.size)
-    passes = solve_labels(
-        problem.rows,
-        rows,
-        held_out,
-        problem.label_rows,
-        problem.label_starts,
-        labels,
-        problem.widths,
-        problem.variances,
-        grid,
-        weights,
-        constants,
-        losses,
-        decrements,
-    )
-    return Solution(weights, constants, losses, decrements, int(passes))
+# The problem as the solver takes it.
 
 
 def make_problem(
@@ -349,14 +254,27 @@ def make_problem(
     scale = scales(columns) if standardize else np.ones(columns.shape[1])
     scale[n_features:] *= label_scale
     variances = _variances(columns)[0] * (scale * scale)
-    rows = columns.indptr.astype(np.int64), columns.indices.astype(np.uint32), columns.data * scale[columns.indices]
-    label_rows, label_starts = by_label.indices.astype(np.int64), by_label.indptr.astype(np.int64)
-    return Problem(rows, label_rows, label_starts, scale, variances, widths.astype(np.int64))
+    return Problem(
+        indptr=columns.indptr.astype(np.int64),
+        indices=columns.indices.astype(np.uint32),
+        data=columns.data * scale[columns.indices],
+        label_rows=by_label.indices.astype(np.int64),
+        label_starts=by_label.indptr.astype(np.int64),
+        scale=scale,
+        variances=variances,
+        widths=widths.astype(np.int64),
+    )
+
+
+def positives(problem: Problem, among: np.ndarray) -> np.ndarray:
+    """Count the instances of each label for which ``among``, bool of shape (n,), is true."""
+    counted = np.concatenate(([0], np.cumsum(among[problem.label_rows])))
+    return counted[problem.label_starts[1:]] - counted[problem.label_starts[:-1]]
 
 
 def learnable(problem: Problem, training: np.ndarray) -> np.ndarray:
     """Return the labels with positives and negatives among the instances where ``training``, bool (n,), is true."""
-    counts = problem.positives(training)
+    counts = positives(problem, training)
     return np.flatnonzero((counts > 0) & (counts < training.sum()))
 
 
@@ -373,10 +291,15 @@ def scales(X: sparse.csr_array) -> np.ndarray:
 
 def _variances(X: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
     """Return the variance of each column, with divisor n - 1, and the mean of its squares."""
-    return column_variances(X.indices.astype(np.uint32), X.data.astype(np.float64), X.shape[0], X.shape[1])
+    (n, d), columns = X.shape, X.indices
 
+    def sums(values: np.ndarray) -> np.ndarray:
+        return np.bincount(columns, weights=values, minlength=d)  # adds the values of a column in their order
 
-# Linear functions of sparse instances, and the variances of their features: kernels.
+    counts, means, squares = np.bincount(columns, minlength=d), sums(X.data) / n, sums(X.data * X.data) / n
+    deviations = X.data - means[columns]
+    # What is not stored is 0.
+    return (sums(deviations * deviations) + (n - counts) * means * means) / max(n - 1, 1), squares
 
 
 @njit(cache=True, nogil=True)
@@ -402,30 +325,3 @@ def linear_scores(indptr, indices, data, weights, constants):
             for j in range(m):
                 row[j] += value * np.float64(weights_of[j])
     return scores
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def column_variances(columns, data, n, d):
-    """Return the variance of each column, with divisor n - 1, and the mean of its squares, float64 (d,).
-
-    Parameters
-    ----------
-    columns : uint32, data : float64
-        Column and value of each non-zero.
-    n, d : int
-        Shape of the matrix.
-    """
-    counts, means, squares, variances = np.zeros(d, dtype=np.int64), np.zeros(d), np.zeros(d), np.zeros(d)
-    for place in range(data.size):
-        column = columns[place]
-        counts[column] += 1
-        means[column] += data[place]
-        squares[column] += data[place] * data[place]
-    means /= n
-    squares /= n
-    for place in range(data.size):
-        deviation = data[place] - means[columns[place]]
-        variances[columns[place]] += deviation * deviation
-    # What is not stored is 0.
-    variances += (n - counts) * means * means
-    return variances / max(n - 1, 1), squares

@@ -13,15 +13,14 @@ from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import borrowed, row_of
-from xmlc.kernels.csr import kernel_csr, stack_estimates, with_values, without_zeros
+from xmlc.kernels.csr import kernel_csr, stack_estimates, unit_rows, without_zeros
 from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels.heaps import insert_best
 from xmlc.kernels.stored import Field
-from xmlc.kernels.unit_length import scale_rows
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.choosing import are_right, is_better, sample
 from xmlc.models.domains import swnn
-from xmlc.models.nearest._index import INDEX_FIELDS, LEAST_ROWS, PIECES, NeighbourIndex, build_index
+from xmlc.models.nearest._index import INDEX_FIELDS, NeighbourIndex, build_index
 from xmlc.models.nearest._search import SearchScratch, nearest_instances, search_scratch
 
 ROWS_PER_PIECE = 128
@@ -104,7 +103,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         XmlcError
             A hyperparameter is out of its range, or the training data is empty.
         """
-        self._check_hyperparameters()
+        check_hyperparameters(self)
         X, Y = self._training_data(X, Y)
         if X.shape[0] > np.iinfo(np.int32).max:
             raise XmlcError(f"{X.shape[0]} training instances; expected fewer than 2**31")
@@ -206,7 +205,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
 
     def _by_pieces(self, X: object, use: Any, title: str) -> tuple[np.ndarray, ...]:
         """Find the neighbours of blocks of instances, pass them to ``use``, and stack its results."""
-        self._check_hyperparameters()
+        check_hyperparameters(self)
         x = kernel_csr(self._unit(self._instances(X)))
 
         def work(start: int, end: int) -> tuple[np.ndarray, ...]:
@@ -254,22 +253,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
 
     def _unit(self, X: sparse.csr_array) -> sparse.csr_array:
         """Scale to unit length, and drop zeros, stored ones and ones that the scaling makes."""
-        indptr, values = np.asarray(X.indptr, dtype=np.int64), np.asarray(X.data)
-        scaled = np.empty(values.size, dtype=np.float32)
-
-        def scale(start: int, end: int) -> bool:
-            scale_rows(indptr, values, scaled, start, end)
-            return bool(scaled[indptr[start] : indptr[end]].all())
-
-        blocks = row_blocks(X.shape[0], max(-(-X.shape[0] // PIECES), LEAST_ROWS))
-        if all(run_pieces(scale, blocks, self.n_jobs)):
-            return with_values(X, scaled)
-        # The order of a row's sum depends on its zeros, so that they go before it is scaled.
-        nonzero = without_zeros(X)
-        return without_zeros(with_values(X, scaled)) if nonzero is X else self._unit(nonzero)
-
-    def _check_hyperparameters(self) -> None:
-        check_hyperparameters(self)
+        return without_zeros(unit_rows(without_zeros(X), self.n_jobs))
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave scratch memory out: it is large, is written to, and is made anew when it is missing."""

@@ -18,7 +18,7 @@ from xmlc.kernels.streams import Stream
 from xmlc.models.base import SparseProbabilityEstimator, not_finite
 from xmlc.models.choosing import cross_validated
 from xmlc.models.domains import oplt
-from xmlc.models.oplt.growth import BEST_GREEDY, COMPLETE, CPET, ONE_LEVEL, RANDOM, planted, planted_as
+from xmlc.models.oplt.growth import planted, planted_as
 from xmlc.models.oplt.learning import learn, learn_with_thresholds, set_all_thresholds
 from xmlc.models.oplt.prediction import frozen
 from xmlc.models.oplt.tree import (
@@ -27,7 +27,6 @@ from xmlc.models.oplt.tree import (
     NODE,
     NONE,
     SLOT,
-    UNBOUNDED,
     GrowthSettings,
     OnlineTree,
     trimmed,
@@ -39,15 +38,6 @@ from xmlc.models.trees import LabelTree
 from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
-POLICIES = {
-    "random": RANDOM,
-    "best_greedy": BEST_GREEDY,
-    "complete": COMPLETE,
-    "cpet": CPET,
-    "one_vs_rest": ONE_LEVEL,
-}
-OF_ALGORITHM_8 = ("random", "best_greedy")  # that have the program's growth
-OF_NO_GIVEN_TREE = ("complete", "one_vs_rest")  # whose trees have one shape
 MOST = 1e37  # of sums that are float32, with room for rounding
 NO_THRESHOLD = 1.0  # of new labels as long as no sets are predicted
 
@@ -65,29 +55,23 @@ class OPLT(SparseProbabilityEstimator):
 
     Parameters
     ----------
-    policy : {"best_greedy", "random", "complete", "cpet", "one_vs_rest"}
-        How the node that a new label extends is found.
-        "best_greedy", "random" (Algorithm 8): by descending to the child that fits the instance and has few leaves, or
-        to any, once for all new labels of an instance.
-        "complete" (Section 4.1): by the size of the tree, so that it stays a complete tree of degree b.
-        "cpet" (Section 4.2, after Beygelzimer et al., UAI 2009): a leaf, which is split, found for each label by
-        descending to the child that fits and has few leaves; a binary tree, all leaves with auxiliary classifiers.
-        "one_vs_rest" (Section 1): the root, so that all labels are on one level; weights are stored for each pair of
-        a feature and a label.
+    policy : {"best_greedy", "random"}
+        How the node that the new labels of an instance extend is found (Algorithm 8): by descending to the child that
+        fits the instance and has few leaves, or to any.
     alpha : float
-        "best_greedy", "cpet": between 0, fit alone, and 1, balance alone.
+        "best_greedy": between 0, fit alone, and 1, balance alone.
     balance : {"ratio", "printed"}
         "best_greedy": how it is measured for a child c of v. As ``log(|L_v| / (|Ch(v)| |L_c|))``, the difference of two
         logarithms, as the authors' program has it; or as ``log(|L_v| / |Ch(v)|) / |L_c|``, as the paper prints it: with
         many leaves that is close to 0 for all children, and the tree is hardly balanced.
     growth : {"paper", "program"}
-        "best_greedy", "random": how the tree takes a new label. As Algorithm 8 has it; or as the authors' program
-        (napkinXC 0.7), which makes chains with b > 2, see ``xmlc.models.oplt.growth``.
+        How the tree takes a new label. As Algorithm 8 has it; or as the authors' program (napkinXC 0.7), which makes
+        chains with b > 2, see ``xmlc.models.oplt.growth``.
     arity : int
-        b, children of an inner node at most; of no effect with "cpet", which has 2, and with "one_vs_rest".
+        b, children of an inner node at most.
     max_leaf : int
-        "best_greedy", "random": b_max, children at most of a node that has leaves only; at least b. The paper has 100,
-        and 10 for few-shot multi-class data.
+        b_max, children at most of a node that has leaves only; at least b. The paper has 100, and 10 for few-shot
+        multi-class data.
     gamma : float or None
         AdaGrad: a weight's step is gamma / sqrt(eps + its squared derivatives so far). None: 1, as in the paper, or
         in `fit` 0.3 if P@1, cross-validated on up to 1000 training instances, is better by more than a standard error.
@@ -97,8 +81,7 @@ class OPLT(SparseProbabilityEstimator):
         `fit`: passes over the training set; the paper has at most three.
     warm_start : float or None
         `fit`: a share of the instances on whose labels a tree of balanced 2-means is built and trained first, before
-        the others extend it (OPLT-W of the paper has 0.1). Not with "complete" and "one_vs_rest", whose trees have one
-        shape, nor with the program's growth.
+        the others extend it (OPLT-W of the paper has 0.1). Not with the program's growth.
     unit_norm : bool
         Scale each instance to Euclidean length 1 first.
     random_state : int
@@ -417,7 +400,7 @@ class OPLT(SparseProbabilityEstimator):
 
     def _with_labels(self, y: KernelCSR) -> OnlineTree:
         """Return the tree with capacity for the labels of more of the stream, below one node if need be."""
-        most = UNBOUNDED if POLICIES[self.policy] == ONE_LEVEL else max(self.arity, self.max_leaf)
+        most = max(self.arity, self.max_leaf)
         if self.growth == "program":  # whose first groups have all labels of an instance
             most = max(most, int(np.diff(y.indptr).max(initial=0)))
         return with_degree(with_labels(self._online, self.n_labels_), min(most, 2 * self.n_labels_))
@@ -430,12 +413,12 @@ class OPLT(SparseProbabilityEstimator):
         threshold = NO_THRESHOLD if self._ofo is None else self._ofo[1] / self._ofo[2]
         key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.OPLT_POLICY)))
         return GrowthSettings(
-            POLICIES[self.policy],
+            self.policy == "random",
             self.growth == "program",
             float(self.alpha),
             self.balance == "printed",
             int(self.arity),
-            UNBOUNDED if POLICIES[self.policy] == ONE_LEVEL else int(self.max_leaf),
+            int(self.max_leaf),
             np.float32(self.gamma_ if self.gamma is None else self.gamma),
             np.float32(self.eps),
             key,
@@ -446,14 +429,9 @@ class OPLT(SparseProbabilityEstimator):
         check_hyperparameters(self)
         if self.arity > self.max_leaf:
             raise InvalidParameterError(f"arity={self.arity}, max_leaf={self.max_leaf}: expected arity <= max_leaf")
-        if self.growth == "program" and (self.policy not in OF_ALGORITHM_8 or self.warm_start is not None):
-            raise InvalidParameterError(
-                f"growth='program' with policy={self.policy!r} and warm_start={self.warm_start}: expected a policy of "
-                f"{', '.join(OF_ALGORITHM_8)} and None"
-            )
+        if self.growth == "program" and self.warm_start is not None:
+            raise InvalidParameterError(f"growth='program' with warm_start={self.warm_start}: expected None")
         if self.warm_start is not None:
-            if self.policy in OF_NO_GIVEN_TREE:
-                raise InvalidParameterError(f"warm_start={self.warm_start} with policy={self.policy!r}: expected None")
             check_kmeans_shape(self.arity, self.max_leaf)
 
     def _scaled_plt(self) -> PLT:

@@ -37,24 +37,26 @@ def learn(
     with Progress(float(order.size), title, "instances") as progress:
         for first in range(0, order.size, INSTANCES_PER_CALL):
             part = slice(first, first + INSTANCES_PER_CALL)
-            rows, start, ranked, found = order[part], 0, 0, (ranking[part], estimates[part])
+            rows, start, goes_on, found = order[part], 0, False, (ranking[part], estimates[part])
             while start < rows.size:
-                start, ranked = learn_rows(x, y, rows, start, ranked, tree, settings, longest, *found)
-                tree = grown(tree)
+                start = learn_rows(x, y, rows, start, goes_on, tree, settings, longest, *found)
+                tree, goes_on = grown(tree), True
             progress.update(rows.size)
     return tree, ranking, estimates
 
 
 @njit(cache=True, nogil=True)
-def learn_rows(x, y, order, start, ranked, tree, settings, longest, ranking, scores):
+def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, scores):
     """Learn the rows ``order[start:]`` one by one; before it learns one, rank its k best labels.
 
     Parameters
     ----------
     x, y : KernelCSR
     order : int64
-    start, ranked : int
-        First position to learn, and to rank.
+    start : int
+        First position to learn.
+    goes_on : bool
+        Whether the call before stopped there: what it ranked is not ranked again, with the labels that it added.
     tree : OnlineTree
     settings : GrowthSettings
     longest : int
@@ -64,18 +66,18 @@ def learn_rows(x, y, order, start, ranked, tree, settings, longest, ranking, sco
 
     Returns
     -------
-    start, ranked : int
-        Where to go on: before the end if the tree's arrays are full.
+    int
+        Where to go on: before the end where the tree's arrays are full, so that they must have `grown` first.
     """
     x, y, tree = unowned(x), unowned(y), unowned(tree)
     scratch, positives = empty_scratch(longest, tree), np.empty(tree.nodes.size, np.int32)
     for position in range(start, order.size):  # line 1 of Algorithm 3
         ids, values, labels = instance(x, y, order[position])
-        if position >= ranked and ranking.shape[1] > 0:
+        if ranking.shape[1] > 0 and not (goes_on and position == start):
             rank_labels(tree, ids, values, scratch, ranking[position], scores[position])
         if not learn_instance(tree, ids, values, labels, scratch, positives, settings):
-            return position, position + 1
-    return order.size, order.size
+            return position
+    return order.size
 
 
 @njit(cache=True, nogil=True)
@@ -93,7 +95,7 @@ def learn_instance(tree, ids, values, labels, scratch, positives, settings):
     Returns
     -------
     bool
-        False if the arrays were full: once they have grown, the same call goes on where this one stopped.
+        Whether it is done. Where the arrays are full, call again with a tree that has `grown`, which goes on.
     """
     for label in labels:  # UpdateTree: line 1 of Algorithm 4
         if tree.leaves[label] == NONE and not add_label(tree, ids, values, label, scratch, settings):
@@ -160,13 +162,11 @@ def learn_with_thresholds(
     sets : csr_array of bool, shape (rows, hits.size)
     """
     n_rows, longest = x.indptr.size - 1, int(np.diff(x.indptr).max(initial=0))
-    counts, found, start, predicted = np.zeros(n_rows, dtype=np.int64), [np.zeros(0, dtype=np.int32)], 0, 0
+    counts, found, start, goes_on = np.zeros(n_rows, dtype=np.int64), [np.zeros(0, dtype=np.int32)], 0, False
     while start < n_rows:
-        start, predicted, sets = learn_rows_with_thresholds(
-            x, y, start, predicted, tree, settings, longest, hits, sizes, counts
-        )
+        start, sets = learn_rows_with_thresholds(x, y, start, goes_on, tree, settings, longest, hits, sizes, counts)
         found.append(sets)
-        tree = grown(tree)
+        tree, goes_on = grown(tree), True
     labels, indptr = np.concatenate(found), np.concatenate(([0], np.cumsum(counts)))
     result = sparse.csr_array((np.ones(labels.size, dtype=bool), labels, indptr), shape=(n_rows, hits.size))
     result.sort_indices()
@@ -174,7 +174,7 @@ def learn_with_thresholds(
 
 
 @njit(cache=True, nogil=True)
-def learn_rows_with_thresholds(x, y, start, predicted, tree, settings, longest, hits, sizes, counts):
+def learn_rows_with_thresholds(x, y, start, goes_on, tree, settings, longest, hits, sizes, counts):
     """Learn the rows from ``start`` on one by one; before it learns one, predict its set, and let OFO learn from that.
 
     A label's threshold is hits / sizes, OFO's a_j / b_j, from the first instance on that has it or for which it is
@@ -182,10 +182,8 @@ def learn_rows_with_thresholds(x, y, start, predicted, tree, settings, longest, 
 
     Parameters
     ----------
-    x, y, start, tree, settings, longest
+    x, y, start, goes_on, tree, settings, longest
         As for `learn_rows`.
-    predicted : int
-        First row to predict.
     hits, sizes : float64 (labels,)
         a_j and b_j; updated.
     counts : int64 (rows,)
@@ -193,8 +191,8 @@ def learn_rows_with_thresholds(x, y, start, predicted, tree, settings, longest, 
 
     Returns
     -------
-    start, predicted : int
-        Where to go on: before the end if the tree's arrays are full.
+    start : int
+        Where to go on, as of `learn_rows`.
     sets : int32
         The sets predicted in this call, one after the other.
     """
@@ -203,7 +201,7 @@ def learn_rows_with_thresholds(x, y, start, predicted, tree, settings, longest, 
     found, sets, size = np.empty(tree.nodes.size, np.int32), np.empty(1024, np.int32), 0
     for row in range(start, counts.size):
         ids, values, labels = instance(x, y, row)
-        if row >= predicted:
+        if not (goes_on and row == start):
             count = labels_above(tree, ids, values, scratch, found)
             counts[row] = count
             while size + count > sets.size:
@@ -214,10 +212,10 @@ def learn_rows_with_thresholds(x, y, start, predicted, tree, settings, longest, 
             for label in found[:count]:
                 set_threshold(tree, label, np.float32(hits[label] / sizes[label]))
         if not learn_instance(tree, ids, values, labels, scratch, positives, settings):
-            return row, row + 1, sets[:size].copy()
+            return row, sets[:size].copy()
         for label in labels:
             set_threshold(tree, label, np.float32(hits[label] / sizes[label]))
-    return counts.size, counts.size, sets[:size].copy()
+    return counts.size, sets[:size].copy()
 
 
 @njit(cache=True, nogil=True)

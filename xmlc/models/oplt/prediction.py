@@ -105,7 +105,7 @@ def fill_weights(tree, parents, feature_starts, features, weight_starts, weights
 
 @njit(cache=True, nogil=True)
 def rank_labels(tree, ids, values, scratch, ranking, estimates):
-    """Find the labels with the largest estimates of one instance, best first, ties to the older node.
+    """Find the labels with the largest estimates of one instance, best first (ties: `rank_key`).
 
     Best-first search: a node's estimate is no larger than its parent's, so that the first leaves to be met are the
     best.

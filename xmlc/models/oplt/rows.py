@@ -231,17 +231,12 @@ def moved_row(tree, slot, padded, wider):
 
 
 @njit(cache=True, nogil=True)
-def open_copies(tree, v, source, auxiliary, copies, inverse):
-    """Give node v a block of copies of the auxiliary classifier of block ``source``, and perhaps its inverse.
+def open_copies(tree, v, source, auxiliary):
+    """Give node v a block of a copy and an inverse of the auxiliary classifier of block ``source``.
 
-    Parameters
-    ----------
-    auxiliary : int
-        1: the first copy is the auxiliary classifier of v.
-    copies : int
-    inverse : bool
+    With ``auxiliary`` 1 a further copy before them is the auxiliary classifier of v.
     """
-    width, bits = copies + inverse, tree.nodes[source].table_bits
+    copies, width, bits = auxiliary + 1, auxiliary + 2, tree.nodes[source].table_bits
     open_block(tree, v, width, auxiliary, bits)
     node, table, rows = tree.nodes[v], table_of(tree, v), tree.rows
     padded, source_padded = np.int64(node.padded), np.int64(tree.nodes[source].padded)

@@ -13,7 +13,6 @@ ABOVE, ROOT = 0, 1  # node 0 stands above the root, so that the root is a child 
 NONE = -1  # no node, no label
 SLOT = 8  # float32 in a slot, the unit in which rows are given out: a row of four siblings
 MOST_SLOTS = np.iinfo(np.uint32).max  # half of an entry of a hash table
-UNBOUNDED = np.iinfo(np.int32).max  # no bound on the children of a node all of whose children are leaves
 SMALLEST_TABLE = 3  # a table has at least 2**3 entries: a cache line
 
 # Indices in OnlineTree.counters.
@@ -82,8 +81,8 @@ class OnlineTree(NamedTuple):
 class GrowthSettings(NamedTuple):
     """How a tree grows and learns."""
 
-    #: See `xmlc.models.oplt.growth`.
-    policy: int
+    #: Whether a new label descends to any child, instead of best-greedily.
+    random: bool
     #: Whether the tree grows as the authors' program's.
     program: bool
     #: Share of the tree's balance in best-greedy's score.
@@ -103,7 +102,7 @@ class GrowthSettings(NamedTuple):
 
 
 def empty_online_tree(max_degree: int) -> OnlineTree:
-    """Make an empty tree whose nodes have at most ``max_degree`` children, without even a root."""
+    """Make an empty tree whose nodes have at most ``max_degree`` children, without even a root: it has room for one."""
     counters = np.zeros(N_COUNTERS, dtype=np.int64)
     counters[SLOTS_USED], counters[ENTRIES_USED], counters[SELECTED_FOR] = 2, 1 << SMALLEST_TABLE, NONE
     return OnlineTree(
@@ -124,14 +123,22 @@ def largest_row(max_degree: int) -> int:
 
 def grown(tree: OnlineTree) -> OnlineTree:
     """Return the tree with the capacity that its counters want, and some more; its content stays."""
+    wanted = tree.counters[[NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED]].tolist()
+    tree.counters[[NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED]] = 0
+    return with_room(tree, *wanted)
+
+
+def with_room(tree: OnlineTree, n_nodes: int, slots: int, entries: int) -> OnlineTree:
+    """Return the tree with capacity for so many more nodes, slots of rows, and entries of hash tables."""
     counters = tree.counters
-    nodes = _longer(tree.nodes, int(counters[N_NODES] + counters[NODES_WANTED]), 1.5)
-    if counters[SLOTS_USED] + counters[SLOTS_WANTED] > MOST_SLOTS:
+    slots += int(counters[SLOTS_USED])
+    if slots > MOST_SLOTS:
         raise XmlcError(f"OPLT: more than {MOST_SLOTS * SLOT * 4 >> 30} GB of weights; give X fewer features")
-    rows = _longer(tree.rows, int(counters[SLOTS_USED] + counters[SLOTS_WANTED]) * SLOT, 1.25)
-    entries = _longer(tree.entries, int(counters[ENTRIES_USED] + counters[ENTRIES_WANTED]), 1.25)
-    counters[[NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED]] = 0
-    return tree._replace(nodes=nodes, rows=rows, entries=entries)
+    return tree._replace(
+        nodes=_longer(tree.nodes, int(counters[N_NODES]) + n_nodes, 1.5),
+        rows=_longer(tree.rows, slots * SLOT, 1.25),
+        entries=_longer(tree.entries, int(counters[ENTRIES_USED]) + entries, 1.25),
+    )
 
 
 def _longer(array: np.ndarray, size: int, factor: float) -> np.ndarray:

@@ -14,7 +14,7 @@ from xmlc.core.threads import resolve_threads
 from xmlc.data.writer import save_repository
 from xmlc.kernels.csr import without_zeros
 from xmlc.kernels.estimator import hyperparameters
-from xmlc.models.peers.program import ProgramModel, estimates_above, flattened, imported, ranking_of, silenced_output
+from xmlc.models.peers.program import Answers, ProgramModel, flattened, imported, silenced_output
 
 
 @hyperparameters
@@ -22,8 +22,7 @@ class OmikujiParabel(ProgramModel):
     """The Parabel of omikuji: trees by balanced 2-means over label centroids, liblinear in the nodes, beam search.
 
     What is not a parameter here has the program's default, so its instances are scaled to Euclidean length 1. It takes
-    no seed: two trainings differ by its random initial centroids. It reports no inner products, so ``inner_products_``
-    is None after a prediction.
+    no seed: two trainings differ by its random initial centroids.
 
     Its training reads a file. Writing that file, in the repository format, and the program's reading of it are part of
     the training time, as in any use of it from Python with data in memory; instances with neither features nor
@@ -74,24 +73,13 @@ class OmikujiParabel(ProgramModel):
                 self.model_ = program.Model.train_on_data(str(file), hyperparameters, threads)
         return self
 
-    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the scores above ``threshold``, float32 CSR of shape (n, m): estimates under logistic loss only."""
-        X, limits = self._instances(X), self._label_thresholds(threshold)
-        return estimates_above(*self._scores(X, self.n_labels_), limits)
-
-    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k labels that the program ranks first and their scores, best first; -1 = none."""
-        X = self._instances(X)
-        return ranking_of(*self._scores(X, k), k)
-
     def _write_files(self, folder: Path) -> None:
         with silenced_output():
-            self.model_.save(str(folder / "omikuji"))
+            self.model_.save(str(folder))
 
-    def _use_files(self, folder: Path) -> None:
-        program = imported("omikuji")
+    def _load_program(self) -> None:
         with silenced_output():
-            self.model_ = program.Model.load(str(folder / "omikuji"))
+            self.model_ = imported("omikuji").Model.load(str(self._files))
             self.model_.densify_weights(0.1)  # as the program's command line does
 
     def _hyperparameters(self, program: Any) -> Any:
@@ -104,12 +92,10 @@ class OmikujiParabel(ProgramModel):
         hyperparameters.linear_loss_type = losses[self.loss].value
         return hyperparameters
 
-    def _scores(self, X: sparse.csr_array, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return for each instance how many labels it got, at most k, then all labels and scores, best first."""
-        self.inner_products_ = None
+    def _answers(self, X: sparse.csr_array, k: int, least: float) -> Answers:
         self.model_.init_prediction_thread_pool(resolve_threads(self.n_jobs))
         rows = []
         for start, end in zip(X.indptr[:-1], X.indptr[1:]):
             pairs = list(zip(X.indices[start:end].tolist(), X.data[start:end].tolist()))
-            rows.append(self.model_.predict(pairs, self.beam_size, min(k, self.n_labels_)))
+            rows.append(self.model_.predict(pairs, self.beam_size, k))
         return flattened(rows)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 import os
+import shutil
 import sys
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -19,6 +20,10 @@ from xmlc.core.errors import needs_extra
 from xmlc.core.files import atomic_folder
 from xmlc.kernels.csr import stack_estimates
 from xmlc.models.base import SparseProbabilityEstimator
+
+FILES = "program"  # folder of the program's own files, beside our JSON
+# Of each instance how many labels it got; then all labels and scores, instance after instance, best first.
+Answers = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def imported(module: str) -> Any:
@@ -31,80 +36,80 @@ def imported(module: str) -> Any:
 
 
 class ProgramModel(SparseProbabilityEstimator, ABC):
-    """Base of estimators that wrap a program: it has files of its own for a model, and no arrays are saved.
+    """Base of estimators that wrap a program: it keeps its model in files of its own.
 
-    A subclass writes these files into a folder (`_write_files`), and prepares predictions with those of a folder
-    (`_use_files`).
+    A subclass trains into the folder ``_files``, which `_new_folder` makes, has the program read the files
+    (`_load_program`) and asks it for labels (`_answers`). ``SAVED`` names what it has learned besides. The programs
+    report no inner products, so ``inner_products_`` is None.
     """
+
+    MODEL_FORMAT = 2
+    SAVED: ClassVar[tuple[str, ...]] = ()
+    model_: Any = None  # the program's, in memory
+    _files: Path
+
+    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+        """Return the program's estimates above ``threshold``, float32 CSR of shape (n, m)."""
+        X, limits = self._instances(X), self._label_thresholds(threshold)
+        return estimates_above(self._answers(X, self.n_labels_, float(limits.min())), limits)
+
+    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the k labels that the program ranks first and their estimates, best first; -1 = none."""
+        k = self._check_k(k)
+        return ranking_of(self._answers(self._instances(X), min(k, self.n_labels_), 0.0), k)
 
     def save(self, path: str | Path) -> None:
         """Write the model: the program's own files beside our JSON."""
         with atomic_folder(path) as folder:
             super().save(folder)
-            self._write_files(folder)
+            self._write_files(folder / FILES)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a model written by `save`."""
         model = super().load(path)
-        model._use_files(Path(path))
+        model._files = Path(path) / FILES
+        model._load_program()
         return model
 
     @abstractmethod
-    def _write_files(self, folder: Path) -> None: ...
+    def _answers(self, X: sparse.csr_array, k: int, least: float) -> Answers:
+        """Ask the program for the k best labels of each instance; it may leave out estimates up to ``least``."""
 
     @abstractmethod
-    def _use_files(self, folder: Path) -> None: ...
+    def _load_program(self) -> None:
+        """Have the program read its files."""
 
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        return {}, {}
+    def _new_folder(self) -> None:
+        """Make the temporary folder of the program's files, which lives as long as this object."""
+        self._folder = tempfile.TemporaryDirectory(prefix="xmlc-")
+        self._files = Path(self._folder.name)
 
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
-        pass
+    def _write_files(self, folder: Path) -> None:
+        shutil.copytree(self._files, folder)
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        return {name: np.asarray(getattr(self, name)) for name in self.SAVED}, {}
 
 
-# What the baselines return for each instance, labels and scores one after another, as estimates and as rankings.
+def flattened(rows: Sequence[Sequence[tuple[int, float]]]) -> Answers:
+    """Return the labels and scores of each instance as `Answers`."""
+    counts = np.array([len(row) for row in rows], dtype=np.int64)
+    labels = np.array([label for row in rows for label, _ in row], dtype=np.int32)
+    return counts, labels, np.array([score for row in rows for _, score in row], dtype=np.float32)
 
 
-def estimates_above(
-    counts: np.ndarray, labels: np.ndarray, scores: np.ndarray, thresholds: np.ndarray
-) -> sparse.csr_array:
-    """Assemble the estimates that are strictly greater than their label's threshold.
-
-    Parameters
-    ----------
-    counts : ndarray of int, shape (n,)
-        Number of labels of each instance.
-    labels : ndarray of int32, scores : ndarray of float32
-        Instance after instance, in any order within one.
-    thresholds : ndarray of float32, shape (m,)
-
-    Returns
-    -------
-    csr_array of float32, shape (n, m)
-    """
-    spe = stack_estimates(counts, labels, scores, thresholds.size)
+def estimates_above(answers: Answers, thresholds: np.ndarray) -> sparse.csr_array:
+    """Return the estimates strictly greater than their label's threshold, float32 (m,), as CSR of shape (n, m)."""
+    spe = stack_estimates(*answers, thresholds.size)
     spe.data[spe.data <= thresholds[spe.indices]] = 0
     spe.eliminate_zeros()
     return spe
 
 
-def ranking_of(counts: np.ndarray, labels: np.ndarray, scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first k labels of each instance and their scores.
-
-    Parameters
-    ----------
-    counts, labels, scores : ndarray
-        As of `estimates_above`, but best first within an instance.
-    k : int
-
-    Returns
-    -------
-    labels : ndarray of int32, shape (n, k)
-        -1 where an instance has fewer.
-    scores : ndarray of float32, shape (n, k)
-        0 where there is no label.
-    """
+def ranking_of(answers: Answers, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first k labels of each instance and their scores, shape (n, k); -1 and 0 where it has fewer."""
+    counts, labels, scores = answers
     rows = np.repeat(np.arange(counts.size), counts)
     rank = np.arange(labels.size) - np.repeat(np.cumsum(counts) - counts, counts)
     first = rank < k
@@ -114,45 +119,22 @@ def ranking_of(counts: np.ndarray, labels: np.ndarray, scores: np.ndarray, k: in
     return ranked, values
 
 
-def flattened(rows: Sequence[Sequence[tuple[int, float]]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return how many labels each instance got, then all labels and all scores, instance by instance."""
-    counts = np.array([len(row) for row in rows], dtype=np.int64)
-    labels = np.array([label for row in rows for label, _ in row], dtype=np.int32)
-    return counts, labels, np.array([score for row in rows for _, score in row], dtype=np.float32)
-
-
-# What programs write to the terminal, such as progress, kept out of logs.
-
-
-SHOWN_BYTES = 2000  # of the output before an exception
-
-
 @contextmanager
 def silenced_output() -> Iterator[None]:
-    """Discard standard output and error of this process; after an exception show the last `SHOWN_BYTES`.
+    """Discard what the process writes to the terminal, such as progress; errors are exceptions.
 
     Programs in other languages write to the file descriptors, past ``sys.stdout`` and ``sys.stderr``. These belong to
     the process, so the output of all its threads is discarded.
     """
-    _flush()
-    with tempfile.TemporaryFile() as held:
-        saved = [(descriptor, os.dup(descriptor)) for descriptor in (1, 2)]
-        for descriptor, _ in saved:
-            os.dup2(held.fileno(), descriptor)
-        failed = True
-        try:
-            yield
-            failed = False
-        finally:
-            _flush()
-            for descriptor, copy in saved:
-                os.dup2(copy, descriptor)
-                os.close(copy)
-            if failed:
-                held.seek(max(held.seek(0, os.SEEK_END) - SHOWN_BYTES, 0))
-                os.write(2, held.read())
-
-
-def _flush() -> None:
     sys.stdout.flush()
     sys.stderr.flush()
+    saved = [(descriptor, os.dup(descriptor)) for descriptor in (1, 2)]
+    with open(os.devnull, "wb") as nowhere:
+        for descriptor, _ in saved:
+            os.dup2(nowhere.fileno(), descriptor)
+    try:
+        yield
+    finally:
+        for descriptor, copy in saved:
+            os.dup2(copy, descriptor)
+            os.close(copy)

@@ -18,6 +18,15 @@ LARGEST_BLOCK = np.iinfo(np.uint32).max
 WEIGHTS_PER_PIECE = 1 << 22
 
 
+class DenseBlocks(NamedTuple):
+    """The weights of some neighbouring blocks: four fields of `NodeWeights`, of these blocks alone."""
+
+    feature_starts: np.ndarray
+    features: np.ndarray
+    weight_starts: np.ndarray
+    weights: np.ndarray
+
+
 class Rows(NamedTuple):
     """Sparse rows of some blocks, block after block and by feature within each.
 
@@ -44,37 +53,27 @@ def sibling_type(degrees: np.ndarray) -> type:
 
 
 def kept_rows(
-    feature_starts: np.ndarray,
-    features: np.ndarray,
-    weight_starts: np.ndarray,
-    weights: np.ndarray,
-    degrees: np.ndarray,
-    begin: int,
-    cut: float,
-    sibling_type: type,
-    n_jobs: int | None,
+    dense: DenseBlocks, degrees: np.ndarray, begin: int, cut: float, sibling_type: type, n_jobs: int | None
 ) -> list[Rows]:
     """Return the weights w with abs(w) > cut of the dense blocks from block ``begin`` on, as parts one after another.
 
     Parameters
     ----------
-    feature_starts, features, weight_starts, weights
-        As in `NodeWeights`, of these blocks.
+    dense : DenseBlocks
     degrees : int64
         Number of siblings of each.
     """
-    piece = weight_starts[1:] // WEIGHTS_PER_PIECE
+    piece = dense.weight_starts[1:] // WEIGHTS_PER_PIECE
     bounds = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), degrees.size]
 
-    dense = (feature_starts, weight_starts, weights, degrees, np.float32(cut))
-    kept = run_pieces(weights_above, [(*dense, *block) for block in pairwise(bounds)], n_jobs)
-    row_blocks = np.repeat(np.arange(begin, begin + degrees.size), np.diff(feature_starts))
+    kept = run_pieces(weights_above, [(dense, degrees, np.float32(cut), *block) for block in pairwise(bounds)], n_jobs)
+    row_blocks = np.repeat(np.arange(begin, begin + degrees.size), np.diff(dense.feature_starts))
     parts = []
     for rows, siblings, own in kept:
         starts = np.flatnonzero(np.diff(rows, prepend=-1))
         sizes = np.diff(starts, append=rows.size).astype(np.uint32)
         own_rows = rows[starts]
-        parts.append(Rows(row_blocks[own_rows], features[own_rows], sizes, siblings.astype(sibling_type), own))
+        parts.append(Rows(row_blocks[own_rows], dense.features[own_rows], sizes, siblings.astype(sibling_type), own))
     return parts
 
 
@@ -111,7 +110,7 @@ def starts_of(counts: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def weights_above(feature_starts, weight_starts, weights, degrees, cut, start, end):
+def weights_above(dense, degrees, cut, start, end):
     """Return the weights w with abs(w) > cut of the dense blocks ``start .. end - 1``, and NaN, so that it is found.
 
     Arguments as for `kept_rows`.
@@ -121,7 +120,7 @@ def weights_above(feature_starts, weight_starts, weights, degrees, cut, start, e
     rows : int64, siblings : uint32, kept : float32
         The row of each weight, its place there, and the weight.
     """
-    count = 0
+    (feature_starts, _, weight_starts, weights), count = dense, 0
     for weight in weights[weight_starts[start] : weight_starts[end]]:
         count += not abs(weight) <= cut
     rows, siblings = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.uint32)

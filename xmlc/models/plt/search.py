@@ -4,6 +4,9 @@
 and a node to expand are sorted by node, so that a block of weights is read once per batch and a look-up of a feature
 serves all siblings (masked sparse chunk multiplication, Etter et al., WWW 2022). `rank_best_first` takes one instance
 after the other. Estimates are the same bits in all of them, whatever the batch. Kernels.
+
+A node stands with its estimate in one number, a key, by which all searches rank: `xmlc.kernels.top_k.rank_key`, which
+has the rule for equal estimates.
 """
 
 from __future__ import annotations
@@ -17,12 +20,45 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import borrowed, copy_into, row_of, unowned
 from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.top_k import FREE, insert_key, key_estimate, key_number, rank_key
-from xmlc.models.plt.weights import child_estimates, children_of, empty_scratch
+from xmlc.models.plt.weights import Scratch, TreeWeights, child_estimates, children_of, empty_scratch
 
 EVERY_NODE = np.int64(0)  # for a beam that keeps all
 ABOVE_ROOT = np.int32(-1)  # the node whose only child is the root
 ESTIMATES_AT_ONCE = np.int64(1 << 16)  # 256 kB
 DENSE_WEIGHTS = np.int64(1 << 22)  # of the largest block whose sparse rows are made dense: 16 MB, used as far as needed
+
+
+class Search(NamedTuple):
+    """What a search of a batch of instances looks at, and where it works."""
+
+    #: The instances, counted from 0.
+    x: KernelCSR
+    nodes: TreeWeights
+    #: See `xmlc.models.plt.weights.estimate_scores`.
+    link: int
+    scratch: Scratch
+    #: int64 (rows,): node classifiers evaluated for each instance so far.
+    inner_products: np.ndarray
+
+
+class Pairs(NamedTuple):
+    """Pairs of an instance and a node: nodes to expand, or leaves found. A list in arrays with room for more."""
+
+    #: int32: Instances, counted from the first of the batch.
+    rows: np.ndarray
+    #: int64: Nodes and their estimates.
+    keys: np.ndarray
+    #: int64 (1,): How many pairs there are.
+    size: np.ndarray
+
+
+class Best(NamedTuple):
+    """The best of each instance so far, where labels are ranked."""
+
+    #: int64 (rows, k): Keys of leaves, best first; `FREE` where there are fewer.
+    leaves: np.ndarray
+    #: int64 (rows,): The largest key of an inner node that was met and that the beam does not expand, or `FREE`.
+    missed: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -40,8 +76,7 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
     thresholds : float32 (n_nodes,)
         A node is expanded, a leaf reported, when its estimate is greater.
     beam : int
-        Of the nodes to expand on a level so many of each instance are, the best, ties to the smaller number; with
-        ``EVERY_NODE`` all.
+        Of the nodes to expand on a level so many of each instance are, the best; with ``EVERY_NODE`` all.
     shape : tuple of int
         Number of features, largest number of non-zeros of an instance, largest number of siblings.
 
@@ -54,32 +89,26 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
     inner_products : int64 (end - start,)
         Node classifiers evaluated per instance.
     """
-    n_rows, label = end - start, nodes.label
-    x, nodes, scratch = rows_from(x, start, end), unowned(nodes), empty_scratch(shape, DENSE_WEIGHTS, ESTIMATES_AT_ONCE)
-    inner_products, frontier = np.zeros(n_rows, dtype=np.int64), root_frontier(n_rows)
-    found, n_found = empty_frontier(4 * n_rows), np.int64(0)
+    search, n_rows, label = search_of(x, start, end, nodes, link, shape), end - start, nodes.label
+    found, frontier = no_pairs(4 * n_rows), root_frontier(n_rows)
     while frontier.rows.size > 0:
-        met, n_met = empty_frontier(4 * n_rows), np.int64(0)
         # np.int64(0): for a plain 0, which has a type of its own, numba compiles what is called twice.
-        begin = np.int64(0)
+        met, begin = no_pairs(4 * n_rows), np.int64(0)
         while begin < frontier.rows.size:
-            first, estimates = expand(x, frontier, begin, nodes, link, scratch, inner_products)
-            found = with_capacity(found, n_found, estimates.size)
-            met = with_capacity(met, n_met, estimates.size)
-            n_found, n_met = take_above(
-                frontier, begin, first, estimates, label, thresholds, found, n_found, met, n_met
-            )
+            first, estimates = expand(search, frontier, begin)
+            found, met = with_capacity(found, estimates.size), with_capacity(met, estimates.size)
+            take_above(frontier, begin, first, estimates, label, thresholds, found, met)
             begin += estimates.shape[0]
         if beam != EVERY_NODE:
-            n_met = best_of_level(met, n_met, n_rows, beam)
-        frontier = sorted_by_node(met, n_met)
-    rows, keys = sorted_by(found.rows[:n_found], found)
-    counts, labels = np.zeros(n_rows, dtype=np.int64), np.empty(n_found, dtype=np.int32)
-    products = np.empty(n_found, dtype=np.float32)
-    for i in range(n_found):
-        counts[rows[i]] += 1
-        labels[i], products[i] = label[key_number(keys[i])], key_estimate(keys[i])
-    return counts, labels, products, inner_products
+            keep_beams(met, n_rows, beam)
+        frontier = sorted_by_node(met)
+    found = sorted_by(found.rows[: found.size[0]], found)
+    counts, labels = np.zeros(n_rows, dtype=np.int64), np.empty(found.rows.size, dtype=np.int32)
+    products = np.empty(found.rows.size, dtype=np.float32)
+    for i in range(found.rows.size):
+        counts[found.rows[i]] += 1
+        labels[i], products[i] = label[key_number(found.keys[i])], key_estimate(found.keys[i])
+    return counts, labels, products, search.inner_products
 
 
 @njit(cache=True, nogil=True)
@@ -106,26 +135,20 @@ def rank_by_levels(x, start, end, nodes, link, k, beam, certifies, shape):
         Whether the beam's labels are provably the k with the largest estimates, in order.
     inner_products : int64 (end - start,)
     """
-    n_rows, label = end - start, nodes.label
-    x, nodes, scratch = rows_from(x, start, end), unowned(nodes), empty_scratch(shape, DENSE_WEIGHTS, ESTIMATES_AT_ONCE)
-    inner_products, frontier = np.zeros(n_rows, dtype=np.int64), root_frontier(n_rows)
-    leaves, missed, by_beam = free_keys(n_rows, k), np.full(n_rows, FREE, np.int64), np.zeros(n_rows, dtype=np.bool_)
-    left, n_left = empty_frontier(np.int64(0)), np.int64(0)  # where it certifies: what the beam left out
-    while frontier.rows.size > 0:
-        beams, begin = free_keys(n_rows, beam), np.int64(0)
-        while begin < frontier.rows.size:
-            first, estimates = expand(x, frontier, begin, nodes, link, scratch, inner_products)
-            left = with_capacity(left, n_left, estimates.size if certifies else 0)
-            n_left = add_best(frontier, begin, first, estimates, label, leaves, beams, missed, certifies, left, n_left)
-            begin += estimates.shape[0]
-        left = with_capacity(left, n_left, beams.size if certifies else 0)
-        frontier, n_left = nodes_of_beams(beams, leaves, missed, certifies, left, n_left)
-        if frontier.rows.size == 0:  # the beam has come to its end, or has no width any more
-            if beam > 0:
-                prove(by_beam, missed, leaves)
-            frontier, n_left, beam = nodes_that_may_win(left, n_left, leaves), np.int64(0), np.int64(0)
-    labels, estimates = labels_of(leaves, label)
-    return labels, estimates, by_beam, inner_products
+    search, n_rows = search_of(x, start, end, nodes, link, shape), end - start
+    best = Best(free_keys(n_rows, k), np.full(n_rows, FREE, np.int64))
+    left, frontier = no_pairs(np.int64(0)), root_frontier(n_rows)
+    while frontier.rows.size > 0:  # by beam; what it leaves out is listed where it certifies
+        beams = free_keys(n_rows, beam)
+        left = search_level(search, frontier, best, beams, certifies, left)
+        frontier = nodes_of_beams(beams, best, certifies, left)
+    by_beam, no_beams = proven(best), free_keys(n_rows, np.int64(0))
+    frontier = nodes_that_may_win(left, best)
+    while frontier.rows.size > 0:  # below what the beam left out
+        left = search_level(search, frontier, best, no_beams, True, left)
+        frontier = nodes_that_may_win(left, best)
+    labels, estimates = labels_of(best.leaves, nodes.label)
+    return labels, estimates, by_beam, search.inner_products
 
 
 @njit(cache=True, nogil=True)
@@ -133,7 +156,7 @@ def rank_best_first(x, start, end, nodes, link, k, shape):
     """Find the k labels with the largest estimates, best first, for instances ``start .. end - 1``.
 
     Best-first search (plt2016, Section 5.2, last paragraph but one): the queue of Algorithm 4 becomes a priority queue.
-    Ties go to the node with the smaller number. It evaluates the fewest node classifiers.
+    It evaluates the fewest node classifiers.
 
     Parameters
     ----------
@@ -173,6 +196,185 @@ def rank_best_first(x, start, end, nodes, link, k, shape):
 
 
 @njit(cache=True, nogil=True)
+def search_of(x, start, end, nodes, link, shape):
+    """Begin a search of instances ``start .. end - 1``."""
+    rows = KernelCSR(x.indptr[start : end + 1], x.indices, x.data)
+    scratch = empty_scratch(shape, DENSE_WEIGHTS, ESTIMATES_AT_ONCE)
+    return Search(unowned(rows), unowned(nodes), link, scratch, np.zeros(end - start, dtype=np.int64))
+
+
+@njit(cache=True, nogil=True)
+def expand(search, frontier, begin):
+    """Estimate the children of the node at ``begin`` of a sorted frontier for its instances, or as many as fit.
+
+    Returns
+    -------
+    first : int
+        The first child.
+    estimates : float32 (q, siblings)
+        Of the children given their parent, for the instances ``begin .. begin + q - 1`` of the frontier; they stand in
+        the scratch.
+    """
+    x, nodes, link, scratch, inner_products = search
+    keys, node = frontier.keys, key_number(frontier.keys[begin])
+    first, degree = children_of(nodes, node)
+    end, last = begin + 1, min(begin + scratch.estimates.size // degree, keys.size)
+    while end < last and key_number(keys[end]) == node:
+        end += 1
+    rows = borrowed(frontier.rows, begin, end)
+    estimates = borrowed(scratch.estimates, 0, rows.size * degree)
+    child_estimates(x, rows, node, nodes, link, scratch, estimates)
+    for row in rows:
+        inner_products[row] += degree
+    return first, estimates.reshape((rows.size, degree))
+
+
+@njit(cache=True, nogil=True)
+def take_above(frontier, begin, first, estimates, label, thresholds, found, met):
+    """Add the children above their thresholds, leaves to ``found`` and inner nodes to ``met``: both have room."""
+    rows, keys, _ = frontier
+    found_rows, found_keys, n_found = found.rows, found.keys, found.size[0]
+    met_rows, met_keys, n_met = met.rows, met.keys, met.size[0]
+    for q in range(estimates.shape[0]):
+        row, parent = rows[begin + q], key_estimate(keys[begin + q])
+        for c in range(estimates.shape[1]):
+            estimate = parent * estimates[q, c]
+            if estimate > thresholds[first + c]:
+                key = rank_key(first + c, estimate)
+                if label[first + c] >= 0:
+                    found_rows[n_found], found_keys[n_found] = row, key
+                    n_found += 1
+                else:
+                    met_rows[n_met], met_keys[n_met] = row, key
+                    n_met += 1
+    found.size[0], met.size[0] = n_found, n_met
+
+
+@njit(cache=True, nogil=True)
+def keep_beams(met, n_rows, beam):
+    """Keep the ``beam`` best nodes of each instance."""
+    beams, size = free_keys(n_rows, beam), np.int64(0)
+    for i in range(met.size[0]):
+        insert_key(row_of(beams, met.rows[i]), met.keys[i])
+    for row in range(n_rows):
+        for key in row_of(beams, row):
+            if key != FREE:
+                met.rows[size], met.keys[size] = row, key
+                size += 1
+    met.size[0] = size
+
+
+@njit(cache=True, nogil=True)
+def search_level(search, frontier, best, beams, certifies, left):
+    """Expand the nodes of a frontier, and keep the best of what is met.
+
+    Parameters
+    ----------
+    search : Search
+    frontier : Pairs
+    best : Best
+    beams : int64 (rows, beam)
+        Keys of the best inner nodes that are met, best first; `FREE` where there are fewer.
+    certifies : bool
+        Whether nodes that have no place in a beam are listed, unless k leaves rank before them.
+    left : Pairs
+        That list.
+
+    Returns
+    -------
+    left : Pairs
+        With room for the nodes of the beams too.
+    """
+    begin = np.int64(0)
+    while begin < frontier.rows.size:
+        first, estimates = expand(search, frontier, begin)
+        left = with_capacity(left, estimates.size if certifies else 0)
+        keep_best(frontier, begin, first, estimates, search.nodes.label, best, beams, certifies, left)
+        begin += estimates.shape[0]
+    return with_capacity(left, beams.size if certifies else 0)
+
+
+@njit(cache=True, nogil=True)
+def keep_best(frontier, begin, first, estimates, label, best, beams, certifies, left):
+    """Keep the best leaves and inner nodes of each instance; arguments as of `search_level` and from `expand`."""
+    rows, keys, _ = frontier
+    leaves, missed = best
+    left_rows, left_keys, n = left.rows, left.keys, left.size[0]
+    # Taking a field of a tuple in the loop would count a reference to it each time.
+    for q in range(estimates.shape[0]):
+        row, parent = rows[begin + q], key_estimate(keys[begin + q])
+        own_leaves, beam, own = row_of(leaves, row), row_of(beams, row), row_of(estimates, q)
+        for c in range(own.size):
+            estimate = parent * own[c]
+            if not estimate >= key_estimate(own_leaves[-1]):
+                continue
+            key = rank_key(first + c, estimate)
+            if label[first + c] >= 0:
+                insert_key(own_leaves, key)
+                continue
+            key = insert_key(beam, key)  # the last of the beam, if there is one, makes room
+            missed[row] = max(missed[row], key)
+            if certifies:  # written at all events, because a processor cannot guess which may win
+                left_rows[n], left_keys[n] = row, key
+                n += key > own_leaves[-1]
+    left.size[0] = n
+
+
+@njit(cache=True, nogil=True)
+def nodes_of_beams(beams, best, certifies, left):
+    """Return the nodes of the beams that may lead to one of the best leaves; if it certifies, list the others.
+
+    Of the others those stay of interest that equal the k-th leaf: a leaf below them may rank before it.
+    """
+    frontier, used, n = no_pairs(beams.size), np.int64(0), left.size[0]
+    for row in range(beams.shape[0]):
+        worst = key_estimate(row_of(best.leaves, row)[-1])
+        for key in row_of(beams, row):
+            if key_estimate(key) > worst:
+                frontier.rows[used], frontier.keys[used] = row, key
+                used += 1
+                continue
+            best.missed[row] = max(best.missed[row], key)
+            if key_estimate(key) < worst or key == FREE:
+                break
+            if certifies:
+                left.rows[n], left.keys[n] = row, key
+                n += 1
+    frontier.size[0], left.size[0] = used, n
+    return sorted_by_node(frontier)
+
+
+@njit(cache=True, nogil=True)
+def proven(best):
+    """Tell of each instance whether no leaf below a node that the beam missed can be among the k best.
+
+    An estimate is the product of factors of at most 1, so that no leaf has a larger one than a node above it.
+    """
+    by_beam = np.empty(best.missed.size, dtype=np.bool_)
+    for row in range(by_beam.size):
+        missed = best.missed[row]
+        by_beam[row] = key_estimate(missed) < key_estimate(row_of(best.leaves, row)[-1]) or missed == FREE
+    return by_beam
+
+
+@njit(cache=True, nogil=True)
+def nodes_that_may_win(left, best):
+    """Take all nodes out of a list, and return those of them that rank before the k-th leaf.
+
+    A leaf has a larger number than the nodes above it.
+    """
+    used = np.int64(0)
+    for i in range(left.size[0]):
+        if left.keys[i] > row_of(best.leaves, left.rows[i])[-1]:
+            left.rows[used], left.keys[used] = left.rows[i], left.keys[i]
+            used += 1
+    left.size[0] = used
+    frontier = sorted_by_node(left)
+    left.size[0] = 0
+    return frontier
+
+
+@njit(cache=True, nogil=True)
 def labels_of(leaves, label):
     """Return labels (int32) and estimates (float32) of leaves that are given by keys; -1 and 0 where there is none."""
     labels, estimates = np.empty(leaves.shape, dtype=np.int32), np.empty(leaves.shape, dtype=np.float32)
@@ -194,218 +396,53 @@ def free_keys(n_rows, size):
     return keys
 
 
-class Frontier(NamedTuple):
-    """Nodes to expand, or leaves found: one entry per pair of an instance and a node.
-
-    Attributes
-    ----------
-    rows : int32
-        Instances, counted from the first of the batch.
-    keys : int64
-        The node and its estimate, see `rank_key`.
-    """
-
-    rows: np.ndarray
-    keys: np.ndarray
-
-
-@njit(cache=True, nogil=True)
-def expand(x, frontier, begin, nodes, link, scratch, inner_products):
-    """Estimate the children of the node at ``begin`` of a sorted frontier for its instances, or as many as fit.
-
-    Returns
-    -------
-    first : int
-        The first child.
-    estimates : float32 (q, siblings)
-        Of the children given their parent, for the instances ``begin .. begin + q - 1`` of the frontier; they stand in
-        the scratch.
-    """
-    keys, node = frontier.keys, key_number(frontier.keys[begin])
-    first, degree = children_of(nodes, node)
-    end, last = begin + 1, min(begin + scratch.estimates.size // degree, keys.size)
-    while end < last and key_number(keys[end]) == node:
-        end += 1
-    rows = borrowed(frontier.rows, begin, end)
-    estimates = borrowed(scratch.estimates, 0, rows.size * degree)
-    child_estimates(x, rows, node, nodes, link, scratch, estimates)
-    for row in rows:
-        inner_products[row] += degree
-    return first, estimates.reshape((rows.size, degree))
-
-
-@njit(cache=True, nogil=True)
-def take_above(frontier, begin, first, estimates, label, thresholds, found, n_found, met, n_met):
-    """Add the children above their thresholds, leaves to ``found`` and inner nodes to ``met``; return both sizes."""
-    rows, keys = frontier
-    found_rows, found_keys = found
-    met_rows, met_keys = met
-    for q in range(estimates.shape[0]):
-        row, parent = rows[begin + q], key_estimate(keys[begin + q])
-        for c in range(estimates.shape[1]):
-            estimate = parent * estimates[q, c]
-            if estimate > thresholds[first + c]:
-                key = rank_key(first + c, estimate)
-                if label[first + c] >= 0:
-                    found_rows[n_found], found_keys[n_found] = row, key
-                    n_found += 1
-                else:
-                    met_rows[n_met], met_keys[n_met] = row, key
-                    n_met += 1
-    return n_found, n_met
-
-
-@njit(cache=True, nogil=True)
-def best_of_level(met, n_met, n_rows, beam):
-    """Keep the ``beam`` best nodes of each instance; return how many these are."""
-    rows, keys = met
-    beams = free_keys(n_rows, beam)
-    for i in range(n_met):
-        insert_key(row_of(beams, rows[i]), keys[i])
-    n_met = np.int64(0)
-    for row in range(n_rows):
-        for key in row_of(beams, row):
-            if key != FREE:
-                rows[n_met], keys[n_met] = row, key
-                n_met += 1
-    return n_met
-
-
-@njit(cache=True, nogil=True)
-def add_best(frontier, begin, first, estimates, label, leaves, beams, missed, certifies, left, n):
-    """Keep the best leaves and inner nodes of each instance; return the length of the list of nodes left out.
-
-    Parameters
-    ----------
-    leaves : int64 (rows, k), beams : int64 (rows, beam)
-        Keys of leaves and of the inner nodes of this level, best first; `FREE` where there are fewer.
-    missed : int64 (rows,)
-        The largest key of an inner node that was met and that the beam does not expand; `FREE` where there is none.
-    certifies : bool
-        Whether nodes that the beam leaves out are listed, unless k leaves rank before them.
-    left : Frontier, n : int
-        The list and its length.
-    """
-    rows, keys = frontier
-    left_rows, left_keys = left  # taking a field of a tuple in the loop would count a reference to it each time
-    for q in range(estimates.shape[0]):
-        row, parent = rows[begin + q], key_estimate(keys[begin + q])
-        best, beam, own = row_of(leaves, row), row_of(beams, row), row_of(estimates, q)
-        for c in range(own.size):
-            estimate = parent * own[c]
-            if not estimate >= key_estimate(best[-1]):
-                continue
-            key = rank_key(first + c, estimate)
-            if label[first + c] >= 0:
-                insert_key(best, key)
-                continue
-            key = insert_key(beam, key)  # the last of the beam, if there is one, makes room
-            missed[row] = max(missed[row], key)
-            if certifies:  # written at all events, because a processor cannot guess which may win
-                left_rows[n], left_keys[n] = row, key
-                n += key > best[-1]
-    return n
-
-
-@njit(cache=True, nogil=True)
-def nodes_of_beams(beams, leaves, missed, certifies, left, n):
-    """Return the nodes of the beams that may lead to one of the best leaves, and the length of the list of the others.
-
-    Of the others those stay of interest that equal the k-th leaf: a leaf below them may rank before it.
-    """
-    frontier, used = empty_frontier(beams.size), np.int64(0)
-    rows, keys = frontier
-    left_rows, left_keys = left
-    for row in range(beams.shape[0]):
-        worst = key_estimate(row_of(leaves, row)[-1])
-        for key in row_of(beams, row):
-            if key_estimate(key) > worst:
-                rows[used], keys[used] = row, key
-                used += 1
-                continue
-            missed[row] = max(missed[row], key)
-            if key_estimate(key) < worst or key == FREE:
-                break
-            if certifies:
-                left_rows[n], left_keys[n] = row, key
-                n += 1
-    return sorted_by_node(frontier, used), n
-
-
-@njit(cache=True, nogil=True)
-def prove(by_beam, missed, leaves):
-    """Write whether no leaf below a node that the beam missed can be among the k best.
-
-    An estimate is the product of factors of at most 1, so that no leaf has a larger one than a node above it.
-    """
-    for row in range(by_beam.size):
-        by_beam[row] = key_estimate(missed[row]) < key_estimate(row_of(leaves, row)[-1]) or missed[row] == FREE
-
-
-@njit(cache=True, nogil=True)
-def nodes_that_may_win(left, n, leaves):
-    """Return the nodes of a list that rank before the k-th leaf.
-
-    A leaf has a larger number than the nodes above it, and of equal estimates the smaller is first.
-    """
-    rows, keys = left
-    used = np.int64(0)
-    for i in range(n):
-        if keys[i] > row_of(leaves, rows[i])[-1]:
-            rows[used], keys[used] = rows[i], keys[i]
-            used += 1
-    return sorted_by_node(left, used)
-
-
-@njit(cache=True, nogil=True)
-def rows_from(x, start, end):
-    """Return instances ``start .. end - 1`` counted from 0; see `unowned`."""
-    return unowned(KernelCSR(x.indptr[start : end + 1], x.indices, x.data))
-
-
 @njit(cache=True, nogil=True)
 def root_frontier(n_rows):
     """Return the frontier from which the root is reached: every instance, with estimate 1."""
-    frontier = empty_frontier(n_rows)
+    frontier = no_pairs(n_rows)
     for row in range(n_rows):
         frontier.rows[row], frontier.keys[row] = row, rank_key(ABOVE_ROOT, np.float32(1.0))
+    frontier.size[0] = n_rows
     return frontier
 
 
 @njit(cache=True, nogil=True)
-def empty_frontier(size):
-    """Allocate ``size`` entries."""
-    return Frontier(np.empty(size, np.int32), np.empty(size, np.int64))
+def no_pairs(capacity):
+    """Return an empty list with room for ``capacity`` pairs."""
+    return Pairs(np.empty(capacity, np.int32), np.empty(capacity, np.int64), np.zeros(1, np.int64))
 
 
 @njit(cache=True, nogil=True)
-def with_capacity(frontier, used, more):
-    """Return a frontier with the first ``used`` entries of this one and space for ``more``: this one if it has it."""
-    if used + more <= frontier.rows.size:
-        return frontier
-    wider = empty_frontier(max(used + more, 2 * frontier.rows.size))
-    copy_into(wider.rows, frontier.rows[:used])
-    copy_into(wider.keys, frontier.keys[:used])
+def with_capacity(pairs, more):
+    """Return a list with these pairs and room for ``more``: this one if it has it."""
+    used = pairs.size[0]
+    if used + more <= pairs.rows.size:
+        return pairs
+    wider = no_pairs(max(used + more, 2 * pairs.rows.size))
+    copy_into(wider.rows, pairs.rows[:used])
+    copy_into(wider.keys, pairs.keys[:used])
+    wider.size[0] = used
     return wider
 
 
 @njit(cache=True, nogil=True)
-def sorted_by_node(frontier, size):
-    """Return the first ``size`` entries ordered by node, and as before within a node."""
-    nodes = np.empty(size, dtype=np.int32)
-    for i in range(size):
-        nodes[i] = key_number(frontier.keys[i])
-    return sorted_by(nodes, frontier)
+def sorted_by_node(pairs):
+    """Return the pairs ordered by node, and as before within a node, in arrays without room for more."""
+    nodes = np.empty(pairs.size[0], dtype=np.int32)
+    for i in range(nodes.size):
+        nodes[i] = key_number(pairs.keys[i])
+    return sorted_by(nodes, pairs)
 
 
 @njit(cache=True, nogil=True)
-def sorted_by(numbers, frontier):
-    """Return the first entries of a frontier ordered by a whole number of each, and as before within a number."""
-    rows, keys = frontier
-    result = empty_frontier(numbers.size)
+def sorted_by(numbers, pairs):
+    """Return pairs ordered by a whole number of each, and as before within a number."""
+    rows, keys, _ = pairs
+    result = no_pairs(numbers.size)
+    result.size[0] = numbers.size
     if numbers.size == 0:
         return result
-    sorted_rows, sorted_keys = result
+    sorted_rows, sorted_keys, _ = result
     low = high = numbers[0]
     for number in numbers:
         low, high = min(low, number), max(high, number)

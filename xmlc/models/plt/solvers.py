@@ -81,6 +81,23 @@ class DualDescent(NamedTuple):
     key: np.uint64
 
 
+class Siblings(NamedTuple):
+    """Siblings that dual coordinate descent trains together."""
+
+    #: uint8 (instances, siblings)
+    targets: np.ndarray
+    #: float32 (instances, siblings): The dual variables.
+    alpha: np.ndarray
+    #: float32 (features, siblings)
+    weights: np.ndarray
+    #: float32 (siblings,)
+    bias: np.ndarray
+    #: bool (siblings,): Which have not stopped.
+    going: np.ndarray
+    #: float32 (siblings,): The largest step in a pass, taken or not.
+    largest: np.ndarray
+
+
 Solver = Sgd | AdaGrad | DualDescent
 
 
@@ -96,13 +113,13 @@ def _choose_numbers_per_weight(solver):
     return lambda solver: 1
 
 
-def solve(solver, ends, ids, values, targets, state, bias, n_siblings, block):
-    """Train the classifiers of some siblings.
+def solve(solver, x, targets, state, bias, n_siblings, block):
+    """Train the classifiers of some siblings: by one of the three functions below, by the type of the solver.
 
     Parameters
     ----------
     solver : Sgd, AdaGrad or DualDescent
-    ends : int64 (instances + 1,), ids : uint32, values : float32
+    x : KernelCSR
         Instances that reach the parent, in the order of the pass, with the parent's feature numbers.
     targets : uint8 (instances, padded)
         z_t of each instance and sibling; the siblings, here and below, padded to `padded_size` with targets 0.
@@ -119,48 +136,26 @@ def solve(solver, ends, ids, values, targets, state, bias, n_siblings, block):
 
 
 @overload(solve)
-def _choose_solve(solver, ends, ids, values, targets, state, bias, n_siblings, block):
-    if solver.instance_class is Sgd:
-
-        def implementation(solver, ends, ids, values, targets, state, bias, n_siblings, block):
-            train_children(ends, ids, values, targets, state, bias, solver.step, solver.lam, solver.epochs)
-
-    elif solver.instance_class is AdaGrad:
-
-        def implementation(solver, ends, ids, values, targets, state, bias, n_siblings, block):
-            train_children_adagrad(ends, ids, values, targets, state, bias, solver.step, solver.eps, solver.epochs)
-
-    else:
-
-        def implementation(solver, ends, ids, values, targets, state, bias, n_siblings, block):
-            train_children_dual(
-                ends, ids, values, targets, state, bias, n_siblings,
-                solver.squared_hinge, solver.C, solver.tol, solver.max_epochs, stream_key(solver.key, block),
-            )  # fmt: skip
-
-    return implementation
+def _choose_solve(solver, x, targets, state, bias, n_siblings, block):
+    if solver.instance_class is DualDescent:
+        return lambda solver, x, targets, state, bias, n_siblings, block: train_children_dual(
+            solver, x, targets, state, bias, n_siblings, stream_key(solver.key, block)
+        )
+    train = train_children if solver.instance_class is Sgd else train_children_adagrad
+    return lambda solver, x, targets, state, bias, n_siblings, block: train(solver, x, targets, state, bias)
 
 
 @njit(cache=True, nogil=True)
-def train_children(ends, ids, values, targets, weights, bias, gamma, lam, epochs):
+def train_children(solver, x, targets, weights, bias):
     """Train the node classifiers of some siblings by two-phase SGD with lazy scaling (Appendix B).
 
     ``weights`` holds the scaled weights Pi_t * w_t until the end; step t (from 0) is
     gamma_t = gamma / (1 + lam * gamma * t), and all siblings share t and Pi because they see the same
     instances. Moves 16 bytes per non-zero and sibling (two reads, one write, and the instance itself).
 
-    Parameters
-    ----------
-    ends : int64, ids : uint32, values : float32
-        Instances that reach the parent, in the order of the pass, with the parent's feature numbers.
-    targets : uint8 (instances, siblings)
-        z_t of each instance and sibling; the siblings, here and below, padded to `padded_size` with targets 0.
-    weights : float32 (features * siblings,)
-        Siblings side by side; zero on entry, the weights on return.
-    bias : float32 (siblings,)
-        Zero on entry; the weight of the constant feature 1 on return.
+    Parameters are those of `solve`.
     """
-    n_siblings = bias.size
+    (gamma, lam, epochs), (ends, ids, values), n_siblings = solver, x, bias.size
     steps = np.empty(n_siblings, dtype=np.float32)
     scale = 1.0
     t = 0
@@ -181,23 +176,22 @@ def train_children(ends, ids, values, targets, weights, bias, gamma, lam, epochs
 
 
 @njit(cache=True, nogil=True)
-def train_children_adagrad(ends, ids, values, targets, state, bias, gamma, eps, epochs):
+def train_children_adagrad(solver, x, targets, state, bias):
     """Train the node classifiers of some siblings by AdaGrad (Duchi, Hazan and Singer, JMLR 2011).
 
     A weight moves by gamma * g / sqrt(eps + sum of its squared derivatives so far, g included), where g is the
     derivative of the logistic loss by it. There is no regularisation.
 
-    Parameters as for `train_children`, with eps in place of lam and ``state``, float32 (features * 2 * siblings,), in
-    place of the weights: for each feature the weights of the padded siblings and then their sums, in the same or
-    neighbouring cache lines. Moves 24 bytes per non-zero and sibling (two reads of the weight, a read of its
-    sum of squares, a write of both, and the instance itself).
+    Parameters are those of `solve`; ``state`` is for each feature the weights of the padded siblings and then their
+    sums, in the same or neighbouring cache lines. Moves 24 bytes per non-zero and sibling (two reads of the weight, a
+    read of its sum of squares, a write of both, and the instance itself).
     """
-    n_siblings = bias.size
+    (ends, ids, values), n_siblings = x, bias.size
     scores = np.empty(n_siblings, dtype=np.float32)
     constant, one = np.zeros(1, dtype=np.uint32), np.ones(1, dtype=np.float32)
     bias_state = np.zeros(2 * n_siblings, dtype=np.float32)  # the row of the constant feature
-    rate, eps = np.float32(gamma), np.float32(eps)
-    for _ in range(epochs):
+    rate, eps = np.float32(solver.step), np.float32(solver.eps)
+    for _ in range(solver.epochs):
         for i in range(ends.size - 1):
             row_ids, row_values = borrowed(ids, ends[i], ends[i + 1]), borrowed(values, ends[i], ends[i + 1])
             dense_scores(row_ids, row_values, state, 2 * n_siblings, bias_state, scores)
@@ -208,7 +202,7 @@ def train_children_adagrad(ends, ids, values, targets, state, bias, gamma, eps, 
 
 
 @njit(cache=True, nogil=True)
-def train_children_dual(ends, ids, values, targets, weights, bias, n_real, squared_hinge, cost, tolerance, passes, key):
+def train_children_dual(solver, x, targets, weights, bias, n_siblings, key):
     """Train the node classifiers of some siblings by dual coordinate descent.
 
     Each child's weights w (the bias among them, of a constant feature 1) minimise
@@ -221,69 +215,48 @@ def train_children_dual(ends, ids, values, targets, weights, bias, n_real, squar
     descent methods for logistic regression and maximum entropy models", Machine Learning 2011).
 
     The order of the instances is drawn anew for each pass. A sibling stops when no alpha moved
-    by ``tolerance * cost`` in a pass, and as soon as those still going fill three quarters of the registers, they go on
+    by ``tol * C`` in a pass, and as soon as those still going fill three quarters of the registers, they go on
     by themselves. Moves 12 bytes per non-zero and sibling in a pass; the alphas take 4 bytes per instance and sibling.
 
-    Parameters
-    ----------
-    ends, ids, values, targets, weights, bias
-        As for `train_children`.
-    n_real : int
-        How many siblings are no padding.
-    squared_hinge : bool
-        Or logistic.
-    cost, tolerance : float
-    passes : int
-        At most so many.
-    key : uint64
-        Random stream of the order of the instances.
+    Parameters are those of `solve`, and the random stream of the order of the instances, uint64.
     """
-    cost = np.float32(cost)
-    enough = np.float32(tolerance) * cost
-    squares = squared_lengths(ends, values)
+    cost = np.float32(solver.C)
+    enough = np.float32(solver.tol) * cost
+    squares = squared_lengths(x)
     order = np.arange(squares.size)
-    alpha = np.zeros(targets.shape, dtype=np.float32)
-    original = weights.reshape((-1, bias.size))
-    siblings = np.arange(n_real)  # which columns those are that are still going
-    own_targets, own_weights, own_bias = targets, original, bias
-    largest = np.empty(bias.size, dtype=np.float32)
-    going = np.arange(bias.size) < n_real
-    for number in range(passes):
+    every = Siblings(
+        targets,
+        np.zeros(targets.shape, dtype=np.float32),
+        weights.reshape((-1, bias.size)),
+        bias,
+        np.arange(bias.size) < n_siblings,
+        np.empty(bias.size, dtype=np.float32),
+    )
+    some, columns = every, np.arange(n_siblings)  # which columns of all those are that are still going
+    for number in range(solver.max_epochs):
         shuffle(order, stream_key(key, number))
-        largest[:] = 0
-        dual_pass(
-            ends, ids, values, own_targets, order, squares, squared_hinge, cost, SMALL_CHANGE * enough,
-            alpha, going, largest, own_weights.reshape(own_weights.size), own_bias,
-        )  # fmt: skip
-        going &= largest > enough
-        n_going = going.sum()
+        dual_pass(x, order, squares, some, cost, SMALL_CHANGE * enough, solver.squared_hinge)
+        n_going = np.int64(0)
+        for c in range(some.going.size):
+            some.going[c] &= some.largest[c] > enough
+            n_going += some.going[c]
+        size = padded_size(n_going)
         if n_going == 0:
             break
-        size = padded_size(n_going)
-        if 4 * size <= 3 * own_bias.size:
-            left = np.flatnonzero(going)
-            if own_bias.size < bias.size:
-                put_columns(own_weights, siblings, original)
-                put_columns(own_bias.reshape((1, -1)), siblings, bias.reshape((1, -1)))
-            siblings = siblings[left]
-            alpha, own_targets = some_columns(alpha, left, size), some_columns(own_targets, left, size)
-            own_weights, own_bias = (
-                some_columns(own_weights, left, size),
-                some_columns(own_bias.reshape((1, -1)), left, size)[0],
-            )
-            largest = np.empty(size, dtype=np.float32)
-            going = np.arange(size) < n_going
-    if own_bias.size < bias.size:
-        put_columns(own_weights, siblings, original)
-        put_columns(own_bias.reshape((1, -1)), siblings, bias.reshape((1, -1)))
+        if 4 * size <= 3 * some.bias.size:
+            put_columns(some, columns, every)
+            left = np.flatnonzero(some.going)
+            some, columns = some_columns(some, left, size), columns[left]
+    put_columns(some, columns, every)
 
 
 @njit(cache=True, nogil=True)
-def dual_pass(
-    ends, ids, values, targets, order, squares, squared_hinge, cost, smallest, alpha, going, largest, weights, bias
-):
-    """Visit every instance once; parameters as for `train_children_dual` and `dual_steps`."""
+def dual_pass(x, order, squares, siblings, cost, smallest, squared_hinge):
+    """Visit every instance once, in the given order; ``squares`` are of `squared_lengths`, numbers of `dual_steps`."""
+    (ends, ids, values), (targets, alpha, weights, bias, going, largest) = x, siblings
+    weights = weights.reshape(weights.size)
     changes, work = np.empty(bias.size, dtype=np.float32), np.empty(4 * bias.size, dtype=np.float32)
+    largest[:] = 0
     for i in order:
         row_ids, row_values = borrowed(ids, ends[i], ends[i + 1]), borrowed(values, ends[i], ends[i + 1])
         dense_scores(row_ids, row_values, weights, bias.size, bias, changes)
@@ -293,17 +266,31 @@ def dual_pass(
 
 
 @njit(cache=True, nogil=True)
-def squared_lengths(ends, values):
+def squared_lengths(x):
     """Return |x|^2 of each instance, float32, with the constant feature."""
-    squares = np.ones(ends.size - 1, dtype=np.float32)
+    squares = np.ones(x.indptr.size - 1, dtype=np.float32)
     for i in range(squares.size):
-        for value in borrowed(values, ends[i], ends[i + 1]):
+        for value in borrowed(x.data, x.indptr[i], x.indptr[i + 1]):
             squares[i] = fma(value, value, squares[i])
     return squares
 
 
 @njit(cache=True, nogil=True)
-def some_columns(rows, columns, size):
+def some_columns(siblings, columns, size):
+    """Copy some siblings side by side into ``size`` columns, zeros at the end; all of them are going."""
+    targets, alpha, weights, bias, _, _ = siblings
+    return Siblings(
+        columns_of(targets, columns, size),
+        columns_of(alpha, columns, size),
+        columns_of(weights, columns, size),
+        columns_of(bias.reshape((1, -1)), columns, size)[0],
+        np.arange(size) < columns.size,
+        np.empty(size, dtype=np.float32),
+    )
+
+
+@njit(cache=True, nogil=True)
+def columns_of(rows, columns, size):
     """Copy some columns of a matrix side by side into one of ``size`` columns, zeros at the end."""
     result = np.zeros((rows.shape[0], size), dtype=rows.dtype)
     for i in range(rows.shape[0]):
@@ -313,11 +300,14 @@ def some_columns(rows, columns, size):
 
 
 @njit(cache=True, nogil=True)
-def put_columns(rows, columns, result):
-    """Copy the first columns of a matrix to the ``columns`` of another."""
-    for i in range(rows.shape[0]):
+def put_columns(some, columns, every):
+    """Copy weights and biases of siblings that were trained by themselves to their columns among all."""
+    if some.bias.size < every.bias.size:
         for c in range(columns.size):
-            result[i, columns[c]] = rows[i, c]
+            every.bias[columns[c]] = some.bias[c]
+        for i in range(some.weights.shape[0]):
+            for c in range(columns.size):
+                every.weights[i, columns[c]] = some.weights[i, c]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)

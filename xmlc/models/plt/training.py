@@ -15,7 +15,7 @@ from xmlc.kernels.counter_random import stream_key
 from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.sibling_rows import NUMBERS_PER_LINE, aligned_buffer, padded_size
 from xmlc.kernels.streams import Stream
-from xmlc.models.plt.compact import join_rows, kept_rows, sibling_type, starts_of
+from xmlc.models.plt.compact import DenseBlocks, join_rows, kept_rows, sibling_type, starts_of
 from xmlc.models.plt.solvers import Sgd, Solver, numbers_per_weight, solve
 from xmlc.models.plt.weights import CompactNodeWeights, HashedWeights, NodeWeights, ask_for_slots, slots_estimate
 from xmlc.models.trees import LabelTree
@@ -87,7 +87,7 @@ def train_nodes(
     instances and weights of the largest blocks in training, one for each thread.
     """
     reach = reach_of(y, order, tree.leaf, tree.parent)
-    nonzeros = count_nonzeros(x.indptr, order, reach.block_starts, reach.block_positions)
+    nonzeros = count_nonzeros(x.indptr, reach)
     degrees, firsts = np.concatenate(([1], np.diff(tree.children))), np.concatenate(([0], tree.children[:-1]))
     blocks = np.flatnonzero((degrees > 0) & (np.diff(reach.block_starts) > 0))
     bias, pairs = np.zeros(tree.n_nodes, dtype=np.float32), max(int((nonzeros * degrees).sum()), 1)
@@ -101,13 +101,13 @@ def train_nodes(
             weight_starts = starts_of(np.diff(feature_starts) * degrees[begin:end])
             weights = np.empty(weight_starts[-1], dtype=np.float32)
             pieces, costs = _pieces(wave, firsts, degrees, nonzeros, max(pairs // SPLIT_SHARE, NONZEROS_PER_GROUP))
-            arrays = (feature_starts, features, weight_starts, weights)
-            calls = [(x, reach, piece, *arrays, begin, bias, solver, n_features) for piece in pieces]
+            dense = DenseBlocks(feature_starts, features, weight_starts, weights)
+            calls = [(x, reach, piece, dense, begin, bias, solver, n_features) for piece in pieces]
             run_pieces(train_siblings, calls, n_jobs, costs, progress=progress)
             if cut is not None:
-                kept += kept_rows(*arrays, degrees[begin:end], begin, cut, sibling_type(degrees), n_jobs)
+                kept += kept_rows(dense, degrees[begin:end], begin, cut, sibling_type(degrees), n_jobs)
     if cut is None:
-        return NodeWeights(tree.children, tree.label, *arrays, bias)
+        return NodeWeights(tree.children, tree.label, *dense, bias)
     return join_rows(tree.children, tree.label, bias, kept)
 
 
@@ -122,9 +122,8 @@ def _features(
     n_jobs: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the starts of the features of the blocks ``begin .. end - 1``, and these features."""
-    rows = (x.indptr, x.indices, reach.order, reach.block_starts, reach.block_positions)
     groups = _groups(blocks, nonzeros[blocks])
-    listed = run_pieces(list_features, [(*rows, group, nonzeros, n_features) for group in groups], n_jobs)
+    listed = run_pieces(list_features, [(x, reach, group, nonzeros, n_features) for group in groups], n_jobs)
     distinct = np.zeros(end - begin, dtype=np.int64)
     distinct[blocks - begin] = np.concatenate([own for own, _ in listed])
     return starts_of(distinct), np.concatenate([features for _, features in listed])
@@ -172,9 +171,7 @@ def _pieces(
 
 
 @njit(cache=True, nogil=True)
-def train_siblings(
-    x, reach, pieces, feature_starts, features, weight_starts, weights, offset, bias, solver, n_features
-):
+def train_siblings(x, reach, pieces, dense, offset, bias, solver, n_features):
     """Train groups of siblings and keep all their weights.
 
     Parameters
@@ -182,8 +179,8 @@ def train_siblings(
     x : KernelCSR
     reach : Reach
     pieces : Pieces
-    feature_starts, features, weight_starts, weights
-        As in `NodeWeights`, from block ``offset`` on; weights of the pieces' nodes are written.
+    dense : DenseBlocks
+        From block ``offset`` on; weights of the pieces' nodes are written.
     offset : int
     bias : float32 (n_nodes,)
         Written for the pieces' nodes.
@@ -191,6 +188,7 @@ def train_siblings(
     n_features : int
         Features of the instances.
     """
+    feature_starts, features, weight_starts, weights = dense
     scratch = np.empty(n_features, dtype=np.uint32), np.empty(reach.order.size, dtype=np.uint32)
     largest = np.int64(0)
     for i in range(pieces.blocks.size):
@@ -242,14 +240,14 @@ def train_piece(x, reach, pieces, i, features, bias, solver, scratch, buffer):
     for number in range(features.size):
         local[features[number]] = number
     positions = reach.block_positions[reach.block_starts[block] : reach.block_starts[block + 1]]
-    ends, ids, values = gather_rows(x.indptr, x.indices, x.data, reach.order[positions], local)
+    own = gather_rows(x, reach.order[positions], local)
     padded = padded_size(width)
     targets = np.zeros((positions.size, padded), dtype=np.uint8)
     sibling_targets(reach, positions, first, targets[:, :width], places)
     state = buffer[: features.size * row_length(solver, width)]
     state[:] = 0
     own_bias = np.zeros(padded, dtype=np.float32)
-    solve(solver, ends, ids, values, targets, state, own_bias, width, block)
+    solve(solver, own, targets, state, own_bias, width, block)
     copy_into(bias[first:], own_bias[:width])
     return state
 
@@ -328,8 +326,9 @@ def positive_nodes(labels, leaf, parent, mark, stamp, positives):
 
 
 @njit(cache=True, nogil=True)
-def count_nonzeros(indptr, order, starts, positions):
-    """Count the non-zeros of the instances that reach each block; arguments as for `list_features`."""
+def count_nonzeros(indptr, reach):
+    """Count the non-zeros of the instances that reach each block."""
+    order, starts, positions = reach
     nonzeros = np.zeros(starts.size - 1, dtype=np.int64)
     for block in range(nonzeros.size):
         for position in borrowed(positions, starts[block], starts[block + 1]):
@@ -338,17 +337,13 @@ def count_nonzeros(indptr, order, starts, positions):
 
 
 @njit(cache=True, nogil=True)
-def list_features(indptr, indices, order, starts, positions, blocks, nonzeros, n_features):
+def list_features(x, reach, blocks, nonzeros, n_features):
     """List the distinct features of the instances that reach each block.
 
     Parameters
     ----------
-    indptr : int64 (n + 1,), indices : uint32
-        Instances in CSR form.
-    order : int64 (n,)
-        Rows in the order of the pass.
-    starts : int64, positions : uint32
-        Instances that reach each block, as positions in ``order``.
+    x : KernelCSR
+    reach : Reach
     blocks : int64
         Blocks to look at.
     nonzeros : int64
@@ -368,8 +363,8 @@ def list_features(indptr, indices, order, starts, positions, blocks, nonzeros, n
         total += min(nonzeros[block], n_features)
     features, total = np.empty(total, dtype=np.uint32), np.int64(0)
     for b in range(blocks.size):
-        reaching = positions[starts[blocks[b]] : starts[blocks[b] + 1]]
-        distinct[b] = write_features(indptr, indices, order, reaching, marks, features[total:])
+        reaching = reach.block_positions[reach.block_starts[blocks[b]] : reach.block_starts[blocks[b] + 1]]
+        distinct[b] = write_features(x.indptr, x.indices, reach.order, reaching, marks, features[total:])
         total += distinct[b]
     return distinct, features[:total].copy()
 
@@ -398,13 +393,9 @@ def write_features(indptr, indices, order, positions, marks, features):
 
 
 @njit(cache=True, nogil=True)
-def gather_rows(indptr, indices, data, rows, local):
-    """Copy some instances side by side, their features renumbered by ``local``.
-
-    Returns
-    -------
-    ends : int64 (rows.size + 1,), ids : uint32, values : float32
-    """
+def gather_rows(x, rows, local):
+    """Return some instances side by side, their features renumbered by ``local``: a `KernelCSR`."""
+    indptr, indices, data = x
     ends = np.zeros(rows.size + 1, dtype=np.int64)
     for i in range(rows.size):
         ends[i + 1] = ends[i] + indptr[rows[i] + 1] - indptr[rows[i]]
@@ -416,7 +407,7 @@ def gather_rows(indptr, indices, data, rows, local):
         row, numbered = borrowed(indices, start, end), borrowed(ids, ends[i], ends[i + 1])
         for k in range(np.uint64(row.size)):
             numbered[k] = local[row[k]]
-    return ends, ids, values
+    return KernelCSR(ends, ids, values)
 
 
 @njit(cache=True, nogil=True)
@@ -464,12 +455,12 @@ def train_hashed(
     nodes = HashedWeights(tree.children, tree.label, table, scale, bias, seed)
     steps_done, stamp = np.zeros(n_nodes, dtype=np.int64), np.full(n_nodes, -1, dtype=np.int64)
     for epoch in range(solver.epochs):
-        hashed_pass(x, y, order, leaf, tree.parent, nodes, steps_done, solver.step, solver.lam, stamp, epoch)
+        hashed_pass(x, y, order, leaf, tree.parent, nodes, solver, steps_done, stamp, epoch)
     return nodes
 
 
 @njit(cache=True, nogil=True)
-def hashed_pass(x, y, order, leaf, parent, nodes, steps_done, gamma, lam, stamp, epoch):
+def hashed_pass(x, y, order, leaf, parent, nodes, solver, steps_done, stamp, epoch):
     """Pass once over the training set, instance by instance, root first (Algorithm 3 as an online learner).
 
     Each slot is a line of memory of its own. Those of the next node are asked for before the step of one, so that they
@@ -490,15 +481,16 @@ def hashed_pass(x, y, order, leaf, parent, nodes, steps_done, gamma, lam, stamp,
         for inner in positives[:count]:
             for child in range(nodes.children[inner], nodes.children[inner + 1]):
                 ask_for_slots(ids, values, nodes, child, slots[1 - now], signed[1 - now])
-                hashed_step(slots[now], signed[now], nodes, steps_done, node, target, gamma, lam)
+                hashed_step(slots[now], signed[now], nodes, solver, steps_done, node, target)
                 node, now = child, 1 - now
                 target = np.float32(1.0) if stamp[child] == mark else np.float32(0.0)
-        hashed_step(slots[now], signed[now], nodes, steps_done, node, target, gamma, lam)
+        hashed_step(slots[now], signed[now], nodes, solver, steps_done, node, target)
 
 
 @njit(cache=True, nogil=True)
-def hashed_step(slots, signed, nodes, steps_done, node, target, gamma, lam):
+def hashed_step(slots, signed, nodes, solver, steps_done, node, target):
     """Take one two-phase step (Appendix B) for one node and one instance, laid out by `ask_for_slots`."""
+    gamma, lam, _ = solver
     gamma_t = gamma / (1.0 + lam * gamma * steps_done[node])
     step = np.float32(nodes.scale[node] * gamma_t) * (slots_estimate(slots, signed, nodes, node) - target)
     nodes.bias[node] -= step

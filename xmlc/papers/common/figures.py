@@ -12,7 +12,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.numbers.long import frame_of
 from xmlc.numbers.titles import family, model_title
 from xmlc.papers.common.curves import figure1 as figure1
-from xmlc.papers.plotting import BLUE, GREEN, PURPLE, VERMILION, add_legend, figure, panels
+from xmlc.papers.plotting import BLUE, GREEN, VERMILION, add_legend, figure, panels
 from xmlc.records.ranking import RankingRecord
 from xmlc.suites.planned import Where
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 QUALITY = "p@1"
 COSTS = {"train_seconds": "training (s)", "predict_ms": "prediction (ms per instance)"}
 # Models of one program share a colour; markers tell them apart.
-COLOURS = {"xmlc": BLUE, "napkinXC": VERMILION, "omikuji": GREEN, "Vowpal Wabbit": PURPLE}
+COLOURS = {"xmlc": BLUE, "napkinXC": VERMILION, "omikuji": GREEN}
 MARKERS = "osD^v<>pPX*hd8H"
 FRONT: dict[str, Any] = {"color": "0.55", "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1}
 NARROWEST = 1.6  # panel, in inches

@@ -1,13 +1,11 @@
-"""Tables of oplt2021: datasets, precision and costs of online trees; and its appendices, from sweeps."""
+"""Tables of oplt2021: datasets, precision and costs of online trees."""
 
 from __future__ import annotations
 
-import json
 import math
-from typing import Any
 
 from xmlc.core.errors import XmlcError
-from xmlc.numbers.long import Key, LongRow, Mean, Row, Rows, average, key_by
+from xmlc.numbers.long import Key, Mean, Row, Rows, average, key_by
 from xmlc.numbers.titles import without_passes
 from xmlc.papers.common.rankings import CPU, threads_of_both
 from xmlc.papers.common.rankings import passes as passes
@@ -99,89 +97,4 @@ table3 = TableDefinition(
     notes=(threads_of_both, _made),
     caption="Accuracy on the test set of datasets with few examples of each class: the share of instances whose class "
     f"is ranked first. {BEST.format('the accuracy')} {CPU}",
-)
-
-
-SHOWN = (*PRECISION, "depth", "nodes", "train_seconds", "predict_ms")
-ALPHAS = Where("sweep", "full", sweeps=("alpha",))
-SAMPLES = Where("sweep", "full", sweeps=("warm-start", "sample"))
-
-
-def swept_value(variant: str) -> Any:
-    """Return the value of a variant such as ``alpha=0.75`` of a sweep."""
-    text = variant.partition("=")[2]
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
-def swept(number: LongRow) -> Key:
-    """Return dataset and value as the key of a number of a sweep."""
-    return number.dataset, swept_value(number.variant)
-
-
-def sampled(number: LongRow) -> Key:
-    """Return dataset, size of the sample in percent and model as the key of a number of a sweep over that size."""
-    percent = round(100 * swept_value(number.variant), 6)
-    return number.dataset, int(percent) if percent.is_integer() else percent, number.model
-
-
-def _by_size(table: Table) -> Rows:
-    """Return the rows by dataset, then by size, then by model."""
-    rows = table.means()
-    datasets = list(dict.fromkeys(dataset for dataset, *_ in rows))
-    return {key: rows[key] for key in sorted(rows, key=lambda key: (datasets.index(key[0]), key[1]))}
-
-
-def _passes(table: Table) -> list[str]:
-    """Say how many passes over the training set were made."""
-    counts = sorted({record.setting("epochs") for record in table.records})
-    return ["Passes over the training set: " + " or ".join(f"{count:g}" for count in counts) + "."]
-
-
-def _threads(table: Table) -> list[str]:
-    counts = sorted({record.costs.threads for record in table.records})
-    number = " or ".join(f"{count:g}" for count in counts)
-    return [f"Times are wall-clock times with {number} thread{'s' * (counts != [1])}."]
-
-
-def of_sweep(name: str, need: Where, *keys: str, caption: str, **about: Any) -> TableDefinition:
-    """Declare a table of sweeps: a row for each value."""
-    return TableDefinition(
-        name=name,
-        needs=(need,),
-        keys=keys,
-        variant=None,
-        columns=SHOWN,
-        panels=(columns("", *SHOWN),),
-        notes=(_threads, _passes),
-        caption=caption,
-        **about,
-    )
-
-
-alpha = of_sweep(
-    "alpha",
-    ALPHAS,
-    *("dataset", "alpha"),
-    key=swept,
-    caption="Best-greedy trees (OPLT-B) by alpha, the share of the balance in the score of a child (Appendix F).",
-)
-warm_start = of_sweep(
-    "warm-start",
-    SAMPLES,
-    *("dataset", "sample", "model"),
-    key=sampled,
-    rows=_by_size,
-    caption="OPLT-W, whose tree starts as one of 2-means over the labels of a sample and is extended by the other "
-    "instances, and IPLT, which learns the same sample and nothing else (Appendix G).",
-)
-policies = of_sweep(
-    "policies",
-    Where("sweep", "full", sweeps=("policy",)),
-    *("dataset", "policy"),
-    key=swept,
-    caption="Online trees by the policy that places new labels: best-greedy and random (Algorithm 8), a complete tree "
-    "(Section 4.1), CPET's (Section 4.2), one level of all labels (Section 1).",
 )

@@ -13,10 +13,8 @@ name_models(
         "napkinxc-plt-sgd": "napkinXC PLT, SGD",
         "napkinxc-plt-adagrad": "napkinXC PLT, AdaGrad",
         "napkinxc-plt-liblinear": "napkinXC PLT, liblinear",
-        "napkinxc-br": "napkinXC BR",
         "omikuji-parabel": "omikuji Parabel",
         "omikuji-parabel-log": "omikuji Parabel, logistic",
-        "vw-plt": "Vowpal Wabbit PLT",
         # Of the suites defaults, hashing and scale.
         "plt-default": "PLT",
         "plt-auto": "PLT, tuning: auto",

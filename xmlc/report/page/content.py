@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
-
-from markupsafe import Markup
 
 from xmlc.core.errors import XmlcError
 from xmlc.numbers.fingerprint import TABLE, Fingerprint, of_parts
 from xmlc.numbers.long import Source, read_rows, text_rows
 from xmlc.numbers.made_of import MadeOf
-from xmlc.numbers.passports import passport_of
+from xmlc.numbers.passports import passport_columns
 from xmlc.papers import every_table, figure_of
 from xmlc.papers.building import Known, build_table, sources_of
 from xmlc.papers.claims import CLAIMS, Word, claims_line, counted
@@ -24,63 +21,15 @@ from xmlc.papers.table import Table
 from xmlc.report.compare import Comparison, compare_with_print, outcome_of, published_lines
 from xmlc.report.failures import Failure
 from xmlc.report.judge import Judge
-from xmlc.report.page.tables import PageTable, Passports, ShownPassport, TableOnPage, accepted_cells, by_place
-from xmlc.report.page.winners import Contest, contests_of, earlier_sources, printed_datasets
-from xmlc.report.verdict import Verdict
+from xmlc.report.page.drawing import Drawing, data_address
+from xmlc.report.page.tables import PageTable, Passports, ShownPassport, TableOnPage
+from xmlc.report.page.winners import Contest, contests_of, earlier_sources
 from xmlc.suites import paths
-from xmlc.suites.suite import CONFIG, OWN, find_suite
+from xmlc.suites.suite import CONFIG, find_suite
 
 FEW = 3  # datasets that a heading names
-# Of a drawing: what draws nothing; an attribute; in it a number of which one decimal is enough for any screen.
-NO_SHAPE = re.compile(r'<\?.*?\?>|<!.*?>|<metadata>.*?</metadata>|(?<=<g) id="[^"]*"', re.DOTALL)
-QUOTED, LONG_NUMBER = re.compile(r'"[^"]*"'), re.compile(r"(?<![\d.])([1-9]\d+\.\d)\d+")
 CONTRIBUTED = "§"  # behind numbers of runs of others
 NUMBERED = re.compile(r"^Figure \d+( of \w+)?: ")
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A figure: its title, its caption, and the image itself; see `data_address`."""
-
-    identifier: str
-    title: str
-    caption: str
-    address: Markup
-
-
-@dataclass(frozen=True)
-class Tally:
-    """Cells beside the papers' and beside accepted ones."""
-
-    #: All that the papers print beside ours, table by table.
-    printed: list[Comparison] = field(default_factory=list)
-    #: Cells beside this suite's own numbers, where the paper prints none.
-    accepted: Counter[Verdict] = field(default_factory=Counter)
-
-    def __add__(self, other: Tally) -> Tally:
-        """Count both."""
-        return Tally(self.printed + other.printed, self.accepted + other.accepted)
-
-    @property
-    def outcome(self) -> dict[str, Any]:
-        """What became of the cells that the papers measured."""
-        return outcome_of(self.printed)
-
-    @property
-    def headline(self) -> str:
-        """Count the measured cells by verdict, in one line."""
-        return (published_lines(self.printed) or [self.accepted_line or "Nothing to compare"])[0]
-
-    @property
-    def others(self) -> list[str]:
-        """Count the other kinds of printed cells by verdict, then our own cells."""
-        return [line for line in (*published_lines(self.printed), self.accepted_line) if line and line != self.headline]
-
-    @property
-    def accepted_line(self) -> str:
-        """Say how many of our own numbers are as accepted before, or nothing."""
-        total = self.accepted.total()
-        return f"{self.accepted[Verdict.EQUAL]} of {total} cells as accepted before (results/reference)" * bool(total)
 
 
 @dataclass
@@ -92,10 +41,12 @@ class PagePaper:
     fingerprint: Fingerprint
     tables: list[PageTable]
     drawings: list[Drawing]
-    tally: Tally
+    #: All that the paper prints beside ours, table by table.
+    printed: list[Comparison]
+    #: Dataset, model, and the reason.
     left_out: list[tuple[str, str, str]]
     #: The paper's statements by verdict; none where their table was not made.
-    claims: Counter[Word] = field(default_factory=Counter)
+    claims: Counter[Word]
 
     @property
     def statements(self) -> PageTable | None:
@@ -114,13 +65,17 @@ class Page:
 
     papers: list[PagePaper]
     fingerprint: Fingerprint
-    tally: Tally
     failures: list[Failure]
     passports: list[ShownPassport]
     made: str
     versions: list[str]
     machines: list[str]
     contests: list[Contest]
+
+    @property
+    def printed(self) -> list[Comparison]:
+        """All that the papers print beside ours."""
+        return [comparison for paper in self.papers for comparison in paper.printed]
 
     @property
     def claims(self) -> Counter[Word]:
@@ -136,18 +91,12 @@ class Page:
     @property
     def outcome(self) -> str:
         """Say in one line what became of the printed numbers and of the papers' statements."""
-        if not self.tally.outcome["run"]:
+        if not outcome_of(self.printed)["run"]:
             return "No paper prints results of these datasets"
-        return "; ".join([self.tally.headline, *([claims_line(self.claims)] if self.claims else [])])
+        return "; ".join([published_lines(self.printed)[0], *([claims_line(self.claims)] if self.claims else [])])
 
 
-def page_of(
-    tables: Sequence[MadeOf],
-    failed: list[Failure],
-    judge: Judge,
-    reference: Path = Path(paths.ACCEPTED),
-    root: Path = Path(),
-) -> Page:
+def page_of(tables: Sequence[MadeOf], failed: list[Failure], judge: Judge, root: Path = Path()) -> Page:
     """Gather the page of finished tables.
 
     Parameters
@@ -155,8 +104,6 @@ def page_of(
     tables : sequence of MadeOf
     failed : list of Failure
     judge : Judge
-    reference : Path
-        Folder of the accepted tables.
     root : Path
         Folder of the project, with figures, configuration, and results of earlier runs.
 
@@ -172,39 +119,33 @@ def page_of(
     sources = [source for source, _ in used]
     earlier = earlier_sources(root, known, {source.record.dataset_name for source in sources})
     passports = Passports([*sources, *earlier])
-    published = next((made.published for made in tables if made.published), None)
-    synthetic = {source.record.dataset_name for source, of_papers in used if {*of_papers} <= {*OWN}}
-    contests = contests_of(sources, earlier, printed_datasets(published) | synthetic, passports)
+    built = [build_table(made, known) for made in tables]  # which names their models, before contests print them
+    contests = contests_of(sources, earlier, passports)
     papers = [
         _paper(
             paper,
-            [build_table(made, known) for made in tables if made.paper == paper],
+            [table for table in built if table.paper == paper],
             [source for source, of_papers in used if paper in of_papers],
             next((made.published for made in tables if made.paper == paper and made.published), None),
             failed,
             judge,
-            reference,
             root,
             passports,
         )
         for paper in dict.fromkeys(made.paper for made in tables)
     ]
-    abouts = [passport_of(source.record) for source in sources]
-    versions = [f"{name} {text}" for about in abouts for name, text in about.items() if name not in _NOT_PACKAGES]
+    abouts = [passport_columns(source.record) for source in sources]
+    versions = (version for about in abouts for version in about.versions.split("; ") if version)
     return Page(
         papers=papers,
         fingerprint=of_parts({paper.name: paper.fingerprint for paper in papers}),
-        tally=sum((paper.tally for paper in papers), Tally()),
         failures=failed,
         passports=passports.shown,
-        made=max((about.get("time", "") for about in abouts), default=""),
+        made=max((about.time for about in abouts), default=""),
         versions=list(dict.fromkeys(versions)),
-        machines=list(dict.fromkeys(about["cpu"] for about in abouts if about.get("cpu"))),
+        machines=list(dict.fromkeys(about.cpu for about in abouts if about.cpu)),
         contests=contests,
     )
-
-
-_NOT_PACKAGES = ("machine", "cpu", "threads", "time")
 
 
 def _paper(
@@ -214,12 +155,10 @@ def _paper(
     published: Path | None,
     failed: list[Failure],
     judge: Judge,
-    reference: Path,
     root: Path,
     passports: Passports,
 ) -> PagePaper:
     suite = find_suite(name, root / CONFIG)
-    built, accepted = [], Counter[Verdict]()
     by_name = {table.name: table for table in tables}
     definitions = {one.name: one for own, one in every_table() if own == name}
     files = {one: published / name / f"{one}.csv" for one in {**by_name, **definitions}} if published else {}
@@ -234,13 +173,12 @@ def _paper(
         for one, rows in in_print.items()
         if one not in by_name
     ]
+    built = []
     for table in tables:
         ours, own = text_rows(text_of(table), table.keys, table.name), in_print.get(table.name, {})
         beside = compare_with_print(table.name, name, table.definition, table.printed, ours, judge, why)
-        joined = TableOnPage(table, by_place(beside), accepted_cells(table, ours, reference), why, passports)
-        built.append(joined.page_table(own))
+        built.append(TableOnPage(table, beside, why, passports).page_table(own))
         printed.append(replace(beside, cells=[one for one in beside.cells if one.column in own.get(one.key, {})]))
-        accepted += joined.counts(printed=False)
     datasets = {source.record.dataset_name for source in sources}
     left_out = [
         (dataset, model, reason)
@@ -254,7 +192,7 @@ def _paper(
         of_parts({table.name + TABLE: page_table.fingerprint for table, page_table in zip(tables, built)}),
         built,
         [_drawing(name, file) for file in sorted((root / paths.FIGURES / name).glob("*.svg"))],
-        Tally(printed, accepted),
+        printed,
         left_out,
         counted(by_name[CLAIMS]) if CLAIMS in by_name else Counter(),
     )
@@ -264,13 +202,6 @@ def _drawing(paper: str, file: Path) -> Drawing:
     number = file.stem.removeprefix("figure")
     title = f"Figure {number}" if number.isdecimal() else "Quality against time" if number == "pareto" else number
     return Drawing(f"{paper}-{file.stem}", title, _caption(paper, file.stem), data_address(file.read_text("utf-8")))
-
-
-def data_address(svg: str) -> Markup:
-    """Return an image as the text of an attribute between ``'``; of long numbers one decimal stays."""
-    text = " ".join(NO_SHAPE.sub("", svg).split())
-    text = QUOTED.sub(lambda found: LONG_NUMBER.sub(r"\1", found[0]).replace(": ", ":").replace("; ", ";"), text)
-    return Markup("data:image/svg+xml," + "".join(f"%{ord(c):02X}" if c in "%#&'" else c for c in text))
 
 
 def _caption(paper: str, name: str) -> str:

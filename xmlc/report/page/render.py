@@ -14,6 +14,7 @@ from markupsafe import Markup
 from xmlc import __version__
 from xmlc.numbers.titles import LIMITS, model_title
 from xmlc.papers.claims import Word, claims_line
+from xmlc.report.compare import outcome_of, published_lines
 from xmlc.report.page.content import CONTRIBUTED, Page
 from xmlc.report.page.tables import ShownPassport
 from xmlc.report.verdict import OUTCOMES, Verdict
@@ -30,9 +31,6 @@ SIGNS = {
     Verdict.DIFFERENT: ("≠", "outside", "different"),
     Verdict.NOT_RUN: ("–", "notrun", "not run"),
     Verdict.FAILED: ("✕", "failed", "failed"),
-    Verdict.MISSING: ("–", "notrun", "missing"),
-    Verdict.NEW: ("+", "notrun", "new"),
-    Verdict.OTHER_DATA: ("–", "notrun", "of other or unknown data, not compared"),
 }
 # Of a claim's verdict, by how it begins.
 WORDS: dict[Word, str] = {
@@ -59,7 +57,6 @@ def to_html(page: Page) -> str:
         page=page,
         signs=SIGNS,
         classes={str(verdict): kind for verdict, (_, kind, _) in SIGNS.items() if verdict in OUTCOMES},
-        legend=(*OUTCOMES, Verdict.EQUAL, Verdict.DIFFERENT, Verdict.NOT_RUN, Verdict.FAILED),
         calibrated=CALIBRATED,
         contributed=CONTRIBUTED,
         origins=", ".join(sorted({passport["origin"] for passport in page.passports} - {""})),
@@ -67,20 +64,14 @@ def to_html(page: Page) -> str:
         class_of_word=lambda text: next((kind for word, kind in WORDS.items() if text.startswith(word)), ""),
         claims_line=claims_line,
         style=Markup(_template("report.css")),
-        places=places,
+        outcome_of=outcome_of,
+        published_lines=published_lines,
         passports=packed(page.passports),
         limits=map(model_title, LIMITS),
         script=script,
         digest=digest,
         version=__version__,
     )
-
-
-def places(numbers: Sequence[int]) -> str:
-    """Write numbers of passports, ``3-7`` for those that follow each other."""
-    first, last = numbers[0], numbers[-1]
-    follow = len(numbers) > 1 and list(numbers) == list(range(first, last + 1))
-    return f"{first}-{last}" if follow else " ".join(map(str, numbers))
 
 
 def packed(passports: Sequence[ShownPassport]) -> dict[str, list[Any]]:

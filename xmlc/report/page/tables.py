@@ -7,30 +7,22 @@ import math
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
-from xmlc.core.errors import XmlcError
 from xmlc.numbers.columns import DEVIATION, MISSING, Column, column
 from xmlc.numbers.fingerprint import Fingerprint
-from xmlc.numbers.long import SEEDS, Key, Row, Source, TextRows, is_missing, read_rows
-from xmlc.numbers.made_of import MadeOf, same_data
+from xmlc.numbers.long import SEEDS, Key, Row, Source, TextRows, is_missing
 from xmlc.numbers.passports import passport_columns
 from xmlc.numbers.titles import method_title, model_title
-from xmlc.papers.claims import CLAIMS
 from xmlc.papers.printing import fingerprint_of, title_of
-from xmlc.papers.table import NOTHING, Cell, Panel, PanelColumn, Table, headings_of, named
-from xmlc.papers.table import PAPER as PAPERS_HEADING
+from xmlc.papers.table import NOTHING, PAPER, Cell, Panel, PanelColumn, Table, headings_of, named
 from xmlc.records.base import RecordFile
 from xmlc.report.compare import Cell as ComparedCell
-from xmlc.report.compare import Comparison, compare_rows
-from xmlc.report.contribute import origin_of
+from xmlc.report.compare import Comparison
+from xmlc.report.contributed import origin_of
 from xmlc.report.verdict import Kind, Verdict, number
-
-PAPER, REFERENCE = "paper", "reference"
-# Where these differ, an accepted number is of other runs: one seed beside five, a claim on fewer datasets.
-SAME_RUNS = (SEEDS, "units")
 
 
 @dataclass(frozen=True)
@@ -45,8 +37,8 @@ class PageCell:
         What the table is sorted by, the measured value with all its digits; an empty text comes last.
     by : str
         The method that the value is of, where no heading names it.
-    expected, source : str
-        What it is held against, and whether that is of the paper or accepted before.
+    expected : str
+        What the paper prints.
     difference, interval, because : str
         By how much it differs, by how much a faithful reproduction may, and what that interval is made of.
     calibrated : str
@@ -66,7 +58,6 @@ class PageCell:
     order: float | str = ""
     by: str = ""
     expected: str = ""
-    source: str = ""
     difference: str = ""
     interval: str = ""
     because: str = ""
@@ -92,15 +83,14 @@ class PagePanel:
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table: panels shown at once, panels that unfold, fingerprint and notes."""
+    """A table: panels shown at once, further columns and printed rows that unfold, fingerprint and notes."""
 
     identifier: str
     title: str
     caption: str
     fingerprint: Fingerprint
     panels: list[PagePanel]
-    costs: PagePanel | None
-    others: PagePanel | None
+    further: PagePanel | None
     not_run: PagePanel | None
     notes: list[str]
     verdicts: list[tuple[Verdict, str]]
@@ -108,28 +98,27 @@ class PageTable:
 
 @dataclass
 class TableOnPage:
-    """Joins the numbers of a table with what is expected of them, and with their records.
+    """Joins the numbers of a table with what the paper prints, and with their records.
 
     Parameters
     ----------
     table : Table
-    printed, accepted : dict
-        Comparison with the paper's number, and with the accepted one, by key and quantity.
+    beside : Comparison
+        With the paper's numbers.
     failed : callable
         Says of a row, named by its keys, why it may have no number of ours.
     passports : Passports
     """
 
     table: Table
-    printed: Mapping[tuple[Key, str], ComparedCell]
-    accepted: Mapping[tuple[Key, str], ComparedCell]
+    beside: Comparison
     failed: Callable[[Mapping[str, str]], str]
     passports: Passports
     shown: dict[tuple[Key, str], ComparedCell] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.rows: dict[Key, Row] = {tuple(map(str, key)): row for key, row in self.table.rows.items()}
-        self.in_print = {self._place(*place): cell for place, cell in self.printed.items()}
+        self.in_print = {self._place(cell.key, cell.column): cell for cell in self.beside.cells}
 
     def _place(self, key: Key, quantity: str) -> tuple[Key, str]:
         """Return where a number stands; a statistic of a dataset stands in all its rows."""
@@ -138,7 +127,7 @@ class TableOnPage:
         return key, quantity
 
     def page_table(self, own: TextRows) -> PageTable:
-        """Return the table with all that is expected of its cells.
+        """Return the table with what the paper prints of its cells.
 
         Parameters
         ----------
@@ -161,10 +150,9 @@ class TableOnPage:
             caption=table.caption,
             fingerprint=fingerprint_of(table),
             panels=panels,
-            costs=self._further([name for name in hidden if column(name).cost]),
-            others=self._further([name for name in hidden if not column(name).cost]),
+            further=self._further(hidden),
             not_run=self._not_run(own),
-            notes=[note for note in table.notes if not note.startswith(PAPERS_HEADING)],
+            notes=[note for note in table.notes if not note.startswith(PAPER)],
             verdicts=self.tags(),
         )
 
@@ -205,27 +193,15 @@ class TableOnPage:
                 for key, cells in rest.items()]  # fmt: skip
         return PagePanel("", headings_of(self.table.keys), [column(name).heading for name in names], rows)
 
-    def counts(self, printed: bool) -> Counter[Verdict]:
-        """Count the judged cells that are shown, beside print or beside accepted numbers, by verdict."""
-        cells = {self._place(*place): cell for place, cell in self.shown.items()}
-        return Counter(c.verdict for place, c in cells.items() if c.judged and (place in self.in_print) == printed)
-
     def tags(self) -> list[tuple[Verdict, str]]:
-        """Count the printed cells that were run by verdict, and others that differ from the accepted ones."""
-        printed, accepted = self.counts(printed=True), self.counts(printed=False)
-        said: list[tuple[Verdict, str]] = [
-            (one, f"{printed[one]} {one}") for one in Verdict if printed[one] and one is not Verdict.NOT_RUN
-        ]
-        changed = accepted.total() - accepted[Verdict.EQUAL]
-        return said + [(Verdict.DIFFERENT, f"{changed} not as accepted before")] * bool(changed)
+        """Count the printed cells that were run by verdict."""
+        cells = {self._place(*place): cell for place, cell in self.shown.items()}
+        counts = Counter(cell.verdict for cell in cells.values() if cell.judged)
+        return [(one, f"{counts[one]} {one}") for one in Verdict if counts[one] and one is not Verdict.NOT_RUN]
 
     def expected(self, key: Key, quantity: str) -> ComparedCell | None:
-        """Return the comparison of one cell, with the paper's or else with the accepted number, and remember it."""
+        """Return the comparison of one cell with the paper's number, and remember that it is shown."""
         found = self.in_print.get(self._place(key, quantity))
-        if found is None:
-            found = self.accepted.get((key, quantity))
-            if found and (not found.left or not found.judged or found.verdict in (Verdict.MISSING, Verdict.NEW)):
-                found = None
         if found:
             self.shown[key, quantity] = found
         return found
@@ -241,33 +217,28 @@ class TableOnPage:
         return self._beside(shown, expected)
 
     def _beside(self, cell: PageCell, expected: ComparedCell | None) -> PageCell:
-        """Add to a cell what is expected of it."""
+        """Add to a cell what the paper prints."""
         if expected is None:
             return cell
         about, judgement = column(expected.column), expected.judgement
         before, value = number(expected.left), number(expected.right)
-        printed = self._place(expected.key, expected.column) in self.in_print
-        difference = interval = because = reason = ""
-        if value is None and printed:
+        difference = interval = reason = ""
+        if value is None:
             row = self.rows.get(expected.key, {})
             note = row["note"].value if "note" in row else None
             reason = note or self.failed(dict(zip(self.table.keys, expected.key)))
         if not math.isnan(judgement.difference):
-            if printed:
-                constant = expected.kind in (Kind.DATASET, Kind.CONFIGURATION)
-                interval = "" if constant or math.isnan(judgement.interval) else f"± {judgement.interval:.2g}"
-                because, difference = judgement.reason, _signed(about, judgement.difference)
-            elif expected.verdict is not Verdict.EQUAL:  # beside ours the last bit counts, which no print shows
-                difference = _sign(judgement.difference) + f"{abs(judgement.difference):.2g}"
-        elif value and before and about.cost and printed:  # of another machine
+            constant = expected.kind in (Kind.DATASET, Kind.CONFIGURATION)
+            interval = "" if constant or math.isnan(judgement.interval) else f"± {judgement.interval:.2g}"
+            difference = _signed(about, judgement.difference)
+        elif value and before and about.cost:  # of another machine
             difference = f"×{value / before:.2g}"
         return replace(
             cell,
-            expected=expected.left if printed or before is None else about.printed(before),
-            source=PAPER if printed else REFERENCE,
+            expected=expected.left,
             difference=difference,
             interval=interval,
-            because=because,
+            because=judgement.reason,
             calibrated=judgement.calibrated,
             verdict=expected.verdict if expected.judged else None,
             reason=reason,
@@ -287,52 +258,10 @@ def page_cell(cell: Cell, passports: Passports) -> PageCell:
     )
 
 
-def by_place(comparison: Comparison) -> dict[tuple[Key, str], ComparedCell]:
-    """Return the cells of a comparison by key and quantity."""
-    return {(cell.key, cell.column): cell for cell in comparison.cells}
-
-
-def accepted_cells(table: Table, ours: TextRows, folder: Path) -> dict[tuple[Key, str], ComparedCell]:
-    """Compare a table with the accepted one, ``folder/<paper>/<table>.csv``, where it is of the same runs.
-
-    Claims, whose rows name no dataset, need the same data; where these are others or not known, a note says so.
-    """
-    file = folder / table.paper / f"{table.name}.csv"
-    if not file.is_file():
-        return {}
-    if table.name == CLAIMS and not same_data(MadeOf.beside(file), table.digests):
-        table.notes.append("Not compared with the accepted claims: they are of other or unknown data.")
-        return {}
-    try:
-        accepted = read_rows(file, table.keys)
-    except XmlcError:  # of an earlier version
-        return {}
-    same = {
-        key: row
-        for key, row in accepted.items()
-        if key in ours and all(row[name] == ours[key][name] for name in SAME_RUNS if name in row and name in ours[key])
-    }
-    return by_place(compare_rows(table.name, table.keys, same, ours))
-
-
 def _signed(definition: Column, difference: float) -> str:
     """Write a difference with its sign, in the decimals of its column; a rounded 0 has none."""
     text = definition.printed(abs(difference)) if definition.decimals is not None else f"{abs(difference):.3g}"
-    return _sign(difference) + text if float(text) else "±0"
-
-
-def _sign(difference: float) -> str:
-    return "+" if difference > 0 else "−"
-
-
-# Costs of a record that a passport shows, with unit and factor.
-SHOWN_COSTS = {
-    "train_seconds": ("training", "s", 1),
-    "tune_seconds": ("tuning thresholds", "s", 1),
-    "inference_seconds": ("inferring", "s", 1),
-    "train_peak_bytes": ("peak, training", "MB", 1e-6),
-    "predict_peak_bytes": ("peak, prediction", "MB", 1e-6),
-}
+    return ("+" if difference > 0 else "−") + text if float(text) else "±0"
 
 
 class ShownPassport(TypedDict):
@@ -375,7 +304,6 @@ def shown_passport(path: Path, record: RecordFile) -> ShownPassport:
         ("seed", "" if seed is None else str(seed)),
         ("trained on", {"full": "the whole training set", "80": "80 % of it"}.get(about.portion, "")),
         ("hyperparameters", _settings(about.hyperparameters)),
-        *_costs(record),
         ("threads", "" if about.threads is None else str(about.threads)),
         ("whole step", "" if spent is None else f"{spent:.4g} s"),
         ("its peak memory", "" if peak is None else f"{peak:.4g} MB"),
@@ -391,17 +319,6 @@ def shown_passport(path: Path, record: RecordFile) -> ShownPassport:
         command=f"snakemake --cores {about.threads or 1} --force {shlex.quote(record_path.as_posix())}",
         origin=origin,
     )
-
-
-def _costs(record: RecordFile) -> list[tuple[str, str]]:
-    """Return lines of `SHOWN_COSTS`, of those costs that a record has."""
-    costs: Any = getattr(record, "costs", None) or {}
-    found = costs if isinstance(costs, dict) else asdict(costs)
-    return [
-        (name, f"{found[key] * factor:.4g} {unit}")
-        for key, (name, unit, factor) in SHOWN_COSTS.items()
-        if found.get(key) is not None
-    ]
 
 
 def _settings(text: str) -> str:

@@ -9,26 +9,27 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from markupsafe import Markup
+
 from xmlc.core.errors import XmlcError
 from xmlc.metrics.measures import MEASURE_METHODS
 from xmlc.numbers.columns import column
 from xmlc.numbers.intervals import estimate_of
-from xmlc.numbers.long import Mean, Source, average, is_missing, key_by, long_of, read_rows
+from xmlc.numbers.long import Mean, Source, average, is_missing, key_by, long_of
 from xmlc.numbers.passports import passport_of
 from xmlc.numbers.titles import LIMITS, method_title, model_title
-from xmlc.papers import every_table
 from xmlc.papers.building import Known, read_sources
 from xmlc.papers.table import Cell, Panel, PanelColumn
 from xmlc.records.inference import InferenceRecord
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.thresholds import ThresholdRecord
 from xmlc.records.training import ModelRecord
-from xmlc.report.page.plot import QUALITY, TIME, Plot, plot_of
+from xmlc.report.page.drawing import Point, quality_against_time
 from xmlc.report.page.tables import PageCell, PagePanel, Passports, page_cell
 from xmlc.suites import paths
 
-EMPTY, PRESENT, INSTANCE = "macro_f", "macro_f_present", "instance_f"
-SETS = (EMPTY, PRESENT, INSTANCE)
+QUALITY, TIME, PRESENT, EMPTY = "p@1", "train_seconds", "macro_f_present", "macro_f"
+SETS = (PRESENT, EMPTY, "instance_f")
 RANKED = (QUALITY, "p@5", TIME, "predict_ms", "model_mb")
 HEADINGS = {EMPTY: "Macro-F, 0/0 = 1 (%)"}
 KEYS = ("model", "method")
@@ -43,45 +44,36 @@ class Contest:
     ----------
     name : str
     labels : int
-    own : bool
-        No paper prints it, and the project does not make it.
     made : str
         Day of its newest record.
     earlier : bool
         No table has it: it is of an earlier run.
     headline : str
-        The best P@1 and macro-F, and whose they are.
+        The best P@1 and macro-F over the labels present, and whose they are.
     panel : PagePanel
         A row for each model, by P@1.
-    plot : Plot or None
-        Where times are known.
+    drawing : Markup or None
+        Of P@1 against training time, where two models have both.
     """
 
     name: str
     labels: int
-    own: bool
     made: str
     earlier: bool
     headline: str
     panel: PagePanel
-    plot: Plot | None
+    drawing: Markup | None
 
 
-def contests_of(
-    sources: Sequence[Source], earlier: Sequence[Source], known: Collection[str], passports: Passports
-) -> list[Contest]:
-    """Return the contests of all datasets with results on the test set.
-
-    The user's own datasets come first, then it goes by number of labels; those of earlier runs come last.
+def contests_of(sources: Sequence[Source], earlier: Sequence[Source], passports: Passports) -> list[Contest]:
+    """Return the contests of all datasets with results on the test set, by number of labels.
 
     Parameters
     ----------
     sources : sequence of Source
         Behind the tables.
     earlier : sequence of Source
-        Of datasets without tables.
-    known : collection of str
-        Datasets that are not the user's own: papers print them, or the project makes them.
+        Of datasets without tables, which come last.
     passports : Passports
     """
     found: list[Contest] = []
@@ -92,23 +84,9 @@ def contests_of(
             if isinstance(record, RankingRecord | ThresholdRecord | InferenceRecord):
                 identity = (type(record), *record.run_names, record.method_name, record.seed)
                 by_dataset.setdefault(record.dataset_name, {}).setdefault(identity, source)
-        found += [
-            _contest(name, list(own.values()), name not in known, of_earlier, passports)
-            for name, own in by_dataset.items()
-        ]
+        found += [_contest(name, list(own.values()), of_earlier, passports) for name, own in by_dataset.items()]
     shown = [one for one in found if one.panel.rows]  # not those of which everything ran out of time
-    return sorted(shown, key=lambda one: (one.earlier, not one.own, one.labels))
-
-
-def printed_datasets(published: Path | None) -> set[str]:
-    """Name the datasets that papers print results of."""
-    return {
-        key[definition.keys.index("dataset")]
-        for paper, definition in every_table()
-        if published and "dataset" in definition.keys
-        if (file := published / paper / f"{definition.name}.csv").is_file()
-        for key in read_rows(file, definition.keys)
-    }
+    return sorted(shown, key=lambda one: (one.earlier, one.labels))
 
 
 def earlier_sources(root: Path, known: Known, datasets: Collection[str]) -> list[Source]:
@@ -123,20 +101,19 @@ def earlier_sources(root: Path, known: Known, datasets: Collection[str]) -> list
             about = paths.Pattern(pattern).read(file.relative_to(root))
             if about and about["dataset"] not in datasets:
                 with suppress(XmlcError):
-                    found += read_sources([file], known=known)
+                    found += read_sources([file], known)
     models = [(s, s.record) for s in found if isinstance(s.record, ModelRecord)]
     models.sort(key=lambda one: passport_of(one[1]).get("time", ""))
     newest = {record.run_names: (record.data_digest, record.hyperparameters) for _, record in models}
     return [s for s, r in models if newest[r.run_names] == (r.data_digest, r.hyperparameters)]
 
 
-def _contest(name: str, sources: list[Source], own: bool, earlier: bool, passports: Passports) -> Contest:
+def _contest(name: str, sources: list[Source], earlier: bool, passports: Passports) -> Contest:
     found = _cells(sources)
     models = sorted(found, key=lambda model: -found[model][QUALITY].mean.value if QUALITY in found[model] else 1)
-    sets = (PRESENT, EMPTY, INSTANCE) if own else SETS
     columns = [
         PanelColumn(HEADINGS.get(q, column(q).heading), q, [found[m].get(q, Cell((m, ""), q)) for m in models], q)
-        for q in (*RANKED[:2], *sets, *RANKED[2:])
+        for q in (*RANKED[:2], *SETS, *RANKED[2:])
         if any(q in cells for cells in found.values())
     ]
     named = Counter(map(model_title, models))
@@ -149,18 +126,22 @@ def _contest(name: str, sources: list[Source], own: bool, earlier: bool, passpor
     ]
     said = [
         f"{column(q).title} {top.text} ({', '.join(filter(None, (titles[top.key[0]], _method(top))))})"
-        for q in (QUALITY, sets[0])
+        for q in (QUALITY, PRESENT)
         if (top := tops.get(q))
+    ]
+    timed = [
+        Point(cells[TIME].mean.value, cells[QUALITY].mean.value, titles[model])
+        for model, cells in found.items()
+        if model not in LIMITS and {TIME, QUALITY} <= {*cells} and cells[TIME].mean.value > 0
     ]
     return Contest(
         name=name,
         labels=int(next(s.record.dataset.m for s in sources if isinstance(s.record, ModelRecord))),
-        own=own,
         made=max(passport_of(source.record).get("time", "") for source in sources)[:10],
         earlier=earlier,
         headline=f"best {', '.join(said)}",
         panel=PagePanel("", panel.names, [c.heading for c in columns], list(zip(panel.rows, map(list, zip(*shown))))),
-        plot=plot_of({model: found[model] for model in models if model not in LIMITS}, titles),
+        drawing=quality_against_time(timed) if len(timed) > 1 else None,
     )
 
 

@@ -56,10 +56,6 @@
     const record = told_lines.find(([name]) => name === "record")[1];
     return { title, lines: told_lines, command: command.endsWith(" ") ? command + record : command };
   };
-  const places = (text) => text.split(" ").flatMap((part) => {
-    const [first, last] = part.split("-").map(Number);
-    return Array.from({ length: (last ?? first) - first + 1 }, (_, step) => first + step);
-  });
   const box = document.getElementById("passport");
   let pinned = null, waiting = 0;
   document.querySelectorAll("td button").forEach((number) => number.setAttribute("aria-haspopup", "dialog"));
@@ -76,8 +72,7 @@
   };
   const fill = (number) => {
     const data = number.dataset;
-    const same = data.reference && "equal to the last bit"; // of which nothing is shown below the number
-    const verdict = number.parentElement.querySelector(".s")?.title ?? same;
+    const verdict = number.parentElement.querySelector(".s")?.title;
     const exact = number.parentElement.dataset.o ?? "–";
     const close = element("button", "×", "close");
     close.type = "button";
@@ -86,7 +81,6 @@
     const lines = [
       ["measured", Number.isNaN(Number(exact)) ? number.textContent : exact],
       ["the paper prints", data.paper],
-      ["accepted before", data.reference],
       ["difference", data.difference && data.interval ? `${data.difference} ${data.interval}` : data.difference],
       ["interval", data.because],
       ["calibrated on printed results", data.calibrated],
@@ -94,7 +88,7 @@
       ["reason", data.reason],
     ].filter(([, text]) => text);
     box.replaceChildren(close, list(lines));
-    for (const one of data.p ? places(data.p).map(passport) : [])
+    for (const one of data.p ? data.p.split(" ").map(passport) : [])
       box.append(element("h5", one.title), list(one.lines), element("code", one.command, "command"));
   };
   const place = (number) => {

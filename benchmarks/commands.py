@@ -1,0 +1,57 @@
+"""How a benchmark is declared: a function that measures, its name, a sentence and its options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from benchmarks.harness import Report, write_report
+from benchmarks.render import to_text
+from xmlc.cli._options import FILE
+from xmlc.core.threads import set_process_threads
+
+Option = Callable[[Any], Any]  # a decorator of click's
+
+
+def count_option(name: str, default: int | None, text: str, least: int = 1) -> Option:
+    """Return an option that takes a whole number."""
+    return click.option(name, default=default, show_default=True, type=click.IntRange(least), help=text)
+
+
+def rounds_option(default: int = 3) -> Option:
+    """Return the option of rounds."""
+    return count_option("--rounds", default, "Interleaved measurements of each task; the minimum is reported.")
+
+
+threads_option = count_option("--threads", 2, "Compared with one thread.", least=2)
+peers_option = click.option(
+    "--peers/--no-peers", default=True, show_default=True, help="Whether to run baselines too (extra `peers`)."
+)
+
+
+@click.group(help="Measure speed against a baseline in one run, without compilation; or compare bits.")
+def group() -> None:
+    """Hold the benchmarks."""
+
+
+def benchmark(name: str, text: str, *options: Option) -> Callable[[Callable[..., Report]], click.Command]:
+    """Make a function that measures a command, which prints its report and writes it."""
+
+    def decorate(run: Callable[..., Report]) -> click.Command:
+        @click.option("--out", type=FILE, help="CSV file for all rows, as in results/benchmarks/.")
+        def measure(out: Path | None, **values: Any) -> None:
+            set_process_threads(values.get("threads", 1))
+            report = run(**values)
+            click.echo(to_text(report))
+            if out:
+                write_report(report, out)
+
+        decorated: Callable[..., Any] = measure
+        for option in reversed(options):
+            decorated = option(decorated)
+        return group.command(name, help=text, short_help=text)(decorated)
+
+    return decorate

@@ -1,0 +1,45 @@
+"""Bounds of a query's similarities against plain twins; `test_estimator.py` holds that the search is exact."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xmlc.models.nearest._bounds import FLAT, concave_lines
+from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS
+from xmlc.models.nearest._promising import SMALL, below_kth_largest
+
+VALUES = st.lists(st.sampled_from([0.0, 0.0, -0.5, 0.1, 0.3]) | st.floats(-1, 1, width=32), max_size=WORD_BITS)
+
+
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(values=VALUES)
+def test_lines_bound_the_length_of_any_number_of_values(values):
+    """The lengths of the c largest for each c, by sorting; the kernel's are theirs bit for bit."""
+    padded = np.zeros(WORD_BITS, dtype=np.float32)
+    padded[: len(values)] = values
+    lines = np.empty(4, dtype=np.float32)
+    concave_lines(padded, np.empty(WORD_BITS + FLAT + 1), lines)
+    sums = np.cumsum(np.sort(padded.astype(np.float64) ** 2)[::-1])
+    lengths = np.concatenate(([0.0], np.sqrt(sums) * (1 + 1e-6) / LENGTH_STEPS))
+    slope = lengths[FLAT + 1] - lengths[FLAT]
+    np.testing.assert_array_equal(
+        lines, np.array([lengths[1], slope, lengths[FLAT] - FLAT * slope, lengths[-1]], dtype=np.float32)
+    )
+    steep, flat, height, whole = lines.astype(np.float64)
+    counts = np.arange(WORD_BITS + 1)
+    bounds = np.minimum(np.minimum(steep * counts, flat * counts + height), whole)
+    assert (bounds >= lengths / (1 + 1e-6) * (1 - 1e-6)).all()
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(st.sampled_from([0.0, 0.25, 1.0, 3.0]), min_size=1, max_size=30),
+    st.sampled_from([1.0, 1e-30, 1e-36, 1e-44]),
+    st.data(),
+)
+def test_edge_below_the_kth_largest(values, unit, draw):
+    k = draw.draw(st.integers(1, len(values)))
+    ordered = np.array(sorted(values, reverse=True), dtype=np.float32) * np.float32(unit)
+    edge = below_kth_largest(ordered[::-1].copy(), k, np.ones(64, dtype=np.int32))
+    assert (ordered >= edge).sum() >= k
+    assert edge >= ordered[k - 1] - ordered[0] / 30 or ordered[0] < SMALL

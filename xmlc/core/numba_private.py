@@ -1,0 +1,82 @@
+"""What the package uses of numba that numba does not document: with it a first call takes two thirds of the time.
+
+Numba optimises every function that a kernel calls and makes machine code of it, and does so again in the kernel: a
+third of a first call, for the same machine code in the end. Here only what Python calls gets machine code.
+
+With a numba later than `NEWEST`, or without one of these names, importing this module fails, and kernels are compiled
+by numba alone (`xmlc.core.kernel_cache`): the same bits, only later. To allow a later version raise `NEWEST` and the
+bound in pyproject.toml, and run tests/core/test_kernel_cache.py and `make bits`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import numba
+from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
+from numba.core.compiler_lock import global_compiler_lock as compiler_lock
+from numba.core.cpu import CPUTargetOptions
+
+__all__ = ["compiler_lock", "one_library", "two_forms"]
+
+NEWEST = (0, 68)
+FOR_PYTHON = "_ZN7cpython"  # begins the name of a function that converts Python's objects
+
+for owner, name in (
+    (JITCodeLibrary, "_optimize_final_module"),
+    (JITCodeLibrary, "_finalize_final_module"),
+    (JITCodeLibrary, "_finalized"),
+    (JITCodeLibrary, "get_defined_functions"),
+    (JITCPUCodegen, "_library_class"),
+    (JITCPUCodegen, "set_env"),
+    (CPUTargetOptions, "no_cpython_wrapper"),
+    (CPUTargetOptions, "no_cfunc_wrapper"),
+    (numba.njit(lambda: None), "_compiling_counter"),
+):
+    if not hasattr(owner, name) or numba.version_info.short > NEWEST:
+        raise ImportError(f"{name} of {owner} is not known of numba {numba.__version__}")
+
+
+def two_forms(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
+    """Compile a function by ``numba.njit``; other kernels call a form without code to convert Python's objects."""
+    compiled: Any = numba.njit
+    kernel = compiled(**options, no_cfunc_wrapper=True)(function)
+    called = compiled(**options, no_cfunc_wrapper=True, no_cpython_wrapper=True)(function)
+    kernel._compiling_counter = called._compiling_counter  # by which numba finds a kernel that calls itself
+    kernel.get_call_template, kernel.get_overload = called.get_call_template, called.get_overload
+    return kernel
+
+
+class Library(JITCodeLibrary):
+    """The code of a function that is compiled for a kernel: machine code only if Python calls it."""
+
+    _for_python = True  # as all code is that was kept
+
+    @property
+    def codegen(self) -> Any:
+        """Return the code generator; without machine code there is no place to write an environment to."""
+        return super().codegen if self._for_python else SimpleNamespace(set_env=lambda name, environment: None)
+
+    def _optimize_final_module(self) -> None:
+        self._for_python = any(function.name.startswith(FOR_PYTHON) for function in self.get_defined_functions())
+        if self._for_python:
+            super()._optimize_final_module()
+
+    def _finalize_final_module(self) -> None:
+        if self._for_python:
+            super()._finalize_final_module()
+        self._finalized = True
+
+
+@contextmanager
+def one_library(kernel: Any) -> Iterator[None]:
+    """Have a kernel and what it calls compiled into one `Library`; the caller has numba's lock."""
+    codegen = kernel.targetctx.codegen()
+    before, codegen._library_class = codegen._library_class, Library
+    try:
+        yield
+    finally:
+        codegen._library_class = before

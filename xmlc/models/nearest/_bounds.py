@@ -1,0 +1,224 @@
+"""Upper bounds of a query's similarities to all instances of a block: kernels."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from xmlc.core.kernel_cache import njit
+from xmlc.kernels.arrays import borrowed, row_of
+from xmlc.kernels.bits import bits_set
+from xmlc.kernels.float32 import fma
+from xmlc.kernels.prefetch import prefetch
+from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS
+
+CHUNK = 1024  # instances whose counts and products stay in the level-1 cache
+TERMS = np.int64(64)  # postings whose terms are computed before they are added; an int has a type of its own
+SUM_UNIT = 2.0**-30  # of an accumulator: a sum of products, whose lowest bits count how many
+FLAT = 3  # the number of shared features at which the second line bounds best
+POWERS = 4096  # steps of the table of powers of J
+ROUNDING = 1e-6  # more than float32 loses in terms whose sum is at most 1, and in a sum of three numbers like that
+# Nothing is rounded otherwise: no bound is NaN and no sign of a zero counts, so that minima are single instructions.
+NO_NAN_NO_SIGN = {"nnan", "nsz"}
+SLACK = np.float32(1 + 1e-5)  # more than float32 loses in a few products
+
+
+class Query(NamedTuple):
+    """A query laid out."""
+
+    values: np.ndarray  # float32 (d,), by place, zero where it has no feature
+    words: np.ndarray  # uint64 (W,): which of the frequent features it has
+    lines: np.ndarray  # float32 (W, 4): see `concave_lines`; only where the word is not 0
+    lists: np.ndarray  # int64: the lists of the features that have some
+    factors: np.ndarray  # float32: for each of them, what a posting is multiplied with
+    n_features: int
+    largest: float  # float32: largest magnitude of its frequent features
+    error: float  # float32: what rounding may cost a sum of postings, at most
+    count_mask: int  # int32: the lowest bits of a sum, which count its postings
+
+
+@njit(cache=True, nogil=True)
+def open_query(features, values, places, steps, laid_out, words, lines, lists, factors, squares):
+    """Lay a query out.
+
+    Parameters
+    ----------
+    features : uint32, values : float32
+        Of the query.
+    places, steps
+        Of the index.
+    laid_out, words, lines, lists, factors
+        Room for the arrays of the `Query`, the first two all zero.
+    squares : float64 (WORD_BITS + FLAT + 1,)
+        Room for `concave_lines`.
+
+    Returns
+    -------
+    Query
+    """
+    n_frequent = words.size * WORD_BITS
+    largest, error, n_lists = np.float32(0), ROUNDING, 0
+    for p in range(features.size):
+        place, value = places[features[p]], values[p]
+        laid_out[place] = value
+        if place < n_frequent:
+            words[place >> 6] |= np.uint64(1) << np.uint64(place & 63)
+            largest = abs(value) if abs(value) > largest else largest
+        elif place - n_frequent < steps.size:
+            step = np.float64(steps[place - n_frequent])
+            error += abs(value) * step
+            lists[n_lists] = place - n_frequent
+            factors[n_lists] = np.rint(value * step / SUM_UNIT * 65536) * 2.0**-32
+            n_lists += 1
+    for w in range(words.size):
+        if words[w] != 0:
+            end = WORD_BITS * (w + 1)
+            own = borrowed(laid_out, WORD_BITS * w, end if end < laid_out.size else laid_out.size)
+            concave_lines(own, squares, row_of(lines, w))
+    count_mask = np.int32(1)
+    while count_mask < n_lists:
+        count_mask = np.int32(2 * count_mask + 1)
+    error = np.float32(error + n_lists * (count_mask + 3) * SUM_UNIT)
+    lists, factors = borrowed(lists, 0, n_lists), borrowed(factors, 0, n_lists)
+    return Query(laid_out, words, lines, lists, factors, features.size, largest, error, count_mask)
+
+
+@njit(cache=True, nogil=True)
+def concave_lines(values, squares, lines):
+    """Bound the length of any c of 64 values by the least of lines in c.
+
+    Two of them: slope of that through the origin; slope and height of that through FLAT and FLAT + 1; and the length
+    of all.
+
+    The largest length of c values, the root of the sum of the c largest squares, is concave in c, so that a line
+    through two neighbouring points is nowhere below it at a whole number.
+    """
+    n = 0
+    for k in range(squares.size):
+        squares[k] = 0
+    for value in values:  # most are zero
+        square, place = np.float64(value) * np.float64(value), n
+        if square > 0:
+            while place > 0 and squares[place - 1] < square:
+                squares[place] = squares[place - 1]
+                place -= 1
+            squares[place] = square
+            n += 1
+    steep, total = length_of(squares[0]), squares[0]
+    for k in range(1, FLAT):
+        total += squares[k]
+    low, total = length_of(total), total + squares[FLAT]
+    slope = length_of(total) - low
+    for k in range(FLAT + 1, n):
+        total += squares[k]
+    lines[0], lines[1], lines[2], lines[3] = steep, slope, low - FLAT * slope, length_of(total)
+
+
+@njit(cache=True, nogil=True)
+def length_of(total):
+    """Return the length whose square is ``total``, in units of an instance's lengths, and a little more."""
+    return np.sqrt(total) * (1 + 1e-6) / LENGTH_STEPS
+
+
+@njit(cache=True, nogil=True)
+def add_postings(query, starts, postings, terms, sums):
+    """Add the query's lists to the sums of a block: product and count in one addition, 4 bytes per posting.
+
+    A posting is multiplied as it is: the instance's number in its lower half counts for less than a step of its value.
+    What float32 loses is within `ROUNDING`. The fronts of all lists are prefetched before the first is read.
+
+    Parameters
+    ----------
+    query : Query
+    starts : uint32 (n_lists + 1,), postings : uint32
+        The lists of the block.
+    terms : int32 (TERMS,)
+        Scratch.
+    sums : int32 (instances of the block,)
+        Added to.
+    """
+    lists, factors, keep_bits = query.lists, query.factors, ~query.count_mask
+    for j in lists:
+        start, end = np.int64(starts[j]), np.int64(starts[j + 1])
+        if start < end:
+            prefetch(postings, start)
+            prefetch(postings, start + 16 if start + 16 < end else end - 1)
+    for k in range(lists.size):
+        start, end = np.int64(starts[lists[k]]), np.int64(starts[lists[k] + 1])
+        whole = start + (end - start) // TERMS * TERMS
+        for here in range(start, whole, TERMS):
+            add_terms(borrowed(postings, here, here + TERMS), TERMS, factors[k], keep_bits, terms, sums)
+        add_terms(borrowed(postings, whole, end), end - whole, factors[k], keep_bits, terms, sums)
+
+
+@njit(cache=True, nogil=True, fastmath=NO_NAN_NO_SIGN, forceinline=True)
+def add_terms(postings, n, factor, keep_bits, terms, sums):
+    """Add postings, see `add_postings`: their terms come first, by vector instructions if their number is known."""
+    for k in range(n):
+        terms[k] = (np.int32(np.float32(np.int32(postings[k])) * factor) & keep_bits) + np.int32(1)
+    for k in range(n):
+        sums[postings[k] & np.uint32(0xFFFF)] += terms[k]
+
+
+@njit(cache=True, nogil=True, fastmath=NO_NAN_NO_SIGN)
+def bound_frequent(query, start, end, words, lengths, counts, products):
+    """Count the frequent features that a query shares with each instance of a chunk, and bound their product.
+
+    By Cauchy's inequality the product within one word is at most the length of the instance's features in it times that
+    of those of the query's that are shared, see `concave_lines`. Compiles to vector instructions: 8 bytes of scratch
+    for each instance, and 10 of the index for each word.
+    """
+    query_words, lines = query.words, query.lines
+    for i in range(end - start):
+        counts[i], products[i] = 0, 0
+    for w in range(query_words.size):
+        if query_words[w] == 0:
+            continue
+        query_word, own = query_words[w], borrowed(row_of(words, w), start, end)
+        own_lengths = borrowed(row_of(lengths, w), start, end)
+        steep, flat, height, whole = lines[w, 0], lines[w, 1], lines[w, 2], lines[w, 3]
+        for i in range(own.size):
+            count = np.int32(bits_set(own[i] & query_word))
+            counts[i] += count
+            c = np.float32(count)
+            bound = min(min(steep * c, fma(flat, c, height)), whole)
+            products[i] = fma(bound, np.float32(own_lengths[i]), products[i])
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=NO_NAN_NO_SIGN)
+def bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bounds):
+    """Write an upper bound of the similarity to each instance of a chunk; 0 behind the last one.
+
+    It comes from sums of postings and bounds of the frequent features' products. The latter are also at most their
+    number times the largest magnitude of each side, which is close where all values are the same. It is 0 for an
+    instance that shares no feature, or whose similarity is negative. Compiles to vector instructions.
+
+    Parameters
+    ----------
+    query : Query
+    sums : int32, sizes : uint16, largests : uint16
+        Of the instances of the chunk.
+    counts, products
+        As `bound_frequent` leaves them.
+    beta : float
+    powers : float32 (POWERS + 1,) or None
+        See `SearchScratch`.
+    bounds : float32 (CHUNK,)
+        Written.
+    """
+    largest, error, count_mask = query.largest / np.float32(LENGTH_STEPS), query.error, query.count_mask
+    size, unit, one = np.float32(query.n_features), np.float32(SUM_UNIT), np.float32(1)
+    for i in range(sizes.size):
+        frequent = min(products[i], np.float32(counts[i]) * (largest * np.float32(largests[i])))
+        shared = np.float32(np.int32((sums[i] & count_mask) + counts[i]))
+        product = fma(np.float32(sums[i]), unit, frequent) + error
+        jaccard = shared / max(size + np.float32(sizes[i]) - shared, one)
+        if powers is None:
+            factor = jaccard if beta == 1.0 else one
+        else:
+            # Where an instance has more features than its size can say, the quotient would exceed 1.
+            factor = powers[np.int32(min(jaccard, one) * np.float32(POWERS))]
+        bounds[i] = max(product * factor * SLACK, np.float32(0)) if shared > 0 else np.float32(0)
+    for i in range(sizes.size, bounds.size):
+        bounds[i] = 0

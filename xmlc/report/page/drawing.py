@@ -1,0 +1,64 @@
+"""Figures on the page: SVG within it, so that nothing is loaded from outside."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import StringIO
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from xmlc.papers.common.figures import pareto_front
+from xmlc.papers.plotting import BLUE, SETTINGS, panels, save
+
+WIDTH = 3.3  # of the panel, in inches
+APART = 0.06  # of the height of the panel: a name has room where the next better one is so far above
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure: its title, its caption, and the image itself; see `data_address`."""
+
+    identifier: str
+    title: str
+    caption: str
+    address: Markup
+
+
+def data_address(svg: str) -> Markup:
+    """Return an image as the text of an attribute between ``'``."""
+    text = " ".join(svg.split())
+    return Markup("data:image/svg+xml," + "".join(f"%{ord(c):02X}" if c in "%#&'" else c for c in text))
+
+
+class Point(NamedTuple):
+    """A model in a drawing."""
+
+    seconds: float
+    precision: float
+    title: str
+
+
+def quality_against_time(points: Sequence[Point]) -> Markup:
+    """Draw P@1 against seconds of training; models that no other beats in both have their name, as there is room."""
+    import matplotlib as mpl
+
+    seconds, precisions = [one.seconds for one in points], [one.precision for one in points]
+    with mpl.rc_context(SETTINGS):
+        sheet, (axes,) = panels(1, WIDTH)
+        axes.set(xscale="log", xlabel="training (s); upper left is best", ylabel="P@1 (%)")
+        axes.margins(y=0.08)
+        axes.plot(seconds, precisions, "o", color="0.7")
+        middle, free = math.sqrt(min(seconds) * max(seconds)), math.inf
+        for place in reversed(pareto_front(seconds, precisions)):
+            x, y, title = points[place]
+            axes.plot([x], [y], "o", color=BLUE)
+            if free - y > APART * (max(precisions) - min(precisions)):
+                side = "right" if x > middle else "left"
+                axes.annotate(title, (x, y), xytext=(0, 4), textcoords="offset points", ha=side)
+                free = y
+        file = StringIO()
+        save(sheet, file, "svg")
+    return data_address(file.getvalue())
