@@ -146,12 +146,11 @@ def run_pieces_as(
         return content
 
     with ThreadPoolExecutor(cores) as pool:
-        results = dict(zip(tasks, pool.map(run, tasks), strict=True))
-    found: dict[str, Processed] = {}
-    for processor in chosen:
-        of_groups = [results[processor, group] for group in GROUPS]
-        pieces = {name: piece for result in of_groups for name, piece in result["pieces"].items()}
-        found[processor.name] = {"witnesses": of_groups[0]["witnesses"], "pieces": pieces}
+        results = list(pool.map(run, tasks))
+    found: dict[str, Processed] = {processor.name: {"witnesses": {}, "pieces": {}} for processor in chosen}
+    for (processor, _), result in zip(tasks, results, strict=True):
+        found[processor.name]["witnesses"] = result["witnesses"]
+        found[processor.name]["pieces"] |= result["pieces"]
     return found
 
 
