@@ -17,7 +17,6 @@ from xmlc.data.archives import SUFFIXES
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 FILE_NAME = re.compile(r"(?!source\.json$)[^./\\][^/\\]*")
-RESERVED = ("manual", "digests")  # folders beside the datasets' own
 SOURCES = ("drive", "url", "urls")
 LAYOUT = ("format", "zero_based", "train", "test", "labels", "split_files")  # fields that tell how files are read
 #: Files of one part in formats that have more than one.
