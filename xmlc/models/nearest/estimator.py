@@ -173,7 +173,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             room = int(np.minimum(n_each, self.n_labels_).sum())
             counts = np.zeros(len(numbers), dtype=np.int64)
             found, shares = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.float32)
-            labels_above(numbers, *self._voters(similarities), thresholds, counts, found, shares)
+            list_shares(numbers, *self._voters(similarities), thresholds, counts, found, shares)
             n = counts.sum()
             return counts, found[:n], shares[:n]
 
@@ -314,7 +314,7 @@ def vote(neighbours, weights, label_starts, labels, votes, seen):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def labels_above(neighbours, weights, label_starts, labels, votes, seen, thresholds, counts, found, estimates):
+def list_shares(neighbours, weights, label_starts, labels, votes, seen, thresholds, counts, found, estimates):
     """List the labels whose share of the votes exceeds their threshold, in no particular order within an instance.
 
     Parameters
@@ -346,7 +346,7 @@ def top_labels(neighbours, weights, label_starts, labels, votes, seen, best, est
     Parameters
     ----------
     neighbours, weights, label_starts, labels, votes, seen
-        Those of `labels_above`.
+        Those of `list_shares`.
     best : int32 (n, k), estimates : float32 (n, k)
         All -1 and all zero; written.
     """
