@@ -74,7 +74,8 @@ def bench_nearest(data: Path, instances: int | None, peers: bool, threads: int, 
         similarities = float(np.mean(model.inner_products_))
         report.add(name, PREDICTION, "similarities per instance", "", similarities)
         report.add(name, PREDICTION, "of the training instances", PERCENT, 100 * similarities / dataset.X.shape[0])
-        index_bytes = model.index_bytes_
+        kept = (*model.index_, model.label_starts_, model.labels_)
+        index_bytes = sum(part.nbytes for part in kept if isinstance(part, np.ndarray))
     report.add(INDEX, TRAINING, "index with the label sets", "MB", index_bytes / 1e6)
     elsewhere.compare(report)
     report.add_process()

@@ -16,7 +16,7 @@ from xmlc.models.fastxml._partition import (
     discount_table,
     ideal_table,
     partition_by_ndcg,
-    rank_labels,
+    rank_by_gain,
 )
 
 SMALL = settings(max_examples=40, deadline=None)
@@ -51,7 +51,7 @@ def test_labels_are_ranked_by_score_and_ties_by_number(scores, shift):
     sums, n = np.array(scores) >> shift, len(scores)
     keys, counts = np.empty((2, n), dtype=np.uint64), np.empty(MOST_PASSES << DIGIT_BITS, dtype=np.uint32)
     gains = np.empty(n, dtype=np.int64)
-    rank_labels(sums, np.ones(n, dtype=np.float32), 1.0, discount_table(n), keys[0], keys[1], counts, gains)
+    rank_by_gain(sums, np.ones(n, dtype=np.float32), 1.0, discount_table(n), keys[0], keys[1], counts, gains)
     expected = np.empty(n)
     expected[np.argsort(-sums, kind="stable")] = discount_table(n) * FIXED_POINT
     assert (gains == np.floor(expected + 0.5)).all()

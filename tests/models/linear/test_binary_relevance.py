@@ -13,7 +13,7 @@ from xmlc.kernels.float64 import sigmoid
 from xmlc.kernels.streams import Stream
 from xmlc.models import BinaryRelevance
 from xmlc.models.linear import label_logistic
-from xmlc.models.linear.binary_relevance import estimates_above
+from xmlc.models.linear.binary_relevance import sigmoids_above
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ def test_estimates_above_are_those_of_plain_loops():
     scores, thresholds = rng.normal(0, 4, (7, 5)), rng.random(5).astype(np.float32)
     scores[2, 1] = scores[3, 1] = 0.25
     thresholds[1] = np.float32(sigmoid(0.25))  # equal is not above
-    counts, labels, estimates = estimates_above(scores, thresholds)
+    counts, labels, estimates = sigmoids_above(scores, thresholds)
     expected = [[(j, np.float32(sigmoid(s))) for j, s in enumerate(row)] for row in scores]
     expected = [[(j, p) for j, p in row if p > thresholds[j]] for row in expected]
     assert counts.tolist() == [len(row) for row in expected]

@@ -13,7 +13,7 @@ from xmlc.kernels.csr import as_features, as_labels
 from xmlc.kernels.float64 import sigmoid
 from xmlc.models.linear import _logistic
 from xmlc.models.linear._lanes import LANES
-from xmlc.models.linear._logistic import solve
+from xmlc.models.linear._logistic import solve_path
 from xmlc.models.linear.label_logistic import learnable, make_problem
 
 
@@ -41,7 +41,7 @@ def test_each_lane_is_the_naive_solver(standardize):
     rows, grid = np.flatnonzero(~held_out), np.array([0.01, 0.3, 20.0])
     labels = learnable(problem, ~held_out)
     assert labels.size > LANES
-    found = solve(problem, labels, np.tile(grid, (labels.size, 1)), rows, np.flatnonzero(held_out))
+    found = solve_path(problem, labels, np.tile(grid, (labels.size, 1)), rows, np.flatnonzero(held_out))
     Z = dense(problem)
     for i, j in enumerate(labels):
         y = Y[:, j]
@@ -88,7 +88,7 @@ def test_hard_problems_have_scikit_learns_solution(case, standardize):
     X, y, C = hard(case)
     X = X.astype(np.float32).astype(np.float64)
     problem = make_problem(sparse.csr_array(X), as_labels(y[:, None]), standardize, 1.0, np.array([X.shape[1]]))
-    found = solve(problem, np.array([0]), np.array([[C]]), np.arange(len(y)))
+    found = solve_path(problem, np.array([0]), np.array([[C]]), np.arange(len(y)))
     Z = dense(problem)
     ours = [sigmoid(score) for score in Z @ found.weights[0] + found.constants[0]]
     # Without a shift of the features' means scikit-learn's own solvers stop short of their tolerance.
@@ -117,7 +117,7 @@ def gradient_length(Z, y, C, w, b):
 def test_a_chain_sees_the_earlier_labels_alone():
     problem, _ = random_problem(d=6, m=11)
     labels = learnable(problem, np.ones(40, dtype=bool))
-    weights = solve(problem, labels, np.full((labels.size, 1), 1.0), np.arange(40)).weights
+    weights = solve_path(problem, labels, np.full((labels.size, 1), 1.0), np.arange(40)).weights
     for row, j in zip(weights, labels, strict=True):
         assert (row[: 6 + j] != 0).all()
         assert (row[6 + j :] == 0).all()
@@ -127,9 +127,9 @@ def test_labels_are_solved_alike_in_any_company():
     problem, _ = random_problem(seed=3)
     labels = learnable(problem, np.ones(40, dtype=bool))
     grid = np.tile([0.1, 1.0], (labels.size, 1))
-    together = solve(problem, labels, grid, np.arange(40))
-    backwards = solve(problem, labels[::-1].copy(), grid, np.arange(40))
+    together = solve_path(problem, labels, grid, np.arange(40))
+    backwards = solve_path(problem, labels[::-1].copy(), grid, np.arange(40))
     assert (together.weights == backwards.weights[::-1]).all()
     for i in range(labels.size):
-        alone = solve(problem, labels[i : i + 1], grid[:1], np.arange(40))
+        alone = solve_path(problem, labels[i : i + 1], grid[:1], np.arange(40))
         assert (alone.weights[0] == together.weights[i]).all()

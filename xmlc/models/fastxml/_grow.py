@@ -13,7 +13,7 @@ from xmlc.kernels.counter_random import random_bits, stream_key
 from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream
 from xmlc.models.averaged_forest import LEAF, forest_fields, joined_forest
-from xmlc.models.fastxml._logistic import Columns, StoppingCriteria, fit_logistic
+from xmlc.models.fastxml._logistic import NodeColumns, StoppingCriteria, fit_logistic
 from xmlc.models.fastxml._partition import partition_by_ndcg
 
 # A forest as flat arrays.
@@ -80,18 +80,18 @@ def single_tree(tree: Sequence[Any]) -> BinaryForest:
     return BinaryForest(
         codes[:1],
         codes[1:],
-        starts_of(features),
+        part_starts(features),
         np.concatenate(features),
         np.concatenate(weights),
         np.array(biases[1:], dtype=np.float32),
-        starts_of(labels),
+        part_starts(labels),
         np.concatenate(labels),
         np.concatenate(counts),
         np.array(sizes[1:], dtype=np.uint32),
     )
 
 
-def starts_of(parts: Sequence[np.ndarray]) -> np.ndarray:
+def part_starts(parts: Sequence[np.ndarray]) -> np.ndarray:
     """Return where each part but the first, which is empty, starts, and where the last ends; int64."""
     return np.cumsum([part.size for part in parts], dtype=np.int64)
 
@@ -237,7 +237,7 @@ def split_node(x, y, node, settings, key, work):
     costs = np.float32(settings.cost / share), np.float32(settings.cost / (1.0 - share))
     n_columns = gather_columns(x, node, side, costs, work)
     weights = np.empty(n_columns, dtype=np.float32)
-    columns = Columns(work.starts[: n_columns + 1], work.rows, work.values)
+    columns = NodeColumns(work.starts[: n_columns + 1], work.rows, work.values)
     fit_logistic(columns, side, costs, settings.stopping, ~key, weights, margins)
     keys, n_kept = np.empty(n_columns, dtype=np.uint64), 0
     for column in range(n_columns - 1):

@@ -34,7 +34,7 @@ class StoppingCriteria(NamedTuple):
     line_search_steps: int = 20
 
 
-class Columns(NamedTuple):
+class NodeColumns(NamedTuple):
     """Instances column by column; a constant feature is a column like the others."""
 
     starts: np.ndarray  # int64 (p + 1,)
@@ -70,7 +70,7 @@ def fit_logistic(columns, side, costs, stopping, key, weights, margins):
 
     Parameters
     ----------
-    columns : Columns
+    columns : NodeColumns
     side, costs
         See `Sides`.
     stopping : StoppingCriteria
@@ -97,7 +97,7 @@ def fit_logistic(columns, side, costs, stopping, key, weights, margins):
     loss = logistic_loss(sides, np.float32(0))
     largest, initial, precision = np.float32(0), np.float32(0), np.float32(1)
     for newton in range(stopping.newton_steps):
-        logistic_derivatives(sides)
+        margin_derivatives(sides)
         shrinkage = largest / np.float32(side.size)
         n_active, violation, largest = column_derivatives(columns, sides, coordinates, shrinkage)
         if newton == 0:
@@ -131,7 +131,7 @@ def logistic_loss(sides, size):
 
 
 @njit(cache=True, nogil=True)
-def logistic_derivatives(sides):
+def margin_derivatives(sides):
     """Write each instance's first and second derivative of the loss by its margin."""
     sides = unowned(sides)
     side, costs, margins, gradient, curvature = sides.side, sides.costs, sides.margins, sides.gradient, sides.curvature

@@ -28,7 +28,7 @@ class PartitionArrays(NamedTuple):
 
     negative: np.ndarray  # int64: sums of the gains of each side's instances
     positive: np.ndarray
-    keys: np.ndarray  # uint64: as of `rank_labels`
+    keys: np.ndarray  # uint64: as of `rank_by_gain`
     scratch: np.ndarray
     counts: np.ndarray  # uint32 (MOST_PASSES << DIGIT_BITS,)
     here: np.ndarray  # int64: gains by the rank on each side
@@ -107,8 +107,8 @@ def alternate(starts, labels, weights, ideal, discounts, side, scale, arrays):
     negative, positive, keys, scratch, counts, here, there, difference = arrays
     previous = -1.0
     while True:
-        rank_labels(positive, weights, scale, discounts, keys, scratch, counts, here)
-        rank_labels(negative, weights, scale, discounts, keys, scratch, counts, there)
+        rank_by_gain(positive, weights, scale, discounts, keys, scratch, counts, here)
+        rank_by_gain(negative, weights, scale, discounts, keys, scratch, counts, there)
         for label in range(weights.size):
             difference[label] = here[label] - there[label]
         moved = choose_sides(starts, labels, difference, ideal, side, negative, positive)
@@ -143,7 +143,7 @@ def score_scale(total, weights):
 
 
 @njit(cache=True, nogil=True)
-def rank_labels(sums, weights, scale, discounts, keys, scratch, counts, gains):
+def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
     """Rank labels by weighted sum, ties to the smaller label, and write the gain of each label's place.
 
     Parameters

@@ -118,7 +118,7 @@ class Lanes(NamedTuple):
     decrement: np.ndarray  # squared, relative to the objective, of the last step
 
 
-def solve(
+def solve_path(
     problem: Problem, labels: np.ndarray, grid: np.ndarray, rows: np.ndarray, held_out: np.ndarray | None = None
 ) -> Solution:
     """Minimise f for some labels, each for an ascending path of C from the solution before.
@@ -154,7 +154,7 @@ def cache_lines(n_arrays: int, size: int) -> np.ndarray:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes, solution):
-    """Do what `solve` says; ``by_row``, ``by_column`` and ``lanes`` are all zero, ``solution`` is written."""
+    """Do what `solve_path` says; ``by_row``, ``by_column`` and ``lanes`` are all zero, ``solution`` is written."""
     place_of = np.full(problem.indptr.size - 1, -1, dtype=np.int64)
     for i in range(rows.size):
         place_of[rows[i]] = i
@@ -173,9 +173,9 @@ def solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes
                     by_column.residuals[k, lane] = by_column.sums[k, lane]
                 lanes.phase[lane] = MEANS
             elif lanes.phase[lane] == MEANS:
-                start_step(problem.variances, by_row, by_column, lanes, lane)
+                start_newton_step(problem.variances, by_row, by_column, lanes, lane)
             if lanes.phase[lane] == CONJUGATE and step_is_found(lanes, lane):
-                take_step(by_row, by_column, lanes, lane)
+                take_newton_step(by_row, by_column, lanes, lane)
             if lanes.phase[lane] == SOLVED:
                 item, place = lanes.item[lane], lanes.place[lane]
                 solution.decrements[item] = max(solution.decrements[item], lanes.decrement[lane])
@@ -287,7 +287,7 @@ def step_is_found(lanes, lane):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def start_step(variances, by_row, by_column, lanes, lane):
+def start_newton_step(variances, by_row, by_column, lanes, lane):
     """Set up the Newton system at the present weights, unless they are the solution."""
     p, sums, r, steps, means, inverses = by_column[1:]
     C, curvature, slope = lanes.C[lane], lanes.curvature[lane], lanes.slope[lane]
@@ -319,7 +319,7 @@ def start_step(variances, by_row, by_column, lanes, lane):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def take_step(by_row, by_column, lanes, lane):
+def take_newton_step(by_row, by_column, lanes, lane):
     """Go along the step that was found, halved until the objective falls enough."""
     weights, steps = by_column.weights, by_column.steps
     objective = lanes.objective[lane]

@@ -39,7 +39,7 @@ class BinaryRelevance(LabelLogistic):
         blocks = row_blocks(X.shape[0], max(CELLS // self.n_labels_, 1)) or [(0, 0)]
         weights = self._weights_by_feature()
         found = run_pieces(
-            lambda start, end: estimates_above(self._scores(X[start:end], weights), thresholds), blocks, self.n_jobs
+            lambda start, end: sigmoids_above(self._scores(X[start:end], weights), thresholds), blocks, self.n_jobs
         )
         counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
         return stack_estimates(counts, labels, estimates, self.n_labels_)
@@ -49,7 +49,7 @@ class BinaryRelevance(LabelLogistic):
 
 
 @njit(cache=True, nogil=True)
-def estimates_above(scores, thresholds):
+def sigmoids_above(scores, thresholds):
     """Return the logistic function of scores where, in float32, it is strictly greater than the label's threshold.
 
     Parameters

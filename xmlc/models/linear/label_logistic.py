@@ -21,7 +21,7 @@ from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.domains import br
-from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, Problem, solve
+from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, Problem, solve_path
 
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
 SURE, NEVER = 30.0, -1000.0  # score of a label that all training instances carry; of one that none does: estimate 0
@@ -117,7 +117,7 @@ class LabelLogistic(SparseProbabilityEstimator):
 
         def losses_of(fold: int, labels: np.ndarray) -> np.ndarray:
             training, held_out = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
-            return solve(problem, labels, np.tile(grid, (labels.size, 1)), training, held_out).losses
+            return solve_path(problem, labels, np.tile(grid, (labels.size, 1)), training, held_out).losses
 
         self.losses_ = np.full((self.n_labels_, self.folds, grid.size), np.nan)
         title = f"{type(self).__name__}: C"
@@ -137,7 +137,7 @@ class LabelLogistic(SparseProbabilityEstimator):
         rows = np.arange(problem.n_instances)
 
         def learn(labels: np.ndarray) -> None:
-            found = solve(problem, labels, self.C_[labels, np.newaxis], rows)
+            found = solve_path(problem, labels, self.C_[labels, np.newaxis], rows)
             self._store_weights(labels, found.weights * problem.scale)
             self.constants_[labels] = found.constants
             self.decrements_[labels] = found.decrements

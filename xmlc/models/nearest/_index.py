@@ -106,7 +106,7 @@ def build_index(
         block_rows //= 2
     pieces = index_pieces(n, block_rows)
     counts, magnitudes = np.zeros((len(pieces), d), dtype=np.uint32), np.zeros((len(pieces), d), dtype=np.float32)
-    run_pieces(lambda k, start, end: count_features(*x, start, end, counts[k], magnitudes[k]), pieces, n_jobs)
+    run_pieces(lambda k, start, end: count_in_piece(*x, start, end, counts[k], magnitudes[k]), pieces, n_jobs)
     frequencies = counts.sum(axis=0, dtype=np.int64)
     places, order = order_by_frequency(frequencies, n)
     n_used = int(np.count_nonzero(frequencies))
@@ -225,7 +225,7 @@ LENGTH_STEPS = 65000  # lengths of at most 1, and a little more by rounding, as 
 
 
 @njit(cache=True, nogil=True)
-def count_features(indptr, indices, data, start, end, counts, largest):
+def count_in_piece(indptr, indices, data, start, end, counts, largest):
     """Count the features of instances ``start .. end - 1``, and find the largest magnitude of each; 8 bytes a non-zero.
 
     Parameters

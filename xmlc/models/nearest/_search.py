@@ -98,7 +98,7 @@ def search_scratch(index: NeighbourIndex, S: int, beta: float) -> SearchScratch:
     )
 
 
-class Rows(NamedTuple):
+class IndexRows(NamedTuple):
     """The instances of the index, row by row; see `NeighbourIndex`."""
 
     starts: np.ndarray
@@ -134,7 +134,7 @@ def nearest_instances(x, first_query, index, scratch, neighbours, similarities, 
     """
     x, index, room = unowned(x), unowned(index), unowned(scratch)
     n, S, sums, bounds, maxima = index.sizes.size, room.best.size, room.sums, room.bounds, room.maxima
-    rows = Rows(index.row_starts, index.row_places, index.row_values, index.words)
+    rows = IndexRows(index.row_starts, index.row_places, index.row_values, index.words)
     for q in range(n_products.size):
         start, end = x.indptr[first_query + q], x.indptr[first_query + q + 1]
         features, values = borrowed(x.indices, start, end), borrowed(x.data, start, end)
@@ -190,7 +190,7 @@ def keep_best(query, block, high, rows, groups, candidates, beta, powers, best):
     block : Block
     high : float32
         At least S bounds of the block reach this: those come first, and set a mark that few others reach.
-    rows : Rows
+    rows : IndexRows
     groups, candidates, beta, powers, best
         See `SearchScratch`.
 
@@ -206,7 +206,7 @@ def keep_best(query, block, high, rows, groups, candidates, beta, powers, best):
         if start >= below:
             break
         n_candidates = collect(block.bounds, block.maxima, start, below, groups, candidates)
-        n_products += compare(borrowed(candidates, 0, n_candidates), whole, query, block, rows, beta, powers, best)
+        n_products += compare_rows(borrowed(candidates, 0, n_candidates), whole, query, block, rows, beta, powers, best)
         whole, below = False, least
     return n_products
 
@@ -218,7 +218,7 @@ def worst_kept(best):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def compare(candidates, whole, query, block, rows, beta, powers, best):
+def compare_rows(candidates, whole, query, block, rows, beta, powers, best):
     """Compute the similarities of those of the candidates whose bound still reaches the S-th best, and keep the best.
 
     If there are not S best ones yet, rows are taken ``whole``. Otherwise the bound of a candidate is first made closer
@@ -230,7 +230,7 @@ def compare(candidates, whole, query, block, rows, beta, powers, best):
     for k in range(candidates.size):
         i = candidates[k]
         if k + AHEAD < candidates.size:
-            ask_for_row(places, values, starts, block.first + candidates[k + AHEAD], whole)
+            prefetch_row(places, values, starts, block.first + candidates[k + AHEAD], whole)
         mark = worst_kept(best)
         if bounds[i] < mark:
             continue
@@ -255,7 +255,7 @@ def compare(candidates, whole, query, block, rows, beta, powers, best):
 
 
 @njit(cache=True, nogil=True)
-def ask_for_row(places, values, starts, i, whole):
+def prefetch_row(places, values, starts, i, whole):
     """Prefetch the front of a row, or all of it, before it is needed."""
     start, end = starts[i], starts[i + 1]
     for p in range(start, end if whole or end < start + 16 else start + 16, 16):

@@ -127,13 +127,6 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             hits[beta] = are_right(self._ranked(numbers, similarities, 1)[0], Y[rows])
         return 0.0 if is_better(hits[0.0], hits[1.0]) else 1.0
 
-    @property
-    def index_bytes_(self) -> int:
-        """Bytes of everything that is kept of the training set: the index and the label sets."""
-        self._check_fitted()
-        arrays = [part for part in self.index_ if isinstance(part, np.ndarray)]
-        return sum(array.nbytes for array in (*arrays, self.label_starts_, self.labels_))
-
     def neighbours(self, X: object) -> tuple[np.ndarray, np.ndarray]:
         """Find the S nearest training instances that have a positive similarity.
 
@@ -173,7 +166,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             room = int(np.minimum(n_each, self.n_labels_).sum())
             counts = np.zeros(len(numbers), dtype=np.int64)
             found, shares = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.float32)
-            labels_above(numbers, *self._voters(similarities), thresholds, counts, found, shares)
+            list_shares(numbers, *self._voters(similarities), thresholds, counts, found, shares)
             n = counts.sum()
             return counts, found[:n], shares[:n]
 
@@ -314,7 +307,7 @@ def vote(neighbours, weights, label_starts, labels, votes, seen):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def labels_above(neighbours, weights, label_starts, labels, votes, seen, thresholds, counts, found, estimates):
+def list_shares(neighbours, weights, label_starts, labels, votes, seen, thresholds, counts, found, estimates):
     """List the labels whose share of the votes exceeds their threshold, in no particular order within an instance.
 
     Parameters
@@ -346,7 +339,7 @@ def top_labels(neighbours, weights, label_starts, labels, votes, seen, best, est
     Parameters
     ----------
     neighbours, weights, label_starts, labels, votes, seen
-        Those of `labels_above`.
+        Those of `list_shares`.
     best : int32 (n, k), estimates : float32 (n, k)
         All -1 and all zero; written.
     """

@@ -97,7 +97,7 @@ def _order_labels(
     common = (reps, n_features, order, depth, max_leaf, key, limit)
     level = [(0, m, 1, 0)] if m > max_leaf else []  # else no kernel need be compiled
     while level:
-        found = run_pieces(bisect_below, [(*common, *segment) for segment in level], n_jobs)
+        found = run_pieces(bisect_below, [(*common, segment) for segment in level], n_jobs)
         level = [half for halves in found for half in halves]
     return order
 
@@ -265,15 +265,6 @@ def bisect(rows, members, key, sums):
 
 
 @njit(cache=True, nogil=True)
-def place_halves(order, start, members, halves):
-    """Write the members of side 0, then of side 1, to ``order[start:]``, each in their order."""
-    places = np.array([start, start + (members.size + 1) // 2])
-    for i in range(members.size):
-        order[places[halves[i]]] = members[i]
-        places[halves[i]] += 1
-
-
-@njit(cache=True, nogil=True)
 def bisections_left(size, left, depth, max_leaf):
     """Return the rounds of bisection that a segment has left.
 
@@ -286,7 +277,7 @@ def bisections_left(size, left, depth, max_leaf):
 
 
 @njit(cache=True, nogil=True)
-def bisect_below(rows, n_features, order, depth, max_leaf, key, most_nonzeros, start, end, number, left):
+def bisect_below(rows, n_features, order, depth, max_leaf, key, most_nonzeros, segment):
     """Bisect a segment of ``order`` in place, and unless it is large all below it.
 
     Parameters
@@ -300,31 +291,31 @@ def bisect_below(rows, n_features, order, depth, max_leaf, key, most_nonzeros, s
     key : uint64
     most_nonzeros : int
         A segment with more is large.
-    start, end : int
-        The segment.
-    number : int
-        Number of its node in the binary tree, in which the root is 1; with ``key`` its random stream.
-    left : int
-        See `bisections_left`.
+    segment : tuple of int
+        Its start and end; the number of its node in the binary tree, in which the root is 1, with ``key`` its random
+        stream; the bisections left, see `bisections_left`.
 
     Returns
     -------
     list of tuple
-        The last four arguments of each half of a large segment; without these its members are in the tree's order.
+        The halves of a large segment; of others the members are in the tree's order.
     """
-    nonzeros = 0
+    nonzeros, (start, end, _, _) = 0, segment
     for label in order[start:end]:
         nonzeros += rows.indptr[label + 1] - rows.indptr[label]
     sums = np.zeros((n_features, 2), dtype=np.float32)
-    segments = [(start, end, number, left)]
+    segments = [segment]
     while segments:
         start, end, number, left = segments.pop()
         left = bisections_left(end - start, left, depth, max_leaf)
         if left == 0:
             continue
         members = order[start:end].copy()
-        place_halves(order, start, members, bisect(rows, members, stream_key(key, number), sums))
-        middle = start + (members.size + 1) // 2
+        halves, middle = bisect(rows, members, stream_key(key, number), sums), start + (members.size + 1) // 2
+        places = np.array([start, middle])
+        for i in range(members.size):
+            order[places[halves[i]]] = members[i]
+            places[halves[i]] += 1
         segments.append((start, middle, 2 * number, left - 1))
         segments.append((middle, end, 2 * number + 1, left - 1))
         if nonzeros > most_nonzeros:
