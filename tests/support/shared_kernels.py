@@ -13,10 +13,9 @@ import numpy as np
 from numba.core import caching
 
 NAMES = [f"sum_{number}" for number in range(4)]
-# Code that differs by processor, on purpose: the test tells by the result whose code a process has loaded.
 SOURCE = "import numpy as np\nfrom xmlc.core.kernel_cache import njit\n" + "\n".join(
     f"""
-@njit(cache=True, fastmath={{"reassoc", "nsz"}})  # sums in whatever order suits the processor
+@njit(cache=True)
 def {name}(values):
     total = np.float32({number})
     for i in range(values.size):
