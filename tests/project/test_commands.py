@@ -38,6 +38,7 @@ NOT_RUN = {
     r"snakemake --cores 8 peers": "needs the extra `peers`",
     r"python -m benchmarks ": "takes long; tests do it with small data",
     r"xmlc (?!compare .|facts|fingerprint|report|status|verify)": "writes or takes long; tests do it with small data",
+    r"mkdir |tar |xmlc verify \S*contributed": "unpacks an archive, as tests/report/test_contributed.py does",
     r"(\.|conda|git|pip) ": "the environment that tests run in",
     r"(apptainer|docker) ": "tests/project/test_container.py reads their files",
     r"(sbatch|squeue) ": "tests/cluster starts Slurm and submits jobs",
