@@ -20,25 +20,13 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import borrowed, copy_into, row_of, unowned
 from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.top_k import FREE, insert_key, key_estimate, key_number, rank_key
-from xmlc.models.plt.weights import Scratch, TreeWeights, child_estimates, children_of, empty_scratch
+from xmlc.models.plt.weights import child_estimates, children_of, empty_scratch
 
 EVERY_NODE = np.int64(0)  # for a beam that keeps all
+BY_BEAM, BELOW_WHAT_WAS_LEFT = np.int64(0), np.int64(1)  # phases of a ranking
 ABOVE_ROOT = np.int32(-1)  # the node whose only child is the root
 ESTIMATES_AT_ONCE = np.int64(1 << 16)  # 256 kB
 DENSE_WEIGHTS = np.int64(1 << 22)  # of the largest block whose sparse rows are made dense: 16 MB, used as far as needed
-
-
-class Search(NamedTuple):
-    """What a search of a batch of instances looks at, and where it works."""
-
-    #: The instances, counted from 0.
-    x: KernelCSR
-    nodes: TreeWeights
-    #: See `xmlc.models.plt.weights.estimate_scores`.
-    link: int
-    scratch: Scratch
-    #: int64 (rows,): node classifiers evaluated for each instance so far.
-    inner_products: np.ndarray
 
 
 class Pairs(NamedTuple):
@@ -89,13 +77,14 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
     inner_products : int64 (end - start,)
         Node classifiers evaluated per instance.
     """
-    search, n_rows, label = search_of(x, start, end, nodes, link, shape), end - start, nodes.label
-    found, frontier = no_pairs(4 * n_rows), root_frontier(n_rows)
+    n_rows, label = end - start, nodes.label
+    x, nodes, scratch = rows_from(x, start, end), unowned(nodes), empty_scratch(shape, DENSE_WEIGHTS, ESTIMATES_AT_ONCE)
+    inner_products, frontier, found = np.zeros(n_rows, np.int64), root_frontier(n_rows), no_pairs(4 * n_rows)
     while frontier.rows.size > 0:
         # np.int64(0): for a plain 0, which has a type of its own, numba compiles what is called twice.
         met, begin = no_pairs(4 * n_rows), np.int64(0)
         while begin < frontier.rows.size:
-            first, estimates = expand(search, frontier, begin)
+            first, estimates = expand(x, frontier, begin, nodes, link, scratch, inner_products)
             found, met = with_capacity(found, estimates.size), with_capacity(met, estimates.size)
             take_above(frontier, begin, first, estimates, label, thresholds, found, met)
             begin += estimates.shape[0]
@@ -108,7 +97,7 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
     for i in range(found.rows.size):
         counts[found.rows[i]] += 1
         labels[i], products[i] = label[key_number(found.keys[i])], key_estimate(found.keys[i])
-    return counts, labels, products, search.inner_products
+    return counts, labels, products, inner_products
 
 
 @njit(cache=True, nogil=True)
@@ -135,20 +124,26 @@ def rank_by_levels(x, start, end, nodes, link, k, beam, certifies, shape):
         Whether the beam's labels are provably the k with the largest estimates, in order.
     inner_products : int64 (end - start,)
     """
-    search, n_rows = search_of(x, start, end, nodes, link, shape), end - start
-    best = Best(free_keys(n_rows, k), np.full(n_rows, FREE, np.int64))
-    left, frontier = no_pairs(np.int64(0)), root_frontier(n_rows)
-    while frontier.rows.size > 0:  # by beam; what it leaves out is listed where it certifies
-        beams = free_keys(n_rows, beam)
-        left = search_level(search, frontier, best, beams, certifies, left)
+    n_rows, label = end - start, nodes.label
+    x, nodes, scratch = rows_from(x, start, end), unowned(nodes), empty_scratch(shape, DENSE_WEIGHTS, ESTIMATES_AT_ONCE)
+    inner_products, best = np.zeros(n_rows, np.int64), Best(free_keys(n_rows, k), np.full(n_rows, FREE, np.int64))
+    left, frontier = no_pairs(np.int64(0)), root_frontier(n_rows)  # where it certifies: what the beam left out
+    phase, width, by_beam = BY_BEAM, np.int64(beam), np.zeros(n_rows, dtype=np.bool_)
+    while frontier.rows.size > 0:
+        beams, begin = free_keys(n_rows, width), np.int64(0)
+        while begin < frontier.rows.size:
+            first, estimates = expand(x, frontier, begin, nodes, link, scratch, inner_products)
+            left = with_capacity(left, estimates.size if certifies else 0)
+            keep_best(frontier, begin, first, estimates, label, best, beams, certifies, left)
+            begin += estimates.shape[0]
+        left = with_capacity(left, beams.size if certifies else 0)
         frontier = nodes_of_beams(beams, best, certifies, left)
-    by_beam, no_beams = proven(best), free_keys(n_rows, np.int64(0))
-    frontier = nodes_that_may_win(left, best)
-    while frontier.rows.size > 0:  # below what the beam left out
-        left = search_level(search, frontier, best, no_beams, True, left)
-        frontier = nodes_that_may_win(left, best)
-    labels, estimates = labels_of(best.leaves, nodes.label)
-    return labels, estimates, by_beam, search.inner_products
+        if phase == BY_BEAM and frontier.rows.size == 0:
+            phase, width, by_beam = BELOW_WHAT_WAS_LEFT, np.int64(0), proven(best)
+        if phase == BELOW_WHAT_WAS_LEFT:
+            frontier = nodes_that_may_win(left, best)
+    labels, estimates = labels_of(best.leaves, label)
+    return labels, estimates, by_beam, inner_products
 
 
 @njit(cache=True, nogil=True)
@@ -196,15 +191,13 @@ def rank_best_first(x, start, end, nodes, link, k, shape):
 
 
 @njit(cache=True, nogil=True)
-def search_of(x, start, end, nodes, link, shape):
-    """Begin a search of instances ``start .. end - 1``."""
-    rows = KernelCSR(x.indptr[start : end + 1], x.indices, x.data)
-    scratch = empty_scratch(shape, DENSE_WEIGHTS, ESTIMATES_AT_ONCE)
-    return Search(unowned(rows), unowned(nodes), link, scratch, np.zeros(end - start, dtype=np.int64))
+def rows_from(x, start, end):
+    """Return instances ``start .. end - 1`` counted from 0; see `unowned`."""
+    return unowned(KernelCSR(x.indptr[start : end + 1], x.indices, x.data))
 
 
 @njit(cache=True, nogil=True)
-def expand(search, frontier, begin):
+def expand(x, frontier, begin, nodes, link, scratch, inner_products):
     """Estimate the children of the node at ``begin`` of a sorted frontier for its instances, or as many as fit.
 
     Returns
@@ -215,7 +208,6 @@ def expand(search, frontier, begin):
         Of the children given their parent, for the instances ``begin .. begin + q - 1`` of the frontier; they stand in
         the scratch.
     """
-    x, nodes, link, scratch, inner_products = search
     keys, node = frontier.keys, key_number(frontier.keys[begin])
     first, degree = children_of(nodes, node)
     end, last = begin + 1, min(begin + scratch.estimates.size // degree, keys.size)
@@ -265,38 +257,19 @@ def keep_beams(met, n_rows, beam):
 
 
 @njit(cache=True, nogil=True)
-def search_level(search, frontier, best, beams, certifies, left):
-    """Expand the nodes of a frontier, and keep the best of what is met.
+def keep_best(frontier, begin, first, estimates, label, best, beams, certifies, left):
+    """Keep the best leaves and inner nodes of each instance, of the children that `expand` estimated.
 
     Parameters
     ----------
-    search : Search
-    frontier : Pairs
     best : Best
     beams : int64 (rows, beam)
-        Keys of the best inner nodes that are met, best first; `FREE` where there are fewer.
+        Keys of the best inner nodes of this level, best first; `FREE` where there are fewer.
     certifies : bool
         Whether nodes that have no place in a beam are listed, unless k leaves rank before them.
     left : Pairs
-        That list.
-
-    Returns
-    -------
-    left : Pairs
-        With room for the nodes of the beams too.
+        That list, with room for all children.
     """
-    begin = np.int64(0)
-    while begin < frontier.rows.size:
-        first, estimates = expand(search, frontier, begin)
-        left = with_capacity(left, estimates.size if certifies else 0)
-        keep_best(frontier, begin, first, estimates, search.nodes.label, best, beams, certifies, left)
-        begin += estimates.shape[0]
-    return with_capacity(left, beams.size if certifies else 0)
-
-
-@njit(cache=True, nogil=True)
-def keep_best(frontier, begin, first, estimates, label, best, beams, certifies, left):
-    """Keep the best leaves and inner nodes of each instance; arguments as of `search_level` and from `expand`."""
     rows, keys, _ = frontier
     leaves, missed = best
     left_rows, left_keys, n = left.rows, left.keys, left.size[0]
