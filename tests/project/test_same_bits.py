@@ -73,7 +73,7 @@ WHOLE = {
     "sum((paper.claims for paper in self.papers), Counter())", "sum((paper.tally for paper in papers), Tally())",
     "sum((counts.done for counts in status.values()))",
     "sum((counts.done + counts.missing + counts.failed for counts in status.values()))", "sum(found.values())",
-    "sum(counts.values())", "sum(map(len, parsed))", "times.sum()", "differences.sum()", "(a * b).sum()",
+    "sum(counts.values())", "sum(map(len, trials))", "times.sum()", "differences.sum()", "(a * b).sum()",
     "hits.sum(axis=0)", "(hits * (IN_ONE // 3 // np.array(K))).sum(axis=1)", "chosen.sum(axis=0)",
 }  # fmt: skip
 OTHERS = {
