@@ -15,7 +15,7 @@ from xmlc.data.prepared import Count, Prepared
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import make_estimator
-from xmlc.steps.tuning.plan import random_trials
+from xmlc.steps.tuning.methods import random_trials
 from xmlc.steps.tuning.ranges import parse_space
 
 DEFAULT, SEARCHED = "default", "best of the search"

@@ -11,7 +11,7 @@ from xmlc.data.prepared import Prepared
 from xmlc.kernels.estimator import check_hyperparameters
 from xmlc.models import SparseWeightedNearestNeighbors
 from xmlc.models.registry import make_estimator
-from xmlc.steps.tuning.plan import random_trials
+from xmlc.steps.tuning.methods import random_trials
 from xmlc.steps.tuning.ranges import parse_space
 
 BEST = "best of the search"

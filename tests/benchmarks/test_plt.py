@@ -54,12 +54,6 @@ def test_everything_is_measured(prepared, tmp_path, monkeypatch, capsys):
     assert f"| {rows[pair]['value']:.4f} |" in " ".join(printed.split())
 
 
-def test_without_peers_there_are_no_ratios(prepared, tmp_path, capsys):
-    rows = run_benchmark(tmp_path, "plt", "--data", prepared, "--no-peers", "--rounds", 1)
-    assert not [key for key in rows if "compared" in key[1]]
-    assert "omikuji:" not in capsys.readouterr().out
-
-
 @pytest.mark.needs("peers")
 def test_the_baselines_themselves(prepared):
     data, rows = Data.read(prepared), Report("plt", "tiny", "")

@@ -2,15 +2,11 @@
 
 import math
 import os
-import re
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
 from command_line import run
 from compare_cases import MIXED, TABLE, change, table_writer
 from repository import ROOT
@@ -99,58 +95,3 @@ def test_make_hands_the_status_on(tmp_path, status):
     command = ["make", "-C", ROOT, "compare", f"ENV={os.path.relpath(tmp_path, ROOT)}"]
     found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert found.returncode == status, found.stderr
-
-
-def workflow_of_the_page():
-    """Return the steps of the file that docs/comparing.md gives for a repository of the reader's."""
-    page = (ROOT / "docs/comparing.md").read_text()
-    (block,) = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    assert len(block.splitlines()) <= 25
-    content = yaml.safe_load(block)
-    assert content["permissions"] == {"contents": "read", "pull-requests": "write"}
-    steps = content["jobs"]["compare"]["steps"]
-    (line,) = (step["run"] for step in steps if step.get("run", "").startswith("snakemake"))
-    assert f"    {line}" in page.splitlines()  # as the accepted tables are made
-    return steps
-
-
-@pytest.mark.parametrize(
-    ("new", "status", "said"),
-    [
-        (TABLE, 0, "- No cell moved of 6 in 1 table"),
-        (change(TABLE, "35.123456", "36"), 1, "- 1 of 6 cells moved, in 1 row of 1 of 1 table"),
-        ("no table", 2, None),
-    ],
-)
-def test_the_workflow_for_a_repository_of_the_readers_comments_and_fails_where_numbers_moved(
-    tmp_path, new, status, said
-):
-    """Its lines run here as there, but for installing, the run, whose tables are at hand, and GitHub's program."""
-    stubs = {
-        "make": 'test "$*" = env',
-        "snakemake": "mkdir -p results/tables/plt2016 && cp new.csv results/tables/plt2016/table2.csv",
-        "gh": 'test "$1 $2 $3 $4" = "pr comment 7 --body-file" && cp "$5" comment.md',
-    }
-    for name, line in stubs.items():
-        (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n")
-        (tmp_path / name).chmod(0o755)
-    (tmp_path / "accepted/plt2016").mkdir(parents=True)
-    (tmp_path / "accepted/plt2016/table2.csv").write_text(TABLE)
-    (tmp_path / "new.csv").write_text(new)
-    path = os.pathsep.join([str(tmp_path), str(Path(sys.executable).parent), os.environ["PATH"]])
-    found, known = 0, {"github.token": "secret", "github.event.number": "7"}
-    for step in workflow_of_the_page():
-        needed = "cancelled" in step.get("if", "") and (tmp_path / "comparison.md").exists()
-        if "run" in step and (needed or (not found and "if" not in step)):
-            given = {name: known[text.strip("${} ")] for name, text in step.get("env", {}).items()}
-            files = {name: str(tmp_path / name) for name in ("GITHUB_PATH", "GITHUB_STEP_SUMMARY")}
-            done = subprocess.run(
-                ["bash", "-eo", "pipefail", "-c", step["run"]],
-                cwd=tmp_path, env=os.environ | {"PATH": path} | files | given, check=False,
-            )  # fmt: skip
-            found = found or done.returncode
-    assert found == status
-    for name in ("comment.md", "GITHUB_STEP_SUMMARY"):
-        assert (tmp_path / name).exists() == (said is not None)
-        assert said is None or said in (tmp_path / name).read_text().splitlines()
-    assert (tmp_path / "GITHUB_PATH").read_text() == f"{tmp_path}/.venv/bin\n"

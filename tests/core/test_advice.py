@@ -40,9 +40,5 @@ def test_of_a_copy_the_file_that_is_written_is_named_and_of_a_folder_every_file(
     assert sentence_of(shutil.Error([("a", "b", "full"), ("c", "d", "no")])) == "b: full; d: no"
 
 
-def test_a_file_where_a_folder_should_be_is_said():
-    assert "A file is there, where a folder is needed" in sentence_of(FileExistsError(17, "File exists", "out"))
-
-
 def test_an_error_that_is_not_of_the_system_keeps_its_traceback():
     assert sentence_of(OSError("not a gzipped file")) is None

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import threading
 import time
 
 import pytest
@@ -46,18 +45,6 @@ def test_after_an_error_no_piece_is_begun():
     with pytest.raises(ValueError, match="piece 1"):
         run_pieces(work, [(i,) for i in range(50)], 2)
     assert len(begun) < 10
-
-
-def test_the_calling_thread_works_too():
-    used = set()
-
-    def work():
-        used.add(threading.current_thread())
-        time.sleep(0.01)
-
-    run_pieces(work, [()] * 12, 3)
-    assert threading.main_thread() in used
-    assert len(used) == 3
 
 
 def test_row_blocks_cover_every_row_once():

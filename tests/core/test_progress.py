@@ -31,13 +31,6 @@ def test_a_log_tells_share_time_rate_and_what_is_left(clock, capsys):
     ]
 
 
-def test_a_log_tells_what_is_done_where_nobody_knows_the_whole(clock, capsys):
-    with Progress(0, "fetching", "B") as shown:
-        clock[0] += 10
-        shown.update(5e6)
-    assert capsys.readouterr().err == "fetching: 5.00M B [00:10, 500k B/s]\n"
-
-
 @pytest.mark.parametrize("shown", [True, False])
 def test_a_call_switches_progress(capsys, monkeypatch, shown):
     monkeypatch.setenv("XMLC_PROGRESS", str(int(not shown)))  # put back after the test
@@ -48,20 +41,13 @@ def test_a_call_switches_progress(capsys, monkeypatch, shown):
     assert ("adding:  50%" in capsys.readouterr().err) == shown
 
 
-@pytest.mark.parametrize("shown", [True, False])
-@pytest.mark.parametrize(("variable", "told"), [(None, True), ("0", False), ("1", True)])
-def test_numba_says_when_it_compiles_and_a_variable_switches_all_off(capsys, monkeypatch, shown, variable, told):
+@pytest.mark.parametrize("told", [True, False])
+def test_numba_says_when_it_compiles_and_a_variable_switches_all_off(capsys, monkeypatch, told):
     monkeypatch.setattr(progress, "_told", set())
-    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
-    monkeypatch.delenv("XMLC_PROGRESS", raising=False)
-    if variable:
-        monkeypatch.setenv("XMLC_PROGRESS", variable)
-    with Progress(2, "adding", shown=shown) as counting:
+    monkeypatch.setenv("XMLC_PROGRESS", str(int(told)))
+    with Progress(2, "adding", shown=False):
         assert numba.njit(lambda x: x + 1)(1) == 2
         assert numba.njit(lambda x: x + 3)(1) == 4
-        counting.update(1)
-    said = capsys.readouterr().err
-    assert said.count("adding: compiling kernels") == told
-    assert ("adding:  50%" in said) == (told and shown)
+    assert capsys.readouterr().err.count("adding: compiling kernels") == told
     assert numba.njit(lambda x: x + 2)(1) == 3
     assert capsys.readouterr().err == ""  # nobody listens any more

@@ -1,4 +1,4 @@
-"""Entries that a schema alone cannot judge, and what the shipped catalogue promises about its sources."""
+"""Entries that types alone cannot judge, and what the shipped catalogue promises about its sources."""
 
 import re
 

@@ -20,21 +20,10 @@ def test_the_split_has_the_stated_size_and_depends_on_the_seed_alone(n, share, s
     np.testing.assert_array_equal(mask, fit_mask(n, share, seed))
 
 
-def test_another_seed_gives_another_split():
-    masks = {fit_mask(200, 0.2, seed).tobytes() for seed in range(50)}
-    assert len(masks) == 50
-
-
 def test_the_split_is_the_same_on_every_platform():
     # Written down once: results of other machines and later versions are compared with results on this split.
     assert np.flatnonzero(~fit_mask(40, 0.2, 0)).tolist() == [5, 10, 12, 19, 24, 34, 37, 39]
     assert np.flatnonzero(~fit_mask(40, 0.2, 1)).tolist() == [5, 9, 13, 19, 26, 28, 33, 35]
-
-
-def test_every_row_is_validated_on_equally_often():
-    counts = sum((~fit_mask(30, 0.2, seed)).astype(int) for seed in range(2000))
-    expected, deviation = 400, np.sqrt(2000 * 0.2 * 0.8)
-    assert np.abs(counts - expected).max() < 4.5 * deviation
 
 
 @pytest.mark.parametrize("share", [0, 1, -0.2, 1.5, float("nan")])
@@ -52,9 +41,3 @@ def test_a_sample_of_rows_is_part_of_a_larger_one_and_in_their_order():
     np.testing.assert_array_equal(sample_rows(rows, 320, 3), rows)
     np.testing.assert_array_equal(sample_rows(rows, 10**9, 3), rows)
     assert set(sample_rows(rows, 20, 4)) != set(samples[0])
-
-
-def test_every_row_is_sampled_equally_often():
-    counts = sum(np.bincount(sample_rows(np.arange(30), 6, seed), minlength=30) for seed in range(2000))
-    expected, deviation = 400, np.sqrt(2000 * 0.2 * 0.8)
-    assert np.abs(counts - expected).max() < 4.5 * deviation

@@ -1,11 +1,8 @@
-"""One bit of any file that a step reads, flipped: the step says which file, and what makes it again; none goes on."""
+"""One byte of any file that a step reads, changed: the step says which file, and what makes it again; none goes on."""
 
-import json
 from pathlib import Path
 
-import numpy as np
 import pytest
-import yaml
 from command_line import run
 from small_data import random_multilabel
 
@@ -15,7 +12,7 @@ from xmlc.data.download import download
 from xmlc.data.writer import save_repository
 from xmlc.report.verify import verify
 
-TUNED = "results/tiny/tuning/plt.yaml"
+TUNED = "results/tiny/tuning/plt.json"
 FULL, HELD_OUT = "results/tiny/plt/seed0/full", "results/tiny/plt/seed0/80"
 STATISTICS, DATA = "results/tiny/statistics.json", "results/tiny/data"
 MODEL, RECORD = f"{FULL}/model", f"{FULL}/train.json"
@@ -75,35 +72,20 @@ def files_read(whole):
                 yield step, file.relative_to(whole)
 
 
-def says_the_same(content, other, suffix):
-    """Whether a flipped bit left every number and word of a record as it was: 1e-05 and 1E-05, or a last decimal."""
-    read = {".json": json.loads, ".yaml": yaml.safe_load}.get(suffix)
-    try:
-        return read is not None and read(content.decode()) == read(other.decode())
-    except (ValueError, yaml.YAMLError):
-        return False
-
-
-def test_no_flipped_bit_goes_on(whole, tmp_path, monkeypatch, capsys):
+def test_no_changed_byte_goes_on(whole, monkeypatch, capsys):
     monkeypatch.chdir(whole)
-    rng, tried = np.random.default_rng(0), []
+    tried = 0
     for step, file in files_read(whole):
-        whole_content = file.read_bytes()
-        for _ in range(2):
-            content = bytearray(whole_content)
-            bit = int(rng.integers(8 * len(content)))
-            content[bit // 8] ^= 1 << bit % 8
-            file.write_bytes(content)
-            if says_the_same(content, whole_content, file.suffix):
-                continue
-            name = f"{step}: {file}, bit {bit}"
-            assert run(*STEPS[step]) == 1, name
-            said = capsys.readouterr().err
-            assert str(file) in said or f"{file.parent}/{NAME}" in said, (name, said)
-            assert "make it again" in said, (name, said)
-            damaged = verify([Path("results"), Path("resources")]).damaged
-            assert [damage.file for damage in damaged] == [file], name
-            tried.append(name)
-        file.write_bytes(whole_content)
+        content = file.read_bytes()
+        changed = bytearray(content)
+        changed[len(content) // 2] ^= 1
+        file.write_bytes(changed)
+        assert run(*STEPS[step]) == 1, (step, file)
+        said = capsys.readouterr().err
+        assert str(file) in said or f"{file.parent}/{NAME}" in said, (step, file, said)
+        assert "make it again" in said, (step, file, said)
+        assert [damage.file for damage in verify([Path("results"), Path("resources")]).damaged] == [file]
+        file.write_bytes(content)
+        tried += 1
     assert verify([Path("results"), Path("resources")]).damaged == []
-    assert len(tried) > 60
+    assert tried > 30

@@ -28,7 +28,7 @@ from xmlc.inference import (
     marginals_of,
     meuf,
 )
-from xmlc.inference._independent import count_distribution, count_limit, without_label
+from xmlc.inference._positives import count_distribution, count_limit, without_label
 from xmlc.inference.distributions import LabelsBySize, floor_loss
 
 FEW = settings(deadline=None, max_examples=30)

@@ -20,7 +20,8 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.inference import LabelsBySize, Samples, gfm, gfm_t, labels_by_size, marginals_of
 from xmlc.inference._counting import compact_samples, count_bits, counting_scratch, sort_keys
-from xmlc.inference._gfm import TIE, best_size, keep_largest, rank_places, sum_of_largest
+from xmlc.inference._gfm import best_size, keep_largest, rank_places
+from xmlc.inference._selection import TIE, sum_of_largest
 from xmlc.inference.gfm import gfm_t_few
 
 # Always the same examples: which of two values is the greater is left to rounding where they differ by as little.
@@ -189,7 +190,7 @@ def test_compact_samples_are_the_mass_of_dense_p(seed, m):
     dense = labels_by_size(samples)
     Y = samples.Y
     rows, labels = Y.indptr.astype(np.int64), Y.indices.astype(np.int32).view(np.uint32)
-    scratch = counting_scratch(rows, 9, np.full(m, -1, dtype=np.int32))
+    scratch = counting_scratch(rows, m, 9)
     P, sizes, p_empty, ids = compact_samples(rows, labels, 9, 9, scratch)
     assert (scratch.place == -1).all()
     assert not scratch.counts.any()
@@ -208,9 +209,7 @@ def test_bounds_leave_out_no_column_that_changes_a_bit(seed, m):
     p = rng.random(m) ** rng.integers(1, 8)
     Y = sparse.csr_array(rng.random((40, m)) < p)
     rows, labels = Y.indptr.astype(np.int64), Y.indices.astype(np.int32).view(np.uint32)
-    P, sizes, p_empty, _ = compact_samples(
-        rows, labels, 0, 40, counting_scratch(rows, 40, np.full(m, -1, dtype=np.int32))
-    )
+    P, sizes, p_empty, _ = compact_samples(rows, labels, 0, 40, counting_scratch(rows, m, 40))
     best_k, best = 0, p_empty
     for k in range(1, P.shape[1] + 1):
         column = np.zeros(P.shape[1])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xmlc.inference._gfm import LANES, count_above, sum_above, sum_of_largest
+from xmlc.inference._selection import LANES, count_above, sum_above, sum_of_largest
 
 FEW = settings(deadline=None, max_examples=100, derandomize=True)
 NEARLY_SORTED = st.lists(st.floats(0, 1), min_size=1, max_size=70).map(

@@ -55,17 +55,6 @@ def test_precision_recall_and_propensity_scored_measures_equal_plain_loops(n, m,
     assert psndcg_at_k(Y, labels, propensity, k) == pytest.approx(discounted / ideal if ideal else 0)
 
 
-def test_recall_equals_scikit_learn():
-    Y, _, labels = ranking_case(40, 9, 3)
-    Y[:3] = False
-    for k in (1, 3, 9):
-        sets = np.zeros_like(Y)
-        np.put_along_axis(sets, labels[:, :k].astype(np.int64), True, axis=1)
-        assert recall_at_k(Y, labels, k) == pytest.approx(
-            peer.recall_score(Y, sets, average="samples", zero_division=0)
-        )
-
-
 @settings(deadline=None, max_examples=40)
 @given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
 def test_ndcg_equals_scikit_learn(n, m, k, seed):

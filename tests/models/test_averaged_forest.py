@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from copy import copy
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.base import clone
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.csr import top_k_of
-from xmlc.models import FastXML, LdSM, averaged_forest
+from xmlc.models import FastXML, LdSM, averaged_forest, tail_classifiers
 from xmlc.models.averaged_forest import joined_starts, shifted_codes
 
 SMALL = {"n_trees": 4, "max_nodes": 31, "learning_rate": 0.5, "lambda_1": 1.3, "n_jobs": 1}
@@ -31,7 +30,6 @@ RERANKED = {
     "ldsm, tail, unit length": LdSM(beta=0.6, gamma=2.0, unit_norm=True, **SMALL),
 }
 ALL = PLAIN | RERANKED
-WITH_TAIL = {"pfastrexml": {"gamma": 30.0, "unit_norm": True}, "ldsm, tail": {"gamma": 2.0, "unit_norm": False}}
 
 
 def same_forest(a, b):
@@ -60,9 +58,14 @@ def fitted():
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_same_bits_on_any_number_of_threads(fitted, name):
+def test_same_bits_on_any_number_of_threads(fitted, monkeypatch, name):
     one, X, Y = fitted(name)
+    monkeypatch.setattr(tail_classifiers, "NONZEROS_PER_PIECE", 500)
+    monkeypatch.setattr(tail_classifiers, "ROWS_PER_BLOCK", 50)
     two = clone(one).set_params(n_jobs=2).fit(X, Y)
+    if one.tail_ is not None:
+        for name, array in one.tail_.arrays().items():
+            np.testing.assert_array_equal(array, two.tail_.arrays()[name])
     assert same_forest(one, two)
     assert same_answers(one, two, X)
     assert not same_forest(one, clone(one).set_params(random_state=1).fit(X, Y))
@@ -89,7 +92,7 @@ def test_the_first_trees_are_the_forest_of_so_many(fitted, name):
     assert first.inner_products_ is None
     assert same_answers(first, clone(whole).set_params(n_trees=2).fit(X, Y), X)
     for n in (0, 5):
-        with pytest.raises(XmlcError, match=f"first {n} trees: expected 1 .. 4"):
+        with pytest.raises(XmlcError, match=r"1 \.\. 4"):
             whole.trees(n)
 
 
@@ -100,18 +103,6 @@ def test_a_saved_model_answers_the_same(fitted, tmp_path, name):
     again = type(model).load(tmp_path / "model")
     assert same_forest(model, again)
     assert same_answers(model, again, X)
-    content = json.loads((tmp_path / "model" / "model.json").read_text())
-    own = {"label_weights"} if isinstance(model, FastXML) else set()
-    tail = set() if model.tail_ is None else set(model.tail_.arrays())
-    assert set(content["arrays"]) == {*model.forest_._fields} | own | tail
-
-
-@pytest.mark.parametrize("name", WITH_TAIL)
-def test_tail_classifiers_are_the_same_after_loading(fitted, tmp_path, name):
-    model, _, _ = fitted(name)
-    model.save(tmp_path / "model")
-    for tail in (model.tail_, type(model).load(tmp_path / "model").tail_):
-        assert {"gamma": tail.gamma, "unit_norm": tail.unit_norm} == WITH_TAIL[name]
 
 
 @pytest.mark.parametrize("name", PLAIN)

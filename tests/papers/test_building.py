@@ -1,7 +1,6 @@
 """Tables of every paper, built from records; of several kinds of record, each need gets its own."""
 
 import pytest
-import yaml
 from built_tables import build_from
 from record_cases import search, simulation, statistics
 from report_cases import (
@@ -15,7 +14,6 @@ from report_cases import (
     write,
 )
 
-from xmlc.core.checksums import stamped
 from xmlc.core.errors import XmlcError
 from xmlc.papers import COMMON, every_table
 from xmlc.papers.building import read_needs
@@ -24,7 +22,7 @@ from xmlc.suites.planned import INFERRED, RANKINGS, SEARCHES, SIMULATIONS, STATI
 
 @pytest.fixture
 def build(tmp_path):
-    searched = {"plt": {"tuning": {"arity": [2, 16]}}}
+    searched = {"plt": {"search": {"ranges": {"arity": [2, 16]}}}}
     return lambda name, records, paper="plt2016": build_from(tmp_path, name, paper, records, models=searched)
 
 
@@ -51,9 +49,7 @@ def test_every_table_has_its_keys_in_front(build):
 
 @pytest.fixture
 def files(tmp_path):
-    paths = write(tmp_path, [inference(), ranking(), simulation(), statistics()])
-    (tmp_path / "search.yaml").write_text(yaml.safe_dump(stamped(search())))
-    return [*paths, tmp_path / "search.yaml"]
+    return write(tmp_path, [inference(), ranking(), simulation(), statistics(), search()])
 
 
 def test_each_need_gets_the_files_of_its_kind(files):

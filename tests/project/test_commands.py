@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import subprocess
+from dataclasses import fields
 
 import click
 import numpy as np
@@ -24,7 +25,7 @@ from xmlc.cli import group
 from xmlc.core.files import atomic_folder, write_record
 from xmlc.papers.plan import targets
 from xmlc.suites.project import Project
-from xmlc.suites.settings import read_config
+from xmlc.suites.settings import Settings, read_config
 
 PAGES = [ROOT / "README.md", ROOT / "config/README.md", *sorted((ROOT / "docs").glob("*.md"))]
 LOOK = re.compile(r"xmlc (compare .|facts|fingerprint|report|status|verify)")
@@ -74,7 +75,7 @@ def test_xmlc_and_its_benchmarks_know_what_they_are_asked_for(line):
 def test_snakemake_knows_what_it_is_asked_for():
     made = targets(Project.read(read_config(ROOT / "config/config.yaml"), ROOT / "config"))
     known = {*made, "scale", "demo", *yaml.safe_load((ROOT / "config/datasets.yaml").read_text())}
-    keys = set(yaml.safe_load((ROOT / "xmlc/suites/config.schema.yaml").read_text())["properties"])
+    keys = {field.name for field in fields(Settings)}
     parser = get_argument_parser()
     for line in SNAKEMAKE:
         # Executors and storages that are not installed are no choices.

@@ -7,12 +7,14 @@ names a test, or else is a departure.
 import re
 from functools import cache
 from importlib import import_module
+from typing import Annotated, TypedDict
 
-import jsonschema
 import pytest
 import yaml
+from msgspec import Meta
 from repository import ROOT
 
+from xmlc.core.schemas import converted
 from xmlc.models.registry import estimator_class
 from xmlc.suites.project import Project
 from xmlc.suites.settings import read_config
@@ -23,6 +25,37 @@ PAGE = (ROOT / "docs/departures.md").read_text()
 ABSENT = object()  # nothing equals it
 
 
+class Printed(TypedDict):
+    """A choice in the paper's terms, and the section, page, table, algorithm or figure."""
+
+    printed: str
+    where: str
+
+
+class Choice(Printed, total=False):
+    """An explicit choice of a paper, under a key of its own, under which docs/departures.md names it."""
+
+    #: Where the project has it, or several such places: a key of the suite (`seeds`, `inference.samples`);
+    #: `models.<model>.<key>`, which is a hyperparameter, the estimator's default included, or a key of the model;
+    #: `settings.<key>` of config.yaml; or `xmlc.<module>:<NAME>`, a constant of the package.
+    setting: str | list[str]
+    #: One of these with a setting: what it is; what it is by dataset; the values that it may have; the lowest and the
+    #: highest that it, or each of its values, may have; what its highest value reaches; what is among its values.
+    value: object
+    by_dataset: dict[str, object]
+    among: list[object]
+    between: tuple[float, float]
+    reaches: float
+    includes: list[object]
+    #: The datasets that it is about, if not all of the paper's.
+    datasets: list[str]
+    #: Without a setting, a test that shows that the project follows it.
+    shown_by: Annotated[str, Meta(pattern=r"^tests/.+\.py::test_\w+$")]
+
+
+WAYS = {"value", "by_dataset", "among", "between", "reaches", "includes"}
+
+
 @cache
 def project():
     return Project.read(read_config(ROOT / "config/config.yaml"), ROOT / "config")
@@ -30,8 +63,11 @@ def project():
 
 def choices(paper):
     content = yaml.safe_load((PUBLISHED / paper / "choices.yaml").read_text())
-    jsonschema.validate(content, yaml.safe_load((PUBLISHED / "choices.schema.yaml").read_text()))
-    return content["choices"]
+    found = converted(content["choices"], dict[str, Choice], f"{paper}/choices.yaml")
+    for key, choice in found.items():
+        assert len(WAYS & choice.keys()) == ("setting" in choice), key
+        assert not {"shown_by", "setting"} <= choice.keys(), key
+    return found
 
 
 def walk(thing, keys):

@@ -9,7 +9,7 @@ from repository import ROOT
 SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
 PAGE = (ROOT / "docs/examples.md").read_text()
 #: What the extra `workflow` brings; `None` in `sys.modules` is a package that is not there.
-WORKFLOW = "click gdown jinja2 jsonschema matplotlib msgspec pandas psutil requests snakemake tabulate yaml".split()
+WORKFLOW = "click gdown jinja2 matplotlib msgspec pandas psutil requests snakemake tabulate yaml".split()
 RUN = """
 import runpy, sys
 sys.modules.update(dict.fromkeys(sys.argv[2:]))

@@ -72,7 +72,7 @@ def test_estimates_of_other_models_have_the_scores_that_stand_on_the_page(tmp_pa
         measures = [100 * found[method]["test"][key] for key in ("macro_f", "macro_f_zero", "macro_f_present")]
         assert measures == page["attentionxml"][name]
     assert run(*unlabelled.split()) == 0
-    found = read_json("label-sets/measures.json")["expected-f"]
+    found = read_json("unlabelled/measures.json")["expected-f"]
     assert f"{100 * found['expected_macro_f']:.3f}" == "35.080"
     assert "| expected-f | 6.38 | 35.080 |" in ESTIMATES
 

@@ -18,11 +18,11 @@ FOUND = [(name, dataset, found) for _, name, model in MODELS for dataset, found 
 @pytest.mark.parametrize(("suite", "name", "model"), MODELS, ids=[f"{suite.name}-{name}" for suite, name, _ in MODELS])
 def test_every_hyperparameter_says_where_it_is_from(suite, name, model):
     said = model.provenance
-    for values in (model.hyperparameters, *model.whole.values()):
-        assert "all" in said or set(values) <= set(said), "a common hyperparameter without provenance"
-    own = {dataset for dataset, values in model.datasets.items() if values}
+    assert "all" in said or set(model.hyperparameters) <= set(said), "a common hyperparameter without provenance"
+    own = {dataset for dataset, values in model.datasets.items() if values != model.hyperparameters}
     assert "datasets" in said or own <= set(model.found), "values of a dataset without provenance"
-    searched = {key for stage in model.search or [] for trial in stage for key in trial}
+    stages = model.search.stages if model.search.always else []
+    searched = {key for stage in stages for trial in stage for key in trial}
     assert all(said.get(key, said.get("all", "")).startswith("search: ") for key in searched)
 
 

@@ -1,8 +1,7 @@
 """The statistics of a dataset by hand and against plain Python, their file, and their numbers."""
 
-import json
 from dataclasses import asdict
-from statistics import fmean, median, quantiles
+from statistics import fmean, quantiles
 
 import msgspec
 import numpy as np
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 from record_cases import statistics
 from record_files import RecordFile
 
-from xmlc.core.files import read_json, write_json
 from xmlc.kernels.csr import as_features, as_labels
 from xmlc.records.statistics import COUNTED, Statistics, five_numbers, part_statistics
 
@@ -70,21 +68,3 @@ def test_nothing_is_summarised_as_zeros():
     assert set(asdict(five_numbers(np.array([]))).values()) == {0.0}
     empty = part_statistics(as_features(np.zeros((0, 3))), as_labels(np.zeros((0, 2), dtype=bool)))
     assert (empty.labels_never_seen, empty.features_never_seen, empty.instances) == (2, 3, 0)
-
-
-def test_counts_equal_plain_python(multilabel, tmp_path):
-    X, Y = multilabel(60, 9, 30, seed=4, density=0.1, labels=1.0)
-    found = part_statistics(X, Y)
-    features, labels = X.toarray() != 0, Y.toarray()
-    for key, counts in (
-        ("labels_per_instance", [sum(row) for row in labels.tolist()]),
-        ("instances_per_label", [sum(column) for column in labels.T.tolist()]),
-        ("activations_per_instance", [sum(row) for row in features.tolist()]),
-        ("occurrences_per_feature", [sum(column) for column in features.T.tolist()]),
-    ):
-        assert getattr(found, key).mean == fmean(counts)
-        assert getattr(found, key).median == median(counts)
-    assert found.instances_without_labels == sum(not any(row) for row in labels.tolist())
-    assert found.labels_never_seen == sum(not any(column) for column in labels.T.tolist()) > 0
-    write_json(tmp_path / "statistics.json", asdict(found))
-    assert read_json(tmp_path / "statistics.json") == json.loads(json.dumps(asdict(found))) == asdict(found)

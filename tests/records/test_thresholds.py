@@ -1,10 +1,10 @@
-"""The records of tuned thresholds, and the files beside estimates and thresholds."""
+"""The records of tuned thresholds, and the file beside estimates."""
 
-from record_cases import estimates, tuned, whole
+from record_cases import estimates, whole
 from record_files import RecordFile
 from report_cases import thresholds
 
-from xmlc.records.thresholds import Estimates, ThresholdRecord, TunedThresholds
+from xmlc.records.thresholds import Estimates, ThresholdRecord
 
 CONTENT = whole(thresholds(method="ofo"), ["method", "grid", "best"])
 
@@ -21,9 +21,4 @@ class TestFile(RecordFile):
 
 class TestEstimates(RecordFile):
     kind, content, nan_at = Estimates, estimates(), ["floor"]
-    broken = ((["parts", "val", "instances"], ..., "$.parts[...]", "'instances' is a required property"),)
-
-
-class TestTunedThresholds(RecordFile):
-    kind, content, nan_at = TunedThresholds, tuned(), ["tune_seconds"]
-    broken = ((["grid", 0, "c"], "2", "$.grid[0].c", "Expected"),)
+    broken = ((["parts", "val", "instances"], ...),)

@@ -1,7 +1,6 @@
 """The long table of a run: every number of a table is in it."""
 
 import pytest
-import yaml
 from page_cases import PAPER, make_table, small_run
 from record_cases import search, statistics
 from report_cases import (
@@ -9,15 +8,13 @@ from report_cases import (
     write,
 )
 
-from xmlc.core.checksums import stamped
 from xmlc.numbers.made_of import finished_tables
 from xmlc.report.results import LONG_COLUMNS, long_table
 
 
 def test_a_table_of_several_kinds_of_files_has_the_facts_of_records_and_statistics(tmp_path):
-    files = write(tmp_path / "records", [ranking(model="swnn-searched"), statistics()])
-    (tmp_path / "search.yaml").write_text(yaml.safe_dump(stamped(search())))
-    make_table(tmp_path, "claims", [*files, tmp_path / "search.yaml"], "swnn2018")
+    files = write(tmp_path / "records", [ranking(model="swnn-searched"), statistics(), search()])
+    make_table(tmp_path, "claims", files, "swnn2018")
     table = long_table(finished_tables(tmp_path / "results/tables", ["swnn2018"]))
     assert {("swnn-searched", "p@1"), ("", "labels_per_instance")} <= {*zip(table["model"], table["quantity"])}
 

@@ -188,7 +188,6 @@ def test_markdown_is_never_too_long_and_counts_what_is_left_out():
     ]
     assert sum(left_out) + text.count("9" * 80) == 6000
     assert text.count("<details>") == text.count("</details>") == 4
-    crowd = Told(["first" * 5000] * 5, Section(""), [Section(f"table: {'moved ' * 400}")] * 500)
-    text = to_markdown(crowd)
-    assert len(text) <= LIMIT
-    assert text.splitlines()[-1] == f"{500 - text.count('table: ')} sections left out"
+    crowd = to_markdown(Told([], Section(""), [Section(f"table: {'moved ' * 400}")] * 500))
+    assert len(crowd) <= LIMIT
+    assert crowd.splitlines()[-1] == f"{500 - crowd.count('table: ')} sections left out"

@@ -4,16 +4,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from command_line import run
 from report_cases import ranking
 
-from xmlc.core.checksums import NAME, stamped
+from xmlc.core.checksums import NAME
 from xmlc.core.files import atomic_folder, write_record
 from xmlc.report.verify import remove, verify
 
 DATA, RECORD = Path("results/yeast/data"), Path("results/yeast/plt/seed0/full/ranking.json")
-TUNED, OTHER = Path("results/yeast/tuning/plt.yaml"), Path("results/yeast/plt/seed0/full/other.csv")
+TUNED, OTHER = Path("results/yeast/tuning/plt.json"), Path("results/yeast/plt/seed0/full/other.csv")
 
 
 @pytest.fixture
@@ -24,8 +23,7 @@ def results(tmp_path, monkeypatch):
         np.save(folder / "train/X.npy", np.arange(100))
         np.save(folder / "split.npy", np.arange(9))
     write_record(RECORD, ranking())
-    TUNED.parent.mkdir()
-    TUNED.write_text(yaml.safe_dump(stamped({"seed": 3})))
+    write_record(TUNED, {"seed": 3})
     OTHER.write_text("a,b\n")
     Path("results/published").mkdir()
     Path("results/published/table1.json").write_text("{}")

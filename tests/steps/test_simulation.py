@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from xmlc.cli.steps import simulate as simulate_command
-from xmlc.core.errors import XmlcError
 from xmlc.inference.distributions import labels_by_size_from_marginals
 from xmlc.kernels.counter_random import random_unit, stream_key
 from xmlc.steps import simulation
@@ -107,20 +106,9 @@ def test_draws_are_those_of_their_streams():
     assert (drawn.Y.toarray() == twin).all()
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_draws_have_the_exact_distribution(model):
-    conditionals = MODELS[model](6)
-    y = draw(conditionals, 40_000, 1, seed=0, stream=0).Y.toarray()
-    sizes = y.sum(axis=1)
-    truth = exact_labels_by_size(conditionals)
-    observed = np.array([[np.mean(y[:, i] & (sizes == s)) for s in truth.sizes] for i in range(6)])
-    assert np.abs(observed - truth.P[0]).max() < 4 * np.sqrt(0.25 / 40_000)
-    assert abs(np.mean(sizes == 0) - truth.p_empty[0]) < 4 * np.sqrt(0.25 / 40_000)
-
-
 @pytest.fixture(scope="module")
 def simulated():
-    return simulate(seed=1, n_trials=20, sample_sizes=SIZES, n_jobs=1)
+    return simulate(seed=1, n_trials=20, sample_sizes=SIZES, m=25, n_jobs=1)
 
 
 def test_no_method_is_above_the_optimum_and_the_exact_ones_reach_it(simulated):
@@ -160,7 +148,7 @@ def test_the_dependent_model_as_printed_has_even_marginals_and_is_best_met_by_al
 
 
 def test_any_number_of_threads_and_of_trials_draws_the_same(simulated):
-    again = simulate(seed=1, n_trials=20, sample_sizes=SIZES[:1], n_jobs=2)
+    again = simulate(seed=1, n_trials=20, sample_sizes=SIZES[:1], m=25, n_jobs=2)
     for name, model in again.items():
         for method in COMPARED:
             assert model["methods"][method]["mean"][0] == simulated[name]["methods"][method]["mean"][0]
@@ -168,18 +156,12 @@ def test_any_number_of_threads_and_of_trials_draws_the_same(simulated):
     assert (few == many[: 2 * 4]).all()
 
 
-@pytest.mark.parametrize("wrong", [{"m": 0}, {"sample_sizes": ()}, {"sample_sizes": (0, 5)}, {"n_trials": 1}])
-def test_what_cannot_be_simulated_is_refused(wrong):
-    with pytest.raises(XmlcError, match="expected at least 1 label"):
-        simulate(**{"n_trials": 2, "sample_sizes": (5,), "m": 3, **wrong})
-
-
 def test_a_simulation_is_one_record(tmp_path, monkeypatch):
-    monkeypatch.setattr(simulation, "AT_LEAST", 0.0)
-    monkeypatch.setattr(simulation, "TIMED_LABELS", (3, 4))
+    small = {"AT_LEAST": 0.0, "TIMED_LABELS": (3, 4), "N_TRIALS": 3, "N_LABELS": 5, "ROUNDS": 1, "SEED": 2}
+    for name, value in small.items():
+        monkeypatch.setattr(simulation, name, value)
     out = tmp_path / "simulation.json"
-    arguments = ["--trials", "3", "--labels", "5", "--rounds", "1", "--seed", "2", "--out", str(out)]
-    simulate_command.command.main(arguments, standalone_mode=False)
+    simulate_command.command.main(["--out", str(out)], standalone_mode=False)
     record = json.loads(out.read_text())
     assert (record["kind"], record["seed"], record["trials"], record["labels"]) == ("simulation", 2, 3, 5)
     assert list(record["models"]) == list(MODELS)

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from repository import ROOT
@@ -12,8 +13,8 @@ from xmlc.core.errors import XmlcError
 from xmlc.data.catalogue import Dataset
 from xmlc.suites import project as module
 from xmlc.suites.planned import Where
-from xmlc.suites.project import Project, check_models
-from xmlc.suites.suite import ModelSpec, Run, Suite, read_suites
+from xmlc.suites.project import Project
+from xmlc.suites.suite import Run
 from xmlc.thresholds.bounds import GRID
 
 SYNTHETIC = {"n_train": 1000, "n_test": 500, "n_features": 20, "n_labels": 30}
@@ -38,7 +39,7 @@ def test_datasets_are_those_asked_for_but_a_suite_of_its_own_keeps_its_own(tmp_p
     ("settings", "said"),
     [
         ({"models": ["pltt"]}, "config: models has pltt, expected plt"),
-        ({"datasets": ["manual"]}, "dataset name 'manual': resources/manual has another use"),
+        ({"datasets": ["manual"]}, r"datasets\[0\]: found 'manual', expected .* not manual or digests"),
         ({"datasets": ["wiki-mine"]}, r"dataset wiki-mine: A and B of its propensities .*propensity: \[A, B"),
         ({"papers": ["b"]}, "config: papers has b, expected a or demo or scale"),
     ],
@@ -131,69 +132,69 @@ def test_a_name_is_one_model_with_one_search(tmp_path):
     with pytest.raises(XmlcError, match="model plt has another estimator in b; give it another name"):
         project_of(tmp_path, a=suite({"plt": {}}), b=suite({"plt": {"estimator": "fastxml"}}))
     with pytest.raises(XmlcError, match="model x has another search in b"):
-        project_of(tmp_path, a=suite({"x": {}}), b=suite({"x": {"search": [[{"arity": 2}]]}}))
+        project_of(tmp_path, a=suite({"x": {}}), b=suite({"x": {"search": ALWAYS}}))
     with pytest.raises(XmlcError, match="model plt has another estimator in b"):
         project_of(tmp_path, a=suite({"plt": {}}), b=suite(peers={"plt": {"estimator": "br"}}))
 
 
-STAGES, RANGES = [[{"arity": 2}, {"arity": 4}]], {"lam": {"low": 0.1, "high": 1}}
-RESULT = "results/{}/tuning/{}.yaml".format
+STAGES, RANGES = [[{"arity": 2}, {"arity": 4}]], {"lam": {"high": 1, "low": 0.1}}
+ALWAYS = {"always": True, "stages": STAGES}
+RESULT = "results/{}/tuning/{}.json".format
+RANDOM = {"tuning": {"method": "random", "budget": "5"}}
 
 
-def test_a_search_is_the_models_own_or_the_one_that_is_asked_for(tmp_path):
-    models = {"own": {"search": STAGES, "tuning": RANGES}, "ranged": {"tuning": RANGES}, "fixed": {}}
-    project = project_of(tmp_path, {"tuning": None}, a=suite(models))
-    assert [project.tuned_by(name, "yeast") for name in models] == [RESULT("yeast", "own"), None, None]
-    assert project.search_options("own") == ["--stages", json.dumps(STAGES), "--splits", "5"]
-    with pytest.raises(XmlcError, match=r"null, and ranged has no search then; add, such as --config tuning='\{method"):
-        project.search_options("ranged")
-    project = project_of(tmp_path, {"tuning": {"method": "random", "budget": "5"}}, a=suite(models))
-    searched = [RESULT("yeast", "own"), RESULT("yeast", "ranged"), None]
-    assert [project.tuned_by(name, "yeast") for name in models] == searched
-    assert project.search_options("own") == ["--stages", json.dumps(STAGES), "--splits", "5"]
-    space = json.dumps(RANGES, sort_keys=True)
-    assert project.search_options("ranged") == ["--space", space, "--method", "random", "--budget", "5"]
+def options_of(stages=STAGES):
+    return ["--stages", json.dumps(stages), "--splits", "5"]
 
 
-def test_what_nobody_tuned_is_searched_and_nothing_else(tmp_path):
-    auto = {"stages": STAGES, "in_trials": {"epochs": 1}}
-    told = {"datasets": {"scene": {}}, "found": {"enron": {"by": "somebody"}}}
-    models = {"plt": {"auto": auto, "tuning": RANGES} | told, "ranged": {"tuning": RANGES}}
-    models["own"] = {"auto": auto, "search": STAGES}
-    suites = {"a": suite(models), "demo": suite({"plt": {}}, datasets=["made"])}
-    project = project_of(tmp_path, **suites)
-    assert [name for name in ("yeast", "scene", "enron", "made") if project.tuned_by("plt", name)] == ["yeast"]
-    assert project.tuned_by("plt", "yeast") == RESULT("yeast", "plt")
-    assert project.tuned_by("own", "scene") == RESULT("scene", "own")
-    assert project.tuned_by("ranged", "yeast") is None
-    assert project.search_options("plt") == ["--auto", json.dumps(auto, sort_keys=True)]
-    assert project.search_options("own") == ["--stages", json.dumps(STAGES), "--splits", "5"]
-    with pytest.raises(XmlcError, match="tuning is auto, and ranged has no search then; add, such as"):
-        project.search_options("ranged")
-    project = project_of(tmp_path, {"tuning": None}, **suites)
-    assert project.tuned_by("plt", "yeast") is None
+@pytest.mark.parametrize(
+    ("settings", "searched"),
+    [({}, ["always", "auto"]), ({"tuning": None}, ["always"]), (RANDOM, ["always", "auto", "ranged"])],
+)
+def test_a_search_is_made_always_or_where_it_is_asked_for(tmp_path, settings, searched):
+    search = {"stages": STAGES, "in_trials": {"epochs": 1}}
+    models = {
+        "always": {"search": ALWAYS},
+        "auto": {"search": search | {"ranges": RANGES}, "datasets": {"scene": {}}, "found": {"enron": {"by": "him"}}},
+        "ranged": {"search": {"ranges": RANGES}},
+        "fixed": {},
+    }
+    project = project_of(tmp_path, settings, a=suite(models), demo=suite({"auto": {}}, datasets=["made"]))
+    results = [project.tuned_by(name, "yeast") for name in models]
+    assert results == [RESULT("yeast", name) if name in searched else None for name in models]
+    assert project.search_options("always", "yeast") == options_of()
+    if not settings:
+        tuned = [name for name in ("yeast", "scene", "enron", "made") if project.tuned_by("auto", name)]
+        assert tuned == ["yeast"]  # the others have values, or somebody who found them
+        expected = ["--stages", json.dumps(STAGES), "--in-trials", '{"epochs": 1}', "--sample"]
+        assert project.search_options("auto", "yeast") == expected
+    if "ranged" in searched:
+        space = ["--space", json.dumps(RANGES), "--method", "random", "--budget", "5"]
+        assert project.search_options("ranged", "yeast") == project.search_options("auto", "yeast") == space
+    else:
+        with pytest.raises(XmlcError, match=r"ranged has no search then; add, such as --config tuning='\{method"):
+            project.search_options("ranged", "yeast")
 
 
 def test_a_model_may_be_trained_with_what_was_found_for_another(tmp_path):
-    models = {"plt": {"tuning": {"lam": {"low": 0.1, "high": 1}}}, "hashed": {"tuned_as": "plt"}}
-    search = {"tuning": {"method": "random", "budget": 5}}
-    assert project_of(tmp_path, search, a=suite(models)).tuned_by("hashed", "yeast") == "results/yeast/tuning/plt.yaml"
+    models = {"plt": {"search": {"ranges": RANGES}}, "hashed": {"tuned_as": "plt"}}
+    assert project_of(tmp_path, RANDOM, a=suite(models)).tuned_by("hashed", "yeast") == RESULT("yeast", "plt")
     assert project_of(tmp_path, a=suite(models)).tuned_by("hashed", "yeast") is None
 
 
 def test_a_search_may_begin_with_what_was_found_for_another_model(tmp_path):
-    many = {"auto": {"stages": STAGES}, "datasets": {"scene": {"arity": 2}}}
-    project = project_of(tmp_path, a=suite({"many": many, "one": {"tuned_as": "many", "search": STAGES}}))
+    many = {"search": {"stages": STAGES}, "datasets": {"scene": {"arity": 2}}}
+    project = project_of(tmp_path, a=suite({"many": many, "one": {"tuned_as": "many", "search": ALWAYS}}))
     assert project.tuned_by("one", "yeast") == RESULT("yeast", "one")
     assert project.searched_after("one", "yeast") == RESULT("yeast", "many")
     assert project.searched_after("one", "scene") is project.searched_after("many", "yeast") is None
 
 
 def test_a_search_has_further_stages_on_single_datasets(tmp_path):
-    further = {"search": STAGES, "further_search": {"yeast": [[{"arity": 8}]]}}
-    project = project_of(tmp_path, a=suite({"own": further}))
-    for dataset, stages in (("yeast", [*STAGES, [{"arity": 8}]]), ("scene", STAGES)):
-        assert project.search_options("own", dataset) == ["--stages", json.dumps(stages), "--splits", "5"]
+    further = [[{"arity": 8}]]
+    project = project_of(tmp_path, a=suite({"own": {"search": ALWAYS | {"further": {"yeast": further}}}}))
+    assert project.search_options("own", "yeast") == options_of(STAGES + further)
+    assert project.search_options("own", "scene") == options_of()
 
 
 def test_a_models_jobs_have_its_own_threads_or_those_of_the_run(tmp_path):
@@ -274,54 +275,23 @@ def test_the_projects_own_configuration_is_free_of_contradictions():
     assert {model for suite in project.suites.values() for model in suite.all_models} == set(project.models)
 
 
-def suite_with(**model):
-    models = {"mine": ModelSpec(**{"estimator": "plt"} | model)}
-    return Suite("x", "x.yaml", False, "X", ["yeast"], [0], ["fta"], [], [], models)
-
-
-def test_the_models_of_all_suites_are_in_order():
-    for one in read_suites(ROOT / "config").values():
-        check_models(one)
-
-
-OWN_MODELS = """
-import abc
-import sklearn.base
-from sklearn.base import BaseEstimator
-from xmlc.models import base
-class Centroids(base.SparseProbabilityEstimator):
-    pass
-class Powers(abc.ABC, Centroids):
-    def __init__(self, power=1, *, scale=1): ...
-class Any(BaseEstimator, base.SparseProbabilityEstimator):
-    def __init__(self, **more): ...
-class Alone:
-    pass
-class Learned(abc.ABC, BaseEstimator, sklearn.base.ClassifierMixin, Alone, object): ...
-"""
-
-
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        ({"estimator": "pltt"}, "x.yaml: model mine: no estimator pltt, expected plt"),
+        ({"estimator": "pltt"}, "a.yaml: model mine: no estimator pltt, expected plt"),
         ({"hyperparameters": {"arty": 2}}, "plt has no hyperparameter arty, expected arity"),
         ({"hyperparameters": {"arity": 1}}, "arity: found 1, expected a whole number from 2"),
-        ({"search": [[{"C": 1.0}, {"C": -1.0}]]}, "C: found -1.0, expected a number above 0"),
-        ({"estimator": "my_modell.py:Centroids"}, "no file my_modell.py, expected my_model.py"),
-        ({"estimator": "my_model.py:Powers", "hyperparameters": {"powr": 1}}, "Powers has no hyperparameter powr"),
-        ({"estimator": "my_model.py:Alone"}, "my_model.py:12: found class Alone, expected a class derived from xmlc."),
-        ({"estimator": "my_model.py:Learned"}, "my_model.py:14: found class Learned, expected a class derived from"),
+        ({"search": {"stages": [[{"C": 1.0}, {"C": -1.0}]]}}, "C: found -1.0, expected a number above 0"),
+        ({"estimator": "my_modell.py:Mine"}, "no file my_modell.py, expected my_model.py"),
+        ({"estimator": "my_model.py:Miné"}, "my_model.py has no class Miné, expected Mine"),
         ({"estimator": "broken.py:Mine"}, "broken.py:2: '(' was never closed"),
     ],
 )
 def test_what_does_not_exist_is_named_with_the_nearest(model, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "my_model.py").write_text(OWN_MODELS)
-    (tmp_path / "broken.py").write_text("class Mine: ...\nx = (1,\n")
+    Path("my_model.py").write_text("class Mine: ...\n")
+    Path("broken.py").write_text("class Mine: ...\nx = (1,\n")
     with pytest.raises(XmlcError) as error:
-        check_models(suite_with(**model))
+        project_of(tmp_path / "config", a=suite({"mine": model}))
     assert said in str(error.value)
-    check_models(suite_with(estimator="my_model.py:Powers", hyperparameters={"power": 1, "scale": 2}))
-    for name in ("Centroids", "Any"):
-        check_models(suite_with(estimator=f"my_model.py:{name}", hyperparameters={"anything": 1}))
+    project_of(tmp_path / "config", a=suite({"mine": {"estimator": "my_model.py:Mine", "hyperparameters": {"x": 1}}}))

@@ -1,35 +1,21 @@
 """The settings of a run: config.yaml, and what the command line puts over it."""
 
-from dataclasses import MISSING, fields
-
 import pytest
-from schema_defaults import compared
+from repository import ROOT
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.schemas import read_yaml
-from xmlc.suites.settings import Search, Settings, read_config
-from xmlc.suites.suite import FOLDER
-
-SCHEMA = read_yaml(FOLDER / "config.schema.yaml")
-
-
-def test_fields_and_defaults_are_those_of_the_schema():
-    said, found = compared(SCHEMA, Settings)
-    assert said == found
-    assert [field.name for field in fields(Settings) if field.default is MISSING] == SCHEMA["required"]
-    said, found = compared(SCHEMA["properties"]["tuning"], Search)
-    assert said == found
+from xmlc.suites.settings import RequestedSearch, Settings, read_config
 
 
 def test_the_projects_own_settings_are_the_defaults_but_for_the_papers():
-    content = read_config(FOLDER.parents[1] / "config/config.yaml")
+    content = read_config(ROOT / "config/config.yaml")
     assert Settings.read(content) == Settings(papers=content["papers"])
 
 
 def test_numbers_that_the_command_line_gives_as_text_are_numbers():
     settings = Settings.read({"papers": [], "seeds": ["0", 1], "tuning": {"method": "smac", "budget": "30"}})
     assert settings.seeds == [0, 1]
-    assert settings.tuning == Search("smac", 30)
+    assert settings.tuning == RequestedSearch("smac", 30)
 
 
 @pytest.mark.parametrize(("given", "expected"), [("auto", "auto"), (None, None), ("null", None)])
@@ -40,16 +26,14 @@ def test_a_search_may_be_left_to_the_models_or_out_on_the_command_line_too(given
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"papers": [], "mirorr": "x"}, r"config: \$: unknown key 'mirorr', expected mirror$"),
-        ({}, r"config: \$: 'papers' is a required property"),
-        ({"papers": [], "threads": 0}, r"\$\.threads: 0 is less than the minimum of 1; expected threads of the jobs"),
-        ({"papers": [], "models": {"yeast": "plt"}}, r"\$\.models\.yeast: 'plt' is not of type 'array'"),
-        ({"papers": [], "datasets": ["../x"]}, r"\$\.datasets\[0\]: found '\.\./x'; expected the name of a dataset"),
-        ({"papers": [], "validation_share": 1}, r"\$\.validation_share: 1 is greater than the maximum"),
-        ({"papers": [], "seeds": ["9" * 23]}, r"\$\.seeds\[0\]: 9{23} is greater than the maximum of 4294967295; exp"),
-        ({"papers": [], "seeds": []}, r"\$\.seeds: \[\] names nothing; expected these seeds"),
-        ({"papers": [], "datasets": ["yeast", "yeast"]}, r"\$\.datasets: .* has non-unique elements"),
-        ({"papers": [], "tuning": "smac"}, r"\$\.tuning: found 'smac'; expected hyperparameter search, auto"),
+        ({"papers": [], "mirorr": "x"}, "config: unknown key: found 'mirorr', expected mirror$"),
+        (
+            {"papers": [], "datasets": ["../x"]},
+            r"config: datasets\[0\]: found '\.\./x', expected lower-case",
+        ),
+        ({"papers": [], "seeds": ["9" * 23]}, r"config: seeds\[0\]: found '9{23}', expected a whole number from 0"),
+        ({"papers": [], "seeds": []}, r"config: seeds: found \[\]"),
+        ({"papers": [], "tuning": "smac"}, "config: tuning: found 'smac', expected auto, null, or"),
     ],
 )
 def test_a_mistake_is_named_with_its_place(content, message):
@@ -85,3 +69,7 @@ def test_one_name_is_a_list_of_one():
     settings = Settings.read({"papers": "plt2016", "datasets": "medical", "models": "plt"})
     assert (settings.papers, settings.datasets, settings.models) == (["plt2016"], ["medical"], ["plt"])
     assert Settings.read({"papers": ["plt2016"], "datasets": "null"}).datasets is None
+
+
+def test_a_name_that_is_given_twice_counts_once():
+    assert Settings.read({"papers": [], "datasets": ["yeast", "scene", "yeast"]}).datasets == ["yeast", "scene"]

@@ -20,3 +20,8 @@ def build_from(folder, name, paper, records, published=None, models=None, **suit
     yaml = write_suite(folder / "suite.yaml", models, **suite) if models else None
     paths = write(folder / "records", records)
     return build_table(MadeOf(name, paper, tuple(paths), folder / "published" if published else None, yaml))
+
+
+def texts(panel):
+    """The printed texts of a panel, row by row."""
+    return [[text for text, _ in line] for line in panel.cells()]

@@ -30,13 +30,6 @@ def estimates(**changes):
     return content | {"step": step("estimate")} | changes
 
 
-def tuned(**changes):
-    """What `xmlc thresholds` writes beside thresholds."""
-    point = {"c": 10, "a": None, "b": None, "validation": {"macro_f": 0.5}, "test": {"macro_f": 0.25}}
-    content = {"method": "fta", "grid": [point | {"c": 2}, point], "best": 1, "tune_seconds": 0.5}
-    return content | {"passport": passport(), "step": step("threshold", method="fta")} | changes
-
-
 def part_statistics(instances=1500):
     """What `xmlc prepare` tells of one part of a dataset."""
     summary = {"min": 0.0, "lower_quartile": 1.0, "median": 2.5, "upper_quartile": 4.0, "max": 9.0, "mean": 2.125}
@@ -108,14 +101,22 @@ TRIAL |= {"paired_errors": []}
 def search(name="yeast", **changes):
     """What `xmlc tune` writes, with two trials."""
     trials = [TRIAL, TRIAL | {"p@1": 0.625, "paired_errors": [0.01]}]
-    content = {"dataset": dataset(name), "estimator": "swnn", "method": "stages", "budget": 2, "chosen_by": "P@1"}
-    content |= {
-        "passport": {},
+    content = {
+        "kind": "search",
+        "schema": 1,
+        "dataset": dataset(name),
+        "estimator": "swnn",
+        "method": "stages",
+        "budget": 2,
+        "chosen_by": "P@1",
         "space": [[{"S": 25}]],
         "fixed": {},
+        "at_most": {"fitted": None, "validated": None},
         "seed": 0,
+        "after": None,
         "best": trials[1],
         "trials": trials,
         "instances": 300,
+        "passport": passport(),
     }
     return content | changes

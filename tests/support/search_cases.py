@@ -1,20 +1,18 @@
-"""A small space of hyperparameters, a function of it to maximise, and the trials that a search makes."""
+"""Searches in a small space of hyperparameters, a function of it to maximise, and the trials that they make."""
 
 from math import log10
 
 import pytest
 
-from xmlc.steps.tuning.plan import search
+from xmlc.steps.tuning.methods import METHODS, search_in_ranges
 from xmlc.steps.tuning.ranges import parse_space
 
 NEEDS_SMAC = pytest.mark.needs("tune")
-
+EACH = [pytest.param(method, marks=NEEDS_SMAC if method == "smac" else ()) for method in METHODS]
 
 GAMMA, EPOCHS = {"low": 1e-6, "high": 10, "log": True}, {"low": 5, "high": 30, "integer": True}
 SPACE = parse_space({"gamma": GAMMA, "epochs": EPOCHS, "solver": ["sgd", "adagrad", None]})
 GIVEN = {"gamma": 1.0, "epochs": 10, "solver": None, "arity": 16}
-
-
 FIRST = {"epochs": 10, "gamma": 1.0, "solver": None}
 
 
@@ -32,7 +30,7 @@ def trials_of(method, budget, seed=0, space=SPACE, given=GIVEN, worth=hill):
         tried.append(trial)
         return worth(trial)
 
-    search(method, space, objective, budget, seed, given)
+    search_in_ranges(method, space, objective, budget, seed, given)
     return tried
 
 

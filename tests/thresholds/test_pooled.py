@@ -16,7 +16,7 @@ from xmlc.metrics.classification import TUNABLE, measure_scores
 from xmlc.metrics.measure import F1, JACCARD, f_beta
 from xmlc.thresholds import STO, CommonThreshold, MicroLabelWise, apply_thresholds
 from xmlc.thresholds.methods import columns
-from xmlc.thresholds.pooled import UNIT, best_instance_cut, mark_column_hits, overlap_units, priced_cuts, sort_keys
+from xmlc.thresholds.pooled import UNIT, best_instance_cut, overlap_units, priced_cuts, sort_keys
 
 THOROUGH = settings(deadline=None, max_examples=60)
 
@@ -188,19 +188,6 @@ def test_the_sum_does_not_drift():
     Y = np.ones((n, m), dtype=bool)
     threshold = CommonThreshold("instance", f_beta(2)).fit(estimates, Y).thresholds_[0]
     assert threshold == np.nextafter(estimates.min(), np.float32(0))
-
-
-@THOROUGH
-@given(**CASES)
-def test_hits_in_column_order_equal_dense_comparison(n, m, seed):
-    spe, Y = random_case(n, m, seed)
-    data, cut = columns(spe, Y), m // 2
-    hits = np.zeros(data.estimates.size, dtype=bool)
-    mark_column_hits(data, 0, cut, hits)
-    assert not hits[data.starts[cut] :].any()
-    mark_column_hits(data, cut, m, hits)
-    labels = np.repeat(np.arange(m), np.diff(data.starts))
-    np.testing.assert_array_equal(hits, Y.toarray()[data.rows, labels])
 
 
 def test_the_kernel_equals_its_twin_on_instances_without_labels():

@@ -70,7 +70,7 @@ def test_methods_of_a_model_are_one_job(project):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["demo", "--config", "mirorr=x"], "unknown key 'mirorr', expected mirror"),
+        (["demo", "--config", "mirorr=x"], "found 'mirorr', expected mirror"),
         (["--config", "papers=[]"], "XmlcError: config: papers names none, so nothing is planned; name some of"),
         (["plt2061"], "No rule to produce plt2061"),
         (

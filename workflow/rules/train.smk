@@ -5,7 +5,7 @@ rule tune:
         data="results/{dataset}/data",
         tuned=earlier_search,
     output:
-        "results/{dataset}/tuning/{model}.yaml",
+        "results/{dataset}/tuning/{model}.json",
     log:
         "logs/{dataset}/tuning/{model}.log",
     conda:

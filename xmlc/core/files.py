@@ -23,6 +23,7 @@ from xmlc.core.checksums import list_files, stamped, unlisted_in
 from xmlc.core.errors import WRITING_ONLY, XmlcError
 
 OURS = f"+xmlc-{os.uname().nodename}+"  # in the names of temporary files and folders that this machine makes
+FORGOTTEN = 7 * 86400.0  # seconds; no job runs for longer
 SETTLED = 1.0  # seconds after which whoever made one has locked it
 NOT_WHOLE = "the file could not be written whole, so the disk is probably full or a quota used up"
 
@@ -115,14 +116,15 @@ def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
 
 
 def remove_leftovers(place: Path) -> set[str]:
-    """Remove what processes of this machine that have ended left in a folder; name the temporary files of all.
+    """Remove the temporary files and folders of processes that have ended from a folder; name those of all processes.
 
-    Locks may be a machine's own, so that what another one made is nobody's to remove.
+    Locks may be a machine's own: what another machine made is removed after a week.
     """
     found = set(map(str, glob(".*+xmlc-*+*", root_dir=place)))
-    for name in (name for name in found if OURS in name):
+    for name in found:
         with suppress(OSError), locked(place / name, wait=False) as has_ended:
-            if has_ended and time.time() - (place / name).stat().st_mtime > SETTLED:
+            age = time.time() - (place / name).stat().st_mtime
+            if age > (SETTLED if has_ended and OURS in name else FORGOTTEN):
                 _remove(place / name)
     return found
 

@@ -6,22 +6,34 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-import jsonschema
+from msgspec import Meta
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import sha256
-from xmlc.core.schemas import broken, read_yaml
+from xmlc.core.schemas import converted, read_yaml
 from xmlc.data.archives import SUFFIXES
 
-SCHEMA = Path(__file__).parent / "datasets.schema.yaml"
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
-RESERVED = ("manual", "digests")  # folders beside the datasets' own
+FILE_NAME = re.compile(r"(?!source\.json$)[^./\\][^/\\]*")
 SOURCES = ("drive", "url", "urls")
 LAYOUT = ("format", "zero_based", "train", "test", "labels", "split_files")  # fields that tell how files are read
 #: Files of one part in formats that have more than one.
 SEVERAL_FILES = {"repository-two-files": 2, "npz": 2, "coordinates": 5}
+
+# `manual` and `digests` are folders beside those of datasets, and Snakemake takes a name that repeats itself twenty
+# times for one that grows without end.
+DatasetName = Annotated[
+    str,
+    Meta(
+        pattern=rf"^(?!(?:manual|digests)\Z)(?!.*(.+)\1{{18}}){NAME.pattern}\Z",
+        description="lower-case letters, digits, '.', '_' and '-', a letter or digit first, not manual or digests",
+    ),
+]
+Count = Annotated[int, Meta(ge=1, le=2**31 - 1)]
+Average = Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)]  # as it stands in the file
+Url = Annotated[str, Meta(pattern="^https?://", description="an address that starts with http:// or https://")]
 
 
 class SplitFiles(TypedDict):
@@ -29,7 +41,7 @@ class SplitFiles(TypedDict):
 
     train: str
     test: str
-    column: NotRequired[int]
+    column: NotRequired[Annotated[int, Meta(ge=0)]]
 
 
 class FileFacts(TypedDict):
@@ -42,20 +54,69 @@ class FileFacts(TypedDict):
 class PublishedCounts(TypedDict):
     """Printed sizes of a dataset: counts, averages over training instances and labels, and their source."""
 
-    n_train: NotRequired[int]
-    n_test: NotRequired[int]
-    d: NotRequired[int]
-    m: NotRequired[int]
-    labels_per_instance: NotRequired[float]
-    instances_per_label: NotRequired[float]
+    n_train: NotRequired[Count]
+    n_test: NotRequired[Count]
+    d: NotRequired[Count]
+    m: NotRequired[Count]
+    labels_per_instance: NotRequired[Average]
+    instances_per_label: NotRequired[Average]
     source: str
+
+
+class Split(TypedDict):
+    """Whether a paper's split is known to be that of an entry, and from what."""
+
+    same: bool
+    evidence: Annotated[str, Meta(min_length=20, description="what that is known from")]
+
+
+class Synthetic(TypedDict):
+    """Parameters of `xmlc synth`, see `xmlc.data.synthetic.making.KINDS`."""
+
+    kind: NotRequired[Literal["labels", "objects", "texts"]]
+    n_train: Count
+    n_test: Count
+    n_features: Count
+    n_labels: Count
+    labels_per_instance: NotRequired[Average]
+    nonzeros: NotRequired[Count]
+    seed: NotRequired[Annotated[int, Meta(ge=0, le=2**32 - 1)]]
+    posteriors: NotRequired[bool]
 
 
 class Address(TypedDict):
     """Address of a file in a git repository, and the id of its content there, which what is fetched must have."""
 
-    url: str
-    blob: str
+    url: Url
+    blob: Annotated[str, Meta(pattern="^[0-9a-f]{40}$", description="git's id of the content")]
+
+
+class Entry(TypedDict, total=False):
+    """An entry as it stands in the file; config/README.md says what the keys mean to users."""
+
+    drive: Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{10,}$", description="the id of an archive on Google Drive")]
+    url: Url
+    urls: dict[str, Url | Address]
+    source: Literal["mirror"]
+    format: Literal["repository", "repository-two-files", "npz", "arff", "svmlight", "libsvm", "vw", "coordinates"]
+    zero_based: bool
+    train: str | list[str]
+    test: str | list[str]
+    labels: str
+    split_files: SplitFiles
+    alternatives: list[Entry]
+    propensity: Annotated[
+        tuple[Annotated[float, Meta(ge=0)], Annotated[float, Meta(gt=0)]],
+        Meta(description="A and B of the propensities, such as [0.55, 1.5]: A at least 0, B above 0"),
+    ]
+    homepage: str
+    licence: str
+    published: PublishedCounts
+    splits: dict[str, Split]
+    synthetic: Synthetic
+
+
+Catalogue = Annotated[dict[DatasetName, Entry], Meta(description="a mapping from dataset names to entries")]
 
 
 @dataclass(frozen=True)
@@ -82,7 +143,7 @@ class Dataset:
     published: PublishedCounts | None = None
     #: By paper. It says how printed numbers are judged, and nothing about the data, so
     #: the entry's text lacks it.
-    splits: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    splits: Mapping[str, Split] = field(default_factory=dict, repr=False)
     #: A and B of the propensities; None for those that go with the name. The data do not depend on it, nor the text.
     propensity: tuple[float, float] | None = field(default=None, repr=False)
     #: Parameters of `xmlc synth`, see `xmlc.data.synthetic.making.KINDS`.
@@ -148,20 +209,16 @@ def load_catalogue(path: str | Path | None) -> dict[str, Dataset]:
     Raises
     ------
     XmlcError
-        The file does not exist, is not YAML, breaks the schema or contradicts itself; the message names entry and key.
+        The file does not exist, is not YAML, does not fit or contradicts itself; the message names entry and key.
     """
     if path is None:
         return {}
     path = Path(path)
     if not path.is_file():
         raise XmlcError(f"{path}: no such catalogue of datasets")
-    content: Any = read_yaml(path) or {}
-    schema: Any = read_yaml(SCHEMA)
-    validator = jsonschema.Draft202012Validator(schema)
-    problems = [_explain(error) for error in sorted(validator.iter_errors(content), key=_place)]
-    catalogue = {} if problems else {name: _entry(name, values) for name, values in content.items()}
-    for entry in catalogue.values():
-        problems += [f"{entry.name}: {text}" for text in _contradictions(entry)]
+    content = converted(read_yaml(path) or {}, Catalogue, str(path))
+    catalogue = {name: _entry(name, values) for name, values in content.items()}
+    problems = [f"{entry.name}: {text}" for entry in catalogue.values() for text in _contradictions(entry)]
     if problems:
         raise XmlcError("\n".join(f"{path}: {problem}" for problem in problems))
     return catalogue
@@ -173,14 +230,9 @@ def dataset(name: str, catalogue: dict[str, Dataset]) -> Dataset:
     Raises
     ------
     XmlcError
-        The name could not be a folder of that name: lower-case letters, digits, ``.``, ``_`` and ``-``.
+        There could be no folder of that name.
     """
-    if not NAME.fullmatch(name):
-        raise XmlcError(
-            f"dataset name {name!r}: expected lower-case letters, digits, '.', '_' and '-', a letter or digit first"
-        )
-    if name in RESERVED:
-        raise XmlcError(f"dataset name {name!r}: resources/{name} has another use; rename the dataset")
+    converted(name, DatasetName, "dataset")
     return catalogue.get(name) or Dataset(name)
 
 
@@ -190,9 +242,8 @@ def file_facts(folder: Path) -> dict[str, FileFacts]:
 
 
 def _entry(name: str, values: Mapping[str, Any]) -> Dataset:
-    """Return an entry as it stands in the file, which the schema has checked."""
+    """Return the entry of a name."""
     given = {key: value for key, value in values.items() if key not in (*SOURCES, "source", "alternatives")}
-    given |= {"propensity": tuple(values["propensity"])} if "propensity" in values else {}
     given |= {part: _names(values[part]) for part in ("train", "test") if part in values}
     sources = tuple((kind, values[kind]) for kind in SOURCES if kind in values)
     others = tuple(_entry(name, other) for other in values.get("alternatives", ()))
@@ -204,8 +255,9 @@ def _names(value: str | list[str]) -> tuple[str, ...]:
 
 
 def _contradictions(entry: Dataset) -> list[str]:
-    """Name keys that do not go together; the schema cannot."""
-    found = []
+    """Name keys that do not go together; types cannot."""
+    odd = [file for file in entry.files if not FILE_NAME.fullmatch(file)]
+    found = [f"found {file!r}, expected a file name without a folder, not starting with a dot" for file in odd]
     names = SEVERAL_FILES.get(entry.format, 1)
     for part, files in (("train", entry.train), ("test", entry.test)):
         if len(files) != names:
@@ -222,14 +274,5 @@ def _contradictions(entry: Dataset) -> list[str]:
     if entry.synthetic and (entry.sources or entry.alternatives):
         found.append("synthetic: a set is either made or fetched")
     for number, other in enumerate(entry.alternatives):
-        found += [f"alternatives.{number}: {text}" for text in _contradictions(other)]
+        found += [f"alternatives[{number}]: {text}" for text in _contradictions(other)]
     return found
-
-
-def _place(error: jsonschema.ValidationError) -> list[str]:
-    return [str(key) for key in error.absolute_path]
-
-
-def _explain(error: jsonschema.ValidationError) -> str:
-    """Word an error of the schema: place, value found, value expected."""
-    return f"{'.'.join(_place(error)) or 'top level'}: {broken(error)}"

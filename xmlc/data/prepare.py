@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -25,7 +25,6 @@ from xmlc.data.matrices import first_columns, load_csr, resize, save_csr
 from xmlc.data.prepared import COUNTED, FORMAT_VERSION, Counts, Meta, fit_mask
 
 RELATIVE_TOLERANCE = 5e-3  # averages are printed with three to six digits
-PARTS: tuple[Literal["train", "test"], ...] = ("train", "test")
 Part = tuple[sparse.csr_array, sparse.csr_array]
 
 
@@ -245,7 +244,8 @@ def read_split(source: Path, data: str, split_files: SplitFiles, zero_based: boo
     """
     X, Y = load(source / data, "repository", zero_based=zero_based)
     column = split_files.get("column", 0)
-    train, test = (_row_numbers(source / split_files[part], column, X.shape[0]) for part in PARTS)
+    parts = (split_files["train"], split_files["test"])
+    train, test = (_row_numbers(source / part, column, X.shape[0]) for part in parts)
     return (X[train], Y[train]), (X[test], Y[test])
 
 

@@ -19,16 +19,8 @@ from xmlc.kernels.streams import Stream
 FORMAT_VERSION = 1
 PARTS = ("train", "test", "fit", "val")
 Count = Literal["n_train", "n_test", "d", "m", "labels_per_instance", "instances_per_label"]
-DESCRIBED = {
-    "name": str,
-    "digest": str,
-    "n_train": int,
-    "n_test": int,
-    "d": int,
-    "m": int,
-    "split": dict,
-    "notes": list,
-}
+DESCRIBED: dict[str, type] = {"name": str, "digest": str, "split": dict, "notes": list}
+DESCRIBED |= dict.fromkeys(("n_train", "n_test", "d", "m"), int)
 COUNTED: tuple[Count, ...] = ("n_train", "n_test", "d", "m", "labels_per_instance", "instances_per_label")
 
 

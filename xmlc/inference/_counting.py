@@ -1,7 +1,7 @@
-"""GFM over a block of instances, from dense P, from samples and from marginals: kernels that bring each instance into
-the compact form of `xmlc.inference._gfm`.
+"""One instance's samples counted by label and size, for GFM: kernels.
 
-All return ``kept``: the labels of the best sets, uint32, instance after instance, and write their numbers and values.
+Most of an instance's ones are of few labels, and most of its labels are drawn seldom. So the ones are read once, each
+new label gets a row of counters for all sizes, and what is left after that concerns labels and no longer ones.
 """
 
 from __future__ import annotations
@@ -11,114 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.inference._gfm import by_descending_marginal, maximise, rank_places
-from xmlc.inference._independent import candidates, leave_one_out_sizes
-from xmlc.kernels.arrays import borrowed, unowned
+from xmlc.kernels.arrays import unowned
 
-
-@njit(cache=True, nogil=True)
-def gfm_dense(P, p_empty, sizes, by_marginal, thresholds, counts, values):
-    """Run Algorithm 1 on instances whose matrix P is given in full.
-
-    Reads P once, 8 bytes per entry, and does the rest on what has mass.
-
-    Parameters
-    ----------
-    P : float64 (n, m, S), p_empty : float64 (n,), sizes : int64 (S,)
-        See `LabelsBySize`.
-    by_marginal, thresholds
-        Of GFM-T, see `xmlc.inference._gfm.best_size`.
-    counts : int64 (n,), values : float64 (n,)
-        Written.
-    """
-    n, m, n_sizes = P.shape
-    kept = np.empty(n * m, dtype=np.uint32)
-    place = 0
-    for i in range(n):
-        has_size, has_label = np.zeros(n_sizes, dtype=np.bool_), np.zeros(m, dtype=np.bool_)
-        for j in range(m):
-            for s in range(n_sizes):
-                if P[i, j, s] > 0.0:
-                    has_size[s] = has_label[j] = True
-        rows, ids = np.flatnonzero(has_size), np.flatnonzero(has_label).astype(np.uint32)
-        compact, own_sizes = np.empty((rows.size, ids.size)), np.empty(rows.size)
-        for a in range(rows.size):
-            own_sizes[a] = sizes[rows[a]]
-            for b in range(ids.size):
-                compact[a, b] = P[i, ids[b], rows[a]]
-        compact, ids = by_descending_marginal(compact, ids)
-        counts[i], values[i] = maximise(compact, own_sizes, p_empty[i], ids, by_marginal, thresholds, kept[place:])
-        place += counts[i]
-    return kept[:place]
-
-
-@njit(cache=True, nogil=True)
-def gfm_samples(indptr, labels, n_samples, place, by_marginal, thresholds, counts, values):
-    """Run Algorithm 1 on instances given by samples; P is never made for all labels and sizes.
-
-    Reads 4 bytes per one of the samples.
-
-    Parameters
-    ----------
-    indptr : int64, labels : uint32
-        The samples, the first at entry 0.
-    n_samples : int
-    place : int32 (m,)
-        All -1, and left so.
-    by_marginal, thresholds, counts, values
-        See `gfm_dense`.
-    """
-    scratch = counting_scratch(indptr, n_samples, place)
-    kept = np.empty(indptr[-1] - indptr[0], dtype=np.uint32)
-    start = 0
-    for i in range(counts.size):
-        P, sizes, p_empty, ids = compact_samples(indptr, labels, i * n_samples, n_samples, scratch)
-        counts[i], values[i] = maximise(P, sizes, p_empty, ids, by_marginal, thresholds, kept[start:])
-        start += counts[i]
-    return kept[:start]
-
-
-@njit(cache=True, nogil=True)
-def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, values):
-    """Run Algorithm 1 on instances given by the marginals of independent labels.
-
-    Only the labels that a best set may hold get a row of P (see `candidates`): with independent labels f_ik is the
-    greater, the greater p_i is, for every k. Let Q be the number of positives besides i and j. Then
-    f_ik - f_jk = p_i E[1/(k+1+Q+Y_j)] - p_j E[1/(k+1+Q+Y_i)] = (p_i - p_j) E[1/(k+1+Q)], for what p_i p_j stands before
-    cancels out. So a top k never needs the labels behind the first k.
-
-    Parameters
-    ----------
-    indptr : int64 (n + 1,), labels : uint32, marginals : float64
-        Instance by instance, the first at entry 0.
-    by_marginal, thresholds, counts, values
-        See `gfm_dense`.
-    """
-    kept = np.empty(labels.size, dtype=np.uint32)
-    place = 0
-    for i in range(counts.size):
-        ids, p = borrowed(labels, indptr[i], indptr[i + 1]), borrowed(marginals, indptr[i], indptr[i + 1])
-        order, n_candidates, p_empty = candidates(p, ids)
-        if thresholds.size > 0:  # the set that reaches one of few thresholds may be larger than the best of all
-            n_candidates = p.size
-            rank_places(p, ids, order)
-        own, ranked = np.empty(n_candidates), np.empty(n_candidates, dtype=np.uint32)
-        for rank in range(n_candidates):
-            own[rank], ranked[rank] = p[order[rank]], ids[order[rank]]
-        P, sizes = leave_one_out_sizes(p, own)
-        chosen = borrowed(kept, place, kept.size)
-        counts[i], values[i] = maximise(P, sizes, p_empty, ranked, by_marginal, thresholds, chosen)
-        place += counts[i]
-    return kept[:place]
-
-
-# One instance's samples counted by label and size, for GFM: kernels.
-#
-# Most of an instance's ones are of few labels, and most of its labels are drawn seldom. So the ones are read once, each
-# new label gets a row of counters for all sizes, and what is left after that concerns labels and no longer ones.
-
-
-DIGIT = 8  # bits by which a pass of `sort_keys` sorts
+DIGIT = 8  # bits by which a pass of `sort_keys` sorts: twice as fast for 100 labels as comparing them
 FILL = 16  # ones that `spread_columns` writes at once: the int32 of a cache line
 
 
@@ -138,24 +33,16 @@ class CountingScratch(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def counting_scratch(indptr, n_samples, place):
-    """Make the memory for instances whose samples' rows start at ``indptr``.
-
-    Parameters
-    ----------
-    indptr : int64 (n * n_samples + 1,)
-    n_samples : int
-    place : int32 (m,)
-        All -1.
-    """
+def counting_scratch(indptr, m, n_samples):
+    """Make the memory for instances of m labels whose samples' rows start at ``indptr``, int64 (n * n_samples + 1,)."""
     longest, most = np.int64(0), np.int64(0)
     for r in range(indptr.size - 1):
         longest = max(longest, indptr[r + 1] - indptr[r])
     for i in range((indptr.size - 1) // n_samples):
         most = max(most, indptr[(i + 1) * n_samples] - indptr[i * n_samples])
-    largest_table = min(longest, n_samples) * min(most, place.size)
+    largest_table = min(longest, n_samples) * min(most, m)
     return CountingScratch(
-        place,
+        np.full(m, -1, dtype=np.int32),
         np.empty(longest + 1, dtype=np.int64),
         np.empty(most + FILL, dtype=np.int32),
         np.empty(longest + 1),

@@ -1,7 +1,10 @@
-"""GFM, Algorithm 1 of gfm2011, for one instance and for a block of them: kernels.
+"""GFM, Algorithm 1 of gfm2011, for a block of instances and for one of them: kernels.
 
 An instance is first brought into compact form: only the labels with mass, most probable first, and only the sizes
 s_y with mass. There are L and S of them; P lies size by size, so that the inner loops run along the labels.
+
+Those for a block take dense P, samples, or marginals. They return ``kept``, the labels of the best sets, uint32,
+instance after instance, and write their numbers and values.
 """
 
 from __future__ import annotations
@@ -9,14 +12,106 @@ from __future__ import annotations
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
+from xmlc.inference._counting import compact_samples, counting_scratch
+from xmlc.inference._independent import candidates, leave_one_out_sizes
+from xmlc.inference._selection import GRAIN, LANES, TIE, sum_above, sum_of_largest
 from xmlc.kernels.arrays import borrowed, copy_into, kth_smallest, row_of
 from xmlc.kernels.heaps import make_heap, pop_first
 from xmlc.kernels.sums import total
 
-# Expected F-measures that differ by no more than this count as equal: more than rounding can do.
-TIE = 1e-12
-# Values by which labels are ranked are compared in multiples of this, for the same reason.
-GRAIN = 2.0**-40
+
+@njit(cache=True, nogil=True)
+def gfm_dense(P, p_empty, sizes, by_marginal, thresholds, counts, values):
+    """Run Algorithm 1 on instances whose matrix P is given in full.
+
+    Reads P once, 8 bytes per entry, and does the rest on what has mass.
+
+    Parameters
+    ----------
+    P : float64 (n, m, S), p_empty : float64 (n,), sizes : int64 (S,)
+        See `LabelsBySize`.
+    by_marginal, thresholds
+        Of GFM-T, see `best_size`.
+    counts : int64 (n,), values : float64 (n,)
+        Written.
+    """
+    n, m, n_sizes = P.shape
+    kept = np.empty(n * m, dtype=np.uint32)
+    place = 0
+    for i in range(n):
+        has_size, has_label = np.zeros(n_sizes, dtype=np.bool_), np.zeros(m, dtype=np.bool_)
+        for j in range(m):
+            for s in range(n_sizes):
+                if P[i, j, s] > 0.0:
+                    has_size[s] = has_label[j] = True
+        rows, ids = np.flatnonzero(has_size), np.flatnonzero(has_label).astype(np.uint32)
+        compact, own_sizes = np.empty((rows.size, ids.size)), np.empty(rows.size)
+        for a in range(rows.size):
+            own_sizes[a] = sizes[rows[a]]
+            for b in range(ids.size):
+                compact[a, b] = P[i, ids[b], rows[a]]
+        compact, ids = by_descending_marginal(compact, ids)
+        counts[i], values[i] = maximise(compact, own_sizes, p_empty[i], ids, by_marginal, thresholds, kept[place:])
+        place += counts[i]
+    return kept[:place]
+
+
+@njit(cache=True, nogil=True)
+def gfm_samples(indptr, labels, m, n_samples, by_marginal, thresholds, counts, values):
+    """Run Algorithm 1 on instances given by samples; P is never made for all labels and sizes.
+
+    Reads 4 bytes per one of the samples.
+
+    Parameters
+    ----------
+    indptr : int64, labels : uint32
+        The samples, the first at entry 0.
+    m, n_samples : int
+    by_marginal, thresholds, counts, values
+        See `gfm_dense`.
+    """
+    scratch = counting_scratch(indptr, m, n_samples)
+    kept = np.empty(indptr[-1] - indptr[0], dtype=np.uint32)
+    start = 0
+    for i in range(counts.size):
+        P, sizes, p_empty, ids = compact_samples(indptr, labels, i * n_samples, n_samples, scratch)
+        counts[i], values[i] = maximise(P, sizes, p_empty, ids, by_marginal, thresholds, kept[start:])
+        start += counts[i]
+    return kept[:start]
+
+
+@njit(cache=True, nogil=True)
+def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, values):
+    """Run Algorithm 1 on instances given by the marginals of independent labels.
+
+    Only the labels that a best set may hold get a row of P (see `candidates`): with independent labels f_ik is the
+    greater, the greater p_i is, for every k. Let Q be the number of positives besides i and j. Then
+    f_ik - f_jk = p_i E[1/(k+1+Q+Y_j)] - p_j E[1/(k+1+Q+Y_i)] = (p_i - p_j) E[1/(k+1+Q)], for what p_i p_j stands before
+    cancels out. So a top k never needs the labels behind the first k.
+
+    Parameters
+    ----------
+    indptr : int64 (n + 1,), labels : uint32, marginals : float64
+        Instance by instance, the first at entry 0.
+    by_marginal, thresholds, counts, values
+        See `gfm_dense`.
+    """
+    kept = np.empty(labels.size, dtype=np.uint32)
+    place = 0
+    for i in range(counts.size):
+        ids, p = borrowed(labels, indptr[i], indptr[i + 1]), borrowed(marginals, indptr[i], indptr[i + 1])
+        order, n_candidates, p_empty = candidates(p, ids)
+        if thresholds.size > 0:  # the set that reaches one of few thresholds may be larger than the best of all
+            n_candidates = p.size
+            rank_places(p, ids, order)
+        own, ranked = np.empty(n_candidates), np.empty(n_candidates, dtype=np.uint32)
+        for rank in range(n_candidates):
+            own[rank], ranked[rank] = p[order[rank]], ids[order[rank]]
+        P, sizes = leave_one_out_sizes(p, own)
+        chosen = borrowed(kept, place, kept.size)
+        counts[i], values[i] = maximise(P, sizes, p_empty, ranked, by_marginal, thresholds, chosen)
+        place += counts[i]
+    return kept[:place]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -225,107 +320,3 @@ def maximise(P, sizes, p_empty, ids, by_marginal, thresholds, kept):
         columns_of_f(P, sizes, k, F)
         keep_largest(F[0], ids, k, kept)
     return k, value
-
-
-# Sums of the largest entries of a column of F: kernels.
-#
-# Labels lie by descending marginal, which nearly is their order in a column of F.
-
-
-LANES = 16  # of `sum_above`
-
-
-@njit(cache=True, nogil=True)
-def sum_of_largest(values, k):
-    """Return the sum of the ``k`` largest values, reordering them: by selection, in linear time on average.
-
-    The pivot is the value at the k-th place. Where the values before it are greater and no others are, as in more than
-    half of the columns, they are added as they stand. Most other calls end after one or two passes.
-
-    Parameters
-    ----------
-    values : float64 (L,)
-    k : int in 1 .. L
-    """
-    low, high, k = np.uint64(0), np.uint64(values.size), np.uint64(k)
-    last = k - np.uint64(1)
-    if count_above(values, values[last]) != last or count_above(borrowed(values, 0, k), values[last]) != last:
-        while k < high:
-            pivot = values[last]
-            greater = move_to_front(values, low, high, pivot, False)
-            if k <= greater:
-                high = greater
-                continue
-            low = move_to_front(values, greater, high, pivot, True)
-            if k <= low:
-                break
-    total = 0.0
-    for i in range(k):
-        total += values[i]
-    return total
-
-
-@njit(cache=True, nogil=True)
-def count_above(values, least):
-    """Return how many values exceed ``least``; compiles to vector instructions."""
-    n_above = 0
-    for value in values:
-        n_above += value > least
-    return n_above
-
-
-@njit(cache=True, nogil=True)
-def move_to_front(values, low, high, pivot, equal):
-    """Move values above the pivot, or with ``equal`` values equal to it, to the front; return where the others begin.
-
-    What is moved keeps its order. Of the others, the first changes places with each value in turn: it is kept in a
-    register, because reading again what was just written takes some five cycles.
-
-    Parameters
-    ----------
-    values : float64 (L,)
-        ``low .. high - 1`` are reordered, low < high. At least one of them does not exceed the pivot.
-    low, high : uint64
-    pivot : float64
-    equal : bool
-    """
-    first, end, one = values[low], low, np.uint64(1)
-    for i in range(low, high):
-        value = values[i]
-        values[i] = first
-        if value == pivot if equal else value > pivot:
-            values[end] = value
-            end += one
-            first = values[min(end, high - one)]
-        else:
-            first = value
-    if end < high:
-        values[end] = first
-    return end
-
-
-@njit(cache=True, nogil=True)
-def sum_above(values, least, sums):
-    """Return the sum of the excesses over ``least``, in `LANES` sums side by side: by vector instructions.
-
-    Parameters
-    ----------
-    values : float64 (L,)
-    least : float64
-    sums : float64 (LANES,)
-        Written.
-    """
-    for lane in range(LANES):
-        sums[lane] = 0.0
-    whole = values.size // LANES * LANES
-    for start in range(0, whole, LANES):
-        for lane in range(LANES):
-            above = values[start + lane] - least
-            sums[lane] += above if above > 0.0 else 0.0
-    for i in range(whole, values.size):
-        above = values[i] - least
-        sums[i - whole] += above if above > 0.0 else 0.0
-    total = 0.0
-    for lane in range(LANES):
-        total += sums[lane]
-    return total

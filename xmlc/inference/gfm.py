@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.inference._counting import gfm_dense, gfm_marginals, gfm_samples
+from xmlc.inference._gfm import gfm_dense, gfm_marginals, gfm_samples
 from xmlc.inference.distributions import LabelsBySize, checked_labels_by_size, predict_blocks, predict_from_marginals
 from xmlc.inference.samples import Samples, checked_samples
 
@@ -147,19 +147,13 @@ def _from_samples(
 ) -> tuple[sparse.csr_array, np.ndarray]:
     Y, n_samples = samples
     n, m = Y.shape[0] // n_samples, Y.shape[1]
-    idle: list[np.ndarray] = []  # those that no thread uses now: with very many labels, to make one takes long
 
     def predict(start: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        try:
-            place = idle.pop()
-        except IndexError:
-            place = np.full(m, -1, dtype=np.int32)
         rows = Y.indptr[start * n_samples : end * n_samples + 1].astype(np.int64)
         labels = np.ascontiguousarray(Y.indices[rows[0] : rows[-1]], dtype=np.int32).view(np.uint32)
         rows -= rows[0]
         counts, values = np.empty(end - start, dtype=np.int64), np.empty(end - start)
-        kept = gfm_samples(rows, labels, n_samples, place, by_marginal, thresholds, counts, values)
-        idle.append(place)
+        kept = gfm_samples(rows, labels, m, n_samples, by_marginal, thresholds, counts, values)
         return kept, counts, values
 
     return predict_blocks(predict, (n, m), n_jobs)

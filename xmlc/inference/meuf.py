@@ -6,7 +6,8 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.inference._independent import hamming_rows, jansche_rows, lewis_rows, meuf_rows, multinomial_rows
+from xmlc.inference._independent import meuf_rows
+from xmlc.inference._rules import first_rows, hamming_rows, jansche_rows
 from xmlc.inference.distributions import as_marginals, predict_from_marginals
 
 # The published procedures take milliseconds for an instance: pieces of few, so that several threads find work.
@@ -144,7 +145,7 @@ def lewis(marginals: object, n_jobs: int | None = None) -> tuple[sparse.csr_arra
     >>> expected_f.round(3)
     array([0.722, 0.648])
     """
-    return predict_from_marginals(lewis_rows, marginals, n_jobs)
+    return predict_from_marginals(first_rows, marginals, n_jobs, False)
 
 
 def multinomial(marginals: object, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
@@ -168,7 +169,7 @@ def multinomial(marginals: object, n_jobs: int | None = None) -> tuple[sparse.cs
     >>> expected_f.round(3)
     array([0.562, 0.5  ])
     """
-    return predict_from_marginals(multinomial_rows, marginals, n_jobs)
+    return predict_from_marginals(first_rows, marginals, n_jobs, True)
 
 
 def hamming(marginals: object, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:

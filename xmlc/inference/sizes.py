@@ -17,8 +17,8 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.inference._gfm import TIE
-from xmlc.inference._independent import count_distribution, count_limit, without_label
+from xmlc.inference._positives import count_distribution, count_limit, without_label
+from xmlc.inference._selection import TIE
 from xmlc.inference.distributions import as_marginals, predict_from_marginals
 from xmlc.kernels.csr import as_labels
 from xmlc.kernels.heaps import make_heap, pop_first

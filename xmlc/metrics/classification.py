@@ -255,34 +255,31 @@ TUNABLE = {
 }
 
 
-def _counted(name: str, title: str, of: Callable[[Agreement], float], required: bool = True) -> Measure[Sets]:
-    return Measure(name, title, lambda sets: of(sets.counts), required=required)
+def _counted(name: str, title: str, of: Callable[[Agreement], float]) -> Measure[Sets]:
+    return Measure(name, title, lambda sets: of(sets.counts))
 
 
-# In the order of records and tables. Records of earlier versions lack what is not required.
+# In the order of records and tables.
 MEASURES: tuple[Measure[Sets], ...] = (
     _counted("macro_f", "Macro-F", TUNABLE["macro_f"].of),
     _counted("macro_f_zero", "Macro-F, 0/0 = 0", lambda counts: _macro(counts, F1, zero_division=0.0)),
     _counted("macro_f_present", "Macro-F, labels present", lambda counts: _macro(counts, F1, average="present")),
     _counted("macro_f_seen", "Macro-F, labels present or predicted", lambda counts: _macro(counts, F1, average="seen")),
-    _counted("macro_f2", "Macro-F2", TUNABLE["macro_f2"].of, required=False),
-    _counted("macro_jaccard", "Macro-Jaccard", TUNABLE["macro_jaccard"].of, required=False),
+    _counted("macro_f2", "Macro-F2", TUNABLE["macro_f2"].of),
+    _counted("macro_jaccard", "Macro-Jaccard", TUNABLE["macro_jaccard"].of),
     _counted("micro_f", "Micro-F", TUNABLE["micro_f"].of),
-    _counted("micro_f2", "Micro-F2", TUNABLE["micro_f2"].of, required=False),
-    _counted("micro_jaccard", "Micro-Jaccard", TUNABLE["micro_jaccard"].of, required=False),
+    _counted("micro_f2", "Micro-F2", TUNABLE["micro_f2"].of),
+    _counted("micro_jaccard", "Micro-Jaccard", TUNABLE["micro_jaccard"].of),
     _counted("instance_f", "Instance-F", TUNABLE["instance_f"].of),
-    _counted("instance_f2", "Instance-F2", TUNABLE["instance_f2"].of, required=False),
-    _counted("instance_jaccard", "Instance-Jaccard", TUNABLE["instance_jaccard"].of, required=False),
-    Measure(
-        "hamming_loss", "Hamming loss", lambda sets: _hamming_loss(sets.counts), "%", 4, better="lower", required=True
-    ),
+    _counted("instance_f2", "Instance-F2", TUNABLE["instance_f2"].of),
+    _counted("instance_jaccard", "Instance-Jaccard", TUNABLE["instance_jaccard"].of),
+    Measure("hamming_loss", "Hamming loss", lambda sets: _hamming_loss(sets.counts), "%", 4, better="lower"),
     Measure(
         "predicted_per_instance",
         "Predicted per instance",
         lambda sets: sets.Y_hat.nnz / max(sets.Y_hat.shape[0], 1),
         unit="",
         better=None,
-        required=True,
     ),
 )
 

@@ -31,8 +31,6 @@ class Measure(Generic[Scored]):
     decimals : int
         Printed decimals.
     better : {"higher", "lower"} or None
-    required : bool
-        Whether every record must have it; records of earlier versions lack a measure that was added since.
     kind : {"measure", "constant"}
         Whether it depends on the prediction, or on the test set alone.
     in_tables : bool
@@ -45,7 +43,6 @@ class Measure(Generic[Scored]):
     unit: str = "%"
     decimals: int = 2
     better: Literal["higher", "lower"] | None = "higher"
-    required: bool = False
     kind: Literal["measure", "constant"] = "measure"
     in_tables: bool = True
 

@@ -13,21 +13,24 @@ from xmlc.metrics.measure import Measure
 from xmlc.metrics.ranking import Ranked
 
 AnyMeasure = Measure[Ranked] | Measure[Sets]
-RANKING_MEASURES, SET_MEASURES = ranking.MEASURES, classification.MEASURES
-ALL_MEASURES: tuple[AnyMeasure, ...] = (*RANKING_MEASURES, *SET_MEASURES)
+ALL_MEASURES: tuple[AnyMeasure, ...] = (*ranking.MEASURES, *classification.MEASURES)
 BY_NAME = {measure.name: measure for measure in ALL_MEASURES}
 
-RANKING_METRICS = tuple(measure.name for measure in RANKING_MEASURES if measure.required)
-MAXIMA = tuple(measure.name for measure in RANKING_MEASURES if measure.kind == "constant")  # of the dataset
+# Every record has these; of the others a record of an earlier version lacks what was added since.
+RANKING_METRICS = ("p@1", "p@3", "p@5", "ndcg@1", "ndcg@3", "ndcg@5", "psp@1", "psp@3", "psp@5")
+SET_METRICS = ("macro_f", "macro_f_zero", "macro_f_present", "macro_f_seen", "micro_f", "instance_f", "hamming_loss")
+MAXIMA = ("max_p@1", "max_p@3", "max_p@5")  # of the dataset
+TUNABLE_MEASURES = tuple(TUNABLE)
+# What has been added, which tables have where records do.
 FURTHER_RANKING_METRICS = tuple(
     measure.name
-    for measure in RANKING_MEASURES
+    for measure in ranking.MEASURES
     if measure.in_tables and measure.name not in (*RANKING_METRICS, *MAXIMA)
 )
-SET_METRICS = tuple(measure.name for measure in SET_MEASURES if measure.required and measure.is_share)
-TUNABLE_MEASURES = tuple(TUNABLE)
 FURTHER_SET_METRICS = tuple(
-    measure.name for measure in SET_MEASURES if not measure.required and measure.name not in TUNABLE
+    measure.name
+    for measure in classification.MEASURES
+    if measure.name not in (*SET_METRICS, *TUNABLE, "predicted_per_instance")
 )
 LABEL_WISE = "_labelwise"
 # Threshold method: the measure that it is for, and behind it a variant of the method.

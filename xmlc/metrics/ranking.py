@@ -380,13 +380,8 @@ def hits_at_k(Y: object, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.nda
     return relevant, np.diff(Y.indptr)
 
 
-def _at_each_k(
-    name: str,
-    title: str,
-    of: Callable[[Ranked, int], float],
-    **about: Any,
-) -> tuple[Measure[Ranked], ...]:
-    return tuple(Measure(f"{name}@{k}", f"{title}@{k}", partial(_at, of, k), **{"required": True, **about}) for k in K)
+def _at_each_k(name: str, title: str, of: Callable[[Ranked, int], float], **about: Any) -> tuple[Measure[Ranked], ...]:
+    return tuple(Measure(f"{name}@{k}", f"{title}@{k}", partial(_at, of, k), **about) for k in K)
 
 
 def _at(of: Callable[[Ranked, int], float], k: int, ranked: Ranked) -> float:
@@ -396,18 +391,13 @@ def _at(of: Callable[[Ranked, int], float], k: int, ranked: Ranked) -> float:
 _PRECISION = _at_each_k("p", "P", lambda ranked, k: precision_at_k(ranked.Y, ranked.labels, k))
 _NDCG = _at_each_k("ndcg", "nDCG", lambda ranked, k: ndcg_at_k(ranked.Y, ranked.labels, k))
 _PSP = _at_each_k("psp", "PSP", lambda ranked, k: psp_at_k(ranked.Y, ranked.labels, ranked.propensity, k))
-_ADDED: dict[str, bool] = {"required": False, "in_tables": False}  # to records since the papers' tables were accepted
-_RECALL = _at_each_k("r", "R", lambda ranked, k: recall_at_k(ranked.Y, ranked.labels, k), **_ADDED)
+# Records have had these two since the papers' tables were accepted.
+_RECALL = _at_each_k("r", "R", lambda ranked, k: recall_at_k(ranked.Y, ranked.labels, k), in_tables=False)
 _PSNDCG = _at_each_k(
-    "psndcg", "PSnDCG", lambda ranked, k: psndcg_at_k(ranked.Y, ranked.labels, ranked.propensity, k), **_ADDED
+    "psndcg", "PSnDCG", lambda ranked, k: psndcg_at_k(ranked.Y, ranked.labels, ranked.propensity, k), in_tables=False
 )
 _MAXIMA = _at_each_k(
-    "max_p",
-    "Maximum P",
-    lambda ranked, k: maximum_precision_at_k(ranked.Y, k),
-    better=None,
-    required=False,
-    kind="constant",
+    "max_p", "Maximum P", lambda ranked, k: maximum_precision_at_k(ranked.Y, k), better=None, kind="constant"
 )
 # In the order of records and tables.
 MEASURES: tuple[Measure[Ranked], ...] = (*_PRECISION, *_NDCG, *_PSP, *_RECALL, *_PSNDCG, *_MAXIMA)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass
 from mmap import mmap
@@ -26,8 +25,6 @@ ENTRIES |= {"meta": dict}
 NAMES = ("feature_names_in_", "label_names_in_")
 # Attributes that are saved with the description, or are of the last prediction.
 KEPT_ELSEWHERE = ("n_features_in_", "n_labels_", "inner_products_", "certified_", *NAMES)
-# What scikit-learn's searches, `set_output` and `set_fit_request` put on an estimator.
-OF_SKLEARN = ("_parent_callback_ctx", "_skl_callbacks", "_metadata_request", "_sklearn_output_config")
 MOST_RANKED = 1000  # labels of a ranking, where there are fewer labels
 
 
@@ -36,9 +33,10 @@ class SparseProbabilityEstimator(Estimator):
 
     A subclass implements ``fit``, which calls ``_training_data``, and ``predict_proba``; learned attributes end in an
     underscore. Ranking then sorts all estimates; one that can rank with less overrides ``predict_top_k``. Saved are
-    arrays, numbers, strings, truth values, None, and lists and dictionaries of these but arrays. One that learns more
-    overrides ``_state``, which returns arrays by name and a dictionary for JSON, and ``_restore``, which is given both
-    and sets the attributes again. ``FIELDS`` lists the arrays that a stored model has.
+    arrays, numbers, strings, truth values, None, and lists and dictionaries of these but arrays, and no attribute that
+    begins with an underscore. One that learns more overrides ``_state``, which returns arrays by name and a dictionary
+    for JSON, and ``_restore``, which is given both and sets the attributes again. ``FIELDS`` lists the arrays that a
+    stored model has.
 
     Attributes
     ----------
@@ -252,12 +250,11 @@ class SparseProbabilityEstimator(Estimator):
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Return the learned arrays, and what else is learned and JSON has."""
-        arrays, meta, new = {}, {}, vars(self.unfitted())
+        arrays, meta, made = {}, {}, {*vars(self.unfitted())}  # by `__init__`
         for name, value in vars(self).items():
-            if name in (*KEPT_ELSEWHERE, *self._hyperparameter_names()) or name.startswith(OF_SKLEARN):
+            elsewhere = name in KEPT_ELSEWHERE or name in self._hyperparameter_names()
+            if elsewhere or name.startswith("_") or (name in made and not name.endswith("_")):
                 continue
-            if not name.endswith("_") and name in new and _shown(new[name]) == _shown(value):
-                continue  # as `__init__` makes it
             is_array = isinstance(value, np.generic) or type(value) in (np.ndarray, np.memmap)
             if name.endswith("_") and is_array and not value.dtype.hasobject:
                 arrays[name] = np.asarray(value)
@@ -334,11 +331,6 @@ def not_finite(model: object, values: np.ndarray) -> InvalidDataError:
         f"{sizes.min(initial=np.inf):g} and {sizes.max(initial=0):g}: scale the features "
         "(sklearn.preprocessing.MaxAbsScaler), or bring hyperparameters nearer to their defaults"
     )
-
-
-def _shown(value: object) -> str:
-    """Show a value without its place in memory."""
-    return re.sub(" at 0x[0-9a-fA-F]+", "", repr(value))
 
 
 def _is_json(value: object) -> bool:

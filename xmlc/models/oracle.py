@@ -49,11 +49,10 @@ class Oracle(SparseProbabilityEstimator):
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the posteriors strictly greater than ``threshold``, float32 CSR of shape (n, m)."""
-        P = self._posteriors_of(X)
-        rows = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
-        kept = P.data > self._label_thresholds(threshold)[P.indices]
-        indptr = np.concatenate(([0], np.cumsum(np.bincount(rows[kept], minlength=P.shape[0]))))
-        return sparse.csr_array((P.data[kept], P.indices[kept], indptr), shape=P.shape)
+        P = self._posteriors_of(X).copy()
+        P.data[P.data <= self._label_thresholds(threshold)[P.indices]] = 0
+        P.eliminate_zeros()
+        return P
 
     def _posteriors_of(self, X: Any) -> sparse.csr_array:
         self._check_fitted()

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels.counter_random import stream_key
-from xmlc.kernels.csr import Malformed, stack_estimates
+from xmlc.kernels.csr import stack_estimates
 from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels.streams import Stream
 from xmlc.models._averages import Histograms, Reached, average_above, average_top_k
@@ -200,10 +200,7 @@ class Parabel(SparseProbabilityEstimator):
             tree, ending = self._tree(t), f"_{t}"
             tree.n_features_in_, tree.n_labels_ = self.n_features_in_, self.n_labels_
             own = {name.removesuffix(ending): array for name, array in arrays.items() if name.endswith(ending)}
-            try:
-                tree._restore(own, {})
-            except Malformed as fault:
-                raise Malformed(fault.field + ending, fault.fault) from None
+            tree._restore(own, {})
             self.trees_.append(tree)
 
 

@@ -10,7 +10,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from xmlc.metrics.measures import RANKING_MEASURES, SET_MEASURES, AnyMeasure
+from xmlc.metrics import classification, ranking
+from xmlc.metrics.measures import AnyMeasure
 
 SUMMARY = {
     "minimum": "Minimum",
@@ -126,7 +127,7 @@ _ALL = (
     # Five-number summaries and averages of the training part (swnn2018, Tables 2-5).
     *(Column(name, title, most=2, kind="constant") for name, title in SUMMARY.items()),
     # Rankings, and the hyperparameters of neighbours (swnn2018, Table 6).
-    *map(_measure, RANKING_MEASURES),
+    *map(_measure, ranking.MEASURES),
     *(Column(name, name, kind="choice") for name in ("S", "alpha", "beta")),
     Column("trials", "Trials", kind="choice"),
     # Each instance with one label, and how many passes over the training set were best (oplt2021).
@@ -140,7 +141,7 @@ _ALL = (
     Column("log_m", "log_M K", decimals=2, kind="constant"),
     Column("depth_ratio", "Depth / log_M K", decimals=2),
     # Sets of labels; the test set's where no other is named.
-    *map(_measure, SET_MEASURES),
+    *map(_measure, classification.MEASURES),
     _percent("expected_f", "Expected F"),
     _percent("validation_macro_f", "Validation macro-F"),
     _percent("test_macro_f", "Test macro-F"),

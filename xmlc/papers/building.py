@@ -20,8 +20,8 @@ from xmlc.papers.latex import to_latex
 from xmlc.papers.printing import to_csv, to_markdown
 from xmlc.papers.table import Table
 from xmlc.records.base import ExperimentRecord, RecordFile, check_header, parsed
+from xmlc.records.search import SearchRecord
 from xmlc.records.statistics import Statistics
-from xmlc.records.training import SearchRecord
 from xmlc.suites.planned import Declared, Where
 from xmlc.suites.suite import read_suite
 
@@ -125,7 +125,7 @@ def read_record(path: Path) -> RecordFile:
         It is not readable, of no kind, or lacks something.
     """
     if path.suffix == ".yaml":
-        return SearchRecord.read(path)
+        return SearchRecord.read_earlier(path)
     content = parsed(path, "record")
     if isinstance(content, dict) and "kind" not in content and "train" in content:
         return Statistics.of(path, content)
@@ -141,7 +141,7 @@ def kinds() -> dict[str, type[RecordFile]]:
     return {one.KIND: one for one in parts if isinstance(one, type) and issubclass(one, RecordFile) and one.KIND}
 
 
-CLASSES: dict[str, type[RecordFile]] = {"statistics": Statistics, "search": SearchRecord}
+CLASSES: dict[str, type[RecordFile]] = {"statistics": Statistics}
 
 
 def choose(need: Where, sources: Sequence[Source], needed: bool = True) -> list[Source]:

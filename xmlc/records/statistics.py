@@ -69,7 +69,7 @@ class Statistics(RecordFile, command="prepare"):
             yield counted, {name: getattr(summary, key) for name, key in SUMMARY.items()}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class FiveNumbers:
     """A five-number summary of counts, and their mean."""
 
@@ -110,16 +110,9 @@ def five_numbers(counts: np.ndarray) -> FiveNumbers:
     Quartiles interpolate linearly between order statistics (numpy's default, type 7 of Hyndman and Fan).
     """
     if counts.size == 0:
-        return FiveNumbers(min=0.0, lower_quartile=0.0, median=0.0, upper_quartile=0.0, max=0.0, mean=0.0)
-    low, lower, median, upper, high = np.quantile(counts, [0, 0.25, 0.5, 0.75, 1])
-    return FiveNumbers(
-        min=float(low),
-        lower_quartile=float(lower),
-        median=float(median),
-        upper_quartile=float(upper),
-        max=float(high),
-        mean=int(counts.sum()) / counts.size,
-    )
+        return FiveNumbers(*[0.0] * 6)
+    low, lower, median, upper, high = np.quantile(counts, [0, 0.25, 0.5, 0.75, 1]).tolist()
+    return FiveNumbers(low, lower, median, upper, high, int(counts.sum()) / counts.size)
 
 
 def part_statistics(X: sparse.csr_array, Y: sparse.csr_array) -> PartStatistics:

@@ -100,20 +100,6 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class TunedThresholds(RecordFile, command="thresholds"):
-    """File of `xmlc thresholds` beside the thresholds; ``best`` is the index of the chosen grid point."""
-
-    FILE: ClassVar[str] = "tuning.json"
-
-    method: str
-    grid: tuple[GridScores, ...]
-    best: int
-    tune_seconds: Number
-    passport: Passport
-    step: StepCosts
-
-
 def check_label_set_scores(place: str, scores: Mapping[str, float]) -> None:
     """Refuse metrics of label sets that lack one, or that are no shares; see `check_scores`."""
     check_scores(place, scores, (*SET_METRICS, PREDICTED), shares_of(scores))

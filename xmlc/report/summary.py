@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from tabulate import tabulate
@@ -223,12 +224,7 @@ def _folded(section: Section, share: int) -> str:
     begin, end = f"\n<details><summary>{line}</summary>\n\n{heading}\n{rule}\n", "\n</details>\n"
     more = "\n{} more left out\n"
     room = share - len(begin) - len(end) - len(more) - 10
-    kept = 0
-    for row in rows:
-        room -= len(row) + 1
-        if room < 0:
-            break
-        kept += 1
+    kept = sum(length <= room for length in accumulate(len(row) + 1 for row in rows))
     rest = more.format(_count(len(rows) - kept, "row")) if kept < len(rows) else ""
     return begin + "".join(f"{row}\n" for row in rows[:kept]) + rest + end if kept else ""
 

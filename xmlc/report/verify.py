@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,16 +12,13 @@ from pathlib import Path
 from xmlc.core.checksums import KEY, NAME, Damaged, check_content, check_file, check_listed, listed_in, unlisted_in
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json
-from xmlc.core.schemas import read_yaml
 from xmlc.numbers.made_of import SUFFIX
 from xmlc.suites import paths
 
 # Folders that steps write with a list of their files, and files that they write with a checksum of their content.
 FOLDERS = paths.DATA, paths.MODEL, paths.ESTIMATES, paths.THRESHOLDS
 RECORDS = paths.STATISTICS, paths.TUNING, paths.IN_RUN, paths.SIMULATION
-READERS: dict[str, Callable[[Path], object]] = {".json": read_json, ".yaml": read_yaml}
 SOURCES = paths.PUBLISHED, paths.ACCEPTED, paths.MEASURED
-Check = Callable[[], object]
 
 
 @dataclass
@@ -53,6 +50,17 @@ class Verified:
         """Paths to delete, each once."""
         return list(dict.fromkeys(damage.target for damage in self.damaged))
 
+    def check(self, file: Path, check: Callable[[], object]) -> bool:
+        """Read one file; return whether it is whole."""
+        self.files += 1
+        try:
+            check()
+        except Damaged as damage:
+            self.damaged.append(damage)
+            return False
+        self.bytes += file.stat().st_size
+        return True
+
 
 def verify(places: Iterable[Path]) -> Verified:
     """Read each file below some folders, and hold it against its checksum.
@@ -68,16 +76,7 @@ def verify(places: Iterable[Path]) -> Verified:
     for place in places:
         if not place.exists():
             raise XmlcError(f"{place}: no such file or folder")
-        for file, check in _checks(place):
-            if check is None:
-                (found.unlisted if _is_listed(file) else found.without).append(file)
-                continue
-            found.files += 1
-            try:
-                check()
-                found.bytes += file.stat().st_size
-            except Damaged as damage:
-                found.damaged.append(damage)
+        _verify(place, found)
     found.seconds = time.perf_counter() - start
     return found
 
@@ -91,45 +90,32 @@ def remove(targets: Iterable[Path]) -> None:
             target.unlink(missing_ok=True)
 
 
-def _checks(place: Path) -> Iterator[tuple[Path, Check | None]]:
-    """Yield each file with its check; None where there is none."""
+def _verify(place: Path, found: Verified) -> None:
     if not place.is_dir():
-        yield place, _check_of(place)
+        if check := _check_of(place):
+            found.check(place, check)
+        else:
+            found.without.append(place)
     elif (place / NAME).exists() or any(pattern.read(place) for pattern in FOLDERS):
-        yield from _listed_checks(place)
+        if found.check(place / NAME, partial(listed_in, place)):
+            for name in listed_in(place):
+                found.check(place / name, partial(check_listed, place, name))
+            found.unlisted += [place / name for name in unlisted_in(place)]
     else:
         for path in sorted(place.iterdir()):
             if not path.name.startswith(".") and path.as_posix() not in SOURCES:
-                yield from _checks(path)
+                _verify(path, found)
 
 
-def _listed_checks(folder: Path) -> Iterator[tuple[Path, Check | None]]:
-    """Yield the files of a folder that has a list of them, or ought to; its list alone where that is damaged."""
-    yield folder / NAME, partial(listed_in, folder)
-    try:
-        listed = listed_in(folder)
-    except Damaged:
-        return
-    for name in listed:
-        yield folder / name, partial(check_listed, folder, name)
-    for name in unlisted_in(folder):
-        yield folder / name, None
-
-
-def _is_listed(file: Path) -> bool:
-    """Tell whether a file lies in a folder that has a list of its files."""
-    return any((folder / NAME).is_file() for folder in (file.parent, file.parent.parent))
-
-
-def _check_of(file: Path) -> Check | None:
-    """Return the check of one file: by the list of its folder, or by its own checksum."""
-    if _is_listed(file):
+def _check_of(file: Path) -> Callable[[], object] | None:
+    """Return the check of one file: by the list of its folder, or by its own checksum; None where it has none."""
+    if any((folder / NAME).is_file() for folder in (file.parent, file.parent.parent)):
         return partial(check_file, file)
-    if file.suffix not in READERS:
+    if file.suffix != ".json":
         return None
     try:
-        content = READERS[file.suffix](file)
-    except (OSError, ValueError, RecursionError, XmlcError):
+        content = read_json(file)
+    except (OSError, ValueError, RecursionError):
         content = None
     if isinstance(content, dict) and KEY in content:
         return partial(check_content, file, content)

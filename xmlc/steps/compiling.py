@@ -13,7 +13,7 @@ import os
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager, redirect_stderr, suppress
+from contextlib import redirect_stderr, suppress
 from io import StringIO
 from multiprocessing import active_children, get_context
 from pathlib import Path
@@ -72,23 +72,6 @@ def parts_of(suite: Path) -> list[Part]:
     ]
 
 
-def parts_named(
-    estimators: Sequence[str], hyperparameters: Hyperparameters, thresholds: Sequence[str], inference: Sequence[str]
-) -> list[Part]:
-    """List what calls of these estimators and methods compile; parameters as for `compile_kernels`."""
-    from xmlc.inference.methods import METHODS as INFERENCE
-    from xmlc.models.registry import estimator_class
-    from xmlc.thresholds.sweeps import METHODS as THRESHOLDS
-
-    for name in estimators:
-        estimator_class(name)
-    for kind, given, known in (("inference", inference, INFERENCE), ("threshold", thresholds, THRESHOLDS)):
-        if unknown := sorted(set(given) - set(known)):
-            raise XmlcError(f"{kind} method {unknown[0]!r} is unknown; expected one of {', '.join(known)}")
-    models = [_model(name, name, hyperparameters) for name in estimators]
-    return [*models, *_methods("inference", inference), *_methods("thresholds", thresholds)]
-
-
 def _model(title: str, estimator: str, hyperparameters: Hyperparameters) -> Part:
     arguments = {"estimator": estimator, "hyperparameters": hyperparameters}
     return Part("model", title, json.dumps(arguments, sort_keys=True))
@@ -134,19 +117,22 @@ def compile_kernels(
     XmlcError
         An estimator, a hyperparameter or a method is unknown.
     """
-    with kernels_in(to):
-        parts = parts_named(estimators, hyperparameters or {}, thresholds, inference)
+    from xmlc.inference.methods import METHODS as INFERENCE
+    from xmlc.models.registry import estimator_class
+    from xmlc.thresholds.sweeps import METHODS as THRESHOLDS
+
+    for name in estimators:
+        estimator_class(name)
+    for kind, given, known in (("inference", inference, INFERENCE), ("threshold", thresholds, THRESHOLDS)):
+        if unknown := sorted(set(given) - set(known)):
+            raise XmlcError(f"{kind} method {unknown[0]!r} is unknown; expected one of {', '.join(known)}")
+    models = [_model(name, name, hyperparameters or {}) for name in estimators]
+    parts = [*models, *_methods("inference", inference), *_methods("thresholds", thresholds)]
+    before = os.environ.get("NUMBA_CACHE_DIR", "")
+    os.environ["NUMBA_CACHE_DIR"] = before if to is None else str(Path(to).absolute())
+    try:
         list(compile_parts(missing(parts), cores))
         return not missing(parts)
-
-
-@contextmanager
-def kernels_in(folder: str | Path | None) -> Iterator[None]:
-    """Let processes that are started keep kernels in a folder; with None where they do anyway."""
-    before = os.environ.get("NUMBA_CACHE_DIR", "")
-    os.environ["NUMBA_CACHE_DIR"] = before if folder is None else str(Path(folder).absolute())
-    try:
-        yield
     finally:
         os.environ["NUMBA_CACHE_DIR"] = before  # empty as if it were not set
 

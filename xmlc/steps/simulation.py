@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import XmlcError
 from xmlc.core.passport import in_turns
 from xmlc.inference.distributions import LabelsBySize
 from xmlc.inference.gfm import gfm
@@ -25,6 +24,7 @@ from xmlc.kernels.streams import Stream
 from xmlc.metrics.ranking import standard_error
 from xmlc.records.simulation import Growth, GrowthFromSamples, ModelScores, Scores
 
+SEED = 0
 N_LABELS = 25
 PRIOR = 0.12
 N_TRIALS = 50
@@ -32,10 +32,10 @@ PAIRED = 40  # times as many trials are behind the difference of MEUF and GFM
 SAMPLE_SIZES = (5, *range(10, 101, 10))
 COMPARED = ("gfm", "gfm-t", "meuf", "meuf-approx")
 STREAMS = 1 << 20  # trials, and sample sizes, are fewer: every (model, sample size, trial) has a stream of its own
-MOST = STREAMS // PAIRED
 TIMED = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf")
 TIMED_LABELS = (10, 15, 20, 25, 30, 35, 40, 45, 50)
 TIMED_SAMPLES = 200
+ROUNDS = 3
 AT_LEAST = 0.02  # seconds of a task per round
 
 
@@ -161,11 +161,7 @@ def draw(conditionals: np.ndarray, n_samples: int, n: int, seed: int, stream: in
 
 
 def simulate(
-    seed: int = 0,
-    n_trials: int = N_TRIALS,
-    sample_sizes: Sequence[int] = SAMPLE_SIZES,
-    m: int = N_LABELS,
-    n_jobs: int | None = None,
+    seed: int, n_trials: int, sample_sizes: Sequence[int], m: int, n_jobs: int | None = None
 ) -> dict[str, ModelScores]:
     """Infer from samples of each model of `MODELS` and score by the exact expected F.
 
@@ -173,8 +169,8 @@ def simulate(
     ----------
     seed : int
     n_trials : int
-        For each model and sample size, behind the scores of methods; each trial draws anew. `PAIRED` times as many,
-        these the first of them, are behind the difference of MEUF and GFM.
+        At least two for each model and sample size, behind the scores of methods; each trial draws anew. `PAIRED` times
+        as many, these the first of them, are behind the difference of MEUF and GFM.
     sample_sizes : sequence of int
         Ascending.
     m : int
@@ -186,17 +182,7 @@ def simulate(
     -------
     dict of ModelScores
         By model.
-
-    Raises
-    ------
-    XmlcError
-        There is no label, no sample, one trial only, or so many that their streams would overlap.
     """
-    if m < 1 or min(sample_sizes, default=0) < 1 or not 2 <= n_trials < MOST or max(sample_sizes) >= STREAMS:
-        raise XmlcError(
-            f"{m} labels, samples of {list(sample_sizes)}, {n_trials} trials; "
-            f"expected at least 1 label, 1 sample and 2 trials, and fewer than {STREAMS} samples, {MOST} trials"
-        )
     return {
         name: _simulate_model(conditionals(m), number, seed, n_trials, sample_sizes, n_jobs)
         for number, (name, conditionals) in enumerate(MODELS.items())
@@ -242,19 +228,17 @@ def _label_sets(method: str, distribution: Any, n_jobs: int | None) -> sparse.cs
     return found[0]
 
 
-def measure_growth(seed: int = 0, n_trials: int = 50, rounds: int = 3) -> Growth:
+def measure_growth(seed: int, n_trials: int) -> Growth:
     """Measure how the time of inference from samples grows with the number of labels: Figure 1, right.
 
-    One thread, tasks in turns, the best round of each; every task has run before it is measured, so that no kernel is
-    compiled in a measured time. All trials of one number of labels are instances of one call.
+    One thread, tasks in turns, the best of `ROUNDS` of each; every task has run before it is measured, so that no
+    kernel is compiled in a measured time. All trials of one number of labels are instances of one call.
 
     Parameters
     ----------
     seed : int
     n_trials : int
         Instances for each number of labels, which are independent.
-    rounds : int
-        The best counts.
     """
     ms: dict[str, list[float]] = {method: [] for method in TIMED}
     for m in TIMED_LABELS:
@@ -262,7 +246,7 @@ def measure_growth(seed: int = 0, n_trials: int = 50, rounds: int = 3) -> Growth
         tasks = {method: task_of(method, samples, 1) for method in TIMED}
         for task in tasks.values():
             task()
-        for method, seconds in in_turns(tasks, rounds, AT_LEAST)[0].items():
+        for method, seconds in in_turns(tasks, ROUNDS, AT_LEAST)[0].items():
             ms[method].append(1e3 * min(seconds) / n_trials)
     measured: GrowthFromSamples = {
         "n_samples": TIMED_SAMPLES,
@@ -270,7 +254,7 @@ def measure_growth(seed: int = 0, n_trials: int = 50, rounds: int = 3) -> Growth
         "labels": list(TIMED_LABELS),
         "ms": ms,
     }
-    return {"threads": 1, "rounds": rounds, "samples": measured}
+    return {"threads": 1, "rounds": ROUNDS, "samples": measured}
 
 
 def task_of(method: str, samples: Samples, threads: int) -> Callable[[], tuple[sparse.csr_array, np.ndarray]]:

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from xmlc.core.errors import XmlcError
 from xmlc.data.prepared import Prepared
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.records.base import Portion, RecordedDataset
+from xmlc.records.base import DATASET_COLUMNS, Portion, RecordedDataset
 from xmlc.records.training import TrainingRecord
 
 
 def dataset_of(prepared: Prepared) -> RecordedDataset:
     """Return the part of a record that says which data it is about."""
-    meta = prepared.meta
-    return RecordedDataset(
-        digest=prepared.digest,
-        name=meta["name"],
-        n_train=meta["n_train"],
-        n_test=meta["n_test"],
-        d=meta["d"],
-        m=meta["m"],
-        labels_per_instance=meta["labels_per_instance"],
-        instances_per_label=meta["instances_per_label"],
-    )
+    meta: Mapping[str, Any] = prepared.meta
+    return RecordedDataset(digest=prepared.digest, **{name: meta[name] for name in ("name", *DATASET_COLUMNS)})
 
 
 def description(

@@ -62,7 +62,7 @@ PUBLISHED, ACCEPTED, MEASURED = "results/published", "results/reference", "resul
 RESOURCE = Pattern("resources/{dataset}")
 DATA = Pattern("results/{dataset}/data")
 STATISTICS = Pattern("results/{dataset}/statistics.json")
-TUNING = Pattern("results/{dataset}/tuning/{model}.yaml")
+TUNING = Pattern("results/{dataset}/tuning/{model}.json")
 
 # A model with one seed, trained on the whole training set (full) or on 80 % of it.
 ONE_RUN = "{dataset}/{model}/seed{seed}/{portion}"

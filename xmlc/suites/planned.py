@@ -77,7 +77,7 @@ class Where:
         if self.task and suite.task_of(run.dataset) != self.task:
             return False
         model = suite.all_models.get(run.model)
-        tuned = model and (model.tuning or (model.auto and project.tuned_by(run.model, run.dataset)))
+        tuned = model and (model.search.ranges or (model.search.auto and project.tuned_by(run.model, run.dataset)))
         return not self.searched or bool(tuned)
 
     def _of_run(self, suite: Suite, run: Run) -> list[tuple[str, str]]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import json
 import re
-import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.schemas import nearest
@@ -23,12 +21,10 @@ from xmlc.kernels.domains import LABELS_PER_INSTANCE
 from xmlc.metrics.ranking import propensity_parameters
 from xmlc.models.registry import ESTIMATORS, domains_of, estimator_files
 from xmlc.suites import paths
-from xmlc.suites.settings import Search, Settings
+from xmlc.suites.settings import RequestedSearch, Settings
 from xmlc.suites.suite import CONFIG, ModelSpec, Run, Suite, read_suites
 
-BASE = "xmlc.models.base.SparseProbabilityEstimator"  # by its name: importing it loads SciPy
-NO_BASES = {*sys.stdlib_module_names, "sklearn"}  # packages that derive nothing from it
-SPLITS = 5  # over which the trials of the key `search` are scored
+SPLITS = 5  # over which the trials of a search that is always made are scored
 
 
 @dataclass(frozen=True)
@@ -56,7 +52,7 @@ class Project:
         Raises
         ------
         XmlcError
-            A file cannot be read or breaks its schema, an estimator or a hyperparameter does not exist, or suites
+            A file cannot be read or does not fit, an estimator or a hyperparameter does not exist, or suites
             contradict each other.
         """
         settings = Settings.read(config)
@@ -147,18 +143,19 @@ class Project:
     def tuned_by(self, model: str, dataset: str) -> str | None:
         """Name the search result that a model is trained with, if there is a search."""
         spec, tuning = self.models[model], self.settings.tuning
-        if spec.tuned_as and not spec.search:
+        search = spec.search
+        if spec.tuned_as and not search.always:
             return self.tuned_by(spec.tuned_as, dataset)
-        has_own = any(dataset in known for known in (spec.datasets, spec.found, spec.whole))
-        asked = spec.auto and not has_own if tuning == "auto" else tuning and spec.tuning
-        return paths.TUNING.of(dataset=dataset, model=model) if spec.search or asked else None
+        has_own = dataset in spec.datasets or dataset in spec.found
+        asked = search.auto and not has_own if tuning == "auto" else tuning and search.ranges
+        return paths.TUNING.of(dataset=dataset, model=model) if search.always or asked else None
 
     def searched_after(self, model: str, dataset: str) -> str | None:
         """Name the search result whose best values a model's own search begins with, if there is one."""
         spec = self.models[model]
-        return self.tuned_by(spec.tuned_as, dataset) if spec.tuned_as and spec.search else None
+        return self.tuned_by(spec.tuned_as, dataset) if spec.tuned_as and spec.search.always else None
 
-    def search_options(self, model: str, dataset: str = "") -> list[str]:
+    def search_options(self, model: str, dataset: str) -> list[str]:
         """Return the options of `xmlc tune`.
 
         Raises
@@ -166,14 +163,14 @@ class Project:
         XmlcError
             The result of a search is requested, and none is configured.
         """
-        spec, tuning = self.models[model], self.settings.tuning
-        if spec.search:
-            stages = [*spec.search, *spec.further_search.get(dataset, [])]
-            return ["--stages", json.dumps(stages, sort_keys=True), "--splits", str(SPLITS)]
-        if tuning == "auto" and spec.auto:
-            return ["--auto", json.dumps(asdict(spec.auto), sort_keys=True)]
-        if isinstance(tuning, Search):
-            space = json.dumps(spec.tuning, sort_keys=True)
+        search, tuning = self.models[model].search, self.settings.tuning
+        stages = ["--stages", json.dumps(search.stages_on(dataset), sort_keys=True)]
+        if search.always:
+            return [*stages, "--splits", str(SPLITS)]
+        if search.auto and tuning == "auto":
+            return [*stages, "--in-trials", json.dumps(search.in_trials, sort_keys=True), "--sample"]
+        if search.ranges and isinstance(tuning, RequestedSearch):
+            space = json.dumps(search.ranges, sort_keys=True)
             return ["--space", space, "--method", tuning.method, "--budget", str(tuning.budget)]
         said = "add, such as --config tuning='{method: smac, budget: 30}'"
         raise XmlcError(f"config: tuning is {tuning or 'null'}, and {model} has no search then; {said}")
@@ -244,21 +241,26 @@ def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
     for suite in suites:
         for name, model in suite.all_models.items():
             merged = found.setdefault(name, replace(model, datasets={}))
-            for key in ("estimator", "search", "threads", "quick"):
-                if getattr(merged, key) != getattr(model, key):
+            for (key, there), here in zip(_common(merged).items(), _common(model).values(), strict=True):
+                if here != there:
                     raise XmlcError(f"config: model {name} has another {key} in {suite.name}; give it another name")
             # On the datasets of a suite of its own nothing of another's hyperparameters is meant.
-            own = dict.fromkeys(suite.datasets, model.hyperparameters) if suite.own else {}
-            datasets, whole = {**merged.datasets, **model.datasets}, {**merged.whole, **own}
-            found[name] = replace(merged, datasets=datasets, whole=whole)
+            common = dict.fromkeys(suite.datasets, model.hyperparameters) if suite.own else {}
+            found[name] = replace(merged, datasets=merged.datasets | common | model.datasets)
     return found
+
+
+def _common(model: ModelSpec) -> dict[str, object]:
+    """Return what a model has in all suites."""
+    search = model.search if model.search.always else None
+    return {"estimator": model.estimator, "search": search, "threads": model.threads, "quick": model.quick}
 
 
 def check_models(suite: Suite) -> None:
     """Check the models of a suite: that their estimators are there, and their hyperparameters known and in range.
 
-    Hyperparameters of baselines, and of users' own models whose ``__init__`` does not list them, are known only where
-    these are imported: they are checked when a job begins.
+    Hyperparameters of baselines and of users' own models are known only where these are imported: they are checked
+    when a job begins.
 
     Raises
     ------
@@ -267,74 +269,43 @@ def check_models(suite: Suite) -> None:
     """
     for name, model in suite.all_models.items():
         where = f"{suite.file}: model {name}: "
-        known: Mapping[str, Any] | None
-        if ".py:" in model.estimator:
-            kind, known = _own_arguments(model.estimator, where)
-        elif model.estimator in ESTIMATORS:
-            kind, known = model.estimator, domains_of(model.estimator)
-        else:
+        is_own = ".py:" in model.estimator
+        if is_own:
+            _check_file(model.estimator, where)
+        elif model.estimator not in ESTIMATORS:
             expected = nearest(model.estimator, ESTIMATORS)
             raise XmlcError(f"{where}no estimator {model.estimator}, expected {expected} or path/to/file.py:ClassName")
+        known = None if is_own else domains_of(model.estimator)
         if known is None:
             continue
         for key, value in _values(model):
             if key not in known:
-                raise XmlcError(f"{where}{kind} has no hyperparameter {key}, expected {nearest(key, known)}")
+                raise XmlcError(f"{where}{model.estimator} has no hyperparameter {key}, expected {nearest(key, known)}")
             domain = known[key]
             if domain is not None and value != LABELS_PER_INSTANCE and value not in domain:
                 raise XmlcError(f"{where}{key}: found {value!r}, expected {domain}")
 
 
-def _own_arguments(estimator: str, where: str) -> tuple[str, dict[str, None] | None]:
-    """Return the name of a class and the arguments of its ``__init__``, None where the text does not tell."""
+def _check_file(estimator: str, where: str) -> None:
+    """Check that a user's own file is there, is Python and names the class."""
     file, _, kind = estimator.rpartition(":")
     path = Path(file)
     if not path.is_file():
         near = nearest(path.name, [other.name for other in path.parent.glob("*.py")] or ["a file of yours"])
         raise XmlcError(f"{where}no file {file}, expected {near}")
     text = path.read_text(encoding="utf-8")
-    if not re.search(rf"\b{re.escape(kind)}\b", text):
-        expected = nearest(kind, re.findall(r"^class (\w+)", text, re.MULTILINE) or ["a class of it"])
-        raise XmlcError(f"{where}{file} has no class {kind}, expected {expected}")
     try:
-        parts = ast.parse(text).body
+        ast.parse(text)
     except SyntaxError as error:
         raise XmlcError(f"{where}{file}:{error.lineno}: {error.msg}; expected a file of Python") from error
-    classes = {part.name: part for part in parts if isinstance(part, ast.ClassDef)}
-    if kind not in classes:  # imported, say
-        return kind, None
-    if not _may_estimate(classes[kind], classes, parts):
-        expected = f"a class derived from {BASE}, as in `class {kind}({BASE.rpartition('.')[2]}):`"
-        raise XmlcError(f"{where}{file}:{classes[kind].lineno}: found class {kind}, expected {expected}")
-    found = [part.args for part in classes[kind].body if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
-    if not found or found[0].kwarg:
-        return kind, None
-    return kind, dict.fromkeys(one.arg for one in found[0].args[1:] + found[0].kwonlyargs)
-
-
-def _may_estimate(found: ast.ClassDef, classes: Mapping[str, ast.ClassDef], parts: Iterable[ast.stmt]) -> bool:
-    """Say whether a class, or one that it derives from, has a base from elsewhere than its file, Python and sklearn."""
-    others: set[str] = set()  # names of what Python and scikit-learn have
-    for part in parts:
-        if isinstance(part, ast.ImportFrom) and (part.module or "").partition(".")[0] in NO_BASES:
-            others |= {name.asname or name.name for name in part.names}
-        elif isinstance(part, ast.Import):
-            names = [name for name in part.names if name.name.partition(".")[0] in NO_BASES]
-            others |= {name.asname or name.name.partition(".")[0] for name in names}
-    for base in found.bases:
-        name = ast.unparse(base)
-        if name in classes:
-            if name != found.name and _may_estimate(classes[name], classes, parts):
-                return True
-        elif name.partition(".")[0] not in others and not hasattr(builtins, name):
-            return True
-    return False
+    if not re.search(rf"\b{re.escape(kind)}\b", text):  # a class, or a name that is imported
+        expected = nearest(kind, re.findall(r"^class (\w+)", text, re.MULTILINE) or ["a class of it"])
+        raise XmlcError(f"{where}{file} has no class {kind}, expected {expected}")
 
 
 def _values(model: ModelSpec) -> Iterator[tuple[str, object]]:
     """Yield each hyperparameter that a model is given anywhere, with its value."""
-    searches = [model.search or [], *model.further_search.values(), model.auto.stages if model.auto else []]
-    trials = [trial for stages in searches for stage in stages for trial in stage]
-    in_trials = model.auto.in_trials if model.auto else {}
-    for values in (model.hyperparameters, *model.datasets.values(), *model.whole.values(), *trials, in_trials):
+    search = model.search
+    trials = [trial for stages in (search.stages, *search.further.values()) for stage in stages for trial in stage]
+    for values in (model.hyperparameters, *model.datasets.values(), *trials, search.in_trials):
         yield from values.items()

@@ -7,40 +7,43 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 import yaml
+from msgspec import Meta
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, write_json
-from xmlc.core.schemas import read_yaml
-from xmlc.suites.suite import check, converted
+from xmlc.core.schemas import converted, read_yaml
+from xmlc.data.catalogue import DatasetName
+from xmlc.suites.suite import Name, Seed, Some, Text, Threads
 
-WITH_NUMBERS = ("seeds", "tuning")
-LISTS = ("papers", "datasets", "models")  # of which one name is a list of one
+LISTS = ("papers", "datasets", "models", "seeds")  # of which one name is a list of one, and equal ones are one
 LAST_RUN = Path(".snakemake/settings.json")
 
 
 @dataclass(frozen=True)
-class Search:
-    """A hyperparameter search: its method and the number of trials for each dataset and model."""
+class RequestedSearch:
+    """A search in the ranges of every model that has some: its method, and trials for each dataset and model."""
 
-    method: str
-    budget: int
+    method: Literal["random", "smac"]
+    budget: Annotated[int, Meta(ge=1)]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a run; the keys are explained in ``config.schema.yaml`` and config/README.md."""
+    """The settings of a run; what the keys mean to users is said in config/README.md."""
 
-    papers: list[str]
-    datasets: list[str] | None = None
-    models: list[str] | dict[str, list[str]] | None = None
-    seeds: list[int] | None = None
-    mirror: str | None = None
-    threads: int = 8
-    validation_share: float = 0.2
-    tuning: Search | Literal["auto"] | None = "auto"
+    papers: list[Name]
+    datasets: Some[DatasetName] | None = None
+    models: Some[Name] | Annotated[dict[DatasetName, list[Name]], Meta(min_length=1)] | None = None
+    seeds: Some[Seed] | None = None
+    mirror: Text | None = None
+    threads: Threads = 8
+    validation_share: Annotated[float, Meta(ge=0.001, le=0.999)] = 0.2
+    tuning: Annotated[
+        RequestedSearch | Literal["auto"] | None, Meta(description="auto, null, or {method: random, budget: 30}")
+    ] = "auto"
 
     @classmethod
     def read(cls, config: Mapping[str, object]) -> Self:
@@ -51,26 +54,17 @@ class Settings:
         XmlcError
             A key is unknown, missing, or has a value of another kind.
         """
-        config = {
-            key: _with_numbers(value) if key in WITH_NUMBERS else None if value == "null" else value
-            for key, value in config.items()
-        }
-        config |= {key: [config[key]] for key in LISTS if isinstance(config.get(key), str)}
-        check(config, "config.schema.yaml", "config")
-        return converted(config, cls, "config")
+        content = {key: None if value == "null" else value for key, value in config.items()}
+        for key in LISTS:
+            names = [content[key]] if isinstance(content.get(key), str) else content.get(key)
+            if isinstance(names, list):
+                content[key] = [name for i, name in enumerate(names) if name not in names[:i]]
+        # Snakemake passes each value of the command line that stands in brackets on as text.
+        return converted(content, cls, "config", strict=False)
 
     def models_on(self, dataset: str) -> list[str] | None:
         """Name the selected models on one dataset; None for all."""
         return self.models.get(dataset) if isinstance(self.models, dict) else self.models
-
-
-def _with_numbers(value: Any) -> Any:
-    """Read texts as YAML: Snakemake passes each value of the command line that stands in brackets on as text."""
-    if isinstance(value, list):
-        return list(map(_with_numbers, value))
-    if isinstance(value, dict):
-        return {key: _with_numbers(item) for key, item in value.items()}
-    return yaml.safe_load(value) if isinstance(value, str) else value
 
 
 def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:

@@ -1,20 +1,32 @@
-"""A suite: the experiments of one paper, or the demo's, as objects, read from YAML and checked against a schema."""
+"""A suite: the experiments of one paper, or the demo's, as objects, read from YAML and checked by their types.
+
+What the keys mean to users is said in config/README.md.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Annotated, Literal, NamedTuple, TypeVar
 
-import jsonschema
 import msgspec
+from msgspec import Meta
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.schemas import broken, read_yaml
+from xmlc.core.schemas import converted, nearest, read_yaml
+from xmlc.data.catalogue import DatasetName
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suites.paths import Pattern
 
+T = TypeVar("T")
+Some = Annotated[list[T], Meta(min_length=1)]
+Text = Annotated[str, Meta(min_length=1)]
+Name = Annotated[str, Meta(pattern="^[a-z0-9-]+$", description="lower-case letters, digits and dashes")]
+Seed = Annotated[int, Meta(ge=0, le=2**32 - 1, description="a whole number from 0 to 4294967295")]
+Reason = Annotated[str, Meta(min_length=3, description="a reason")]
+Measure = Annotated[str, Meta(pattern="^((macro|instance)-(f2?|jaccard)|micro-(f2?|jaccard)(-labelwise)?)$")]
+Threads = Annotated[int, Meta(ge=1, le=4096)]
+Number = int | float  # as it stands in the file: a whole number stays one
 Task = Literal["few-shot", "multi-label"]
 
 
@@ -31,6 +43,10 @@ class Run(NamedTuple):
 
 
 Source = Literal["paper", "program", "search", "calibrated", "hand"]
+Origin = Annotated[
+    str,
+    Meta(pattern="^(paper|program|search|calibrated|hand): .{4,}", description="a source, a colon, where"),
+]
 
 
 class HyperparameterOrigin(msgspec.Struct, frozen=True, rename={"p_at_1": "p@1"}):
@@ -39,7 +55,7 @@ class HyperparameterOrigin(msgspec.Struct, frozen=True, rename={"p_at_1": "p@1"}
     #: In words, for Table 3.
     by: str
     #: On validation, a share, where known.
-    p_at_1: float | None = None
+    p_at_1: Annotated[float, Meta(ge=0, le=1)] | None = None
     #: As in `ModelSpec.provenance`.
     source: Source = "search"
     #: Of a search, the file with every trial.
@@ -48,87 +64,79 @@ class HyperparameterOrigin(msgspec.Struct, frozen=True, rename={"p_at_1": "p@1"}
     command: str | None = None
 
 
-@dataclass(frozen=True)
-class Auto:
-    """A bounded search for datasets that have no values of their own, run by `tuning: auto` of config.yaml."""
+#: Trials, those of each stage put over the best of the stages before it.
+Stages = Some[Some[Annotated[Hyperparameters, Meta(min_length=1, description="some hyperparameters")]]]
 
-    #: Trials, those of each stage put over the best of the stages before it.
-    stages: list[list[Hyperparameters]]
-    #: What trials have in place of the configured values and the model that is trained afterwards has not.
+
+@dataclass(frozen=True)
+class SearchSpec:
+    """What is tried to find a model's hyperparameters."""
+
+    #: What is drawn from where `tuning` of config.yaml gives a method and a number of trials, by hyperparameter.
+    ranges: dict[str, object] = field(default_factory=dict)
+    #: Tried where the model has no values for a dataset and `tuning` of config.yaml is `auto`.
+    stages: Stages = field(default_factory=list)
+    #: By dataset, stages after those.
+    further: dict[DatasetName, Stages] = field(default_factory=dict)
+    #: What trials of the stages have in place of the configured values and the model that is trained has not.
     in_trials: Hyperparameters = field(default_factory=dict)
+    #: Whether the model is trained with the best of the stages on every dataset, whatever `tuning` is.
+    always: bool = False
+
+    @property
+    def auto(self) -> bool:
+        """Whether there are stages for datasets that nobody tuned the model for, and for no others."""
+        return bool(self.stages) and not self.always
+
+    def stages_on(self, dataset: str) -> Stages:
+        """Return the stages on a dataset."""
+        return [*self.stages, *self.further.get(dataset, [])]
 
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """One model of a suite.
+    """One model of a suite."""
 
-    Attributes
-    ----------
-    estimator : str
-        A name of `xmlc.models.registry.ESTIMATORS`, or ``path/to/file.py:ClassName``.
-    hyperparameters : dict
-        For every dataset that has no values of its own.
-    datasets : dict of str to dict
-        Hyperparameters of single datasets, put over the common ones.
-    whole : dict of str to dict
-        Hyperparameters of the datasets of a suite of its own, in place of the common ones.
-    provenance : dict of str to str
-        By hyperparameter, ``all`` for every other common one and ``datasets`` for those of single datasets: where the
-        values are from, as ``source: where``. The source is the paper, the authors' program, a search on validation,
-        calibrated (chosen because printed test results then come out) or hand (set by hand, nothing searched).
-    found : dict of str to HyperparameterOrigin
-        By dataset, how its hyperparameters were found.
-    tuning : dict or None
-        Ranges that a search draws from.
-    search : list or None
-        Trials of a search in stages, whose best is always used.
-    further_search : dict of str to list
-        Stages after those, on single datasets.
-    tuned_as : str or None
-        The model of the same suite with whose search results it is trained, or which its own ``search`` begins with.
-    threads : int or None
-        Of its jobs; None for the setting of the run.
-    memory : float or None
-        Times the bytes of the data that its training holds; None for the number of its estimator.
-    minutes : int or None
-        Wall minutes that each step of it requests; None for the class of the data's size.
-    auto : Auto or None
-        A search whose best is used on datasets that the model has no values for.
-    task : {"few-shot", "multi-label"} or None
-        The datasets that it is run on; None for all.
-    quick : bool
-        Whether it trains in minutes, so that training and ranking with all seeds are one job.
-    optional : bool
-        Whether it is run only where its program is installed.
-    without : dict of str to str
-        Datasets that it is not run on, with the reason.
-    ranks_only, untuned : str or None
-        Of a baseline: why its scores take no thresholds; which hyperparameters were not searched.
-    title : str or None
-        Its name in print; None for its name here, or the one that a paper's room gives it.
-    """
-
-    estimator: str
+    #: A name of `xmlc.models.registry.ESTIMATORS`, or ``path/to/file.py:ClassName``; "" where the suite `as_in` has it.
+    estimator: str = ""
+    #: A suite that has a model or baseline of this name; everything but ``without`` is as it stands there.
+    as_in: str | None = None
+    #: For every dataset that has no values of its own.
     hyperparameters: Hyperparameters = field(default_factory=dict)
-    datasets: dict[str, Hyperparameters] = field(default_factory=dict)
-    whole: dict[str, Hyperparameters] = field(default_factory=dict)
-    provenance: dict[str, str] = field(default_factory=dict)
-    found: dict[str, HyperparameterOrigin] = field(default_factory=dict)
-    tuning: dict[str, object] | None = None
-    search: list[list[Hyperparameters]] | None = None
-    further_search: dict[str, list[list[Hyperparameters]]] = field(default_factory=dict)
-    tuned_as: str | None = None
-    threads: int | None = None
-    memory: float | None = None
-    minutes: int | None = None
-    auto: Auto | None = None
+    #: Those of single datasets. Once the suite is read, the common ones are among them.
+    datasets: dict[DatasetName, Hyperparameters] = field(default_factory=dict)
+    #: Where values are from: by hyperparameter, ``all`` for every other common one, ``datasets`` for those of single
+    #: datasets. The source is the paper, the authors' program, a search on validation, calibrated (chosen because
+    #: printed test results then come out) or hand (nothing searched).
+    provenance: dict[str, Origin] = field(default_factory=dict)
+    #: By dataset, how its hyperparameters were found.
+    found: dict[DatasetName, HyperparameterOrigin] = field(default_factory=dict)
+    search: SearchSpec = SearchSpec()
+    #: The model of the same suite with whose search results it is trained, or which its own search begins with.
+    tuned_as: Name | None = None
+    #: Of its jobs; None for the setting of the run.
+    threads: Threads | None = None
+    #: Times the bytes of the data that its training holds; None for the number of its estimator.
+    memory: Annotated[float, Meta(gt=0, le=100_000)] | None = None
+    #: Wall minutes that each step of it requests; None for the class of the data's size.
+    minutes: Annotated[int, Meta(ge=1, le=100_000)] | None = None
+    #: The datasets that it is run on; None for all.
     task: Task | None = None
+    #: Whether it trains in minutes, so that training and ranking with all seeds are one job.
     quick: bool = False
+    #: Whether it is run only where its program is installed.
     optional: bool = False
-    without: dict[str, str] = field(default_factory=dict)
-    ranks_only: str | None = None
-    untuned: str | None = None
-    title: str | None = None
+    #: Datasets that it is not run on, with the reason.
+    without: dict[DatasetName, Reason] = field(default_factory=dict)
+    #: Of a baseline: why its scores take no thresholds; which hyperparameters were not searched.
+    ranks_only: Reason | None = None
+    untuned: Reason | None = None
+    #: Its name in print; None for its name here, or the one that a paper's room gives it.
+    title: Text | None = None
+
+    def __post_init__(self) -> None:
+        if bool(self.estimator) == bool(self.as_in):
+            raise ValueError("expected one of the keys estimator and as_in")
 
     @property
     def calibration(self) -> str:
@@ -138,76 +146,106 @@ class ModelSpec:
 
     def values_on(self, dataset: str) -> Hyperparameters:
         """Return the hyperparameters on one dataset."""
-        return {**self.whole.get(dataset, self.hyperparameters), **self.datasets.get(dataset, {})}
+        return self.datasets.get(dataset, self.hyperparameters)
+
+
+# Of `xmlc.inference.methods`, which loads SciPy.
+INFERENCE_METHODS = (
+    *("h", "gfm", "gfm-t", "gfm-t-few", "meuf-approx", "meuf-cubic", "meuf", "lewis", "multinomial", "gfm-sizes"),
+)
 
 
 @dataclass(frozen=True)
 class Inference:
     """Label sets that are inferred for each instance: the methods by model, from models of which portion."""
 
-    portion: str
-    methods: dict[str, list[str]]
-    samples: int = 200
-    time_limit: int | float | None = None
+    portion: Literal["full", "80"]
+    methods: dict[Name, Some[Name]]
+    #: Label vectors drawn for each instance from a model of the joint distribution.
+    samples: Annotated[int, Meta(ge=1)] = 200
+    #: Seconds after which a method is stopped; None for no limit.
+    time_limit: Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)] | None = None
 
 
 @dataclass(frozen=True)
 class Ensembles:
     """Forests that are scored by their first trees too."""
 
-    models: list[str]
-    sizes: list[int]
+    models: Some[Name]
+    sizes: Some[Annotated[int, Meta(ge=1)]]
 
 
 @dataclass(frozen=True)
 class Sweep:
     """One hyperparameter of one model, whose values are tried on the whole training set; ``without`` some datasets."""
 
-    model: str
+    model: Name
     hyperparameter: str
-    values: list[int | float | str]
-    datasets: dict[str, list[int | float | str]] = field(default_factory=dict)
+    values: Some[Number | str]
+    datasets: dict[DatasetName, Some[Number | str]] = field(default_factory=dict)
     hyperparameters: Hyperparameters = field(default_factory=dict)
-    without: dict[str, str] = field(default_factory=dict)
+    without: dict[DatasetName, Reason] = field(default_factory=dict)
 
-    def values_on(self, dataset: str) -> list[int | float | str]:
+    def values_on(self, dataset: str) -> list[Number | str]:
         """Return the values that are tried on a dataset."""
         return self.datasets.get(dataset, self.values)
 
 
-@dataclass(frozen=True)
-class Suite:
-    """The experiments of one paper; keys are its YAML file's, explained in ``suite.schema.yaml``.
+@dataclass(frozen=True, kw_only=True)
+class Experiments:
+    """What the YAML file of a suite holds."""
 
-    Attributes
-    ----------
-    name, file : str
-        Of the file, such as ``plt2016`` and ``config/papers/plt2016.yaml``.
-    own : bool
-        Whether it is not a paper's: it has datasets of its own, whatever the key `datasets` of config.yaml says.
-    """
-
-    name: str
-    file: str
-    own: bool
     title: str
-    datasets: list[str]
-    seeds: list[int]
-    methods: list[str]
-    tables: list[str]
-    figures: list[str]
-    models: dict[str, ModelSpec]
-    printed_runs: int = 1
-    measures: list[str] = field(default_factory=list)
-    extensions: list[str] = field(default_factory=list)
+    #: In the order of the tables.
+    datasets: list[DatasetName]
+    #: Each experiment is run once for each; tables give means.
+    seeds: Some[Seed]
+    #: Threshold methods for macro-F.
+    methods: list[Name]
+    tables: list[Name]
+    figures: list[Name]
+    models: dict[Name, ModelSpec]
+    #: Runs that the paper's printed numbers are means of.
+    printed_runs: Annotated[int, Meta(ge=1)] = 1
+    #: Measures that thresholds are tuned for too.
+    measures: list[Measure] = field(default_factory=list)
+    #: Python files that register further threshold or inference methods.
+    extensions: list[Annotated[str, Meta(pattern="[.]py$")]] = field(default_factory=list)
     inference: Inference | None = None
     ensembles: Ensembles | None = None
-    few_shot: list[str] = field(default_factory=list)
-    progressive: list[str] = field(default_factory=list)
-    sweeps: dict[str, Sweep] = field(default_factory=dict)
-    floors: dict[str, float] = field(default_factory=dict)
-    ranked_only: dict[str, str] = field(default_factory=dict)
-    peers: dict[str, ModelSpec] = field(default_factory=dict)
+    #: Datasets whose instances have one label each.
+    few_shot: list[DatasetName] = field(default_factory=list)
+    #: Models that are validated progressively, on a stream of the training set.
+    progressive: list[Name] = field(default_factory=list)
+    sweeps: dict[Name, Sweep] = field(default_factory=dict)
+    #: By dataset, the estimate up to which none is written.
+    floors: dict[DatasetName, Annotated[float, Meta(gt=0, lt=1)]] = field(default_factory=dict)
+    #: Datasets and models that are trained on the whole training set and ranked, and nothing else, with the reason.
+    ranked_only: dict[str, Reason] = field(default_factory=dict)
+    #: Baselines, which the target `peers` alone runs.
+    peers: dict[Name, ModelSpec] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        # Extensions may register further methods.
+        methods = self.inference.methods.values() if self.inference and not self.extensions else ()
+        for name in (name for names in methods for name in names):
+            if name not in INFERENCE_METHODS:
+                raise ValueError(f"inference.methods: found {name!r}, expected {nearest(name, INFERENCE_METHODS)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite(Experiments):
+    """The experiments of one paper, or a user's own."""
+
+    #: Of the file, such as ``plt2016``.
+    name: str
+    #: Such as ``config/papers/plt2016.yaml``.
+    file: str
+
+    @property
+    def own(self) -> bool:
+        """Whether it is no paper's: it has datasets of its own, whatever the key `datasets` of config.yaml says."""
+        return self.name in OWN
 
     @property
     def all_models(self) -> dict[str, ModelSpec]:
@@ -244,7 +282,6 @@ class Suite:
         return "few-shot" if dataset in self.few_shot else "multi-label"
 
 
-Content = dict[str, Any]
 CONFIG = Path("config")
 OWN = ("demo", "scale")  # suites that are no paper's
 
@@ -255,7 +292,7 @@ def read_suites(config: Path = CONFIG) -> dict[str, Suite]:
     Raises
     ------
     XmlcError
-        A file cannot be read, breaks the schema, or names a model of another suite that is not there.
+        A file cannot be read, has what is no suite, or names a model of another suite that is not there.
     """
     names = [*sorted(file.stem for file in (config / "papers").glob("*.yaml")), *OWN]
     return {name: read_suite(suite_file(name, config)) for name in names}
@@ -281,61 +318,23 @@ def read_suite(file: Path) -> Suite:
         As for `read_suites`.
     """
     content = _read(file)
-    models = {name: _resolved(name, model, file) for name, model in content["models"].items()}
-    made = {"name": file.stem, "file": str(file), "own": file.stem in OWN, "models": models}
-    return converted(content | made, Suite, str(file))
+    models, peers = ({name: _resolved(name, model, file) for name, model in found.items()}
+                     for found in (content.models, content.peers))  # fmt: skip
+    return Suite(**vars(content) | {"models": models, "peers": peers}, name=file.stem, file=str(file))
 
 
-def _read(file: Path) -> Content:
-    content: Any = read_yaml(file)
-    check(content, "suite.schema.yaml", str(file))
-    return content
+def _read(file: Path) -> Experiments:
+    return converted(read_yaml(file), Experiments, str(file))
 
 
-def _resolved(name: str, model: Content, file: Path) -> Content:
-    """Resolve ``as_in``: take the model of the other suite, with this one's ``without``."""
-    if "as_in" not in model:
-        return model
-    place = suite_file(model["as_in"], file.parent if file.stem in OWN else file.parent.parent)
-    there = _read(place) if place.is_file() else {}
-    found = (there.get("peers", {}) | there.get("models", {})).get(name, {})
-    if "estimator" not in found:
-        raise XmlcError(f"{file}: {file.stem} has model {name} as in {model['as_in']}, which defines none of this name")
-    return {**found, "without": model.get("without", {})}
-
-
-T = TypeVar("T")
-FOLDER = Path(__file__).parent
-
-
-def check(content: object, schema: str, source: str) -> None:
-    """Check content against ``schema``, a file of this folder.
-
-    Raises
-    ------
-    XmlcError
-        It breaks the schema; the message names ``source``, the place and what is expected there.
-    """
-    problem = jsonschema.exceptions.best_match(_validator(schema).iter_errors(content))
-    if problem is not None:
-        raise XmlcError(f"{source}: {problem.json_path}: {broken(problem)}")
-
-
-@cache
-def _validator(schema: str) -> jsonschema.Draft202012Validator:
-    content: Any = read_yaml(FOLDER / schema)
-    return jsonschema.Draft202012Validator(content)
-
-
-def converted(content: object, kind: type[T], source: str) -> T:
-    """Convert checked content to a dataclass.
-
-    Raises
-    ------
-    XmlcError
-        A value is of another type.
-    """
-    try:
-        return msgspec.convert(content, kind)
-    except msgspec.ValidationError as error:
-        raise XmlcError(f"{source}: {error}") from error
+def _resolved(name: str, model: ModelSpec, file: Path) -> ModelSpec:
+    """Put in the model of the other suite that is named, and the common hyperparameters behind those of datasets."""
+    if model.as_in:
+        place = suite_file(model.as_in, file.parent if file.stem in OWN else file.parent.parent)
+        there = _read(place) if place.is_file() else None
+        found = (there.peers | there.models).get(name) if there else None
+        if found is None or found.as_in:
+            said = f"{file.stem} has model {name} as in {model.as_in}, which defines none of this name"
+            raise XmlcError(f"{file}: {said}")
+        model = replace(found, without=model.without)
+    return replace(model, datasets={dataset: model.hyperparameters | own for dataset, own in model.datasets.items()})

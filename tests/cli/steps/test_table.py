@@ -14,11 +14,7 @@ def test_it_says_only_where_the_files_are(tmp_path, capsys):
     status, out, err = printed(capsys, "2", *records, "--paper", "demo", "--out", prefix)
     assert (status, err) == (0, "")
     assert out.split() == [f"{prefix}.csv", f"{prefix}.md", f"{prefix}.tex"]
-    arguments = (*records, "--paper", "demo", "--out", tmp_path / "again", "--print")
-    status, out, _ = printed(capsys, "table2", *arguments)
-    assert status == 0
-    assert "**42.00**" in out
-    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "table2.csv").read_bytes()
+    assert "**42.00**" in prefix.with_suffix(".md").read_text()
 
 
 def test_it_leaves_nothing_behind_an_error(tmp_path, capsys):

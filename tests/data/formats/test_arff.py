@@ -46,13 +46,6 @@ def test_dense_and_sparse_arff_say_the_same(tmp_path):
     assert (X.dtype, Y.dtype) == (np.float32, bool)
 
 
-def test_what_a_sparse_row_leaves_out_is_the_first_nominal_value(tmp_path):
-    header = "@relation r\n@attribute size {3,5}\n@attribute y {0,1}\n@data\n"
-    X, Y = arff(tmp_path, "{1 1}\n{0 5}\n{0 3}\n", header, Y1)
-    assert X.toarray().tolist() == [[3], [5], [3]]
-    assert Y.toarray().tolist() == [[True], [False], [False]]
-
-
 @pytest.mark.parametrize("values", ["TRUE FALSE", "False True", "yes NO", "'no' \"Yes\"", "1 0", "0 1", "1.0 0.0"])
 @pytest.mark.parametrize("kind", ["nominal", "numeric"])
 def test_labels_and_features_of_truth_values_are_read_as_what_they_are(tmp_path, values, kind):
@@ -96,13 +89,10 @@ def test_the_header_of_meka_counts_labels_at_the_beginning_or_the_end(tmp_path, 
     assert X.toarray().tolist() == np.delete(table, labels, axis=1).tolist()
 
 
-@pytest.mark.parametrize(
-    ("relation", "said"),
-    [("r", "does not say which"), ("'r: -C 2'", "-C 2"), ("'r: -C 0'", "-C 0"), ("'r: -C -9'", "-C -9")],
-)
-def test_without_xml_the_header_must_count_the_labels(tmp_path, relation, said):
-    (tmp_path / "a.arff").write_text(f"@relation {relation}\n@attribute y {{0,1}}\n@data\n1\n")
-    with pytest.raises(XmlcError, match=said):
+@pytest.mark.parametrize("relation", ["r", "r: -C 2", "r: -C 0", "r: -C -9"])
+def test_without_xml_the_header_must_count_the_labels(tmp_path, relation):
+    (tmp_path / "a.arff").write_text(f"@relation '{relation}'\n@attribute y {{0,1}}\n@data\n1\n")
+    with pytest.raises(XmlcError, match=f"a.arff: .*{relation[3:]}"):
         load(tmp_path / "a.arff")
 
 

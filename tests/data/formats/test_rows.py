@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.datasets import load_svmlight_file
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+from small_data import random_multilabel
 
 from xmlc.core.errors import XmlcError
 from xmlc.data import load
@@ -71,23 +72,14 @@ def test_labels_and_zeros_are_tidied(tmp_path):
 
 @pytest.mark.parametrize(("format", "base", "label_base"), [("svmlight", 0, 0), ("svmlight", 1, 1), ("libsvm", 1, 0)])
 def test_rows_without_a_header_equal_scikit_learn(tmp_path, format, base, label_base):
-    rng = np.random.default_rng(base)
-    lines = []
-    for _ in range(40):
-        features = sorted(rng.choice(20, size=5, replace=False) + base)
-        labels = ",".join(
-            str(label + label_base) for label in sorted(rng.choice(6, size=rng.integers(0, 3), replace=False))
-        )
-        lines.append(f"{labels} " + " ".join(f"{feature}:{rng.normal():.5f}" for feature in features) + " # comment")
-    path = write(tmp_path / "a.svm", "\n".join(lines) + "\n")
-    X, Y = load(path, format, zero_based=label_base == 0, n_features=20, n_labels=6)
-    peer_X, peer_Y = load_svmlight_file(
-        str(path), multilabel=True, zero_based=base == 0, n_features=20, dtype=np.float32
-    )
-    np.testing.assert_array_equal(X.toarray(), peer_X.toarray())
-    assert [set((np.flatnonzero(row) + label_base).tolist()) for row in Y.toarray()] == [
-        set(map(int, y)) for y in peer_Y
-    ]
+    X, Y = random_multilabel(40, 20, 6, seed=base)
+    path = tmp_path / "a.svm"
+    shifted = np.pad(Y.toarray(), ((0, 0), (label_base, 0)))
+    dump_svmlight_file(X, shifted, str(path), zero_based=base == 0, multilabel=True, comment="made by hand")
+    found, found_Y = load(path, format, zero_based=label_base == 0, n_features=20, n_labels=6)
+    peer, _ = load_svmlight_file(str(path), multilabel=True, zero_based=base == 0, n_features=20, dtype=np.float32)
+    np.testing.assert_array_equal(found.toarray(), peer.toarray())
+    np.testing.assert_array_equal(found_Y.toarray(), Y.toarray())
 
 
 @pytest.mark.parametrize("format", ["svmlight", "libsvm"])

@@ -13,7 +13,6 @@ from xmlc.kernels.csr import top_k_of
 from xmlc.metrics import propensities, psp_at_k
 from xmlc.models import FastXML
 from xmlc.models.tail_classifiers import TailClassifiers
-from xmlc.thresholds import STO
 
 PFASTREXML = {"propensity_weighted": True, "alpha": 0.8}
 
@@ -57,19 +56,6 @@ def test_leaves_hold_each_training_instance_once(fitted):
             found[forest.labels[own]] += forest.counts[own]
         assert np.array_equal(found, Y.sum(axis=0))
     assert (forest.sizes > 0).all()
-
-
-def test_sto_takes_all_tied_estimates_or_none(fitted):
-    """A threshold lies just below the estimate it was chosen at, so that strictly greater includes the tie."""
-    model, X, Y = fitted
-    spe = model.predict_proba(X)
-    sto = STO().fit(spe, Y)
-    predicted, dense = sto.predict(spe).toarray(), spe.toarray()
-    for label in range(Y.shape[1]):
-        chosen, left = dense[predicted[:, label], label], dense[~predicted[:, label], label]
-        assert not chosen.size or not left.size or chosen.min() > left.max()
-    ties = [np.unique(column[column > 0], return_counts=True)[1].max() for column in dense.T if column.any()]
-    assert max(ties) > 3
 
 
 def test_pfastrexml_ranks_by_inverse_propensity_and_tail_classifiers(multilabel):

@@ -11,9 +11,6 @@ from scipy import sparse
 from xmlc.kernels.csr import kernel_csr
 from xmlc.models.fastxml._grow import gather_columns, labels_of_leaf, new_workspace, number_labels
 
-# The columns of a node that the solver is given.
-
-
 SMALL = settings(max_examples=40, deadline=None)
 
 
@@ -43,21 +40,13 @@ def test_gathered_columns_are_those_that_can_matter(seed, scale):
     assert not work.bounds.any()
 
 
-# The labels of a node, numbered anew, and those that a leaf keeps.
-
-
-def test_labels_of_a_node_and_of_a_leaf():
+def test_labels_of_a_node():
     Y = sparse.csr_array(np.array([[0, 1, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 1]], dtype=bool))
     y, scratch = kernel_csr(Y), np.zeros(4, dtype=np.uint32)
     starts, labels, found = number_labels(y, np.array([3, 1, 0], dtype=np.uint32), scratch)
     assert found.tolist() == [0, 1, 3]
     assert starts.tolist() == [0, 2, 2, 4]
     assert labels.tolist() == [0, 2, 1, 2]
-    node, even = np.array([0, 2, 3], dtype=np.uint32), np.ones(4, dtype=np.float32)
-    assert [part.tolist() for part in labels_of_leaf(y, node, even, scratch, 4)] == [[0, 1, 3], [1, 2, 2]]
-    assert [part.tolist() for part in labels_of_leaf(y, node, even, scratch, 2)] == [[1, 3], [2, 2]]
-    rare = np.array([9, 1, 1, 1.5], dtype=np.float32)
-    assert [part.tolist() for part in labels_of_leaf(y, node, rare, scratch, 2)] == [[0, 3], [1, 2]]
     assert not scratch.any()
 
 

@@ -45,12 +45,6 @@ def test_partition_equals_its_twin(label_sets, weighted, normalised, seed):
     assert value == pytest.approx(expected_value, rel=1e-9)
 
 
-def test_instances_without_labels_stay_where_they_are():
-    side, tables = np.array([1, -1, 1], dtype=np.int8), (ideal_table(1), discount_table(1))
-    assert partition_by_ndcg(*node_csr([set()] * 3), np.ones(0, np.float32), *tables, side) == 0.0
-    assert side.tolist() == [1, -1, 1]
-
-
 @SMALL
 @given(scores=st.lists(st.integers(0, 2**40 - 1), min_size=1, max_size=300), shift=st.integers(0, 40))
 def test_labels_are_ranked_by_score_and_ties_by_number(scores, shift):

@@ -74,13 +74,6 @@ def test_first_weights_are_uniform_or_zero():
     assert not slots[..., :2].any()
 
 
-def test_the_place_of_no_direction_stays_zero():
-    slots = np.ones((2, 50, 4), np.float32)
-    start_slots(slots, 3, 50, KEY)
-    assert not slots[1, :, 1].any()
-    assert slots[1, :, 0].all()
-
-
 # Directions of an instance at a node of LdSM: their costs and the objective, against the twin.
 
 
@@ -202,11 +195,3 @@ def test_a_step_is_that_of_each_regressor_alone(n, is_adaptive):
     result = (adaptive if is_adaptive else plain)(ids, values, slots.reshape(-1), SLOPES, RATE)
     assert np.array_equal(slots, expected)
     assert result == tuple(sums)
-
-
-def test_a_slope_of_zero_changes_nothing():
-    ids, values, slots = instance(11)
-    before = slots.copy()
-    adaptive(ids, values, slots.reshape(-1), np.float32([0.5, 0.0]), RATE)
-    assert np.array_equal(slots[:, 1::2], before[:, 1::2])
-    assert not np.array_equal(slots[:, 0], before[:, 0])

@@ -107,15 +107,6 @@ def test_a_chain_of_one_label_is_binary_relevance(problem):
     )
 
 
-def test_threads_change_nothing(problem, monkeypatch):
-    one = ProbabilisticClassifierChain(n_jobs=1).fit(*problem)
-    monkeypatch.setattr("xmlc.models.linear.label_logistic.PIECE", 1)
-    for n_jobs in (2, 8):
-        several = ProbabilisticClassifierChain(n_jobs=n_jobs).fit(*problem)
-        for name in ("weights_", "influence_", "constants_", "C_", "losses_", "decrements_"):
-            assert getattr(several, name).tobytes() == getattr(one, name).tobytes()
-
-
 def test_reversed_order_is_the_chain_of_reversed_labels(problem):
     X, Y = problem
     turned = ProbabilisticClassifierChain(C=1.0, order="reversed").fit(X, Y).sample(X, 10)

@@ -114,15 +114,6 @@ def gradient_length(Z, y, C, w, b):
     return math.sqrt(abs(gradient @ np.linalg.lstsq(hessian, gradient, rcond=None)[0]))
 
 
-def test_a_path_ends_where_a_single_value_does():
-    problem, _ = random_problem(n=60)
-    labels = learnable(problem, np.ones(60, dtype=bool))
-    path = solve(problem, labels, np.tile([0.001, 0.1, 5.0], (labels.size, 1)), np.arange(60))
-    alone = solve(problem, labels, np.full((labels.size, 1), 5.0), np.arange(60))
-    assert np.abs(path.weights - alone.weights).max() < 1e-8
-    assert np.abs(path.constants - alone.constants).max() < 1e-8
-
-
 def test_a_chain_sees_the_earlier_labels_alone():
     problem, _ = random_problem(d=6, m=11)
     labels = learnable(problem, np.ones(40, dtype=bool))

@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from nearest_cases import data
 from numpy.testing import assert_array_equal
 
 from xmlc.kernels.csr import unit_rows
-from xmlc.models.nearest._index import build_index, index_pieces, order_by_frequency
+from xmlc.models.nearest._index import build_index
 
 
 def naive_index(X, n_words, block_rows):
@@ -62,22 +60,3 @@ def test_every_array_is_that_of_walking_through_the_rows(n, d, n_words, block_ro
         index = build_index(X, n_words, block_rows, n_jobs=n_jobs)
         for name, array in expected.items():
             assert_array_equal(getattr(index, name), array, err_msg=name)
-
-
-@settings(deadline=None, max_examples=60)
-@given(n=st.integers(1, 200_000), block_rows=st.integers(1, 65536))
-def test_pieces_cover_all_instances_and_stay_in_their_blocks(n, block_rows):
-    block_rows = max(block_rows, n // 50)
-    pieces = index_pieces(n, block_rows)
-    assert [k for k, _, _ in pieces] == list(range(len(pieces)))
-    assert [start for _, start, _ in pieces] == [0, *(end for _, _, end in pieces[:-1])]
-    assert pieces[-1][2] == n
-    assert all(start < end and start // block_rows == (end - 1) // block_rows for _, start, end in pieces)
-
-
-@settings(deadline=None, max_examples=60)
-@given(frequencies=st.lists(st.integers(0, 9), max_size=40))
-def test_features_are_ordered_by_frequency(frequencies):
-    places, order = order_by_frequency(np.array(frequencies, dtype=np.int64), 9)
-    assert order.tolist() == sorted(range(len(frequencies)), key=lambda j: (-frequencies[j], j))
-    assert places[order].tolist() == list(range(len(frequencies)))

@@ -94,6 +94,6 @@ def test_options_reach_the_program(multilabel):
 def test_what_the_program_cannot_do_is_an_error_here(multilabel):
     X, _ = multilabel(50, 20, 6, density=0.5)
     with pytest.raises(XmlcError):
-        NapkinXCOPLT(warm_start=1.0).fit(X, np.ones((50, 6)))
+        NapkinXCOPLT(arity=1).fit(X, np.ones((50, 6)))
     with pytest.raises(XmlcError, match="no instance has a label"):
         NapkinXCIPLT().fit(X, sparse.csr_array(np.zeros((50, 6), dtype=bool)))

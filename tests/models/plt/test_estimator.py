@@ -76,55 +76,6 @@ def test_prediction_is_the_chain_rule_for_every_label(multilabel):
     np.testing.assert_allclose(spe.toarray(), expected, rtol=2e-5)
 
 
-@pytest.mark.parametrize("hash_bits", [None, 18])
-def test_threshold_search_equals_brute_force(multilabel, hash_bits):
-    X, Y = multilabel(80, 15, 40, seed=3)
-    model = PLT(arity=4, hash_bits=hash_bits, **SGD).fit(X, Y)
-    everything = model.predict_proba(X).toarray()
-    rng = np.random.default_rng(0)
-    for threshold in (0.02, 0.2, rng.choice(everything.ravel(), 40), np.full(40, np.inf), everything[5]):
-        spe = model.predict_proba(X, threshold)
-        limit = np.asarray(threshold, dtype=np.float32)
-        np.testing.assert_array_equal(spe.toarray(), np.where(everything > limit, everything, 0))
-
-
-@pytest.mark.parametrize("hash_bits", [None, 18])
-def test_top_k_equals_sorting_all_estimates(multilabel, hash_bits):
-    X, Y = multilabel(80, 15, 23, seed=4, labels=8)
-    model = PLT(arity=3, hash_bits=hash_bits, **SGD).fit(X, Y)
-    everything = model.predict_proba(X).toarray()
-    for k in (1, 5, 23, 30):
-        labels, scores = model.predict_top_k(X, k)
-        assert labels.shape == scores.shape == (80, k)
-        expected = -np.sort(-everything, axis=1)[:, :k]
-        np.testing.assert_array_equal(scores[:, :23], expected)
-        assert (labels[:, 23:] == -1).all()
-        rows = np.arange(80)[:, None]
-        np.testing.assert_array_equal(everything[rows, labels[:, :23]], expected)
-
-
-def test_inner_products_are_the_node_classifiers_evaluated(multilabel):
-    X, Y = multilabel(30, 15, 40, seed=5)
-    model = PLT(arity=4, **SGD).fit(X, Y)
-    tree, threshold = model.tree_, 0.05
-    model.predict_proba(X, threshold)
-    weights = dense_weights(model)
-    for i, x in enumerate(with_constant(unit_rows(X))):
-        node_estimates = 1 / (1 + np.exp(-(weights @ x)))
-        evaluated, queue = 1, [(0, node_estimates[0])]
-        while queue:
-            node, estimate = queue.pop()
-            if estimate > threshold and tree.label[node] < 0:
-                children = range(tree.children[node], tree.children[node + 1])
-                evaluated += len(children)
-                queue += [(child, estimate * node_estimates[child]) for child in children]
-        assert model.inner_products_[i] == evaluated
-    model.predict_proba(X, 1.0)
-    assert (model.inner_products_ == 1).all()
-    model.predict_proba(X, 0.0)
-    assert (model.inner_products_ == tree.n_nodes).all()
-
-
 def test_hashed_weights_equal_exact_ones_without_collisions(multilabel):
     X, Y = multilabel(60, 8, 11, seed=6)
     exact = PLT(arity=3, **SGD).fit(X, Y)

@@ -33,20 +33,6 @@ def test_estimates_equal_the_twins_and_both_searches_agree(multilabel, shape):
     np.testing.assert_array_equal(model.predict_proba(X, limits).toarray(), np.where(found > limits, found, 0))
 
 
-@pytest.mark.parametrize("hash_bits", [None, 24])
-def test_a_hundred_siblings_are_searched_like_any(multilabel, hash_bits):
-    X, Y = multilabel(80, 15, 180, seed=3, labels=60)
-    model = PLT(arity=2, tree="kmeans", max_leaf=100, hash_bits=hash_bits, **SGD).fit(X, Y)
-    assert np.diff(model.tree_.children)[:3].tolist() == [2, 90, 90]
-    everything = model.predict_proba(X).toarray()
-    assert (everything > 0).all()
-    np.testing.assert_array_equal(model.predict_top_k(X, 7)[1], -np.sort(-everything, axis=1)[:, :7])
-    np.testing.assert_array_equal(model.predict_proba(X, 0.05).toarray(), np.where(everything > 0.05, everything, 0))
-    if hash_bits:  # 183 nodes x 15 features in 2**24 slots: next to no collisions
-        exact = PLT(arity=2, tree="kmeans", max_leaf=100, **SGD).fit(X, Y)
-        assert np.median(np.abs(everything - exact.predict_proba(X).toarray())) < 1e-6
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 def test_same_bits_on_one_and_two_threads_and_after_loading(tmp_path, multilabel, shape):
     X, Y = multilabel(60, 15, 40, seed=4)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from numba import njit
 from scipy import sparse
-from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
@@ -16,7 +15,6 @@ from xmlc.models.plt.solvers import (
     AdaGrad,
     DualDescent,
     dual_steps,
-    logistic_derivatives,
     train_children_adagrad,
     train_children_dual,
 )
@@ -99,40 +97,6 @@ def coordinate(seed, cost, size=512):
     return scores, targets, alpha, np.where(targets, scores, -scores).astype(np.float64)
 
 
-@pytest.mark.parametrize("cost", [0.1, 1.0, 50.0])
-@pytest.mark.parametrize("square", [1.0, 2.0, 30.0])
-def test_a_step_never_worsens_the_dual(cost, square):
-    scores, targets, alpha, margin = coordinate(0, cost)
-
-    def found(squared_hinge):
-        changes, going, rest = scores.copy(), np.ones(512, dtype=bool), np.zeros(512, dtype=np.float32)
-        numbers = (np.float32(square), np.float32(cost), np.float32(0.0))
-        dual_steps(changes, targets, alpha.copy(), going, rest, work(512), *numbers, squared_hinge)
-        return np.where(targets, changes, -changes)
-
-    def hinge(step):
-        new = alpha + step
-        return step * margin + 0.5 * square * step**2 - new + new**2 / (4 * cost)
-
-    steps = found(squared_hinge=True)
-    best = np.min([hinge(np.maximum(steps.astype(np.float64) + shift, -alpha)) for shift in (-1e-2, 0, 1e-2)], axis=0)
-    np.testing.assert_allclose(hinge(steps.astype(np.float64)), best, atol=1e-4 * cost * (1 + square))
-    assert (alpha + steps >= 0).all()
-
-    def logistic(step):
-        share = np.clip((alpha.astype(np.float64) + step) / cost, 1e-300, 1)
-        rest = np.clip(1 - share, 1e-300, 1)
-        return step * margin + 0.5 * square * step**2 + cost * (share * np.log(share) + rest * np.log(rest))
-
-    exact = found(squared_hinge=False).astype(np.float64)
-    assert (logistic(exact) <= logistic(np.zeros(512)) + 1e-5 * cost).all()
-    assert (alpha + exact >= -1e-6 * cost).all()
-    assert (alpha + exact <= cost * (1 + 1e-6)).all()
-    # Where Newton's method has arrived, the dual's derivative is zero: alpha + s = C sigmoid(-(m + s |x|^2)).
-    residual = np.abs(alpha + exact - cost * expit(-(margin + square * exact))) / cost
-    assert np.median(residual) < 0.02
-
-
 def same_bits(kernel, twin, arrays, *numbers):
     found, expected = ([array.copy() for array in arrays] for _ in range(2))
     assert kernel(*found, *numbers) == twin(*expected, *numbers)
@@ -150,15 +114,6 @@ def test_registers_step_as_siblings_one_by_one(size, squared_hinge):
         for smallest in (0.0, 0.1, 1e6):
             numbers = (np.float32(2.3), np.float32(cost), np.float32(smallest))
             same_bits(dual_steps, step_one_by_one, arrays, work(size), *numbers, squared_hinge)
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_derivatives_of_many_scores_are_those_of_single_ones(size):
-    scores, targets, _, _ = coordinate(size, 1.0, size)
-    found = scores.copy()
-    logistic_derivatives(found, targets)
-    sign = np.where(targets, np.float32(-1), np.float32(1))
-    assert found.tolist() == [one * sigmoid(number) for one, number in zip(sign, sign * scores)]
 
 
 @pytest.mark.parametrize("size", SIZES)

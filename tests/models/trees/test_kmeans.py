@@ -129,15 +129,6 @@ def leaves_in_order(tree, node=0):
     return [x for child in range(tree.children[node], tree.children[node + 1]) for x in leaves_in_order(tree, child)]
 
 
-def test_arity_flattens_the_levels_of_the_binary_tree():
-    representations = label_representations(*random_data(200, 40, 256, seed=2))
-    binary, flat = (kmeans_tree(representations, arity, 1, seed=0) for arity in (2, 4))
-    assert binary.depth.max() == 8
-    assert flat.depth.max() == 4
-    leaves = [tree.label[tree.label >= 0].tolist() for tree in (binary, flat)]
-    assert leaves[0] == leaves[1]
-
-
 def test_labels_without_instances_keep_their_order():
     tree = kmeans_tree(sparse.csr_array((40, 3), dtype=np.float32), 2, 5, seed=0)
     assert tree.label[tree.label >= 0].tolist() == list(range(40))

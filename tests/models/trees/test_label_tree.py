@@ -120,30 +120,6 @@ def test_no_tree_is_cheaper(frequencies, arity):
     assert cost(huffman_tree(np.array(frequencies), arity), frequencies) == cheapest(frequencies, arity)
 
 
-@settings(deadline=None, max_examples=60)
-@given(st.lists(st.integers(0, 50), min_size=2, max_size=90), ARITIES)
-def test_padded_tree_fulfils_krafts_equality(frequencies, arity):
-    tree = huffman_tree(np.array(frequencies), arity)
-    degree = np.diff(tree.children)
-    inner = degree[degree > 0]
-    assert tree.n_labels == len(frequencies)
-    assert (inner < arity).sum() <= 1
-    assert inner.min() >= 2
-    # The children that padding would add stand beside those of the one narrow node, on the deepest level.
-    scale = arity ** int(tree.depth.max())
-    total = sum(scale // arity ** int(depth) for depth in tree.depth[tree.leaf])
-    assert total + (arity - inner.min()) == scale
-    # A more frequent label is never deeper.
-    depths = tree.depth[tree.leaf][np.argsort(frequencies, kind="stable")]
-    by_frequency = np.sort(frequencies)
-    assert all(a >= b for a, b, f, g in zip(depths, depths[1:], by_frequency, by_frequency[1:]) if f < g)
-
-
-def test_equal_frequencies_make_a_shallow_tree():
-    assert huffman_tree(np.zeros(1024), 2).depth.max() == 10
-    assert huffman_tree(np.zeros(125), 5).depth.max() == 3
-
-
 def test_huffman_ties_go_to_the_smaller_label():
     tree = huffman_tree(np.array([1, 1, 1, 5]), 2)
     assert tree.leaf[0] < tree.leaf[1]

@@ -32,9 +32,6 @@ def test_a_panel_for_each_dataset_and_cost(tmp_path):
     figure = draw_figure("pareto", "demo", write(tmp_path, records()))
     assert len(figure.axes) == 4
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["yeast", "", "bibtex", ""]
-    assert [axes.get_xlabel().split()[0] for axes in figure.axes] == ["training", "prediction"] * 2
-    for axes in figure.axes:
-        assert axes.get_xscale() == "log"
     found = points(figure.axes[0])
     for model, (p1, seconds) in MODELS.items():
         assert found[model].get_xdata()[0] == seconds
@@ -43,9 +40,6 @@ def test_a_panel_for_each_dataset_and_cost(tmp_path):
     (legend,) = figure.legends
     titles = [text.get_text() for text in legend.get_texts()]
     assert titles == [*(model_title(model) for model in MODELS), "Pareto front"]
-    styles = [(to_hex(line.get_color()), line.get_marker()) for line in legend.get_lines()]
-    assert styles == [*((to_hex(line.get_color()), line.get_marker()) for line in found.values()), ("#8c8c8c", "None")]
-    assert len(set(styles)) == len(styles)
 
 
 def test_the_front_is_drawn_from_the_cheapest_to_the_best(tmp_path):

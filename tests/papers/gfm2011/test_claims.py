@@ -1,6 +1,7 @@
 """Claims of gfm2011 on records made by hand: each holds on some and not on others."""
 
 import pytest
+from claim_cases import decided
 from record_cases import simulation
 from record_files import as_record
 from report_cases import inference
@@ -30,12 +31,6 @@ def simulated(tmp_path, model, means, error=0.001):
     file = tmp_path / "simulation.json"
     SimulationRecord.of(file, content).write(file)
     return [SimulationRecord.read(file)]
-
-
-def decided(claim, records):
-    """Effect and verdict of a claim."""
-    outcome = claim.outcome(records)
-    return pytest.approx(outcome.effect.mean, nan_ok=True), outcome.word
 
 
 def test_the_worst_of_the_methods_for_f_against_h():

@@ -6,6 +6,7 @@ from dataclasses import replace
 import ldsm_twin as twin
 import numpy as np
 import pytest
+from claim_cases import decided
 from record_files import as_record
 from report_cases import forest, ranking, sweep
 
@@ -46,12 +47,6 @@ def grown(model="ldsm", name="bibtex", hyperparameters=None, **p1):
 
 def read(records):
     return [as_record(record) for record in records]
-
-
-def decided(claim, *records):
-    """Effect and verdict of a claim."""
-    outcome = claim.outcome(*records)
-    return pytest.approx(outcome.effect.mean, nan_ok=True), outcome.word
 
 
 def test_ldsm_beside_each_other_tree():

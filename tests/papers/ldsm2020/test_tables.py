@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from built_tables import build_from
+from built_tables import build_from, texts
 from report_cases import forest, ranking
 
 from xmlc.core.errors import XmlcError
@@ -34,10 +34,6 @@ PUBLISHED = {
 @pytest.fixture
 def build(tmp_path):
     return lambda name, *records: build_from(tmp_path, name, "ldsm2020", records, PUBLISHED)
-
-
-def texts(panel):
-    return [[text for text, _ in line] for line in panel.cells()]
 
 
 def records():

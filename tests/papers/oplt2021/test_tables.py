@@ -1,7 +1,7 @@
 """Tables of oplt2021: the better of 1 and 3 passes, the paper's values beside, made sets told apart."""
 
 import pytest
-from built_tables import build_from
+from built_tables import build_from, texts
 from report_cases import dataset, ranking
 
 from xmlc.core.errors import XmlcError
@@ -33,10 +33,6 @@ def run(model, p1, seed=0, cpu=90.0, name="yeast", labels=None):
 
 def five(model, p1, **more):
     return [run(model, p1 + 0.01 * (seed - 2), seed, **more) for seed in range(5)]
-
-
-def texts(panel):
-    return [[text for text, _ in line] for line in panel.cells()]
 
 
 def test_the_better_number_of_passes_by_means_over_seeds(build):

@@ -2,6 +2,7 @@
 
 import pytest
 from built_tables import build_from
+from claim_cases import decided
 from record_files import as_record
 from report_cases import ranking, thresholds
 
@@ -36,12 +37,6 @@ def ranked(plt, fastxml, seconds=(90.0, 90.0), labels=4.0, name="bibtex"):
     for record in records:
         record["dataset"]["labels_per_instance"] = labels
     return records
-
-
-def decided(claim, records):
-    """Effect and verdict of a claim."""
-    outcome = claim.outcome([as_record(record) for record in records])
-    return pytest.approx(outcome.effect.mean, nan_ok=True), outcome.word
 
 
 def test_a_par_allows_what_the_paper_allows():

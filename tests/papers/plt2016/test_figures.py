@@ -18,7 +18,6 @@ def test_lines_and_styles(tmp_path):
     (axes,) = figure.axes
     lines = lines_of(axes)
     assert set(lines) == {f"{method}, {part}" for method in ("STO", "FTA", "OFO") for part in PARTS}
-    assert axes.get_xscale() == "log"
     for method, score in (("fta", 40), ("sto", 35), ("ofo", 42)):
         validation, test = (lines[f"{method.upper()}, {part}"] for part in ("validation", "test"))
         assert validation.is_dashed()
@@ -29,7 +28,6 @@ def test_lines_and_styles(tmp_path):
             assert line.get_xdata().tolist() == [1 / c for c in sorted(GRID, reverse=True)]
         assert test.get_ydata().tolist() == pytest.approx([score - 1, score, score - 1])
         assert validation.get_ydata().max() == pytest.approx(score + 10)
-    assert len({style["color"] for style in STYLES.values()}) == len({s["marker"] for s in STYLES.values()}) == 3
 
 
 def test_seeds_are_averaged_and_each_choice_is_marked(tmp_path):
@@ -47,10 +45,6 @@ def test_a_panel_for_each_model_and_dataset(tmp_path):
     assert [axes.get_ylabel() for axes in figure.axes] == ["PLT", "", "oracle", ""]
     assert [len(lines_of(axes)) for axes in figure.axes] == [6, 6, 0, 6]
     assert [text.get_text() for text in figure.axes[2].texts] == ["no record"]
-    (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == [
-        "STO", "FTA", "OFO", "validation", "test", "chosen on validation"
-    ]  # fmt: skip
 
 
 def test_the_longer_list_stands_side_by_side_and_goes_on_in_a_further_row(tmp_path):

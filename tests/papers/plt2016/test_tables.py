@@ -1,7 +1,7 @@
 """Tables of plt2016: from records made by hand to rows, panels, bold, published values beside ours."""
 
 import pytest
-from built_tables import build_from
+from built_tables import build_from, texts
 from report_cases import every_measure, every_method, ranking, thresholds
 
 from xmlc.metrics.measures import TUNABLE_MEASURES
@@ -155,10 +155,12 @@ def test_what_is_not_published_leaves_no_trace(build):
 
 USED = {"arity": 16, "gamma": 4.91, "lam": 2.64e-4, "solver": "sgd"}
 PLT = {
-    "tuning": {
-        "arity": {"low": 2, "high": 256, "integer": True},
-        "gamma": {"low": 1e-6, "high": 10, "log": True},
-        "solver": ["sgd", "adagrad"],
+    "search": {
+        "ranges": {
+            "arity": {"low": 2, "high": 256, "integer": True},
+            "gamma": {"low": 1e-6, "high": 10, "log": True},
+            "solver": ["sgd", "adagrad"],
+        }
     },
     "datasets": {"yeast": {"gamma": 4.91}, "scene": {"gamma": 0.5}},
     "found": {"yeast": {"by": "random search, 40 trials", "p@1": 0.7767}, "scene": {"by": "nobody", "p@1": 0.5}},
@@ -172,15 +174,11 @@ def build_hyperparameters(tmp_path):
     return lambda records, models=searched: build_from(tmp_path, "3", "plt2016", records, {"table3": PUBLISHED}, models)
 
 
-def lines(panel):
-    return [[text for text, _ in line] for line in panel.cells()]
-
-
 def test_ranges_stand_beside_the_paper_s(build_hyperparameters):
     table = build_hyperparameters([ranking(hyperparameters=USED), ranking(model="oracle", hyperparameters={})])
     ranges, _ = table.panels
     assert ranges.headings() == ["Model", "Hyperparameter", "Low", "High", "Scale", "Low (paper)", "High (paper)"]
-    assert lines(ranges) == [
+    assert texts(ranges) == [
         ["PLT", "arity b", "2", "256", "uniform, integers", "–", "–"],
         ["PLT", "gamma", "1e-06", "10", "logarithmic", "0.000001", "10"],
         ["PLT", "solver", "–", "–", "one of sgd, adagrad", "–", "–"],
@@ -198,7 +196,7 @@ def test_values_say_who_found_them(build_hyperparameters):
         ranking("bibtex", hyperparameters=USED, tuning=searched),
     ]
     table = build_hyperparameters(records)
-    assert lines(table.panels[1]) == [
+    assert texts(table.panels[1]) == [
         ["yeast", "16", "4.91", "sgd", "77.67", "random search, 40 trials"],
         ["scene", "16", "4.91", "sgd", "–", "–"],
         ["bibtex", "16", "4.91", "sgd", "80.00", "SMAC, 20 trials"],
@@ -217,9 +215,9 @@ def test_a_dataset_that_nobody_tuned_has_the_values_of_its_own_search(build_hype
     search = {"method": "auto", "budget": 3, "seed": 0, "p@1": 0.8}
     used = {"learning_rate": 0.1, "unit_norm": True}
     models = {
-        "plt": PLT | {"auto": {"stages": [[{"gamma": 1, "lam": 1}]]}},
-        "ldsm": {"auto": AUTO},
-        "swnn": {"auto": AUTO},
+        "plt": PLT | {"search": PLT["search"] | {"stages": [[{"gamma": 1, "lam": 1}]]}},
+        "ldsm": {"search": AUTO},
+        "swnn": {"search": AUTO},
     }
     records = [
         ranking("my-set", hyperparameters=USED, tuning=search),
@@ -230,8 +228,8 @@ def test_a_dataset_that_nobody_tuned_has_the_values_of_its_own_search(build_hype
     table = build_hyperparameters(records, models)
     plt, ldsm = table.panels[1:]
     assert plt.headings()[1:] == ["arity b", "gamma", "solver", "lambda", "P@1, validation (%)", "Found by"]
-    assert lines(plt) == [["my-set", "16", "4.91", "sgd", "0.000264", "80.00", "auto, 3 trials"]]
-    assert lines(ldsm) == [["my-set", "0.1", "true", "80.00", "auto, 3 trials"]]
+    assert texts(plt) == [["my-set", "16", "4.91", "sgd", "0.000264", "80.00", "auto, 3 trials"]]
+    assert texts(ldsm) == [["my-set", "0.1", "true", "80.00", "auto, 3 trials"]]
 
 
 @pytest.fixture

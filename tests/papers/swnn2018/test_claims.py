@@ -3,14 +3,14 @@
 from dataclasses import replace
 
 import pytest
+from claim_cases import decided
 from record_cases import search, statistics
 from record_files import as_record, save
 from report_cases import ranking
 
 from xmlc.papers.swnn2018 import claims
+from xmlc.records.search import SearchRecord
 from xmlc.records.statistics import Statistics
-from xmlc.records.training import SearchRecord
-from xmlc.steps.tuning.journal import write_result
 
 SEEDS = (0, 1, 2)
 OF_P1 = (1 + 1 / 3 + 1 / 5) / 3  # the mean of P@1, P@3 and P@5 of these records, as a share of P@1
@@ -29,7 +29,7 @@ def labelled(records):
 
 
 @pytest.fixture
-def searched(tmp_path):
+def searched():
     """Return what a search found, by (S, alpha, beta): precisions in percent; the best comes first of equal ones."""
 
     def make(scores, error=NARROW, name="yeast") -> list[SearchRecord]:
@@ -43,16 +43,9 @@ def searched(tmp_path):
             for i, (setting, score) in enumerate(scores.items())
         ]
         best = max(trials, key=lambda trial: trial["p@1"])
-        write_result(tmp_path / "search.yaml", search(name, trials=trials, best=best.copy()))
-        return [SearchRecord.read(tmp_path / "search.yaml")]
+        return [as_record(search(name, trials=trials, best=best))]
 
     return make
-
-
-def decided(claim, records):
-    """Effect and verdict of a claim."""
-    outcome = claim.outcome(records)
-    return pytest.approx(outcome.effect.mean, nan_ok=True), outcome.word
 
 
 def test_rankings_beside_one_versus_rest():

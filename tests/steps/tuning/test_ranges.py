@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from xmlc.core.errors import XmlcError
-from xmlc.steps.tuning.plan import random_trials
+from xmlc.steps.tuning.methods import random_trials
 from xmlc.steps.tuning.ranges import Range, parse_space
 
 SPACE = {

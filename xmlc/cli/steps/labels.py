@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -15,7 +14,7 @@ from tabulate import tabulate
 
 from xmlc.cli._options import FILE, out_option, threads_option
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import atomic_folder, read_json, write_json
+from xmlc.core.files import atomic_folder, write_json
 from xmlc.data.formats.npz import read_matrix
 from xmlc.inference.methods import METHODS as INFERENCE
 from xmlc.inference.sizes import fit_size_weights
@@ -47,7 +46,7 @@ SHOWN = ("macro_f", "macro_f_zero", "macro_f_present", "micro_f", "instance_f") 
 @click.option("--measure", default=None,
               help="What tuning maximises in place of the method's own measure, such as macro_f_present.")  # fmt: skip
 @threads_option
-@out_option("Folder for <method>.npz, <method>.thresholds.npy and measures.json; it keeps those of other methods.")
+@out_option("Folder for <method>.npz, <method>.thresholds.npy and measures.json.")
 def command(
     methods: tuple[str, ...],
     test: Path,
@@ -72,9 +71,9 @@ def command(
     Y_train = Y if training_truth is None else _fitting(training_truth, as_labels, None, m)
     prior: Any = None if Y_train is None else priors(Y_train)
     with atomic_folder(out) as folder:
-        scores = _kept(out, folder, methods)
+        scores: dict[str, dict[str, Any]] = {method: {} for method in methods}
         for method in methods:
-            scores[method], thresholds = {}, None
+            thresholds = None
             if method in UNLABELLED_METHODS:
                 fitted = fit_unlabelled(method, spe_test, prior)
                 thresholds, scores[method]["expected_macro_f"] = fitted.thresholds_, mean(fitted.expected_)
@@ -95,15 +94,6 @@ def command(
         rows = [[method, *(f"{100 * scores[method]['test'][name]:.2f}" for name in SHOWN)] for method in methods]
         click.echo(tabulate(rows, ["", *SHOWN], stralign="right", disable_numparse=True))
     click.echo(f"label sets: {out}")
-
-
-def _kept(out: Path, folder: Path, methods: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    """Copy what the folder that will be replaced has of other methods; return their scores."""
-    earlier = read_json(out / "measures.json") if (out / "measures.json").exists() else {}
-    scores = {method: earlier[method] for method in earlier if method not in methods}
-    for file in (file for method in scores for file in out.glob(f"{method}.*")):
-        shutil.copyfile(file, folder / file.name)
-    return scores
 
 
 def _fitting(path: Path | None, gate: Callable[[Any], sparse.csr_array], n: int | None, m: int) -> Any:

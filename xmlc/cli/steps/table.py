@@ -11,7 +11,6 @@ from xmlc.cli._options import FILE, FOLDER, record_files, records_argument, titl
 from xmlc.numbers.made_of import MadeOf
 from xmlc.numbers.settings import settings_of
 from xmlc.papers.building import Known, build_table, write_table
-from xmlc.papers.printing import to_markdown
 
 
 @click.command(help="Build table NAME of a paper from RECORDS; write the list of these records too.")
@@ -22,7 +21,6 @@ from xmlc.papers.printing import to_markdown
 @click.option("--suite", type=FILE, default=None, help="Configuration of the paper; Table 3 prints its ranges.")
 @titles_option
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Prefix of the .csv, .md, .tex to write.")
-@click.option("--print", "on_screen", is_flag=True, help="Print the Markdown too.")
 def command(
     name: str,
     records: tuple[Path, ...],
@@ -32,7 +30,6 @@ def command(
     suite: Path | None,
     titles: dict[str, str],
     out: Path,
-    on_screen: bool,
 ) -> None:
     """Build, write, say where."""
     made = MadeOf(name, paper, record_files(records, of_methods), published, suite, titles=titles)
@@ -41,7 +38,5 @@ def command(
     files = write_table(table, out)
     settings = settings_of(source.record for source in known.values())
     replace(made, table=table.name, digests=table.digests, settings=settings).write(out)
-    if on_screen:
-        click.echo(to_markdown(table))
     for file in files:
         click.echo(str(file))

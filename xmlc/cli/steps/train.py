@@ -13,10 +13,10 @@ from xmlc.data.prepared import Prepared
 from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import check_kept
 from xmlc.records.base import Portion
-from xmlc.records.training import Search, SearchRecord, TrainingRecord
+from xmlc.records.search import SearchRecord
+from xmlc.records.training import Search, TrainingRecord
 from xmlc.steps.subject import description
 from xmlc.steps.timed import fit_timed, training_costs
-from xmlc.steps.tuning.journal import read_result
 
 PORTIONS: dict[str, Portion] = {"train": "full", "fit": "80"}
 
@@ -29,7 +29,7 @@ PORTIONS: dict[str, Portion] = {"train": "full", "fit": "80"}
 @click.option("--name", required=True, help="Name of the model in tables.")
 @click.option("--parameters", default="{}", help="Hyperparameters as a JSON object.")
 @click.option("--tuned", type=FILE, default=None,
-              help="YAML file written by `xmlc tune`; its best hyperparameters override --parameters.")  # fmt: skip
+              help="File written by `xmlc tune`; its best hyperparameters override --parameters.")  # fmt: skip
 @click.option("--seed", "seeds", type=SEED, multiple=True, default=[0], show_default=True,
               help="Of the estimator and the 80/20 split; repeatable, with as many --out and --record.")  # fmt: skip
 @threads_option
@@ -52,7 +52,7 @@ def command(
     for seed, folder, record in in_turn(seed=seeds, out=out, record=records):
         prepared = Prepared(data, seed)
         if tuned is not None:
-            result = read_result(tuned, estimator, prepared.digest)
+            result = SearchRecord.read_for(tuned, estimator, prepared.digest)
             hyperparameters |= result.best["hyperparameters"]
         model = make_estimator(estimator, hyperparameters, seed, threads)
         check_kept(estimator, model, *prepared.part(part))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from copy import deepcopy
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -12,14 +10,16 @@ import click
 from xmlc.cli._options import FILE, SEED, data_option, parse_parameters, threads_option
 from xmlc.core.errors import XmlcError
 from xmlc.core.passport import passport
-from xmlc.core.sources import command_files, source_digest, source_files
+from xmlc.core.schemas import converted
 from xmlc.data.prepared import Prepared
-from xmlc.models.registry import estimator_files, make_estimator
+from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import check_kept
+from xmlc.records.search import SearchRecord
 from xmlc.steps.subject import dataset_of
-from xmlc.steps.tuning.journal import Journal, journal_of, read_result, write_result
-from xmlc.steps.tuning.plan import METHODS, plan_auto, plan_in_ranges, plan_in_stages, run_plan
+from xmlc.steps.tuning.methods import METHODS
+from xmlc.steps.tuning.plan import plan_in_ranges, plan_in_stages, run_plan
 from xmlc.steps.tuning.ranges import MOST_FITTED, MOST_VALIDATED
+from xmlc.suites.suite import Stages
 
 
 @click.command(help="Search hyperparameters on the 80/20 split: the best P@1 on the 20 % wins, or see --splits.")
@@ -37,31 +37,28 @@ from xmlc.steps.tuning.ranges import MOST_FITTED, MOST_VALIDATED
     help="In place of ranges the trials themselves as JSON, in stages: those of the second override the best of the "
     'first, such as [[{"alpha": 0}, {"alpha": 1}], [{"S": 25}, {"S": 50}]]. Method and budget are then ignored.',
 )
-@click.option(
-    "--auto",
-    default=None,
-    help="In place of both a bounded search for a dataset that nobody tuned, as JSON: stages, and values that trials "
-    'have and the later model has not, such as {"stages": [[{"eta": 0.1}, {"eta": 1}]], "in_trials": {"n_trees": 10}}. '
-    f"Trials take at most {MOST_FITTED} instances of the 80 % and {MOST_VALIDATED} of the 20 %.",
-)
+@click.option("--in-trials", default="{}", help="With --stages: values of the trials that the later model has not.")
+@click.option("--sample", is_flag=True, help=f"With --stages: take at most {MOST_FITTED} instances of the 80 % and"
+              f" {MOST_VALIDATED} of the 20 %, for a dataset that nobody tuned.")  # fmt: skip
 @click.option("--tuned", type=FILE, default=None,
               help="With --stages: a result of another search, whose best values are the first trial, before the"
-              " stages; where no trial reaches its P@1, that is said.")  # fmt: skip
+              " stages.")  # fmt: skip
 @click.option("--splits", type=click.IntRange(min=1), default=None,
               help="Choose among stages by the mean of P@1, P@3 and P@5 over so many 80/20 splits, of each at most"
               f" {MOST_VALIDATED} instances of the 20 %, not by P@1 on the first; equal ones all go on.")  # fmt: skip
 @click.option("--method", type=click.Choice(METHODS), default="random", show_default=True, help="How to search.")
-@click.option("--budget", default=30, show_default=True, help="Number of trials.")
+@click.option("--budget", type=click.IntRange(min=1), default=30, show_default=True, help="Number of trials.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the search and of the estimators.")
 @threads_option
-@click.option("--out", type=FILE, required=True, help="YAML file with the best values and every trial.")
+@click.option("--out", type=FILE, required=True, help="JSON file with the best values and every trial.")
 def command(
     data: Path,
     estimator: str,
     parameters: str,
     space: str | None,
     stages: str | None,
-    auto: str | None,
+    in_trials: str,
+    sample: bool,
     tuned: Path | None,
     splits: int | None,
     method: str,
@@ -70,55 +67,50 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Search, without reading the test set; an interrupted search goes on behind its last finished trial."""
+    """Search, without reading the test set."""
+    if (space is None) == (stages is None):
+        raise XmlcError(f"{out}: give ranges (--space) or trials in stages (--stages)")
+    if tuned is not None and stages is None:
+        raise XmlcError(f"{out}: --tuned goes before trials in stages (--stages)")
     prepared, given = Prepared(data), parse_parameters(parameters)
     model = make_estimator(estimator, given, seed, threads)
     check_kept(estimator, model, *prepared.part("fit"))
-    first = model.get_params()
-    if sum(search is not None for search in (space, stages, auto)) != 1:
-        raise XmlcError(f"{out}: give ranges (--space), trials in stages (--stages) or --auto, one of the three")
-    if tuned is not None and stages is None:
-        raise XmlcError(f"{out}: --tuned goes before trials in stages (--stages)")
-    before = None if tuned is None else read_result(tuned, estimator, prepared.digest)
-    if before is not None:
-        stages = json.dumps([[before.best["hyperparameters"]], *json.loads(str(stages))])
-    if space is not None:
-        plan = plan_in_ranges(parse_parameters(space), method, budget, seed, first)
+    if stages is None:
+        plan = plan_in_ranges(parse_parameters(str(space)), method, budget, seed, model.get_params())
     else:
+        before = [SearchRecord.read_for(tuned, estimator, prepared.digest)] if tuned else []
+        every = [*([one.best["hyperparameters"]] for one in before), *parse_stages(stages)]
         labels = prepared.meta["labels_per_instance"]
-        plan = plan_in_stages(stages, labels, splits) if stages is not None else plan_auto(str(auto), labels)
-    about: dict[str, object] = {
-        "dataset": asdict(dataset_of(prepared)),
-        "estimator": estimator,
-        "method": plan.method,
-        "budget": plan.budget,
-        "chosen_by": plan.chosen_by,
-        "space": json.loads(str(space or stages or auto)),
-        "fixed": given | plan.in_trials,
-        "at_most": plan.at_most,
-        "seed": seed,
-    } | ({"after": {"search": str(tuned), "p@1": before.best["p@1"]}} if before else {})
-    depends_on = {**about, "split": prepared.meta["split"], "program": program(estimator)}
-    journal = Journal(journal_of(out), depends_on, lambda said: click.echo(said, err=True))
-    trials, instances = run_plan(plan, prepared, estimator, given, seed, threads, journal)
-    best = max(trials, key=plan.worth)
-    if before and best["p@1"] < before.best["p@1"]:
-        shares = f"{best['p@1']:.4f} on validation, less than {before.best['p@1']:.4f}"
-        click.echo(f"warning: {out.name}: the best of {len(trials)} trials has P@1 {shares} of {tuned}", err=True)
-    content = {
-        **about,
-        "budget": len(trials) if space is None else budget,  # stages try nothing twice
-        "best": deepcopy(best),  # a copy, so that YAML writes no reference
-        "trials": trials,
-        "instances": instances,
-        "passport": passport(threads),
-    }
-    write_result(out, content)
-    journal.remove()
+        plan = plan_in_stages(every, labels, splits, sample, parse_parameters(in_trials))
+    trials, instances = run_plan(plan, prepared, estimator, given, seed, threads)
+    SearchRecord(
+        dataset=dataset_of(prepared),
+        estimator=estimator,
+        method=plan.method,
+        budget=budget if stages is None else len(trials),  # stages try nothing twice
+        chosen_by=plan.validation.chosen_by,
+        space=plan.space,
+        fixed=given | plan.in_trials,
+        at_most={"fitted": plan.validation.fitted, "validated": plan.validation.validated},
+        seed=seed,
+        after=str(tuned) if tuned else None,
+        best=max(trials, key=plan.validation.worth),
+        trials=tuple(trials),
+        instances=instances,
+        passport=passport(threads),
+    ).write(out)
 
 
-def program(estimator: str) -> dict[str, str]:
-    """Return the digest of the source files of a trial, and the versions of the packages that they import."""
-    code = {*command_files("tune"), *source_files(*estimator_files(estimator))}
-    about = passport(0)
-    return {"code": source_digest(code)} | {name: about[name] for name in ("numpy", "scipy", "numba")}
+def parse_stages(text: str) -> Stages:
+    """Read trials in stages given as JSON.
+
+    Raises
+    ------
+    XmlcError
+        They are none.
+    """
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise XmlcError(f"--stages: {text!r} is not JSON ({error})") from error
+    return converted(content, Stages, "--stages")

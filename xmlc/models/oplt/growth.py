@@ -62,7 +62,9 @@ def planted_as(given: LabelTree, labels: np.ndarray, settings: GrowthSettings) -
     tree = empty_online_tree(max(first_degree(settings), int(degrees.max())))
     tree = with_labels(tree, int(labels.max()) + 1)
     own = np.where(given.label >= 0, labels[given.label], NONE).astype(np.int32)
-    slots = 4 + sum(largest_row(degree) + 1 for degree in degrees.tolist())
+    slots = 4
+    for degree in degrees.tolist():
+        slots += largest_row(degree) + 1
     tree = with_room(tree, degrees.size + 1, slots, (degrees.size + 1) << SMALLEST_TABLE)
     plant_given(tree, given.children, own, settings)
     return tree

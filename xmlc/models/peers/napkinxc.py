@@ -188,7 +188,7 @@ class NapkinXCOPLT(NapkinXCOnline):
     arity, max_leaf : int
         b and b_max: children of an inner node and of a pre-leaf, at most.
     warm_start : float or None
-        Share of the training instances from which the k-means tree is built, between 0 and 1 (OPLT-W: 0.1).
+        Share of the training instances from which the k-means tree is built, up to 1 (OPLT-W: 0.1).
     eta, eps : float
         AdaGrad: a step is ``eta / sqrt(eps + squared derivatives so far)``.
     epochs : int

@@ -31,22 +31,22 @@ def searched_models(suite: Suite | None) -> dict[str, ModelSpec]:
         raise XmlcError(
             "table3: the ranges stand in a paper's configuration; give it, as in --suite config/papers/x.yaml"
         )
-    searched = {name: model for name, model in suite.models.items() if model.tuning or model.auto}
-    if not any(model.tuning for model in searched.values()):
-        file = suite.file
-        raise XmlcError(f"{file}: no model has ranges of hyperparameters (key tuning), so there is no table of them")
+    searched = {name: model for name, model in suite.models.items() if model.search.ranges or model.search.auto}
+    if not any(model.search.ranges for model in searched.values()):
+        said = "no model has ranges of hyperparameters (search.ranges), so there is no table of them"
+        raise XmlcError(f"{suite.file}: {said}")
     return searched
 
 
 def ranges_of(model: ModelSpec) -> dict[str, Range]:
     """Return the ranges of a model's hyperparameters, in the order of the suite."""
-    return {key: Range.parse(key, content) for key, content in (model.tuning or {}).items()}
+    return {key: Range.parse(key, content) for key, content in model.search.ranges.items()}
 
 
 def _names(model: ModelSpec) -> list[str]:
     """Name a model's searched hyperparameters: first those with ranges, then others in the order of its trials."""
-    trials = [trial for stage in model.auto.stages for trial in stage] if model.auto else []
-    return list(dict.fromkeys([*(model.tuning or {}), *(name for trial in trials for name in trial)]))
+    trials = [trial for stage in model.search.stages for trial in stage]
+    return list(dict.fromkeys([*model.search.ranges, *(name for trial in trials for name in trial)]))
 
 
 def _table3(table: Table) -> None:
@@ -70,7 +70,7 @@ def _table3(table: Table) -> None:
 def _is_shown(record: Any, searched: dict[str, ModelSpec]) -> bool:
     """Tell whether a record is of a model with ranges, or of a model searched for its dataset."""
     model = searched.get(record.model)
-    return model is not None and bool(model.tuning or (record.tuning and record.tuning["method"] == AUTO))
+    return model is not None and bool(model.search.ranges or (record.tuning and record.tuning["method"] == AUTO))
 
 
 def _ranges(model: str, searched: ModelSpec) -> Rows:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from xmlc.core.errors import XmlcError
-from xmlc.metrics.measures import RANKING_METRICS
 from xmlc.papers.plotting import BLUE, GREEN, VERMILION, FigureDefinition, add_legend, apart, figure, panels
 from xmlc.records.base import Record
 from xmlc.records.forest import ForestRecord
@@ -39,7 +38,7 @@ LINES: dict[str, dict[str, Any]] = {
 }
 TITLES = {"p": "P", "ndcg": "nDCG"}
 PLOTTED = [("p", 1), ("p", 3), ("p", 5), ("ndcg", 3), ("ndcg", 5)]
-SCORES = RANKING_METRICS[:6]
+SCORES = ("p@1", "p@3", "p@5", "ndcg@1", "ndcg@3", "ndcg@5")
 FEW_LEVELS = 7
 NARROWEST, WITH_LEVELS = 1.6, 2.2  # panels, in inches: with a legend of levels they are wider
 ROOM = 60  # beyond the largest dataset of Figure 2, for its name

@@ -12,8 +12,8 @@ from dataclasses import replace
 from xmlc.papers.claims import Effect, by_model, claim, claims_table, ranked_apart
 from xmlc.records.base import Record
 from xmlc.records.ranking import RankingRecord
+from xmlc.records.search import SearchRecord, Trial, mean_precision
 from xmlc.records.statistics import Statistics
-from xmlc.records.training import SearchRecord, Trial, mean_precision
 from xmlc.suites.planned import SEARCHES, STATISTICS, Where
 
 OURS, ONE_VERSUS_REST = "swnn-searched", "br"

@@ -1,0 +1,151 @@
+"""Published procedures on the marginals of a block of instances: Jansche's programme, and simple rules. Kernels.
+
+Parameters of those for a block as of `xmlc.inference._independent.meuf_rows`; all return the labels of the sets.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xmlc.core.kernel_cache import njit
+from xmlc.inference._independent import best_of
+from xmlc.inference._positives import count_distribution, count_limit
+from xmlc.kernels.arrays import copy_into
+from xmlc.kernels.heaps import heap_of, make_heap, pop_first
+from xmlc.kernels.sums import in_turn
+
+
+@njit(cache=True, nogil=True)
+def jansche_rows(indptr, labels, marginals, m, n_cells, counts, values):
+    """Run the inner maximisation for every k of 1 .. m and the outer over them, k = 0 included, for every instance.
+
+    Parameters
+    ----------
+    indptr, labels, marginals, counts, values
+        See `xmlc.inference._independent.meuf_rows`.
+    m : int
+        Number of labels.
+    n_cells : int
+        At least 2; 0: as many as there are numbers of positives, so that the result is exact.
+    """
+    kept = np.empty(labels.size, dtype=np.uint32)
+    place = 0
+    for i in range(counts.size):
+        ids, p = labels[indptr[i] : indptr[i + 1]], marginals[indptr[i] : indptr[i + 1]]
+        heap, ranked = np.empty(p.size, dtype=np.int64), np.zeros(m)
+        make_heap(heap, p, ids)
+        p_empty = 1.0
+        for rank in range(p.size):
+            best = pop_first(heap, p.size - rank, p, ids)
+            kept[place + rank] = ids[best]
+            ranked[rank] = p[best]
+            p_empty *= 1.0 - p[best]
+        expected = np.zeros(m + 1)
+        for k in range(1, m + 1):
+            expected[k] = expected_by_cells(ranked, k, n_cells if n_cells > 0 else m - k + 2)
+        counts[i], values[i] = best_of(expected, p_empty)
+        place += counts[i]
+    return kept[:place]
+
+
+@njit(cache=True, nogil=True)
+def expected_by_cells(p, k, n_cells):
+    """Return the expected F-measure of the first k labels, k >= 1, by the published dynamic programme of MEUF.
+
+    It is Jansche's (ACL 2007), whose running time gfm2011 measures: for every k anew it goes through all m labels,
+    those with marginal 0 like any others, and keeps the probability of every state.
+
+    Within the first k labels every positive is a true one. Behind them the state (a, r) stands for a true positives and
+    r others, of which there are exactly 0, 1, .. in the first cells; the last is of all greater numbers, and keeps its
+    probability and its mean number. O(m k n_cells): with m - k + 2 cells, or more, the last stays empty, so that the
+    result is exact, in O(m^3).
+
+    Parameters
+    ----------
+    p : float64 (m,)
+        Marginals.
+    k, n_cells : int
+    """
+    last = n_cells - 1
+    states, means = np.zeros((k + 1, n_cells)), np.full(k + 1, float(last))
+    states[0, 0] = 1.0
+    for j in range(k):
+        for a in range(j + 1, 0, -1):
+            states[a, 0] = states[a, 0] * (1.0 - p[j]) + states[a - 1, 0] * p[j]
+        states[0, 0] *= 1.0 - p[j]
+    for j in range(k, p.size):
+        others = j - k  # labels before j: no state has more
+        for a in range(k + 1):
+            row = states[a]
+            if others >= last - 1:
+                entering = row[last - 1] * p[j]
+                mass = row[last] + entering
+                if mass > 0.0:
+                    means[a] = (row[last] * (means[a] + p[j]) + entering * last) / mass
+                row[last] = mass
+            for r in range(min(last - 1, others + 1), 0, -1):
+                row[r] = row[r] * (1.0 - p[j]) + row[r - 1] * p[j]
+            row[0] *= 1.0 - p[j]
+    value = 0.0
+    for a in range(1, k + 1):
+        for r in range(last):
+            value += states[a, r] * (2.0 * a / (k + a + r))
+        value += states[a, last] * (2.0 * a / (k + a + means[a]))
+    return value
+
+
+@njit(cache=True, nogil=True)
+def first_rows(indptr, labels, marginals, one_label, counts, values):
+    """Take the first k labels until p_{k+1} (M + k) exceeds M_k, the sum of the first k, no more. O(L + k log L).
+
+    With the sum of all marginals for M this maximises Lewis' approximation 2 M_k / (M + k): the value of k + 1 is the
+    mediant of that of k and 2 p_{k+1} / 1, so that it rises exactly as long as that, and marginals descend. With M = 1
+    it is the rule for exactly one label (gfm2011, Theorem 2.2), which ``one_label`` asks for.
+    """
+    kept = np.empty(labels.size, dtype=np.uint32)
+    place = 0
+    for i in range(counts.size):
+        ids, p = labels[indptr[i] : indptr[i + 1]], marginals[indptr[i] : indptr[i + 1]]
+        heap = heap_of(p, ids)
+        total, p_empty = in_turn(p), 1.0
+        for j in range(p.size):
+            p_empty *= 1.0 - p[j]
+        k, mass, M = 0, 0.0, 1.0 if one_label else total
+        while k < p.size and p[heap[0]] * (M + k) > mass:
+            best = pop_first(heap, p.size - k, p, ids)
+            mass += p[best]
+            kept[place + k] = ids[best]
+            k += 1
+        counts[i], values[i] = 0, p_empty
+        if k > 0:
+            value = 2.0 * mass / (total * (1 + k)) if one_label else 2.0 * mass / (total + k)
+            if one_label or value > p_empty:
+                counts[i], values[i] = k, value
+        place += counts[i]
+    return kept[:place]
+
+
+@njit(cache=True, nogil=True)
+def hamming_rows(indptr, labels, marginals, counts, values):
+    """Take the labels with p >= 1/2, and compute the set's expected F-measure for independent labels.
+
+    E[F] = sum_ar 2 a A(a) B(r) / (k + a + r) with the distributions A of the positives within and B outside the set:
+    O(L R) as in `xmlc.inference._independent.expected_of_first`.
+    """
+    kept = np.empty(labels.size, dtype=np.uint32)
+    place = 0
+    for i in range(counts.size):
+        ids, p = labels[indptr[i] : indptr[i + 1]], marginals[indptr[i] : indptr[i + 1]]
+        chosen = p >= 0.5
+        inside, outside = p[chosen], p[~chosen]
+        k = inside.size
+        copy_into(kept[place:], ids[chosen])
+        place += k
+        counts[i] = k
+        hits = count_distribution(inside, k)
+        others = count_distribution(outside, count_limit(in_turn(outside), outside.size))
+        values[i] = 0.0 if k > 0 else others[0]
+        for a in range(1, k + 1):
+            for r in range(others.size):
+                values[i] += 2.0 * a * hits[a] * others[r] / (k + a + r)
+    return kept[:place]

@@ -1,0 +1,113 @@
+"""Sums of the largest entries of a column of F, and when two values count as equal: kernels.
+
+Labels lie by descending marginal, which nearly is their order in a column of F.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xmlc.core.kernel_cache import njit
+from xmlc.kernels.arrays import borrowed
+
+# Expected F-measures that differ by no more than this count as equal: more than rounding can do.
+TIE = 1e-12
+# Values by which labels are ranked are compared in multiples of this, for the same reason.
+GRAIN = 2.0**-40
+LANES = 16  # of `sum_above`
+
+
+@njit(cache=True, nogil=True)
+def sum_of_largest(values, k):
+    """Return the sum of the ``k`` largest values, reordering them: by selection, in linear time on average.
+
+    The pivot is the value at the k-th place. Where the values before it are greater and no others are, as in more than
+    half of the columns, they are added as they stand. Most other calls end after one or two passes.
+
+    Parameters
+    ----------
+    values : float64 (L,)
+    k : int in 1 .. L
+    """
+    low, high, k = np.uint64(0), np.uint64(values.size), np.uint64(k)
+    last = k - np.uint64(1)
+    if count_above(values, values[last]) != last or count_above(borrowed(values, 0, k), values[last]) != last:
+        while k < high:
+            pivot = values[last]
+            greater = move_to_front(values, low, high, pivot, False)
+            if k <= greater:
+                high = greater
+                continue
+            low = move_to_front(values, greater, high, pivot, True)
+            if k <= low:
+                break
+    total = 0.0
+    for i in range(k):
+        total += values[i]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def count_above(values, least):
+    """Return how many values exceed ``least``; compiles to vector instructions."""
+    n_above = 0
+    for value in values:
+        n_above += value > least
+    return n_above
+
+
+@njit(cache=True, nogil=True)
+def move_to_front(values, low, high, pivot, equal):
+    """Move values above the pivot, or with ``equal`` values equal to it, to the front; return where the others begin.
+
+    What is moved keeps its order. Of the others, the first changes places with each value in turn: it is kept in a
+    register, because reading again what was just written takes some five cycles.
+
+    Parameters
+    ----------
+    values : float64 (L,)
+        ``low .. high - 1`` are reordered, low < high. At least one of them does not exceed the pivot.
+    low, high : uint64
+    pivot : float64
+    equal : bool
+    """
+    first, end, one = values[low], low, np.uint64(1)
+    for i in range(low, high):
+        value = values[i]
+        values[i] = first
+        if value == pivot if equal else value > pivot:
+            values[end] = value
+            end += one
+            first = values[min(end, high - one)]
+        else:
+            first = value
+    if end < high:
+        values[end] = first
+    return end
+
+
+@njit(cache=True, nogil=True)
+def sum_above(values, least, sums):
+    """Return the sum of the excesses over ``least``, in `LANES` sums side by side: by vector instructions.
+
+    Parameters
+    ----------
+    values : float64 (L,)
+    least : float64
+    sums : float64 (LANES,)
+        Written.
+    """
+    for lane in range(LANES):
+        sums[lane] = 0.0
+    whole = values.size // LANES * LANES
+    for start in range(0, whole, LANES):
+        for lane in range(LANES):
+            above = values[start + lane] - least
+            sums[lane] += above if above > 0.0 else 0.0
+    for i in range(whole, values.size):
+        above = values[i] - least
+        sums[i - whole] += above if above > 0.0 else 0.0
+    total = 0.0
+    for lane in range(LANES):
+        total += sums[lane]
+    return total
