@@ -26,7 +26,7 @@ def run(tmp_path):
     def run(content, wanted=WANTED):
         (tmp_path / "archive").write_bytes(content)
         unpack(tmp_path / "archive", wanted, tmp_path / "out")
-        return {file.name: file.read_bytes() for file in (tmp_path / "out").rglob("*") if file.is_file()}
+        return {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
 
     return run
 
@@ -36,30 +36,23 @@ def test_wanted_members_are_flattened_and_others_left(run, content):
     assert run(content) == {"train.txt": FILES["d/train.txt"], "test.txt": FILES["d/test.txt"]}
 
 
-@every_archive
-def test_all_members_are_written_under_their_paths(run, tmp_path, content):
-    run(content, [])
-    for name, expected in FILES.items():
-        assert (tmp_path / "out" / name).read_bytes() == expected
-
-
 @every_compression
 def test_one_compressed_file_is_the_one_wanted(run, compress):
     assert run(compress(b"1 1 1\n0 0:1\n"), ["data.txt"]) == {"data.txt": b"1 1 1\n0 0:1\n"}
 
 
 @pytest.mark.parametrize("pack", [zip_of, tar_of])
-@pytest.mark.parametrize("name", ["../x", "d/../../x", "/etc/xmlc-x"])
-def test_nothing_is_written_outside_the_folder(run, tmp_path, pack, name):
-    with pytest.raises(XmlcError, match="outside the folder"):
-        run(pack(FILES | {name: b"!"}), [])
-    assert list((tmp_path / "out").iterdir()) == []
-    assert run(pack(FILES | {f"{name}/train.csv": b"!"}), ["train.csv"]) == {"train.csv": b"!"}
+@pytest.mark.parametrize("folder", ["..", "d/../..", "/etc"])
+def test_nothing_is_written_outside_the_folder(run, tmp_path, pack, folder):
+    before = sorted(tmp_path.parent.iterdir())
+    assert run(pack(FILES | {f"{folder}/x.csv": b"!"}), ["x.csv"]) == {"x.csv": b"!"}
+    assert sorted(tmp_path.parent.iterdir()) == before
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE])
-def test_links_and_devices_are_left_out(run, kind):
-    assert len(run(tar_of(FILES, extra=[tar_member(kind, "evil")]), [])) == 3
+def test_a_link_or_device_is_no_file(run, kind):
+    with pytest.raises(XmlcError, match="lacks evil"):
+        run(tar_of(FILES, extra=[tar_member(kind, "evil")]), ["evil", "test.txt"])
 
 
 @every_archive

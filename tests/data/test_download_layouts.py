@@ -41,13 +41,11 @@ def entry_of(server):
 
 def prepared(folder, server, place, files):
     """Fetch the set from a place that has these files; return where it is from, and the digest of what is prepared."""
-    resources, mirror = folder / place / "resources", None
-    if place == "mirror":
-        mirror = str(folder / "a mirror")
-    elif place == "address":
-        mirror = f"{server.url}/m"
+    resources = folder / place / "resources"
+    mirror = {"mirror": str(folder / "a mirror"), "address": f"{server.url}/m"}.get(place)
+    if place == "address":
         server.files |= {f"/m/tiny/{name}": content for name, content in files.items()}
-    if place in ("mirror", "manual"):
+    elif files:
         target = folder / "a mirror/tiny" if place == "mirror" else resources / "manual/tiny"
         target.mkdir(parents=True)
         for name, content in files.items():

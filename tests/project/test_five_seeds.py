@@ -7,9 +7,9 @@ from typing import get_args
 import pandas as pd
 import pytest
 import yaml
+from archive_cases import unpack_tar
 from repository import ROOT
 
-from xmlc.data.archives import unpack
 from xmlc.numbers.fingerprint import read_table
 from xmlc.numbers.long import read_rows, text_rows
 from xmlc.numbers.made_of import finished_tables
@@ -32,7 +32,7 @@ HEADINGS = ("hold", "do not hold", "mixed", "cannot be told", "no data")
 def finished(tmp_path_factory):
     """The archive, unpacked where the paths in it are those of the project: the provenance of each table."""
     folder = tmp_path_factory.mktemp("five-seeds")
-    unpack(FIVE / "records.tar.xz", [], folder)
+    unpack_tar(FIVE / "records.tar.xz", folder)
     for name in ("config", "results/published"):
         (folder / name).symlink_to(ROOT / name)
     with pytest.MonkeyPatch.context() as patch:

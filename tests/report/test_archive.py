@@ -5,11 +5,11 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from archive_cases import unpack_tar
 from command_line import run
 from page_cases import PAPER, small_run
 
 from xmlc.core.errors import XmlcError
-from xmlc.data.archives import unpack
 from xmlc.numbers.made_of import MadeOf
 from xmlc.report.archive import archived_files
 
@@ -36,7 +36,7 @@ def test_a_page_is_made_again_from_the_archive(finished, capsys, monkeypatch):
     assert "files of 2 tables" in capsys.readouterr().out
     expected = headlines(capsys, finished / "before.html")
     elsewhere = finished / "elsewhere"
-    unpack(archive, [], elsewhere)
+    unpack_tar(archive, elsewhere)
     for name in ("config", "results/published", "logs"):
         (elsewhere / name).symlink_to(Path(name).resolve())
     monkeypatch.chdir(elsewhere)

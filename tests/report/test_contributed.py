@@ -6,12 +6,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from archive_cases import unpack_tar
 from command_line import run
 from page_cases import PAPER, make_table, passport, small_run, step
 from report_cases import ranking, write
 
 from xmlc.core.checksums import stamped
-from xmlc.data.archives import unpack
 from xmlc.numbers.made_of import finished_tables
 from xmlc.report.contributed import with_contributed
 
@@ -33,7 +33,7 @@ def runs(tmp_path_factory):
         paths = write(NEW.parent, [record | {"passport": passport(), "step": step("rank")} for record in records])
         make_table(Path(), "table1", [*paths, *Path(OURS.parent).glob("*.json")])
         assert run("archive", "--out", folder / "records.tar.xz") == 0
-    unpack(folder / "records.tar.xz", [], folder / "here" / ALICE)
+    unpack_tar(folder / "records.tar.xz", folder / "here" / ALICE)
     shutil.rmtree(folder / "here/logs")
     return folder / "here"
 

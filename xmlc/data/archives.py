@@ -60,33 +60,30 @@ def read_from(file: BinaryIO, path: Path, size: int = -1) -> bytes:
 
 
 def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
-    """Copy the wanted files, or all, out of an archive (zip, tar, or one compressed file) into ``folder``.
+    """Copy the wanted files out of an archive (zip, tar, or one compressed file) into ``folder``.
 
-    Wanted files are found by their base name and written under it; all of them are written under their paths. Links
-    and devices are left out.
+    They are found by their base name and written under it, wherever the archive would put them.
 
     Parameters
     ----------
     archive : Path
         ``.zip``, ``.tar`` compressed or not, or one ``.gz``, ``.bz2``, ``.xz`` file, whatever its name.
     wanted : collection of str
-        Base names; none for all files. If there is one, and one file in the archive, that is the one.
+        Base names. If there is one, and one file in the archive, that is the one.
     folder : Path
         Where they are written. After an error it may hold some of them; the caller gives a temporary one.
 
     Raises
     ------
     XmlcError
-        The archive is damaged, lacks a wanted file, or has a path that leads out of the folder.
+        The archive is damaged or lacks a wanted file.
     """
     try:
         with _files_in(archive) as files:
-            names = _targets([*files], wanted)
+            names = _wanted([*files], wanted)
             for path, opened in files.items():  # in the order of a tar, which is read from front to end
                 if path in names:
-                    target = folder / names[path]
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    with opened() as source, open(target, "wb") as file:
+                    with opened() as source, open(folder / names[path], "wb") as file:
                         shutil.copyfileobj(source, file)
     except XmlcError:
         raise
@@ -111,13 +108,8 @@ def _files_in(archive: Path) -> Iterator[dict[str, Callable[[], IO[bytes]]]]:
         raise XmlcError("found a file that is neither zip nor tar, nor one compressed file; it may be cut off")
 
 
-def _targets(paths: list[str], wanted: Collection[str]) -> dict[str, str]:
-    """Return where in the folder each path of an archive is to be written, for those that are."""
-    if not wanted:
-        for path in paths:
-            if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
-                raise XmlcError(f"the archive is not safe: its member {path!r} would lie outside the folder")
-        return {path: path for path in paths}
+def _wanted(paths: list[str], wanted: Collection[str]) -> dict[str, str]:
+    """Return the wanted names by their paths in an archive."""
     if len(paths) == len(wanted) == 1:
         return dict(zip(paths, wanted))
     found = {}

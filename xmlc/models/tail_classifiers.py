@@ -25,7 +25,7 @@ from xmlc.kernels.csr import (
 from xmlc.kernels.estimator import Estimator, not_fitted
 from xmlc.kernels.float64 import exp, log1p
 from xmlc.kernels.stored import Field
-from xmlc.models.trees.representations import item_blocks
+from xmlc.models.trees.representations import item_blocks, label_sums
 
 NONZEROS_PER_PIECE = 1 << 20  # of instances, counted once for each of their labels
 ROWS_PER_BLOCK = 256
@@ -229,11 +229,12 @@ def _centroids(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end:
     squares : ndarray of float64, shape (end - start,)
         Of the lengths of the rounded centroids.
     """
-    sums = (by_label[start:end] @ x).tocsc().tocsr()  # which sorts the features; products with Y's ones are exact
+    sums = label_sums(by_label, x, start, end)
     n_features = np.diff(sums.indptr)
     rows = np.repeat(np.arange(end - start), n_features)
     weights = (sums.data / np.diff(by_label.indptr)[start:end][rows]).astype(np.float32)
-    squares = np.bincount(rows, weights=weights.astype(np.float64) ** 2, minlength=end - start)  # in their order
+    exact = weights.astype(np.float64)
+    squares = np.bincount(rows, weights=exact * exact, minlength=end - start)  # adds a centroid's in their order
     return n_features, sums.indices.astype(np.uint32), weights, squares
 
 

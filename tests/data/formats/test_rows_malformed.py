@@ -27,27 +27,12 @@ def messages(path, *arguments, **options):
     return str(error.value).replace(f"{Path(path).parent}/", "").split("\n")
 
 
-LINES = [
-    ("1,2 0:1 3", "'3'"),
-    ("1,2 0:1 3:", "'3:'"),
-    ("1,6 0:1", "'6'"),
-    ("-1 0:1", "'-1'"),
-    ("1, 0:1", "'1,'"),
-    ("1 ,3 0:1", "',3'"),
-    ("1 qid:3 0:1", "'qid:3'"),
-    ("1 4:1", "'4:1'"),
-    ("1 -1:1", "'-1:1'"),
-    ("1 word", "'word'"),
-    ("1 0:nan", "'0:nan'"),
-    ("1 0:1.5x", "'0:1.5x'"),
-    ("1 0:0x10", "'0:0x10'"),
-    ("1 0:1e39", "'1e39'"),
-    ("1 0:-3.4028235677973366e38", "'-3.4028235677973366e38'"),
-    ("1 0:99999999999999999999e30", "'99999999999999999999e30'"),
-    ("1 2:1 0:2 2:1", "feature 2 twice"),
-    ("1 2:0 2:0", "feature 2 twice"),
-    ("caf\u00e9 0:1", "'caf\u00e9'"),
-]
+# The last token is the one that is malformed.
+ENDS = ["1,2 0:1 3", "1,2 0:1 3:", "1 ,3", "1 qid:3", "1 4:1", "1 -1:1", "1 word", "1 0:nan", "1 0:1.5x", "1 0:0x10"]
+LINES = [(line, repr(line.split()[-1])) for line in ENDS]
+LINES += [(f"1 0:{value}", repr(value)) for value in ("1e39", "-3.4028235677973366e38", "99999999999999999999e30")]
+LINES += [(f"{labels} 0:1", repr(labels)) for labels in ("6", "-1", "1,", "caf\u00e9")]
+LINES += [(f"1 {pairs}", "feature 2 twice") for pairs in ("2:1 0:2 2:1", "2:0 2:0")]
 
 
 @pytest.mark.parametrize(("line", "found"), LINES)

@@ -1,4 +1,7 @@
-"""Models whose files are a program's: they are a part of the folder, which appears and is replaced as a whole."""
+"""What all wrapped programs share: their answers as estimates and rankings, their files, their silence.
+
+The extra `peers` must be installed for the programs themselves, as it is in CI.
+"""
 
 import os
 
@@ -6,7 +9,48 @@ import numpy as np
 import pytest
 
 from xmlc.core.checksums import NAME, listed_in
+from xmlc.models.peers.napkinxc import NapkinXCIPLT, NapkinXCOPLT, NapkinXCPLT
+from xmlc.models.peers.omikuji import OmikujiParabel
 from xmlc.models.peers.program import ProgramModel, silenced_output
+
+ONLINE = {"max_leaf": 4, "epochs": 3}
+DEEP = {"min_branch_size": 4, "beam_size": 2}  # 12 labels in several leaves, not all in the beam
+MODELS = {
+    "adagrad": (NapkinXCPLT, {"optimizer": "adagrad", "epochs": 10, "arity": 4}),
+    "liblinear": (NapkinXCPLT, {"optimizer": "liblinear", "tree_type": "hierarchicalKmeans", "arity": 2}),
+    "best-greedy": (NapkinXCOPLT, ONLINE),
+    "random": (NapkinXCOPLT, {"policy": "random"} | ONLINE),
+    "warm": (NapkinXCOPLT, {"warm_start": 0.3} | ONLINE),
+    "iplt": (NapkinXCIPLT, ONLINE),
+    "one tree": (OmikujiParabel, {"n_trees": 1, "loss": "log"} | DEEP),
+    "three trees": (OmikujiParabel, {"n_trees": 3} | DEEP),
+}
+
+
+@pytest.mark.needs("peers")
+@pytest.mark.parametrize("name", MODELS)
+def test_it_learns_saves_and_answers_like_an_estimator(tmp_path, multilabel, name):
+    X, Y = multilabel(300, 20, 12, density=0.5)
+    estimator, hyperparameters = MODELS[name]
+    model = estimator(n_jobs=1, **hyperparameters).fit(X, Y)
+    dense = model.predict_proba(X).toarray()
+    assert (dense.shape, dense.dtype) == (Y.shape, np.float32)
+    assert dense.max() <= 1
+    labels, scores = model.predict_top_k(X, 5)
+    np.testing.assert_allclose(scores, -np.sort(-dense, axis=1)[:, :5], atol=1e-6)
+    np.testing.assert_allclose(
+        np.take_along_axis(dense, np.maximum(labels, 0), axis=1)[labels >= 0], scores[labels >= 0]
+    )
+    assert Y.toarray()[np.arange(300), labels[:, 0]].mean() > 0.6
+    # napkinXC gives too many when it is asked with a threshold for each label.
+    for limits in (np.linspace(0, 0.6, 12, dtype=np.float32), np.float32(0.2), np.full(12, np.inf)):
+        np.testing.assert_array_equal(model.predict_proba(X, limits).toarray(), np.where(dense > limits, dense, 0))
+    assert model.inner_products_ is None
+    for _ in range(2):  # omikuji would add its trees to those of an earlier model
+        model.save(tmp_path / "model")
+    loaded = estimator.load(tmp_path / "model")
+    assert loaded.get_params() == model.get_params()
+    np.testing.assert_allclose(loaded.predict_proba(X).toarray(), dense, atol=1e-6)
 
 
 class Noted(ProgramModel):

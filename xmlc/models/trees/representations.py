@@ -65,7 +65,7 @@ def _represent(
     by_label: sparse.csr_array, x: sparse.csr_array, most_features: int | None, start: int, end: int
 ) -> sparse.csr_array:
     """Return the representations of the labels ``start .. end - 1``, float32."""
-    sums = (by_label[start:end] @ x).tocsc().tocsr()  # which sorts the features; products with Y's ones are exact
+    sums = label_sums(by_label, x, start, end)
     n, rows = end - start, np.repeat(np.arange(end - start), np.diff(sums.indptr))
     indices, data = sums.indices, _unit_length(rows, sums.data, n)
     if most_features is not None:
@@ -78,6 +78,11 @@ def _represent(
         data = np.where(shorter[rows], _unit_length(rows, data, n), data)
     starts = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n))))
     return sparse.csr_array((data, indices, starts), shape=(n, x.shape[1]))
+
+
+def label_sums(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end: int) -> sparse.csr_array:
+    """Add up the instances x (n, d) of each of the labels ``start .. end - 1`` in their order; all float64, sorted."""
+    return (by_label[start:end] @ x).tocsc().tocsr()  # which sorts the features; products with Y's ones are exact
 
 
 def _unit_length(rows: np.ndarray, values: np.ndarray, n_rows: int) -> np.ndarray:
