@@ -28,7 +28,7 @@ from xmlc.suites.project import Project
 from xmlc.suites.settings import Settings, read_config
 
 PAGES = [ROOT / "README.md", ROOT / "config/README.md", *sorted((ROOT / "docs").glob("*.md"))]
-LOOK = re.compile(r"xmlc (compare .|facts|fingerprint|report|status|verify(?! \S*contributed))")
+LOOK = re.compile(r"xmlc (compare .|facts|fingerprint|report|status|verify(?! .*<))")
 
 
 def commands_of(page):

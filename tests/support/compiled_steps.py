@@ -34,33 +34,25 @@ def run_steps(suite, folder):
     (folder / "made.yaml").write_text(json.dumps({"demo": {"synthetic": sizes}}))
     run("synth", "demo", "--catalogue", folder / "made.yaml", "--out", folder / "resources", "--threads", 2)
     data = ("--data", folder / "data")
-    run(
-        "prepare",
-        "demo",
-        "--source",
-        folder / "resources",
-        "--out",
-        data[1],
-        "--statistics",
-        folder / "statistics.json",
-    )
+    out = ("--out", data[1], "--statistics", folder / "statistics.json")
+    run("prepare", "demo", "--source", folder / "resources", *out)
     models = [part for part in parts_of(suite) if part.kind == "model"]
     for part in [*models, Part("model", "oracle", '{"estimator": "oracle", "hyperparameters": {}}')]:
         estimator, hyperparameters = json.loads(part.arguments).values()
         model, record = folder / part.title, folder / f"{part.title}.json"
         about = ("--name", part.title, "--estimator", estimator, "--parameters", json.dumps(hyperparameters))
         run("train", *data, *about, "--part", "fit", "--out", model, "--record", record, "--threads", 2)
-        trained = (*data, "--model", model, "--training", record, "--threads", 2)
-        run("rank", *trained, "--out", folder / "ranking.json")
+        common = (*data, "--training", record, "--threads", 2)
+        run("rank", *common, "--model", model, "--out", folder / "ranking.json")
         spe = folder / f"{part.title}.spe"
-        run("estimate", *trained, "--floor", 0.0001, "--out", spe)
+        run("estimate", *common, "--model", model, "--floor", 0.0001, "--out", spe)
         for step in parts_of(suite):
             methods = json.loads(step.arguments).get("methods", [])
             if step.kind == "thresholds":
-                run("thresholds", *methods, *trained, "--estimates", spe, "--out", folder / part.title)
+                run("thresholds", *methods, *common, "--model", model, "--estimates", spe, "--out", folder / part.title)
             if step.kind == "inference":
-                named = [word for method in methods for word in ("--infer", method)]
-                run("thresholds", *trained, "--estimates", spe, *named, "--out", folder / "inferred")
+                named = [word for method in methods for word in ("--method", method)]
+                run("infer", *named, *common, "--from", spe, "--out", folder / "inferred")
 
 
 if __name__ == "__main__":
