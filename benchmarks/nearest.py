@@ -92,7 +92,8 @@ def bench_nearest(
         similarities = float(np.mean(model.inner_products_))
         rows.add(name, PREDICTION, "similarities per instance", "", similarities)
         rows.add(name, PREDICTION, "of the training instances", PERCENT, 100 * similarities / data.X.shape[0])
-        index_bytes = model.index_bytes_
+        kept = (*model.index_, model.label_starts_, model.labels_)
+        index_bytes = sum(part.nbytes for part in kept if isinstance(part, np.ndarray))
     rows.add(INDEX, TRAINING, "index with the label sets", "MB", index_bytes / 1e6)
     remarks = elsewhere.compare(rows)
     remarks += [OTHER_MACHINE] * any("i7-7700K" in row.note for row in rows.all)

@@ -1,8 +1,7 @@
-"""exp, log1p, the logistic function and 1 / sqrt in float32, so that loops over them use vector instructions.
+"""exp, log1p and the logistic function in float32, so that loops over them use vector instructions.
 
-The C library's functions are called one number at a time, 2 to 4 and 6 ns each where these take 0.2 to 0.3 (AVX-512); a
-vector's square root and division take four times the six multiplications and additions of `inverse_sqrt`. All numbers
-in them are either powers of two, parts of ln 2, or our own least-maximum fits.
+The C library's functions are called one number at a time, 2 to 4 and 6 ns each where these take 0.2 to 0.3 (AVX-512).
+All numbers in them are either powers of two, parts of ln 2, or our own least-maximum fits.
 
 Their bits are the same on any processor. Kernels have no fast-math flags, so that a compiler neither reorders a sum
 nor fuses a product with an addition; where fusing pays (training PLTs is 12 to 15 % slower without it), it is written:
@@ -25,7 +24,6 @@ LOG2_E = np.float32(1.4426950408889634)
 LN2_HIGH, LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # ln 2 in two parts, the first of 9 bits
 SMALLEST = np.float32(-87.0)  # exp of less is no normal float32
 EXP_TAIL = tuple(np.float32(c) for c in (0.00138144665, 0.00836878047, 0.0416683942, 0.166665201, 0.499999934))
-HALF_EXPONENT = np.int32(0x5F3759DF)  # minus half of a float32's bits: those of 1 / sqrt of it, within 4 %
 
 
 def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
@@ -69,16 +67,6 @@ def sigmoid(score):
     e = exp_of_negative(-abs(score))
     larger = np.float32(1.0) / (np.float32(1.0) + e)
     return larger if score >= np.float32(0.0) else e * larger
-
-
-@njit(cache=True, nogil=True, inline="always")
-def inverse_sqrt(x):
-    """Return 1 / sqrt(x) of a positive normal float32, relative error below 2e-7: three Newton steps from a guess."""
-    y = np.int32(HALF_EXPONENT - (np.float32(x).view(np.int32) >> np.int32(1))).view(np.float32)
-    half = np.float32(0.5) * x
-    for _ in range(3):
-        y = y * fma(-(half * y), y, np.float32(1.5))
-    return y
 
 
 @njit(cache=True, nogil=True, inline="always")

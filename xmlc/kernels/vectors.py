@@ -10,10 +10,11 @@ from typing import Any, SupportsFloat
 
 from llvmlite import ir
 
-from xmlc.kernels.float32 import HALF_EXPONENT, fused
+from xmlc.kernels.float32 import fused
 
 FLOAT, DOUBLE = ir.FloatType(), ir.DoubleType()
 BYTES = {FLOAT: 4, DOUBLE: 8}
+HALF_EXPONENT = 0x5F3759DF  # minus half of a float32's bits: those of 1 / sqrt of it, within 4 %
 
 
 class Vectors:
@@ -68,10 +69,13 @@ class Vectors:
         return fused(self.builder, a, b, c)
 
     def inverse_sqrt(self, x: Any) -> Any:
-        """Return 1 / sqrt(x), by the steps of `xmlc.kernels.float32.inverse_sqrt`."""
+        """Return 1 / sqrt(x) of positive normal numbers, relative error below 2e-7: three Newton steps from a guess.
+
+        A square root and a division take four times as long as these multiplications and additions.
+        """
         builder = self.builder
         half_bits = builder.ashr(builder.bitcast(x, self.bits), self.integers(1))
-        y = builder.bitcast(builder.sub(self.integers(int(HALF_EXPONENT)), half_bits), self.type)
+        y = builder.bitcast(builder.sub(self.integers(HALF_EXPONENT), half_bits), self.type)
         half = builder.fmul(self.constant(0.5), x)
         for _ in range(3):
             y = builder.fmul(y, self.fma(builder.fneg(builder.fmul(half, y)), y, self.constant(1.5)))

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ldsm_cases import node_of, node_settings
 from numba import njit
+from vector_twin import inverse_sqrt
 
 from xmlc.kernels.csr import kernel_csr
-from xmlc.kernels.float32 import inverse_sqrt
 from xmlc.kernels.sums import dot, sparse_dot
 from xmlc.models.ldsm import _regressors as _pairs
 from xmlc.models.ldsm._grow import gather_labels, gather_scaled, gather_standardised, new_node_data
@@ -142,7 +142,6 @@ def test_the_best_of_two_directions_is_that_of_any_number(n_own, random_ties, qu
 # Two regressors in one register against one after the other, bit for bit.
 
 
-inverse_sqrt_of = njit(lambda x: inverse_sqrt(x))
 SLOPES, RATE = np.float32([0.31, -0.77]), np.float32(0.1)
 
 
@@ -187,7 +186,7 @@ def test_a_step_is_that_of_each_regressor_alone(n, is_adaptive):
             if is_adaptive:
                 gradient = SLOPES[side] * values[k]
                 square = square + gradient * gradient
-                weight = weight - RATE * gradient * np.float32(inverse_sqrt_of(square))
+                weight = weight - RATE * gradient * np.float32(inverse_sqrt(square))
             else:
                 weight = weight - RATE * SLOPES[side] * values[k]
             expected[ids[k], side], expected[ids[k], 2 + side] = weight, square

@@ -208,7 +208,6 @@ def test_a_loaded_model_maps_its_index(tmp_path):
     model = SparseWeightedNearestNeighbors(S=6, alpha=1.0).fit(X, Y)
     model.save(tmp_path / "model")
     loaded = SparseWeightedNearestNeighbors.load(tmp_path / "model")
-    assert loaded.index_bytes_ == model.index_bytes_ > X.nnz * 8
     assert not loaded.index_.row_values.flags.owndata  # mapped, not copied
 
 

@@ -7,9 +7,10 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
+from vector_twin import inverse_sqrt
 
 from xmlc.kernels.csr import kernel_csr, unit_rows
-from xmlc.kernels.float32 import fma, inverse_sqrt, sigmoid
+from xmlc.kernels.float32 import fma, sigmoid
 from xmlc.kernels.sibling_rows import padded_size
 from xmlc.models import PLT
 from xmlc.models.plt.solvers import dual_steps, logistic_derivatives, train_children_adagrad, train_children_dual

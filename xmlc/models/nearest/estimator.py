@@ -127,13 +127,6 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             hits[beta] = are_right(self._ranked(numbers, similarities, 1)[0], Y[rows])
         return 0.0 if is_better(hits[0.0], hits[1.0]) else 1.0
 
-    @property
-    def index_bytes_(self) -> int:
-        """Bytes of everything that is kept of the training set: the index and the label sets."""
-        self._check_fitted()
-        arrays = [part for part in self.index_ if isinstance(part, np.ndarray)]
-        return sum(array.nbytes for array in (*arrays, self.label_starts_, self.labels_))
-
     def neighbours(self, X: object) -> tuple[np.ndarray, np.ndarray]:
         """Find the S nearest training instances that have a positive similarity.
 
