@@ -222,6 +222,8 @@ def learn_rows_with_thresholds(x, y, start, goes_on, tree, settings, longest, hi
 def count_sets(labels, predicted, hits, sizes):
     """Count an instance in the sums (7): a_j += y_j p_j and b_j += y_j + p_j for its labels y and the predicted p.
 
+    Not `xmlc.thresholds.OFO`, which takes estimates: here the search has predicted, and thresholds are bounds of nodes.
+
     Parameters
     ----------
     labels, predicted : integers, each label once
