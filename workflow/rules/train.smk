@@ -1,5 +1,5 @@
 # Models: on the whole training set (portion `full`, for rankings) or on 80 % of it (portion `80`, for thresholds).
-# Models with the key `search` are trained with what it finds, and with the key `tuning` of config.yaml all with ranges.
+# Where a model is searched (`search` of the model, `tuning` of config.yaml), it is trained with what is found.
 rule tune:
     input:
         data="results/{dataset}/data",
@@ -23,7 +23,8 @@ rule tune:
     message:
         "Search hyperparameters of {wildcards.model} on {wildcards.dataset}"
     shell:
-        "xmlc tune --data {input.data} --estimator {params.estimator:q} --parameters {params.hyperparameters:q}"
+        # SMAC goes through sets of text, whose order would be another in each process.
+        "PYTHONHASHSEED=0 xmlc tune --data {input.data} --estimator {params.estimator:q} --parameters {params.hyperparameters:q}"
         " {params.search:q} {params.tuned:q} --threads {threads} --out {output} 2> {log}"
 
 
