@@ -84,9 +84,10 @@ def test_estimates_in_files_have_the_records_of_a_model_that_gives_the_same(tiny
         made = ["--data", tiny, *made, "--out", out / "model", "--record", out / "train.json"]
         assert run("train", *made, "--part", "fit") == 0
         assert run("estimate", *about, "--floor", "0.001", "--out", out / "spe") == 0
-        assert (
-            run("thresholds", "fta", "ofo-ab", "--infer", "meuf", *about, "--estimates", out / "spe", "--out", out) == 0
-        )
+        tuned = ["--estimates", out / "spe", "--out", out / "evaluation"]
+        assert run("thresholds", "fta", "ofo-ab", *about, *tuned) == 0
+        inferred = ["--data", tiny, "--from", out / "spe", "--training", out / "train.json", "--out", out / "inference"]
+        assert run("infer", "--method", "meuf", *inferred) == 0
         assert run("train", *made) == 0
         assert run("rank", *about, "--out", out / "ranking.json") == 0
         records = [read_json(out / f"evaluation/{method}.json") for method in ("fta", "ofo-ab")]

@@ -1,5 +1,6 @@
 """The begin and the end of a run."""
 
+import os
 import shutil
 
 import pytest
@@ -58,6 +59,7 @@ def test_what_ended_processes_left_is_swept(tmp_path):
     left = [tmp_path / name for name in (f"plt/.model{OURS}0a1b2c3d", f"a/b/.table.csv{OURS}0a1b2c3d.csv")]
     for path in left:
         (path / f"inner/.model{OURS}0a1b2c3d").mkdir(parents=True)
+        os.utime(path, (0, 0))
     with atomic_folder(tmp_path / "plt/model") as unfinished:
         sweep(tmp_path)
         assert unfinished.exists()
