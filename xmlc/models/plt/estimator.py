@@ -227,7 +227,7 @@ class PLT(SparseProbabilityEstimator):
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Best first (ties: `xmlc.kernels.top_k.rank_key`); -1 where there are fewer than k labels.
+            Best first (ties: ``xmlc.kernels.top_k.rank_key``); -1 where there are fewer than k labels.
         scores : ndarray of float32, shape (n, k)
             Their estimates; 0 where there is no label.
         """
