@@ -72,6 +72,7 @@ def files_read(whole):
                 yield step, file.relative_to(whole)
 
 
+@pytest.mark.slow
 def test_no_changed_byte_goes_on(whole, monkeypatch, capsys):
     monkeypatch.chdir(whole)
     tried = 0

@@ -89,6 +89,7 @@ def selected(project, **chosen):
     return replace(project, settings=replace(project.settings, **chosen))
 
 
+@pytest.mark.slow
 def test_each_model_and_dataset_alone_makes_what_it_has_records_for_and_the_rest_is_named(project):
     for paper, of_paper in project.suites.items():
         alone = [{"models": [name]} for name in project.models] + [{"datasets": [name]} for name in of_paper.datasets]
