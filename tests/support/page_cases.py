@@ -112,11 +112,11 @@ def cell(page, table, panel, row, heading):
     return cells[found.headings.index(heading)]
 
 
-def contests(*records, earlier=()):
+def contests(*records, earlier=(), of_suites=("yeast",)):
     """The contests of hand-made records."""
     given, others = ([Source(Path(f"{kind}{i}"), as_record(one)) for i, one in enumerate(some)]
                      for kind, some in (("r", records), ("e", earlier)))  # fmt: skip
-    return contests_of(given, others, Passports([*given, *others]))
+    return contests_of(given, others, of_suites, Passports([*given, *others]))
 
 
 def shown(contest, heading):

@@ -295,7 +295,8 @@ def read_suites(config: Path = CONFIG) -> dict[str, Suite]:
         A file cannot be read, has what is no suite, or names a model of another suite that is not there.
     """
     names = [*sorted(file.stem for file in (config / "papers").glob("*.yaml")), *OWN]
-    return {name: read_suite(suite_file(name, config)) for name in names}
+    files = {name: suite_file(name, config) for name in names}
+    return {name: read_suite(file) for name, file in files.items() if file.is_file()}
 
 
 def suite_file(name: str, config: Path = CONFIG) -> Path:

@@ -106,14 +106,15 @@ def test_models_that_seeds_do_not_tell_apart_are_tied_and_a_limit_is_never_the_b
     assert not any(cell.tied for cell in one_seed.values())
 
 
-def test_datasets_go_by_labels_and_earlier_runs_are_last():
+def test_own_datasets_come_first_then_it_goes_by_labels_and_earlier_runs_are_last():
     def of(name, m, time):
         return ranking(name, dataset=dataset(name) | {"m": m}, passport=passport(time=f"2026-11-{time}T10:00:00Z"))
 
-    given = [of("large", 900, 21), of("small", 6, 20), inference("never", finished=False)]
-    found = contests(*given, earlier=[of("old", 5, 19)])
+    given = [of("large", 900, 21), of("small", 6, 20), of("mine", 7, 22), inference("never", finished=False)]
+    found = contests(*given, earlier=[of("old", 5, 19)], of_suites=("large", "small", "old"))
     assert [(one.name, one.made, one.earlier) for one in found] == [
-        ("small", "2026-11-20", False), ("large", "2026-11-21", False), ("old", "2026-11-19", True),
+        ("mine", "2026-11-22", False), ("small", "2026-11-20", False), ("large", "2026-11-21", False),
+        ("old", "2026-11-19", True),
     ]  # fmt: skip
 
 
@@ -245,4 +246,5 @@ def test_figures_are_images_in_the_page(run, html):
     assert start == "data:image/svg+xml"
     file = run / f"results/figures/{PAPER}/figure1.svg"
     drawn, theirs = (ElementTree.fromstring(text) for text in (unquote(svg), file.read_text()))
+    theirs.remove(theirs.find("{*}metadata"))
     assert [one.tag for one in drawn.iter()] == [one.tag for one in theirs.iter()]

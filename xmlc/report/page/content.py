@@ -25,7 +25,7 @@ from xmlc.report.page.drawing import Drawing, data_address
 from xmlc.report.page.tables import PageTable, Passports, ShownPassport, TableOnPage
 from xmlc.report.page.winners import Contest, contests_of, earlier_sources
 from xmlc.suites import paths
-from xmlc.suites.suite import CONFIG, find_suite
+from xmlc.suites.suite import CONFIG, find_suite, read_suites
 
 FEW = 3  # datasets that a heading names
 CONTRIBUTED = "§"  # behind numbers of runs of others
@@ -119,8 +119,9 @@ def page_of(tables: Sequence[MadeOf], failed: list[Failure], judge: Judge, root:
     sources = [source for source, _ in used]
     earlier = earlier_sources(root, known, {source.record.dataset_name for source in sources})
     passports = Passports([*sources, *earlier])
+    of_suites = {name for suite in read_suites(root / CONFIG).values() for name in suite.datasets}
     built = [build_table(made, known) for made in tables]  # which names their models, before contests print them
-    contests = contests_of(sources, earlier, passports)
+    contests = contests_of(sources, earlier, of_suites, passports)
     papers = [
         _paper(
             paper,

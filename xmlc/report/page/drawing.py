@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -13,6 +14,9 @@ from markupsafe import Markup
 from xmlc.papers.common.figures import pareto_front
 from xmlc.papers.plotting import BLUE, SETTINGS, panels, save
 
+# Of a drawing: what draws nothing; an attribute; in it a number of which one decimal is enough for any screen.
+NO_SHAPE = re.compile(r'<\?.*?\?>|<!.*?>|<metadata>.*?</metadata>|(?<=<g) id="[^"]*"', re.DOTALL)
+QUOTED, LONG_NUMBER = re.compile(r'"[^"]*"'), re.compile(r"(?<![\d.])([1-9]\d+\.\d)\d+")
 WIDTH = 3.3  # of the panel, in inches
 APART = 0.06  # of the height of the panel: a name has room where the next better one is so far above
 
@@ -28,8 +32,8 @@ class Drawing:
 
 
 def data_address(svg: str) -> Markup:
-    """Return an image as the text of an attribute between ``'``."""
-    text = " ".join(svg.split())
+    """Return an image as the text of an attribute between ``'``; of long numbers one decimal stays."""
+    text = QUOTED.sub(lambda found: LONG_NUMBER.sub(r"\1", found[0]), " ".join(NO_SHAPE.sub("", svg).split()))
     return Markup("data:image/svg+xml," + "".join(f"%{ord(c):02X}" if c in "%#&'" else c for c in text))
 
 

@@ -65,15 +65,21 @@ class Contest:
     drawing: Markup | None
 
 
-def contests_of(sources: Sequence[Source], earlier: Sequence[Source], passports: Passports) -> list[Contest]:
-    """Return the contests of all datasets with results on the test set, by number of labels.
+def contests_of(
+    sources: Sequence[Source], earlier: Sequence[Source], of_suites: Collection[str], passports: Passports
+) -> list[Contest]:
+    """Return the contests of all datasets with results on the test set.
+
+    The user's own datasets come first, then it goes by number of labels; those of earlier runs come last.
 
     Parameters
     ----------
     sources : sequence of Source
         Behind the tables.
     earlier : sequence of Source
-        Of datasets without tables, which come last.
+        Of datasets without tables.
+    of_suites : collection of str
+        Datasets that suites name, which are not the user's own.
     passports : Passports
     """
     found: list[Contest] = []
@@ -86,7 +92,7 @@ def contests_of(sources: Sequence[Source], earlier: Sequence[Source], passports:
                 by_dataset.setdefault(record.dataset_name, {}).setdefault(identity, source)
         found += [_contest(name, list(own.values()), of_earlier, passports) for name, own in by_dataset.items()]
     shown = [one for one in found if one.panel.rows]  # not those of which everything ran out of time
-    return sorted(shown, key=lambda one: (one.earlier, one.labels))
+    return sorted(shown, key=lambda one: (one.earlier, one.name in of_suites, one.labels))
 
 
 def earlier_sources(root: Path, known: Known, datasets: Collection[str]) -> list[Source]:
