@@ -1,5 +1,5 @@
 # The suite's entry. `snakemake --cores 8` reproduces what config/config.yaml lists; README.md and docs/running.md name others.
-# The rules are in workflow/rules/, one for each step of `xmlc`: data, train, measure, tables; common.smk has their helpers.
+# workflow/rules/ has a rule for each step of `xmlc`: data, train, measure, labels, tables; common.smk has their helpers.
 from snakemake.utils import min_version
 
 from xmlc.papers import plan

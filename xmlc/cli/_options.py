@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from xmlc.core.checksums import check_listed, listed_in
 from xmlc.core.extensions import import_file
 from xmlc.core.files import check_replaceable
 from xmlc.core.threads import set_process_threads
@@ -119,11 +120,20 @@ def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def record_files(records: Sequence[Path], methods: Sequence[str]) -> tuple[Path, ...]:
-    """Return files of records, in place of a folder those of its methods, or all where no method is named."""
+    """Return files of records, in place of a folder those of its methods, or all where no method is named.
+
+    Raises
+    ------
+    Damaged
+        A folder has no list of its files, or not all of them.
+    """
     found: list[Path] = []
     for path in records:
-        every = [path / f"{method}.json" for method in methods] if methods else sorted(path.glob("*.json"))
-        found += [file for file in every if file.is_file()] if path.is_dir() else [path]
+        listed = [*listed_in(path)] if path.is_dir() else []
+        for name in listed:
+            check_listed(path, name)
+        found += [path / name for name in listed if not methods] if listed else [path]
+        found += [path / f"{method}.json" for method in methods if f"{method}.json" in listed]
     return tuple(found)
 
 

@@ -127,14 +127,15 @@ def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object
     Damaged
         There is none, or the content is another.
     """
+    target = path.parent if (path.parent / NAME).is_file() else path  # the files of a list are made together
     if KEY not in content:
-        raise Damaged(path, f"$.{KEY}: {KEY!r} is a required property; it is of another version or was edited", path)
+        raise Damaged(path, f"$.{KEY}: {KEY!r} is a required property; it is of another version or was edited", target)
     try:
         found = content_checksum(content)
     except (TypeError, ValueError, RecursionError) as error:  # YAML has dates, and what contains itself
-        raise Damaged(path, f"was edited since it was written: no record holds this ({error})", path) from error
+        raise Damaged(path, f"was edited since it was written: no record holds this ({error})", target) from error
     if content[KEY] != found:
-        raise Damaged(path, f"was edited since it was written: the checksum of its content is {found}", path)
+        raise Damaged(path, f"was edited since it was written: the checksum of its content is {found}", target)
     return {name: value for name, value in content.items() if name != KEY}
 
 

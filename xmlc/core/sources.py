@@ -15,6 +15,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
+from xmlc.core.errors import XmlcError
+
 PACKAGE = Path(__file__).parents[1]
 #: Modules that no result depends on: what shows progress, and this one.
 WITHOUT_RESULT = frozenset(PACKAGE / "core" / name for name in ("progress.py", "sources.py"))
@@ -23,7 +25,16 @@ LEFT_OUT = frozenset({"ctx", "kind", "type_comment", "type_params"})
 
 
 def command_files(*commands: str) -> list[str]:
-    """Return the files that steps of `xmlc` depend on, each step by its name, such as ``train``."""
+    """Return the files that steps of `xmlc` depend on, each step by its name, such as ``train``.
+
+    Raises
+    ------
+    XmlcError
+        There is no such step, whose edits would go unnoticed.
+    """
+    for name in commands:
+        if not (PACKAGE / "cli/steps" / f"{name}.py").is_file():
+            raise XmlcError(f"no step {name}: expected a command in xmlc/cli/steps/")
     return source_files(*(f"{PACKAGE.name}.cli.steps.{name}" for name in commands))
 
 

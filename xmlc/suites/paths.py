@@ -1,4 +1,4 @@
-"""Every path of the project, written once: rules, records, status and logs take it from here."""
+"""Every path of the project, for records, tables and status; rules have their own, and a test compares both."""
 
 from __future__ import annotations
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FOLDER, data_option, extension_option, threads_option, training_option
+from xmlc.cli._options import FOLDER, data_option, extension_option, out_option, threads_option, training_option
 from xmlc.core.errors import XmlcError
+from xmlc.core.files import atomic_folder
 from xmlc.data.prepared import Prepared
 from xmlc.inference.methods import METHODS
 from xmlc.models.registry import load_estimator
@@ -27,7 +28,7 @@ from xmlc.steps.inference import basis_of_estimates, basis_of_model, needs_sizes
               help="Label vectors drawn for each instance.")  # fmt: skip
 @click.option("--time-limit", type=float, default=None, help="Seconds of inference after which a method is stopped.")
 @threads_option
-@click.option("--out", type=FOLDER, required=True, help="Folder for <method>.json, one record each.")
+@out_option("Folder for <method>.json, one record each.")
 def command(
     data: Path,
     basis: Path,
@@ -48,4 +49,5 @@ def command(
         raise XmlcError("gfm-sizes learns from estimates of the validation set: give their folder with --from")
     else:
         given = basis_of_model(prepared, load_estimator(record.estimator, basis, threads), samples)
-    write_inferences(given, methods, record, time_limit, threads, out)
+    with atomic_folder(out) as folder:
+        write_inferences(given, methods, record, time_limit, threads, folder)

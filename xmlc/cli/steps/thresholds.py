@@ -7,7 +7,15 @@ from pathlib import Path
 import click
 import numpy as np
 
-from xmlc.cli._options import FOLDER, data_option, extension_option, model_option, threads_option, training_option
+from xmlc.cli._options import (
+    FOLDER,
+    data_option,
+    extension_option,
+    model_option,
+    out_option,
+    threads_option,
+    training_option,
+)
 from xmlc.core.errors import XmlcError, let_through
 from xmlc.core.files import atomic_folder, check_replaceable
 from xmlc.data.matrices import load_csr
@@ -31,7 +39,7 @@ from xmlc.steps.thresholds import evaluate_unlabelled, tune_and_evaluate
 @click.argument("methods", nargs=-1)
 @threads_option
 @click.option("--thresholds", type=FOLDER, default=None, help="Folder for <method>.npy; it is replaced.")
-@click.option("--out", type=FOLDER, required=True, help="Folder for <method>.json, one record each.")
+@out_option("Folder for <method>.json, one record each.")
 def command(
     data: Path,
     model_folder: Path,
@@ -50,18 +58,20 @@ def command(
     prepared = Prepared(data, record.seed)
     model = load_estimator(record.estimator, model_folder, threads)
     if estimates is None:
-        evaluate_unlabelled(prepared, model, record, methods, floor, threads, out)
+        with atomic_folder(out) as folder:
+            evaluate_unlabelled(prepared, model, record, methods, floor, threads, folder)
         return
     spe = {part: load_csr(estimates, part, made_by="estimate") for part in ("val", "test")}
     floor, found = Estimates.read(estimates / Estimates.FILE).floor, {}
-    for method in methods:
-        try:
-            found[method] = tune_and_evaluate(prepared, model, record, spe, floor, method, threads, out)
-        except XmlcError as error:
-            raise XmlcError(f"threshold method {method}: {error}") from error
-        except Exception as error:  # a method of the user's own may raise anything
-            let_through(error)
-            raise XmlcError(f"threshold method {method}: {type(error).__name__}: {error}") from error
+    with atomic_folder(out) as folder:
+        for method in methods:
+            try:
+                found[method] = tune_and_evaluate(prepared, model, record, spe, floor, method, threads, folder)
+            except XmlcError as error:
+                raise XmlcError(f"threshold method {method}: {error}") from error
+            except Exception as error:  # a method of the user's own may raise anything
+                let_through(error)
+                raise XmlcError(f"threshold method {method}: {type(error).__name__}: {error}") from error
     if thresholds:
         with atomic_folder(thresholds) as folder:
             for method, tuned in found.items():
