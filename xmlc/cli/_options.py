@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from xmlc.core.checksums import check_listed, listed_in
 from xmlc.core.extensions import import_file
 from xmlc.core.files import check_replaceable
 from xmlc.core.threads import set_process_threads
@@ -117,24 +116,6 @@ def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
         "--method", "of_methods", multiple=True, help="Of a folder in RECORDS, this method; repeatable, in order."
     )(command)
     return click.argument("records", type=click.Path(path_type=Path), nargs=-1, required=True)(command)
-
-
-def record_files(records: Sequence[Path], methods: Sequence[str]) -> tuple[Path, ...]:
-    """Return files of records, in place of a folder those of its methods, or all where no method is named.
-
-    Raises
-    ------
-    Damaged
-        A folder has no list of its files, or not all of them.
-    """
-    found: list[Path] = []
-    for path in records:
-        listed = [*listed_in(path)] if path.is_dir() else []
-        for name in listed:
-            check_listed(path, name)
-        found += [path / name for name in listed if not methods] if listed else [path]
-        found += [path / f"{method}.json" for method in methods if f"{method}.json" in listed]
-    return tuple(found)
 
 
 def split_names(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:

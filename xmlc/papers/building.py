@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import xmlc.records
+from xmlc.core.checksums import check_listed, listed_in
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
 from xmlc.numbers.long import Source, TextRows, read_rows
@@ -28,6 +29,7 @@ from xmlc.suites.suite import read_suite
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+KINDS = {"evaluation": "thresholds"}  # of records, by their folder
 NOT_PRINTED = ("", "-")  # in a transcribed table
 Identity = tuple[str, str, str, int]
 Known = dict[Path, Source]  # records that were read
@@ -80,6 +82,39 @@ def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
     definition = figure_of(name, paper)
     given = read_needs(definition, records)
     return definition(paper, *([source.record for source in sources] for sources in given))
+
+
+def record_files(records: Sequence[Path], methods: Sequence[str], declared: Declared) -> tuple[Path, ...]:
+    """Return files of records; in place of a folder those of its methods that a table or figure needs.
+
+    Parameters
+    ----------
+    records : sequence of Path
+        Files, and folders such as ``<model>/seed0/80/evaluation``.
+    methods : sequence of str
+        Of folders only these, in this order; all where none is named.
+    declared : Declared
+        The table or figure.
+
+    Raises
+    ------
+    Damaged
+        A folder has no list of its files, or not all of them.
+    """
+    found: list[Path] = []
+    for path in records:
+        if not path.is_dir():
+            found.append(path)
+            continue
+        kind, portion, model = KINDS.get(path.name, path.name), path.parent.name, path.parents[2].name
+        needs = [need for need in declared.needs if (need.kind, need.portion) == (kind, portion)]
+        listed = listed_in(path)
+        for name in listed:
+            check_listed(path, name)
+        for method in methods or [Path(name).stem for name in listed]:
+            if f"{method}.json" in listed and any(need.takes(model, method) for need in needs):
+                found.append(path / f"{method}.json")
+    return tuple(found)
 
 
 def read_needs(

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import record_files, records_argument, titles_option
+from xmlc.cli._options import records_argument, titles_option
 from xmlc.numbers.titles import name_models
-from xmlc.papers.building import draw_figure
+from xmlc.papers import figure_of
+from xmlc.papers.building import draw_figure, record_files
 from xmlc.papers.plotting import write_figure
 
 
@@ -23,5 +24,5 @@ def command(
 ) -> None:
     """Draw, write, print the paths."""
     name_models(titles)
-    for file in write_figure(draw_figure(name, paper, record_files(records, of_methods)), out):
+    for file in write_figure(draw_figure(name, paper, record_files(records, of_methods, figure_of(name, paper))), out):
         click.echo(str(file))

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER, record_files, records_argument, titles_option
+from xmlc.cli._options import FILE, FOLDER, records_argument, titles_option
 from xmlc.numbers.made_of import MadeOf
 from xmlc.numbers.settings import settings_of
-from xmlc.papers.building import Known, build_table, write_table
+from xmlc.papers import table_of
+from xmlc.papers.building import Known, build_table, record_files, write_table
 
 
 @click.command(help="Build table NAME of a paper from RECORDS; write the list of these records too.")
@@ -32,7 +33,9 @@ def command(
     out: Path,
 ) -> None:
     """Build, write, say where."""
-    made = MadeOf(name, paper, record_files(records, of_methods), published, suite, titles=titles)
+    made = MadeOf(
+        name, paper, record_files(records, of_methods, table_of(name, paper)), published, suite, titles=titles
+    )
     known: Known = {}
     table = build_table(made, known)
     files = write_table(table, out)
