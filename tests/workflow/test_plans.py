@@ -56,6 +56,7 @@ def test_all_papers_are_at_most_600_jobs_and_few_read_the_same_estimates(project
     assert planned["thresholds"] + planned["infer"] <= 3 * estimates
 
 
+@pytest.mark.slow
 def test_methods_of_a_model_are_one_job(project):
     folder = "results/{}/plt/seed0/80/{}"
     before = {"prepare": 1, "train": 1, "estimate": 1}
