@@ -75,3 +75,14 @@ def test_instances_are_scaled_to_unit_length_piece_by_piece(multilabel, monkeypa
             found = FastXML(unit_norm=True, n_jobs=n_jobs)._kernel_form(own)
         for array, expected in zip(found, kernel_csr(unit_rows(own)), strict=True):
             np.testing.assert_array_equal(array, expected)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_model_that_is_fitted_to_a_folder_is_the_one_that_is_fitted_and_saved(name, multilabel, tmp_path):
+    X, Y = multilabel(150, 20, 8)
+    estimator, given = estimator_class(name), SMALL.get(name, {})
+    estimator(**given).fit(X, Y).save(tmp_path / "saved")
+    model = estimator(**given).fit_to(tmp_path / "fitted", X, Y)
+    saved, fitted = ({file.name: file.read_bytes() for file in (tmp_path / at).iterdir()} for at in ("saved", "fitted"))
+    assert saved == fitted
+    assert (model.predict_proba(X) != estimator.load(tmp_path / "saved").predict_proba(X)).nnz == 0

@@ -60,6 +60,7 @@ class SparseProbabilityEstimator(Estimator):
     n_labels_: int
     inner_products_: np.ndarray | None = None
     certified_: np.ndarray | None = None
+    _into: Path | None = None  # where `fit` writes arrays that it need not hold (`xmlc.core.growing`), in `fit_to`
     unit_norm: bool  # a hyperparameter of those that call `_kernel_form`, as the next
     n_jobs: int | None
 
@@ -146,6 +147,33 @@ class SparseProbabilityEstimator(Estimator):
         self._check_fitted()
         return np.arange(self.n_labels_)
 
+    def fit_to(self, path: str | Path, X: object, Y: object) -> Self:
+        """Learn from a training set and write the model: `fit` and `save`, of which memory need not hold all.
+
+        Forests and label trees write each part as soon as it is finished, and hold it no longer; the arrays of the
+        model are then maps of its files. The bits are those of `fit`. Other estimators are fitted and saved.
+
+        Parameters
+        ----------
+        path : str or Path
+            Folder, as for `save`.
+        X, Y
+            As for `fit`.
+
+        Raises
+        ------
+        XmlcError
+            As `fit` and `save` do; then there is no such folder, or the one that was there before.
+        """
+        with atomic_folder(path) as folder:
+            try:
+                self._into = folder
+                self.fit(X, Y)
+            finally:
+                self._into = None
+            self._write(folder)
+        return self
+
     def save(self, path: str | Path) -> None:
         """Write the model as the folder ``path``: plain ``.npy`` arrays and a JSON file, no pickle.
 
@@ -158,18 +186,23 @@ class SparseProbabilityEstimator(Estimator):
             what cannot be saved; nothing is changed.
         """
         self._check_fitted()
+        with atomic_folder(path) as folder:
+            self._write(folder)
+
+    def _write(self, folder: Path) -> None:
+        """Write the arrays of a fitted model that are not there yet, and its description, into a folder."""
         arrays, meta = self._state()
         about = {"estimator": type(self).__name__, "format": self.MODEL_FORMAT}
         about |= {"hyperparameters": self.get_params(), "n_features": self.n_features_in_}
         about |= {"n_labels": self.n_labels_, "arrays": sorted(arrays), "meta": meta}
         about |= {name: list(getattr(self, name)) for name in NAMES if hasattr(self, name)}
-        with atomic_folder(path) as folder:
-            try:
-                for name, array in arrays.items():
+        try:
+            for name, array in arrays.items():
+                if not (folder / f"{name}.npy").exists():  # `fit_to` has written it
                     np.save(folder / f"{name}.npy", array, allow_pickle=False)
-                write_json(folder / DESCRIPTION, about)
-            except (TypeError, ValueError) as error:
-                raise XmlcError(f"{type(self).__name__} cannot be saved: {error}") from error
+            write_json(folder / DESCRIPTION, about)
+        except (TypeError, ValueError) as error:
+            raise XmlcError(f"{type(self).__name__} cannot be saved: {error}") from error
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

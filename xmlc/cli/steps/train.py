@@ -56,8 +56,7 @@ def command(
             hyperparameters |= result.best["hyperparameters"]
         model = make_estimator(estimator, hyperparameters, seed, threads)
         check_kept(estimator, model, *prepared.part(part))
-        times = fit_timed(model, *prepared.part(part))
-        model.save(folder)
+        times = fit_timed(model, *prepared.part(part), folder)
         last = with_passport(step_costs("train", threads, prepared.meta["name"], name, PORTIONS[part], written=folder))
         TrainingRecord(
             **description(prepared, model, estimator, name, seed, PORTIONS[part]),

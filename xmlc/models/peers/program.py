@@ -17,7 +17,6 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import needs_extra
-from xmlc.core.files import atomic_folder
 from xmlc.kernels.csr import stack_estimates
 from xmlc.models.base import SparseProbabilityEstimator
 
@@ -58,11 +57,9 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
         k = self._check_k(k)
         return ranking_of(self._answers(self._instances(X), min(k, self.n_labels_), 0.0), k)
 
-    def save(self, path: str | Path) -> None:
-        """Write the model: the program's own files beside our JSON."""
-        with atomic_folder(path) as folder:
-            super().save(folder)
-            self._write_files(folder / FILES)
+    def _write(self, folder: Path) -> None:
+        super()._write(folder)
+        self._write_files(folder / FILES)  # the program's own, beside our JSON
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

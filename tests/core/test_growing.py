@@ -1,0 +1,36 @@
+"""Arrays that grow, in memory and in a folder."""
+
+import numpy as np
+import pytest
+
+from xmlc.core.growing import Growing
+
+PIECES = [
+    {"a": np.arange(3), "b": np.ones((2, 4), dtype=np.float32)},
+    {"a": np.arange(0), "b": np.zeros((0, 4), dtype=np.float32)},
+    {"a": np.arange(2000), "b": np.arange(20, dtype=np.float32).reshape(4, 5).T[:, :4]},
+]
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_pieces_stand_one_behind_the_other(tmp_path, on_disk):
+    growing = Growing(tmp_path if on_disk else None)
+    for piece in PIECES:
+        growing.append(**piece)
+    found = growing.finished()
+    for name, array in found.items():
+        expected = np.concatenate([piece[name] for piece in PIECES])
+        assert array.dtype == expected.dtype
+        assert array.tobytes() == expected.tobytes()
+        assert not on_disk or np.array_equal(np.load(tmp_path / f"{name}.npy"), expected)
+    with pytest.raises(TypeError, match="behind"):
+        growing.append(a=np.ones(3))
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_an_array_may_stay_empty(tmp_path, on_disk):
+    growing = Growing(tmp_path if on_disk else None)
+    growing.append(a=np.zeros((0, 3), dtype=np.uint32))
+    found = growing.finished()["a"]
+    assert found.shape == (0, 3)
+    assert found.dtype == np.uint32

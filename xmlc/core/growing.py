@@ -1,0 +1,66 @@
+"""Arrays that grow at their end, in memory or in a folder: what is finished of a model need not be held in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.lib import format as npy
+
+MORE = 1.25  # of what is needed, so that few pieces move the array
+
+
+class Growing:
+    """Arrays by name, to each of which pieces are appended along the first axis.
+
+    Parameters
+    ----------
+    folder : Path or None
+        Where they are written as ``<name>.npy``; None keeps them in memory. There an array grows in place, so that the
+        system moves its pages and it need not fit twice.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+        self._files: dict[str, BinaryIO] = {}
+        self._arrays: dict[str, np.ndarray] = {}  # in a folder: empty, for their types and shapes
+        self._sizes: dict[str, int] = {}
+
+    def append(self, **pieces: np.ndarray) -> None:
+        """Append a piece to each of some arrays; the first one of a name decides its dtype and further axes."""
+        for name, piece in pieces.items():
+            if name not in self._arrays:
+                self._arrays[name], self._sizes[name] = np.empty((0, *piece.shape[1:]), dtype=piece.dtype), 0
+                if self._folder is not None:
+                    self._files[name] = open(self._folder / f"{name}.npy", "wb")
+                    self._write_header(name)
+            array, size = self._arrays[name], self._sizes[name] + piece.shape[0]
+            if piece.shape[1:] != array.shape[1:] or piece.dtype != array.dtype:
+                raise TypeError(f"{name}: {piece.dtype}{piece.shape[1:]} behind {array.dtype}{array.shape[1:]}")
+            if self._folder is not None:
+                np.ascontiguousarray(piece).tofile(self._files[name])
+            else:
+                if size > array.shape[0]:
+                    array.resize((max(size, int(array.shape[0] * MORE)), *array.shape[1:]), refcheck=False)
+                array[self._sizes[name] : size] = piece
+            self._sizes[name] = size
+
+    def finished(self) -> dict[str, np.ndarray]:
+        """Return the arrays, in a folder as copy-on-write maps of their files; nothing may be appended any more."""
+        if self._folder is None:
+            for name, array in self._arrays.items():
+                array.resize((self._sizes[name], *array.shape[1:]), refcheck=False)
+            return self._arrays
+        for name, file in self._files.items():
+            file.seek(0)
+            self._write_header(name)
+            file.close()
+        # Plain views of the mapped files: numba takes long to recognise numpy's class for them.
+        return {name: np.asarray(np.load(self._folder / f"{name}.npy", mmap_mode="c")) for name in self._files}
+
+    def _write_header(self, name: str) -> None:
+        """Write a header as of `numpy.save`, which leaves room for a larger first number: it can be written again."""
+        array = self._arrays[name]
+        about = {"descr": npy.dtype_to_descr(array.dtype), "fortran_order": False}
+        npy.write_array_header_1_0(self._files[name], about | {"shape": (self._sizes[name], *array.shape[1:])})
