@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from xmlc.core.growing import Growing
+from xmlc.core.growing import Growing, NotFiniteError
 
 PIECES = [
     {"a": np.arange(3), "b": np.ones((2, 4), dtype=np.float32)},
@@ -34,3 +34,12 @@ def test_an_array_may_stay_empty(tmp_path, on_disk):
     found = growing.finished()["a"]
     assert found.shape == (0, 3)
     assert found.dtype == np.uint32
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def test_weights_that_are_not_finite_are_found_as_they_are_appended(tmp_path, wrong):
+    for folder in (tmp_path, None):
+        growing = Growing(folder)
+        growing.append(a=np.zeros(0, dtype=np.float32), b=np.array([wrong]))  # no weights: they may be NaN
+        with pytest.raises(NotFiniteError):
+            growing.append(a=np.array([1, wrong, 2], dtype=np.float32))

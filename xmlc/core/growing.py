@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -9,6 +10,10 @@ import numpy as np
 from numpy.lib import format as npy
 
 MORE = 1.25  # of what is needed, so that few pieces move the array
+
+
+class NotFiniteError(ArithmeticError):
+    """Weights are NaN or infinite."""
 
 
 class Growing:
@@ -28,7 +33,14 @@ class Growing:
         self._sizes: dict[str, int] = {}
 
     def append(self, **pieces: np.ndarray) -> None:
-        """Append a piece to each of some arrays; the first one of a name decides its dtype and further axes."""
+        """Append a piece to each of some arrays; the first one of a name decides its dtype and further axes.
+
+        Raises
+        ------
+        NotFiniteError
+            A piece of weights is not finite (`check_finite`): what is written is not read again for it.
+        """
+        check_finite(pieces.values())
         for name, piece in pieces.items():
             if name not in self._arrays:
                 self._arrays[name], self._sizes[name] = np.empty((0, *piece.shape[1:]), dtype=piece.dtype), 0
@@ -64,3 +76,10 @@ class Growing:
         array = self._arrays[name]
         about = {"descr": npy.dtype_to_descr(array.dtype), "fortran_order": False}
         npy.write_array_header_1_0(self._files[name], about | {"shape": (self._sizes[name], *array.shape[1:])})
+
+
+def check_finite(arrays: Iterable[np.ndarray]) -> None:
+    """Raise a `NotFiniteError` if weights are not finite: they, and nothing that may be NaN, are float32."""
+    for array in arrays:  # NaN is the least and the largest where there is any
+        if array.dtype == np.float32 and not np.isfinite([array.min(initial=0), array.max(initial=0)]).all():
+            raise NotFiniteError

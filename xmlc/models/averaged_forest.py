@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
+from xmlc.core.growing import check_finite
 from xmlc.core.parallel import batches, row_blocks, run_pieces
 from xmlc.kernels.csr import KernelCSR, stack_estimates, top_k_of
 from xmlc.kernels.estimator import check_hyperparameters
@@ -58,10 +59,12 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         """
         check_hyperparameters(self)
         X, Y = self._training_data(X, Y)
-        self.forest_, self.tail_ = self._grow(X, Y), None
-        if self._forest_weight < 1:
-            self.tail_ = TailClassifiers(self.gamma, self._tail_unit_norm, n_jobs=self.n_jobs).fit(X, Y)
-        return self._checked_weights(X)
+        with self._finite_weights(X):
+            self.forest_, self.tail_ = self._grow(X, Y), None
+            if self._forest_weight < 1:
+                self.tail_ = TailClassifiers(self.gamma, self._tail_unit_norm, n_jobs=self.n_jobs).fit(X, Y)
+            check_finite(self._state()[0].values())
+        return self
 
     def trees(self, n: int) -> Self:
         """Return the forest of the first ``n`` trees: the result of `fit` with n_trees=n, on the same arrays.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import is_dataclass
 from mmap import mmap
 from pathlib import Path
@@ -15,6 +16,7 @@ from scipy import sparse
 from xmlc.core.checksums import Damaged
 from xmlc.core.errors import InvalidDataError, XmlcError
 from xmlc.core.files import atomic_folder, write_json
+from xmlc.core.growing import NotFiniteError
 from xmlc.kernels.csr import KernelCSR, Malformed, as_features, as_labels, kernel_csr, per_label, top_k_of, unit_rows
 from xmlc.kernels.estimator import Estimator, InvalidParameterError, check_hyperparameters, not_fitted
 from xmlc.kernels.stored import Field, check_fields, load_array, load_description
@@ -264,15 +266,15 @@ class SparseProbabilityEstimator(Estimator):
         tags.target_tags.single_output, tags.input_tags.sparse = False, True
         return tags
 
-    def _checked_weights(self, X: sparse.csr_array) -> Self:
-        """Return this estimator, which has learned from X, if its weights are finite; else forget what it learned."""
-        for array in self._state()[0].values():
-            # Weights, and nothing that may be NaN, are float32; NaN is the least and the largest where there is any.
-            if array.dtype == np.float32 and not np.isfinite([array.min(initial=0), array.max(initial=0)]).all():
-                for name in set(vars(self)) - set(self._hyperparameter_names()):
-                    delattr(self, name)
-                raise not_finite(self, X.data)
-        return self
+    @contextmanager
+    def _finite_weights(self, X: sparse.csr_array) -> Iterator[None]:
+        """Learn from X in this block; if weights are not finite (`xmlc.core.growing`), forget them with all else."""
+        try:
+            yield
+        except NotFiniteError:
+            for name in set(vars(self)) - set(self._hyperparameter_names()):
+                delattr(self, name)
+            raise not_finite(self, X.data) from None
 
     def _is_fitted(self) -> bool:
         return hasattr(self, "n_labels_")

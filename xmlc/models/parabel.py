@@ -114,8 +114,9 @@ class Parabel(SparseProbabilityEstimator):
         check_hyperparameters(self)
         X, Y = self._training_data(X, Y)
         self.C_ = cross_validated(self._single, 1.0, 0.3, X, Y) if self.C is None else float(self.C)
-        self.trees_ = [self._tree(t)._train(X, Y) for t in range(self.n_trees)]
-        return self._checked_weights(X)
+        with self._finite_weights(X):
+            self.trees_ = [self._tree(t)._train(X, Y) for t in range(self.n_trees)]
+        return self
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the scores of the labels in the beams that are above a threshold.

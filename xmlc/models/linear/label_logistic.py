@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
+from xmlc.core.growing import check_finite
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
 from xmlc.kernels.arrays import copy_into
@@ -103,7 +104,9 @@ class LabelLogistic(SparseProbabilityEstimator):
         self.C_ = self._choose(problem) if self.C is None else np.full(self.n_labels_, self.C, dtype=np.float64)
         self._learn(problem)
         self.C_[np.isnan(self.decrements_)] = np.nan
-        return self._checked_weights(X)
+        with self._finite_weights(X):
+            check_finite(self._state()[0].values())
+        return self
 
     def _choose(self, problem: Problem) -> np.ndarray:
         """Return the C of each label by cross-validation, and store the losses."""

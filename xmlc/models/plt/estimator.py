@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
+from xmlc.core.growing import check_finite
 from xmlc.core.parallel import batches, run_pieces
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.csr import KernelCSR, kernel_csr, stack_estimates
@@ -185,10 +186,12 @@ class PLT(SparseProbabilityEstimator):
         """
         self._check_hyperparameters()
         X, Y = self._training_data(X, Y)
-        return self._train(X, Y)._checked_weights(X)
+        with self._finite_weights(X):
+            self._train(X, Y)
+        return self
 
     def _train(self, X: sparse.csr_array, Y: sparse.csr_array) -> Self:
-        """Train the tree on checked data; whoever calls this looks whether the weights are finite."""
+        """Train the tree on checked data; whoever calls this has `_finite_weights` around it."""
         self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
         order = random_permutation(X.shape[0], self.random_state, Stream.PLT_ORDER)
         if self.max_samples is not None:
@@ -204,6 +207,7 @@ class PLT(SparseProbabilityEstimator):
             self.nodes_ = train_hashed(
                 x, y, self.tree_, order, self._sgd(X.shape[0]), self.hash_bits, self.random_state
             )
+        check_finite(self._state()[0].values())
         return self
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
