@@ -22,15 +22,33 @@ def test_results_come_in_the_order_of_the_pieces(n_jobs):
     assert run_pieces(work, pieces, n_jobs) == list(range(20))
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+def test_results_may_be_handed_on_in_the_order_of_the_pieces_and_wait_in_their_threads(n_jobs):
+    taken, begun, ahead = [], [], []
+
+    def work(i, pause):
+        begun.append(i)
+        ahead.append(len(begun) - len(taken))
+        time.sleep(pause)
+        return i
+
+    pieces = [(i, 0.002 * ((7 * i) % 5)) for i in range(20)]
+    assert run_pieces(work, pieces, n_jobs, then=taken.append) == []
+    assert taken == list(range(20))
+    assert max(ahead) <= n_jobs
+
+
 @pytest.mark.parametrize("n_jobs", [1, 3])
-def test_an_error_in_a_piece_reaches_the_caller(n_jobs):
+@pytest.mark.parametrize("then", [None, lambda result: None])
+def test_an_error_in_a_piece_reaches_the_caller(n_jobs, then):
     def work(i):
         if i == 2:
+            time.sleep(0.01)  # later ones wait for it
             raise ValueError("piece 2")
         return i
 
     with pytest.raises(ValueError, match="piece 2"):
-        run_pieces(work, [(i,) for i in range(50)], n_jobs)
+        run_pieces(work, [(i,) for i in range(50)], n_jobs, then=then)
 
 
 def test_after_an_error_no_piece_is_begun():

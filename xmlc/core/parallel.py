@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from threading import Lock, Thread
+from threading import Condition, Thread
 from typing import Any, TypeVar
 
 from xmlc.core.progress import Progress
@@ -27,6 +27,7 @@ def run_pieces(
     title: str = "",
     unit: str = "pieces",
     progress: Progress | None = None,
+    then: Callable[[T], object] | None = None,
 ) -> list[T]:
     """Call ``work(*piece)`` for every piece on ``n_jobs`` threads and return the results in order.
 
@@ -44,21 +45,41 @@ def run_pieces(
         For the progress display; without a title nothing is shown.
     progress : Progress, optional
         One that is open already, in place of a display of its own.
+    then : callable, optional
+        Called with each result, in the order of the pieces, by the thread that has it and has waited for those before:
+        at most one result for each thread is held at a time, and an empty list returned.
     """
     costs = [1.0] * len(pieces) if costs is None else [float(cost) for cost in costs]
-    results: list[Any] = [None] * len(pieces)
-    numbers, lock, failures = iter(range(len(pieces))), Lock(), list[BaseException]()
+    results: list[Any] = [None] * len(pieces) if then is None else []
+    numbers, turn, failures = iter(range(len(pieces))), Condition(), list[BaseException]()
+    n_done = [0]  # of the pieces whose result went to `then`
+
+    def fail(error: BaseException) -> None:
+        with turn:
+            failures.append(error)
+            turn.notify_all()
 
     def work_off(progress: Progress) -> None:
         try:
             for i in numbers:  # each number goes to one thread: this iterator does not let go of the lock
                 if failures:
                     return
-                results[i] = work(*pieces[i])
-                with lock:
+                result = work(*pieces[i])
+                with turn:
+                    if then is None:
+                        results[i] = result
+                    else:
+                        while n_done[0] < i and not failures:
+                            turn.wait()
+                        if failures:
+                            return
+                        then(result)
+                        n_done[0] += 1
+                        turn.notify_all()
+                    del result
                     progress.update(costs[i])
         except BaseException as error:
-            failures.append(error)
+            fail(error)
 
     own = Progress(sum(costs), title, unit, shown=bool(title)) if progress is None else nullcontext(progress)
     with own as shown:
@@ -70,7 +91,7 @@ def run_pieces(
             for thread in threads:
                 thread.join()
         except BaseException as error:
-            failures.append(error)
+            fail(error)
         if failures:
             raise failures[0]
     return results
