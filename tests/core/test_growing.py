@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from xmlc.core.growing import Growing, NotFiniteError
+from xmlc.core.growing import Growing, NotFiniteError, give_back
 
 PIECES = [
     {"a": np.arange(3), "b": np.ones((2, 4), dtype=np.float32)},
@@ -43,3 +43,20 @@ def test_weights_that_are_not_finite_are_found_as_they_are_appended(tmp_path, wr
         growing.append(a=np.zeros(0, dtype=np.float32), b=np.array([wrong]))  # no weights: they may be NaN
         with pytest.raises(NotFiniteError):
             growing.append(a=np.array([1, wrong, 2], dtype=np.float32))
+
+
+def test_what_is_given_back_is_read_again(tmp_path):
+    expected = np.arange(10_000).reshape(-1, 2)
+    np.save(tmp_path / "a.npy", expected)
+    mapped = np.asarray(np.load(tmp_path / "a.npy", mmap_mode="c"))
+    for part in (mapped, mapped[1000:].reshape(-1), expected[5:]):
+        before = part.copy()
+        give_back(part)
+        assert np.array_equal(part, before)
+
+
+def test_arrays_without_names_have_the_order_of_their_pieces():
+    growing = Growing()
+    for piece in (np.arange(2), np.zeros(0)), (np.arange(3), np.ones(1)):
+        growing.extend(piece)
+    assert [array.tolist() for array in growing.finished().values()] == [[0, 1, 0, 1, 2], [1.0]]

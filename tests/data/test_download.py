@@ -140,7 +140,10 @@ def test_what_a_copy_is_made_from_changes_with_the_content_of_a_folder_and_nothi
         (b" \n\n", "an empty file"),
         (bz2.compress(b""), "an empty file"),
         (gzip.compress(b"1 2 3\n" * 99, mtime=0)[:12], "a damaged"),
-        *((data, "") for data in (TRAIN, GOOD, tar_of(FILES), gzip.compress(TRAIN, mtime=0), b"@relation x", b"0 | a:1\n")),
+        *(
+            (data, "")
+            for data in (TRAIN, GOOD, tar_of(FILES), gzip.compress(TRAIN, mtime=0), b"@relation x", b"0 | a:1\n")
+        ),
         (b'<?xml version="1.0"?><labels xmlns="x"><label name="a"/>', ""),
     ],
 )

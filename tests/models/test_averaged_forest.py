@@ -12,7 +12,7 @@ from sklearn.base import clone
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.csr import top_k_of
 from xmlc.models import FastXML, LdSM, averaged_forest, tail_classifiers
-from xmlc.models.averaged_forest import joined_starts, shifted_codes
+from xmlc.models.averaged_forest import JoinedTrees
 
 SMALL = {"n_trees": 4, "max_nodes": 31, "learning_rate": 0.5, "lambda_1": 1.3, "n_jobs": 1}
 PLAIN = {
@@ -105,6 +105,23 @@ def test_a_saved_model_answers_the_same(fitted, tmp_path, name):
     assert same_answers(model, again, X)
 
 
+@pytest.mark.parametrize("name", ALL)
+def test_a_forest_that_is_written_tree_by_tree_is_the_one_that_is_saved(fitted, tmp_path, monkeypatch, name):
+    """On two threads; and ranked by blocks, after each of which what is mapped is given back."""
+    model, X, Y = fitted(name)
+    monkeypatch.setattr(tail_classifiers, "NONZEROS_PER_PIECE", 500)
+    monkeypatch.setattr(averaged_forest, "ROWS_PER_BLOCK", 50)
+    monkeypatch.setattr(averaged_forest, "ROWS_PER_DESCENT", 70)
+    model.save(tmp_path / "saved")
+    grown = clone(model).set_params(n_jobs=2).fit_to(tmp_path / "grown", X, Y)
+    names = sorted(file.name for file in (tmp_path / "saved").glob("*.npy"))
+    assert names == sorted(file.name for file in (tmp_path / "grown").glob("*.npy"))
+    for file in names:
+        assert (tmp_path / "grown" / file).read_bytes() == (tmp_path / "saved" / file).read_bytes()
+    for again in (grown, type(model).load(tmp_path / "grown")):
+        assert same_answers(again, model, X)
+
+
 @pytest.mark.parametrize("name", PLAIN)
 def test_thresholds_are_strict_and_the_ranking_is_that_of_the_estimates(fitted, name):
     model, X, _ = fitted(name)
@@ -134,9 +151,28 @@ def test_estimates_are_ascending_by_label_however_many_there_are(labels):
         assert np.array_equal(model.predict_proba(X, limits).toarray(), np.where(dense > limits, dense, 0))
 
 
-# Arrays of forests that are put one after the other.
+# Trees that are put one after the other.
 
 
-def test_arrays_of_a_forest_behind_another_are_renumbered():
-    assert shifted_codes(np.array([0, ~0, 2, ~3]), 5, 7).tolist() == [5, ~7, 7, ~10]
-    assert joined_starts([np.array([0, 2, 3]), np.array([0]), np.array([0, 4])]).tolist() == [0, 2, 3, 7]
+def tree_of(children, weights, counts):
+    """A tree of LdSM with a feature for each weight, and a leaf for each number of labels."""
+    arrays = {"features": np.arange(len(weights), dtype=np.uint32), "biases": np.zeros((len(children), 2), np.float32)}
+    arrays |= {"children": np.array(children, np.int32).reshape(-1, 2), "sizes": np.ones(len(counts), np.uint32)}
+    arrays |= {"inner_starts": np.array([0, len(children)]), "tree_leaves": np.array([0, len(counts)])}
+    arrays |= {"leaf_starts": np.cumsum([0, *counts]), "labels": np.zeros(sum(counts), np.uint32)}
+    return arrays
+
+
+@pytest.mark.parametrize("on_disk", [True, False])
+def test_a_tree_behind_others_is_renumbered_and_not_held(tmp_path, on_disk):
+    forest = JoinedTrees(LdSM.FIELDS, tmp_path if on_disk else None)
+    trees = tree_of([[1, ~0], [~1, ~2]], [0.5] * 3, [2, 1, 0]), tree_of([], [], [4]), tree_of([[~0, ~1]], [1.0], [1, 1])
+    for tree in trees:
+        forest.append(tree)
+        assert not tree
+    arrays = forest.finished()
+    assert arrays["children"].tolist() == [[1, ~0], [~1, ~2], [~4, ~5]]
+    assert arrays["inner_starts"].tolist() == [0, 2, 2, 3]
+    assert arrays["tree_leaves"].tolist() == [0, 3, 4, 6]
+    assert arrays["leaf_starts"].tolist() == [0, 2, 3, 3, 7, 8, 9]
+    assert arrays["features"].tolist() == [0, 1, 2, 0]

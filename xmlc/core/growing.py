@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
@@ -58,6 +59,10 @@ class Growing:
                 array[self._sizes[name] : size] = piece
             self._sizes[name] = size
 
+    def extend(self, pieces: Iterable[np.ndarray]) -> None:
+        """Append a piece to each of the arrays that have no names but their places."""
+        self.append(**{str(place): piece for place, piece in enumerate(pieces)})
+
     def finished(self) -> dict[str, np.ndarray]:
         """Return the arrays, in a folder as copy-on-write maps of their files; nothing may be appended any more."""
         if self._folder is None:
@@ -76,6 +81,19 @@ class Growing:
         array = self._arrays[name]
         about = {"descr": npy.dtype_to_descr(array.dtype), "fortran_order": False}
         npy.write_array_header_1_0(self._files[name], about | {"shape": (self._sizes[name], *array.shape[1:])})
+
+
+def give_back(*arrays: np.ndarray) -> None:
+    """Let the system drop the pages of mapped files that arrays lie in: they are read again when they are asked for.
+
+    What was changed of a copy-on-write map is lost. Other arrays stay as they are.
+    """
+    for array in arrays:
+        base: object = array
+        while isinstance(base, np.ndarray):
+            base = base.base
+        if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            base.madvise(mmap.MADV_DONTNEED)
 
 
 def check_finite(arrays: Iterable[np.ndarray]) -> None:

@@ -14,10 +14,12 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError
+from xmlc.core.growing import give_back
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels.frames import frame_values, is_frame
 
 NONZEROS_PER_PIECE = 1 << 17  # that are scaled
+VALUES_PER_PIECE = 1 << 22  # that are checked
 OF_LISTS = "sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True) makes a matrix of label lists"
 MOST_COLUMNS = np.iinfo(np.int32).max
 COMPRESSED = ("csr", "csc", "bsr")
@@ -410,16 +412,19 @@ def check_starts(starts: np.ndarray, field: str, end: int, of: str) -> None:
 
 
 def check_below(values: np.ndarray, field: str, limit: int, least: int = 0) -> None:
-    """Prove that integers lie in ``least .. limit - 1``.
+    """Prove that integers lie in ``least .. limit - 1``, and give back what is mapped of them.
 
     Raises
     ------
     Malformed
     """
-    if values.size and not (values.min() >= least and values.max() < limit):
-        flat = values.reshape(-1)
-        first = int(np.argmax((flat < least) | (flat >= limit)))
-        raise Malformed(field, f"entry {first} is {flat[first]}, expected {least} .. {limit - 1}")
+    flat = values.reshape(-1)
+    for start, end in row_blocks(flat.size, VALUES_PER_PIECE):
+        part = flat[start:end]
+        if not (part.min() >= least and part.max() < limit):
+            first = start + int(np.argmax((part < least) | (part >= limit)))
+            raise Malformed(field, f"entry {first} is {flat[first]}, expected {least} .. {limit - 1}")
+        give_back(part)
 
 
 def ascend(indices: np.ndarray, starts: np.ndarray) -> bool:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
+from pathlib import Path
+from threading import Lock
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.growing import check_finite
+from xmlc.core.growing import Growing, give_back
 from xmlc.core.parallel import batches, row_blocks, run_pieces
 from xmlc.kernels.csr import KernelCSR, stack_estimates, top_k_of
 from xmlc.kernels.estimator import check_hyperparameters
@@ -28,7 +31,10 @@ NONZEROS_PER_WEIGHT = 4
 
 
 class AveragedForest(SparseProbabilityEstimator, ABC):
-    """Base of forests: all instances go down all trees, then a kernel averages the shares in their leaves.
+    """Base of forests: all instances go down tree after tree, then a kernel averages the shares in their leaves.
+
+    No more trees are held than threads work on: a tree that is grown is appended to the arrays of the forest, which
+    `fit_to` has in files, and what is read of files for the descents is given back.
 
     A subclass defines how trees grow (`_grow`), how instances descend (`_descend`), how leaves are weighted
     (`_leaf_weights`), and how tail classifiers re-rank (`_rerank`).
@@ -38,8 +44,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     forest_ : NamedTuple of ndarray
         The trees, as the kernels take them. Of its arrays this class reads ``biases`` (of the inner nodes),
         ``features`` (of the weights of all inner nodes), the label histograms ``leaf_starts``, ``labels`` and
-        ``counts``, and ``sizes`` (training instances of each leaf). It has ``n_trees``, ``first(n)``, which are its
-        first n trees, and a class method ``joined``, which puts several forests one after the other.
+        ``counts``, and ``sizes`` (training instances of each leaf). It has ``n_trees``, and ``first(n)``, which are its
+        first n trees.
     tail_ : TailClassifiers or None
     inner_products_ : ndarray of int64, shape (n,)
         Inner products computed for each instance in the last prediction.
@@ -60,10 +66,12 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         check_hyperparameters(self)
         X, Y = self._training_data(X, Y)
         with self._finite_weights(X):
-            self.forest_, self.tail_ = self._grow(X, Y), None
+            trees = JoinedTrees(self.FIELDS, self._into)
+            self._grow(X, Y, trees.append)
+            self.forest_, self.tail_ = self.FOREST(**trees.finished()), None
             if self._forest_weight < 1:
-                self.tail_ = TailClassifiers(self.gamma, self._tail_unit_norm, n_jobs=self.n_jobs).fit(X, Y)
-            check_finite(self._state()[0].values())
+                tail = TailClassifiers(self.gamma, self._tail_unit_norm, n_jobs=self.n_jobs)
+                self.tail_ = tail.fit(X, Y, self._into)
         return self
 
     def trees(self, n: int) -> Self:
@@ -114,29 +122,39 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     def _average(
         self, X: sparse.csr_array, average: Callable[..., Any], arguments: tuple[Any, ...]
     ) -> tuple[np.ndarray, ...]:
-        """Send all instances down all trees, run a kernel over the leaves, block by block, and stack its results."""
-        x, opened, forest, n = self._kernel_form(X), self._open_forest(), self.forest_, X.shape[0]
+        """Send all instances down tree after tree, then run a kernel over the leaves and put its results together."""
+        x, forest, n = self._kernel_form(X), self.forest_, X.shape[0]
         histograms = Histograms(
             forest.leaf_starts, forest.labels, forest.counts, self._leaf_weights(), self._pools_leaves
         )
         self.inner_products_ = inner_products = np.zeros(n, dtype=np.int64)
+        lock, found = Lock(), dict[tuple[int, int], Any]()
 
-        def averages(first: int, last: int, n_jobs: int | None, title: str) -> list[Any]:
-            reached, inner_products[first:last] = self._descend(x, first, last, opened, n_jobs, title)
-            blocks = row_blocks(last - first, ROWS_PER_BLOCK) or [(0, 0)]
-            return run_pieces(average, [(histograms, reached, *block, *arguments) for block in blocks], n_jobs)
+        def descend(trees: Sequence[int], blocks: Sequence[tuple[int, int]]) -> None:
+            for tree in trees:
+                for first, last in blocks:
+                    n_products = np.zeros(last - first, dtype=np.int64)
+                    found[tree, first] = self._descend(x, first, last, tree, n_products)
+                    with lock:
+                        inner_products[first:last] += n_products
+                if n > ROWS_PER_BLOCK:  # few instances may be followed by others soon
+                    give_back(forest.features, forest.weights)
 
         # An empty block keeps the types of the result when there are no instances.
-        results: list[Any] = []
+        trees = range(forest.n_trees)
         if x.indices.size * forest.n_trees >= NONZEROS_PER_WEIGHT * forest.features.size:
-            pieces = [(*block, 1, "") for block in batches(n, ROWS_PER_DESCENT, self.n_jobs) or [(0, 0)]]
-            costs = [last - first for first, last, *_ in pieces]
-            for own in run_pieces(averages, pieces, self.n_jobs, costs, title="descending", unit="instances"):
-                results += own
+            blocks = batches(n, ROWS_PER_DESCENT, self.n_jobs) or [(0, 0)]
+            descents: list[Any] = [(trees, [block]) for block in blocks]
         else:
-            for first, last in row_blocks(n, ROWS_PER_DESCENT) or [(0, 0)]:
-                results += averages(first, last, self.n_jobs, "descending")
-        return tuple(np.concatenate(part) for part in zip(*results))
+            blocks = row_blocks(n, ROWS_PER_DESCENT) or [(0, 0)]
+            descents = [([tree], blocks) for tree in trees]
+        run_pieces(descend, descents, self.n_jobs, title="descending")
+        results = Growing()
+        for first, last in blocks:
+            reached = joined_leaves([found.pop((tree, first)) for tree in trees])
+            pieces = [(histograms, reached, *block, *arguments) for block in row_blocks(last - first, ROWS_PER_BLOCK)]
+            run_pieces(average, pieces or [(histograms, reached, 0, 0, *arguments)], self.n_jobs, then=results.extend)
+        return tuple(results.finished().values())
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         tail = self.tail_.arrays() if self.tail_ is not None else {}
@@ -170,16 +188,12 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         return True
 
     @abstractmethod
-    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array) -> Any:
-        """Grow the trees on checked data."""
+    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, then: Callable[[dict[str, np.ndarray]], None]) -> None:
+        """Grow the trees on checked data; call ``then`` with each of them, in their order, and hold none."""
 
     @abstractmethod
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
         """Return the scores by which labels are ranked; may overwrite the estimates."""
-
-    @abstractmethod
-    def _open_forest(self) -> Any:
-        """Compute the common data of all descents."""
 
     @abstractmethod
     def _leaf_weights(self) -> np.ndarray:
@@ -187,12 +201,27 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
     @abstractmethod
     def _descend(
-        self, x: KernelCSR, first: int, last: int, opened: Any, n_jobs: int | None, title: str
-    ) -> tuple[Reached, np.ndarray]:
-        """Send instances ``first .. last - 1`` down all trees; return the leaves reached, and inner products."""
+        self, x: KernelCSR, first: int, last: int, tree: int, n_products: np.ndarray
+    ) -> tuple[np.ndarray | None, np.ndarray]:
+        """Send instances ``first .. last - 1`` down one tree.
+
+        Returns
+        -------
+        starts : ndarray of int64, shape (last - first + 1,), or None
+            Where the leaves of each instance start; None where each reaches one.
+        leaves : ndarray of int32
+            They are numbered through all trees.
+        """
 
 
-# Forests as flat arrays: what `AveragedForest` does with them, and how several are put one after the other.
+def joined_leaves(found: Sequence[tuple[np.ndarray | None, np.ndarray]]) -> Reached:
+    """Put the leaves that instances reach in each tree (`AveragedForest._descend`) one after the other."""
+    offsets = np.cumsum([0] + [leaves.size for _, leaves in found[:-1]])
+    starts = np.array([np.arange(leaves.size + 1) if own is None else own for own, leaves in found])
+    return Reached(starts + offsets[:, None], np.concatenate([leaves for _, leaves in found]))
+
+
+# Forests as flat arrays: what `AveragedForest` does with them, and how trees are put one after the other.
 
 
 LEAF = np.iinfo(np.int32).min  # the least code of a leaf
@@ -213,34 +242,40 @@ def forest_fields(*more: str) -> tuple[Field, ...]:
     )
 
 
-def joined_forest(forests: Sequence[Any], starts: Collection[str], codes: Collection[str]) -> Any:
-    """Put forests one after the other.
+class JoinedTrees:
+    """Trees put one after the other as they are grown, inner nodes and leaves numbered through all of them.
 
     Parameters
     ----------
-    forests : sequence of a NamedTuple of arrays
-    starts : collection of str
-        Names of the arrays that say where the parts of another one start.
-    codes : collection of str
-        Names of the arrays of nodes: inner nodes, or ~leaf.
+    fields : iterable of Field
+        Of the forest; they say which arrays are starts, and which are codes of nodes.
+    folder : Path or None
+        Where the arrays are written; None keeps them in memory.
     """
-    n_inner = np.cumsum([0] + [len(forest.biases) for forest in forests])
-    n_leaves = np.cumsum([0] + [forest.sizes.size for forest in forests])
-    joined: dict[str, np.ndarray] = {}
-    for name in forests[0]._asdict():
-        parts = [getattr(forest, name) for forest in forests]
-        if name in codes:
-            parts = [shifted_codes(*part) for part in zip(parts, n_inner, n_leaves)]
-        joined[name] = joined_starts(parts) if name in starts else np.concatenate(parts)
-    return type(forests[0])(**joined)
+
+    def __init__(self, fields: Iterable[Field], folder: Path | None) -> None:
+        self._fields = {field.name: field for field in fields}
+        self._arrays, self._sizes = Growing(folder), Counter[str]()
+
+    def append(self, tree: dict[str, np.ndarray]) -> None:
+        """Append a tree: the arrays of a forest of one. They are taken out of ``tree``, so that no two copies stay."""
+        sizes, own = self._sizes, {"inner": "biases", "leaves": "sizes", "weights": "features", "entries": "labels"}
+        more = {size: len(tree[name]) for size, name in own.items()}
+        while tree:
+            name, array = tree.popitem()
+            field = self._fields[name]
+            if field.starts is not None:
+                array = (array if not sizes["trees"] else array[1:]) + sizes[field.starts]
+            elif field.least == LEAF:
+                array = shifted_codes(array, sizes["inner"], sizes["leaves"])
+            self._arrays.append(**{name: array})
+        sizes.update(more, trees=1)
+
+    def finished(self) -> dict[str, np.ndarray]:
+        """Return the arrays of the forest."""
+        return self._arrays.finished()
 
 
 def shifted_codes(codes: np.ndarray, n_inner: int, n_leaves: int) -> np.ndarray:
     """Renumber nodes that come behind others: ``codes`` are inner nodes, or ~leaf; int32 of the same shape."""
     return np.where(codes >= 0, codes + n_inner, codes - n_leaves).astype(np.int32)
-
-
-def joined_starts(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Join arrays that say where the parts of an array start, each from 0 to its size; int64."""
-    offsets = np.cumsum([0] + [part[-1] for part in parts])
-    return np.concatenate([[0], *(part[1:] + offset for part, offset in zip(parts, offsets))]).astype(np.int64)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
+from xmlc.core.growing import Growing
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels import elementwise
@@ -74,7 +76,7 @@ class TailClassifiers(Estimator):
     -----
     Centroids take 8 bytes for each pair of a label and a feature of one of its instances, and 16 per label: 1.7 GB at
     the shape of Amazon-670K (490,449 instances with 75 non-zeros and 6 labels, 670,091 labels; synthetic). Fitting
-    needs them twice while blocks of labels are joined, and beside them a copy of the instances in float64.
+    takes 8 more for each non-zero of the instances, and a block of labels in each thread.
     """
 
     def __init__(self, gamma: float = 30.0, unit_norm: bool = True, n_jobs: int | None = None):
@@ -82,13 +84,15 @@ class TailClassifiers(Estimator):
             raise XmlcError(f"gamma={gamma}: expected a finite number of at least 0")
         self.gamma, self.unit_norm, self.n_jobs = float(gamma), unit_norm, n_jobs
 
-    def fit(self, X: object, Y: object) -> Self:
+    def fit(self, X: object, Y: object, into: Path | None = None) -> Self:
         """Compute the centroid of each label.
 
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
         Y : sparse or dense boolean array, shape (n, m)
+        into : Path or None
+            Folder where the arrays are written, block by block, and then mapped; None keeps them in memory.
 
         Raises
         ------
@@ -100,13 +104,21 @@ class TailClassifiers(Estimator):
             raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
         self._remember_names(given)
         self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
-        x = (unit_rows(X) if self.unit_norm else X).astype(np.float64)
+        x = unit_rows(X) if self.unit_norm else X
+        x = with_values(x, x.data.astype(np.float64))
         by_label, nonzeros = sparse.csr_array(Y.T).astype(np.float64), 1 + x.nnz // max(X.shape[0], 1)
         blocks = item_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_PIECE)
-        parts = run_pieces(_centroids, [(by_label, x, *block) for block in blocks], self.n_jobs, title="averaging")
-        n_features, features, weights, squares = (np.concatenate(part) for part in zip(*parts))
-        self.centroids_ = KernelCSR(np.concatenate(([0], np.cumsum(n_features))), features, weights)
-        self.squared_lengths_ = squares
+        centroids, n_pairs = Growing(into), 0
+        centroids.append(tail_indptr=np.zeros(1, dtype=np.int64))
+
+        def append(block: dict[str, np.ndarray]) -> None:
+            nonlocal n_pairs
+            centroids.append(**block | {"tail_indptr": block["tail_indptr"] + n_pairs})
+            n_pairs += block["tail_features"].size
+
+        pieces = [(by_label, x, *block) for block in blocks]
+        run_pieces(_centroids, pieces, self.n_jobs, title="averaging", then=append)
+        self._set_arrays(centroids.finished())
         return self
 
     def log_scores(self, X: object, candidates: sparse.csr_array) -> sparse.csr_array:
@@ -212,30 +224,35 @@ class TailClassifiers(Estimator):
             As in the constructor.
         """
         result = cls(**hyperparameters)
-        result.centroids_ = KernelCSR(*(arrays[f"tail_{name}"] for name in ("indptr", "features", "weights")))
-        result.squared_lengths_ = arrays["tail_squared_lengths"]
         result.n_features_in_, result.n_labels_ = int(n_features), int(n_labels)
+        result._set_arrays(arrays)
         return result
 
+    def _set_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
+        self.centroids_ = KernelCSR(*(arrays[f"tail_{name}"] for name in ("indptr", "features", "weights")))
+        self.squared_lengths_ = arrays["tail_squared_lengths"]
 
-def _centroids(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end: int) -> tuple[np.ndarray, ...]:
+
+def _centroids(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end: int) -> dict[str, np.ndarray]:
     """Compute the centroids of the labels ``start .. end - 1``: the mean of their instances, rounded once.
 
     Returns
     -------
-    n_features : ndarray of int, shape (end - start,)
-    features : ndarray of uint32, weights : ndarray of float32
-        Of each centroid, ascending, one after the other.
-    squares : ndarray of float64, shape (end - start,)
-        Of the lengths of the rounded centroids.
+    dict
+        Of ndarrays, as in `TAIL_FIELDS` but for ``tail_indptr``, int64 (end - start,): where each centroid ends among
+        these. Features ascend; squares are those of the lengths of the rounded centroids.
     """
     sums = label_sums(by_label, x, start, end)
-    n_features = np.diff(sums.indptr)
-    rows = np.repeat(np.arange(end - start), n_features)
+    rows = np.repeat(np.arange(end - start), np.diff(sums.indptr))
     weights = (sums.data / np.diff(by_label.indptr)[start:end][rows]).astype(np.float32)
     exact = weights.astype(np.float64)
-    squares = np.bincount(rows, weights=exact * exact, minlength=end - start)  # adds a centroid's in their order
-    return n_features, sums.indices.astype(np.uint32), weights, squares
+    return {
+        "tail_indptr": sums.indptr[1:].astype(np.int64),
+        "tail_features": sums.indices.astype(np.uint32),
+        "tail_weights": weights,
+        # Adds a centroid's in their order.
+        "tail_squared_lengths": np.bincount(rows, weights=exact * exact, minlength=end - start),
+    }
 
 
 @njit(cache=True, nogil=True)

@@ -12,7 +12,7 @@ from xmlc.kernels.arrays import borrowed, copy_into, kth_smallest, sort, unowned
 from xmlc.kernels.counter_random import random_bits, stream_key
 from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream
-from xmlc.models.averaged_forest import LEAF, forest_fields, joined_forest
+from xmlc.models.averaged_forest import LEAF, forest_fields
 from xmlc.models.fastxml._logistic import NodeColumns, StoppingCriteria, fit_logistic
 from xmlc.models.fastxml._partition import partition_by_ndcg
 
@@ -58,11 +58,6 @@ class BinaryForest(NamedTuple):
     counts: np.ndarray
     sizes: np.ndarray
 
-    @classmethod
-    def joined(cls, forests: Sequence[Self], /) -> Self:
-        """Put forests one after the other."""
-        return joined_forest(forests, starts=("weight_starts", "leaf_starts"), codes=("roots", "children"))
-
     @property
     def n_trees(self) -> int:
         """Number of trees."""
@@ -73,11 +68,11 @@ class BinaryForest(NamedTuple):
         return self._replace(roots=self.roots[:n])
 
 
-def single_tree(tree: Sequence[Any]) -> BinaryForest:
-    """Make a forest of one tree of `grow_binary_tree`."""
+def single_tree(tree: Sequence[Any]) -> dict[str, np.ndarray]:
+    """Make the arrays of a forest of one tree of `grow_binary_tree`."""
     children, features, weights, biases, labels, counts, sizes = tree
     codes = np.array(children, dtype=np.int32)
-    return BinaryForest(
+    forest = BinaryForest(
         codes[:1],
         codes[1:],
         part_starts(features),
@@ -89,20 +84,12 @@ def single_tree(tree: Sequence[Any]) -> BinaryForest:
         np.concatenate(counts),
         np.array(sizes[1:], dtype=np.uint32),
     )
+    return forest._asdict()
 
 
 def part_starts(parts: Sequence[np.ndarray]) -> np.ndarray:
     """Return where each part but the first, which is empty, starts, and where the last ends; int64."""
     return np.cumsum([part.size for part in parts], dtype=np.int64)
-
-
-def leaf_depths(roots: np.ndarray, children: np.ndarray, n_leaves: int) -> np.ndarray:
-    """Return the number of inner nodes above each leaf, int32 (n_leaves,)."""
-    depths, codes, depth = np.zeros(n_leaves, dtype=np.int32), roots, 0
-    while codes.size:
-        depths[~codes[codes < 0]] = depth
-        codes, depth = children.reshape(-1, 2)[codes[codes >= 0]].ravel(), depth + 1
-    return depths
 
 
 MOST_NONZEROS = np.iinfo(np.uint32).max  # of the instances of a node, which `gather_columns` counts

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import sparse
 
@@ -13,7 +15,6 @@ from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.kernels.estimator import InvalidParameterError, hyperparameters
 from xmlc.kernels.sums import sparse_dot
 from xmlc.metrics.ranking import propensities
-from xmlc.models._averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
 from xmlc.models.domains import fastxml
 from xmlc.models.fastxml._grow import (
@@ -22,7 +23,6 @@ from xmlc.models.fastxml._grow import (
     BinaryForest,
     TreeSettings,
     grow_binary_tree,
-    leaf_depths,
     new_workspace,
     single_tree,
 )
@@ -114,7 +114,7 @@ class FastXML(AveragedForest):
     random_state: int = 0
     n_jobs: int | None = None
 
-    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array) -> BinaryForest:
+    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, then: Callable[[dict[str, np.ndarray]], None]) -> None:
         if self.n_labels_ > 1 << LABEL_BITS:
             raise XmlcError(f"Y has {self.n_labels_} labels; expected at most {1 << LABEL_BITS}")
         if X.nnz > MOST_NONZEROS:
@@ -132,12 +132,12 @@ class FastXML(AveragedForest):
             stopping=StoppingCriteria(),
         )
 
-        def grow(tree: int) -> BinaryForest:
+        def grow(tree: int) -> dict[str, np.ndarray]:
             work = new_workspace(X.shape[0], self.n_labels_, X.shape[1], x.indices.size)
             return single_tree(grow_binary_tree(x, y, work, settings, int(self.random_state), tree))
 
         trees = [(tree,) for tree in range(self.n_trees)]
-        return BinaryForest.joined(run_pieces(grow, trees, self.n_jobs, title="growing trees", unit="trees"))
+        run_pieces(grow, trees, self.n_jobs, title="growing trees", unit="trees", then=then)
 
     @property
     def _forest_weight(self) -> float:
@@ -151,24 +151,15 @@ class FastXML(AveragedForest):
         estimates.data *= self.label_weights_[estimates.indices]
         return estimates if self.tail_ is None else self.tail_.rerank(X, estimates, self.alpha)
 
-    def _open_forest(self) -> np.ndarray:
-        return leaf_depths(self.forest_.roots, self.forest_.children, self.forest_.sizes.size)
-
     def _leaf_weights(self) -> np.ndarray:
         return 1.0 / self.forest_.sizes
 
     def _descend(
-        self, x: KernelCSR, first: int, last: int, opened: np.ndarray, n_jobs: int | None, title: str
-    ) -> tuple[Reached, np.ndarray]:
-        forest, n = self.forest_, last - first
-        leaves = np.empty((forest.roots.size, n), dtype=np.int32)
-        descents = [
-            (x, first, last, int(root), forest, self.n_features_in_, leaves[tree])
-            for tree, root in enumerate(forest.roots)
-        ]
-        run_pieces(find_leaf, descents, n_jobs, title=title, unit="trees")
-        starts = np.arange(n + 1) + n * np.arange(forest.roots.size)[:, None]  # one leaf of each tree
-        return Reached(starts, leaves.ravel()), opened[leaves].sum(axis=0)
+        self, x: KernelCSR, first: int, last: int, tree: int, n_products: np.ndarray
+    ) -> tuple[None, np.ndarray]:
+        leaves = np.empty(last - first, dtype=np.int32)
+        find_leaf(x, first, last, int(self.forest_.roots[tree]), self.forest_, self.n_features_in_, leaves, n_products)
+        return None, leaves
 
     def _set_label_weights(self, Y: sparse.csr_array) -> None:
         self.label_weights_ = np.ones(self.n_labels_, dtype=np.float32)
@@ -194,7 +185,7 @@ class FastXML(AveragedForest):
 
 
 @njit(cache=True, nogil=True)
-def find_leaf(x, first, last, root, forest, n_features, leaves):
+def find_leaf(x, first, last, root, forest, n_features, leaves, n_products):
     """Send a block of instances down one tree.
 
     Parameters
@@ -209,6 +200,8 @@ def find_leaf(x, first, last, root, forest, n_features, leaves):
     n_features : int
     leaves : int32 (last - first,)
         Overwritten by the leaf that each instance reaches.
+    n_products : int64 (last - first,)
+        Overwritten by the number of inner nodes that it passes.
 
     Notes
     -----
@@ -219,12 +212,13 @@ def find_leaf(x, first, last, root, forest, n_features, leaves):
     order = np.arange(first, last)
     dense = np.zeros(n_features, dtype=np.float32)
     positive = np.empty(order.size, dtype=np.int64)
-    todo = [(np.int32(root), np.int64(0), np.int64(order.size))]
+    todo = [(np.int32(root), np.int64(0), np.int64(order.size), np.int64(0))]
     while len(todo) > 0:
-        node, start, end = todo.pop()
+        node, start, end, depth = todo.pop()
         if node < 0:
             for i in order[start:end]:
                 leaves[i - first] = ~node
+                n_products[i - first] = depth
             continue
         features = forest.features[starts[node] : starts[node + 1]]
         weights = forest.weights[starts[node] : starts[node + 1]]
@@ -244,6 +238,6 @@ def find_leaf(x, first, last, root, forest, n_features, leaves):
         for feature in features:
             dense[feature] = 0
         if middle > start:
-            todo.append((forest.children[2 * node], start, middle))
+            todo.append((forest.children[2 * node], start, middle, depth + 1))
         if middle < end:
-            todo.append((forest.children[2 * node + 1], middle, end))
+            todo.append((forest.children[2 * node + 1], middle, end, depth + 1))

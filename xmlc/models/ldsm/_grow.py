@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
 
+from xmlc.core.growing import Growing
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.counter_random import shuffle_stream, stream_key
@@ -16,13 +16,12 @@ from xmlc.kernels.sibling_rows import aligned_buffer
 from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream
 from xmlc.kernels.sums import sparse_dot
-from xmlc.models.averaged_forest import LEAF, forest_fields, joined_forest
+from xmlc.models.averaged_forest import LEAF, forest_fields
 from xmlc.models.ldsm._regressors import SLOT, NodeSettings, start_slots, train_regressors
 
 # A forest of M-ary trees as flat arrays.
 
 
-STARTS = ("inner_starts", "tree_leaves", "weight_starts", "leaf_starts")
 FOREST_FIELDS = (
     *forest_fields("arity"),
     Field("inner_starts", np.int64, ("trees + 1",), starts="inner"),
@@ -75,11 +74,6 @@ class MultiwayForest(NamedTuple):
     counts: np.ndarray
     sizes: np.ndarray
 
-    @classmethod
-    def joined(cls, forests: Sequence[Self], /) -> Self:
-        """Put forests one after the other."""
-        return joined_forest(forests, starts=STARTS, codes=("children",))
-
     @property
     def n_trees(self) -> int:
         """Number of trees."""
@@ -107,6 +101,10 @@ def tree_depths(forest: MultiwayForest) -> np.ndarray:
     return np.array([forest.levels[first:last].max(initial=0) for first, last in bounds], dtype=np.int64)
 
 
+LEARNED = ("features", "weights", "biases", "objectives")  # what an inner node has learned
+NODES_AT_A_TIME = 64
+
+
 def grow_multiway_tree(
     x: KernelCSR,
     y: KernelCSR,
@@ -117,7 +115,7 @@ def grow_multiway_tree(
     enough: int,
     shuffled: bool,
     settings: NodeSettings,
-) -> MultiwayForest:
+) -> dict[str, np.ndarray]:
     """Grow a tree by Algorithm 1: split the leaf with the highest priority, the newest among equal ones.
 
     Parameters
@@ -133,9 +131,15 @@ def grow_multiway_tree(
         Stream the instances in a random order, drawn once for the tree.
     settings : NodeSettings
 
+    Returns
+    -------
+    dict
+        The arrays of a `MultiwayForest` of one tree.
+
     Notes
     -----
     Besides `NodeData`, a tree takes 12 d M bytes while it grows, and 4 for each pair of a leaf and an instance of it.
+    What nodes learn is put together some nodes at a time, so that a tree is never there twice.
     """
     n, arity = x.indptr.size - 1, settings.arity
     key = int(stream_key(np.int64(seed ^ Stream.LDSM_TREE), np.int64(tree)))
@@ -145,10 +149,10 @@ def grow_multiway_tree(
     data = new_node_data(n, d, m, x.indices.size + n if settings.adaptive else n * (d + 1), y.indices.size)
     scratch = [aligned_buffer((arity + 1) // 2 * SLOT * (d + 1))]
     scratch += [np.zeros(arity * d, np.float32), np.zeros(m, np.uint32)]
-    members, depths = [root], [0]
-    inner: list[int] = []  # nodes that are split, and what was learned in each
-    first_children: list[int] = []
-    learned: list[tuple[np.ndarray, ...]] = []
+    members, depths, none = [root], [0], np.zeros(0, dtype=np.uint32)
+    inner, first_children, n_weights = list[int](), list[int](), list[int]()  # of nodes that are split
+    tree_arrays, empty = Growing(), np.zeros((0, arity), dtype=np.float32)
+    learned: list[tuple[np.ndarray, ...]] = [(none, empty, empty, np.zeros((0, settings.epochs)))]
     queue = [(-priority_of(y, root, scratch[-1]), 0)]
     while queue and len(members) < enough:  # Algorithm 1: while Q is not empty and t < T_max
         priority, negative = heapq.heappop(queue)  # v = Q.pop()
@@ -157,55 +161,48 @@ def grow_multiway_tree(
             continue
         node_key = np.uint64(stream_key(np.uint64(key), np.int64(-negative)))
         # TrainRegressors (Algorithm 2) and CreateChildren (Algorithm 4)
-        sent, priorities, *regressors = make_children(x, y, node, d, data, settings, node_key, *scratch)
+        sent, sizes, priorities, features, *others = make_children(x, y, node, d, data, settings, node_key, *scratch)
         if not priorities.size:
             continue
         inner.append(-negative)
         first_children.append(len(members))
-        learned.append(tuple(regressors))
+        n_weights.append(features.size)
+        learned.append((features, *others))
+        if len(learned) == NODES_AT_A_TIME:
+            join_parts(tree_arrays, learned, *LEARNED)
         end = 0
-        for size, own_priority in zip(regressors[-1].tolist(), priorities.tolist()):
+        for size, own_priority in zip(sizes.tolist(), priorities.tolist()):
             heapq.heappush(queue, (-own_priority, -len(members)))  # Q.push(ch[m], priority)
             members.append(sent[end : end + size].copy())
             depths.append(depths[-negative] + 1)
             end += size
-        members[-negative] = node[:0]
-    return _as_forest(y, members, depths, inner, first_children, learned, settings, scratch[-1])
-
-
-def _as_forest(
-    y: KernelCSR,
-    members: Sequence[np.ndarray],
-    depths: Sequence[int],
-    inner: Sequence[int],
-    first_children: Sequence[int],
-    learned: Sequence[tuple[np.ndarray, ...]],
-    settings: NodeSettings,
-    label_counts: np.ndarray,
-) -> MultiwayForest:
-    """Lay out a tree whose nodes are numbered in the order they were made."""
-    n_inner, arity = len(inner), settings.arity
-    leaves = np.setdiff1d(np.arange(len(members)), inner)
+        members[-negative] = none
+    join_parts(tree_arrays, learned, *LEARNED)
+    # Lay out the tree, whose nodes are numbered in the order they were made.
+    n_inner, leaves = len(inner), np.setdiff1d(np.arange(len(members)), inner)
     codes = np.empty(len(members), dtype=np.int32)
     codes[inner], codes[leaves] = np.arange(n_inner), ~np.arange(leaves.size)
-    features = [own[0] for own in learned]
-    sizes = np.array([members[leaf].size for leaf in leaves], dtype=np.uint32)
-    histograms = [label_histogram(y, members[leaf], label_counts) for leaf in leaves]
-    return MultiwayForest(
-        inner_starts=np.array([0, n_inner]),
-        tree_leaves=np.array([0, leaves.size]),
-        children=codes[np.reshape(first_children, (n_inner, 1)).astype(np.int64) + np.arange(arity)],
-        levels=np.array([depths[node] + 1 for node in inner], dtype=np.int32),
-        objectives=np.array([own[3] for own in learned]).reshape(n_inner, settings.epochs),
-        weight_starts=np.cumsum([0] + [own.size for own in features]),
-        features=np.concatenate([np.zeros(0, np.uint32), *features]),
-        weights=np.concatenate([np.zeros((0, arity), np.float32), *(own[1] for own in learned)]),
-        biases=np.array([own[2] for own in learned], dtype=np.float32).reshape(n_inner, arity),
-        leaf_starts=np.cumsum([0] + [labels.size for labels, _ in histograms]),
-        labels=np.concatenate([labels for labels, _ in histograms]),
-        counts=np.concatenate([counts for _, counts in histograms]),
-        sizes=sizes,
-    )
+    n_labels, histograms = list[int](), list[tuple[np.ndarray, ...]]()
+    for leaf in leaves:
+        histograms.append(label_histogram(y, members[leaf], scratch[-1]))
+        n_labels.append(histograms[-1][0].size)
+        if len(histograms) == NODES_AT_A_TIME or leaf == leaves[-1]:
+            join_parts(tree_arrays, histograms, "labels", "counts")
+    return tree_arrays.finished() | {
+        "inner_starts": np.array([0, n_inner]),
+        "tree_leaves": np.array([0, leaves.size]),
+        "children": codes[np.reshape(first_children, (n_inner, 1)).astype(np.int64) + np.arange(arity)],
+        "levels": np.array([depths[node] + 1 for node in inner], dtype=np.int32),
+        "weight_starts": np.cumsum([0, *n_weights]),
+        "leaf_starts": np.cumsum([0, *n_labels]),
+        "sizes": np.array([members[leaf].size for leaf in leaves], dtype=np.uint32),
+    }
+
+
+def join_parts(arrays: Growing, parts: list[tuple[np.ndarray, ...]], *names: str) -> None:
+    """Append to arrays what each of some nodes has for them, and hold it no longer."""
+    arrays.append(**{name: np.concatenate(own) for name, own in zip(names, zip(*parts))})
+    parts.clear()
 
 
 @njit(cache=True, nogil=True)
@@ -216,14 +213,14 @@ def make_children(x, y, node, d, data, settings, key, scratch, dense, label_coun
     -------
     sent : uint32
         The instances of each child, child after child.
-    priorities : int64 (M,)
-        Of the children; empty if the node is not to be split, because a child is empty or has all instances.
-    features : uint32 (p,), weights : float32 (p, M), biases : float32 (M,)
-        The regressors.
-    objectives : float64 (epochs,)
-        J after each epoch.
     sizes : int64 (M,)
         Number of instances of each child.
+    priorities : int64 (M,)
+        Of the children; empty if the node is not to be split, because a child is empty or has all instances.
+    features : uint32 (p,), weights : float32 (p, M), biases : float32 (1, M)
+        The regressors.
+    objectives : float64 (1, epochs)
+        J after each epoch.
     """
     arity = settings.arity
     objectives, sizes = np.zeros(settings.epochs, dtype=np.float64), np.zeros(arity, dtype=np.int64)
@@ -231,14 +228,14 @@ def make_children(x, y, node, d, data, settings, key, scratch, dense, label_coun
     chosen = np.empty(node.size, dtype=np.uint8)
     route(x, node, features, weights, biases, dense, chosen)
     if not divides(chosen, sizes):
-        return node[:0].copy(), sizes[:0], features, weights, biases, objectives, sizes
+        return node[:0].copy(), sizes, sizes[:0], features, weights, biases.reshape(1, -1), objectives.reshape(1, -1)
     sent, priorities, end = np.empty(sizes.sum(), dtype=np.uint32), np.empty(arity, dtype=np.int64), 0
     for j in range(arity):
         child = sent[end : end + sizes[j]]
         sent_to(node, chosen, j, child)
         priorities[j] = priority_of(y, child, label_counts)
         end += sizes[j]
-    return sent, priorities, features, weights, biases, objectives, sizes
+    return sent, sizes, priorities, features, weights, biases.reshape(1, -1), objectives.reshape(1, -1)
 
 
 @njit(cache=True, nogil=True)

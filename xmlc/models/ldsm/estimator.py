@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +14,6 @@ from xmlc.core.parallel import run_pieces
 from xmlc.kernels import elementwise
 from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.kernels.estimator import hyperparameters
-from xmlc.models._averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
 from xmlc.models.domains import ldsm
 from xmlc.models.ldsm._grow import (
@@ -161,7 +161,7 @@ class LdSM(AveragedForest):
     random_state: int = 0
     n_jobs: int | None = None
 
-    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array) -> MultiwayForest:
+    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, then: Callable[[dict[str, np.ndarray]], None]) -> None:
         if self.optimizer == "sgd" and X.shape[0] * (X.shape[1] + 1) > MOST_DENSE_VALUES:
             raise XmlcError(
                 f"optimizer='sgd' standardises all {X.shape[1]} features of {X.shape[0]} instances, expected at most "
@@ -172,9 +172,7 @@ class LdSM(AveragedForest):
         enough = self.max_nodes_ if self.exceed else self.max_nodes_ - int(self.arity) + 1  # to split none any more
         common = enough, bool(self.shuffle), self._node_settings()
         pieces = [(x, y, X.shape[1], Y.shape[1], seed, tree, *common) for tree in range(self.n_trees)]
-        return MultiwayForest.joined(
-            run_pieces(grow_multiway_tree, pieces, self.n_jobs, title="growing trees", unit="trees")
-        )
+        run_pieces(grow_multiway_tree, pieces, self.n_jobs, title="growing trees", unit="trees", then=then)
 
     def _node_settings(self) -> NodeSettings:
         """Return the hyperparameters that a node's training depends on, as kernels take them."""
@@ -239,31 +237,24 @@ class LdSM(AveragedForest):
         estimates.data = np.float32(self.beta) * estimates.data + np.float32(1 - self.beta) * closeness
         return estimates
 
-    def _open_forest(self) -> np.ndarray:
-        """Return the roots, as the children of an inner node stand."""
-        starts, leaves = self.forest_.inner_starts, self.forest_.tree_leaves
-        return np.where(np.diff(starts) > 0, starts[:-1], ~leaves[:-1])
-
     def _leaf_weights(self) -> np.ndarray:
         """Return the weight of one count of each leaf: 1 / the sum of its histogram, or 1 / its size."""
         forest, totals = self.forest_, self.forest_.sizes.astype(np.int64)
         if self.shares == "labels":
-            totals = np.diff(np.concatenate(([0], np.cumsum(forest.counts, dtype=np.int64)))[forest.leaf_starts])
+            labelled = np.flatnonzero(np.diff(forest.leaf_starts))
+            totals[:] = 0
+            totals[labelled] = np.add.reduceat(forest.counts, forest.leaf_starts[labelled], dtype=np.int64)
         weights: np.ndarray = 1.0 / np.maximum(1, totals)
         return weights
 
     def _descend(
-        self, x: KernelCSR, first: int, last: int, opened: np.ndarray, n_jobs: int | None, title: str
-    ) -> tuple[Reached, np.ndarray]:
-        n_products = np.zeros((opened.size, last - first), dtype=np.int64)
-        descents = [
-            (x, first, last, self.forest_, int(root), self.n_features_in_, n_products[tree])
-            for tree, root in enumerate(opened)
-        ]
-        found = run_pieces(find_leaves, descents, n_jobs, title=title, unit="trees")
-        offsets = np.cumsum([0] + [leaves.size for _, leaves in found[:-1]])
-        starts = np.array([own for own, _ in found]) + offsets[:, None]
-        return Reached(starts, np.concatenate([leaves for _, leaves in found])), n_products.sum(axis=0)
+        self, x: KernelCSR, first: int, last: int, tree: int, n_products: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        forest = self.forest_
+        (node, end), leaf = forest.inner_starts[tree : tree + 2], forest.tree_leaves[tree]
+        root = int(node if node < end else ~leaf)
+        starts, leaves = find_leaves(x, first, last, forest, root, self.n_features_in_, n_products)
+        return starts, leaves
 
 
 # Find the leaves that instances reach: kernel (ldsm2020, Algorithm 5).
