@@ -53,10 +53,3 @@ def test_what_is_given_back_is_read_again(tmp_path):
         before = part.copy()
         give_back(part)
         assert np.array_equal(part, before)
-
-
-def test_arrays_without_names_have_the_order_of_their_pieces():
-    growing = Growing()
-    for piece in (np.arange(2), np.zeros(0)), (np.arange(3), np.ones(1)):
-        growing.extend(piece)
-    assert [array.tolist() for array in growing.finished().values()] == [[0, 1, 0, 1, 2], [1.0]]

@@ -13,6 +13,7 @@ from xmlc.core.errors import InvalidDataError, XmlcError
 from xmlc.core.files import read_json, write_json
 from xmlc.data.matrices import load_csr, save_csr
 from xmlc.inference import gfm, meuf
+from xmlc.kernels import csr
 from xmlc.kernels.csr import (
     Malformed,
     as_csr,
@@ -108,6 +109,16 @@ def test_what_leads_out_is_refused_by_name(name, wrong):
     if wrong.format == "csr":
         with pytest.raises(Malformed):
             kernel_csr(wrong)
+
+
+@pytest.mark.parametrize(("place", "value"), [(0, -1), (4, 9), (7, 5)])
+def test_numbers_out_of_range_are_found_piece_by_piece(monkeypatch, place, value):
+    monkeypatch.setattr(csr, "VALUES_PER_PIECE", 3)
+    numbers = np.arange(8).reshape(4, 2) % 5
+    csr.check_below(numbers, "numbers", 5)
+    numbers.flat[place] = value
+    with pytest.raises(Malformed, match=rf"^numbers.*entry {place} is {value}, expected 0 \.\. 4"):
+        csr.check_below(numbers, "numbers", 5)
 
 
 def test_flags_that_are_false_are_not_believed():

@@ -59,10 +59,6 @@ class Growing:
                 array[self._sizes[name] : size] = piece
             self._sizes[name] = size
 
-    def extend(self, pieces: Iterable[np.ndarray]) -> None:
-        """Append a piece to each of the arrays that have no names but their places."""
-        self.append(**{str(place): piece for place, piece in enumerate(pieces)})
-
     def finished(self) -> dict[str, np.ndarray]:
         """Return the arrays, in a folder as copy-on-write maps of their files; nothing may be appended any more."""
         if self._folder is None:

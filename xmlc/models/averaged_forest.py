@@ -149,12 +149,12 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
             blocks = row_blocks(n, ROWS_PER_DESCENT) or [(0, 0)]
             descents = [([tree], blocks) for tree in trees]
         run_pieces(descend, descents, self.n_jobs, title="descending")
-        results = Growing()
+        results: list[Any] = []
         for first, last in blocks:
             reached = joined_leaves([found.pop((tree, first)) for tree in trees])
             pieces = [(histograms, reached, *block, *arguments) for block in row_blocks(last - first, ROWS_PER_BLOCK)]
-            run_pieces(average, pieces or [(histograms, reached, 0, 0, *arguments)], self.n_jobs, then=results.extend)
-        return tuple(results.finished().values())
+            results += run_pieces(average, pieces or [(histograms, reached, 0, 0, *arguments)], self.n_jobs)
+        return tuple(np.concatenate(part) for part in zip(*results))
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         tail = self.tail_.arrays() if self.tail_ is not None else {}

@@ -122,7 +122,8 @@ class LdSM(AveragedForest):
     -----
     As in the authors' program, a node stays a leaf if its regressors leave a child empty or send all instances to one,
     and every instance has a constant feature. A node whose instances have one label in all is not tried. Training takes
-    about 8 bytes for each non-zero of X and 16 d M in each thread, beside the data and the forest.
+    about 8 bytes for each non-zero of X and 16 d M in each thread, and the tree that grows there, beside the data, and
+    but for `fit_to` the forest.
 
     Examples
     --------
