@@ -135,8 +135,9 @@ class PLT(SparseProbabilityEstimator):
     ensemble is `xmlc.models.Parabel`.
 
     With exact weights a model takes ``4 * b + 4`` bytes for each pair of an inner node and a feature of an
-    instance that reaches it, and training not much more: at the shape of Amazon-670K (490,449 instances with 70
-    non-zeros, 670,091 labels, b = 16; synthetic) 19 GB, with a peak of 21 GB. Where that is too much, hash.
+    instance that reaches it: at the shape of Amazon-670K (490,449 instances with 70 non-zeros, 670,091 labels, b = 16;
+    synthetic) 19 GB. `fit` holds them once, and `fit_to` 128 MB at a time; the rest is in the model's files. Ranking
+    reads these as they are needed, best from memory that holds them: where that is too much, cut or hash.
 
     Examples
     --------
