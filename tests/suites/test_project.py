@@ -155,7 +155,11 @@ def test_a_search_is_made_always_or_where_it_is_asked_for(tmp_path, settings, se
     search = {"stages": STAGES, "in_trials": {"epochs": 1}}
     models = {
         "always": {"search": ALWAYS},
-        "auto": {"search": search | {"ranges": RANGES}, "datasets": {"scene": {}}, "found": {"enron": {"by": "him"}}},
+        "auto": {
+            "search": search | {"ranges": RANGES},
+            "datasets": {"scene": {}, "aloi": {"weight_cut": 1}},
+            "found": {"enron": {"by": "him"}},
+        },
         "ranged": {"search": {"ranges": RANGES}},
         "fixed": {},
     }
@@ -164,8 +168,8 @@ def test_a_search_is_made_always_or_where_it_is_asked_for(tmp_path, settings, se
     assert results == [RESULT("yeast", name) if name in searched else None for name in models]
     assert project.search_options("always", "yeast") == options_of()
     if not settings:
-        tuned = [name for name in ("yeast", "scene", "enron", "made") if project.tuned_by("auto", name)]
-        assert tuned == ["yeast"]  # the others have values, or somebody who found them
+        tuned = [name for name in ("yeast", "scene", "enron", "made", "aloi") if project.tuned_by("auto", name)]
+        assert tuned == ["yeast", "aloi"]  # the others have values, or somebody who found them
         expected = ["--stages", json.dumps(STAGES), "--in-trials", '{"epochs": 1}', "--sample"]
         assert project.search_options("auto", "yeast") == expected
     if "ranged" in searched:

@@ -3,7 +3,8 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from xmlc.models.plt.compact import DenseBlocks, join_rows, kept_rows, sibling_type
+from xmlc.core.growing import Growing
+from xmlc.models.plt.compact import DenseBlocks, append_rows, sibling_type, starts_of
 from xmlc.models.plt.weights import CompactNodeWeights, HashedWeights, NodeWeights
 from xmlc.models.trees import random_complete_tree
 
@@ -31,8 +32,11 @@ def random_nodes(m, arity, d, seed):
 def drop_small(nodes, cut, n_jobs=None):
     """The same dense nodes without the weights w with abs(w) <= cut, as training with a cut keeps them."""
     degrees = np.concatenate(([1], np.diff(nodes.children)))
-    kept = kept_rows(DenseBlocks(*nodes[2:6]), degrees, 0, cut, sibling_type(degrees), n_jobs)
-    return join_rows(nodes.children, nodes.label, nodes.bias, kept)
+    growing = Growing()
+    counts = append_rows(growing, DenseBlocks(*nodes[2:6]), degrees, cut, sibling_type(degrees), n_jobs)
+    feature_starts, entry_starts = (starts_of(np.concatenate(part)) for part in zip(*counts, strict=True))
+    starts = {"feature_starts": feature_starts, "entry_starts": entry_starts}
+    return CompactNodeWeights(nodes.children, nodes.label, bias=nodes.bias, **starts, **growing.finished())
 
 
 def hashed_nodes(tree, seed):

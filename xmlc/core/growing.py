@@ -10,7 +10,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.lib import format as npy
 
-MORE = 1.25  # of what is needed, so that few pieces move the array
+MORE = 1 << 26  # bytes beyond what is needed, or a quarter of it if that is less, so that few pieces move the array
 
 
 class NotFiniteError(ArithmeticError):
@@ -25,10 +25,12 @@ class Growing:
     folder : Path or None
         Where they are written as ``<name>.npy``; None keeps them in memory. There an array grows in place, so that the
         system moves its pages and it need not fit twice.
+    ending : str
+        Stands behind each name of a file, for arrays of which a model has several.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path | None = None, ending: str = "") -> None:
+        self._folder, self._ending = folder, ending
         self._files: dict[str, BinaryIO] = {}
         self._arrays: dict[str, np.ndarray] = {}  # in a folder: empty, for their types and shapes
         self._sizes: dict[str, int] = {}
@@ -46,7 +48,7 @@ class Growing:
             if name not in self._arrays:
                 self._arrays[name], self._sizes[name] = np.empty((0, *piece.shape[1:]), dtype=piece.dtype), 0
                 if self._folder is not None:
-                    self._files[name] = open(self._folder / f"{name}.npy", "wb")
+                    self._files[name] = open(self._folder / f"{name}{self._ending}.npy", "wb")
                     self._write_header(name)
             array, size = self._arrays[name], self._sizes[name] + piece.shape[0]
             if piece.shape[1:] != array.shape[1:] or piece.dtype != array.dtype:
@@ -55,7 +57,8 @@ class Growing:
                 np.ascontiguousarray(piece).tofile(self._files[name])
             else:
                 if size > array.shape[0]:
-                    array.resize((max(size, int(array.shape[0] * MORE)), *array.shape[1:]), refcheck=False)
+                    more = min(size // 4, MORE // (array.itemsize * max(piece[:1].size, 1)))
+                    array.resize((size + more, *array.shape[1:]), refcheck=False)
                 array[self._sizes[name] : size] = piece
             self._sizes[name] = size
 
@@ -70,7 +73,7 @@ class Growing:
             self._write_header(name)
             file.close()
         # Plain views of the mapped files: numba takes long to recognise numpy's class for them.
-        return {name: np.asarray(np.load(self._folder / f"{name}.npy", mmap_mode="c")) for name in self._files}
+        return {name: np.asarray(np.load(file.name, mmap_mode="c")) for name, file in self._files.items()}
 
     def _write_header(self, name: str) -> None:
         """Write a header as of `numpy.save`, which leaves room for a larger first number: it can be written again."""

@@ -146,7 +146,9 @@ class Project:
         search = spec.search
         if spec.tuned_as and not search.always:
             return self.tuned_by(spec.tuned_as, dataset)
-        has_own = dataset in spec.datasets or dataset in spec.found
+        own = {name for name, value in spec.values_on(dataset).items() if spec.hyperparameters.get(name) != value}
+        # A cut alone bounds the memory of a set, and is nobody's choice of the rest.
+        has_own = dataset in spec.found or (dataset in spec.datasets and own != {"weight_cut"})
         asked = search.auto and not has_own if tuning == "auto" else tuning and search.ranges
         return paths.TUNING.of(dataset=dataset, model=model) if search.always or asked else None
 

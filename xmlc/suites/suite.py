@@ -74,7 +74,7 @@ class SearchSpec:
 
     #: What is drawn from where `tuning` of config.yaml gives a method and a number of trials, by hyperparameter.
     ranges: dict[str, object] = field(default_factory=dict)
-    #: Tried where the model has no values for a dataset and `tuning` of config.yaml is `auto`.
+    #: Tried where the model has no values but a `weight_cut` for a dataset and `tuning` of config.yaml is `auto`.
     stages: Stages = field(default_factory=list)
     #: By dataset, stages after those.
     further: dict[DatasetName, Stages] = field(default_factory=dict)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.growing import check_finite
+from xmlc.core.growing import Growing, check_finite
 from xmlc.core.parallel import batches, run_pieces
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.csr import KernelCSR, kernel_csr, stack_estimates
@@ -135,8 +135,9 @@ class PLT(SparseProbabilityEstimator):
     ensemble is `xmlc.models.Parabel`.
 
     With exact weights a model takes ``4 * b + 4`` bytes for each pair of an inner node and a feature of an
-    instance that reaches it, and training not much more: at the shape of Amazon-670K (490,449 instances with 70
-    non-zeros, 670,091 labels, b = 16; synthetic) 19 GB, with a peak of 21 GB. Where that is too much, hash.
+    instance that reaches it: at the shape of Amazon-670K (490,449 instances with 70 non-zeros, 670,091 labels, b = 16;
+    synthetic) 19 GB. `fit` holds them once, and `fit_to` 128 MB at a time; the rest is in the model's files. Ranking
+    reads these as they are needed, best from memory that holds them: where that is too much, cut or hash.
 
     Examples
     --------
@@ -187,10 +188,10 @@ class PLT(SparseProbabilityEstimator):
         self._check_hyperparameters()
         X, Y = self._training_data(X, Y)
         with self._finite_weights(X):
-            self._train(X, Y)
+            self._train(X, Y, Growing(self._into))
         return self
 
-    def _train(self, X: sparse.csr_array, Y: sparse.csr_array) -> Self:
+    def _train(self, X: sparse.csr_array, Y: sparse.csr_array, growing: Growing) -> Self:
         """Train the tree on checked data; whoever calls this has `_finite_weights` around it."""
         self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
         order = random_permutation(X.shape[0], self.random_state, Stream.PLT_ORDER)
@@ -201,13 +202,13 @@ class PLT(SparseProbabilityEstimator):
         self.tree_ = self._label_tree(X, Y)
         self.nodes_: TreeWeights
         if self.hash_bits is None:
-            training = (order, self._solver(X.shape[0]), self.weight_cut, self.n_jobs)
+            training = (order, self._solver(X.shape[0]), self.weight_cut, self.n_jobs, growing)
             self.nodes_ = train_nodes(x, y, X.shape[1], self.tree_, *training)
         else:
             self.nodes_ = train_hashed(
                 x, y, self.tree_, order, self._sgd(X.shape[0]), self.hash_bits, self.random_state
             )
-        check_finite(self._state()[0].values())
+            check_finite((self.nodes_.table, self.nodes_.bias))
         return self
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:

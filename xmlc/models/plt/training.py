@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from xmlc.core.growing import Growing, check_finite
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
 from xmlc.core.progress import Progress
@@ -15,7 +16,7 @@ from xmlc.kernels.counter_random import stream_key
 from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.sibling_rows import NUMBERS_PER_LINE, aligned_buffer, padded_size
 from xmlc.kernels.streams import Stream
-from xmlc.models.plt.compact import DenseBlocks, join_rows, kept_rows, sibling_type, starts_of
+from xmlc.models.plt.compact import DenseBlocks, append_rows, sibling_type, starts_of
 from xmlc.models.plt.solvers import Sgd, Solver, numbers_per_weight, solve
 from xmlc.models.plt.weights import CompactNodeWeights, HashedWeights, NodeWeights, ask_for_slots, slots_estimate
 from xmlc.models.trees import LabelTree
@@ -24,7 +25,7 @@ NONZEROS_PER_GROUP = 1 << 18  # small blocks are handed out in groups of about t
 SPLIT_SHARE = 32  # a block with more than 1 / 32 of the work is split between its siblings
 MIN_SIBLINGS = 8  # but not into fewer siblings than fill a vector register,
 MANY_SIBLINGS = 64  # nor into more that fill not as many registers as are taken at a time
-WEIGHTS_PER_WAVE = 1 << 25  # that are trained before the small ones are dropped: 128 MB, or one block if it has more
+WEIGHTS_PER_WAVE = 1 << 25  # that are trained before they are stored: 128 MB, or one block if it has more
 BITS_PER_WORD = np.uint64(64)
 
 
@@ -76,39 +77,48 @@ def train_nodes(
     solver: Solver,
     cut: float | None,
     n_jobs: int | None,
+    growing: Growing | None = None,
 ) -> NodeWeights | CompactNodeWeights:
     """Train all node classifiers of a tree (plt2016, Algorithm 3).
 
     A block (the children of one node) keeps weights for the features of the instances that reach it and for
-    no others; any other weight would stay zero. With a cut, blocks are trained wave by wave; after each, weights w with
-    abs(w) <= cut are dropped, and the rest is stored sparse.
+    no others; any other weight would stay zero. Blocks are trained wave by wave, and the weights of each appended to
+    ``growing``; with a cut without the weights w with abs(w) <= cut, and sparse.
 
-    Peak memory: what is returned, once (with a cut, the largest array twice, and the weights of a wave), and the
+    Peak memory: what is returned, once, unless ``growing`` writes it into a folder; the weights of a wave; and the
     instances and weights of the largest blocks in training, one for each thread.
+
+    Raises
+    ------
+    NotFiniteError
+        A weight is not finite.
     """
+    growing, counts = growing or Growing(), []
     reach = reach_of(y, order, tree.leaf, tree.parent)
     nonzeros = count_nonzeros(x.indptr, reach)
     degrees, firsts = np.concatenate(([1], np.diff(tree.children))), np.concatenate(([0], tree.children[:-1]))
     blocks = np.flatnonzero((degrees > 0) & (np.diff(reach.block_starts) > 0))
     bias, pairs = np.zeros(tree.n_nodes, dtype=np.float32), max(int((nonzeros * degrees).sum()), 1)
-    largest = np.minimum(nonzeros, n_features) * degrees
-    waves = [(0, degrees.size)] if cut is None else _waves(largest)
-    kept = []
     with Progress(float(pairs), "training PLT nodes", "nnz") as progress:
-        for begin, end in waves:
+        for begin, end in _waves(np.minimum(nonzeros, n_features) * degrees):
             wave = blocks[(blocks >= begin) & (blocks < end)]
             feature_starts, features = _features(x, reach, wave, nonzeros, n_features, begin, end, n_jobs)
             weight_starts = starts_of(np.diff(feature_starts) * degrees[begin:end])
-            weights = np.empty(weight_starts[-1], dtype=np.float32)
+            dense = DenseBlocks(feature_starts, features, weight_starts, np.empty(weight_starts[-1], dtype=np.float32))
             pieces, costs = _pieces(wave, firsts, degrees, nonzeros, max(pairs // SPLIT_SHARE, NONZEROS_PER_GROUP))
-            dense = DenseBlocks(feature_starts, features, weight_starts, weights)
             calls = [(x, reach, piece, dense, begin, bias, solver, n_features) for piece in pieces]
             run_pieces(train_siblings, calls, n_jobs, costs, progress=progress)
-            if cut is not None:
-                kept += kept_rows(dense, degrees[begin:end], begin, cut, sibling_type(degrees), n_jobs)
+            if cut is None:
+                growing.append(features=features, weights=dense.weights)
+                counts.append((np.diff(feature_starts), np.diff(weight_starts)))
+            else:
+                counts += append_rows(growing, dense, degrees[begin:end], cut, sibling_type(degrees), n_jobs)
+    check_finite([bias])
+    feature_starts, starts = (starts_of(np.concatenate(part)) for part in zip(*counts, strict=True))
+    known = {"children": tree.children, "label": tree.label, "bias": bias, "feature_starts": feature_starts}
     if cut is None:
-        return NodeWeights(tree.children, tree.label, *dense, bias)
-    return join_rows(tree.children, tree.label, bias, kept)
+        return NodeWeights(**known, weight_starts=starts, **growing.finished())
+    return CompactNodeWeights(**known, entry_starts=starts, **growing.finished())
 
 
 def _features(

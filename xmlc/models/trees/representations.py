@@ -8,10 +8,12 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.parallel import run_pieces
-from xmlc.kernels.csr import as_features, as_labels, proven, unit_rows, without_zeros
+from xmlc.core.growing import Growing
+from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.kernels.csr import as_features, as_labels, proven, unit_rows, with_values
 
 NONZEROS_PER_PIECE = 1 << 20  # of instances, counted once for each of their labels
+PIECES_AT_ONCE = 32  # that are finished before they are appended: at most 256 MB, more where a label has more non-zeros
 LEAST_SQUARE = 1e-70  # of a row that is scaled: what is left where instances cancel out may be far too short
 
 
@@ -23,8 +25,8 @@ def label_representations(
     As in Parabel (Prabhu et al., "Parabel: Partitioned label trees for extreme classification with application
     to dynamic search advertising", WWW 2018), where the features of the label's positive instances are averaged.
     Sparse throughout: blocks of rows of the product of Y's transpose and X, whose sums are float64 and rounded once.
-    Needs the result twice while its blocks are joined, and beside it a unit-length copy of X in float64 and, for each
-    thread, a block's sums and 12 bytes per feature.
+    Needs the result once, and beside it the values of X in float64, some finished blocks and, for each thread, a
+    block's sums and 12 bytes per feature.
 
     Parameters
     ----------
@@ -40,7 +42,7 @@ def label_representations(
     Returns
     -------
     csr_array of float32, shape (m, d)
-        Rows of unit length, sorted indices; the row of a label without instances is empty.
+        Rows of unit length, sorted indices of int32, starts of int64; the row of a label without instances is empty.
 
     Raises
     ------
@@ -50,21 +52,26 @@ def label_representations(
     X, Y = as_features(X), as_labels(Y)
     if X.shape[0] != Y.shape[0]:
         raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
-    by_label, x = sparse.csr_array(Y.T).astype(np.float64), unit_rows(X).astype(np.float64)
+    by_label, x = sparse.csr_array(Y.T).astype(np.float64), with_values(X, unit_rows(X).data.astype(np.float64))
     nonzeros = 1 + x.nnz // max(X.shape[0], 1)  # of an instance
     blocks = item_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_PIECE)
-    rows = run_pieces(_represent, [(by_label, x, most_features, *block) for block in blocks], n_jobs)
-    result = sparse.csr_array(sparse.vstack(rows, format="csr"))
-    if result.nnz <= np.iinfo(np.int32).max:
-        result.indices, result.indptr = result.indices.astype(np.int32), result.indptr.astype(np.int32)
-    result.has_sorted_indices = True
-    return without_zeros(proven(result))
+    growing = Growing()
+    for first, last in row_blocks(len(blocks), PIECES_AT_ONCE):
+        pieces = [(by_label, x, most_features, *block) for block in blocks[first:last]]
+        for counts, indices, data in run_pieces(_represent, pieces, n_jobs):
+            growing.append(counts=counts, indices=indices, data=data)
+    arrays, none = growing.finished(), np.zeros(Y.shape[1] + 1, dtype=np.int32)
+    result = sparse.csr_array((arrays["data"][:0], none[:0], none), shape=(Y.shape[1], X.shape[1]))
+    # Given to scipy's constructor, these arrays would be copied to one type.
+    result.indptr = np.concatenate(([0], np.cumsum(arrays["counts"])))
+    result.indices, result.data, result.has_sorted_indices = arrays["indices"], arrays["data"], True
+    return proven(result)
 
 
 def _represent(
     by_label: sparse.csr_array, x: sparse.csr_array, most_features: int | None, start: int, end: int
-) -> sparse.csr_array:
-    """Return the representations of the labels ``start .. end - 1``, float32."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Represent the labels ``start .. end - 1``: sizes (int64), features (int32), values (float32)."""
     sums = label_sums(by_label, x, start, end)
     n, rows = end - start, np.repeat(np.arange(end - start), np.diff(sums.indptr))
     indices, data = sums.indices, _unit_length(rows, sums.data, n)
@@ -76,8 +83,9 @@ def _represent(
         shorter, kept = np.diff(sums.indptr) > most_features, ranks < most_features
         rows, indices, data = rows[kept], indices[kept], data[kept]
         data = np.where(shorter[rows], _unit_length(rows, data, n), data)
-    starts = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n))))
-    return sparse.csr_array((data, indices, starts), shape=(n, x.shape[1]))
+    if not data.all():
+        rows, indices, data = rows[data != 0], indices[data != 0], data[data != 0]
+    return np.bincount(rows, minlength=n), indices.astype(np.int32, copy=False), data
 
 
 def label_sums(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end: int) -> sparse.csr_array:
