@@ -1,6 +1,18 @@
 """Domains of `OPLT`."""
 
-from xmlc.kernels.domains import COMMON, MANY, PASSES, POSITIVE, POSITIVE_OR_NONE, SHARE, SOME, Flag, OneOf, whole
+from xmlc.kernels.domains import (
+    COMMON,
+    EXCEPT_NONE,
+    MANY,
+    PASSES,
+    POSITIVE,
+    POSITIVE_OR_NONE,
+    SHARE,
+    SOME,
+    Flag,
+    OneOf,
+    whole,
+)
 
 DOMAINS = {
     **COMMON,
@@ -15,4 +27,6 @@ DOMAINS = {
     "eps": POSITIVE,
     "epochs": whole(1, PASSES),
     "warm_start": SOME,
+    "weight_cut": EXCEPT_NONE,
+    "online": Flag(),
 }

@@ -48,25 +48,16 @@ def planted(settings: GrowthSettings) -> OnlineTree:
     return tree
 
 
-def planted_as(given: LabelTree, labels: np.ndarray, settings: GrowthSettings) -> OnlineTree:
-    """Return a tree of a given shape.
-
-    Parameters
-    ----------
-    given : LabelTree
-    labels : ndarray of int, ascending
-        The label that each of the tree's labels stands for.
-    settings : GrowthSettings
-    """
+def planted_as(given: LabelTree, settings: GrowthSettings) -> OnlineTree:
+    """Return a tree of a given shape."""
     degrees = np.diff(given.children)
     tree = empty_online_tree(max(first_degree(settings), int(degrees.max())))
-    tree = with_labels(tree, int(labels.max()) + 1)
-    own = np.where(given.label >= 0, labels[given.label], NONE).astype(np.int32)
+    tree = with_labels(tree, int(given.label.max()) + 1)
     slots = 4
     for degree in degrees.tolist():
         slots += largest_row(degree) + 1
     tree = with_room(tree, degrees.size + 1, slots, (degrees.size + 1) << SMALLEST_TABLE)
-    plant_given(tree, given.children, own, settings)
+    plant_given(tree, given.children, given.label, settings)
     return tree
 
 
@@ -99,7 +90,11 @@ def plant_given(tree, children, label, settings):
         for child in range(children[t], children[t + 1]):
             leaves += label[child] >= 0
         degree = children[t + 1] - children[t]
-        if degree > 0:
+        if settings.tree_only and 0 < leaves == degree:
+            open_block(tree, v, 1, 1, SMALLEST_TABLE)
+            for child in range(children[t], children[t + 1]):
+                append_child(tree, v, child + ROOT, 0)
+        elif degree > 0:
             auxiliary = 1 if extends_inner(degree, leaves, settings) else 0
             open_block(tree, v, degree + auxiliary, auxiliary, SMALLEST_TABLE)
             for c in range(degree):
@@ -150,7 +145,7 @@ def add_label_by_paper(tree, ids, values, label, scratch, settings):
 def extend_inner(tree, v, label, settings):
     """Variant 1 (Figure 1 b; AddLeaf, Algorithm 6): a leaf becomes one more child of an inner node."""
     node = tree.nodes[v]
-    column = new_column(tree, v, extends_inner(node.degree + 1, node.leaf_children + 1, settings))
+    column = leaf_column(tree, v, extends_inner(node.degree + 1, node.leaf_children + 1, settings), settings)
     leaf = append_leaf(tree, v, label, column, settings)
     if extends_leaf(node):
         open_block(tree, leaf, 1, 1, SMALLEST_TABLE)
@@ -163,12 +158,14 @@ def extend_leaf(tree, v, label, settings):
     A leaf's block has its auxiliary classifier and nothing else; in its rows there is room for two more.
     """
     nodes, node = tree.nodes, tree.nodes[v]
-    old = new_node(tree, node.label, node.bound)
-    copy_auxiliary(tree, v, 1, 2, 3)
-    node.label, node.width = NONE, 3
-    append_child(tree, v, old, 1)
+    old, column = new_node(tree, node.label, node.bound), 0
+    if not settings.tree_only:
+        copy_auxiliary(tree, v, 1, 2, 3)
+        node.width, column = 3, 1
+    node.label = NONE
+    append_child(tree, v, old, column)
     nodes[node.parent].leaf_children -= 1
-    append_leaf(tree, v, label, 2, settings)
+    append_leaf(tree, v, label, 2 * column, settings)
 
 
 @njit(cache=True, nogil=True)
@@ -218,7 +215,7 @@ def add_label_by_program(tree, ids, values, label, scratch, settings):
     if v == ROOT:
         add_group(tree, ROOT, new_column(tree, ROOT, node.degree + 1 < settings.arity), label, settings)
     elif has_room(tree, v, settings):
-        append_leaf(tree, v, label, new_column(tree, v, True), settings)
+        append_leaf(tree, v, label, leaf_column(tree, v, True, settings), settings)
     else:
         add_group(tree, v, push_down(tree, v, settings), label, settings)
     return True
@@ -230,7 +227,7 @@ def add_group(tree, v, column, label, settings):
     group = new_node(tree, NONE, settings.threshold)
     append_child(tree, v, group, column)
     open_block(tree, group, 1, 1, SMALLEST_TABLE)
-    append_leaf(tree, group, label, new_column(tree, group, True), settings)
+    append_leaf(tree, group, label, leaf_column(tree, group, True, settings), settings)
     tree.counters[SELECTED] = group
 
 
@@ -296,6 +293,18 @@ def best_child(tree, v, ids, values, scratch, settings):
             best, best_score = child, score
         child = np.int64(nodes[child].next_sibling)
     return best
+
+
+@njit(cache=True, nogil=True)
+def leaf_column(tree, v, keeps_auxiliary, settings):
+    """Return a column for one more leaf below v, as of `new_column`.
+
+    No descent asks which leaf of a pre-leaf node an instance fits. Where the tree is all that is wanted, its leaves
+    therefore have no columns: theirs is 0, the auxiliary classifier's, whose target is 1 with or without them.
+    """
+    if settings.tree_only and tree.nodes[v].leaf_children == tree.nodes[v].degree:
+        return np.int64(0)
+    return np.int64(new_column(tree, v, keeps_auxiliary))
 
 
 @njit(cache=True, nogil=True)

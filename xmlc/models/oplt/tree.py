@@ -85,6 +85,8 @@ class GrowthSettings(NamedTuple):
     random: bool
     #: Whether the tree grows as the authors' program's.
     program: bool
+    #: Whether only classifiers that a descent may ask are learned, so that the tree grows and there is no model.
+    tree_only: bool
     #: Share of the tree's balance in best-greedy's score.
     alpha: float
     #: Whether balance is measured as the paper prints it.
