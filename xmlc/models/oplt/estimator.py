@@ -30,7 +30,6 @@ from xmlc.models.oplt.tree import (
     GrowthSettings,
     OnlineTree,
     trimmed,
-    with_degree,
     with_labels,
 )
 from xmlc.models.plt.estimator import PLT
@@ -163,7 +162,7 @@ class OPLT(SparseProbabilityEstimator):
         Field("leaves", np.int32, ("n_labels",), least=NONE, below="nodes"),
         Field("rows", np.float32, (f"{SLOT} * slots",)),
         Field("entries", np.uint64, (None,)),
-        Field("free_rows", np.uint32, (None,), below="slots"),
+        Field("free_rows", np.uint32, (64,), below="slots"),
         Field("free_tables", np.int64, (64,)),
         Field("counters", np.int64, (N_COUNTERS,)),
         Field("ofo", np.float64, (None, 2), finite=True, optional=True),
@@ -186,7 +185,6 @@ class OPLT(SparseProbabilityEstimator):
             sample = order[: max(1, round(self.warm_start * order.size))]
             self._start_as_kmeans(X[sample], Y[sample])
         y = kernel_csr(Y)
-        self._online = self._with_labels(y)
         if self._tree_only:
             none = KernelCSR(np.zeros_like(x.indptr), x.indices[:0], x.data[:0])
             self._learn(none if self.policy == "random" else x, y, order, 0, "growing the tree")
@@ -282,8 +280,8 @@ class OPLT(SparseProbabilityEstimator):
         counted = np.concatenate((counted, np.tile([a, b], (self.n_labels_ - counted.shape[0], 1))))
         self._ofo = (counted, a, b)
         hits, sizes = np.ascontiguousarray(counted[:, 0]), np.ascontiguousarray(counted[:, 1])
-        self._frozen = None
-        self._online, sets = learn_with_thresholds(self._online, x, y, self._settings(), hits, sizes)
+        self._frozen, tree = None, with_labels(self._online, self.n_labels_)
+        self._online, sets = learn_with_thresholds(tree, x, y, self._settings(), hits, sizes)
         self._ofo = (np.column_stack((hits, sizes)), a, b)
         return sets
 
@@ -407,7 +405,6 @@ class OPLT(SparseProbabilityEstimator):
             )
         self.n_features_in_ = max(self.n_features_in_, X.shape[1])
         self.n_labels_ = max(self.n_labels_, Y.shape[1])
-        self._online = self._with_labels(y)
         return x, y
 
     def _bounded(self, X: sparse.csr_array, steps: int) -> KernelCSR:
@@ -427,16 +424,9 @@ class OPLT(SparseProbabilityEstimator):
         self, x: KernelCSR, y: KernelCSR, order: np.ndarray, k: int, title: str = "learning"
     ) -> tuple[np.ndarray, np.ndarray]:
         """Learn some rows one by one; return the k labels ranked best before each, and their estimates."""
-        self._frozen = None
-        self._online, ranking, scores = learn(self._online, x, y, order, self._settings(), k, title)
+        self._frozen, tree = None, with_labels(self._online, self.n_labels_)
+        self._online, ranking, scores = learn(tree, x, y, order, self._settings(), k, title)
         return ranking, scores
-
-    def _with_labels(self, y: KernelCSR) -> OnlineTree:
-        """Return the tree with capacity for the labels of more of the stream, below one node if need be."""
-        most = max(self.arity, self.max_leaf)
-        if self.growth == "program":  # whose first groups have all labels of an instance
-            most = max(most, int(np.diff(y.indptr).max(initial=0)))
-        return with_degree(with_labels(self._online, self.n_labels_), min(most, 2 * self.n_labels_))
 
     def _wanted_shape(self) -> tuple[str, str, int, int]:
         """Return the hyperparameters that a tree keeps: where it has auxiliary classifiers depends on them."""

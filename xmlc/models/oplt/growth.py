@@ -12,8 +12,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.counter_random import random_below, stream_key
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.float64 import log
-from xmlc.kernels.sibling_rows import padded_size
-from xmlc.models.oplt.rows import copy_auxiliary, open_block, open_copies, score_block, slots_of, widen
+from xmlc.models.oplt.rows import copy_auxiliary, open_block, open_copies, row_size, score_block, slots_of, widen
 from xmlc.models.oplt.tree import (
     ABOVE,
     ENTRIES_USED,
@@ -32,18 +31,15 @@ from xmlc.models.oplt.tree import (
     GrowthSettings,
     OnlineTree,
     empty_online_tree,
-    largest_row,
     with_labels,
     with_room,
 )
 from xmlc.models.trees import LabelTree
 
-MOST_AT_FIRST = 4096
-
 
 def planted(settings: GrowthSettings) -> OnlineTree:
     """Return a tree of a root without label."""
-    tree = empty_online_tree(first_degree(settings))  # with room for the root
+    tree = empty_online_tree()
     plant_root(tree, settings.threshold)
     return tree
 
@@ -51,20 +47,11 @@ def planted(settings: GrowthSettings) -> OnlineTree:
 def planted_as(given: LabelTree, settings: GrowthSettings) -> OnlineTree:
     """Return a tree of a given shape."""
     degrees = np.diff(given.children)
-    tree = empty_online_tree(max(first_degree(settings), int(degrees.max())))
-    tree = with_labels(tree, int(given.label.max()) + 1)
-    slots = 4
-    for degree in degrees.tolist():
-        slots += largest_row(degree) + 1
+    tree = with_labels(empty_online_tree(), int(given.label.max()) + 1)
+    slots = 4 + sum(slots_of(row_size(degree + 1)) + 1 for degree in degrees.tolist())
     tree = with_room(tree, degrees.size + 1, slots, (degrees.size + 1) << SMALLEST_TABLE)
     plant_given(tree, given.children, given.label, settings)
     return tree
-
-
-def first_degree(settings: GrowthSettings) -> int:
-    """Return for how many children of a node a tree without labels has capacity; see `with_degree` for later."""
-    most = max(settings.arity, settings.max_leaf)
-    return most if most <= MOST_AT_FIRST else 2
 
 
 @njit(cache=True, nogil=True)
@@ -312,7 +299,7 @@ def new_column(tree, v, keeps_auxiliary):
     """Give block v a column for one more child, a copy of its auxiliary classifier, or if none is kept that itself."""
     node = tree.nodes[v]
     if keeps_auxiliary:
-        if padded_size(node.width + 1) > node.padded:
+        if node.width == node.padded:
             widen(tree, v, node.width + 1)
         column = node.width
         node.width += 1
@@ -396,7 +383,7 @@ def has_capacity_to_extend(tree, v):
     blocks.
     """
     node = tree.nodes[v]
-    slots = slots_of(padded_size(node.width + 2)) + 1
+    slots = slots_of(row_size(node.width + 2)) + 1
     return has_capacity(tree, 3, (node.n_features + 1) * slots + 4, (np.int64(1) << node.table_bits) + 16)
 
 
