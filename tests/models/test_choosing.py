@@ -64,9 +64,9 @@ def test_a_stream_has_the_step_of_the_paper_until_a_fit_chooses_another():
     X, Y = noisy(240, 60, 4, 0.6)
     assert OPLT().partial_fit(X, Y).gamma_ == 1
     assert OPLT(gamma=0.5).partial_fit(X, Y).gamma_ == 0.5
-    fitted = OPLT(n_jobs=1).fit(X, Y)
+    fitted = OPLT(n_jobs=1, online=True).fit(X, Y)
     assert fitted.partial_fit(X, Y).gamma_ == 0.3
-    given_one = OPLT(gamma=0.3, n_jobs=1).fit(X, Y).partial_fit(X, Y)
+    given_one = OPLT(gamma=0.3, n_jobs=1, online=True).fit(X, Y).partial_fit(X, Y)
     np.testing.assert_array_equal(fitted.predict_proba(X).toarray(), given_one.predict_proba(X).toarray())
 
 

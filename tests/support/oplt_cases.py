@@ -24,10 +24,10 @@ def oplt(policy="best_greedy", arity=2, max_leaf=4, **more):
     return OPLT(policy=policy, arity=arity, max_leaf=max_leaf, **{"epochs": 1, "gamma": 1.0, "eps": 0.01} | more)
 
 
-def shape(tree, labels, node=0):
+def shape(tree, node=0):
     """A label tree as nested tuples of labels."""
     children = range(tree.children[node], tree.children[node + 1])
-    return tuple(shape(tree, labels, child) for child in children) or labels[tree.label[node]]
+    return tuple(shape(tree, child) for child in children) or tree.label[node]
 
 
 def trained_apart(model, X, Y, order=None, epochs=1):
@@ -35,7 +35,7 @@ def trained_apart(model, X, Y, order=None, epochs=1):
     x = kernel_csr(unit_rows(X) if model.unit_norm else X)
     order = np.arange(X.shape[0]) if order is None else order
     solver = AdaGrad(model.gamma, model.eps, epochs)
-    return train_nodes(x, kernel_csr(Y[:, model.labels_]), X.shape[1], model.tree_, order, solver, None, 1)
+    return train_nodes(x, kernel_csr(Y), X.shape[1], model.tree_, order, solver, None, 1)
 
 
 def weights_by_feature(nodes, block):

@@ -4,13 +4,14 @@ from oplt_cases import assert_same_nodes, oplt, shape, stream, trained_apart
 from oplt_twin import NaiveOPLT
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation, stream_key
-from xmlc.kernels.csr import unit_rows
+from xmlc.kernels.csr import kernel_csr, unit_rows
 from xmlc.kernels.streams import Stream
 from xmlc.models import OPLT, PLT
-from xmlc.models.oplt.tree import NODE, ROOT
+from xmlc.models.oplt.tree import N_NODES, NODE, ROOT, SLOTS_USED
 
 SHAPES = [("best_greedy", 2, 4), ("random", 2, 4), ("best_greedy", 2, 2), ("random", 3, 3), ("best_greedy", 3, 5)]
 OF_THE_PROGRAM = [
@@ -31,7 +32,7 @@ def test_tree_and_estimates_are_those_of_the_algorithms_step_by_step(policy, ari
     twin = NaiveOPLT(policy, 0.75, balance, arity, max_leaf, key=key, growth=growth)
     instances = [dict(zip(X[[i]].indices.tolist(), X[[i]].data.tolist())) for i in range(X.shape[0])]
     twin.partial_fit(instances, [set(Y[[i]].indices.tolist()) for i in range(Y.shape[0])])
-    assert shape(model.tree_, model.labels_) == twin.shape()
+    assert shape(model.tree_) == twin.shape()
     assert (model.tree_depths_.tolist(), model.n_nodes_.tolist()) == ([model.tree_.depth.max()], [model.tree_.n_nodes])
     found = model.predict_proba(X[:20]).toarray()
     for i in range(20):
@@ -53,19 +54,96 @@ def test_after_any_prefix_classifiers_are_those_of_iplt_on_the_final_tree_to_the
         assert_same_nodes(model.to_plt().nodes_, trained_apart(model, X[:prefix], Y[:prefix]))
 
 
-def test_several_passes_and_a_warm_start_are_proper_too():
-    X, Y = stream(seed=2)
+STARTS = [("paper", None), ("paper", 0.3), ("program", None)]
+
+
+@pytest.mark.parametrize(("growth", "warm_start"), STARTS)
+@pytest.mark.parametrize("epochs", [1, 3])
+@pytest.mark.parametrize(("policy", "arity", "max_leaf"), SHAPES)
+def test_a_training_set_gives_the_bits_of_its_stream(policy, arity, max_leaf, epochs, growth, warm_start):
+    """Two phases, the second on any number of threads, and one, with all that `partial_fit` needs."""
+    if warm_start is not None and arity != 2:
+        pytest.skip("2-means has powers of two")
+    X, Y = stream(n=200, m=100, seed=2)
+    more = {"growth": growth, "warm_start": warm_start, "epochs": epochs, "random_state": 3}
+    online = oplt(policy, arity, max_leaf, online=True, **more).fit(X, Y)
     order = random_permutation(X.shape[0], 3, Stream.PLT_ORDER)
-    for policy, warm_start in (("best_greedy", None), ("best_greedy", 0.3), ("random", 0.3)):
-        model = oplt(policy, epochs=3, warm_start=warm_start, random_state=3).fit(X, Y)
-        assert_same_nodes(model.to_plt().nodes_, trained_apart(model, X, Y, order, 3))
+    assert_same_nodes(online.to_plt().nodes_, trained_apart(online, X, Y, order, epochs))
+    for n_jobs in (1, 2):
+        model = oplt(policy, arity, max_leaf, n_jobs=n_jobs, **more).fit(X, Y)
+        for name, array in online.to_plt().nodes_._asdict().items():
+            assert getattr(model.to_plt().nodes_, name).tobytes() == array.tobytes(), name
+        assert model.n_instances_ == online.n_instances_ == epochs * 200
+        np.testing.assert_array_equal(model.labels_, online.labels_)
+
+
+def test_the_first_phase_learns_what_the_policy_asks_and_no_more():
+    X, Y = stream(n=200, m=100, seed=2)
+    whole, model = oplt(max_leaf=10).partial_fit(X, Y)._online, oplt(max_leaf=10)
+    model._start(tree_only=True)
+    model.n_labels_ = 100
+    x, y = kernel_csr(unit_rows(X)), kernel_csr(Y)
+    model._learn(x, y, np.arange(200), 0)
+    grown = model._online
+    n_nodes = whole.counters[N_NODES]
+    for name in ("parent", "label", "first_child", "next_sibling", "auxiliary"):
+        np.testing.assert_array_equal(grown.nodes[name][:n_nodes], whole.nodes[name][:n_nodes])
+    for v in range(ROOT, n_nodes):
+        node = grown.nodes[v]
+        is_asked = node["leaf_children"] < node["degree"]
+        assert node["width"] == (whole.nodes[v]["width"] if is_asked else node["auxiliary"])
+    assert grown.counters[SLOTS_USED] < whole.counters[SLOTS_USED] / 2
+
+
+def test_a_model_of_a_training_set_is_stored_without_the_stream_and_learns_no_more(tmp_path):
+    X, Y = stream(seed=2)
+    model = oplt(epochs=2).fit(X, Y)
+    model.save(tmp_path / "model")
+    loaded = OPLT.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict_proba(X).toarray(), model.predict_proba(X).toarray())
+    np.testing.assert_array_equal(loaded.predict_top_k(X, 3)[0], model.predict_top_k(X, 3)[0])
+    assert (loaded.n_instances_, loaded.gamma_) == (240, 1.0)
+    for other in (model, loaded):
+        with pytest.raises(XmlcError, match="online=True, or partial_fit from the start"):
+            other.partial_fit(X, Y)
+    online = oplt(online=True).fit(X, Y).partial_fit(X, Y)
+    assert online.n_instances_ == 240
+
+
+def test_a_cut_of_weights_is_that_of_a_plt(tmp_path):
+    X, Y = stream(seed=2)
+    model, whole = oplt(weight_cut=0.1).fit(X, Y), oplt().fit(X, Y)
+    kept, all_weights = model.to_plt().nodes_, whole.to_plt().nodes_.weights
+    np.testing.assert_array_equal(np.sort(kept.weights), np.sort(all_weights[np.abs(all_weights) > np.float32(0.1)]))
+    model.save(tmp_path / "model")
+    found = OPLT.load(tmp_path / "model").predict_proba(X).toarray()
+    np.testing.assert_array_equal(found, model.predict_proba(X).toarray())
+    with pytest.raises(XmlcError, match=r"weight_cut=0\.1"):
+        oplt(weight_cut=0.1, online=True).fit(X, Y)
+
+
+def test_after_a_training_that_was_interrupted_there_is_no_model(monkeypatch):
+    X, Y = stream(seed=2)
+    model = oplt()
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("xmlc.models.oplt.estimator.train_nodes", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, Y)
+    with pytest.raises(NotFittedError):
+        model.predict_proba(X)
+    assert model.partial_fit(X, Y).n_instances_ == 120
 
 
 def test_warm_start_keeps_the_tree_of_the_sample_in_its_upper_part():
     X, Y = stream(seed=2)
     whole = oplt(warm_start=1.0, max_leaf=8, random_state=3).fit(X, Y)
-    tree = PLT(tree="kmeans", arity=2, max_leaf=8, random_state=3, epochs=1).fit(X, Y[:, np.unique(Y.indices)]).tree_
-    assert shape(whole.tree_, whole.labels_) == shape(tree, whole.labels_)
+    assert shape(whole.tree_) == shape(
+        PLT(tree="kmeans", arity=2, max_leaf=8, random_state=3, epochs=1).fit(X, Y).tree_
+    )
     partly = oplt(warm_start=0.3, random_state=3).fit(X, Y)
     assert partly.labels_.size == np.unique(Y.indices).size
 

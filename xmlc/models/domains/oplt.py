@@ -1,18 +1,17 @@
 """Domains of `OPLT`."""
 
-from xmlc.kernels.domains import COMMON, MANY, PASSES, POSITIVE, POSITIVE_OR_NONE, SHARE, SOME, Flag, OneOf, whole
+from xmlc.kernels.domains import MANY, POSITIVE, POSITIVE_OR_NONE, SHARE, SOME, Flag, OneOf, whole
+from xmlc.models.domains.plt import NODES
 
 DOMAINS = {
-    **COMMON,
-    "unit_norm": Flag(),
+    **{name: NODES[name] for name in ("arity", "epochs", "weight_cut", "unit_norm", "random_state", "n_jobs")},
     "policy": OneOf(("best_greedy", "random")),
     "alpha": SHARE,
     "balance": OneOf(("ratio", "printed")),
     "growth": OneOf(("paper", "program")),
-    "arity": whole(2, MANY),
     "max_leaf": whole(2, MANY),
     "gamma": POSITIVE_OR_NONE,
     "eps": POSITIVE,
-    "epochs": whole(1, PASSES),
     "warm_start": SOME,
+    "online": Flag(),
 }

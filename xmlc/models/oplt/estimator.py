@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from scipy import sparse
@@ -20,7 +20,7 @@ from xmlc.models.choosing import cross_validated
 from xmlc.models.domains import oplt
 from xmlc.models.oplt.growth import planted, planted_as
 from xmlc.models.oplt.learning import learn, learn_with_thresholds, set_all_thresholds
-from xmlc.models.oplt.prediction import frozen
+from xmlc.models.oplt.prediction import frozen, label_tree_of
 from xmlc.models.oplt.tree import (
     N_COUNTERS,
     N_LEARNED,
@@ -30,10 +30,12 @@ from xmlc.models.oplt.tree import (
     GrowthSettings,
     OnlineTree,
     trimmed,
-    with_degree,
     with_labels,
 )
 from xmlc.models.plt.estimator import PLT
+from xmlc.models.plt.solvers import AdaGrad
+from xmlc.models.plt.training import train_nodes
+from xmlc.models.plt.weights import TreeWeights, weights_from_state
 from xmlc.models.trees import LabelTree
 from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
@@ -52,6 +54,10 @@ class OPLT(SparseProbabilityEstimator):
     the beginning (Definition 1): the bits of `PLT` with ``solver="adagrad"`` on that tree.
 
     New features and new labels are taken as they come: `partial_fit` may be called with wider and wider matrices.
+
+    `fit` makes use of Definition 1: first the tree grows with the stream, for which only the classifiers are learned
+    that the policy asks, with "random" none; then those of the final tree are trained as in `PLT`, on all threads. What
+    `partial_fit` would need to go on is never made, unless ``online`` says so; the bits are the same.
 
     Parameters
     ----------
@@ -82,20 +88,25 @@ class OPLT(SparseProbabilityEstimator):
     warm_start : float or None
         `fit`: a share of the instances on whose labels a tree of balanced 2-means is built and trained first, before
         the others extend it (OPLT-W of the paper has 0.1). Not with the program's growth.
+    weight_cut : float or None
+        `fit`: weights of at most this size are dropped as soon as they are trained, and the others stored sparse, as in
+        `PLT`. The authors' program does so when it saves a model, with 0.1. None keeps all.
+    online : bool
+        `fit`: keep what `partial_fit` needs to go on, and learn in one phase, which takes several times the memory.
     unit_norm : bool
         Scale each instance to Euclidean length 1 first.
     random_state : int
         Seed of the order of the instances in `fit`, of the random policy, and of the tree of ``warm_start``.
     n_jobs : int or None
-        Threads for prediction, see `xmlc.core.threads.resolve_threads`; learning takes one, as each instance changes
-        what the next one meets.
+        Threads for prediction and for the second phase of `fit`, see `xmlc.core.threads.resolve_threads`; a stream
+        takes one, as each instance changes what the next one meets.
 
     Attributes
     ----------
     labels_ : ndarray of int64
         The labels seen so far, ascending.
     tree_ : LabelTree
-        The tree over them, in that order.
+        The tree over them.
     tree_depths_, n_nodes_ : ndarray of int64, shape (1,)
         Depth of its deepest leaf, the root's being 0; number of its nodes, leaves included.
     thresholds_ : ndarray of float32, shape (m,)
@@ -107,11 +118,12 @@ class OPLT(SparseProbabilityEstimator):
 
     Notes
     -----
-    The children of a node share one row of weights for each feature, found in a hash table of the node's own, so that
-    one look-up serves all of them. Learning an instance takes, for each positive node, a look-up per non-zero and 24
-    bytes moved per non-zero and child. Weights take 8 to 12 bytes for each pair of a node and a feature that reached
-    its parent. The first prediction of a batch after learning makes a copy in the form that is searched fastest, which
-    takes 4 bytes more for each.
+    After `fit` a model is as large as a `PLT` of its tree. One that learns a stream takes two to three times as much: 8
+    to 12 bytes for each pair of a node and a feature that reached its parent. There the children of a node share one
+    row of weights for each feature, found in a hash table of the node's own, so that one look-up serves all of them;
+    learning an instance takes, for each positive node, a look-up per non-zero and 24 bytes moved per non-zero and
+    child. The first prediction of a batch after learning makes a copy in the form that is searched fastest, which takes
+    4 bytes more for each.
 
     Examples
     --------
@@ -135,17 +147,22 @@ class OPLT(SparseProbabilityEstimator):
     eps: float = 0.1
     epochs: int = 3
     warm_start: float | None = None
+    weight_cut: float | None = None
+    online: bool = False
     unit_norm: bool = True
     random_state: int = 0
     n_jobs: int | None = None
 
-    MODEL_FORMAT = 2
-    FIELDS = (
+    _tree_only = False  # between the phases of `fit`, and for good: there is no online tree, but a PLT
+    _frozen = cast("PLT | None", None)
+
+    MODEL_FORMAT = 3
+    FIELDS = (  # of one that can go on learning; others have those of a PLT
         Field("nodes", NODE, ("nodes",)),
         Field("leaves", np.int32, ("n_labels",), least=NONE, below="nodes"),
         Field("rows", np.float32, (f"{SLOT} * slots",)),
         Field("entries", np.uint64, (None,)),
-        Field("free_rows", np.uint32, (None,), below="slots"),
+        Field("free_rows", np.uint32, (64,), below="slots"),
         Field("free_tables", np.int64, (64,)),
         Field("counters", np.int64, (N_COUNTERS,)),
         Field("ofo", np.float64, (None, 2), finite=True, optional=True),
@@ -154,31 +171,40 @@ class OPLT(SparseProbabilityEstimator):
     def fit(self, X: object, Y: object) -> Self:
         """Forget all instances and learn a training set, in an order drawn once from the seed.
 
-        Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
+        Afterwards `partial_fit` goes on only if ``online`` is set. Parameters and errors are those of
+        `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
         self._check_hyperparameters()
         features = as_features(X)
         x = self._bounded(features, features.shape[0] * self.epochs)
         X, Y = self._training_data(X, Y)
         order = random_permutation(X.shape[0], self.random_state, Stream.PLT_ORDER)
-        self._start(cross_validated(self._with_step, 1.0, 0.3, X, Y) if self.gamma is None else 1.0)
+        chosen = cross_validated(self._with_step, 1.0, 0.3, X, Y) if self.gamma is None else 1.0
+        self._start(chosen, tree_only=not self.online and Y.nnz > 0)
         if self.warm_start is not None:
             sample = order[: max(1, round(self.warm_start * order.size))]
             self._start_as_kmeans(X[sample], Y[sample])
         y = kernel_csr(Y)
-        self._online = self._with_labels(y)
-        for epoch in range(self.epochs):
-            self._learn(x, y, order, 0, f"pass {epoch + 1} of {self.epochs}")
+        if self._tree_only:
+            none = KernelCSR(np.zeros_like(x.indptr), x.indices[:0], x.data[:0])
+            self._learn(none if self.policy == "random" else x, y, order, 0, "growing the tree")
+            tree, solver = label_tree_of(self._online), AdaGrad(self.gamma_, float(self.eps), int(self.epochs))
+            del self._online  # before weights are trained
+            nodes = train_nodes(x, y, self.n_features_in_, tree, order, solver, self.weight_cut, self.n_jobs)
+            self._frozen, self._n_learned = self._as_plt(nodes), self.epochs * order.size
+        else:
+            for epoch in range(self.epochs):
+                self._learn(x, y, order, 0, f"pass {epoch + 1} of {self.epochs}")
         return self
 
     def _with_step(self, gamma: float) -> OPLT:
         return self.unfitted().set_params(gamma=gamma)
 
-    def _start(self, chosen: float = 1.0) -> None:
+    def _start(self, chosen: float = 1.0, tree_only: bool = False) -> None:
         """Begin with a root and nothing else, and with a step size where none is given."""
-        self.gamma_ = chosen if self.gamma is None else float(self.gamma)
+        self.gamma_, self._tree_only = chosen if self.gamma is None else float(self.gamma), tree_only
         self._ofo: tuple[np.ndarray, float, float] | None = None
-        self._frozen: PLT | None = None
+        self._frozen = None
         self._online, self._shape = planted(self._settings()), self._wanted_shape()
 
     def _start_as_kmeans(self, X: sparse.csr_array, Y: sparse.csr_array) -> None:
@@ -187,7 +213,7 @@ class OPLT(SparseProbabilityEstimator):
         if labels.size > 0:
             representations = label_representations(X, Y[:, labels], self.n_jobs)
             tree = kmeans_tree(representations, self.arity, self.max_leaf, self.random_state, self.n_jobs)
-            self._online = planted_as(tree, labels, self._settings())
+            self._online = planted_as(tree.over(labels), self._settings())
 
     def partial_fit(self, X: object, Y: object) -> Self:
         """Learn more instances, in the order of their rows (Algorithm 3).
@@ -202,7 +228,7 @@ class OPLT(SparseProbabilityEstimator):
         Raises
         ------
         XmlcError
-            Data or a hyperparameter is out of its range.
+            Data or a hyperparameter is out of its range, or `fit` has learned without ``online``.
         """
         x, y = self._stream(X, Y)
         self._learn(x, y, np.arange(x.indptr.size - 1), 0)
@@ -254,8 +280,8 @@ class OPLT(SparseProbabilityEstimator):
         counted = np.concatenate((counted, np.tile([a, b], (self.n_labels_ - counted.shape[0], 1))))
         self._ofo = (counted, a, b)
         hits, sizes = np.ascontiguousarray(counted[:, 0]), np.ascontiguousarray(counted[:, 1])
-        self._frozen = None
-        self._online, sets = learn_with_thresholds(self._online, x, y, self._settings(), hits, sizes)
+        self._frozen, tree = None, with_labels(self._online, self.n_labels_)
+        self._online, sets = learn_with_thresholds(tree, x, y, self._settings(), hits, sizes)
         self._ofo = (np.column_stack((hits, sizes)), a, b)
         return sets
 
@@ -279,11 +305,10 @@ class OPLT(SparseProbabilityEstimator):
             self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
             none = np.zeros(0, dtype=np.int32)
             return stack_estimates(self.inner_products_, none, none.astype(np.float32), self.n_labels_)
-        plt, labels = self._scaled_plt(), self.labels_
-        spe = plt.predict_proba(X, thresholds[labels])
+        plt = self._scaled_plt()
+        spe = plt.predict_proba(X, thresholds)
         self.inner_products_ = plt.inner_products_
-        named = labels.astype(spe.indices.dtype)[spe.indices]
-        return sparse.csr_array((spe.data, named, spe.indptr), shape=(X.shape[0], self.n_labels_))
+        return spe
 
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Find the k most probable labels of each instance and their estimates, best first; -1 = none."""
@@ -293,12 +318,12 @@ class OPLT(SparseProbabilityEstimator):
             self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
             return np.full((X.shape[0], k), -1, dtype=np.int32), np.zeros((X.shape[0], k), dtype=np.float32)
         plt = self._scaled_plt()
-        found, scores = plt.predict_top_k(X, k)
+        ranking = plt.predict_top_k(X, k)
         self.inner_products_ = plt.inner_products_
-        return np.append(self.labels_, NONE).astype(np.int32)[found], scores
+        return ranking
 
     def to_plt(self) -> PLT:
-        """Return a fitted `PLT` with the tree and weights as they stand, over ``labels_`` in their order.
+        """Return a fitted `PLT` with the tree and weights as they stand.
 
         Raises
         ------
@@ -315,28 +340,29 @@ class OPLT(SparseProbabilityEstimator):
     def labels_(self) -> np.ndarray:
         """The labels seen so far, ascending, int64."""
         self._check_fitted()
-        return np.flatnonzero(self._online.leaves != NONE)
+        leaves = self._scaled_plt().tree_.leaf if self._tree_only else self._online.leaves
+        return np.flatnonzero(leaves != NONE)
 
     @property
     def tree_(self) -> LabelTree:
-        """The tree over ``labels_``, in their order."""
+        """The tree over ``labels_``."""
         return self.to_plt().tree_
 
     @property
     def tree_depths_(self) -> np.ndarray:
         """Depth of the deepest leaf, int64, shape (1,); the root has depth 0, and so has a tree without labels."""
-        return np.array([self.tree_.depth.max() if self._has_labels() else 0], dtype=np.int64)
+        return np.array([self.tree_.depth.max() if self.labels_.size else 0], dtype=np.int64)
 
     @property
     def n_nodes_(self) -> np.ndarray:
         """Number of nodes, the leaves included, int64, shape (1,)."""
-        return np.array([self.tree_.n_nodes if self._has_labels() else 1], dtype=np.int64)
+        return np.array([self.tree_.n_nodes if self.labels_.size else 1], dtype=np.int64)
 
     @property
     def n_instances_(self) -> int:
         """Instances learned so far, each pass counted."""
         self._check_fitted()
-        return int(self._online.counters[N_LEARNED])
+        return self._n_learned if self._tree_only else int(self._online.counters[N_LEARNED])
 
     @property
     def thresholds_(self) -> np.ndarray:
@@ -351,6 +377,11 @@ class OPLT(SparseProbabilityEstimator):
     def _stream(self, X: object, Y: object) -> tuple[KernelCSR, KernelCSR]:
         """Check more of the stream, add capacity for its labels, and return it as kernels take it."""
         self._check_hyperparameters()
+        if self._is_fitted() and self._tree_only:
+            raise XmlcError(
+                "OPLT: fit has kept nothing with which to go on learning; call fit with online=True, or partial_fit "
+                "from the start"
+            )
         given, labels, X, Y = X, column_names(Y), as_features(X), as_labels(Y)
         if X.shape[0] != Y.shape[0]:
             raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
@@ -374,7 +405,6 @@ class OPLT(SparseProbabilityEstimator):
             )
         self.n_features_in_ = max(self.n_features_in_, X.shape[1])
         self.n_labels_ = max(self.n_labels_, Y.shape[1])
-        self._online = self._with_labels(y)
         return x, y
 
     def _bounded(self, X: sparse.csr_array, steps: int) -> KernelCSR:
@@ -394,16 +424,9 @@ class OPLT(SparseProbabilityEstimator):
         self, x: KernelCSR, y: KernelCSR, order: np.ndarray, k: int, title: str = "learning"
     ) -> tuple[np.ndarray, np.ndarray]:
         """Learn some rows one by one; return the k labels ranked best before each, and their estimates."""
-        self._frozen = None
-        self._online, ranking, scores = learn(self._online, x, y, order, self._settings(), k, title)
+        self._frozen, tree = None, with_labels(self._online, self.n_labels_)
+        self._online, ranking, scores = learn(tree, x, y, order, self._settings(), k, title)
         return ranking, scores
-
-    def _with_labels(self, y: KernelCSR) -> OnlineTree:
-        """Return the tree with capacity for the labels of more of the stream, below one node if need be."""
-        most = max(self.arity, self.max_leaf)
-        if self.growth == "program":  # whose first groups have all labels of an instance
-            most = max(most, int(np.diff(y.indptr).max(initial=0)))
-        return with_degree(with_labels(self._online, self.n_labels_), min(most, 2 * self.n_labels_))
 
     def _wanted_shape(self) -> tuple[str, str, int, int]:
         """Return the hyperparameters that a tree keeps: where it has auxiliary classifiers depends on them."""
@@ -415,6 +438,7 @@ class OPLT(SparseProbabilityEstimator):
         return GrowthSettings(
             self.policy == "random",
             self.growth == "program",
+            self._tree_only,
             float(self.alpha),
             self.balance == "printed",
             int(self.arity),
@@ -433,19 +457,25 @@ class OPLT(SparseProbabilityEstimator):
             raise InvalidParameterError(f"growth='program' with warm_start={self.warm_start}: expected None")
         if self.warm_start is not None:
             check_kmeans_shape(self.arity, self.max_leaf)
+        if self.online and self.weight_cut is not None:
+            raise InvalidParameterError(
+                f"online=True with weight_cut={self.weight_cut}: expected None, as all weights go on learning"
+            )
 
     def _scaled_plt(self) -> PLT:
         """Return the tree and weights as a PLT that takes instances scaled already; it stays until more is learned."""
         if self._frozen is None:
-            plt = PLT(solver="adagrad", gamma=self.gamma_, eps=self.eps, epochs=1, unit_norm=False)
-            plt.tree_, plt.nodes_, labels = frozen(self._online)
-            plt.n_features_in_, plt.n_labels_ = self.n_features_in_, labels.size
-            self._frozen = plt
+            self._frozen = self._as_plt(frozen(self._online))
         return self._frozen.set_params(n_jobs=self.n_jobs)
 
-    def _has_labels(self) -> bool:
-        """Tell whether a label was seen; an AttributeError before the first instance, so that no shape is told."""
-        return bool((self._online.leaves != NONE).any())
+    def _as_plt(self, nodes: TreeWeights) -> PLT:
+        plt = PLT(solver="adagrad", gamma=self.gamma_, eps=self.eps, epochs=1, unit_norm=False)
+        plt.tree_, plt.nodes_ = LabelTree.from_children(nodes.children, nodes.label), nodes
+        plt.n_features_in_, plt.n_labels_ = self.n_features_in_, self.n_labels_
+        return plt
+
+    def _is_fitted(self) -> bool:
+        return super()._is_fitted() and not (self._tree_only and self._frozen is None)  # as if `fit` was interrupted
 
     def _instances(self, X: object) -> sparse.csr_array:
         """Check instances, scale them, and give them as many features as the stream had: others have no weight."""
@@ -459,11 +489,13 @@ class OPLT(SparseProbabilityEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         """Copy the tree without spare capacity; leave out the form for predictions, which is made again."""
-        if not self._is_fitted():
+        if not self._is_fitted() or self._tree_only:
             return vars(self)
         return vars(self) | {"_online": OnlineTree(*(array.copy() for array in trimmed(self._online))), "_frozen": None}
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+        if self._tree_only:
+            return self._scaled_plt()._state()[0], {"gamma": self.gamma_, "instances": self._n_learned}
         arrays, meta = trimmed(self._online)._asdict(), {"gamma": self.gamma_}
         if self._ofo is None:
             return arrays, meta
@@ -471,7 +503,14 @@ class OPLT(SparseProbabilityEstimator):
         return arrays | {"ofo": counted}, meta | {"a": a, "b": b}
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
+        self.gamma_, self._shape, self._tree_only = meta["gamma"], self._wanted_shape(), "instances" in meta
+        self._ofo = self._frozen = None
+        if self._tree_only:
+            self._n_learned = int(meta["instances"])
+            self._frozen = self._as_plt(weights_from_state(arrays, {}, self.n_features_in_, self.n_labels_))
+            return
         self._check_arrays(arrays)
-        self.gamma_, counted = meta["gamma"], arrays.pop("ofo", None)
-        self._ofo = None if counted is None else (counted, meta["a"], meta["b"])
-        self._online, self._frozen, self._shape = OnlineTree(**arrays), None, self._wanted_shape()
+        counted = arrays.pop("ofo", None)
+        if counted is not None:
+            self._ofo = counted, meta["a"], meta["b"]
+        self._online = OnlineTree(**arrays)

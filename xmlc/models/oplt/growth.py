@@ -12,8 +12,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.counter_random import random_below, stream_key
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.float64 import log
-from xmlc.kernels.sibling_rows import padded_size
-from xmlc.models.oplt.rows import copy_auxiliary, open_block, open_copies, score_block, slots_of, widen
+from xmlc.models.oplt.rows import copy_auxiliary, open_block, open_copies, row_size, score_block, slots_of, widen
 from xmlc.models.oplt.tree import (
     ABOVE,
     ENTRIES_USED,
@@ -32,48 +31,27 @@ from xmlc.models.oplt.tree import (
     GrowthSettings,
     OnlineTree,
     empty_online_tree,
-    largest_row,
     with_labels,
     with_room,
 )
 from xmlc.models.trees import LabelTree
 
-MOST_AT_FIRST = 4096
-
 
 def planted(settings: GrowthSettings) -> OnlineTree:
     """Return a tree of a root without label."""
-    tree = empty_online_tree(first_degree(settings))  # with room for the root
+    tree = empty_online_tree()
     plant_root(tree, settings.threshold)
     return tree
 
 
-def planted_as(given: LabelTree, labels: np.ndarray, settings: GrowthSettings) -> OnlineTree:
-    """Return a tree of a given shape.
-
-    Parameters
-    ----------
-    given : LabelTree
-    labels : ndarray of int, ascending
-        The label that each of the tree's labels stands for.
-    settings : GrowthSettings
-    """
+def planted_as(given: LabelTree, settings: GrowthSettings) -> OnlineTree:
+    """Return a tree of a given shape."""
     degrees = np.diff(given.children)
-    tree = empty_online_tree(max(first_degree(settings), int(degrees.max())))
-    tree = with_labels(tree, int(labels.max()) + 1)
-    own = np.where(given.label >= 0, labels[given.label], NONE).astype(np.int32)
-    slots = 4
-    for degree in degrees.tolist():
-        slots += largest_row(degree) + 1
+    tree = with_labels(empty_online_tree(), int(given.label.max()) + 1)
+    slots = 4 + sum(slots_of(row_size(degree + 1)) + 1 for degree in degrees.tolist())
     tree = with_room(tree, degrees.size + 1, slots, (degrees.size + 1) << SMALLEST_TABLE)
-    plant_given(tree, given.children, own, settings)
+    plant_given(tree, given.children, given.label, settings)
     return tree
-
-
-def first_degree(settings: GrowthSettings) -> int:
-    """Return for how many children of a node a tree without labels has capacity; see `with_degree` for later."""
-    most = max(settings.arity, settings.max_leaf)
-    return most if most <= MOST_AT_FIRST else 2
 
 
 @njit(cache=True, nogil=True)
@@ -99,7 +77,11 @@ def plant_given(tree, children, label, settings):
         for child in range(children[t], children[t + 1]):
             leaves += label[child] >= 0
         degree = children[t + 1] - children[t]
-        if degree > 0:
+        if settings.tree_only and 0 < leaves == degree:
+            open_block(tree, v, 1, 1, SMALLEST_TABLE)
+            for child in range(children[t], children[t + 1]):
+                append_child(tree, v, child + ROOT, 0)
+        elif degree > 0:
             auxiliary = 1 if extends_inner(degree, leaves, settings) else 0
             open_block(tree, v, degree + auxiliary, auxiliary, SMALLEST_TABLE)
             for c in range(degree):
@@ -150,7 +132,7 @@ def add_label_by_paper(tree, ids, values, label, scratch, settings):
 def extend_inner(tree, v, label, settings):
     """Variant 1 (Figure 1 b; AddLeaf, Algorithm 6): a leaf becomes one more child of an inner node."""
     node = tree.nodes[v]
-    column = new_column(tree, v, extends_inner(node.degree + 1, node.leaf_children + 1, settings))
+    column = leaf_column(tree, v, extends_inner(node.degree + 1, node.leaf_children + 1, settings), settings)
     leaf = append_leaf(tree, v, label, column, settings)
     if extends_leaf(node):
         open_block(tree, leaf, 1, 1, SMALLEST_TABLE)
@@ -163,12 +145,14 @@ def extend_leaf(tree, v, label, settings):
     A leaf's block has its auxiliary classifier and nothing else; in its rows there is room for two more.
     """
     nodes, node = tree.nodes, tree.nodes[v]
-    old = new_node(tree, node.label, node.bound)
-    copy_auxiliary(tree, v, 1, 2, 3)
-    node.label, node.width = NONE, 3
-    append_child(tree, v, old, 1)
+    old, column = new_node(tree, node.label, node.bound), 0
+    if not settings.tree_only:
+        copy_auxiliary(tree, v, 1, 2, 3)
+        node.width, column = 3, 1
+    node.label = NONE
+    append_child(tree, v, old, column)
     nodes[node.parent].leaf_children -= 1
-    append_leaf(tree, v, label, 2, settings)
+    append_leaf(tree, v, label, 2 * column, settings)
 
 
 @njit(cache=True, nogil=True)
@@ -218,7 +202,7 @@ def add_label_by_program(tree, ids, values, label, scratch, settings):
     if v == ROOT:
         add_group(tree, ROOT, new_column(tree, ROOT, node.degree + 1 < settings.arity), label, settings)
     elif has_room(tree, v, settings):
-        append_leaf(tree, v, label, new_column(tree, v, True), settings)
+        append_leaf(tree, v, label, leaf_column(tree, v, True, settings), settings)
     else:
         add_group(tree, v, push_down(tree, v, settings), label, settings)
     return True
@@ -230,7 +214,7 @@ def add_group(tree, v, column, label, settings):
     group = new_node(tree, NONE, settings.threshold)
     append_child(tree, v, group, column)
     open_block(tree, group, 1, 1, SMALLEST_TABLE)
-    append_leaf(tree, group, label, new_column(tree, group, True), settings)
+    append_leaf(tree, group, label, leaf_column(tree, group, True, settings), settings)
     tree.counters[SELECTED] = group
 
 
@@ -299,11 +283,23 @@ def best_child(tree, v, ids, values, scratch, settings):
 
 
 @njit(cache=True, nogil=True)
+def leaf_column(tree, v, keeps_auxiliary, settings):
+    """Return a column for one more leaf below v, as of `new_column`.
+
+    No descent asks which leaf of a pre-leaf node an instance fits. Where the tree is all that is wanted, its leaves
+    therefore have no columns: theirs is 0, the auxiliary classifier's, whose target is 1 with or without them.
+    """
+    if settings.tree_only and tree.nodes[v].leaf_children == tree.nodes[v].degree:
+        return np.int64(0)
+    return np.int64(new_column(tree, v, keeps_auxiliary))
+
+
+@njit(cache=True, nogil=True)
 def new_column(tree, v, keeps_auxiliary):
     """Give block v a column for one more child, a copy of its auxiliary classifier, or if none is kept that itself."""
     node = tree.nodes[v]
     if keeps_auxiliary:
-        if padded_size(node.width + 1) > node.padded:
+        if node.width == node.padded:
             widen(tree, v, node.width + 1)
         column = node.width
         node.width += 1
@@ -387,7 +383,7 @@ def has_capacity_to_extend(tree, v):
     blocks.
     """
     node = tree.nodes[v]
-    slots = slots_of(padded_size(node.width + 2)) + 1
+    slots = slots_of(row_size(node.width + 2)) + 1
     return has_capacity(tree, 3, (node.n_features + 1) * slots + 4, (np.int64(1) << node.table_bits) + 16)
 
 

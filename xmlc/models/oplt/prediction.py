@@ -16,17 +16,15 @@ from xmlc.models.plt.weights import NodeWeights
 from xmlc.models.trees import LabelTree
 
 
-def frozen(tree: OnlineTree) -> tuple[LabelTree, NodeWeights, np.ndarray]:
-    """Return an online tree's label tree, its weights, and the labels that the leaves' numbers stand for, ascending.
-
-    The tree must have a leaf at least. Auxiliary classifiers are left out. Takes ``4 * b + 4`` bytes for each pair of
-    an inner node and a feature of an instance that reached it, as the weights of a PLT.
-    """
+def label_tree_of(tree: OnlineTree) -> LabelTree:
+    """Return the label tree over the labels that an online tree has seen, at least one."""
     nodes, children = breadth_first(tree)
-    labels = np.flatnonzero(tree.leaves != NONE)
-    number = np.full(tree.leaves.size + 1, NONE, dtype=np.int32)  # the last for NONE itself
-    number[labels] = np.arange(labels.size, dtype=np.int32)
-    label_tree = LabelTree.from_children(children, number[tree.nodes["label"][nodes]])
+    return LabelTree.from_children(children, tree.nodes["label"][nodes])
+
+
+def frozen(tree: OnlineTree) -> NodeWeights:
+    """Return an online tree's weights as those of a PLT, at least one label; auxiliary classifiers are left out."""
+    nodes, children = breadth_first(tree)
     parents = np.concatenate((np.array([ABOVE], dtype=np.int32), nodes))
     degrees = tree.nodes["degree"][parents].astype(np.int64)
     n_features = np.where(degrees > 0, tree.nodes["n_features"][parents], 0).astype(np.int64)
@@ -34,10 +32,10 @@ def frozen(tree: OnlineTree) -> tuple[LabelTree, NodeWeights, np.ndarray]:
     weight_starts = np.concatenate(([0], np.cumsum(n_features * degrees)))
     features = np.empty(feature_starts[-1], dtype=np.uint32)
     weights = np.empty(weight_starts[-1], dtype=np.float32)
-    bias = np.empty(label_tree.n_nodes, dtype=np.float32)
+    bias = np.empty(nodes.size, dtype=np.float32)
     fill_weights(tree, parents, feature_starts, features, weight_starts, weights, bias)
-    blocks = NodeWeights(children, label_tree.label, feature_starts, features, weight_starts, weights, bias)
-    return label_tree, blocks, labels
+    label = tree.nodes["label"][nodes]
+    return NodeWeights(children, label, feature_starts, features, weight_starts, weights, bias)
 
 
 @njit(cache=True, nogil=True)

@@ -4,11 +4,9 @@ A block is the children of one node: a row of weights for each feature, which a 
 Rows and tables lie in one array each and are given out and taken back: what is free is found in constant time, as free
 pieces of one size form a list, whose links stand in the pieces.
 
-A table is a run of 2**bits uint64 entries with open addressing and Robin Hood hashing (oplt2021, Section 5; Celis et
-al., FOCS 1985): the key, a feature, in the upper half, a slot other than 0 in the lower; an entry of 0 is empty. An
-entry is as near to its home as can be: one that is inserted takes the entry of the first that is nearer to its own,
-which moves on. So a search may stop where an entry is nearer to its home than the one sought would be, and tables can
-be seven eighths full.
+A table is a run of 2**bits uint64 entries with open addressing and linear probing: the key, a feature, in the upper
+half, a slot other than 0 in the lower; an entry of 0 is empty. The authors' program has Robin Hood hashing (oplt2021,
+Section 5), whose tables can be fuller.
 """
 
 from __future__ import annotations
@@ -19,13 +17,11 @@ import numpy as np
 
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import borrowed
+from xmlc.kernels.bits import lowest_bit
 from xmlc.kernels.counter_random import GOLDEN
-from xmlc.kernels.prefetch import prefetch
-from xmlc.kernels.sibling_rows import adagrad_to_rows, dense_scores, padded_size
+from xmlc.kernels.sibling_rows import adagrad_to_rows, dense_scores
 from xmlc.models.oplt.tree import ENTRIES_USED, NONE, SLOT, SLOTS_USED
 from xmlc.models.plt.solvers import logistic_derivatives
-
-ROWS_AHEAD = 16  # entries of a table, at which a row is asked for before it is read
 
 
 class OnlineScratch(NamedTuple):
@@ -40,7 +36,7 @@ class OnlineScratch(NamedTuple):
 @njit(cache=True, nogil=True)
 def empty_scratch(max_nonzeros, tree):
     """Make a `OnlineScratch` for instances of at most so many features."""
-    padded = (tree.free_rows.size - 1) * SLOT // 2
+    padded = row_size(tree.leaves.size + 1)  # no node has more children than there are labels
     return OnlineScratch(
         np.empty(max_nonzeros + 1, dtype=np.uint32),
         np.empty(max_nonzeros + 1, dtype=np.float32),
@@ -53,7 +49,7 @@ def empty_scratch(max_nonzeros, tree):
 def open_block(tree, v, width, auxiliary, bits):
     """Give node v a block of ``width`` columns, without features; all weights are zero, the constant's too."""
     node = tree.nodes[v]
-    node.width, node.auxiliary, node.padded = width, auxiliary, padded_size(width)
+    node.width, node.auxiliary, node.padded = width, auxiliary, row_size(width)
     node.n_features, node.table_bits = 0, bits
     node.bias, node.table = take_row(tree, np.int64(node.padded)), take_table(tree, bits)
 
@@ -66,31 +62,13 @@ def table_of(tree, v):
 
 
 @njit(cache=True, nogil=True)
-def find_rows(table, bits, ids, rows, padded, slots):
-    """Write the slot of each feature's row, 0 if the table has none; return the number found, and prefetch them."""
-    ask_for_homes(table, bits, ids)
+def find_rows(table, bits, ids, slots):
+    """Write the slot of each feature's row, 0 if the table has none; return the number found."""
     known = 0
     for k in range(ids.size):
-        slot = find_slot(table, bits, ids[k])
-        ask_for_row(rows, slot, padded)
-        slots[k] = slot
-        known += slot != 0
+        slots[k] = find_slot(table, bits, ids[k])
+        known += slots[k] != 0
     return known
-
-
-@njit(cache=True, nogil=True)
-def ask_for_homes(table, bits, ids):
-    """Prefetch the entries where features should stand, all at once, instead of waiting for one after the other."""
-    for feature in ids:
-        prefetch(table, home_of(feature, bits))
-
-
-@njit(cache=True, nogil=True)
-def ask_for_row(rows, entry, padded):
-    """Prefetch where weights and sums begin in the row of a table's entry, or of a slot."""
-    start = np.int64(entry & np.uint64(0xFFFFFFFF)) * SLOT
-    prefetch(rows, start)
-    prefetch(rows, start + padded)
 
 
 @njit(cache=True, nogil=True)
@@ -124,10 +102,8 @@ def score_block(tree, v, ids, values, scratch):
     node = tree.nodes[v]
     known = np.int64(0)
     table, bits, slots, kept = table_of(tree, v), node.table_bits, scratch.slots, scratch.values
-    ask_for_homes(table, bits, ids)
     for k in range(ids.size):
         slot = find_slot(table, bits, ids[k])
-        prefetch(tree.rows, slot * np.uint64(SLOT))
         slots[known], kept[known] = slot, values[k]
         known += slot != 0
     scores, bias = scratch.scores[: node.padded], tree.rows[node.bias * SLOT : node.bias * SLOT + node.padded]
@@ -155,7 +131,7 @@ def update_classifiers(tree, positives, ids, values, scratch, rate, eps):
         if padded == 0:
             continue
         table = borrowed(entries, node.table, node.table + (np.int64(1) << node.table_bits))
-        missing = ids.size - find_rows(table, node.table_bits, ids, rows, padded, slots)
+        missing = ids.size - find_rows(table, node.table_bits, ids, slots)
         if missing > 0:
             make_rows(tree, v, ids, slots, missing)
         for column in range(padded):
@@ -183,11 +159,9 @@ def copy_auxiliary(tree, v, first, middle, end):
     node, rows = tree.nodes[v], tree.rows
     padded, bias = np.int64(node.padded), np.int64(node.bias)
     copy_columns(rows, bias, padded, bias, padded, first, middle, end)
-    table = table_of(tree, v)
-    for index in range(table.size):
-        ask_for_row(rows, table[min(index + ROWS_AHEAD, table.size - 1)], padded)
-        if table[index] != 0:
-            slot = np.int64(table[index] & np.uint64(0xFFFFFFFF))
+    for entry in table_of(tree, v):
+        if entry != 0:
+            slot = np.int64(entry & np.uint64(0xFFFFFFFF))
             copy_columns(rows, slot, padded, slot, padded, first, middle, end)
 
 
@@ -208,11 +182,10 @@ def copy_columns(rows, source, padded, target, wider, first, middle, end):
 @njit(cache=True, nogil=True)
 def widen(tree, v, width):
     """Make ``width`` columns, which do not fit yet, fit into the rows of block v."""
-    node, wider, table = tree.nodes[v], padded_size(width), table_of(tree, v)
+    node, wider, table = tree.nodes[v], row_size(width), table_of(tree, v)
     padded = np.int64(node.padded)
     node.bias = moved_row(tree, np.int64(node.bias), padded, wider)
     for index in range(table.size):
-        ask_for_row(tree.rows, table[min(index + ROWS_AHEAD, table.size - 1)], padded)
         if table[index] != 0:
             slot = moved_row(tree, np.int64(table[index] & np.uint64(0xFFFFFFFF)), padded, wider)
             table[index] = (table[index] >> np.uint64(32)) << np.uint64(32) | np.uint64(slot)
@@ -241,14 +214,21 @@ def open_copies(tree, v, source, auxiliary):
     node, table, rows = tree.nodes[v], table_of(tree, v), tree.rows
     padded, source_padded = np.int64(node.padded), np.int64(tree.nodes[source].padded)
     copy_columns(rows, np.int64(tree.nodes[source].bias), source_padded, np.int64(node.bias), padded, 0, copies, width)
-    found = table_of(tree, source)
-    for index in range(found.size):
-        ask_for_row(rows, found[min(index + ROWS_AHEAD, found.size - 1)], source_padded)
-        if found[index] != 0:
-            slot, old = take_row(tree, padded), np.int64(found[index] & np.uint64(0xFFFFFFFF))
-            insert_slot(table, bits, found[index] >> np.uint64(32), slot)
+    for entry in table_of(tree, source):
+        if entry != 0:
+            slot, old = take_row(tree, padded), np.int64(entry & np.uint64(0xFFFFFFFF))
+            insert_slot(table, bits, entry >> np.uint64(32), slot)
             copy_columns(rows, old, source_padded, slot, padded, 0, copies, width)
     node.n_features = tree.nodes[source].n_features
+
+
+@njit(cache=True, nogil=True)
+def row_size(width):
+    """Return for how many siblings a row of so many has room: a power of two, 4 at least."""
+    padded = np.int64(4)
+    while padded < width:
+        padded *= 2
+    return padded
 
 
 @njit(cache=True, nogil=True)
@@ -264,9 +244,10 @@ def take_row(tree, padded):
     One that was never given out is zero already.
     """
     size, rows, free_rows, counters = slots_of(padded), tree.rows, tree.free_rows, tree.counters
-    slot = np.int64(free_rows[size])
+    kind = lowest_bit(np.uint64(padded))
+    slot = np.int64(free_rows[kind])
     if slot != 0:
-        free_rows[size] = rows.view(np.uint32)[slot * SLOT]
+        free_rows[kind] = rows.view(np.uint32)[slot * SLOT]
         for place in range(slot * SLOT, (slot + size) * SLOT):
             rows[place] = 0
         return slot
@@ -281,9 +262,9 @@ def take_row(tree, padded):
 @njit(cache=True, nogil=True)
 def give_row(tree, padded, slot):
     """Take a row back."""
-    size, links, free_rows = slots_of(padded), tree.rows.view(np.uint32), tree.free_rows
-    links[slot * SLOT] = free_rows[size]
-    free_rows[size] = slot
+    kind = lowest_bit(np.uint64(padded))
+    tree.rows.view(np.uint32)[slot * SLOT] = tree.free_rows[kind]
+    tree.free_rows[kind] = slot
 
 
 @njit(cache=True, nogil=True)
@@ -310,50 +291,34 @@ def give_table(tree, bits, index):
     tree.free_tables[bits] = index
 
 
-@njit(cache=True, nogil=True, inline="always")
-def home_of(feature, bits):
-    """Return a feature's first place in a table of 2**bits entries (Fibonacci hashing)."""
-    return (np.uint64(feature) * GOLDEN) >> np.uint64(64 - bits)
+@njit(cache=True, nogil=True)
+def place_of(table, bits, feature):
+    """Return the index at which a feature stands in a table of 2**bits entries, or may be put if it is not there.
+
+    The first is found by Fibonacci hashing.
+    """
+    wanted, one = np.uint64(feature), np.uint64(1)
+    index = (wanted * GOLDEN) >> np.uint64(64 - bits)
+    while table[index] != 0 and table[index] >> np.uint64(32) != wanted:
+        index = (index + one) & np.uint64(table.size - 1)
+    return index
 
 
 @njit(cache=True, nogil=True)
 def find_slot(table, bits, feature):
-    """Return the slot of a feature, uint64, or 0 if it is not in the table; two cache lines at most, nearly always."""
-    mask, one = np.uint64(table.size - 1), np.uint64(1)
-    wanted = np.uint64(feature)
-    index, distance = home_of(wanted, bits), np.uint64(0)
-    while True:
-        entry = table[index]
-        if entry >> np.uint64(32) == wanted and entry != 0:
-            return entry & np.uint64(0xFFFFFFFF)
-        if entry == 0 or (index - home_of(entry >> np.uint64(32), bits)) & mask < distance:
-            return np.uint64(0)
-        index = (index + one) & mask
-        distance += one
+    """Return the slot of a feature, uint64, or 0 if it is not in the table."""
+    return table[place_of(table, bits, feature)] & np.uint64(0xFFFFFFFF)
 
 
 @njit(cache=True, nogil=True)
 def insert_slot(table, bits, feature, slot):
     """Put a feature that is not in the table into it; there must be an empty entry."""
-    mask, one = np.uint64(table.size - 1), np.uint64(1)
-    carried = np.uint64(feature) << np.uint64(32) | np.uint64(slot)
-    index, distance = home_of(feature, bits), np.uint64(0)
-    while True:
-        entry = table[index]
-        if entry == 0:
-            table[index] = carried
-            return
-        theirs = (index - home_of(entry >> np.uint64(32), bits)) & mask
-        if theirs < distance:
-            table[index] = carried
-            carried, distance = entry, theirs
-        index = (index + one) & mask
-        distance += one
+    table[place_of(table, bits, feature)] = np.uint64(feature) << np.uint64(32) | np.uint64(slot)
 
 
 @njit(cache=True, nogil=True)
 def bits_for(n_features, bits):
-    """Return the bits of the smallest table, of at least ``bits``, in which so many features fill seven eighths."""
-    while 8 * n_features > 7 << bits:
+    """Return the bits of the smallest table, of at least ``bits``, of which so many features fill two thirds."""
+    while 3 * n_features > 2 << bits:
         bits += 1
     return bits

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.sibling_rows import padded_size
 
 ABOVE, ROOT = 0, 1  # node 0 stands above the root, so that the root is a child like any other
 NONE = -1  # no node, no label
@@ -62,8 +61,8 @@ class OnlineTree(NamedTuple):
         Rows of weights; row s begins at ``SLOT * s``. Slot 0 is none.
     entries : uint64 (capacity,)
         Hash tables, one for each block: a feature in the upper half, the slot of its row in the lower; 0 is empty.
-    free_rows : uint32 (largest row in slots + 1,)
-        First free row of each size; the bits of its first number are the next; 0 is none.
+    free_rows : uint32 (64,)
+        First free row for 2**bits siblings, by bits; the bits of its first number are the next; 0 is none.
     free_tables : int64 (64,)
         First free table of each size in bits; its first entry is the next; 0 is none.
     counters : int64 (N_COUNTERS,)
@@ -85,6 +84,8 @@ class GrowthSettings(NamedTuple):
     random: bool
     #: Whether the tree grows as the authors' program's.
     program: bool
+    #: Whether only classifiers that a descent may ask are learned, so that the tree grows and there is no model.
+    tree_only: bool
     #: Share of the tree's balance in best-greedy's score.
     alpha: float
     #: Whether balance is measured as the paper prints it.
@@ -101,8 +102,8 @@ class GrowthSettings(NamedTuple):
     threshold: np.float32
 
 
-def empty_online_tree(max_degree: int) -> OnlineTree:
-    """Make an empty tree whose nodes have at most ``max_degree`` children, without even a root: it has room for one."""
+def empty_online_tree() -> OnlineTree:
+    """Make an empty tree without even a root: it has room for one."""
     counters = np.zeros(N_COUNTERS, dtype=np.int64)
     counters[SLOTS_USED], counters[ENTRIES_USED], counters[SELECTED_FOR] = 2, 1 << SMALLEST_TABLE, NONE
     return OnlineTree(
@@ -110,15 +111,10 @@ def empty_online_tree(max_degree: int) -> OnlineTree:
         np.zeros(0, dtype=np.int32),
         np.zeros(64 * SLOT, dtype=np.float32),
         np.zeros(64, dtype=np.uint64),
-        np.zeros(largest_row(max_degree) + 1, dtype=np.uint32),
+        np.zeros(64, dtype=np.uint32),
         np.zeros(64, dtype=np.int64),
         counters,
     )
-
-
-def largest_row(max_degree: int) -> int:
-    """Return the size of a row in slots, for so many children and an auxiliary classifier."""
-    return int(padded_size(max_degree + 1)) // 4
 
 
 def grown(tree: OnlineTree) -> OnlineTree:
@@ -164,14 +160,6 @@ def with_labels(tree: OnlineTree, n_labels: int) -> OnlineTree:
     if more <= 0:
         return tree
     return tree._replace(leaves=np.concatenate((tree.leaves, np.full(more, NONE, dtype=np.int32))))
-
-
-def with_degree(tree: OnlineTree, max_degree: int) -> OnlineTree:
-    """Return the tree with capacity for nodes of up to so many children."""
-    more = largest_row(max_degree) + 1 - tree.free_rows.size
-    if more <= 0:
-        return tree
-    return tree._replace(free_rows=np.concatenate((tree.free_rows, np.zeros(more, dtype=np.uint32))))
 
 
 def trimmed(tree: OnlineTree) -> OnlineTree:
