@@ -24,7 +24,7 @@ PIP  = "$(BIN)/python" -m pip install --no-compile --disable-pip-version-check -
 INSTALL = @echo 'Installing $(1) into $(ENV); pip writes to $(SAID)'; $(PIP) "$(1)" >$(SAID) 2>&1 || \
 	{ tail -n 15 $(SAID); echo 'pip failed; all that it said: $(SAID)'; exit 1; }
 
-.PHONY: env demo compare reference-tables reference accept five-seeds report bits test test-all bounds test-rest fuzz lint docs report-of-five-seeds release dist clean
+.PHONY: env demo compare reference-tables reference accept five-seeds rehearsal report bits test test-all bounds test-rest fuzz lint docs report-of-five-seeds release dist clean
 # Two installations into one environment would disturb each other, and the targets use all cores themselves.
 .NOTPARALLEL:
 
@@ -93,6 +93,19 @@ five-seeds: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" xmlc accept results/tables $(FIVE)
 	PATH="$(BIN):$$PATH" xmlc deviations results/tables --out config/runs.csv
 	PATH="$(BIN):$$PATH" xmlc archive --out $(FIVE)/records.tar.xz
+
+# All models and tables of the papers on synthetic data in the shapes of their large sets, with one in ROWS of the
+# instances, in a folder of its own: whether a machine is fit for the full sets, and what they will cost, in an hour.
+ROWS ?= 64
+LARGE = rcv1-2k amazoncat-13k wiki10-31k delicious-200k wikilshtc-325k amazon-670k amazon-3m
+SHAPES = one-in-$(ROWS)
+
+rehearsal: $(ENV)/has-base
+	@mkdir -p rehearsal/results
+	@ln -sfn ../Snakefile ../config ../profiles ../workflow rehearsal && ln -sfn ../../results/published rehearsal/results
+	@for set in $(LARGE); do [ -d rehearsal/$(SHAPES)/$$set ] || PATH="$(BIN):$$PATH" xmlc synth $$set --one-in $(ROWS) \
+		--catalogue config/datasets.yaml --threads $(CORES) --out rehearsal/$(SHAPES)/$$set || exit; done
+	cd rehearsal && PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --config datasets=large mirror=$(SHAPES) -- tables
 
 # Not by Snakemake, so that it also works during a run.
 report: $(ENV)/has-base
@@ -166,4 +179,4 @@ dist: $(ENV)/has-release
 	rm -r dist/source
 
 clean:
-	rm -rf dist docs/_build docs/_page docs/_runs results/demo results/tables results/figures results/comparison.md results/report.html results/results.csv resources logs .snakemake
+	rm -rf dist rehearsal docs/_build docs/_page docs/_runs results/demo results/tables results/figures results/comparison.md results/report.html results/results.csv resources logs .snakemake

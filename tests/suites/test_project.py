@@ -10,7 +10,7 @@ from repository import ROOT
 from suite_cases import project_of, suite
 
 from xmlc.core.errors import XmlcError
-from xmlc.data.catalogue import Dataset
+from xmlc.data.catalogue import Dataset, load_catalogue
 from xmlc.suites import project as module
 from xmlc.suites.planned import Where
 from xmlc.suites.project import Project
@@ -33,6 +33,18 @@ def test_datasets_are_those_asked_for_but_a_suite_of_its_own_keeps_its_own(tmp_p
     assert [project.datasets_of(name) for name in ("a", "b", "demo")] == [["yeast", "scene"], ["scene"], ["made"]]
     project = project_of(tmp_path, {"datasets": ["bibtex"]}, **suites)
     assert [project.datasets_of(name) for name in ("a", "b", "demo")] == [["bibtex"], ["bibtex"], ["made"]]
+
+
+def test_a_papers_large_sets_are_those_with_a_shape_and_the_others_its_small_ones(tmp_path):
+    suites = {"a": suite(datasets=["yeast", "wide"]), "b": suite(datasets=["yeast"]), "demo": suite(datasets=["made"])}
+    for size, expected in {"small": [["yeast"], ["yeast"], ["made"]], "large": [["wide"], [], ["made"]]}.items():
+        project = project_of(tmp_path, {"datasets": size}, {"wide": {"shape": {"nonzeros": 9}}}, **suites)
+        assert [project.datasets_of(name) for name in ("a", "b", "demo")] == expected
+
+
+def test_make_rehearses_the_large_sets_of_the_catalogue():
+    shapes = [name for name, entry in load_catalogue(ROOT / "config/datasets.yaml").items() if entry.shape]
+    assert f"\nLARGE = {' '.join(shapes)}\n" in (ROOT / "Makefile").read_text()
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,14 @@ class PublishedCounts(TypedDict):
     source: str
 
 
+class Shape(TypedDict):
+    """Averages for a training instance, and the number of labels, where no paper prints them; from copies, rounded."""
+
+    nonzeros: Count
+    labels_per_instance: NotRequired[Average]
+    m: NotRequired[Count]
+
+
 class Split(TypedDict):
     """Whether a paper's split is known to be that of an entry, and from what."""
 
@@ -112,6 +120,7 @@ class Entry(TypedDict, total=False):
     homepage: str
     licence: str
     published: PublishedCounts
+    shape: Shape
     splits: dict[str, Split]
     synthetic: Synthetic
 
@@ -141,6 +150,8 @@ class Dataset:
     #: The same data in other files, tried when this entry's own sources fail.
     alternatives: tuple[Dataset, ...] = field(default=())
     published: PublishedCounts | None = None
+    #: Of large sets, beside what is published, for prices and rehearsals. The data do not depend on it.
+    shape: Shape | None = field(default=None, repr=False)
     #: By paper. It says how printed numbers are judged, and nothing about the data, so
     #: the entry's text lacks it.
     splits: Mapping[str, Split] = field(default_factory=dict, repr=False)
@@ -150,6 +161,27 @@ class Dataset:
     synthetic: Mapping[str, Any] | None = None
     homepage: str | None = None
     licence: str | None = None
+
+    def in_its_shape(self, one_in: int) -> Mapping[str, Any]:
+        """Return parameters of `xmlc synth` for its features, its labels, and one in so many of its instances.
+
+        Raises
+        ------
+        XmlcError
+            The entry has no `shape`.
+        """
+        if self.shape is None or self.published is None:
+            raise XmlcError(f"{self.name}: its entry has no shape; expected one of the large sets of the catalogue")
+        known: dict[str, Any] = {**self.published, **self.shape}
+        return Synthetic(
+            n_train=-(-known["n_train"] // one_in),
+            n_test=-(-known["n_test"] // one_in),
+            n_features=known["d"],
+            n_labels=known["m"],
+            labels_per_instance=known["labels_per_instance"],
+            nonzeros=known["nonzeros"],
+            posteriors=False,
+        )
 
     @property
     def files(self) -> tuple[str, ...]:

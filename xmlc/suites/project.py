@@ -62,7 +62,7 @@ class Project:
         if settings.seeds:
             suites = {name: replace(suite, seeds=settings.seeds) for name, suite in suites.items()}
         catalogue = load_catalogue(folder / Path(paths.CATALOGUE).name)
-        for name in settings.datasets or ():
+        for name in settings.named_datasets:
             catalogue_entry(name, catalogue)  # no name of another folder
         models = models_of_all(suites.values())
         chosen = settings.models or []
@@ -72,7 +72,7 @@ class Project:
             for name in set(names) - set(known):
                 raise XmlcError(f"config: {key} has {name}, expected {nearest(name, known)}")
         project = cls(settings, suites, models, catalogue)
-        for name in settings.datasets or ():
+        for name in settings.named_datasets:
             project.propensity(name)  # is refused before anything trains, not when rankings are scored
         return project
 
@@ -99,8 +99,16 @@ class Project:
 
     def datasets_of(self, paper: str) -> list[str]:
         """Name the datasets of a suite that are selected."""
-        suite = self.suites[paper]
-        return suite.datasets if suite.own else self.settings.datasets or suite.datasets
+        suite, wanted = self.suites[paper], self.settings.datasets
+        if suite.own:
+            return suite.datasets
+        if isinstance(wanted, str):
+            return [name for name in suite.datasets if self.is_large(name) == (wanted == "large")]
+        return wanted or suite.datasets
+
+    def is_large(self, dataset: str) -> bool:
+        """Say whether a dataset is one of the large sets, whose entries have a `shape`."""
+        return self.entry(dataset).shape is not None
 
     def models_on(self, paper: str, dataset: str) -> list[str]:
         """Name the models that a suite runs on a dataset."""

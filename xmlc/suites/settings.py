@@ -35,7 +35,7 @@ class Settings:
     """The settings of a run; what the keys mean to users is said in config/README.md."""
 
     papers: list[Name]
-    datasets: Some[DatasetName] | None = None
+    datasets: Some[DatasetName] | Literal["small", "large"] | None = None
     models: Some[Name] | Annotated[dict[DatasetName, list[Name]], Meta(min_length=1)] | None = None
     seeds: Some[Seed] | None = None
     mirror: Text | None = None
@@ -56,11 +56,18 @@ class Settings:
         """
         content = {key: None if value == "null" else value for key, value in config.items()}
         for key in LISTS:
-            names = [content[key]] if isinstance(content.get(key), str) else content.get(key)
+            names = content.get(key)
+            if isinstance(names, str) and (key, names) not in (("datasets", "small"), ("datasets", "large")):
+                names = [names]
             if isinstance(names, list):
                 content[key] = [name for i, name in enumerate(names) if name not in names[:i]]
         # Snakemake passes each value of the command line that stands in brackets on as text.
         return converted(content, cls, "config", strict=False)
+
+    @property
+    def named_datasets(self) -> list[str]:
+        """The selected datasets, where they are selected by name."""
+        return self.datasets if isinstance(self.datasets, list) else []
 
     def models_on(self, dataset: str) -> list[str] | None:
         """Name the selected models on one dataset; None for all."""

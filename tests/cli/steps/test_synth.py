@@ -43,6 +43,21 @@ def test_files_hold_the_model_s_rows_and_source_tells_them(tmp_path):
     assert [folder.name for folder in out.parent.iterdir()] == ["toy"]
 
 
+def test_a_large_set_has_a_likeness_with_a_share_of_its_instances(tmp_path):
+    catalogue = tmp_path / "datasets.yaml"
+    published = "{n_train: 1201, n_test: 300, d: 60, m: 20, labels_per_instance: 2.0, source: x}"
+    catalogue.write_text(f"wide: {{published: {published}, shape: {{nonzeros: 9}}}}\nplain: {{published: {published}}}")
+    result = run("wide", "--one-in", 4, "--out", tmp_path / "wide", "--catalogue", catalogue)
+    assert result.exit_code == 0, result.output
+    X, Y = SyntheticModel(60, 20, 2.0, 9, seed=0, posteriors=False).draw(0, 301)[:2]
+    read_X, read_Y = load(tmp_path / "wide/train.txt")
+    np.testing.assert_array_equal(read_X.toarray(), X.toarray())
+    np.testing.assert_array_equal(read_Y.toarray(), Y.toarray())
+    assert read_json(tmp_path / "wide/source.json")["parameters"]["n_test"] == 75
+    refused = run("plain", "--one-in", 4, "--out", tmp_path / "plain", "--catalogue", catalogue)
+    assert "has no shape" in str(refused.exception)
+
+
 @pytest.mark.parametrize("name", ["../toy", "Toy", "", "not-in-the-catalogue"])
 def test_a_name_that_is_no_folder_or_no_made_set_is_refused(tmp_path, name):
     result = run(name, "--out", tmp_path / "toy")

@@ -15,15 +15,21 @@ from xmlc.data.synthetic.making import make_dataset
 
 @click.command(
     help="Make sparse multi-label data whose true posteriors are known, or multi-class data with few examples of each "
-    "class, as the catalogue describes it (key `synthetic`)."
+    "class, as the catalogue describes it (key `synthetic`); or data in the shape of a large set (key `shape`)."
 )
 @click.argument("dataset")
 @out_option("Folder to write, such as resources/DATASET.")
+@click.option(
+    "--one-in",
+    type=click.IntRange(1),
+    help="In the shape of a large set: its features and labels, and one in so many of its instances.",
+)
 @catalogue_option
 @threads_option
-def command(dataset: str, out: Path, catalogue: Path | None, threads: int) -> None:
+def command(dataset: str, out: Path, one_in: int | None, catalogue: Path | None, threads: int) -> None:
     """Draw both parts and write them as text, with the posteriors beside."""
-    listed = catalogue_entry(dataset, load_catalogue(catalogue)).synthetic
+    entry = catalogue_entry(dataset, load_catalogue(catalogue))
+    listed = entry.synthetic if one_in is None else entry.in_its_shape(one_in)
     if listed is None:
         raise XmlcError(f"{dataset} is no synthetic set of the catalogue")
     given = {key: value for key, value in listed.items() if key != "kind"}
