@@ -99,12 +99,15 @@ def train_nodes(
     degrees, firsts = np.concatenate(([1], np.diff(tree.children))), np.concatenate(([0], tree.children[:-1]))
     blocks = np.flatnonzero((degrees > 0) & (np.diff(reach.block_starts) > 0))
     bias, pairs = np.zeros(tree.n_nodes, dtype=np.float32), max(int((nonzeros * degrees).sum()), 1)
+    largest = np.minimum(nonzeros, n_features) * degrees
+    waves = _waves(largest)
+    buffer = np.empty(max(int(largest[begin:end].sum()) for begin, end in waves), dtype=np.float32)
     with Progress(float(pairs), "training PLT nodes", "nnz") as progress:
-        for begin, end in _waves(np.minimum(nonzeros, n_features) * degrees):
+        for begin, end in waves:
             wave = blocks[(blocks >= begin) & (blocks < end)]
             feature_starts, features = _features(x, reach, wave, nonzeros, n_features, begin, end, n_jobs)
             weight_starts = starts_of(np.diff(feature_starts) * degrees[begin:end])
-            dense = DenseBlocks(feature_starts, features, weight_starts, np.empty(weight_starts[-1], dtype=np.float32))
+            dense = DenseBlocks(feature_starts, features, weight_starts, buffer[: weight_starts[-1]])
             pieces, costs = _pieces(wave, firsts, degrees, nonzeros, max(pairs // SPLIT_SHARE, NONZEROS_PER_GROUP))
             calls = [(x, reach, piece, dense, begin, bias, solver, n_features) for piece in pieces]
             run_pieces(train_siblings, calls, n_jobs, costs, progress=progress)
