@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
+from xmlc.core.growing import Growing
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.csr import KernelCSR, as_features, as_labels, kernel_csr, stack_estimates, unit_rows
 from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters, hyperparameters
@@ -190,7 +191,9 @@ class OPLT(SparseProbabilityEstimator):
             self._learn(none if self.policy == "random" else x, y, order, 0, "growing the tree")
             tree, solver = label_tree_of(self._online), AdaGrad(self.gamma_, float(self.eps), int(self.epochs))
             del self._online  # before weights are trained
-            nodes = train_nodes(x, y, self.n_features_in_, tree, order, solver, self.weight_cut, self.n_jobs)
+            training = (order, solver, self.weight_cut, self.n_jobs, Growing(self._into))
+            with self._finite_weights(X):
+                nodes = train_nodes(x, y, self.n_features_in_, tree, *training)
             self._frozen, self._n_learned = self._as_plt(nodes), self.epochs * order.size
         else:
             for epoch in range(self.epochs):
