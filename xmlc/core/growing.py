@@ -73,7 +73,10 @@ class Growing:
             self._write_header(name)
             file.close()
         # Plain views of the mapped files: numba takes long to recognise numpy's class for them.
-        return {name: np.asarray(np.load(file.name, mmap_mode="c")) for name, file in self._files.items()}
+        return {
+            name: np.asarray(np.load(file.name, mmap_mode="c", allow_pickle=False))
+            for name, file in self._files.items()
+        }
 
     def _write_header(self, name: str) -> None:
         """Write a header as of `numpy.save`, which leaves room for a larger first number: it can be written again."""
