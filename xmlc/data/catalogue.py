@@ -52,12 +52,16 @@ class FileFacts(TypedDict):
 
 
 class PublishedCounts(TypedDict):
-    """Printed sizes of a dataset: counts, averages over training instances and labels, and their source."""
+    """Printed sizes of a dataset: counts, averages over training instances and labels, and their source.
+
+    ``nonzeros`` are those of an instance on average; differences from the data are not reported.
+    """
 
     n_train: NotRequired[Count]
     n_test: NotRequired[Count]
     d: NotRequired[Count]
     m: NotRequired[Count]
+    nonzeros: NotRequired[Average]
     labels_per_instance: NotRequired[Average]
     instances_per_label: NotRequired[Average]
     source: str
