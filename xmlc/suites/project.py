@@ -21,6 +21,7 @@ from xmlc.kernels.domains import LABELS_PER_INSTANCE
 from xmlc.metrics.ranking import propensity_parameters
 from xmlc.models.registry import ESTIMATORS, domains_of, estimator_files
 from xmlc.suites import paths
+from xmlc.suites.laws import LARGE, size_in
 from xmlc.suites.settings import RequestedSearch, Settings
 from xmlc.suites.suite import CONFIG, ModelSpec, Run, Suite, read_suites
 
@@ -205,6 +206,17 @@ class Project:
             names = ", ".join(self.suites)
             raise XmlcError(f"config: papers names none, so nothing is planned; name some of {names}, or one as target")
         return self.settings.papers
+
+    def drops(self, dataset: str) -> bool:
+        """Say whether models and estimates of a dataset are deleted when nothing of the run needs them any more.
+
+        Where `keep_models` says nothing these are the sets whose arrays are large by the catalogue: what is counted
+        later changes nothing, and a set of which it knows no size is a user's own.
+        """
+        if self.settings.keep_models is not None:
+            return not self.settings.keep_models
+        entry = self.entry(dataset)
+        return bool(entry.published or entry.synthetic) and size_in(entry).bytes > LARGE
 
     @property
     def made(self) -> list[str]:
