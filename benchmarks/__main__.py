@@ -20,6 +20,7 @@ from benchmarks import (  # noqa: F401  each declares its command
     out_of_fold,
     plt,
     read,
+    scale,
 )
 from benchmarks.bits import check_bits
 from benchmarks.commands import group

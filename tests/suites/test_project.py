@@ -1,6 +1,7 @@
 """What a run is asked for, on small suites: datasets, models, runs, and what each job is given."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from repository import ROOT
 from suite_cases import project_of, suite
 
 from xmlc.core.errors import XmlcError
-from xmlc.data.catalogue import Dataset, load_catalogue
+from xmlc.data.catalogue import Dataset
 from xmlc.suites import project as module
 from xmlc.suites.planned import Where
 from xmlc.suites.project import Project
@@ -35,16 +36,20 @@ def test_datasets_are_those_asked_for_but_a_suite_of_its_own_keeps_its_own(tmp_p
     assert [project.datasets_of(name) for name in ("a", "b", "demo")] == [["bibtex"], ["bibtex"], ["made"]]
 
 
-def test_a_papers_large_sets_are_those_with_a_shape_and_the_others_its_small_ones(tmp_path):
+def test_a_papers_large_sets_are_selected_by_their_size(tmp_path):
     suites = {"a": suite(datasets=["yeast", "wide"]), "b": suite(datasets=["yeast"]), "demo": suite(datasets=["made"])}
+    wide = {"published": {"n_train": 100_000, "n_test": 50_000, "source": "here"}, "shape": {"nonzeros": 100}}
     for size, expected in {"small": [["yeast"], ["yeast"], ["made"]], "large": [["wide"], [], ["made"]]}.items():
-        project = project_of(tmp_path, {"datasets": size}, {"wide": {"shape": {"nonzeros": 9}}}, **suites)
+        project = project_of(tmp_path, {"datasets": size}, {"wide": wide}, **suites)
         assert [project.datasets_of(name) for name in ("a", "b", "demo")] == expected
 
 
-def test_make_rehearses_the_large_sets_of_the_catalogue():
-    shapes = [name for name, entry in load_catalogue(ROOT / "config/datasets.yaml").items() if entry.shape]
-    assert f"\nLARGE = {' '.join(shapes)}\n" in (ROOT / "Makefile").read_text()
+def test_make_rehearses_the_large_sets_of_the_papers():
+    project = Project.read({"papers": [], "datasets": "large"}, ROOT / "config")
+    large = {name for paper, suite in project.suites.items() if not suite.own for name in project.datasets_of(paper)}
+    rehearsed = re.search(r"^LARGE = (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
+    assert sorted(rehearsed) == sorted(large)
+    assert all(project.entry(name).in_its_shape(64)["n_train"] for name in large)
 
 
 @pytest.mark.parametrize(

@@ -96,12 +96,12 @@ class Project:
         steps.pop("total", None)
         return {rule: int(count) for rule, count in steps.items()}
 
-    def planned_after_an_edit(self, name):
+    def planned_after_an_edit(self, name, *arguments):
         """Number of jobs of the demo that each rule would run with another line of code in a file."""
         with self.restored(name):
             with (self.folder / name).open("a") as file:
                 file.write("\nEDITED = True\n")
-            return self.planned()
+            return self.planned("demo", *arguments)
 
     def tables(self):
         """The columns that no clock made, of every table."""

@@ -7,7 +7,11 @@ from xmlc.papers import figure_of, table_of
 from xmlc.suites.jobs import options
 from xmlc.suites.resources import memory_mb, minutes
 
-# Of models with the key `quick`: `train_and_rank_...` trains and ranks them, and no other rule does.
+# Datasets whose models and estimates are deleted when nothing of the run needs them any more (`keep_models`), and others.
+dropped = jobs.dropped(project)
+kept = rf"(?!(?:{dropped})/){paths.NAME}"
+# Of models with the key `quick`: on datasets whose models are kept, `train_and_rank_...` trains and ranks them, and no other
+# rule does. On the others each seed is trained and ranked by itself, so that one model is there at a time.
 quick_models = jobs.one_of(name for names in jobs.quick_models(project).values() for name in names)
 
 

@@ -12,6 +12,7 @@ rule thresholds:
         thresholds=directory("results/{dataset}/{model}/seed{seed}/80/thresholds"),
     log:
         "logs/{dataset}/{model}/seed{seed}/80/thresholds.log",
+    priority: 1  # before the next training, so that a model is used and dropped first
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=2)
@@ -40,6 +41,7 @@ rule thresholds_without_validation:
         directory("results/{dataset}/{model}/seed{seed}/full/evaluation"),
     log:
         "logs/{dataset}/{model}/seed{seed}/full/thresholds.log",
+    priority: 1  # before the next training, so that a model is used and dropped first
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=2)
@@ -68,6 +70,7 @@ rule infer:
         directory("results/{dataset}/{model}/seed{seed}/{portion}/inference"),
     log:
         "logs/{dataset}/{model}/seed{seed}/{portion}/infer.log",
+    priority: 1  # before the next training, so that a model is used and dropped first
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=4)

@@ -9,7 +9,8 @@ rule rank:
     log:
         "logs/{dataset}/{model}/seed{seed}/full/rank.log",
     wildcard_constraints:
-        model=rf"(?!(?:{quick_models})/)(?:{jobs.one_of(project.models)})",  # `train_and_rank_...` ranks by these
+        dataset=rf"(?!{kept}/(?:{quick_models})/){paths.NAME}",  # `train_and_rank_...` ranks by these
+    priority: 1  # before the next training, so that a model is used and dropped first
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=4)
@@ -36,6 +37,9 @@ rule estimate:
         directory("results/{dataset}/{model}/seed{seed}/80/spe"),
     log:
         "logs/{dataset}/{model}/seed{seed}/80/estimate.log",
+    wildcard_constraints:
+        dataset=kept,
+    priority: 1  # before the next training, so that a model is used and dropped first
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=4)
@@ -52,6 +56,13 @@ rule estimate:
         " --threads {threads} --out {output} 2> {log}"
 
 
+use rule estimate as estimate_and_drop with:
+    output:
+        temp(directory("results/{dataset}/{model}/seed{seed}/80/spe")),
+    wildcard_constraints:
+        dataset=dropped,
+
+
 # Forests scored by their number of trees.
 rule forest:
     input:
@@ -62,6 +73,7 @@ rule forest:
         "results/{dataset}/{model}/seed{seed}/full/forest.json",
     log:
         "logs/{dataset}/{model}/seed{seed}/full/forest.log",
+    priority: 1  # before the next training, so that a model is used and dropped first
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=4)

@@ -39,7 +39,8 @@ rule train:
     log:
         "logs/{dataset}/{model}/seed{seed}/{portion}/train.log",
     wildcard_constraints:
-        model=rf"(?!(?:{quick_models})/seed\d+/full/)(?:{jobs.one_of(project.models)})",  # the next rule trains these
+        dataset=kept,
+        model=rf"(?!(?:{quick_models})/seed\d+/full/)(?:{jobs.one_of(project.models)})",  # a batch trains these
     conda:
         "../envs/xmlc.yaml"
     threads: threads
@@ -58,6 +59,16 @@ rule train:
         "xmlc train --data {input.data} --part {params.part} --estimator {params.estimator:q} --name {wildcards.model}"
         " --parameters {params.hyperparameters:q} {params.tuned:q} --seed {wildcards.seed}"
         " --threads {threads} --out {output.model} --record {output.record} 2> {log}"
+
+
+# The same where models are dropped: the folder of the model is temporary, its record stays.
+use rule train as train_and_drop with:
+    output:
+        model=temp(directory("results/{dataset}/{model}/seed{seed}/{portion}/model")),
+        record="results/{dataset}/{model}/seed{seed}/{portion}/train.json",
+    wildcard_constraints:
+        dataset=dropped,
+        model=jobs.one_of(project.models),
 
 
 # The one batch: models with the key `quick` train in less time than two processes take to start, on a cluster two
@@ -79,6 +90,7 @@ for seeds, models in jobs.quick_models(project).items():
         log:
             "logs/{dataset}/{model}/seeds/full/train_and_rank.log",
         wildcard_constraints:
+            dataset=kept,
             model=jobs.one_of(models),
         conda:
             "../envs/xmlc.yaml"

@@ -52,21 +52,25 @@ class FileFacts(TypedDict):
 
 
 class PublishedCounts(TypedDict):
-    """Printed sizes of a dataset: counts, averages over training instances and labels, and their source."""
+    """Printed sizes of a dataset: counts, averages over training instances and labels, and their source.
+
+    ``nonzeros`` are those of an instance on average; differences from the data are not reported.
+    """
 
     n_train: NotRequired[Count]
     n_test: NotRequired[Count]
     d: NotRequired[Count]
     m: NotRequired[Count]
+    nonzeros: NotRequired[Average]
     labels_per_instance: NotRequired[Average]
     instances_per_label: NotRequired[Average]
     source: str
 
 
 class Shape(TypedDict):
-    """Averages for a training instance, and the number of labels, where no paper prints them; from copies, rounded."""
+    """Averages for a training instance, and the number of labels, where no paper prints them exactly; from copies."""
 
-    nonzeros: Count
+    nonzeros: NotRequired[Average]
     labels_per_instance: NotRequired[Average]
     m: NotRequired[Count]
 
@@ -162,24 +166,31 @@ class Dataset:
     homepage: str | None = None
     licence: str | None = None
 
+    @property
+    def known_shape(self) -> dict[str, Any]:
+        """What is published of it, and what no paper prints."""
+        return {**(self.published or {}), **(self.shape or {})}
+
     def in_its_shape(self, one_in: int) -> Mapping[str, Any]:
         """Return parameters of `xmlc synth` for its features, its labels, and one in so many of its instances.
 
         Raises
         ------
         XmlcError
-            The entry has no `shape`.
+            The entry does not say them.
         """
-        if self.shape is None or self.published is None:
-            raise XmlcError(f"{self.name}: its entry has no shape; expected one of the large sets of the catalogue")
-        known: dict[str, Any] = {**self.published, **self.shape}
+        known = self.known_shape
+        if missing := [
+            key for key in ("n_train", "n_test", "d", "m", "labels_per_instance", "nonzeros") if key not in known
+        ]:
+            raise XmlcError(f"{self.name}: its entry has no {', '.join(missing)} under `published` or `shape`")
         return Synthetic(
             n_train=-(-known["n_train"] // one_in),
             n_test=-(-known["n_test"] // one_in),
             n_features=known["d"],
             n_labels=known["m"],
             labels_per_instance=known["labels_per_instance"],
-            nonzeros=known["nonzeros"],
+            nonzeros=round(known["nonzeros"]),
             posteriors=False,
         )
 

@@ -62,7 +62,7 @@ def _steps_to(project: Project, record: str) -> list[str]:
     tuned = project.tuned_by(run["model"], run["dataset"])
     steps = [paths.STATISTICS.of(**run), *([tuned] if tuned else [])]
     steps += [paths.TRAINING.of(**run)] if record != paths.PROGRESSIVE.of(**run) else []
-    return steps + ([paths.ESTIMATES.of(**run)] if run["portion"] == "80" else [])
+    return steps + ([paths.ESTIMATES.of(**run)] if run["portion"] == "80" and not project.drops(run["dataset"]) else [])
 
 
 def tables_of(project: Project, paper: str) -> dict[str, list[str]]:
@@ -86,11 +86,15 @@ def left_out(project: Project, papers: Iterable[str], figures: bool = True) -> s
     return f"{reason}: {'; '.join(lists)}" if lists else ""
 
 
-def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
-    """Return the files of each target by its name: all, tables, peers, a suite, a dataset."""
+def targets(project: Project, asked: list[str]) -> dict[str, Callable[[], list[str]]]:
+    """Return the files of each target by its name: all, tables, peers, a suite, a dataset.
+
+    The suites whose files are looked up are added to ``asked``.
+    """
 
     def of_papers(files: Callable[[Project, str], list[str]], *papers: str) -> list[str]:
         chosen = papers or project.planned_papers
+        asked.extend(paper for paper in chosen if paper not in asked)
         if said := left_out(project, chosen, figures=files is result_files):
             print(said, file=sys.stderr, flush=True)
         if others := datasets_left_out(project, chosen):

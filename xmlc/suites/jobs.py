@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from xmlc.core.errors import XmlcError
+from xmlc.suites import paths
 from xmlc.suites.planned import PEER_METHODS, unlabelled
 from xmlc.suites.project import Project
 from xmlc.suites.suite import Suite
@@ -19,6 +20,12 @@ def quick_models(project: Project) -> dict[tuple[int, ...], list[str]]:
             homes = [suite for suite in project.suites.values() if name in suite.all_models]
             groups.setdefault(tuple(sorted({seed for suite in homes for seed in suite.seeds})), []).append(name)
     return groups
+
+
+def dropped(project: Project) -> str:
+    """Return the regular expression of the datasets whose models and estimates are temporary, see `Project.drops`."""
+    nothing_kept = project.settings.keep_models is False  # of sets that the catalogue does not have either
+    return paths.NAME if nothing_kept else one_of(name for name in project.catalogue if project.drops(name))
 
 
 def threshold_methods(project: Project, model: str, dataset: str) -> list[str]:

@@ -21,6 +21,7 @@ from xmlc.kernels.domains import LABELS_PER_INSTANCE
 from xmlc.metrics.ranking import propensity_parameters
 from xmlc.models.registry import ESTIMATORS, domains_of, estimator_files
 from xmlc.suites import paths
+from xmlc.suites.laws import LARGE, size_in
 from xmlc.suites.settings import RequestedSearch, Settings
 from xmlc.suites.suite import CONFIG, ModelSpec, Run, Suite, read_suites
 
@@ -107,8 +108,9 @@ class Project:
         return wanted or suite.datasets
 
     def is_large(self, dataset: str) -> bool:
-        """Say whether a dataset is one of the large sets, whose entries have a `shape`."""
-        return self.entry(dataset).shape is not None
+        """Say whether the arrays of a dataset are large by the catalogue: what is counted later changes nothing."""
+        entry = self.entry(dataset)
+        return bool(entry.published or entry.synthetic) and size_in(entry).bytes > LARGE
 
     def models_on(self, paper: str, dataset: str) -> list[str]:
         """Name the models that a suite runs on a dataset."""
@@ -215,6 +217,14 @@ class Project:
             names = ", ".join(self.suites)
             raise XmlcError(f"config: papers names none, so nothing is planned; name some of {names}, or one as target")
         return self.settings.papers
+
+    def drops(self, dataset: str) -> bool:
+        """Say whether models and estimates of a dataset are deleted when nothing of the run needs them any more.
+
+        Where `keep_models` says nothing these are the large sets; one of which the catalogue knows no size is a user's.
+        """
+        keep = self.settings.keep_models
+        return self.is_large(dataset) if keep is None else not keep
 
     @property
     def made(self) -> list[str]:

@@ -1,8 +1,10 @@
-"""Memory and minutes that a job requests: the bytes of its data, times one number of the estimator."""
+"""What a job takes, by the laws of `xmlc.suites.laws`, and the memory and minutes that it requests."""
 
 from __future__ import annotations
 
 import math
+import os
+import shutil
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -11,67 +13,32 @@ from typing import NamedTuple
 from xmlc.core.errors import XmlcError
 from xmlc.records.statistics import Statistics
 from xmlc.suites import paths
-from xmlc.suites.project import Project
+from xmlc.suites.jobs import threshold_methods
+from xmlc.suites.laws import Size, costs_of, size_in
+from xmlc.suites.project import SPLITS, Project
 
-PROCESS = 800  # MB: an interpreter, kernels that no cache has, and Snakemake itself on another node
-
-
-class Price(NamedTuple):
-    """What a job of an estimator takes for each byte of its data, the model included."""
-
-    #: Bytes of memory. Of forests for each tree.
-    memory: float
-    #: Minutes for a GB.
-    minutes: float = 500.0
-
-
-PRICES = {
-    "plt": Price(50),
-    "parabel": Price(12),
-    "fastxml": Price(0.8),
-    "ldsm": Price(8, 1500),
-    "oplt": Price(200),
-    "br": Price(20, 1500),
-    "pcc": Price(20, 1500),
-    "swnn": Price(8),
-    "oracle": Price(4),
-    "estimates": Price(4),
-    "napkinxc-plt": Price(100),
-    "napkinxc-oplt": Price(300, 1500),
-    "napkinxc-iplt": Price(300, 1500),
-    "omikuji-parabel": Price(50),
-    "vw-cmt": Price(50, 1500),
-}
-OF_DATA = Price(12, 500)  # of steps without a model
-OWN = Price(50, 500)  # of an estimator of the user's own, which may have the keys `memory` and `minutes`
-TREES = {"fastxml": 50, "ldsm": 50}  # of forests where a suite gives no number
-LABEL_TREES = ("plt", "parabel", "oplt", "napkinxc-plt", "napkinxc-oplt", "napkinxc-iplt")
-FEW_LABELS = 5  # of an instance
-SLOT = {"plt": 4, "vw-cmt": 16}  # bytes of a hashed weight
-SEVERAL_FITS = ("tune", "sweep", "progressive")  # steps that take several times as long as one training
+PROCESS = 800e6  # bytes: an interpreter, kernels that no cache has, and Snakemake itself on another node
+MEMORY_MARGIN, TIME_MARGIN = 2, 3  # a job requests so many times what the law foretells
 SHORTEST, LONGEST = 30, 2880  # minutes
+SLOT = {"plt": 4, "vw-cmt": 16}  # bytes of a hashed weight
+OF_DATA = 12  # bytes of memory for each byte of the data, and
+DATA_SECONDS = 1e-7  # seconds, of steps without a model
+ESTIMATE_BYTES, ESTIMATE_SECONDS = 8, 1e-7  # of an estimate above the floor, and what a method does with it
+COPIES = 3  # of the estimates, while thresholds are tuned on them
+SAMPLED = 20_000  # instances of a trial of `tuning: auto`
+WITH_MODEL = ("rank", "forest", "estimate", "thresholds", "infer")  # steps that read one and predict
 
 
-class Size(NamedTuple):
-    """How large a dataset is: instances, and averages for an instance.
+class Taken(NamedTuple):
+    """What a job takes, as foretold: processor seconds, bytes of memory, and of what it leaves on disk."""
 
-    The defaults are for sets that the catalogue does not know: one of the papers' has 20 to 700 features and 2 to 75
-    labels an instance.
-    """
-
-    n_train: float = 50_000.0
-    n_test: float = 10_000.0
-    nonzeros: float = 100.0
-    labels_per_instance: float = 5.0
-
-    @property
-    def bytes(self) -> float:
-        """Bytes of its arrays: 8 for a non-zero, 4 for a label of an instance."""
-        return (self.n_train + self.n_test) * (8 * self.nonzeros + 4 * self.labels_per_instance)
+    seconds: float
+    memory: float
+    disk: float = 0.0
 
 
-def memory_mb(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
-    """Return an upper bound of the megabytes that a step takes.
+def taken(project: Project, step: str, wildcards: Mapping[str, str]) -> Taken:
+    """Return what a step takes.
 
     Parameters
     ----------
@@ -79,47 +46,97 @@ def memory_mb(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
     step : str
         The subcommand.
     wildcards : mapping of str to str
-        Those of its rule: dataset and model, where it has them.
+        Those of its rule: dataset, model and portion, where it has them.
     """
-    dataset, model = wildcards.get("dataset"), wildcards.get("model")
-    if dataset is None:
-        return PROCESS
-    size, times, table = size_of(project, dataset), OF_DATA.memory, 0.0
-    if model is not None:
-        spec = project.models[model]
-        given = spec.values_on(dataset)
-        times = spec.memory or PRICES.get(spec.estimator, OWN).memory
-        if spec.estimator in TREES and spec.memory is None:
-            trees = given.get("n_trees")
-            times *= trees if isinstance(trees, int) else TREES[spec.estimator]
-        if spec.estimator in LABEL_TREES and spec.memory is None:
-            times *= max(1.0, size.labels_per_instance / FEW_LABELS)  # more paths for each instance
-        if isinstance(bits := given.get("hash_bits"), int):
-            times, table = OF_DATA.memory, SLOT.get(spec.estimator, 4) * 2.0**bits
-    return PROCESS + math.ceil((times * size.bytes + table) / 1e6)
+    if (dataset := wildcards.get("dataset")) is None:
+        return Taken(60, PROCESS)
+    size, model, held_out = size_of(project, dataset), wildcards.get("model"), wildcards.get("portion") == "80"
+    if model is None:
+        return Taken(DATA_SECONDS * size.bytes, PROCESS + OF_DATA * size.bytes, 2 * size.bytes)
+    spec, share = project.models[model], 1 - project.settings.validation_share
+    given, n, runs = spec.values_on(dataset) | _largest_tried(project, model, dataset), size.n_train, 1
+    if step == "tune":
+        stages = spec.search.stages_on(dataset)
+        runs = (SPLITS if spec.search.always else 1) * max(1, sum(map(len, stages)))
+        n, given = (share * n if spec.search.always else min(share * n, SAMPLED)), given | spec.search.in_trials
+    elif step == "sweep":
+        sweeps = [sweep for suite in project.suites.values() for sweep in suite.sweeps.values() if sweep.model == model]
+        runs = max((len(sweep.values_on(dataset)) for sweep in sweeps), default=1)
+    elif held_out:
+        n = share * n
+    costs = costs_of(size, n, spec.estimator, given)
+    peak, disk = costs.peak_bytes, costs.model_bytes
+    if isinstance(bits := given.get("hash_bits"), int):
+        peak = SLOT.get(spec.estimator, 4) * 2.0**bits
+        disk = peak if spec.estimator == "plt" else disk  # which saves the whole table
+    if spec.memory:
+        peak = spec.memory * size.bytes
+    if step not in WITH_MODEL:
+        return Taken(runs * costs.seconds, PROCESS + size.bytes + peak, disk)
+    rows = size.n_test + (1 - share) * size.n_train * (held_out or step == "estimate")
+    seconds, memory = rows * costs.ranking_ms / 1e3, PROCESS + size.bytes + min(peak, disk)
+    if step in ("rank", "forest"):
+        return Taken(seconds, memory)
+    count = rows * estimates_of_row(size, project.floor(dataset))
+    methods = 1 if step == "estimate" else max(1, len(threshold_methods(project, model, dataset)))
+    copies = 1 if step == "estimate" else COPIES
+    kept = ESTIMATE_BYTES * count if step == "estimate" else 0.0
+    return Taken(seconds + methods * ESTIMATE_SECONDS * count, memory + copies * ESTIMATE_BYTES * count, kept)
+
+
+def estimates_of_row(size: Size, floor: float) -> float:
+    """Return about how many estimates of an instance exceed a floor.
+
+    They sum to the labels that an instance has; if the k-th largest is as 1 / k, so many are above the floor.
+    """
+    return min(size.m, size.labels_per_instance / (floor * max(1.0, math.log(size.m))))
+
+
+def _largest_tried(project: Project, model: str, dataset: str) -> dict[str, int]:
+    """Return the largest arity that a search tries, where what it finds is trained with and is not known yet."""
+    if not project.tuned_by(model, dataset):
+        return {}
+    owner = project.models[project.models[model].tuned_as or model]
+    stages = owner.search.stages_on(dataset)
+    tried = [arity for stage in stages for trial in stage if isinstance(arity := trial.get("arity"), int)]
+    return {"arity": max(tried)} if tried else {}
+
+
+def memory_mb(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
+    """Return the megabytes that a step requests: above the process and the data a margin over what is foretold."""
+    memory = taken(project, step, wildcards).memory
+    return math.ceil((PROCESS + MEMORY_MARGIN * (memory - PROCESS)) / 1e6)
 
 
 def minutes(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
-    """Return the wall minutes that a step may take."""
-    dataset, model = wildcards.get("dataset"), wildcards.get("model")
-    spec = None if model is None else project.models[model]
-    if spec and spec.minutes:
-        return spec.minutes
-    price = OF_DATA if spec is None else PRICES.get(spec.estimator, OWN)
-    gigabytes = 0.0 if dataset is None else size_of(project, dataset).bytes / 1e9
-    fits = 3 if step in SEVERAL_FITS else 1
-    return min(math.ceil(SHORTEST + fits * price.minutes * gigabytes), LONGEST)
+    """Return the wall minutes that a step requests: a margin over what it would take on one processor."""
+    model = wildcards.get("model")
+    if model and (own := project.models[model].minutes):
+        return own
+    return min(math.ceil(SHORTEST + TIME_MARGIN * taken(project, step, wildcards).seconds / 60), LONGEST)
+
+
+def machine_memory() -> int:
+    """Return the bytes of memory of this machine, or of the control group that this process runs in if it has less."""
+    found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    for file in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            found.append(int(Path(file).read_text(encoding="ascii")))
+        except (OSError, ValueError):  # none, or `max`
+            continue
+    return min(found)
+
+
+def free_disk(folder: Path = Path()) -> int:
+    """Return the bytes that can still be written to a folder."""
+    return shutil.disk_usage(folder).free
 
 
 def size_of(project: Project, dataset: str) -> Size:
     """Return the size of a dataset: counted, where it is prepared, or as the catalogue has it."""
     path = Path(paths.STATISTICS.of(dataset=dataset))
     counted = _counted(path, path.stat().st_mtime_ns) if path.is_file() else None
-    if counted is not None:
-        return counted
-    entry = project.entry(dataset)
-    given = {**(entry.published or {}), **(entry.synthetic or {})}
-    return Size(**{name: float(given[name]) for name in Size._fields if name in given})
+    return counted or size_in(project.entry(dataset))
 
 
 @lru_cache(maxsize=256)
@@ -130,4 +147,4 @@ def _counted(path: Path, changed: int) -> Size | None:
     except XmlcError:
         return None
     nonzeros, labels = found.train.activations_per_instance.mean, found.train.labels_per_instance.mean
-    return Size(found.train.instances, found.test.instances, nonzeros, labels)
+    return Size(found.train.instances, found.test.instances, found.d, found.m, nonzeros, labels)

@@ -6,7 +6,11 @@ import os
 import shlex
 import sys
 import sysconfig
+import threading
+import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 
 from xmlc.core.errors import XmlcError
@@ -16,6 +20,9 @@ from xmlc.suites import paths
 from xmlc.suites.project import Project
 from xmlc.suites.settings import read_config, remember
 from xmlc.suites.suite import CONFIG
+
+DISK = Path(".snakemake/disk.csv")  # time, and bytes below `resources/` and `results/`
+BETWEEN = 20  # seconds from one look at the disk to the next
 
 
 def read_project(config: Mapping[str, object]) -> Project:
@@ -62,6 +69,24 @@ def begin(config: Mapping[str, object], project: Project) -> None:
     remember({**options, **({"papers": targets} if targets else {})})
     for folder in paths.MADE:
         sweep(folder)
+    threading.Thread(target=watch_disk, daemon=True).start()
+
+
+def watch_disk() -> None:
+    """Note again and again what the folders of the project hold, in a file that later runs go on with."""
+    while True:
+        with suppress(OSError), DISK.open("a", encoding="ascii") as file:
+            file.write(f"{datetime.now():%Y-%m-%d %H:%M:%S},{on_disk()}\n")
+        time.sleep(BETWEEN)
+
+
+def on_disk() -> int:
+    """Return the bytes that files below the folders of the project have; one that goes meanwhile counts nothing."""
+    total = 0
+    for file in (Path(place, name) for top in paths.MADE for place, _, names in os.walk(top) for name in names):
+        with suppress(OSError):
+            total += file.stat().st_size
+    return total
 
 
 def sweep(folder: str | os.PathLike[str]) -> None:
@@ -76,6 +101,9 @@ def made_by(project: Project) -> str:
     suites = [name for name in project.suites if list(Path(paths.TABLES, name).glob("*.md"))]
     lines = [f"tables:  xmlc show {paths.TABLES}/{name}/*.md" for name in suites]
     lines += [f"figures: {paths.FIGURES}/{name}/" for name in suites if Path(paths.FIGURES, name).is_dir()]
+    seen = [int(line.rpartition(",")[2]) for line in DISK.read_text().splitlines()] if DISK.is_file() else []
+    now = on_disk()
+    lines += [f"disk:    {now / 1e9:.3g} GB, at the highest {max([now, *seen]) / 1e9:.3g} GB ({DISK})"] if lines else []
     return "\n".join([*lines, "all finished results on one page: make report"]) if lines else ""
 
 

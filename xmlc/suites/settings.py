@@ -40,6 +40,7 @@ class Settings:
     seeds: Some[Seed] | None = None
     mirror: Text | None = None
     threads: Threads = 8
+    keep_models: bool | None = None
     validation_share: Annotated[float, Meta(ge=0.001, le=0.999)] = 0.2
     tuning: Annotated[
         RequestedSearch | Literal["auto"] | None, Meta(description="auto, null, or {method: random, budget: 30}")

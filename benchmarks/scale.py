@@ -1,0 +1,111 @@
+"""What trainings cost by the shape of the data: the rows that the plan's price is fitted to (`xmlc.suites.laws`).
+
+Each training is a process of its own, on a share of the rows of a synthetic set in the shape of one of the catalogue,
+with all its labels and features. Compilation and the data are in no figure.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+from benchmarks.commands import group
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import atomic_folder, folder_bytes
+from xmlc.core.passport import cpu_seconds, own_peak_bytes
+from xmlc.core.sources import commit
+from xmlc.core.threads import set_process_threads
+from xmlc.data.catalogue import dataset, load_catalogue
+from xmlc.data.matrices import load_csr, save_csr
+from xmlc.data.synthetic.labels import SyntheticModel
+from xmlc.models.registry import make_estimator
+from xmlc.suites import laws, paths
+
+COLUMNS = ("estimator", "set", "n", "d", "m", "nonzeros", "labels", "units", "arity", *laws.USUAL, "commit")
+RANKED, WARM_UP = 2000, 64  # instances
+HELP = """Measure what one training takes on a share of the rows of a shape, and add the row to a CSV file; without
+--set print how far the laws are from the rows of each set when they are fitted to those of the others."""
+
+
+@group.command("scale", help=HELP)
+@click.option("--set", "name", help="Dataset of the catalogue whose shape is drawn, such as amazon-670k.")
+@click.option("--share", default=0.0625, show_default=True, type=click.FloatRange(0, 1, min_open=True))
+@click.option("--estimator", default="plt", show_default=True)
+@click.option("--parameters", default="{}", help="Hyperparameters as JSON.")
+@click.option("--threads", default=2, show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), default=laws.SHAPES, help="The file that the row is added to.")
+def bench_scale(name: str | None, share: float, estimator: str, parameters: str, threads: int, out: Path) -> None:
+    """Measure one training, or check the laws."""
+    if name is None:
+        click.echo("\n".join(held_out_errors()))
+        return
+    size, given = laws.size_in(dataset(name, load_catalogue(Path(paths.CATALOGUE)))), json.loads(parameters)
+    n = int(share * size.n_train)
+    with tempfile.TemporaryDirectory() as folder:
+        nonzeros, labels = draw(Path(folder), size, n, threads)
+        words = [folder, estimator, parameters, str(threads)]
+        done = subprocess.run([sys.executable, "-m", __name__, *words], capture_output=True, text=True)
+    if done.returncode:
+        raise XmlcError(f"{estimator} on {name}: {done.stderr.strip() or f'ended with {done.returncode}'}")
+    variant, units, arity = laws.variant_of(estimator, given)
+    shape = [n, int(size.d), int(size.m), nonzeros, labels, int(units), int(arity)]
+    row = [variant, f"{name}-shape", *shape, *done.stdout.split(), commit()]
+    with out.open("a", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerow(row)
+    click.echo(", ".join(f"{column} {value}" for column, value in zip(COLUMNS, row, strict=True)))
+
+
+def draw(folder: Path, size: laws.Size, n: int, threads: int) -> tuple[float, float]:
+    """Write n instances to train on and some to rank; return the averages of features and labels of an instance."""
+    shape = int(size.d), int(size.m), size.labels_per_instance, int(size.nonzeros)
+    model = SyntheticModel(*shape, posteriors=False)
+    with atomic_folder(folder / "data") as data:
+        for part, (start, end) in {"test": (n, n + RANKED), "train": (0, n)}.items():
+            X, Y, _ = model.draw(start, end, threads)
+            save_csr(data, f"{part}.X", X)
+            save_csr(data, f"{part}.Y", Y)
+    return round(X.nnz / n, 2), round(Y.nnz / n, 2)
+
+
+def measure(folder: Path, estimator: str, parameters: str, threads: int) -> tuple[float, ...]:
+    """Train and rank in this process; return the columns of `laws.USUAL`."""
+    set_process_threads(threads)
+    X, Y, X_test = (load_csr(folder / "data", name, mmap=False) for name in ("train.X", "train.Y", "test.X"))
+    model = make_estimator(estimator, json.loads(parameters), 0, threads)
+    model.fit(X[:WARM_UP], Y[:WARM_UP]).predict_top_k(X_test[:WARM_UP], 5)
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the largest resident memory is what is held now
+    before, started = own_peak_bytes(), cpu_seconds()
+    model.fit_to(folder / "model", X, Y)
+    seconds, peak = cpu_seconds() - started, own_peak_bytes() - before
+    model = type(model).load(folder / "model").set_params(n_jobs=threads)
+    started = cpu_seconds()
+    model.predict_top_k(X_test, 5)
+    ms = 1e3 * (cpu_seconds() - started) / X_test.shape[0]
+    return round(seconds, 3), peak, folder_bytes(folder / "model"), round(ms, 4)
+
+
+def held_out_errors() -> list[str]:
+    """Return a line for each estimator: foretold over measured, least and most, of sets that the fit left out."""
+    lines = []
+    for estimator, rows in laws.measured().items():
+        found = [f"{estimator:16} {len(rows):3} rows"]
+        for target in laws.USUAL:
+            ratios = [
+                laws.value(law, laws.logarithms(*(float(row[name]) for name in laws.COLUMNS))) / float(row[target])
+                for row in rows
+                if row[target]
+                and (law := laws.fit([r for r in rows if r["set"] != row["set"]], target, estimator in laws.FORESTS))
+            ]
+            found.append(f"{target} {min(ratios):.2f} to {max(ratios):.2f}" if ratios else f"{target} -")
+        lines.append("  ".join(found))
+    return lines
+
+
+if __name__ == "__main__":
+    print(*measure(Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])))

@@ -1,0 +1,79 @@
+"""Runs that delete models when nothing needs them any more: the tables, a kill, and what runs again."""
+
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+from project_copy import Project
+
+from xmlc.core.files import read_json
+
+pytestmark = pytest.mark.slow
+DROP = ("--config", "keep_models=false")
+
+
+@pytest.fixture(scope="module")
+def projects(tmp_path_factory):
+    """A copy of the project that kept all, and one that was killed with models on disk, went on and kept none."""
+    kept, dropped = (Project(tmp_path_factory.mktemp(name)) for name in ("kept", "dropped"))
+    kept.run_well("demo")
+    command = dropped.command("demo", *DROP)
+    process = subprocess.Popen(command, cwd=dropped.folder, env=dropped.environment, start_new_session=True)
+    while process.poll() is None and not models(dropped):
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    dropped.left = models(dropped)
+    dropped.run_well("demo", "--unlock", *DROP)
+    dropped.said = dropped.run_well("demo", *DROP)
+    return kept, dropped
+
+
+def models(project):
+    found = [path for name in ("model", "spe") for path in project.folder.glob(f"results/*/*/seed*/*/{name}")]
+    return sorted(str(path.relative_to(project.folder)) for path in found)
+
+
+def test_a_killed_run_goes_on_and_leaves_equal_tables_and_no_model(projects):
+    kept, dropped = projects
+    assert dropped.left
+    assert len(models(kept)) == 6
+    assert models(dropped) == []
+    assert dropped.tables() == kept.tables()
+    assert len(list(dropped.folder.glob("results/demo/*/seed0/*/train.json"))) == 4
+    assert dropped.xmlc("status", "--paper", "demo").returncode == 0
+    assert "disk:    " in dropped.said
+    for folder in dropped.left:  # whole when the run was killed: not trained again
+        record = dropped.folder / folder.replace("/model", "/train.json").replace("/spe", "/train.json")
+        assert read_json(record)
+
+
+def test_a_second_run_has_nothing_to_do_whatever_is_kept(projects):
+    _, dropped = projects
+    assert "Nothing to be done" in dropped.run_well("demo", *DROP)
+    assert "Nothing to be done" in dropped.run_well("demo", *DROP, "--touch")
+    assert dropped.planned("demo", *DROP) == {}
+
+
+def test_what_needs_a_model_later_trains_it_again_and_nothing_else(projects):
+    _, dropped = projects
+    ranking = dropped.folder / "results/demo/plt/seed0/full/ranking.json"
+    before = dropped.tables()
+    ranking.unlink()
+    planned = dropped.planned("results/demo/plt/seed0/full/ranking.json", *DROP)
+    assert planned == {"train_and_drop": 1, "rank": 1}
+    dropped.run_well("demo", *DROP)
+    assert models(dropped) == []
+    assert dropped.tables() == before
+    planned = dropped.planned_after_an_edit("xmlc/thresholds/methods.py", *DROP)
+    assert planned["thresholds"] == planned["estimate_and_drop"] == planned["train_and_drop"] == 2
+
+
+def test_seeds_of_a_quick_model_are_jobs_of_their_own_where_models_are_dropped(projects):
+    kept, _ = projects
+    settings = (*DROP, "mirror=http://localhost/none")
+    rankings = [f"results/far-set/oplt-b-1-pass/seed{seed}/full/ranking.json" for seed in (0, 4)]
+    planned = kept.planned(rankings[0], rankings[1], *settings)
+    assert planned == {"download": 1, "prepare": 1, "train_and_drop": 2, "rank": 2}
