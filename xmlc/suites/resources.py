@@ -14,7 +14,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.records.statistics import Statistics
 from xmlc.suites import paths
 from xmlc.suites.jobs import threshold_methods
-from xmlc.suites.laws import Size, costs_of, size_in
+from xmlc.suites.laws import Size, costs_of, size_in, variant_of
 from xmlc.suites.project import SPLITS, Project
 
 PROCESS = 800e6  # bytes: an interpreter, kernels that no cache has, and Snakemake itself on another node
@@ -26,6 +26,7 @@ DATA_SECONDS = 1e-7  # seconds, of steps without a model
 ESTIMATE_BYTES, ESTIMATE_SECONDS = 8, 1e-7  # of an estimate above the floor, and what a method does with it
 COPIES = 3  # of the estimates, while thresholds are tuned on them
 SAMPLED = 20_000  # instances of a trial of `tuning: auto`
+GROWN_AT_ONCE = ("fastxml", "ldsm")  # forests of which each thread grows a tree; one tree was measured
 WITH_MODEL = ("rank", "forest", "estimate", "thresholds", "infer")  # steps that read one and predict
 
 
@@ -66,6 +67,8 @@ def taken(project: Project, step: str, wildcards: Mapping[str, str]) -> Taken:
         n = share * n
     costs = costs_of(size, n, spec.estimator, given)
     peak, disk = costs.peak_bytes, costs.model_bytes
+    if spec.estimator in GROWN_AT_ONCE:
+        peak *= min(spec.threads or project.settings.threads, variant_of(spec.estimator, given)[1])
     if isinstance(bits := given.get("hash_bits"), int):
         peak = SLOT.get(spec.estimator, 4) * 2.0**bits
         disk = peak if spec.estimator == "plt" else disk  # which saves the whole table
