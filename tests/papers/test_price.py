@@ -36,10 +36,10 @@ def test_dropped_models_are_on_disk_one_at_a_time_and_kept_ones_together(project
 
 
 def test_what_does_not_fit_is_named_with_settings_that_fit(project, monkeypatch):
-    monkeypatch.setattr(price, "machine_memory", lambda: 8e9)
+    monkeypatch.setattr(price, "machine_memory", lambda: 2.2e9)
     monkeypatch.setattr(price, "free_disk", lambda: 1e12)
     said = told(project, ["plt2016"])
-    assert "memory here 8 GB, free disk 1,000 GB: too large on 1 pairs" in said
+    assert "memory here 2 GB, free disk 1,000 GB: too large on 1 pairs" in said
     assert "\n  large: " in said
     assert said.endswith("what fits better: --config models='{large: [swnn]}'")
     monkeypatch.setattr(price, "machine_memory", lambda: 64e9)

@@ -19,7 +19,7 @@ MODELS = {
 }
 STEPS = ("synth", "prepare", "train", "rank", "estimate", "thresholds", "infer", "forest", "tune", "progressive")
 # Peaks of training on tib-core-26k in MB, without the data and compiled kernels.
-PEAKS = {"plt": 665, "swnn": 94, "oplt": 3534, "parabel": 486, "napkinxc-oplt": 10338}
+PEAKS = {"plt": 118, "swnn": 94, "oplt": 162, "parabel": 277, "napkinxc-oplt": 10338}
 TIB = {
     "n_train": 41902,
     "n_test": 6983,
@@ -75,7 +75,7 @@ def test_training_takes_less_than_the_bound(project, tmp_path, estimator, peak):
     given = {"tree": "random"} if estimator == "plt" else {}
     model = {"estimator": estimator, "hyperparameters": given}
     other = project_of(tmp_path / "other", {"tuning": None}, catalogue=CATALOGUE, a=suite({"one": model}))
-    assert peak < memory_mb(other, "train", {"dataset": "tib", "model": "one"}) - PROCESS / 1e6 < 4 * peak + 200
+    assert peak < memory_mb(other, "train", {"dataset": "tib", "model": "one"}) - PROCESS / 1e6 < 4 * peak + 300
 
 
 def test_hashed_weights_have_the_size_of_their_table(project):
