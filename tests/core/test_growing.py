@@ -1,5 +1,8 @@
 """Arrays that grow, in memory and in a folder."""
 
+import resource
+import signal
+
 import numpy as np
 import pytest
 
@@ -53,3 +56,18 @@ def test_what_is_given_back_is_read_again(tmp_path):
         before = part.copy()
         give_back(part)
         assert np.array_equal(part, before)
+
+
+def test_a_full_disk_is_an_error_of_writing(tmp_path):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+        growing = Growing(tmp_path)
+        with pytest.raises(OSError, match="File too large"):
+            for _ in range(30):
+                growing.append(a=np.ones(200))
+            growing.finished()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, ignored)

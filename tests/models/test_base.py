@@ -1,7 +1,10 @@
 """What estimators can do beyond fitting and predicting: which have the members of which protocol."""
 
+import pickle
+
 import numpy as np
 import pytest
+from joblib import Parallel, delayed
 from small_models import OURS, SMALL
 
 from xmlc.kernels import csr
@@ -86,3 +89,34 @@ def test_a_model_that_is_fitted_to_a_folder_is_the_one_that_is_fitted_and_saved(
     saved, fitted = ({file.name: file.read_bytes() for file in (tmp_path / at).iterdir()} for at in ("saved", "fitted"))
     assert saved == fitted
     assert (model.predict_proba(X) != estimator.load(tmp_path / "saved").predict_proba(X)).nnz == 0
+
+
+def test_a_model_that_is_fitted_to_a_folder_goes_to_other_processes(multilabel, tmp_path):
+    X, Y = multilabel(150, 20, 8)
+    model = FastXML(n_trees=2).fit_to(tmp_path / "model", X, Y)
+    expected = model.predict_top_k(X, 3)[0]
+    (found,) = Parallel(2)([delayed(FastXML.predict_top_k)(model, X, 3)])
+    np.testing.assert_array_equal(found[0], expected)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_top_k(X, 3)[0], expected)
+
+
+def test_a_map_of_the_users_keeps_what_was_changed_in_it(multilabel, tmp_path):
+    X, Y = multilabel(150, 20, 8)
+    X = as_features(X)
+    np.save(tmp_path / "indices.npy", X.indices[::-1])
+    indices = np.load(tmp_path / "indices.npy", mmap_mode="c")
+    indices[:] = X.indices
+    X.indices = indices
+    expected = X.toarray()
+    FastXML(n_trees=2).fit(X, Y).predict_proba(X)
+    np.testing.assert_array_equal(X.toarray(), expected)
+
+
+def test_labels_without_instances_have_tail_classifiers_of_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr("xmlc.models.tail_classifiers.NONZEROS_PER_PIECE", 1)
+    X, Y = np.eye(6, dtype=np.float32), np.zeros((6, 4))
+    Y[:, 0] = 1
+    model = FastXML(n_trees=1, propensity_weighted=True, alpha=0.8)
+    labels = model.fit_to(tmp_path / "model", X, Y).predict_top_k(X, 1)[0]
+    np.testing.assert_array_equal(FastXML.load(tmp_path / "model").predict_top_k(X, 1)[0], labels)
+    assert (labels == 0).all()

@@ -41,7 +41,7 @@ def test_what_does_not_fit_is_named_with_settings_that_fit(project, monkeypatch)
     said = told(project, ["plt2016"])
     assert "memory here 2 GB, free disk 1,000 GB: too large on 1 pairs" in said
     assert "\n  large: " in said
-    assert said.endswith("what fits better: --config models='{large: [swnn]}'")
+    assert said.endswith("what fits better: --config models='{large: [plt]}'")
     monkeypatch.setattr(price, "machine_memory", lambda: 64e9)
     assert told(project, ["plt2016"]).endswith("it fits")
     monkeypatch.setattr(price, "free_disk", lambda: 1e6)

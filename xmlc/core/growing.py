@@ -54,7 +54,8 @@ class Growing:
             if piece.shape[1:] != array.shape[1:] or piece.dtype != array.dtype:
                 raise TypeError(f"{name}: {piece.dtype}{piece.shape[1:]} behind {array.dtype}{array.shape[1:]}")
             if self._folder is not None:
-                np.ascontiguousarray(piece).tofile(self._files[name])
+                # Not by `tofile`, which says nothing of a full disk.
+                self._files[name].write(np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data)
             else:
                 if size > array.shape[0]:
                     more = min(size // 4, MORE // (array.itemsize * max(piece[:1].size, 1)))
@@ -72,11 +73,15 @@ class Growing:
             file.seek(0)
             self._write_header(name)
             file.close()
-        # Plain views of the mapped files: numba takes long to recognise numpy's class for them.
-        return {
-            name: np.asarray(np.load(file.name, mmap_mode="c", allow_pickle=False))
-            for name, file in self._files.items()
-        }
+        return {name: self._mapped(name) for name in self._files}
+
+    def _mapped(self, name: str) -> np.ndarray:
+        """Map a finished file; not as `np.memmap`, which pickles by a name that its folder will not keep."""
+        with open(self._files[name].name, "rb") as file:
+            npy.read_magic(file)
+            shape, _, dtype = npy.read_array_header_1_0(file)
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+            return np.ndarray(shape, dtype, mapped, file.tell())
 
     def _write_header(self, name: str) -> None:
         """Write a header as of `numpy.save`, which leaves room for a larger first number: it can be written again."""

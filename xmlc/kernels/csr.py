@@ -7,14 +7,13 @@ raises `Malformed` with the name of the array and its first wrong entry.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError
-from xmlc.core.growing import give_back
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels.frames import frame_values, is_frame
 
@@ -411,8 +410,10 @@ def check_starts(starts: np.ndarray, field: str, end: int, of: str) -> None:
         raise Malformed(field, f"ends with {starts[-1]}, expected {end}, the size of {of}")
 
 
-def check_below(values: np.ndarray, field: str, limit: int, least: int = 0) -> None:
-    """Prove that integers lie in ``least .. limit - 1``, and give back what is mapped of them.
+def check_below(
+    values: np.ndarray, field: str, limit: int, least: int = 0, after: Callable[..., None] | None = None
+) -> None:
+    """Prove that integers lie in ``least .. limit - 1``, piece by piece; ``after`` is called with each of these.
 
     Raises
     ------
@@ -424,7 +425,8 @@ def check_below(values: np.ndarray, field: str, limit: int, least: int = 0) -> N
         if not (part.min() >= least and part.max() < limit):
             first = start + int(np.argmax((part < least) | (part >= limit)))
             raise Malformed(field, f"entry {first} is {flat[first]}, expected {least} .. {limit - 1}")
-        give_back(part)
+        if after is not None:
+            after(part)
 
 
 def ascend(indices: np.ndarray, starts: np.ndarray) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 
 from xmlc.core.checksums import check_file
 from xmlc.core.errors import let_through
+from xmlc.core.growing import give_back
 from xmlc.kernels.csr import Malformed, check_array, check_below, check_starts
 
 
@@ -141,7 +142,8 @@ def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **si
     for name, array in arrays.items():
         field = expected[name]
         if field.below is not None:
-            check_below(array, name, sizes[field.below] if isinstance(field.below, str) else field.below, field.least)
+            below = sizes[field.below] if isinstance(field.below, str) else field.below
+            check_below(array, name, below, field.least, after=give_back)
         if field.starts is not None:
             check_starts(array, name, sizes[field.starts], field.starts)
         if field.finite and not np.isfinite(array).all():

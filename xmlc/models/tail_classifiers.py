@@ -246,12 +246,12 @@ def _centroids(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end:
     rows = np.repeat(np.arange(end - start), np.diff(sums.indptr))
     weights = (sums.data / np.diff(by_label.indptr)[start:end][rows]).astype(np.float32)
     exact = weights.astype(np.float64)
+    squares = np.bincount(rows, weights=exact * exact, minlength=end - start)  # adds a centroid's in their order
     return {
         "tail_indptr": sums.indptr[1:].astype(np.int64),
         "tail_features": sums.indices.astype(np.uint32),
         "tail_weights": weights,
-        # Adds a centroid's in their order.
-        "tail_squared_lengths": np.bincount(rows, weights=exact * exact, minlength=end - start),
+        "tail_squared_lengths": squares.astype(np.float64),  # of nothing at all they are whole numbers
     }
 
 

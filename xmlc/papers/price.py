@@ -97,7 +97,11 @@ def told(project: Project, papers: Collection[str]) -> str:
     for job, each in jobs.items():
         if each.memory > memory:
             peaks[job[1:3]] = max(peaks.get(job[1:3], (0.0, "")), (each.memory, job.step))
+    datasets = {name for paper in papers for name in project.datasets_of(paper)}
+    fitting = {job: each for job, each in jobs.items() if job[1:3] not in peaks}
+    disk, least = (price_of(project, datasets, fitting, drop_all).disk for drop_all in (False, True))
     said = f"too large on {len(peaks)} pairs of dataset and model, the largest jobs being" if peaks else "it fits"
+    said = "memory is enough, free disk is not" if disk > free and not peaks else said
     lines.append(f"foretold within a factor of 3; memory here {_gb(memory)} GB, free disk {_gb(free)} GB: {said}")
     settings = [f"models='{_without(project, papers, peaks)}'"] if peaks else []
     for dataset in dict.fromkeys(dataset for dataset, _ in peaks):
@@ -106,9 +110,6 @@ def told(project: Project, papers: Collection[str]) -> str:
             alike.setdefault(peak, []).append(model)
         parts = [f"{_gb(peak)} GB {step} {', '.join(models)}" for (peak, step), models in sorted(alike.items())[::-1]]
         lines.append(f"  {dataset}: {'; '.join(parts)}")
-    datasets = {name for paper in papers for name in project.datasets_of(paper)}
-    fitting = {job: each for job, each in jobs.items() if job[1:3] not in peaks}
-    disk, least = (price_of(project, datasets, fitting, drop_all).disk for drop_all in (False, True))
     if disk > free:
         lines.append(f"  disk of the jobs that fit: {_gb(disk)} GB, with keep_models=false {_gb(least)} GB")
         settings += ["keep_models=false"] if least < disk else []
@@ -134,7 +135,7 @@ def _gb(size: float) -> str:
 
 
 def _amount(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 else f"{value:.1g}"
+    return f"{value:,.0f}" if value >= 9.5 else f"{value:.1g}"
 
 
 def _named(job: Job | None) -> str:

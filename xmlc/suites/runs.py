@@ -101,9 +101,10 @@ def made_by(project: Project) -> str:
     suites = [name for name in project.suites if list(Path(paths.TABLES, name).glob("*.md"))]
     lines = [f"tables:  xmlc show {paths.TABLES}/{name}/*.md" for name in suites]
     lines += [f"figures: {paths.FIGURES}/{name}/" for name in suites if Path(paths.FIGURES, name).is_dir()]
-    seen = [int(line.rpartition(",")[2]) for line in DISK.read_text().splitlines()] if DISK.is_file() else []
+    noted = [line.rpartition(",")[2] for line in DISK.read_text().splitlines()] if DISK.is_file() else []
     now = on_disk()
-    lines += [f"disk:    {now / 1e9:.3g} GB, at the highest {max([now, *seen]) / 1e9:.3g} GB ({DISK})"] if lines else []
+    most = max([now, *(int(size) for size in noted if size.isdigit())])  # a killed run may have cut off a line
+    lines += [f"disk:    {now / 1e9:.3g} GB, in all runs at most {most / 1e9:.3g} GB ({DISK})"] if lines else []
     return "\n".join([*lines, "all finished results on one page: make report"]) if lines else ""
 
 
