@@ -65,9 +65,7 @@ def test_a_full_disk_is_an_error_of_writing(tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
         growing = Growing(tmp_path)
         with pytest.raises(OSError, match="File too large"):
-            for _ in range(30):
-                growing.append(a=np.ones(200))
-            growing.finished()
+            growing.append(a=np.ones(6000))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, ignored)
