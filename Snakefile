@@ -1,10 +1,8 @@
 # The suite's entry. `snakemake --cores 8` reproduces what config/config.yaml lists; README.md and docs/running.md name others.
 # workflow/rules/ has a rule for each step of `xmlc`: data, train, measure, labels, tables; common.smk has their helpers.
-import atexit
-
 from snakemake.utils import min_version
 
-from xmlc.papers import plan, price
+from xmlc.papers import plan
 from xmlc.suites import jobs, paths
 from xmlc.suites.runs import begin, made_by, read_project
 
@@ -24,19 +22,6 @@ wildcard_constraints:
 
 
 asked = []  # suites, as targets are looked up, which only the process that plans does
-
-
-def tell_price():
-    """Print what the suites that were asked for take, and whether this machine can."""
-    if asked:
-        print(price.told(project, asked), file=sys.stderr, flush=True)
-
-
-@atexit.register
-def tell_price_of_dry_run():
-    """Print it below the list of jobs; a dry run has no handler, and is known as one when it has begun."""
-    if workflow.dryrun:
-        tell_price()
 
 
 onstart:

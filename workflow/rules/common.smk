@@ -1,9 +1,10 @@
 # Helpers of the rules: functions of a job's wildcards that look up what the configuration says of it.
+import atexit
 from pathlib import Path
 
 from xmlc.core.checksums import contents
 from xmlc.core.sources import command_files, source_digest
-from xmlc.papers import figure_of, table_of
+from xmlc.papers import figure_of, price, table_of
 from xmlc.suites.jobs import options
 from xmlc.suites.resources import memory_mb, minutes
 
@@ -126,3 +127,16 @@ def titles(wildcards):
 def prefix(wildcards, output):
     """Return the path of a table or figure without its ending."""
     return output[0].rpartition(".")[0]
+
+
+def tell_price():
+    """Print what the suites that were asked for take, and whether this machine can."""
+    if asked:
+        print(price.told(project, asked), file=sys.stderr, flush=True)
+
+
+@atexit.register
+def tell_price_of_dry_run():
+    """Print it below the list of jobs; a dry run has no handler, and is known as one when it has begun."""
+    if workflow.dryrun:
+        tell_price()
