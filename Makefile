@@ -94,18 +94,20 @@ five-seeds: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" xmlc deviations results/tables --out config/runs.csv
 	PATH="$(BIN):$$PATH" xmlc archive --out $(FIVE)/records.tar.xz
 
-# All models and tables of the papers on synthetic data in the shapes of their large sets, with one in ROWS of the
-# instances, in a folder of its own: whether a machine is fit for the full sets, and what they will cost, in an hour.
-ROWS ?= 64
+# All models and tables of the papers, with one seed, on synthetic data in the shapes of their large sets, with one in ROWS
+# of the instances, in a folder of its own: whether all of it works here, and what it took beside what was foretold.
+ROWS ?= 1024
 LARGE = rcv1-2k amazoncat-13k wiki10-31k delicious-200k wikilshtc-325k amazon-670k amazon-3m
 SHAPES = one-in-$(ROWS)
 
 rehearsal: $(ENV)/has-base
 	@mkdir -p rehearsal/results
-	@ln -sfn ../Snakefile ../config ../profiles ../workflow rehearsal && ln -sfn ../../results/published rehearsal/results
+	@ln -sfn ../Snakefile ../benchmarks ../config ../profiles ../workflow rehearsal && ln -sfn ../../results/published rehearsal/results
 	@for set in $(LARGE); do [ -d rehearsal/$(SHAPES)/$$set ] || PATH="$(BIN):$$PATH" xmlc synth $$set --one-in $(ROWS) \
 		--catalogue config/datasets.yaml --threads $(CORES) --out rehearsal/$(SHAPES)/$$set || exit; done
-	cd rehearsal && PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --config datasets=large mirror=$(SHAPES) -- tables
+	cd rehearsal && PATH="$(BIN):$$PATH" snakemake --cores $(CORES) \
+		--config datasets=large seeds='[0]' mirror=$(SHAPES) -- tables
+	@cd rehearsal && PATH="$(BIN):$$PATH" python -m benchmarks foretold --out foretold.csv
 
 # Not by Snakemake, so that it also works during a run.
 report: $(ENV)/has-base

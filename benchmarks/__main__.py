@@ -12,6 +12,7 @@ from benchmarks import (  # noqa: F401  each declares its command
     defaults,
     expected_f,
     fastxml,
+    foretold,
     inference,
     ldsm,
     logistic,
