@@ -20,7 +20,7 @@ USUAL = {
     "seconds": (1.0, 1.0, 0.5, 0.2, 1.0, 0.3, 0.0),
     "peak_bytes": (0.8, 0.7, 0.5, 0.2, 0.0, 0.5, 0.2),
     "model_bytes": (0.8, 0.7, 0.5, 0.2, 0.0, 0.5, 0.2),
-    "ranking_ms": (0.0, 0.7, 0.3, 0.3, 1.0, 0.2, 0.0),
+    "ranking_ms": (0.0, 0.7, 0.3, 0.3, 0.0, 0.2, 0.0),
 }
 MOST = 24  # bytes of a label tree's model for each pair of label and feature; small sets come near
 WEIGHT = 0.3  # of USUAL beside the rows, whose logarithms of n vary by 4 between a shape and its 1/64
@@ -77,10 +77,12 @@ def variant_of(estimator: str, given: Mapping[str, object]) -> tuple[str, float,
     name = estimator
     if estimator == "plt":
         name += "-hashed" if given.get("hash_bits") else "-kmeans" if given.get("tree", "kmeans") == "kmeans" else ""
+    name += "-batch" if given.get("solver") == "batch" else ""
     name += "-tail" if given.get("propensity_weighted") else ""
     name += "-cut" if given.get("weight_cut") else ""
     usual = {"fastxml": 50, "ldsm": 50, "parabel": 3, "plt": 10}.get(estimator, 1)
     units = given.get("n_trees" if estimator in FORESTS else "epochs", usual)
+    units = 1 if given.get("solver") == "batch" else units  # whose `epochs` are the most that it takes
     arity = given.get("arity", 16 if estimator == "plt" else 2)
     return name, float(units) if isinstance(units, int) else 1.0, float(arity) if isinstance(arity, int) else 2.0
 
@@ -157,7 +159,7 @@ def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[f
     X = [logarithms(*(float(row[name]) for name in COLUMNS)) for row in rows]
     y = [math.log(float(row[target])) for row in rows]
     start = list(USUAL[target])
-    start[4] = 1.0 if forest and target == "model_bytes" else start[4]
+    start[4] = 1.0 if forest and target in ("model_bytes", "ranking_ms") else start[4]
     centre = [math.fsum(column) / len(rows) for column in zip(*X, strict=True)]
     middle = math.fsum(y) / len(y)
     k = range(len(COLUMNS))
