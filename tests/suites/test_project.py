@@ -58,6 +58,15 @@ def test_make_rehearses_the_large_sets_of_the_papers():
         ({"models": ["pltt"]}, "config: models has pltt, expected plt"),
         ({"datasets": ["manual"]}, r"datasets\[0\]: found 'manual', expected .* not manual or digests"),
         ({"datasets": ["wiki-mine"]}, r"dataset wiki-mine: A and B of its propensities .*propensity: \[A, B"),
+        (
+            {"datasets": ["yeast", "large"]},
+            "config: datasets has large beside others, expected it alone, datasets=large",
+        ),
+        ({"models": {"yeas": ["plt"]}}, "config: models has yeas, which is not selected; expected yeast"),
+        (
+            {"datasets": ["scene"], "models": {"yeast": ["plt"]}},
+            "models has yeast, which is not selected; expected scene",
+        ),
         ({"papers": ["b"]}, "config: papers has b, expected a or demo or scale"),
     ],
 )

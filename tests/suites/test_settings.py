@@ -69,7 +69,8 @@ def test_one_name_is_a_list_of_one():
     settings = Settings.read({"papers": "plt2016", "datasets": "medical", "models": "plt"})
     assert (settings.papers, settings.datasets, settings.models) == (["plt2016"], ["medical"], ["plt"])
     assert Settings.read({"papers": ["plt2016"], "datasets": "null"}).datasets is None
-    assert Settings.read({"papers": [], "datasets": "large"}).datasets == "large"
+    for large in ("large", ["large"]):
+        assert Settings.read({"papers": [], "datasets": large}).datasets == "large"
 
 
 def test_a_name_that_is_given_twice_counts_once():

@@ -78,6 +78,7 @@ def test_methods_of_a_model_are_one_job(project):
             ["plt2016", "--config", "datasets=bibtec"],
             "XmlcError: dataset bibtec: the catalogue knows no address for it",
         ),
+        (["plt2016", "--config", "datasets=larg"], "no address for it, and no mirror is given; expected large"),
         (["plt2016", "--config", "datasets=bibtex", "mirror=/nowhere"], "/nowhere is no folder on this machine"),
     ],
 )

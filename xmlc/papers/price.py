@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable
-from pathlib import Path
+from dataclasses import replace
 from typing import NamedTuple
 
 from xmlc.papers.plan import figures_of, tables_of
@@ -37,8 +37,16 @@ class Price(NamedTuple):
     disk: float
 
 
-def jobs_of(project: Project, papers: Iterable[str]) -> dict[Job, Taken]:
-    """Return the jobs of models that lead to the tables and figures of suites, each with what it takes."""
+def jobs_of(project: Project, papers: Iterable[str], made: Collection[str]) -> dict[Job, Taken]:
+    """Return the jobs of models that lead to the tables and figures of suites, each with what it takes.
+
+    Parameters
+    ----------
+    project : Project
+    papers : iterable of str
+    made : collection of str
+        The outputs of all jobs that are planned; others are left out.
+    """
     records = {
         record
         for paper in papers
@@ -51,11 +59,14 @@ def jobs_of(project: Project, papers: Iterable[str]) -> dict[Job, Taken]:
             continue
         of_run = run["dataset"], run["model"], run["seed"], run["portion"]
         step = STEPS.get(run["rest"].partition("/")[0], "rank")
-        before = [] if step == "progressive" else ["train"]
-        before += ["estimate"] if run["portion"] == "80" else []
-        jobs |= {Job(name, *of_run) for name in (*before, step)}
-        if project.tuned_by(run["model"], run["dataset"]):
-            jobs.add(Job("tune", run["dataset"], run["model"]))
+        outputs = {Job(step, *of_run): paths.output_of(record)}
+        if step != "progressive":
+            outputs[Job("train", *of_run)] = paths.TRAINING.of(**run)
+        if run["portion"] == "80":
+            outputs[Job("estimate", *of_run)] = paths.ESTIMATES.of(**run)
+        if search := project.tuned_by(run["model"], run["dataset"]):
+            outputs[Job("tune", run["dataset"], run["model"])] = search
+        jobs |= {job for job, output in outputs.items() if output in made}
     alike = {job._replace(seed="") for job in jobs}  # what a job takes does not depend on the seed
     known = {job: taken(project, job.step, job._asdict()) for job in alike}
     return {job: known[job._replace(seed="")] for job in sorted(jobs)}
@@ -80,30 +91,50 @@ def price_of(project: Project, datasets: Collection[str], jobs: dict[Job, Taken]
     )
 
 
-def told(project: Project, papers: Collection[str]) -> str:
-    """Return the price of suites as text: a line for each, whether this machine can, and if not, settings that fit."""
+def told(project: Project, papers: Collection[str], made: Collection[str], processors: int) -> str:
+    """Return the price of suites as text: a line for each, whether this machine can, and if not, settings that fit.
+
+    Parameters
+    ----------
+    project : Project
+    papers : collection of str
+    made : collection of str
+        The outputs of all jobs that are planned.
+    processors : int
+        No job has more threads.
+
+    Returns
+    -------
+    str
+        Nothing, if no model has a job.
+    """
+    threads = min(project.settings.threads, processors)
+    project = _on(project, threads)
+    jobs = jobs_of(project, papers, made)
+    if not jobs:
+        return ""
     lines = [f"{'price':10} {'processor h':>11} {'disk, GB':>9} {'download, GB':>13}  largest job"]
-    jobs: dict[Job, Taken] = {}
     for paper in papers:
-        names, of_paper = project.datasets_of(paper), jobs_of(project, [paper])
-        price = price_of(project, names, of_paper)
-        absent = [name for name in names if not (project.entry(name).synthetic or _is_here(name))]
-        download = DOWNLOADED * sum(size_of(project, name).bytes for name in absent)
+        names = project.datasets_of(paper)
+        price = price_of(project, _new(paths.DATA, names, made), jobs_of(project, [paper], made))
+        fetched = [name for name in _new(paths.RESOURCE, names, made) if name not in project.made]
+        download = DOWNLOADED * sum(size_of(project, name).bytes for name in fetched)
         numbers = f"{_amount(price.hours):>11} {_gb(price.disk):>9} {_gb(download):>13}"
         lines.append(f"{paper:10} {numbers}  {_gb(price.memory)} GB{_named(price.largest)}")
-        jobs |= of_paper
     memory, free = machine_memory(), free_disk()
-    peaks: dict[tuple[str, str], tuple[float, str]] = {}
-    for job, each in jobs.items():
-        if each.memory > memory:
-            peaks[job[1:3]] = max(peaks.get(job[1:3], (0.0, "")), (each.memory, job.step))
-    datasets = {name for paper in papers for name in project.datasets_of(paper)}
-    fitting = {job: each for job, each in jobs.items() if job[1:3] not in peaks}
+    peaks, settings = _too_large(jobs, memory), []
+    out = peaks
+    narrow = jobs_of(_on(project, 1), papers, made)  # where forests grow one tree at a time
+    if len(less := _too_large(narrow, memory)) < len(peaks):
+        jobs, out, settings = narrow, less, ["threads=1"]
+    settings += [f"models='{_without(project, papers, out)}'"] if out else []
+    datasets = _new(paths.DATA, {name for paper in papers for name in project.datasets_of(paper)}, made)
+    fitting = {job: each for job, each in jobs.items() if job[1:3] not in out}
     disk, least = (price_of(project, datasets, fitting, drop_all).disk for drop_all in (False, True))
     said = f"too large on {len(peaks)} pairs of dataset and model, the largest jobs being" if peaks else "it fits"
     said = "memory is enough, free disk is not" if disk > free and not peaks else said
-    lines.append(f"foretold within a factor of 3; memory here {_gb(memory)} GB, free disk {_gb(free)} GB: {said}")
-    settings = [f"models='{_without(project, papers, peaks)}'"] if peaks else []
+    here = f"memory here {_gb(memory)} GB, free disk {_gb(free)} GB"
+    lines.append(f"foretold within a factor of 3 for the jobs above, {threads} threads each; {here}: {said}")
     for dataset in dict.fromkeys(dataset for dataset, _ in peaks):
         alike: dict[tuple[float, str], list[str]] = {}
         for model, peak in sorted((model, peak) for (of, model), peak in peaks.items() if of == dataset):
@@ -113,21 +144,37 @@ def told(project: Project, papers: Collection[str]) -> str:
     if disk > free:
         lines.append(f"  disk of the jobs that fit: {_gb(disk)} GB, with keep_models=false {_gb(least)} GB")
         settings += ["keep_models=false"] if least < disk else []
-    return "\n".join([*lines, *([f"what fits better: --config {' '.join(settings)}"] if settings else [])])
+    return "\n".join([*lines, *([f"what fits better, behind --config: {' '.join(settings)}"] if settings else [])])
+
+
+def _on(project: Project, threads: int) -> Project:
+    """Return the project with so many threads."""
+    return replace(project, settings=replace(project.settings, threads=threads))
+
+
+def _new(pattern: paths.Pattern, datasets: Iterable[str], made: Collection[str]) -> list[str]:
+    """Name the datasets of which a path is among the outputs of the plan."""
+    return [name for name in datasets if pattern.of(dataset=name) in made]
+
+
+def _too_large(jobs: dict[Job, Taken], memory: float) -> dict[tuple[str, str], tuple[float, str]]:
+    """Return the pairs of dataset and model with jobs above some memory, each with its largest and the step of that."""
+    peaks: dict[tuple[str, str], tuple[float, str]] = {}
+    for job, each in jobs.items():
+        if each.memory > memory:
+            peaks[job[1:3]] = max(peaks.get(job[1:3], (0.0, "")), (each.memory, job.step))
+    return peaks
 
 
 def _without(project: Project, papers: Collection[str], pairs: Collection[tuple[str, str]]) -> str:
-    """Return the setting `models` that leaves out pairs of dataset and model."""
+    """Return the setting `models` that leaves out pairs of dataset and model, and what a setting leaves out now."""
     left: dict[str, list[str]] = {dataset: [] for dataset, _ in pairs}
     for paper in papers:
-        for dataset in left.keys() & set(project.datasets_of(paper)):
-            models = project.models_on(paper, dataset)
-            left[dataset] += [m for m in models if (dataset, m) not in pairs and m not in left[dataset]]
+        for dataset in project.datasets_of(paper):
+            if dataset in left or project.settings.models:  # which the new setting replaces
+                models, there = project.models_on(paper, dataset), left.setdefault(dataset, [])
+                there += [model for model in models if (dataset, model) not in pairs and model not in there]
     return json.dumps(left).replace('"', "")
-
-
-def _is_here(dataset: str) -> bool:
-    return Path(paths.RESOURCE.of(dataset=dataset)).exists()
 
 
 def _gb(size: float) -> str:

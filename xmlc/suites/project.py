@@ -25,6 +25,7 @@ from xmlc.suites.laws import LARGE, size_in
 from xmlc.suites.settings import RequestedSearch, Settings
 from xmlc.suites.suite import CONFIG, ModelSpec, Run, Suite, read_suites
 
+SIZES = "small", "large"  # in place of names of datasets
 SPLITS = 5  # over which the trials of a search that is always made are scored
 
 
@@ -65,6 +66,8 @@ class Project:
         catalogue = load_catalogue(folder / Path(paths.CATALOGUE).name)
         for name in settings.named_datasets:
             catalogue_entry(name, catalogue)  # no name of another folder
+            if name in SIZES:
+                raise XmlcError(f"config: datasets has {name} beside others, expected it alone, datasets={name}")
         models = models_of_all(suites.values())
         chosen = settings.models or []
         chosen = chosen if isinstance(chosen, list) else [name for names in chosen.values() for name in names]
@@ -73,6 +76,10 @@ class Project:
             for name in set(names) - set(known):
                 raise XmlcError(f"config: {key} has {name}, expected {nearest(name, known)}")
         project = cls(settings, suites, models, catalogue)
+        selected = {name for paper in suites for name in project.datasets_of(paper)}
+        for name in settings.models if isinstance(settings.models, dict) else ():
+            if name not in selected:
+                raise XmlcError(f"config: models has {name}, which is not selected; expected {nearest(name, selected)}")
         for name in settings.named_datasets:
             project.propensity(name)  # is refused before anything trains, not when rankings are scored
         return project
@@ -95,7 +102,7 @@ class Project:
         """
         entry, mirror, resources = self.entry(dataset), self.settings.mirror, Path(paths.RESOURCE).parent
         if not (resources / dataset).exists():
-            check_sources([entry], mirror, resources, self.catalogue)
+            check_sources([entry], mirror, resources, [*self.catalogue, *SIZES])
         return source_of(entry, mirror, resources)
 
     def datasets_of(self, paper: str) -> list[str]:

@@ -58,10 +58,11 @@ class Settings:
         content = {key: None if value == "null" else value for key, value in config.items()}
         for key in LISTS:
             names = content.get(key)
-            if isinstance(names, str) and (key, names) not in (("datasets", "small"), ("datasets", "large")):
+            if isinstance(names, str):
                 names = [names]
             if isinstance(names, list):
-                content[key] = [name for i, name in enumerate(names) if name not in names[:i]]
+                names = [name for i, name in enumerate(names) if name not in names[:i]]
+                content[key] = names[0] if key == "datasets" and names in (["small"], ["large"]) else names
         # Snakemake passes each value of the command line that stands in brackets on as text.
         return converted(content, cls, "config", strict=False)
 
