@@ -1,6 +1,7 @@
 """Pieces on threads: order, errors, thread counts."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -86,3 +87,31 @@ def test_a_job_uses_the_threads_it_was_given():
     environment = {key: value for key, value in os.environ.items() if key != "NUMBA_NUM_THREADS"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     assert done.stdout.split() == ["3", "3"]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_interruption_ends_the_work_between_pieces_and_not_within_one(n_jobs):
+    """Within a kernel's conversions it would crash the process (numba 0.68)."""
+    ended = []
+
+    def work(i):
+        if i == 2:
+            os.kill(os.getpid(), signal.SIGINT)  # to the main thread
+        time.sleep(0.01)
+        ended.append(i)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_pieces(work, [(i,) for i in range(200)], n_jobs)
+    assert {0, 1, 2} <= set(ended)
+    assert len(ended) < 100
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_handlers_of_others_stay():
+    seen = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
+    try:
+        assert run_pieces(lambda i: signal.raise_signal(signal.SIGINT), [(i,) for i in range(3)], 1) == [None] * 3
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert seen == [signal.SIGINT] * 3
