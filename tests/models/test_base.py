@@ -7,6 +7,8 @@ import pytest
 from joblib import Parallel, delayed
 from small_models import OURS, SMALL
 
+from xmlc.core.errors import InvalidDataError
+from xmlc.core.growing import NotFiniteError
 from xmlc.kernels import csr
 from xmlc.kernels.csr import as_features, kernel_csr, unit_rows
 from xmlc.models import FastXML, abilities
@@ -120,3 +122,26 @@ def test_labels_without_instances_have_tail_classifiers_of_nothing(tmp_path, mon
     labels = model.fit_to(tmp_path / "model", X, Y).predict_top_k(X, 1)[0]
     np.testing.assert_array_equal(FastXML.load(tmp_path / "model").predict_top_k(X, 1)[0], labels)
     assert (labels == 0).all()
+
+
+@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("error", [KeyboardInterrupt, NotFiniteError])
+def test_a_fit_that_ends_early_leaves_the_estimator_as_it_was(name, error, multilabel, monkeypatch):
+    X, Y = multilabel(150, 20, 8)
+    model, fresh = (estimator_class(name)(**SMALL.get(name, {})) for _ in range(2))
+    model.fit(X, Y)
+    state, expected = dict(vars(model)), model.predict_proba(X)
+    checked = SparseProbabilityEstimator._training_data
+
+    def then_fail(self, X, Y):
+        checked(self, X, Y)
+        raise error
+
+    monkeypatch.setattr(SparseProbabilityEstimator, "_training_data", then_fail)
+    for one in (model, fresh):
+        with pytest.raises(InvalidDataError if error is NotFiniteError else error):
+            one.fit(X[:, 1:], Y[:, 1:])
+    assert not fresh._is_fitted()
+    assert vars(model).keys() >= state.keys()
+    assert all(vars(model)[key] is state[key] for key in state if key not in ("inner_products_", "certified_"))
+    assert (model.predict_proba(X) != expected).nnz == 0

@@ -65,13 +65,12 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         """
         check_hyperparameters(self)
         X, Y = self._training_data(X, Y)
-        with self._finite_weights(X):
-            trees = JoinedTrees(self.FIELDS, self._into)
-            self._grow(X, Y, trees.append)
-            self.forest_, self.tail_ = self.FOREST(**trees.finished()), None
-            if self._forest_weight < 1:
-                tail = TailClassifiers(self.gamma, self._tail_unit_norm, n_jobs=self.n_jobs)
-                self.tail_ = tail.fit(X, Y, self._into)
+        trees = JoinedTrees(self.FIELDS, self._into)
+        self._grow(X, Y, trees.append)
+        self.forest_, self.tail_ = self.FOREST(**trees.finished()), None
+        if self._forest_weight < 1:
+            tail = TailClassifiers(self.gamma, self._tail_unit_norm, n_jobs=self.n_jobs)
+            self.tail_ = tail.fit(X, Y, self._into)
         return self
 
     def trees(self, n: int) -> Self:

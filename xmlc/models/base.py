@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
+from functools import wraps
 from mmap import mmap
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -66,6 +66,11 @@ class SparseProbabilityEstimator(Estimator):
     unit_norm: bool  # a hyperparameter of those that call `_kernel_form`, as the next
     n_jobs: int | None
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "fit" in vars(cls):
+            cls.fit = all_or_nothing(cls.fit)  # type: ignore[method-assign]
+
     def fit(self, X: object, Y: object) -> Self:
         """Learn from a training set.
 
@@ -79,7 +84,8 @@ class SparseProbabilityEstimator(Estimator):
         Raises
         ------
         XmlcError
-            Data or a hyperparameter is out of its range.
+            Data or a hyperparameter is out of its range. After this or any other error, an interruption too, the
+            estimator is what it was before: not fitted, or with what it had learned.
         """
         raise TypeError(f"{type(self).__name__} does not implement fit")
 
@@ -266,16 +272,6 @@ class SparseProbabilityEstimator(Estimator):
         tags.target_tags.single_output, tags.input_tags.sparse = False, True
         return tags
 
-    @contextmanager
-    def _finite_weights(self, X: sparse.csr_array) -> Iterator[None]:
-        """Learn from X in this block; if weights are not finite (`xmlc.core.growing`), forget them with all else."""
-        try:
-            yield
-        except NotFiniteError:
-            for name in set(vars(self)) - set(self._hyperparameter_names()):
-                delattr(self, name)
-            raise not_finite(self, X.data) from None
-
     def _is_fitted(self) -> bool:
         return hasattr(self, "n_labels_")
 
@@ -356,6 +352,28 @@ class SparseProbabilityEstimator(Estimator):
         if not isinstance(k, int | np.integer) or not 1 <= k <= most:
             raise InvalidDataError(f"k={k!r}: expected at least one label per instance and at most {most}")
         return int(k)
+
+
+def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method `fit` that leaves an estimator as it was when it does not come to its end.
+
+    It may replace attributes and not change the arrays of an earlier fit. Weights that are not finite
+    (`xmlc.core.growing`) become an error that says what to do.
+    """
+
+    @wraps(fit)
+    def fitted(self: Any, X: object, *given: Any, **named: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return fit(self, X, *given, **named)
+        except BaseException as error:
+            vars(self).clear()
+            vars(self).update(before)
+            if isinstance(error, NotFiniteError):
+                raise not_finite(self, as_features(X).data) from None
+            raise
+
+    return fitted
 
 
 def not_finite(model: object, values: np.ndarray) -> InvalidDataError:

@@ -115,8 +115,7 @@ class Parabel(SparseProbabilityEstimator):
         check_hyperparameters(self)
         X, Y = self._training_data(X, Y)
         self.C_ = cross_validated(self._single, 1.0, 0.3, X, Y) if self.C is None else float(self.C)
-        with self._finite_weights(X):
-            self.trees_ = [self._tree(t)._train(X, Y, Growing(self._into, f"_{t}")) for t in range(self.n_trees)]
+        self.trees_ = [self._tree(t)._train(X, Y, Growing(self._into, f"_{t}")) for t in range(self.n_trees)]
         return self
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:

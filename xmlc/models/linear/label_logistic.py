@@ -104,8 +104,7 @@ class LabelLogistic(SparseProbabilityEstimator):
         self.C_ = self._choose(problem) if self.C is None else np.full(self.n_labels_, self.C, dtype=np.float64)
         self._learn(problem)
         self.C_[np.isnan(self.decrements_)] = np.nan
-        with self._finite_weights(X):
-            check_finite(self._state()[0].values())
+        check_finite(self._state()[0].values())
         return self
 
     def _choose(self, problem: Problem) -> np.ndarray:

@@ -192,8 +192,7 @@ class OPLT(SparseProbabilityEstimator):
             tree, solver = label_tree_of(self._online), AdaGrad(self.gamma_, float(self.eps), int(self.epochs))
             del self._online  # before weights are trained
             training = (order, solver, self.weight_cut, self.n_jobs, Growing(self._into))
-            with self._finite_weights(X):
-                nodes = train_nodes(x, y, self.n_features_in_, tree, *training)
+            nodes = train_nodes(x, y, self.n_features_in_, tree, *training)
             self._frozen, self._n_learned = self._as_plt(nodes), self.epochs * order.size
         else:
             for epoch in range(self.epochs):

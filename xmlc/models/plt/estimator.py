@@ -187,12 +187,10 @@ class PLT(SparseProbabilityEstimator):
         """
         self._check_hyperparameters()
         X, Y = self._training_data(X, Y)
-        with self._finite_weights(X):
-            self._train(X, Y, Growing(self._into))
-        return self
+        return self._train(X, Y, Growing(self._into))
 
     def _train(self, X: sparse.csr_array, Y: sparse.csr_array, growing: Growing) -> Self:
-        """Train the tree on checked data; whoever calls this has `_finite_weights` around it."""
+        """Train the tree on checked data."""
         self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
         order = random_permutation(X.shape[0], self.random_state, Stream.PLT_ORDER)
         if self.max_samples is not None:
