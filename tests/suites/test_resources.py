@@ -6,7 +6,7 @@ import pytest
 from suite_cases import project_of, suite
 
 from xmlc.suites.laws import COLUMNS, SHAPES, USUAL, Size, fit, fitted, logarithms, measured, value
-from xmlc.suites.resources import LONGEST, PROCESS, estimates_of_row, memory_mb, minutes, size_of, taken
+from xmlc.suites.resources import LONGEST, PROCESS, estimates_of_row, machine_memory, memory_mb, minutes, size_of, taken
 
 BIBTEX = {"n_train": 4880, "n_test": 2515, "d": 1836, "m": 159, "labels_per_instance": 2.4, "source": "x"}
 SHAPE = {"n_train": 490449, "n_test": 153025, "n_features": 135909, "n_labels": 670091, "nonzeros": 77}
@@ -110,3 +110,22 @@ def test_a_damaged_record_does_not_keep_jobs_from_being_planned(project):
     path.parent.mkdir(parents=True)
     path.write_text('{"d": 1836, "m":')
     assert memory_mb(project, "train", {"dataset": "bibtex", "model": "plt"}) == before
+
+
+@pytest.mark.parametrize(
+    ("own", "file"),
+    [
+        ("0::/user.slice/job_7/step", "user.slice/job_7/memory.max"),
+        ("12:cpu:/x\n4:memory:/user.slice/job_7", "memory/user.slice/job_7/memory.limit_in_bytes"),
+        ("0::/of/the/host", "memory.max"),  # in a container
+    ],
+)
+def test_memory_is_that_of_the_control_groups_above_the_process(tmp_path, own, file):
+    (tmp_path / "cgroup").write_text(own + "\n")
+    assert machine_memory(tmp_path / "cgroup", tmp_path / "groups") == machine_memory(tmp_path / "none")
+    group = tmp_path / "groups" / file
+    group.parent.mkdir(parents=True)
+    group.write_text("123456\n")
+    assert machine_memory(tmp_path / "cgroup", tmp_path / "groups") == 123456
+    group.write_text("max\n")
+    assert machine_memory(tmp_path / "cgroup", tmp_path / "groups") > 1e8

@@ -6,6 +6,7 @@ import math
 import os
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -119,14 +120,16 @@ def minutes(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
     return min(math.ceil(SHORTEST + TIME_MARGIN * taken(project, step, wildcards).seconds / 60), LONGEST)
 
 
-def machine_memory() -> int:
-    """Return the bytes of memory of this machine, or of the control group that this process runs in if it has less."""
+def machine_memory(own: Path = Path("/proc/self/cgroup"), groups: Path = Path("/sys/fs/cgroup")) -> int:
+    """Return the bytes of memory of this machine, or of the control groups of this process if they have less."""
     found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
-    for file in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
-            found.append(int(Path(file).read_text(encoding="ascii")))
-        except (OSError, ValueError):  # none, or `max`
-            continue
+    for line in own.read_text(encoding="utf-8").splitlines() if own.exists() else ():
+        _, kinds, path = line.split(":", 2)
+        if kinds in ("", "memory"):  # version 2 or 1; in a container the path may be that of the host
+            name = "memory.limit_in_bytes" if kinds else "memory.max"
+            for group in (Path(kinds, path[1:]), *Path(kinds, path[1:]).parents):
+                with suppress(OSError, ValueError):  # no such file, or `max`
+                    found.append(int((groups / group / name).read_text(encoding="ascii")))
     return min(found)
 
 
