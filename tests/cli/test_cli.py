@@ -4,13 +4,16 @@ import errno
 import os
 import subprocess
 import sys
+import weakref
 
+import click
 import pytest
 from command_line import run
 from repository import ROOT
 
 from xmlc.cli import COMMANDS, group
 from xmlc.cli.steps.synth import command as synth
+from xmlc.core.errors import XmlcError
 
 SYNTH = ("synth", "demo", "--catalogue", ROOT / "config/datasets.yaml", "--out")
 LIMITED = """
@@ -43,6 +46,25 @@ def test_every_command_makes_a_sentence_of_an_error_of_the_system(name, monkeypa
     error = capsys.readouterr().err
     assert error.startswith("xmlc: error: results/there: No space left on device. Free space there")
     assert error.count("\n") == 1
+
+
+def test_an_error_lets_go_of_what_it_holds_before_it_is_written(monkeypatch, tmp_path):
+    """Deleted files that are open fill the disk, on which a log may be."""
+    there = []
+
+    def fail(*arguments):
+        file = (tmp_path / "half").open("wb")
+        there.append(weakref.ref(file))
+        again = lambda: (file, again)  # noqa: E731  # in a cycle
+        try:
+            raise OSError(errno.ENOSPC, "Full")
+        except OSError as error:
+            raise XmlcError("nothing was written") from error
+
+    monkeypatch.setattr(synth, "invoke", fail)
+    monkeypatch.setattr(click, "echo", lambda *arguments, **options: there.append(there[0]() is None))
+    assert run(*SYNTH, "out") == 1
+    assert there[1] is True
 
 
 def test_an_error_of_the_program_keeps_its_traceback(monkeypatch):

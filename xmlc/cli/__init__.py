@@ -8,6 +8,7 @@ when it is called, so that ``xmlc --help`` is quick.
 from __future__ import annotations
 
 import errno
+import gc
 import importlib
 import os
 import sys
@@ -132,6 +133,10 @@ def _flush_standard_output() -> None:
 
 
 def _fail(message: str) -> NoReturn:
+    error = sys.exception()
+    while error:  # its frames hold files that are deleted and not gone, on a disk that may be full and have the log
+        error.__traceback__, error = None, error.__context__
+    gc.collect()
     with suppress(OSError):  # where nothing can be written, the exit status must do
         click.echo(f"xmlc: error: {message}", err=True)
     sys.exit(1)
