@@ -4,7 +4,7 @@ import pytest
 from suite_cases import project_of, suite
 
 from xmlc.papers import price
-from xmlc.papers.price import Job, jobs_of, price_of, told
+from xmlc.papers.price import Job, disk_of, jobs_of, told
 
 SHAPE = {"n_train": 490449, "n_test": 153025, "n_features": 135909, "n_labels": 670091, "nonzeros": 77}
 MODELS = {"plt": {"hyperparameters": {"tree": "random"}}, "swnn": {"estimator": "swnn"}}
@@ -39,7 +39,7 @@ def test_dropped_models_are_on_disk_one_at_a_time_and_kept_ones_together(project
     jobs = jobs_of(project, ["plt2016"], EVERYTHING)
     plt, swnn = (jobs[Job("train", "big", name, "0", "full")].disk for name in ("plt", "swnn"))
     assert plt > swnn
-    none, usual = (price_of(project, [], jobs, drop_all).disk for drop_all in (True, False))
+    none, usual = (disk_of(project, [], jobs, drop_all) for drop_all in (True, False))
     assert none == plt
     small = sum(each.disk for job, each in jobs.items() if job.dataset == "little")
     assert usual == pytest.approx(plt + small)
@@ -73,8 +73,8 @@ def test_fewer_threads_are_proposed_where_forests_fit_so(tmp_path, monkeypatch):
     known = suite(models, datasets=["big"], tables=["table1"])
     project = project_of(tmp_path / "config", {"tuning": None}, catalogue=SETS, plt2016=known)
     one, eight = (told(project, ["plt2016"], EVERYTHING, processors) for processors in (1, 8))
-    assert "1 threads each" in one
-    assert "8 threads each" in eight
+    assert "with threads=1" in one
+    assert "with threads=8" in eight
     peak = {}
     for threads in (1, 8):
         jobs = jobs_of(price._on(project, threads), ["plt2016"], EVERYTHING)

@@ -28,15 +28,6 @@ class Job(NamedTuple):
     portion: str = ""
 
 
-class Price(NamedTuple):
-    """What some jobs take together: processor hours, the largest job, the most that is on disk at a time, in bytes."""
-
-    hours: float
-    largest: Job | None
-    memory: float
-    disk: float
-
-
 def jobs_of(project: Project, papers: Iterable[str], made: Collection[str]) -> dict[Job, Taken]:
     """Return the jobs of models that lead to the tables and figures of suites, each with what it takes.
 
@@ -72,8 +63,8 @@ def jobs_of(project: Project, papers: Iterable[str], made: Collection[str]) -> d
     return {job: known[job._replace(seed="")] for job in sorted(jobs)}
 
 
-def price_of(project: Project, datasets: Collection[str], jobs: dict[Job, Taken], drop_all: bool = False) -> Price:
-    """Add up jobs; models and estimates that are dropped are on disk one run at a time."""
+def disk_of(project: Project, datasets: Collection[str], jobs: dict[Job, Taken], drop_all: bool = False) -> float:
+    """Return the most bytes on disk at a time; models and estimates that are dropped are there one run at a time."""
     runs: dict[Job, float] = {}
     for job, each in jobs.items():
         if job.step in ("train", "estimate"):
@@ -81,14 +72,8 @@ def price_of(project: Project, datasets: Collection[str], jobs: dict[Job, Taken]
             runs[run] = runs.get(run, 0.0) + each.disk
     dropped = {run for run in runs if drop_all or project.drops(run.dataset)}
     kept = sum(size for run, size in runs.items() if run not in dropped)
-    disk = ON_DISK * sum(size_of(project, dataset).bytes for dataset in datasets) + kept
-    largest = max(jobs, key=lambda job: jobs[job].memory, default=None)
-    return Price(
-        sum(each.seconds for each in jobs.values()) / 3600,
-        largest,
-        jobs[largest].memory if largest else 0.0,
-        disk + max((runs[run] for run in dropped), default=0.0),
-    )
+    data = ON_DISK * sum(size_of(project, dataset).bytes for dataset in datasets)
+    return data + kept + max((runs[run] for run in dropped), default=0.0)
 
 
 def told(project: Project, papers: Collection[str], made: Collection[str], processors: int) -> str:
@@ -115,12 +100,16 @@ def told(project: Project, papers: Collection[str], made: Collection[str], proce
         return ""
     lines = [f"{'price':10} {'processor h':>11} {'disk, GB':>9} {'download, GB':>13}  largest job"]
     for paper in papers:
-        names = project.datasets_of(paper)
-        price = price_of(project, _new(paths.DATA, names, made), jobs_of(project, [paper], made))
+        names, of_paper = project.datasets_of(paper), jobs_of(project, [paper], made)
         fetched = [name for name in _new(paths.RESOURCE, names, made) if name not in project.made]
         download = DOWNLOADED * sum(size_of(project, name).bytes for name in fetched)
-        numbers = f"{_amount(price.hours):>11} {_gb(price.disk):>9} {_gb(download):>13}"
-        lines.append(f"{paper:10} {numbers}  {_gb(price.memory)} GB{_named(price.largest)}")
+        hours = sum(each.seconds for each in of_paper.values()) / 3600
+        disk = disk_of(project, _new(paths.DATA, names, made), of_paper)
+        line = f"{paper:10} {_amount(hours):>11} {_gb(disk):>9} {_gb(download):>13}"
+        if of_paper:
+            memory, largest = max((each.memory, job) for job, each in of_paper.items())
+            line += f"  {_gb(memory)} GB, {largest.step} {largest.model} on {largest.dataset}"
+        lines.append(line)
     memory, free = machine_memory(), free_disk()
     peaks, settings = _too_large(jobs, memory), []
     out = peaks
@@ -130,16 +119,14 @@ def told(project: Project, papers: Collection[str], made: Collection[str], proce
     settings += [f"models='{_without(project, papers, out)}'"] if out else []
     datasets = _new(paths.DATA, {name for paper in papers for name in project.datasets_of(paper)}, made)
     fitting = {job: each for job, each in jobs.items() if job[1:3] not in out}
-    disk, least = (price_of(project, datasets, fitting, drop_all).disk for drop_all in (False, True))
+    disk, least = (disk_of(project, datasets, fitting, drop_all) for drop_all in (False, True))
     said = f"too large on {len(peaks)} pairs of dataset and model, the largest jobs being" if peaks else "it fits"
     said = "memory is enough, free disk is not" if disk > free and not peaks else said
     here = f"memory here {_gb(memory)} GB, free disk {_gb(free)} GB"
-    lines.append(f"foretold within a factor of 3 for the jobs above, {threads} threads each; {here}: {said}")
+    lines.append(f"foretold within a factor of 3 for the jobs above, with threads={threads}; {here}: {said}")
     for dataset in dict.fromkeys(dataset for dataset, _ in peaks):
-        alike: dict[tuple[float, str], list[str]] = {}
-        for model, peak in sorted((model, peak) for (of, model), peak in peaks.items() if of == dataset):
-            alike.setdefault(peak, []).append(model)
-        parts = [f"{_gb(peak)} GB {step} {', '.join(models)}" for (peak, step), models in sorted(alike.items())[::-1]]
+        largest_first = sorted(((*peak, model) for (of, model), peak in peaks.items() if of == dataset), reverse=True)
+        parts = [f"{_gb(peak)} GB {step} {model}" for peak, step, model in largest_first]
         lines.append(f"  {dataset}: {'; '.join(parts)}")
     if disk > free:
         lines.append(f"  disk of the jobs that fit: {_gb(disk)} GB, with keep_models=false {_gb(least)} GB")
@@ -183,7 +170,3 @@ def _gb(size: float) -> str:
 
 def _amount(value: float) -> str:
     return f"{value:,.0f}" if value >= 9.5 else f"{value:.1g}"
-
-
-def _named(job: Job | None) -> str:
-    return f", {job.step} {job.model} on {job.dataset}" if job else ""

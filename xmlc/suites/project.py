@@ -71,15 +71,14 @@ class Project:
         models = models_of_all(suites.values())
         chosen = settings.models or []
         chosen = chosen if isinstance(chosen, list) else [name for names in chosen.values() for name in names]
-        known: Collection[str]
-        for key, names, known in (("papers", settings.papers, suites), ("models", chosen, models)):
-            for name in set(names) - set(known):
-                raise XmlcError(f"config: {key} has {name}, expected {nearest(name, known)}")
         project = cls(settings, suites, models, catalogue)
         selected = {name for paper in suites for name in project.datasets_of(paper)}
-        for name in settings.models if isinstance(settings.models, dict) else ():
-            if name not in selected:
-                raise XmlcError(f"config: models has {name}, which is not selected; expected {nearest(name, selected)}")
+        keys = settings.models if isinstance(settings.models, dict) else ()
+        checks = ("papers", settings.papers, suites), ("models", chosen, models), ("models", keys, selected)
+        known: Collection[str]
+        for key, names, known in checks:
+            for name in set(names) - set(known):
+                raise XmlcError(f"config: {key} has {name}, expected {nearest(name, known)}")
         for name in settings.named_datasets:
             project.propensity(name)  # is refused before anything trains, not when rankings are scored
         return project
