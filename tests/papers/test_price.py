@@ -39,8 +39,9 @@ def test_dropped_models_are_on_disk_one_at_a_time_and_kept_ones_together(project
     jobs = jobs_of(project, ["plt2016"], EVERYTHING)
     plt, swnn = (jobs[Job("train", "big", name, "0", "full")].disk for name in ("plt", "swnn"))
     assert plt > swnn
-    none, usual = (disk_of(project, [], jobs, drop_all) for drop_all in (True, False))
+    none, usual = (disk_of(project, [], jobs, 1, drop_all) for drop_all in (True, False))
     assert none == plt
+    assert disk_of(project, [], jobs, 2, drop_all=True) == 2 * plt  # of two seeds
     small = sum(each.disk for job, each in jobs.items() if job.dataset == "little")
     assert usual == pytest.approx(plt + small)
 

@@ -63,8 +63,10 @@ def jobs_of(project: Project, papers: Iterable[str], made: Collection[str]) -> d
     return {job: known[job._replace(seed="")] for job in sorted(jobs)}
 
 
-def disk_of(project: Project, datasets: Collection[str], jobs: dict[Job, Taken], drop_all: bool = False) -> float:
-    """Return the most bytes on disk at a time; models and estimates that are dropped are there one run at a time."""
+def disk_of(
+    project: Project, datasets: Collection[str], jobs: dict[Job, Taken], at_once: int, drop_all: bool = False
+) -> float:
+    """Return the most bytes on disk; of models and estimates that are dropped, those of some runs are there at once."""
     runs: dict[Job, float] = {}
     for job, each in jobs.items():
         if job.step in ("train", "estimate"):
@@ -73,7 +75,7 @@ def disk_of(project: Project, datasets: Collection[str], jobs: dict[Job, Taken],
     dropped = {run for run in runs if drop_all or project.drops(run.dataset)}
     kept = sum(size for run, size in runs.items() if run not in dropped)
     data = ON_DISK * sum(size_of(project, dataset).bytes for dataset in datasets)
-    return data + kept + max((runs[run] for run in dropped), default=0.0)
+    return data + kept + sum(sorted(runs[run] for run in dropped)[-at_once:])
 
 
 def told(project: Project, papers: Collection[str], made: Collection[str], processors: int) -> str:
@@ -104,7 +106,7 @@ def told(project: Project, papers: Collection[str], made: Collection[str], proce
         fetched = [name for name in _new(paths.RESOURCE, names, made) if name not in project.made]
         download = DOWNLOADED * sum(size_of(project, name).bytes for name in fetched)
         hours = sum(each.seconds for each in of_paper.values()) / 3600
-        disk = disk_of(project, _new(paths.DATA, names, made), of_paper)
+        disk = disk_of(project, _new(paths.DATA, names, made), of_paper, processors // threads)
         line = f"{paper:10} {_amount(hours):>11} {_gb(disk):>9} {_gb(download):>13}"
         if of_paper:
             memory, largest = max((each.memory, job) for job, each in of_paper.items())
@@ -112,14 +114,14 @@ def told(project: Project, papers: Collection[str], made: Collection[str], proce
         lines.append(line)
     memory, free = machine_memory(), free_disk()
     peaks, settings = _too_large(jobs, memory), []
-    out = peaks
+    out, at_once = peaks, processors // threads
     narrow = jobs_of(_on(project, 1), papers, made)  # where forests grow one tree at a time
     if len(less := _too_large(narrow, memory)) < len(peaks):
-        jobs, out, settings = narrow, less, ["threads=1"]
+        jobs, out, settings, at_once = narrow, less, ["threads=1"], processors
     settings += [f"models='{_without(project, papers, out)}'"] if out else []
     datasets = _new(paths.DATA, {name for paper in papers for name in project.datasets_of(paper)}, made)
     fitting = {job: each for job, each in jobs.items() if job[1:3] not in out}
-    disk, least = (disk_of(project, datasets, fitting, drop_all) for drop_all in (False, True))
+    disk, least = (disk_of(project, datasets, fitting, at_once, drop_all) for drop_all in (False, True))
     said = f"too large on {len(peaks)} pairs of dataset and model, the largest jobs being" if peaks else "it fits"
     said = "memory is enough, free disk is not" if disk > free and not peaks else said
     here = f"memory here {_gb(memory)} GB, free disk {_gb(free)} GB"

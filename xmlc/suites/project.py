@@ -64,10 +64,6 @@ class Project:
         if settings.seeds:
             suites = {name: replace(suite, seeds=settings.seeds) for name, suite in suites.items()}
         catalogue = load_catalogue(folder / Path(paths.CATALOGUE).name)
-        for name in settings.named_datasets:
-            catalogue_entry(name, catalogue)  # no name of another folder
-            if name in SIZES:
-                raise XmlcError(f"config: datasets has {name} beside others, expected it alone, datasets={name}")
         models = models_of_all(suites.values())
         chosen = settings.models or []
         chosen = chosen if isinstance(chosen, list) else [name for names in chosen.values() for name in names]
@@ -80,7 +76,9 @@ class Project:
             for name in set(names) - set(known):
                 raise XmlcError(f"config: {key} has {name}, expected {nearest(name, known)}")
         for name in settings.named_datasets:
-            project.propensity(name)  # is refused before anything trains, not when rankings are scored
+            if name in SIZES:
+                raise XmlcError(f"config: datasets has {name} beside others, expected it alone, datasets={name}")
+            project.propensity(name)  # is refused before anything trains, as is a name of another folder
         return project
 
     def entry(self, dataset: str) -> Dataset:
