@@ -15,6 +15,7 @@ from xmlc.suites.resources import Taken, free_disk, machine_memory, size_of, tak
 STEPS = {"ranking.json": "rank", "forest.json": "forest", "progressive.json": "progressive"}
 STEPS |= {"evaluation": "thresholds", "inference": "infer", "sweeps": "sweep"}  # by what follows the portion
 ON_DISK = 3  # a dataset as text and as arrays, by the bytes of its arrays
+SIDE_BY_SIDE = 2  # of the runs whose models are largest, memory seldom lets more be at work at once
 DOWNLOADED = 0.6  # an archive of the text
 
 
@@ -75,7 +76,7 @@ def disk_of(
     dropped = {run for run in runs if drop_all or project.drops(run.dataset)}
     kept = sum(size for run, size in runs.items() if run not in dropped)
     data = ON_DISK * sum(size_of(project, dataset).bytes for dataset in datasets)
-    return data + kept + sum(sorted(runs[run] for run in dropped)[-at_once:])
+    return data + kept + sum(sorted(runs[run] for run in dropped)[-min(at_once, SIDE_BY_SIDE) :])
 
 
 def told(project: Project, papers: Collection[str], made: Collection[str], processors: int) -> str:
