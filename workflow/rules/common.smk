@@ -132,7 +132,15 @@ def prefix(wildcards, output):
 
 def tell_price():
     """Print what the planned jobs of the suites that were asked for take, and whether this machine can."""
-    made = {paths.in_project(Path(file)) for job in workflow.dag.needrun_jobs(exclude_finished=False) for file in job.output} if asked else ()
+    made = (
+        {
+            paths.in_project(Path(file))
+            for job in workflow.dag.needrun_jobs(exclude_finished=False)
+            for file in job.output
+        }
+        if asked
+        else ()
+    )
     # A dry run has one core where none are given.
     told = price.told(project, asked, made, workflow._cores if (workflow._cores or 1) > 1 else os.cpu_count())
     print(told, end="\n" if told else "", file=sys.stderr, flush=True)
