@@ -49,7 +49,7 @@ from xmlc.models import (
     SparseWeightedNearestNeighbors,
 )
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.tail_classifiers import TailClassifiers
+from xmlc.models.tail_classifiers import fit_tail_classifiers
 from xmlc.models.trees.kmeans import kmeans_tree
 from xmlc.models.trees.representations import label_representations
 from xmlc.numbers.fingerprint import Fingerprint, fingerprint
@@ -197,11 +197,13 @@ TREES: dict[str, Run] = {
 
 def tail(data: Data) -> Parts:
     """Fit tail classifiers, score and re-rank the labels of the estimates."""
-    classifiers = TailClassifiers(gamma=3.0, n_jobs=1).fit(data.X, data.Y)
+    forest = FastXML(gamma=3.0, alpha=0.7)
+    forest.tail_ = fit_tail_classifiers(data.X, data.Y, unit_norm=True, n_jobs=1)
+    forest.label_weights_ = np.ones(data.Y.shape[1], dtype=np.float32)
     return {
-        "learned": classifiers.arrays(),
-        "log_scores": classifiers.log_scores(data.X_test, data.P_test),
-        "rerank": classifiers.rerank(data.X_test, data.P_test, 0.7),
+        "learned": forest.tail_._asdict(),
+        "log_scores": forest.tail_.log_scores(data.X_test, data.P_test, 3.0, True, 1),
+        "rerank": forest._rerank(data.X_test, data.P_test.copy()),
     }
 
 

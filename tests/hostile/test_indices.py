@@ -8,7 +8,6 @@ from small_models import OURS, small
 from xmlc import inference, metrics, thresholds
 from xmlc.core.errors import XmlcError
 from xmlc.inference.samples import Samples
-from xmlc.models.tail_classifiers import TailClassifiers
 from xmlc.models.trees.kmeans import kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
@@ -49,7 +48,7 @@ def test_functions_refuse_them():
     X, Y = good_pair()
     spe = Y.astype(np.float32) * np.float32(0.5)
     ranking = np.zeros((Y.shape[0], 5), dtype=np.int32)
-    fitted, tail = thresholds.STO().fit(spe, Y), TailClassifiers().fit(X, Y)
+    fitted = thresholds.STO().fit(spe, Y)
     methods = [getattr(thresholds, name) for name in thresholds.__all__]
     methods = [method for method in methods if isinstance(method, type) and method is not thresholds.OutOfFold]
     assert methods[0] is thresholds.ExpectedF, "the one that takes no labels"
@@ -60,8 +59,6 @@ def test_functions_refuse_them():
         inference.gfm,
         inference.meuf,
         inference.lewis,
-        lambda wrong: tail.log_scores(X, wrong),
-        lambda wrong: tail.rerank(X, wrong, 0.5),
         *(lambda wrong, method=method: method().fit(wrong, Y) for method in methods),
     ):
         check_refused(call, spe)

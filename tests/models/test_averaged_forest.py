@@ -64,8 +64,8 @@ def test_same_bits_on_any_number_of_threads(fitted, monkeypatch, name):
     monkeypatch.setattr(tail_classifiers, "ROWS_PER_BLOCK", 50)
     two = clone(one).set_params(n_jobs=2).fit(X, Y)
     if one.tail_ is not None:
-        for name, array in one.tail_.arrays().items():
-            np.testing.assert_array_equal(array, two.tail_.arrays()[name])
+        for array, other in zip(one.tail_, two.tail_, strict=True):
+            np.testing.assert_array_equal(array, other)
     assert same_forest(one, two)
     assert same_answers(one, two, X)
     assert not same_forest(one, clone(one).set_params(random_state=1).fit(X, Y))

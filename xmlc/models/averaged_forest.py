@@ -21,7 +21,7 @@ from xmlc.kernels.estimator import check_hyperparameters
 from xmlc.kernels.stored import Field
 from xmlc.models._averages import Histograms, Reached, average_above, average_top_k
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.tail_classifiers import TAIL_FIELDS, TailClassifiers
+from xmlc.models.tail_classifiers import TAIL_FIELDS, TailClassifiers, fit_tail_classifiers
 
 ROWS_PER_DESCENT = 16384  # large, because each block lays out the weights of the nodes that it reaches
 ROWS_PER_BLOCK = 256
@@ -52,6 +52,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     """
 
     FOREST: ClassVar[Any]  # the class of ``forest_``
+    FOREST_WEIGHT: ClassVar[str]  # names the weight of the forest against the tail classifiers; 1 trains none
+    UNIT_TAIL: ClassVar[bool] = False  # tail classifiers scale instances to unit length, whatever ``unit_norm`` is
     n_trees: int
     gamma: float
     n_jobs: int | None
@@ -68,9 +70,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         trees = JoinedTrees(self.FIELDS, self._into)
         self._grow(X, Y, trees.append)
         self.forest_, self.tail_ = self.FOREST(**trees.finished()), None
-        if self._forest_weight < 1:
-            tail = TailClassifiers(self.gamma, self._tail_unit_norm, n_jobs=self.n_jobs)
-            self.tail_ = tail.fit(X, Y, self._into)
+        if getattr(self, self.FOREST_WEIGHT) < 1:
+            self.tail_ = fit_tail_classifiers(X, Y, self.UNIT_TAIL or self.unit_norm, self.n_jobs, self._into)
         return self
 
     def trees(self, n: int) -> Self:
@@ -110,8 +111,6 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         if not self._reranks():
             labels, scores = self._average(X, average_top_k, (self.n_labels_, int(k)))
             return labels, scores
-        if self.tail_ is not None:
-            self.tail_.n_jobs = self.n_jobs
         return top_k_of(self._rerank(X, self._estimates(X, self._label_thresholds(0.0))), k)
 
     def _estimates(self, X: sparse.csr_array, thresholds: np.ndarray) -> sparse.csr_array:
@@ -123,9 +122,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     ) -> tuple[np.ndarray, ...]:
         """Send all instances down tree after tree, then run a kernel over the leaves and put its results together."""
         x, forest, n = self._kernel_form(X), self.forest_, X.shape[0]
-        histograms = Histograms(
-            forest.leaf_starts, forest.labels, forest.counts, self._leaf_weights(), self._pools_leaves
-        )
+        histograms = Histograms(forest.leaf_starts, forest.labels, forest.counts, *self._leaf_weights())
         self.inner_products_ = inner_products = np.zeros(n, dtype=np.int64)
         lock, found = Lock(), dict[tuple[int, int], Any]()
 
@@ -156,35 +153,17 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         return tuple(np.concatenate(part) for part in zip(*results))
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        tail = self.tail_.arrays() if self.tail_ is not None else {}
-        return self.forest_._asdict() | tail, {}
+        return self.forest_._asdict() | (self.tail_._asdict() if self.tail_ else {}), {}
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         self._check_arrays(arrays)
         self.forest_ = self.FOREST(**{name: arrays[name] for name in self.FOREST._fields})
-        self.tail_ = None
-        if "tail_indptr" in arrays:
-            options = {"gamma": self.gamma, "unit_norm": self._tail_unit_norm}
-            self.tail_ = TailClassifiers.from_arrays(arrays, self.n_features_in_, self.n_labels_, **options)
+        tail = {name: arrays[name] for name in TailClassifiers._fields if name in arrays}
+        self.tail_ = TailClassifiers(**tail) if tail else None
 
     def _reranks(self) -> bool:
         """Return whether labels rank by something else than their estimates."""
         return self.tail_ is not None
-
-    @property
-    @abstractmethod
-    def _forest_weight(self) -> float:
-        """Weight of the forest against the tail classifiers; 1 trains none."""
-
-    @property
-    def _pools_leaves(self) -> bool:
-        """Whether all leaves that an instance reaches count the same; otherwise all trees do."""
-        return False
-
-    @property
-    def _tail_unit_norm(self) -> bool:
-        """Whether tail classifiers scale instances to unit length: in PfastreXML for any input of the trees."""
-        return True
 
     @abstractmethod
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, then: Callable[[dict[str, np.ndarray]], None]) -> None:
@@ -195,8 +174,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         """Return the scores by which labels are ranked; may overwrite the estimates."""
 
     @abstractmethod
-    def _leaf_weights(self) -> np.ndarray:
-        """Return the share that a count of 1 means in each leaf, float64 (n_leaves,)."""
+    def _leaf_weights(self) -> tuple[np.ndarray, bool]:
+        """Return two fields of `Histograms`: ``weights``, a share for each leaf, and ``pooled``."""
 
     @abstractmethod
     def _descend(

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import XmlcError
 from xmlc.core.growing import Growing
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_pieces
-from xmlc.kernels import elementwise
-from xmlc.kernels.csr import (
-    KernelCSR,
-    as_csr,
-    as_features,
-    as_labels,
-    kernel_csr,
-    unit_rows,
-    with_values,
-    without_zeros,
-)
-from xmlc.kernels.estimator import Estimator, not_fitted
+from xmlc.kernels.csr import KernelCSR, kernel_csr, unit_rows, with_values
 from xmlc.kernels.float64 import exp, log1p
 from xmlc.kernels.stored import Field
 from xmlc.models.trees.representations import item_blocks, label_sums
@@ -40,7 +27,7 @@ TAIL_FIELDS = (  # of a stored forest, if it has tail classifiers
 )
 
 
-class TailClassifiers(Estimator):
+class TailClassifiers(NamedTuple):
     """One classifier per label that uses only the mean of the label's instances (PfastreXML).
 
     Trees seldom rank a rare label high: the labels around it outnumber it in every leaf. A label's tail classifier
@@ -53,24 +40,16 @@ class TailClassifiers(Estimator):
     Other Missing Label Applications, KDD 2016. ldsm2020 re-ranks its largest datasets in this way (Supplement,
     experimental setup).
 
-    Parameters
-    ----------
-    gamma : float
-        Steepness, at least 0. The published program of PfastreXML leaves the half out and has the default 30: its
-        scores are those of ``gamma=60`` here. The program of LdSM has the half.
-    unit_norm : bool
-        Scale each instance to Euclidean length 1 first, in training and in scoring, as PfastreXML does whatever its
-        trees are given. LdSM takes the features as they come.
-    n_jobs : int or None
-        Threads; the result is the same bits on any number. None: as many as numba is given; -1: all cores.
+    The published program of PfastreXML leaves the half out and has the default 30 of gamma: its scores are those of
+    ``gamma=60`` here. The program of LdSM has the half. PfastreXML scales each instance to Euclidean length 1 first,
+    whatever its trees are given; LdSM takes the features as they come.
 
     Attributes
     ----------
-    centroids_ : KernelCSR
-        One row per label (m x d), float32. A label without instances has an empty row: its centroid is the origin.
-    squared_lengths_ : ndarray of float64, shape (m,)
+    tail_indptr : int64 (m + 1,), tail_features : uint32, tail_weights : float32
+        The centroids, a CSR matrix (m, d). A label without instances has an empty row: its centroid is the origin.
+    tail_squared_lengths : float64 (m,)
         Squared Euclidean lengths of the centroids.
-    n_features_in_, n_labels_ : int
 
     Notes
     -----
@@ -79,158 +58,74 @@ class TailClassifiers(Estimator):
     takes 8 more for each non-zero of the instances, and a block of labels in each thread.
     """
 
-    def __init__(self, gamma: float = 30.0, unit_norm: bool = True, n_jobs: int | None = None):
-        if not (np.isfinite(gamma) and gamma >= 0):
-            raise XmlcError(f"gamma={gamma}: expected a finite number of at least 0")
-        self.gamma, self.unit_norm, self.n_jobs = float(gamma), unit_norm, n_jobs
+    tail_indptr: np.ndarray
+    tail_features: np.ndarray
+    tail_weights: np.ndarray
+    tail_squared_lengths: np.ndarray
 
-    def fit(self, X: object, Y: object, into: Path | None = None) -> Self:
-        """Compute the centroid of each label.
-
-        Parameters
-        ----------
-        X : sparse or dense array, shape (n, d)
-        Y : sparse or dense boolean array, shape (n, m)
-        into : Path or None
-            Folder where the arrays are written, block by block, and then mapped; None keeps them in memory.
-
-        Raises
-        ------
-        XmlcError
-            ``X`` and ``Y`` differ in their number of instances, or ``X`` holds a value that is not finite.
-        """
-        given, X, Y = X, as_features(X), as_labels(Y)
-        if X.shape[0] != Y.shape[0]:
-            raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
-        self._remember_names(given)
-        self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
-        x = unit_rows(X) if self.unit_norm else X
-        x = with_values(x, x.data.astype(np.float64))
-        by_label, nonzeros = sparse.csr_array(Y.T).astype(np.float64), 1 + x.nnz // max(X.shape[0], 1)
-        blocks = item_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_PIECE)
-        centroids, n_pairs = Growing(into), 0
-        centroids.append(tail_indptr=np.zeros(1, dtype=np.int64))
-
-        def append(block: dict[str, np.ndarray]) -> None:
-            nonlocal n_pairs
-            centroids.append(**block | {"tail_indptr": block["tail_indptr"] + n_pairs})
-            n_pairs += block["tail_features"].size
-
-        pieces = [(by_label, x, *block) for block in blocks]
-        run_pieces(_centroids, pieces, self.n_jobs, title="averaging", then=append)
-        self._set_arrays(centroids.finished())
-        return self
-
-    def log_scores(self, X: object, candidates: sparse.csr_array) -> sparse.csr_array:
+    def log_scores(
+        self, X: sparse.csr_array, candidates: sparse.csr_array, gamma: float, unit_norm: bool, n_jobs: int | None
+    ) -> sparse.csr_array:
         """Return log B of each instance's candidate labels.
 
         Parameters
         ----------
-        X : sparse or dense array, shape (n, d)
-        candidates : csr_array, shape (n, m)
+        X : csr_array of float32, shape (n, d)
+        candidates : csr_array of float32, shape (n, m)
             Stored entries are the candidates, whatever their value.
+        gamma : float
+            Steepness, at least 0.
+        unit_norm : bool
+            Scale each instance to Euclidean length 1 first, as in training.
+        n_jobs : int or None
 
         Returns
         -------
         csr_array of float32, shape (n, m)
             Stored entries as in ``candidates``; each is at most -log 2, because B is at most 1/2.
-
-        Raises
-        ------
-        XmlcError
-            A shape does not fit what was seen in ``fit``.
         """
-        if not hasattr(self, "centroids_"):
-            raise not_fitted(self)
-        self._check_names(X)
-        X = as_features(X)
-        if X.shape[1] != self.n_features_in_:
-            raise XmlcError(f"X has {X.shape[1]} features, the centroids have {self.n_features_in_}")
-        expected = (X.shape[0], self.n_labels_)
-        if candidates.shape != expected:
-            raise XmlcError(f"candidates have shape {candidates.shape}, expected {expected}")
-        candidates = as_csr(candidates, np.float32, "candidates")
         scores = np.empty(candidates.nnz, dtype=np.float32)
         blocks = row_blocks(X.shape[0], ROWS_PER_BLOCK)
         costs = [int(candidates.indptr[last] - candidates.indptr[first]) for first, last in blocks]
-        x, labels = kernel_csr(unit_rows(X) if self.unit_norm else X), kernel_csr(candidates)
-        arguments = (x, labels, self.centroids_, self.squared_lengths_, self.gamma, self.n_features_in_, scores)
+        x, labels = kernel_csr(unit_rows(X) if unit_norm else X), kernel_csr(candidates)
+        centroids = KernelCSR(self.tail_indptr, self.tail_features, self.tail_weights)
+        arguments = (x, labels, centroids, self.tail_squared_lengths, float(gamma), X.shape[1], scores)
         pieces = [(*block, *arguments) for block in blocks]
-        run_pieces(log_scores_of_rows, pieces, self.n_jobs, costs, title="measuring distances")
+        run_pieces(log_scores_of_rows, pieces, n_jobs, costs, title="measuring distances")
         return with_values(candidates, scores)
 
-    def rerank(self, X: object, estimates: sparse.csr_array, alpha: float) -> sparse.csr_array:
-        """Blend a forest's estimates P with the tail classifiers: ``P**alpha * B**(1 - alpha)``.
 
-        This ranks like the paper's ``alpha * log P + (1 - alpha) * log B`` and is positive, so that a score that is not
-        stored still means a label that is no candidate. The published program returns the same product, of the 1000
-        best labels of each instance only; keep those of ``estimates`` beforehand to do as it does.
+def fit_tail_classifiers(
+    X: sparse.csr_array, Y: sparse.csr_array, unit_norm: bool, n_jobs: int | None, into: Path | None = None
+) -> TailClassifiers:
+    """Compute the centroid of each label.
 
-        Parameters
-        ----------
-        X : sparse or dense array, shape (n, d)
-        estimates : csr_array, shape (n, m)
-            The forest's scores; the positive ones are the candidates, zeros are left out.
-        alpha : float
-            Weight of the forest, from 0 to 1; 0.8 is the program's default.
+    Parameters
+    ----------
+    X : csr_array of float32, shape (n, d)
+    Y : csr_array of bool, shape (n, m)
+    unit_norm : bool
+        Scale each instance to Euclidean length 1 first.
+    n_jobs : int or None
+        Threads; the result is the same bits on any number.
+    into : Path or None
+        Folder where the arrays are written, block by block, and then mapped; None keeps them in memory.
+    """
+    x = unit_rows(X) if unit_norm else X
+    x = with_values(x, x.data.astype(np.float64))
+    by_label, nonzeros = sparse.csr_array(Y.T).astype(np.float64), 1 + x.nnz // max(X.shape[0], 1)
+    blocks = item_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_PIECE)
+    centroids, n_pairs = Growing(into), 0
+    centroids.append(tail_indptr=np.zeros(1, dtype=np.int64))
 
-        Returns
-        -------
-        csr_array of float32, shape (n, m)
-            Positive scores, higher is better. A score too small for a normal float32 is raised to the smallest one.
+    def append(block: dict[str, np.ndarray]) -> None:
+        nonlocal n_pairs
+        centroids.append(**block | {"tail_indptr": block["tail_indptr"] + n_pairs})
+        n_pairs += block["tail_features"].size
 
-        Raises
-        ------
-        XmlcError
-            ``alpha`` or an estimate is out of its range, or a shape does not fit.
-        """
-        if not 0 <= alpha <= 1:
-            raise XmlcError(f"alpha={alpha}: expected a weight from 0 to 1")
-        estimates = without_zeros(as_csr(estimates, np.float32, "estimates"))
-        # A NaN makes the comparison fail too.
-        if estimates.nnz and not (estimates.data.min() > 0 and np.isfinite(estimates.data.max())):
-            raise XmlcError("estimates hold a value that is negative or not finite; expected a forest's scores")
-        scores = self.log_scores(X, estimates)
-        for first, last in row_blocks(scores.shape[0], ROWS_PER_BLOCK):
-            part = slice(scores.indptr[first], scores.indptr[last])
-            forest = elementwise.log(estimates.data[part])
-            blend = elementwise.exp(alpha * forest + (1 - alpha) * scores.data[part].astype(np.float64))
-            scores.data[part] = np.maximum(blend, np.finfo(np.float32).tiny)
-        return scores
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Return the learned arrays by name, for the state of the estimator that owns the classifiers."""
-        indptr, features, weights = self.centroids_
-        return {
-            "tail_indptr": indptr,
-            "tail_features": features,
-            "tail_weights": weights,
-            "tail_squared_lengths": self.squared_lengths_,
-        }
-
-    @classmethod
-    def from_arrays(
-        cls, arrays: Mapping[str, np.ndarray], n_features: int, n_labels: int, **hyperparameters: Any
-    ) -> Self:
-        """Make fitted classifiers of the result of `arrays`; other names in ``arrays`` are left alone.
-
-        Parameters
-        ----------
-        arrays : mapping of str to ndarray
-            Memory-mapped ones are used in place.
-        n_features, n_labels : int
-            Numbers of features d and labels m.
-        **hyperparameters
-            As in the constructor.
-        """
-        result = cls(**hyperparameters)
-        result.n_features_in_, result.n_labels_ = int(n_features), int(n_labels)
-        result._set_arrays(arrays)
-        return result
-
-    def _set_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
-        self.centroids_ = KernelCSR(*(arrays[f"tail_{name}"] for name in ("indptr", "features", "weights")))
-        self.squared_lengths_ = arrays["tail_squared_lengths"]
+    pieces = [(by_label, x, *block) for block in blocks]
+    run_pieces(_centroids, pieces, n_jobs, title="averaging", then=append)
+    return TailClassifiers(**centroids.finished())
 
 
 def _centroids(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end: int) -> dict[str, np.ndarray]:

@@ -12,7 +12,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.kernels.csr import top_k_of
 from xmlc.metrics import propensities, psp_at_k
 from xmlc.models import FastXML
-from xmlc.models.tail_classifiers import TailClassifiers
+from xmlc.models.tail_classifiers import fit_tail_classifiers
 
 PFASTREXML = {"propensity_weighted": True, "alpha": 0.8}
 
@@ -63,8 +63,8 @@ def test_pfastrexml_ranks_by_inverse_propensity_and_tail_classifiers(multilabel)
     model = FastXML(n_trees=4, **PFASTREXML).fit(X, Y)
     spe = model.predict_proba(X)
     weighted = spe.toarray() / propensities(Y)[None, :]
-    tail = TailClassifiers(model.gamma).fit(X, Y)
-    expected = tail.rerank(X, sparse.csr_array(weighted.astype(np.float32)), 0.8)
+    tail = fit_tail_classifiers(X, Y, True, 1).log_scores(X, spe, model.gamma, True, 1).toarray()
+    expected = sparse.csr_array(np.where(weighted > 0, weighted**0.8 * np.exp(0.2 * tail), 0).astype(np.float32))
     labels, scores = model.predict_top_k(X, 3)
     assert np.allclose(scores, top_k_of(expected, 3)[1], rtol=1e-5)
     assert (labels == top_k_of(expected, 3)[0]).mean() > 0.99  # ties apart

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from xmlc.core.errors import XmlcError
 from xmlc.models import LdSM
-from xmlc.models.tail_classifiers import TailClassifiers
+from xmlc.models.tail_classifiers import fit_tail_classifiers
 
 SMALL = {"n_trees": 4, "max_nodes": 31, "learning_rate": 0.5, "lambda_1": 1.3, "shares": "labels", "n_jobs": 1}
 RERANKED = {"beta": 0.6, "gamma": 2.0}
@@ -101,7 +101,7 @@ def test_leaves_hold_the_instances_that_reach_them_and_their_labels(multilabel):
 def test_reranking_blends_estimates_with_tail_classifiers(multilabel):
     X, Y, model = data_and_model(multilabel, seed=5, **RERANKED)
     spe = model.predict_proba(X)
-    tail = np.exp(TailClassifiers(2.0, unit_norm=False).fit(X, Y).log_scores(X, spe).toarray())
+    tail = np.exp(fit_tail_classifiers(X, Y, False, 1).log_scores(X, spe, 2.0, False, 1).toarray())
     expected = np.where(spe.toarray() > 0, 0.6 * spe.toarray() + 0.4 * tail, 0)
     scores = model.predict_top_k(X, 3)[1]
     assert np.allclose(scores, -np.sort(-expected, axis=1)[:, :3], rtol=1e-5)

@@ -9,13 +9,14 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import run_pieces
+from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import borrowed, copy_into
 from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.kernels.estimator import InvalidParameterError, hyperparameters
 from xmlc.kernels.sums import sparse_dot
 from xmlc.metrics.ranking import propensities
-from xmlc.models.averaged_forest import AveragedForest
+from xmlc.models.averaged_forest import ROWS_PER_BLOCK, AveragedForest
 from xmlc.models.domains import fastxml
 from xmlc.models.fastxml._grow import (
     FOREST_FIELDS,
@@ -97,7 +98,7 @@ class FastXML(AveragedForest):
     """
 
     FIELDS = FOREST_FIELDS
-    FOREST = BinaryForest
+    FOREST, FOREST_WEIGHT, UNIT_TAIL = BinaryForest, "alpha", True
 
     domains = fastxml.DOMAINS
 
@@ -139,20 +140,29 @@ class FastXML(AveragedForest):
         trees = [(tree,) for tree in range(self.n_trees)]
         run_pieces(grow, trees, self.n_jobs, title="growing trees", unit="trees", then=then)
 
-    @property
-    def _forest_weight(self) -> float:
-        return self.alpha
-
     def _reranks(self) -> bool:
         return self.propensity_weighted or super()._reranks()
 
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
-        """Rank as PfastreXML does."""
-        estimates.data *= self.label_weights_[estimates.indices]
-        return estimates if self.tail_ is None else self.tail_.rerank(X, estimates, self.alpha)
+        """Rank as PfastreXML does: by ``P**alpha * B**(1 - alpha)``, P being an estimate by the label's weight.
 
-    def _leaf_weights(self) -> np.ndarray:
-        return 1.0 / self.forest_.sizes
+        This ranks like the paper's ``alpha * log P + (1 - alpha) * log B`` and is positive, so that a score that is not
+        stored still means a label that is no candidate; one too small for a normal float32 is raised to the smallest.
+        The published program returns the same product, of the 1000 best labels of each instance only.
+        """
+        estimates.data *= self.label_weights_[estimates.indices]
+        if self.tail_ is None:
+            return estimates
+        scores = self.tail_.log_scores(X, estimates, self.gamma, True, self.n_jobs)
+        for first, last in row_blocks(X.shape[0], ROWS_PER_BLOCK):
+            part = slice(scores.indptr[first], scores.indptr[last])
+            forest, tail = elementwise.log(estimates.data[part]), scores.data[part].astype(np.float64)
+            blend = elementwise.exp(self.alpha * forest + (1 - self.alpha) * tail)
+            scores.data[part] = np.maximum(blend, np.finfo(np.float32).tiny)
+        return scores
+
+    def _leaf_weights(self) -> tuple[np.ndarray, bool]:
+        return 1.0 / self.forest_.sizes, False
 
     def _descend(
         self, x: KernelCSR, first: int, last: int, tree: int, n_products: np.ndarray

@@ -137,7 +137,7 @@ class LdSM(AveragedForest):
 
     MODEL_FORMAT = 2
     FIELDS = FOREST_FIELDS
-    FOREST = MultiwayForest
+    FOREST, FOREST_WEIGHT = MultiwayForest, "beta"
 
     domains = ldsm.DOMAINS
 
@@ -219,34 +219,22 @@ class LdSM(AveragedForest):
         parts = [slice(first, last) for first, last in pairwise(starts)]
         return [(self.forest_.levels[part], self.forest_.objectives[part]) for part in parts]
 
-    @property
-    def _pools_leaves(self) -> bool:
-        return self.average == "leaves"
-
-    @property
-    def _forest_weight(self) -> float:
-        return self.beta
-
-    @property
-    def _tail_unit_norm(self) -> bool:
-        return self.unit_norm
-
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
         """Blend estimates with the tail classifiers: ``beta * P + (1 - beta) * B``."""
         assert self.tail_ is not None, "without tail classifiers labels rank by their estimates"
-        closeness = elementwise.exp(self.tail_.log_scores(X, estimates).data).astype(np.float32)
+        log_scores = self.tail_.log_scores(X, estimates, self.gamma, self.unit_norm, self.n_jobs)
+        closeness = elementwise.exp(log_scores.data).astype(np.float32)
         estimates.data = np.float32(self.beta) * estimates.data + np.float32(1 - self.beta) * closeness
         return estimates
 
-    def _leaf_weights(self) -> np.ndarray:
-        """Return the weight of one count of each leaf: 1 / the sum of its histogram, or 1 / its size."""
+    def _leaf_weights(self) -> tuple[np.ndarray, bool]:
+        """Return 1 / the sum of each leaf's histogram, or 1 / its size, and whether leaves are averaged or trees."""
         forest, totals = self.forest_, self.forest_.sizes.astype(np.int64)
         if self.shares == "labels":
             labelled = np.flatnonzero(np.diff(forest.leaf_starts))
             totals[:] = 0
             totals[labelled] = np.add.reduceat(forest.counts, forest.leaf_starts[labelled], dtype=np.int64)
-        weights: np.ndarray = 1.0 / np.maximum(1, totals)
-        return weights
+        return 1.0 / np.maximum(1, totals), self.average == "leaves"
 
     def _descend(
         self, x: KernelCSR, first: int, last: int, tree: int, n_products: np.ndarray
