@@ -26,8 +26,7 @@ from xmlc.inference import (
     labels_by_size,
     labels_by_size_from_marginals,
 )
-from xmlc.kernels import elementwise
-from xmlc.kernels.angles import cos, sin
+from xmlc.kernels import elementwise, float64
 from xmlc.kernels.csr import top_k_of, unit_rows
 from xmlc.metrics import (
     classification_metrics,
@@ -349,8 +348,7 @@ def elementary(data: Data) -> Parts:
         "log2": elementwise.log2(positive),
         "sigmoid": elementwise.sigmoid(x),
         "power": [elementwise.power(positive, y) for y in (-1.3, 0.55, 1.5, 2.0)],
-        "sin": np.array([sin(v) for v in x.tolist()]),
-        "cos": np.array([cos(v) for v in x.tolist()]),
+        "cos": np.array([float64.cos(v) for v in x.tolist()]),
     }
 
 

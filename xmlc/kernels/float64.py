@@ -1,6 +1,6 @@
-"""Elementary functions in float64 whose bits are the same on any processor: exp, log, log1p and the sigmoid.
+"""Elementary functions in float64 whose bits are the same on any processor: exp, log, log1p, cos, the sigmoid.
 
-`xmlc.kernels.powers` has powers and log2, `xmlc.kernels.angles` sin and cos, on the same terms.
+`xmlc.kernels.powers` has powers and log2, on the same terms.
 
 The C library's functions, which numba calls for ``math.exp`` and its like, are compiled several times, with fused
 multiply-add and without, and the processor chooses when the program starts; NumPy's have vector forms of their own.
@@ -36,6 +36,7 @@ EXPONENT_BITS = np.int64(52)
 MANTISSA = np.int64((1 << 52) - 1)
 SMALLEST_NORMAL = 2.0**-1022
 OVERFLOW, UNDERFLOW = 710.0, -746.0  # exp of more is infinite, of less is 0
+TWO_BY_PI, HALF_PI = 0.6366197723675814, (1.5707963267341256, 6.077100506506192e-11)  # pi / 2: 33 bits, and the rest
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
@@ -140,3 +141,20 @@ def log1p(x):
     lost = x - (y - 1.0) if x < 1.0 else 1.0 - (y - x)  # by rounding 1 + x
     k, m = split(y)
     return _log_of_parts(k, m - 1.0, lost / y)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
+def cos(x):
+    """Return cos(x) of an angle in radians, within 4e-16 for abs(x) <= 1e5: Taylor series beside quarter turns."""
+    n = np.rint(x * TWO_BY_PI)
+    r = (x - n * HALF_PI[0]) - n * HALF_PI[1]
+    z, quarter = r * r, np.int64(n) & 3
+    if quarter & 1:
+        tail = -1.0 / 39916800.0 + z * (1.0 / 6227020800.0 + z * (-1.0 / 1307674368000.0))
+        tail = -1.0 / 6.0 + z * (1.0 / 120.0 + z * (-1.0 / 5040.0 + z * (1.0 / 362880.0 + z * tail)))
+        value = r + r * z * tail
+    else:
+        tail = 1.0 / 479001600.0 + z * (-1.0 / 87178291200.0 + z * (1.0 / 20922789888000.0))
+        tail = 1.0 / 24.0 + z * (-1.0 / 720.0 + z * (1.0 / 40320.0 + z * (-1.0 / 3628800.0 + z * tail)))
+        value = 1.0 + z * (z * tail - 0.5)
+    return -value if quarter in (1, 2) else value

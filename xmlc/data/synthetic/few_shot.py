@@ -16,10 +16,9 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.data.synthetic.labels import popular_feature
-from xmlc.kernels.angles import cos
 from xmlc.kernels.arrays import sort
 from xmlc.kernels.counter_random import random_permutation, random_unit, stream_key
-from xmlc.kernels.float64 import exp
+from xmlc.kernels.float64 import cos, exp
 from xmlc.kernels.streams import Stream
 from xmlc.kernels.sums import in_turn
 
