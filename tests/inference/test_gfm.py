@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from inference_cases import (
     all_sets,
     by_size,
+    counted_by_size,
     empirical_laws,
     independent_law,
     random_joint,
@@ -18,7 +19,7 @@ from inference_cases import (
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.inference import LabelsBySize, Samples, gfm, gfm_t, labels_by_size, marginals_of
+from xmlc.inference import LabelsBySize, Samples, gfm, gfm_t, marginals_of
 from xmlc.inference._counting import compact_samples, count_bits, counting_scratch, sort_keys
 from xmlc.inference._gfm import best_size, keep_largest, rank_places
 from xmlc.inference._selection import TIE, sum_of_largest
@@ -101,7 +102,7 @@ def test_samples_and_dense_p_give_the_same_bits_on_any_number_of_threads(infer):
     samples = random_samples(np.random.default_rng(5), 600, 7, n_samples=13)
     one, two, dense = (
         infer(*arguments)
-        for arguments in ((samples, None, None, 1), (samples, None, None, 2), (labels_by_size(samples),))
+        for arguments in ((samples, None, None, 1), (samples, None, None, 2), (counted_by_size(samples),))
     )
     for other in (two, dense):
         np.testing.assert_array_equal(one[0].toarray(), other[0].toarray())
@@ -187,7 +188,7 @@ def test_the_early_end_changes_nothing(seed, m):
 @given(seed=SEEDS, m=st.integers(1, 6))
 def test_compact_samples_are_the_mass_of_dense_p(seed, m):
     samples = random_samples(np.random.default_rng(seed), 2, m, n_samples=9)
-    dense = labels_by_size(samples)
+    dense = counted_by_size(samples)
     Y = samples.Y
     rows, labels = Y.indptr.astype(np.int64), Y.indices.astype(np.int32).view(np.uint32)
     scratch = counting_scratch(rows, m, 9)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inference_cases import independent_law, random_marginals, random_samples, value_of
+from inference_cases import counted_by_size, independent_law, random_marginals, random_samples, value_of
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
@@ -17,7 +17,6 @@ from xmlc.inference import (
     gfm,
     hamming,
     infer_blocks,
-    labels_by_size,
     lewis,
     marginals_of,
     methods,
@@ -86,7 +85,7 @@ def test_blocks_of_any_distribution_change_nothing(name, monkeypatch):
     more = {"size_weights": sizes} if method.takes_sizes else {}
     whole = method.infer(samples if method.takes == "joint" else marginals_of(samples), **more)
     monkeypatch.setitem(METHODS, name, method._replace(rows_per_block=4))
-    for distribution in (samples, labels_by_size(samples)):
+    for distribution in (samples, counted_by_size(samples)):
         Y_hat, values = infer_blocks(name, distribution, 2, 1000, sizes)
         np.testing.assert_array_equal(Y_hat.toarray(), whole[0].toarray())
         np.testing.assert_allclose(values, whole[1], atol=1e-13)

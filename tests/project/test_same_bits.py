@@ -45,7 +45,6 @@ ALLOWED = {
     ("thresholds/out_of_fold.py", "sklearn.base.clone"): "a copy without numbers",
     ("models/base.py", "sklearn.utils.ClassifierTags"): "a class without numbers",
     ("models/trees/representations.py", "@"): "products with ones are exact, and added in the order of the instances",
-    ("inference/distributions.py", "math.prod"): "factor after factor, as the source of Python has it",
     ("metrics/progressive.py", "**"): "a whole number, exact in Python",
     ("data/formats/lines.py", "**"): "a whole number, exact in Python",
 }
@@ -56,7 +55,7 @@ SUMS = {
 # Sums of each file that were looked at: of whole numbers; of arrays, one after the other; such as are in no number.
 LOOKED_AT = {
     "cli/steps/estimate.py": 1, "core/files.py": 1, "core/parallel.py": 1, "core/passport.py": 1,
-    "data/prepare.py": 2, "inference/distributions.py": 2, "inference/methods.py": 1,
+    "data/prepare.py": 2, "inference/distributions.py": 1, "inference/methods.py": 1,
     "metrics/classification.py": 4, "metrics/ranking.py": 1, "models/base.py": 1, "models/choosing.py": 3,
     "models/ldsm/_grow.py": 1, "models/ldsm/estimator.py": 1,
     "models/linear/label_logistic.py": 6, "models/nearest/_index.py": 1, "models/nearest/estimator.py": 3,

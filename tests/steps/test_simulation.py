@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.stats import binom
 
 from xmlc.cli.steps import simulate as simulate_command
-from xmlc.inference.distributions import labels_by_size_from_marginals
+from xmlc.inference.distributions import LabelsBySize
 from xmlc.kernels.counter_random import random_unit, stream_key
 from xmlc.steps import simulation
 from xmlc.steps.simulation import (
@@ -36,6 +37,13 @@ def joint(conditionals):
             p = conditionals[i, sum(y[:i])]
             probability *= p if value else 1 - p
         yield np.array(y), probability
+
+
+def binomial(m, prior=0.12):
+    """P and p(Y = 0) of m independent labels of one prior."""
+    sizes = np.arange(1, m + 1)
+    P = np.tile(prior * binom.pmf(sizes - 1, m - 1, prior), (m, 1))
+    return LabelsBySize(P[None], np.array([(1 - prior) ** m]), sizes)
 
 
 def chains(max_m):
@@ -74,8 +82,7 @@ def test_the_paper_s_models_with_ten_labels():
     found = {tuple(vector): p for vector, p in joint(signed_labels(m))}
     assert found[tuple(y)] == pytest.approx(np.prod(np.where(y, ones, 1 - ones)))
     independent = exact_labels_by_size(independent_labels(m))
-    other = labels_by_size_from_marginals(np.full((1, m), 0.12))
-    assert other.sizes.tolist() == list(range(1, m + 1))
+    other = binomial(m)
     np.testing.assert_allclose(independent.P, other.P, atol=1e-12)
     np.testing.assert_allclose(independent.p_empty, 0.88**m)
 
@@ -120,7 +127,7 @@ def test_no_method_is_above_the_optimum_and_the_exact_ones_reach_it(simulated):
             assert min(scores["standard_error"]) >= 0
         assert model["methods"]["gfm"]["limit"] == pytest.approx(model["optimum"], abs=1e-12)
     # Of independent labels with one prior every set of a size is as good: the best is found by counting.
-    truth = labels_by_size_from_marginals(np.full((1, 25), 0.12))
+    truth = binomial(25)
     first = sparse.csr_array(np.tril(np.ones((25, 25), dtype=bool)))
     left = simulated["independent"]
     assert left["optimum"] == pytest.approx(expected_f(first, truth).max())

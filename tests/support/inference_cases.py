@@ -71,3 +71,13 @@ def empirical_laws(samples, m):
     """Return the relative frequencies of all sets in each instance's samples."""
     numbers = (samples.Y.toarray() @ (1 << np.arange(m))).reshape(-1, samples.n_samples)
     return [np.bincount(row, minlength=2**m) / samples.n_samples for row in numbers]
+
+
+def counted_by_size(samples):
+    """P and p(Y = 0) of every instance by counting its samples, with a column for each size."""
+    m, sizes = samples.Y.shape[1], np.arange(1, samples.Y.shape[1] + 1)
+    drawn = samples.Y.toarray().reshape(-1, samples.n_samples, m)
+    of_size = drawn.sum(axis=2)[:, :, None] == sizes
+    counts = np.einsum("itj,its->ijs", drawn.astype(int), of_size.astype(int))
+    p_empty = (~drawn.any(axis=2)).sum(axis=1) / samples.n_samples
+    return LabelsBySize(counts / samples.n_samples, p_empty, sizes)

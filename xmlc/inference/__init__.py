@@ -2,11 +2,8 @@
 
 from xmlc.inference.distributions import (
     LabelsBySize,
-    dropped_at_most,
     floor_bound,
     labels_below_floor,
-    labels_by_size,
-    labels_by_size_from_marginals,
 )
 from xmlc.inference.gfm import gfm, gfm_t
 from xmlc.inference.methods import METHODS, infer_blocks
@@ -18,7 +15,6 @@ __all__ = [
     "METHODS",
     "LabelsBySize",
     "Samples",
-    "dropped_at_most",
     "fit_size_weights",
     "floor_bound",
     "gfm",
@@ -27,8 +23,6 @@ __all__ = [
     "hamming",
     "infer_blocks",
     "labels_below_floor",
-    "labels_by_size",
-    "labels_by_size_from_marginals",
     "lewis",
     "marginals_of",
     "meuf",

@@ -6,7 +6,6 @@ a dense array, stand for independent labels.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -15,8 +14,7 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.parallel import row_blocks, run_pieces
-from xmlc.inference.samples import Samples, checked_samples
-from xmlc.kernels.csr import as_estimates, as_labels, check_probabilities
+from xmlc.kernels.csr import as_estimates, as_labels, check_probabilities, stack_estimates
 from xmlc.kernels.elementwise import mean
 from xmlc.metrics.classification import agreement
 
@@ -95,57 +93,6 @@ def as_marginals(marginals: Any) -> sparse.csr_array:
     return as_estimates(marginals, name="marginals")
 
 
-def labels_by_size(samples: Samples) -> LabelsBySize:
-    """Estimate P and p(Y = 0) of every instance by the relative frequencies in its samples.
-
-    Dense, 8 n m S bytes: for few labels; inference itself reads `Samples` without it.
-
-    Raises
-    ------
-    XmlcError
-        The number of rows is no multiple of the number of samples per instance.
-    """
-    Y, n_samples = checked_samples(samples)
-    n, m = Y.shape[0] // n_samples, Y.shape[1]
-    of_row = np.diff(Y.indptr)
-    sizes, column = np.unique(of_row[of_row > 0], return_inverse=True)
-    P = np.zeros((n, m, sizes.size))
-    of_entry = of_row[of_row > 0]
-    instance = np.repeat(np.flatnonzero(of_row) // n_samples, of_entry)
-    np.add.at(P, (instance, Y.indices, np.repeat(column, of_entry)), 1.0)
-    p_empty = np.count_nonzero(of_row.reshape(n, n_samples) == 0, axis=1) / n_samples
-    return LabelsBySize(P / n_samples, p_empty, sizes.astype(np.int64))
-
-
-def labels_by_size_from_marginals(marginals: object) -> LabelsBySize:
-    """Compute P and p(Y = 0) of independent labels: p_is = p_i Pr(s - 1 of the others are positive).
-
-    Dense, 8 n m S bytes: for few labels; inference from marginals does without it.
-
-    Parameters
-    ----------
-    marginals : sparse matrix or array-like, shape (n, m)
-
-    Raises
-    ------
-    XmlcError
-        An entry is NaN, negative or above 1, or the shape is not (n, m).
-    """
-    from xmlc.inference._independent import leave_one_out_sizes
-
-    p = as_marginals(marginals)
-    n, m = p.shape
-    P, p_empty = np.zeros((n, m, m)), np.ones(n)
-    for i in range(n):
-        entries = slice(p.indptr[i], p.indptr[i + 1])
-        own = p.data[entries].astype(np.float64)
-        by_size, sizes = leave_one_out_sizes(own, own)
-        P[i][np.ix_(p.indices[entries], sizes.astype(np.int64) - 1)] = by_size.T
-        p_empty[i] = math.prod((1.0 - own).tolist())
-    with_mass = np.flatnonzero(P.any(axis=(0, 1)))
-    return LabelsBySize(np.ascontiguousarray(P[:, :, with_mass]), p_empty, with_mass + 1)
-
-
 # The frame that all methods share: blocks of instances in, label sets and their expected F-measures out.
 
 
@@ -178,14 +125,7 @@ def predict_blocks(
     results = run_pieces(predict, row_blocks(shape[0], rows_per_piece), n_jobs)
     parts = zip(*results) if results else ((), (), ())
     kept, counts, values = (_joined(part, dtype) for part, dtype in zip(parts, (np.uint32, np.int64, np.float64)))
-    indptr = np.concatenate(([0], np.cumsum(counts)))
-    # With both index arrays of one type scipy keeps them as they are.
-    indptr = indptr.astype(np.int32 if indptr[-1] < 2**31 else np.int64)
-    Y_hat = sparse.csr_array((np.ones(kept.size, dtype=bool), kept.view(np.int32), indptr), shape=shape)
-    Y_hat.has_sorted_indices = False
-    Y_hat.sort_indices()
-    Y_hat.has_canonical_format = True
-    return Y_hat, values
+    return stack_estimates(counts, kept.view(np.int32), np.ones(kept.size, dtype=bool), shape[1]), values
 
 
 def _joined(parts: Sequence[np.ndarray], dtype: type) -> np.ndarray:
@@ -257,9 +197,9 @@ def floor_bound(
     expected_f : ndarray of float64, shape (n,)
         G(h0), as returned beside it.
     dropped : float or ndarray, shape (n,)
-        delta: at most kappa times the number of dropped labels (`dropped_at_most`). The bound is linear in it but for
-        the minimum, so with the numbers of true labels below the floor (`labels_below_floor` on a validation set) its
-        mean over the instances estimates the mean bound.
+        delta: at most kappa times the number of dropped labels. The bound is linear in it but for the minimum, so
+        with the numbers of true labels below the floor (`labels_below_floor` on a validation set) its mean over the
+        instances estimates the mean bound.
     kappa : float
         The floor: no dropped label's marginal exceeds it. 1 says nothing of it.
     independent : bool
@@ -286,12 +226,6 @@ def floor_bound(
     longer = delta / (sizes + 2.0) * (values if independent else 1.0)
     never = np.minimum(delta, 1.0) * values if independent else np.minimum(delta, values)
     return np.minimum(delta, 2.0 * kappa) + np.where(sizes > 0, longer, never)
-
-
-def dropped_at_most(spe: object, kappa: float) -> np.ndarray:
-    """Return kappa times the number of labels that each instance's estimates leave out, float64 of shape (n,)."""
-    p = as_marginals(spe)
-    return kappa * (p.shape[1] - np.diff(p.indptr)).astype(np.float64)
 
 
 def labels_below_floor(spe: object, Y: object) -> np.ndarray:

@@ -10,7 +10,7 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.counter_random import random_unit, stream_key
-from xmlc.kernels.csr import as_labels
+from xmlc.kernels.csr import as_labels, stack_estimates
 
 
 class Samples(NamedTuple):
@@ -55,13 +55,7 @@ def marginals_of(samples: Samples) -> sparse.csr_array:
     Y, n_samples = checked_samples(samples)
     labels = Y.indices.astype(np.int32, copy=False).view(np.uint32)
     starts, ids, counts = count_labels(Y.indptr.astype(np.int64), labels, Y.shape[1], n_samples)
-    starts = starts.astype(np.int32 if starts[-1] < 2**31 else np.int64)
-    shape = Y.shape[0] // n_samples, Y.shape[1]
-    means = sparse.csr_array((counts / n_samples, ids.view(np.int32), starts), shape=shape)
-    means.has_sorted_indices = False
-    means.sort_indices()
-    means.has_canonical_format = True
-    return means
+    return stack_estimates(np.diff(starts), ids.view(np.int32), counts / n_samples, Y.shape[1])
 
 
 @njit(cache=True, nogil=True)

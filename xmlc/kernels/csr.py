@@ -309,7 +309,10 @@ def _check_truth_values(matrix: Any, name: str) -> None:
 
 
 def stack_estimates(counts: np.ndarray, labels: np.ndarray, estimates: np.ndarray, n_labels: int) -> sparse.csr_array:
-    """Assemble an SPE from the labels found per instance, instance after instance, in any order within one."""
+    """Assemble an SPE from the labels found per instance, instance after instance, in any order within one.
+
+    Of label sets the estimates are ``True``.
+    """
     indptr = np.concatenate(([0], np.cumsum(counts)))
     spe = sparse.csr_array((estimates, labels, indptr), shape=(counts.size, n_labels))
     spe.sort_indices()
@@ -326,15 +329,20 @@ def top_k_of(spe: sparse.csr_array, k: int) -> tuple[np.ndarray, np.ndarray]:
     scores : ndarray of float32, shape (n, k)
         0 where there is no label.
     """
-    rows = np.repeat(np.arange(spe.shape[0]), np.diff(spe.indptr))
-    order = np.lexsort((spe.indices, -spe.data, rows))
-    rank = np.arange(spe.nnz) - spe.indptr[rows]
-    best = rank < k
-    labels = np.full((spe.shape[0], k), -1, dtype=np.int32)
-    scores = np.zeros((spe.shape[0], k), dtype=np.float32)
-    labels[rows[best], rank[best]] = spe.indices[order[best]]
-    scores[rows[best], rank[best]] = spe.data[order[best]]
-    return labels, scores
+    counts = np.diff(spe.indptr)
+    order = np.lexsort((spe.indices, -spe.data, np.repeat(np.arange(counts.size), counts)))
+    return ranking_of(counts, spe.indices[order], spe.data[order], k)
+
+
+def ranking_of(counts: np.ndarray, labels: np.ndarray, scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first k labels of each instance and their scores, as `top_k_of`; they stand one after the other."""
+    rows = np.repeat(np.arange(counts.size), counts)
+    rank = np.arange(labels.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    first = rank < k
+    ranked = np.full((counts.size, k), -1, dtype=np.int32)
+    values = np.zeros((counts.size, k), dtype=np.float32)
+    ranked[rows[first], rank[first]], values[rows[first], rank[first]] = labels[first], scores[first]
+    return ranked, values
 
 
 class Malformed(InvalidDataError):

@@ -11,6 +11,7 @@ from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.inference.samples import Samples, marginals_of
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.counter_random import random_unit, stream_key
+from xmlc.kernels.csr import stack_estimates
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.stored import Field
@@ -89,16 +90,9 @@ class ProbabilisticClassifierChain(LabelLogistic):
         weights = self._weights_by_feature()
         drawn = run_pieces(lambda start, end: self._draw(X[start:end], weights, n_samples, start), blocks, self.n_jobs)
         counts, labels = (np.concatenate(part) for part in zip(*drawn, strict=True))
-        indptr = np.concatenate(([0], np.cumsum(counts)))
-        # With both index arrays of one type scipy keeps them as they are.
-        indptr = indptr.astype(np.int32 if indptr[-1] < 2**31 else np.int64)
         if self.order == "reversed":
             labels = self.n_labels_ - 1 - labels
-        shape = (X.shape[0] * n_samples, self.n_labels_)
-        samples = sparse.csr_array((np.ones(labels.size, dtype=bool), labels, indptr), shape=shape)
-        samples.sort_indices()
-        samples.has_canonical_format = True
-        return samples
+        return stack_estimates(counts, labels, np.ones(labels.size, dtype=bool), self.n_labels_)
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the shares of samples with each label, where strictly greater than ``threshold``.
@@ -168,14 +162,12 @@ def sample_chain(scores, influence, n_samples, seed, first):
     """
     n, m = scores.shape
     counts = np.zeros(n * n_samples, dtype=np.int64)
-    labels = np.empty(max(n * n_samples, 16), dtype=np.int32)
+    labels = np.empty(n * n_samples * m, dtype=np.int32)
     score = np.empty(m, dtype=np.float32)
     found = 0
     for i in range(n):
         key = stream_key(seed, first + i)
         for t in range(n_samples):
-            if found + m > labels.size:
-                labels = _longer(labels, found + m)
             copy_into(score, scores[i])
             before = found
             for j in range(m):
@@ -185,12 +177,4 @@ def sample_chain(scores, influence, n_samples, seed, first):
                     for later in range(j + 1, m):
                         score[later] += influence[j, later]
             counts[i * n_samples + t] = found - before
-    return counts, labels[:found]
-
-
-@njit(cache=True, nogil=True)
-def _longer(labels, needed):
-    """Return a copy with at least twice the room."""
-    longer = np.empty(max(2 * labels.size, needed), dtype=labels.dtype)
-    copy_into(longer, labels)
-    return longer
+    return counts, labels[:found].copy()

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import needs_extra
-from xmlc.kernels.csr import stack_estimates
+from xmlc.kernels.csr import ranking_of, stack_estimates
 from xmlc.models.base import SparseProbabilityEstimator
 
 FILES = "program"  # folder of the program's own files, beside our JSON
@@ -55,7 +55,7 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the k labels that the program ranks first and their estimates, best first; -1 = none."""
         k = self._check_k(k)
-        return ranking_of(self._answers(self._instances(X), min(k, self.n_labels_), 0.0), k)
+        return ranking_of(*self._answers(self._instances(X), min(k, self.n_labels_), 0.0), k)
 
     def _write(self, folder: Path) -> None:
         super()._write(folder)
@@ -102,18 +102,6 @@ def estimates_above(answers: Answers, thresholds: np.ndarray) -> sparse.csr_arra
     spe.data[spe.data <= thresholds[spe.indices]] = 0
     spe.eliminate_zeros()
     return spe
-
-
-def ranking_of(answers: Answers, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first k labels of each instance and their scores, shape (n, k); -1 and 0 where it has fewer."""
-    counts, labels, scores = answers
-    rows = np.repeat(np.arange(counts.size), counts)
-    rank = np.arange(labels.size) - np.repeat(np.cumsum(counts) - counts, counts)
-    first = rank < k
-    ranked = np.full((counts.size, k), -1, dtype=np.int32)
-    values = np.zeros((counts.size, k), dtype=np.float32)
-    ranked[rows[first], rank[first]], values[rows[first], rank[first]] = labels[first], scores[first]
-    return ranked, values
 
 
 @contextmanager

@@ -17,10 +17,10 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
-from xmlc.kernels.csr import unit_rows, without_zeros
+from xmlc.kernels.csr import ranking_of, unit_rows, without_zeros
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.streams import Stream
-from xmlc.models.peers.program import Answers, ProgramModel, flattened, imported, ranking_of, silenced_output
+from xmlc.models.peers.program import Answers, ProgramModel, flattened, imported, silenced_output
 
 # Training, in a process of its own. Limits first, so that the import counts too.
 TRAINING = """
@@ -130,7 +130,7 @@ class VowpalWabbitCMT(ProgramModel):
         XmlcError
             As in `fit`.
         """
-        return ranking_of(_as_answers(self._train(*self._training_data(X, Y), passes=1)), k)
+        return ranking_of(*_as_answers(self._train(*self._training_data(X, Y), passes=1)), k)
 
     def _answers(self, X: sparse.csr_array, k: int, least: float) -> Answers:
         if self.model_ is None:
