@@ -11,7 +11,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.inference._independent import best_of
 from xmlc.inference._positives import count_distribution, count_limit
 from xmlc.kernels.arrays import copy_into
-from xmlc.kernels.heaps import heap_of, make_heap, pop_first
+from xmlc.kernels.heaps import make_heap, pop_first
 from xmlc.kernels.sums import in_turn
 
 
@@ -106,7 +106,8 @@ def first_rows(indptr, labels, marginals, one_label, counts, values):
     place = 0
     for i in range(counts.size):
         ids, p = labels[indptr[i] : indptr[i + 1]], marginals[indptr[i] : indptr[i + 1]]
-        heap = heap_of(p, ids)
+        heap = np.empty(p.size, dtype=np.int64)
+        make_heap(heap, p, ids)
         total, p_empty = in_turn(p), 1.0
         for j in range(p.size):
             p_empty *= 1.0 - p[j]

@@ -27,23 +27,3 @@ def lowest_bit(typing_context: Any, word: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
     return types.uint64(types.uint64), generate
-
-
-@intrinsic
-def float_bits(typing_context, number):
-    """Return the bits of a float32 as uint32; of positive numbers the larger has the larger."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.bitcast(arguments[0], context.get_value_type(types.uint32))
-
-    return types.uint32(types.float32), generate
-
-
-@intrinsic
-def bits_float(typing_context, bits):
-    """Return the float32 of its bits as uint32."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.bitcast(arguments[0], context.get_value_type(types.float32))
-
-    return types.float32(types.uint32), generate

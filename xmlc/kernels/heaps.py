@@ -89,14 +89,6 @@ def make_heap(heap, values, ids):
 
 
 @njit(cache=True, nogil=True)
-def heap_of(values, ids):
-    """Return a new heap of `make_heap`."""
-    heap = np.empty(values.size, dtype=np.int64)
-    make_heap(heap, values, ids)
-    return heap
-
-
-@njit(cache=True, nogil=True)
 def pop_first(heap, size, values, ids):
     """Move the first of the ``size`` places that are left to the end of the heap, and return it.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.bits import bits_float, float_bits
 
 LARGEST = np.int64(0x7FFFFFFF)  # number
 FREE = np.int64((-0x40800000 << 32) + 0x80000000)  # the key of number -1 with estimate -1: below any other
@@ -25,7 +24,7 @@ def rank_key(number, estimate):
     Numbers are from -1 to 2**31 - 1. Where no nodes but labels are ranked, the smaller label is first
     (`xmlc.kernels.heaps.ranks_before`).
     """
-    return (np.int64(float_bits(estimate)) << np.int64(32)) + (LARGEST - np.int64(number))
+    return (np.int64(np.float32(estimate).view(np.uint32)) << np.int64(32)) + (LARGEST - np.int64(number))
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -37,7 +36,7 @@ def key_number(key):
 @njit(cache=True, nogil=True, inline="always")
 def key_estimate(key):
     """Return the float32 estimate of a key; -1 of `FREE`."""
-    return bits_float(np.uint32((key >> np.int64(32)) & np.int64(0xFFFFFFFF)))
+    return np.uint32((key >> np.int64(32)) & np.int64(0xFFFFFFFF)).view(np.float32)
 
 
 @njit(cache=True, nogil=True)

@@ -10,7 +10,6 @@ from scipy import sparse
 
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_pieces
-from xmlc.kernels.bits import bits_float, float_bits
 from xmlc.kernels.csr import kernel_csr
 from xmlc.kernels.stored import Field
 
@@ -275,7 +274,7 @@ def by_feature(indptr, indices, data, start, end, counts, order, ends, entries, 
         for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             feature = indices[p]
             entry = ends[feature]
-            entries[entry] = row | np.uint64(float_bits(data[p]))
+            entries[entry] = row | np.uint64(np.float32(data[p]).view(np.uint32))
             ends[feature] = entry + np.uint32(1)
     return n_runs
 
@@ -305,7 +304,7 @@ def write_piece(entries, runs, first, steps, cursors, shift, targets, row_places
         if is_listed:
             step, posting = np.float64(steps[place - first]), np.uint64(cursors[place - first])
         for e in range(runs[k, 1], runs[k + 1, 1]):
-            row, value = np.uint32(entries[e] >> np.uint64(32)), bits_float(np.uint32(entries[e]))
+            row, value = np.uint32(entries[e] >> np.uint64(32)), np.uint32(entries[e]).view(np.float32)
             target = targets[row]
             row_places[target], row_values[target] = place, value
             targets[row] = target + np.uint32(1)
