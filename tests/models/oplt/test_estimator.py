@@ -82,7 +82,7 @@ def test_the_first_phase_learns_what_the_policy_asks_and_no_more():
     model._start(tree_only=True)
     model.n_labels_ = 100
     x, y = kernel_csr(unit_rows(X)), kernel_csr(Y)
-    model._learn(x, y, np.arange(200), 0)
+    model._learn(x, y, np.arange(200))
     grown = model._online
     n_nodes = whole.counters[N_NODES]
     for name in ("parent", "label", "first_child", "next_sibling", "auxiliary"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from oplt_cases import oplt, stream
 
-from xmlc.models.oplt.learning import count_sets, mark_positives, set_all_thresholds, set_threshold
+from xmlc.models.oplt.learning import count_sets, mark_positives, set_thresholds
 from xmlc.models.oplt.tree import ABOVE, MARK, NONE
 
 
@@ -60,10 +60,9 @@ def test_the_bound_of_a_node_is_the_smallest_threshold_below_it():
     X, Y = stream(seed=10)
     model = oplt("random", 3, 5).partial_fit(X, Y)
     tree, rng = model._online, np.random.default_rng(0)
-    set_all_thresholds(tree, np.float32(0.5))
-    assert (tree.nodes["bound"] == np.float32(0.5)).all()
+    tree.nodes["bound"], sizes = np.float32(0.5), np.full(tree.leaves.size, 2.0)
     for label in rng.choice(model.labels_, size=60):
-        set_threshold(tree, label, np.float32(rng.random()))
+        set_thresholds(tree, np.array([label], dtype=np.uint32), np.full(tree.leaves.size, 2 * rng.random()), sizes)
         smallest = np.full(tree.nodes.size, np.inf, dtype=np.float32)
         for leaf in tree.leaves[tree.leaves != NONE]:
             node = leaf

@@ -19,8 +19,8 @@ from xmlc.kernels.streams import Stream
 from xmlc.models.base import SparseProbabilityEstimator, not_finite
 from xmlc.models.choosing import cross_validated
 from xmlc.models.domains import oplt
-from xmlc.models.oplt.growth import planted, planted_as
-from xmlc.models.oplt.learning import learn, learn_with_thresholds, set_all_thresholds
+from xmlc.models.oplt.growth import planted
+from xmlc.models.oplt.learning import learn
 from xmlc.models.oplt.prediction import frozen, label_tree_of
 from xmlc.models.oplt.tree import (
     N_COUNTERS,
@@ -188,7 +188,7 @@ class OPLT(SparseProbabilityEstimator):
         y = kernel_csr(Y)
         if self._tree_only:
             none = KernelCSR(np.zeros_like(x.indptr), x.indices[:0], x.data[:0])
-            self._learn(none if self.policy == "random" else x, y, order, 0, "growing the tree")
+            self._learn(none if self.policy == "random" else x, y, order, "growing the tree")
             tree, solver = label_tree_of(self._online), AdaGrad(self.gamma_, float(self.eps), int(self.epochs))
             del self._online  # before weights are trained
             training = (order, solver, self.weight_cut, self.n_jobs, Growing(self._into))
@@ -196,7 +196,7 @@ class OPLT(SparseProbabilityEstimator):
             self._frozen, self._n_learned = self._as_plt(nodes), self.epochs * order.size
         else:
             for epoch in range(self.epochs):
-                self._learn(x, y, order, 0, f"pass {epoch + 1} of {self.epochs}")
+                self._learn(x, y, order, f"pass {epoch + 1} of {self.epochs}")
         return self
 
     def _with_step(self, gamma: float) -> OPLT:
@@ -215,7 +215,7 @@ class OPLT(SparseProbabilityEstimator):
         if labels.size > 0:
             representations = label_representations(X, Y[:, labels], self.n_jobs)
             tree = kmeans_tree(representations, self.arity, self.max_leaf, self.random_state, self.n_jobs)
-            self._online = planted_as(tree.over(labels), self._settings())
+            self._online = planted(self._settings(), tree.over(labels))
 
     def partial_fit(self, X: object, Y: object) -> Self:
         """Learn more instances, in the order of their rows (Algorithm 3).
@@ -233,7 +233,7 @@ class OPLT(SparseProbabilityEstimator):
             Data or a hyperparameter is out of its range, or `fit` has learned without ``online``.
         """
         x, y = self._stream(X, Y)
-        self._learn(x, y, np.arange(x.indptr.size - 1), 0)
+        self._learn(x, y, np.arange(x.indptr.size - 1))
         return self
 
     def progressive_top_k(self, X: object, Y: object, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -251,7 +251,8 @@ class OPLT(SparseProbabilityEstimator):
         if k < 1:
             raise XmlcError(f"k={k}: expected at least one label per instance")
         x, y = self._stream(X, Y)
-        return self._learn(x, y, np.arange(x.indptr.size - 1), int(k))
+        ranking, scores, _ = self._learn(x, y, np.arange(x.indptr.size - 1), k=int(k))
+        return ranking, scores
 
     def progressive_sets(self, X: object, Y: object, a: float = 1.0, b: float = 20.0) -> sparse.csr_array:
         """Learn more instances, and predict the label set of each before it is learned, by thresholds that learn too.
@@ -277,14 +278,13 @@ class OPLT(SparseProbabilityEstimator):
         x, y = self._stream(X, Y)
         if self._ofo is None:
             self._ofo = (np.zeros((0, 2)), float(a), float(b))
-            set_all_thresholds(self._online, np.float32(a / b))
+            self._online.nodes["bound"] = np.float32(a / b)
         counted, a, b = self._ofo
         counted = np.concatenate((counted, np.tile([a, b], (self.n_labels_ - counted.shape[0], 1))))
         self._ofo = (counted, a, b)
-        hits, sizes = np.ascontiguousarray(counted[:, 0]), np.ascontiguousarray(counted[:, 1])
-        self._frozen, tree = None, with_labels(self._online, self.n_labels_)
-        self._online, sets = learn_with_thresholds(tree, x, y, self._settings(), hits, sizes)
-        self._ofo = (np.column_stack((hits, sizes)), a, b)
+        sums = np.ascontiguousarray(counted.T)
+        *_, sets = self._learn(x, y, np.arange(x.indptr.size - 1), ofo=sums)
+        self._ofo = (np.ascontiguousarray(sums.T), a, b)
         return sets
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
@@ -423,12 +423,12 @@ class OPLT(SparseProbabilityEstimator):
         return x
 
     def _learn(
-        self, x: KernelCSR, y: KernelCSR, order: np.ndarray, k: int, title: str = "learning"
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Learn some rows one by one; return the k labels ranked best before each, and their estimates."""
+        self, x: KernelCSR, y: KernelCSR, order: np.ndarray, title: str = "learning", **wanted: Any
+    ) -> tuple[np.ndarray, np.ndarray, sparse.csr_array]:
+        """Learn some rows one by one; return what `learn` predicts of each before."""
         self._frozen, tree = None, with_labels(self._online, self.n_labels_)
-        self._online, ranking, scores = learn(tree, x, y, order, self._settings(), k, title)
-        return ranking, scores
+        self._online, ranking, scores, sets = learn(tree, x, y, order, self._settings(), title, **wanted)
+        return ranking, scores, sets
 
     def _wanted_shape(self) -> tuple[str, str, int, int]:
         """Return the hyperparameters that a tree keeps: where it has auxiliary classifiers depends on them."""

@@ -37,30 +37,15 @@ from xmlc.models.oplt.tree import (
 from xmlc.models.trees import LabelTree
 
 
-def planted(settings: GrowthSettings) -> OnlineTree:
-    """Return a tree of a root without label."""
-    tree = empty_online_tree()
-    plant_root(tree, settings.threshold)
+def planted(settings: GrowthSettings, given: LabelTree | None = None) -> OnlineTree:
+    """Return a tree of a given shape, or of a root without label (Algorithm 2)."""
+    alone = np.array([1, 1]), np.array([NONE], dtype=np.int32)
+    children, label = (given.children, given.label) if given else alone
+    tree = with_labels(empty_online_tree(), int(label.max()) + 1)
+    slots = 4 + sum(slots_of(row_size(degree + 1)) + 1 for degree in np.diff(children).tolist())
+    tree = with_room(tree, label.size + 1, slots, (label.size + 1) << SMALLEST_TABLE)
+    plant_given(tree, children, label, settings)
     return tree
-
-
-def planted_as(given: LabelTree, settings: GrowthSettings) -> OnlineTree:
-    """Return a tree of a given shape."""
-    degrees = np.diff(given.children)
-    tree = with_labels(empty_online_tree(), int(given.label.max()) + 1)
-    slots = 4 + sum(slots_of(row_size(degree + 1)) + 1 for degree in degrees.tolist())
-    tree = with_room(tree, degrees.size + 1, slots, (degrees.size + 1) << SMALLEST_TABLE)
-    plant_given(tree, given.children, given.label, settings)
-    return tree
-
-
-@njit(cache=True, nogil=True)
-def plant_root(tree, threshold):
-    """Start a tree: a root without label, with its classifier and its auxiliary classifier (Algorithm 2)."""
-    above = new_node(tree, NONE, threshold)
-    open_block(tree, above, 1, 0, SMALLEST_TABLE)
-    append_child(tree, above, new_node(tree, NONE, threshold), 0)
-    open_block(tree, ROOT, 1, 1, SMALLEST_TABLE)
 
 
 @njit(cache=True, nogil=True)

@@ -11,19 +11,39 @@ from scipy import sparse
 from xmlc.core.kernel_cache import njit
 from xmlc.core.progress import Progress
 from xmlc.kernels.arrays import borrowed, copy_into, unowned
-from xmlc.kernels.csr import KernelCSR
+from xmlc.kernels.csr import KernelCSR, stack_estimates
 from xmlc.models.oplt.growth import add_label, has_capacity
 from xmlc.models.oplt.prediction import labels_above, rank_labels
 from xmlc.models.oplt.rows import bits_for, empty_scratch, slots_of, update_classifiers
 from xmlc.models.oplt.tree import ABOVE, MARK, N_LEARNED, NONE, GrowthSettings, OnlineTree, grown
 
 INSTANCES_PER_CALL = 8192  # between two signs of progress
+NO_SUMS = np.zeros((2, 0))
 
 
 def learn(
-    tree: OnlineTree, x: KernelCSR, y: KernelCSR, order: np.ndarray, settings: GrowthSettings, k: int, title: str
-) -> tuple[OnlineTree, np.ndarray, np.ndarray]:
-    """Learn rows one by one, in the given order, and rank the k best labels of each before it is learned.
+    tree: OnlineTree,
+    x: KernelCSR,
+    y: KernelCSR,
+    order: np.ndarray,
+    settings: GrowthSettings,
+    title: str,
+    k: int = 0,
+    ofo: np.ndarray = NO_SUMS,
+) -> tuple[OnlineTree, np.ndarray, np.ndarray, sparse.csr_array]:
+    """Learn rows one by one, in the given order; before each is learned, rank its labels and predict its label set.
+
+    Parameters
+    ----------
+    tree, x, y, order, settings
+        As for `learn_rows`.
+    title : str
+        Of the progress.
+    k : int
+        Labels to rank.
+    ofo : ndarray of float64, shape (2, m)
+        OFO's sums a_j and b_j, which learn too (plt2016, Section 4.3 and Algorithm 2). Without them no set is
+        predicted.
 
     Returns
     -------
@@ -31,23 +51,30 @@ def learn(
         Changed, and longer where it had to be.
     ranking : ndarray of int32, shape (order.size, k)
     estimates : ndarray of float32, shape (order.size, k)
+    sets : csr_array of bool, shape (order.size, m)
     """
     ranking, estimates = np.empty((order.size, k), dtype=np.int32), np.empty((order.size, k), dtype=np.float32)
+    counts, sets = np.zeros(order.size, dtype=np.int64), [np.zeros(0, dtype=np.int32)]
     longest = int(np.diff(x.indptr).max(initial=0))
     with Progress(float(order.size), title, "instances") as progress:
         for first in range(0, order.size, INSTANCES_PER_CALL):
             part = slice(first, first + INSTANCES_PER_CALL)
-            rows, start, goes_on, found = order[part], 0, False, (ranking[part], estimates[part])
+            rows, start, goes_on, found = order[part], 0, False, (ranking[part], estimates[part], *ofo, counts[part])
             while start < rows.size:
-                start = learn_rows(x, y, rows, start, goes_on, tree, settings, longest, *found)
+                start, labels = learn_rows(x, y, rows, start, goes_on, tree, settings, longest, *found)
+                sets.append(labels)
                 tree, goes_on = grown(tree), True
             progress.update(rows.size)
-    return tree, ranking, estimates
+    labels = np.concatenate(sets)
+    return tree, ranking, estimates, stack_estimates(counts, labels, np.ones(labels.size, dtype=bool), ofo.shape[1])
 
 
 @njit(cache=True, nogil=True)
-def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, scores):
-    """Learn the rows ``order[start:]`` one by one; before it learns one, rank its k best labels.
+def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, scores, hits, sizes, counts):
+    """Learn the rows ``order[start:]`` one by one; before it learns one, rank its k best labels and predict its set.
+
+    A label's threshold is hits / sizes, OFO's a_j / b_j, from the first instance on that has it or for which it is
+    predicted; one that is new begins with the settings' threshold, and its first instance counts.
 
     Parameters
     ----------
@@ -56,28 +83,47 @@ def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, sc
     start : int
         First position to learn.
     goes_on : bool
-        Whether the call before stopped there: what it ranked is not ranked again, with the labels that it added.
+        Whether the call before stopped there: nothing is predicted again, with the labels that it added.
     tree : OnlineTree
     settings : GrowthSettings
     longest : int
         Most non-zeros of an instance.
     ranking : int32 (order.size, k), scores : float32 (order.size, k)
         Written: labels, best first, and their estimates. k may be 0.
+    hits, sizes : float64 (labels,)
+        a_j and b_j; updated. Empty where no sets are wanted.
+    counts : int64 (order.size,)
+        Written: the size of each set.
 
     Returns
     -------
     int
         Where to go on: before the end where the tree's arrays are full, so that they must have `grown` first.
+    int32
+        The sets predicted in this call, one after the other.
     """
     x, y, tree = unowned(x), unowned(y), unowned(tree)
     scratch, positives = empty_scratch(longest, tree), np.empty(tree.nodes.size, np.int32)
+    found, sets, size = np.empty(tree.nodes.size, np.int32), np.empty(1024, np.int32), 0
     for position in range(start, order.size):  # line 1 of Algorithm 3
         ids, values, labels = instance(x, y, order[position])
-        if ranking.shape[1] > 0 and not (goes_on and position == start):
-            rank_labels(tree, ids, values, scratch, ranking[position], scores[position])
+        if not (goes_on and position == start):
+            if ranking.shape[1] > 0:
+                rank_labels(tree, ids, values, scratch, ranking[position], scores[position])
+            if hits.size > 0:
+                count = labels_above(tree, ids, values, scratch, found)
+                counts[position] = count
+                while size + count > sets.size:
+                    sets = np.concatenate((sets, np.empty_like(sets)))
+                copy_into(sets[size:], found[:count])
+                size += count
+                count_sets(labels, found[:count], hits, sizes)
+                set_thresholds(tree, found[:count], hits, sizes)
         if not learn_instance(tree, ids, values, labels, scratch, positives, settings):
-            return position
-    return order.size
+            return position, sets[:size].copy()
+        if hits.size > 0:
+            set_thresholds(tree, labels, hits, sizes)
+    return order.size, sets[:size].copy()
 
 
 @njit(cache=True, nogil=True)
@@ -148,76 +194,6 @@ def has_capacity_to_learn(tree, positives, n_features):
     return has_capacity(tree, 0, slots, entries)
 
 
-def learn_with_thresholds(
-    tree: OnlineTree, x: KernelCSR, y: KernelCSR, settings: GrowthSettings, hits: np.ndarray, sizes: np.ndarray
-) -> tuple[OnlineTree, sparse.csr_array]:
-    """Learn rows one by one and predict each one's label set before; OFO's sums ``hits`` and ``sizes`` learn too.
-
-    plt2016, Section 4.3 and Algorithm 2.
-
-    Returns
-    -------
-    tree : OnlineTree
-        Changed, and longer where it had to be.
-    sets : csr_array of bool, shape (rows, hits.size)
-    """
-    n_rows, longest = x.indptr.size - 1, int(np.diff(x.indptr).max(initial=0))
-    counts, found, start, goes_on = np.zeros(n_rows, dtype=np.int64), [np.zeros(0, dtype=np.int32)], 0, False
-    while start < n_rows:
-        start, sets = learn_rows_with_thresholds(x, y, start, goes_on, tree, settings, longest, hits, sizes, counts)
-        found.append(sets)
-        tree, goes_on = grown(tree), True
-    labels, indptr = np.concatenate(found), np.concatenate(([0], np.cumsum(counts)))
-    result = sparse.csr_array((np.ones(labels.size, dtype=bool), labels, indptr), shape=(n_rows, hits.size))
-    result.sort_indices()
-    return tree, result
-
-
-@njit(cache=True, nogil=True)
-def learn_rows_with_thresholds(x, y, start, goes_on, tree, settings, longest, hits, sizes, counts):
-    """Learn the rows from ``start`` on one by one; before it learns one, predict its set, and let OFO learn from that.
-
-    A label's threshold is hits / sizes, OFO's a_j / b_j, from the first instance on that has it or for which it is
-    predicted; one that is new begins with the settings' threshold, and its first instance counts.
-
-    Parameters
-    ----------
-    x, y, start, goes_on, tree, settings, longest
-        As for `learn_rows`.
-    hits, sizes : float64 (labels,)
-        a_j and b_j; updated.
-    counts : int64 (rows,)
-        Written: the size of each set.
-
-    Returns
-    -------
-    start : int
-        Where to go on, as of `learn_rows`.
-    sets : int32
-        The sets predicted in this call, one after the other.
-    """
-    x, y, tree = unowned(x), unowned(y), unowned(tree)
-    scratch, positives = empty_scratch(longest, tree), np.empty(tree.nodes.size, np.int32)
-    found, sets, size = np.empty(tree.nodes.size, np.int32), np.empty(1024, np.int32), 0
-    for row in range(start, counts.size):
-        ids, values, labels = instance(x, y, row)
-        if not (goes_on and row == start):
-            count = labels_above(tree, ids, values, scratch, found)
-            counts[row] = count
-            while size + count > sets.size:
-                sets = np.concatenate((sets, np.empty_like(sets)))
-            copy_into(sets[size:], found[:count])
-            size += count
-            count_sets(labels, found[:count], hits, sizes)
-            for label in found[:count]:
-                set_threshold(tree, label, np.float32(hits[label] / sizes[label]))
-        if not learn_instance(tree, ids, values, labels, scratch, positives, settings):
-            return row, sets[:size].copy()
-        for label in labels:
-            set_threshold(tree, label, np.float32(hits[label] / sizes[label]))
-    return counts.size, sets[:size].copy()
-
-
 @njit(cache=True, nogil=True)
 def count_sets(labels, predicted, hits, sizes):
     """Count an instance in the sums (7): a_j += y_j p_j and b_j += y_j + p_j for its labels y and the predicted p.
@@ -239,24 +215,19 @@ def count_sets(labels, predicted, hits, sizes):
 
 
 @njit(cache=True, nogil=True)
-def set_threshold(tree, label, threshold):
-    """Set the threshold of a label, and the bounds of the nodes above as far as they change."""
-    nodes, v = tree.nodes, np.int64(tree.leaves[label])
-    nodes[v].bound = threshold
-    v = np.int64(nodes[v].parent)
-    while v != NONE:
-        smallest, child = np.float32(np.inf), np.int64(nodes[v].first_child)
-        while child != NONE:
-            smallest = min(smallest, nodes[child].bound)
-            child = np.int64(nodes[child].next_sibling)
-        if smallest == nodes[v].bound:
-            return
-        nodes[v].bound = smallest
+def set_thresholds(tree, labels, hits, sizes):
+    """Set the thresholds of some labels, and the bounds of the nodes above as far as they change."""
+    nodes = tree.nodes
+    for label in labels:
+        v = np.int64(tree.leaves[label])
+        nodes[v].bound = np.float32(hits[label] / sizes[label])
         v = np.int64(nodes[v].parent)
-
-
-@njit(cache=True, nogil=True)
-def set_all_thresholds(tree, threshold):
-    """Give all labels the same threshold."""
-    for v in range(tree.nodes.size):
-        tree.nodes[v].bound = threshold
+        while v != NONE:
+            smallest, child = np.float32(np.inf), np.int64(nodes[v].first_child)
+            while child != NONE:
+                smallest = min(smallest, nodes[child].bound)
+                child = np.int64(nodes[child].next_sibling)
+            if smallest == nodes[v].bound:
+                break
+            nodes[v].bound = smallest
+            v = np.int64(nodes[v].parent)
