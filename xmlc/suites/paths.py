@@ -94,5 +94,3 @@ PAGE, RESULTS = "results/report.html", "results/results.csv"
 LOG_OF_DATASET = Pattern("logs/{dataset}/{step}.log")
 LOG_OF_TUNING = Pattern("logs/{dataset}/tuning/{model}.log")
 LOG_OF_RUN = Pattern(f"logs/{ONE_RUN}/{{step}}.log")
-LOG_OF_TABLE = Pattern("logs/tables/{paper}/{table}.log")
-LOG_OF_FIGURE = Pattern("logs/figures/{paper}/{figure}.log")

@@ -80,12 +80,7 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
     arity, n_pairs, size = settings.arity, slots.shape[0], slots.shape[1] * SLOT
     sums = np.zeros((n_pairs, n_labels, 2), dtype=np.float32)
     totals, costs = np.zeros(arity, dtype=np.float64), np.empty(1 << arity, dtype=np.float64)
-    estimates, flat, zero, one = (
-        np.empty(2 * n_pairs, dtype=np.float32),
-        slots.reshape(-1),
-        np.float32(0),
-        np.float32(1),
-    )
+    estimates, flat = np.empty(2 * n_pairs, dtype=np.float32), slots.reshape(-1)
     starts, all_ids, all_values = data.starts, data.ids, data.values
     label_starts, label_ids, lengths = data.label_starts, data.label_ids, np.empty(n, dtype=np.float32)
     adaptive, random_ties, learning_rate = settings.adaptive, settings.random_ties, settings.learning_rate

@@ -43,14 +43,10 @@ def figure1(paper: str, records: Sequence[SimulationRecord]) -> Figure:
     sheet, (*scores, last) = panels(len(PANELS) + 1, NARROWEST, shape=1.0)
     for axes, (name, title) in zip(scores, PANELS.items(), strict=True):
         _draw_scores(axes, record.sample_sizes, record.models[name])
-        axes.set_title(title)
-        axes.set_xlabel("sample size")
-        axes.set_ylabel("expected F")
+        axes.set(title=title, xlabel="sample size", ylabel="expected F")
     times = record.growth["samples"]
     _draw_times(last, times)
-    last.set_title(f"time for {times['n_samples']} samples")
-    last.set_xlabel("number of labels m")
-    last.set_ylabel("seconds")
+    last.set(title=f"time for {times['n_samples']} samples", xlabel="number of labels m", ylabel="seconds")
     note = _note(record)
     sheet.set_figheight(sheet.get_figheight() + NOTE_LINE * (note.count("\n") + 2))
     sheet.supxlabel(note, color="0.3", ha="left", x=0.01)

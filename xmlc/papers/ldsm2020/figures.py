@@ -264,8 +264,7 @@ def _panels(records: Sequence[R], draw: Callable[[Axes, Sequence[R]], None]) -> 
 def _label(axes: Axes, x: str, y: str) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
+    axes.set(xlabel=x, ylabel=y)
     axes.yaxis.set_major_locator(MaxNLocator(6))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ from xmlc.records.progressive import ProgressiveRecord
 from xmlc.suites.planned import STREAMS
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -38,17 +37,9 @@ def figure2(paper: str, records: Records) -> Figure:
 
     Accuracies are averaged over seeds, then their logarithm is taken.
     """
-    from xmlc.metrics.progressive import entropy_reduction  # which loads numba, and declarations do not need it
-
-    def bits(runs: Records) -> list[float]:
-        accuracies = [fmean(row.accuracy for row in same) for same in zip(*(run.rows for run in runs), strict=True)]
-        return entropy_reduction(np.array(accuracies), fmean(run.constant_accuracy for run in runs)).tolist()
-
-    return _panels(records, bits, "entropy reduction (bits)")
-
-
-def _panels(records: Records, curve: Callable[[Records], list[float]], label: str) -> Figure:
     from matplotlib.lines import Line2D
+
+    from xmlc.metrics.progressive import entropy_reduction  # which loads numba, and declarations do not need it
 
     datasets = list(dict.fromkeys(record.dataset.name for record in records))
     models = list(dict.fromkeys(record.model for record in records))
@@ -58,10 +49,11 @@ def _panels(records: Records, curve: Callable[[Records], list[float]], label: st
             runs = [r for r in records if (r.dataset.name, r.model) == (dataset, model)]
             if runs:
                 seen = _instances(runs)
-                points = [(t, value) for t, value in zip(seen, curve(runs)) if t >= min(FIRST, seen[-1])]
+                means = [fmean(row.accuracy for row in same) for same in zip(*(run.rows for run in runs), strict=True)]
+                bits = entropy_reduction(np.array(means), fmean(run.constant_accuracy for run in runs)).tolist()
+                points = [(t, value) for t, value in zip(seen, bits) if t >= min(FIRST, seen[-1])]
                 axes.plot(*zip(*points), **_style(model, models))
-        axes.set_xscale("log")
-        _label_axes(axes, dataset, "instances seen", label)
+        axes.set(xscale="log", title=dataset, xlabel="instances seen", ylabel="entropy reduction (bits)")
     add_legend(sheet, [Line2D([], [], label=_title(model), **_style(model, models)) for model in models])
     return sheet
 
@@ -86,9 +78,3 @@ def _title(model: str) -> str:
 def _style(model: str, models: Sequence[str]) -> dict[str, Any]:
     base, _ = without_passes(model)
     return STYLES.get(base) or {"color": OTHERS[models.index(model) % len(OTHERS)], "linestyle": "solid"}
-
-
-def _label_axes(axes: Axes, title: str, x: str, y: str) -> None:
-    axes.set_title(title)
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
