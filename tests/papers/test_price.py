@@ -47,7 +47,7 @@ def test_dropped_models_are_on_disk_one_at_a_time_and_kept_ones_together(project
 
 
 def test_what_does_not_fit_is_named_with_settings_that_fit(project, monkeypatch):
-    monkeypatch.setattr(price, "machine_memory", lambda: 2.2e9)
+    monkeypatch.setattr(price, "machine_memory", lambda: 1.8e9)
     monkeypatch.setattr(price, "free_disk", lambda: 1e12)
     said = told(project, ["plt2016"], EVERYTHING, 2)
     assert "memory here 2 GB, free disk 1,000 GB: too large on 1 pairs" in said

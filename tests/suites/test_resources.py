@@ -19,7 +19,7 @@ MODELS = {
 }
 STEPS = ("synth", "prepare", "train", "rank", "estimate", "thresholds", "infer", "forest", "tune", "progressive")
 # Peaks of training on tib-core-26k in MB, without the data and compiled kernels.
-PEAKS = {"plt": 118, "swnn": 94, "oplt": 162, "parabel": 277, "napkinxc-oplt": 10338}
+PEAKS = {"plt": 135, "swnn": 94, "oplt": 684, "parabel": 273, "napkinxc-oplt": 10338}
 TIB = {
     "n_train": 41902,
     "n_test": 6983,

@@ -79,8 +79,9 @@ def variant_of(estimator: str, given: Mapping[str, object]) -> tuple[str, float,
         name += "-hashed" if given.get("hash_bits") else "-kmeans" if given.get("tree", "kmeans") == "kmeans" else ""
     name += "-batch" if given.get("solver") == "batch" else ""
     name += "-tail" if given.get("propensity_weighted") else ""
+    name += "-greedy" if estimator == "oplt" and given.get("policy") != "random" else ""
     name += "-cut" if given.get("weight_cut") else ""
-    usual = {"fastxml": 50, "ldsm": 50, "parabel": 3, "plt": 10}.get(estimator, 1)
+    usual = {"fastxml": 50, "ldsm": 50, "oplt": 3, "parabel": 3, "plt": 10}.get(estimator, 1)
     units = given.get("n_trees" if estimator in FORESTS else "epochs", usual)
     units = 1 if given.get("solver") == "batch" else units  # whose `epochs` are the most that it takes
     arity = given.get("arity", 16 if estimator == "plt" else 2)
