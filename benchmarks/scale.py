@@ -11,6 +11,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -30,7 +31,7 @@ from xmlc.suites import laws, paths
 COLUMNS = ("estimator", "set", "n", "d", "m", "nonzeros", "labels", "units", "arity", *laws.USUAL, "commit")
 RANKED, WARM_UP = 2000, 64  # instances
 HELP = """Measure what one training takes on a share of the rows of a shape, and add the row to a CSV file; without
---set print how far the laws are from the rows of each set when they are fitted to those of the others."""
+--set print how far the laws are from rows of each set when they are fitted to other sets or to small shares."""
 
 
 @group.command("scale", help=HELP)
@@ -91,20 +92,33 @@ def measure(folder: Path, estimator: str, parameters: str, threads: int) -> tupl
 
 
 def held_out_errors() -> list[str]:
-    """Return a line for each estimator: foretold over measured, least and most, of sets that the fit left out."""
+    """Return two lines for each estimator: foretold over measured, least and most, of rows that the fit left out.
+
+    First those of a set, by the other sets; then those of more than a sixteenth of the instances, by smaller shares.
+    """
     lines = []
     for estimator, rows in laws.measured().items():
-        found = [f"{estimator:16} {len(rows):3} rows"]
-        for target in laws.USUAL:
-            ratios = [
-                laws.value(law, laws.logarithms(*(float(row[name]) for name in laws.COLUMNS))) / float(row[target])
-                for row in rows
-                if row[target]
-                and (law := laws.fit([r for r in rows if r["set"] != row["set"]], target, estimator in laws.FORESTS))
-            ]
-            found.append(f"{target} {min(ratios):.2f} to {max(ratios):.2f}" if ratios else f"{target} -")
-        lines.append("  ".join(found))
+        small = [row for row in rows if not _large(row)]
+        for title, pairs in {
+            "other sets": [(row, [other for other in rows if other["set"] != row["set"]]) for row in rows],
+            "small shares": [(row, small) for row in rows if _large(row)],
+        }.items():
+            found = [f"{estimator:16} {title:12} {len(pairs):3} rows"]
+            for target in laws.USUAL:
+                ratios = [
+                    laws.value(law, laws.logarithms(*(float(row[name]) for name in laws.COLUMNS))) / float(row[target])
+                    for row, known in pairs
+                    if row[target] and (law := laws.fit(known, target, estimator in laws.FORESTS))
+                ]
+                found.append(f"{target} {min(ratios):.2f} to {max(ratios):.2f}" if ratios else f"{target} -")
+            lines.append("  ".join(found))
     return lines
+
+
+def _large(row: Mapping[str, str]) -> bool:
+    """Return whether a row is of more than a sixteenth of the instances of its set."""
+    whole = dataset(row["set"].removesuffix("-shape"), load_catalogue(Path(paths.CATALOGUE)))
+    return float(row["n"]) > laws.size_in(whole).n_train / 15.9
 
 
 if __name__ == "__main__":
