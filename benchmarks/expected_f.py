@@ -22,11 +22,11 @@ from xmlc.data.formats import load
 from xmlc.data.prepared import fit_mask
 from xmlc.kernels.csr import top_k_of
 from xmlc.kernels.estimator import Hyperparameters
-from xmlc.metrics.classification import measure_scores
+from xmlc.metrics.classification import agreement, measure_scores
 from xmlc.models.registry import make_estimator
 from xmlc.thresholds.bounds import priors
 from xmlc.thresholds.expected import ExpectedF
-from xmlc.thresholds.methods import apply_thresholds
+from xmlc.thresholds.methods import agreement_above
 from xmlc.thresholds.out_of_fold import OutOfFold
 
 PART, WHOLE, GIVEN = "80 %", "100 %", "given"
@@ -140,13 +140,16 @@ def scores_of(estimates: Estimates, Y_test: sparse.csr_array, size: int, seed: i
             sets[name] = ExpectedF(zero_division=zero).fit(spe).predict(spe)
             sets[name + PRIOR] = ExpectedF(zero_division=zero, prior=estimates.priors).fit(spe).predict(spe)
         for name, predicted in sets.items():
-            for measure, score in measure_scores(Y_test, predicted, CONVENTIONS).items():
+            for measure, score in measure_scores(agreement(Y_test, predicted), CONVENTIONS).items():
                 yield (portion, name, measure), 100 * score
         if portion == PART:
             for task, measure, fitted in fitted_to_others(spe, estimates.held_out, seed):
-                yield (portion, task, measure), 100 * measure_scores(Y_test, fitted.predict(spe), [measure])[measure]
+                yield (
+                    (portion, task, measure),
+                    100 * measure_scores(agreement(Y_test, fitted.predict(spe)), [measure])[measure],
+                )
         for (method, by), (_, thresholds) in tuned.items():
-            scores = measure_scores(Y_test, apply_thresholds(spe, thresholds), CONVENTIONS)
+            scores = measure_scores(agreement_above(Y_test, spe, thresholds), CONVENTIONS)
             for measure in (measure for measure in CONVENTIONS if CONVENTIONS[measure][0] == by):
                 yield (portion, method, measure), 100 * scores[measure]
                 if method == best[by]:

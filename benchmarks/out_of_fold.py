@@ -19,7 +19,7 @@ from xmlc.metrics.classification import classification_metrics, measure_scores
 from xmlc.models.plt import PLT
 from xmlc.numbers.intervals import estimate_of
 from xmlc.thresholds.bounds import GRID, priors
-from xmlc.thresholds.methods import apply_thresholds
+from xmlc.thresholds.methods import agreement_above, apply_thresholds
 from xmlc.thresholds.out_of_fold import OutOfFold
 from xmlc.thresholds.sweeps import METHODS as SWEEPS
 
@@ -101,7 +101,7 @@ def tuned_by_each(
     best = dict.fromkeys(choosing, (-1.0, np.empty(0, dtype=np.float32)))
     for point in SWEEPS[method].sweep(spe, Y, prior, GRID):
         thresholds = np.maximum(point.thresholds, np.float32(floor))
-        scores = measure_scores(Y, apply_thresholds(spe, thresholds), choosing)
+        scores = measure_scores(agreement_above(Y, spe, thresholds), choosing)
         for by in choosing:
             if scores[by] > best[by][0]:
                 best[by] = scores[by], thresholds

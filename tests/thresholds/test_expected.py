@@ -101,8 +101,10 @@ def test_kernels_equal_numpy():
     rng = np.random.default_rng(1)
     labels, estimates = rng.integers(0, 5, 200).astype(np.uint32), rng.random(200).astype(np.float32)
     mass, absent, largest = np.zeros(5), np.ones(5), np.zeros(5, dtype=np.float32)
-    sum_up(labels, estimates, mass, absent, largest)
-    ratio, counts, kept = rng.random(5), np.zeros(5, dtype=np.int64), (labels.copy(), estimates.copy())
+    counts = np.zeros(5, dtype=np.int64)
+    sum_up(labels, estimates, mass, absent, largest, counts)
+    np.testing.assert_array_equal(counts, np.bincount(labels))
+    ratio, counts[:], kept = rng.random(5), 0, (labels.copy(), estimates.copy())
     above, sums = estimates > ratio[labels], np.zeros(5)
     assert keep_above(*kept, ratio, *kept, sums, counts) == above.sum()
     for mine, whole in zip(kept, (labels, estimates)):

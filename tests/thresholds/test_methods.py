@@ -25,7 +25,8 @@ from xmlc.thresholds import (
     priors,
     tune,
 )
-from xmlc.thresholds.methods import as_estimates, columns, label_pieces, per_label
+from xmlc.thresholds.methods import as_estimates, checked_pair, per_label
+from xmlc.thresholds.one_pass import label_pieces
 
 THOROUGH = settings(deadline=None, max_examples=60)
 
@@ -105,22 +106,10 @@ def test_methods_follow_scikit_learn():
         assert method.thresholds_.dtype == np.float32
 
 
-# The column view: what it holds, how it is cut, what it costs, and that no input is written to.
+# How labels are shared out, what is copied, and that no input is written to.
 
 
 METHODS = (STO(kappa=0.01), FTA(), FTA(label_wise=True), OFO(b=10))
-
-
-def test_columns_hold_the_matrices_label_by_label():
-    spe, Y = random_case(9, 5, 4)
-    view = columns(spe, Y)
-    for j in range(5):
-        part = slice(view.starts[j], view.starts[j + 1])
-        rows = np.flatnonzero(spe.toarray()[:, j])
-        np.testing.assert_array_equal(view.rows[part], rows)
-        np.testing.assert_array_equal(view.estimates[part], spe.toarray()[rows, j])
-        true = view.true_rows[view.true_starts[j] : view.true_starts[j + 1]]
-        np.testing.assert_array_equal(true, np.flatnonzero(Y.toarray()[:, j]))
 
 
 @settings(deadline=None, max_examples=60)
@@ -185,12 +174,12 @@ def test_no_instances_and_no_labels(n, m):
 def test_bad_values_are_named():
     spe, Y = random_case(4, 3, 0)
     with pytest.raises(XmlcError, match=r"the SPE has shape \(4, 3\), the truth \(4, 2\)"):
-        columns(spe, Y[:, :2])
+        checked_pair(spe, Y[:, :2])
     with pytest.raises(XmlcError, match="1 dimensions, expected 2"):
-        columns(np.ones(3), Y)
+        checked_pair(np.ones(3), Y)
     for bad in (1.5, -0.1, np.nan):
         with pytest.raises(XmlcError, match=r"expected probabilities in 0 \.\. 1: apply a sigmoid"):
-            columns(np.array([[bad, 0.5]]), np.array([[True, True]]))
+            checked_pair(np.array([[bad, 0.5]]), np.array([[True, True]]))
     with pytest.raises(XmlcError, match=r"kappa has shape \(2,\), expected a number or \(3,\)"):
         per_label(np.zeros(2), 3, np.float32, "kappa")
     with pytest.raises(XmlcError, match="kappa holds NaN"):

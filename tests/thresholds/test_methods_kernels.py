@@ -1,20 +1,23 @@
 """The threshold kernels against twins that do the obvious."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from threshold_cases import BELOW, CASES, naive_cut, random_case
 
 from xmlc.kernels.csr import kernel_csr
-from xmlc.thresholds.methods import best_cut, copy_above, count_above, mark_hits
+from xmlc.thresholds.cuts import cuts_of
+from xmlc.thresholds.methods import checked_pair, copy_above, count_above
 
 
-def keys_of(estimates, hits):
-    return np.sort(estimates.view(np.uint32) << np.uint32(1) | hits.astype(np.uint32))
-
-
-def threshold_of(keys, n_positives):
-    return np.array([best_cut(keys, n_positives)], dtype=np.uint32).view(np.float32)[0]
+def threshold_of(estimates, hits, hidden):
+    """The threshold of one label, which some further instances carry that have no estimate of it."""
+    spe = sparse.csr_array(np.append(estimates, np.zeros(hidden, np.float32))[:, None])
+    Y = sparse.csr_array(np.append(hits, np.ones(hidden, bool))[:, None])
+    cuts = cuts_of(*checked_pair(spe, Y))
+    return cuts.best(np.zeros(1, dtype=np.uint32), 1.0).view(np.float32)[0]
 
 
 @settings(deadline=None, max_examples=100)
@@ -26,13 +29,13 @@ def test_best_cut_equals_trying_every_cut(scores, hidden):
     estimates = np.array([level / 5 for level, _ in scores], dtype=np.float32)
     hits = np.array([hit for _, hit in scores])
     n_positives = int(hits.sum()) + hidden
-    assert threshold_of(keys_of(estimates, hits), n_positives) == naive_cut(estimates, hits.tolist(), n_positives)
+    assert threshold_of(estimates, hits, hidden) == naive_cut(estimates, hits.tolist(), n_positives)
 
 
 def test_best_cut_steps_to_the_next_float_at_the_ends_of_the_range():
     tiny = np.float32(1e-45)  # the smallest positive float32
     for value in (np.float32(1), np.float32(0.5), np.finfo(np.float32).tiny, tiny):
-        found = threshold_of(keys_of(np.array([value]), np.array([True])), 1)
+        found = threshold_of(np.array([value]), np.array([True]), 0)
         assert found == np.nextafter(value, BELOW)
         assert found < value
 
@@ -51,8 +54,22 @@ def test_rule_kernels_equal_dense_comparison(n, m, seed):
     np.testing.assert_array_equal(kept, np.nonzero(expected)[1])
 
 
-@settings(deadline=None, max_examples=40)
-@given(a=st.sets(st.integers(0, 12)), b=st.sets(st.integers(0, 12)))
-def test_mark_hits_equals_membership(a, b):
-    rows, true_rows = (np.array(sorted(part), dtype=np.uint32) for part in (a, b))
-    np.testing.assert_array_equal(mark_hits(rows, true_rows), np.isin(rows, true_rows))
+@settings(deadline=None, max_examples=60)
+@given(**CASES, entries=st.integers(1, 30), common=st.booleans())
+def test_cuts_are_the_estimates_of_positives_and_count_what_is_above_them(n, m, seed, entries, common):
+    spe, Y = checked_pair(*random_case(n, m, seed))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("xmlc.kernels.csr.ENTRIES_PER_BLOCK", entries)
+        cuts = cuts_of(spe, Y, 2, common)
+    estimates, truth = spe.toarray(), Y.toarray()
+    if common:
+        estimates, truth = estimates.reshape(-1, 1), truth.reshape(-1, 1)
+    lowest = cuts.lowest.view(np.float32)
+    for j in range(estimates.shape[1]):
+        own, true = estimates[:, j], truth[:, j]
+        part = slice(cuts.starts[j], cuts.starts[j + 1])
+        np.testing.assert_array_equal(lowest[part], np.unique(own[true & (own > 0)]))
+        assert cuts.hits[part].tolist() == [np.count_nonzero(true & (own >= v)) for v in lowest[part]]
+        assert cuts.predicted[part].tolist() == [np.count_nonzero(own >= v) for v in lowest[part]]
+        assert cuts.largest.view(np.float32)[j] == own.max(initial=0)
+        assert cuts.positives[j] == true.sum()

@@ -11,12 +11,14 @@ from sklearn.base import clone
 from threshold_cases import CASES, all_threshold_vectors, random_case
 
 from xmlc.core.errors import XmlcError
+from xmlc.kernels.csr import kernel_csr
 from xmlc.metrics import micro_f, micro_jaccard
-from xmlc.metrics.classification import TUNABLE, measure_scores
+from xmlc.metrics.classification import TUNABLE, agreement, measure_scores
 from xmlc.metrics.measure import F1, JACCARD, f_beta
 from xmlc.thresholds import STO, CommonThreshold, MicroLabelWise, apply_thresholds
-from xmlc.thresholds.methods import columns
-from xmlc.thresholds.pooled import UNIT, best_instance_cut, overlap_units, priced_cuts, sort_keys
+from xmlc.thresholds.cuts import cuts_of
+from xmlc.thresholds.methods import checked_pair
+from xmlc.thresholds.pooled import UNIT, add_gains, best_sum, overlap_units, priced_cuts
 
 THOROUGH = settings(deadline=None, max_examples=60)
 
@@ -57,12 +59,9 @@ def test_no_combination_of_thresholds_is_better(n, seed, overlap):
 @given(**CASES, price=st.sampled_from([0.0, 0.25, 0.4, 1.0]))
 def test_priced_cuts_equal_trying_every_cut(n, m, seed, price):
     spe, Y = random_case(n, m, seed)
-    data = columns(spe, Y)
-    keys, chosen = np.zeros(spe.nnz, dtype=np.uint32), np.full((m, 2), -1)
-    thresholds = np.full(m, -1, dtype=np.float32)
-    for start, end in ((0, m // 2), (m // 2, m)):
-        sort_keys(data, start, end, keys)
-        priced_cuts(data, start, end, keys, price, chosen, thresholds.view(np.uint32))
+    cuts, chosen, thresholds = cuts_of(*checked_pair(spe, Y)), np.full((m, 2), -1), np.full(m, -1, dtype=np.float32)
+    arrays = cuts.starts, cuts.lowest, cuts.hits, cuts.predicted, cuts.largest
+    priced_cuts(*arrays, price, chosen, thresholds.view(np.uint32))
     estimates, truth = spe.toarray(), Y.toarray()
     for j in range(m):
         levels = [np.float32(2), *np.unique(estimates[estimates[:, j] > 0, j])[::-1]]
@@ -73,7 +72,7 @@ def test_priced_cuts_equal_trying_every_cut(n, m, seed, price):
         if len(levels) > 1:
             assert thresholds[j] == (levels[1] if best == 0 else np.nextafter(levels[best], np.float32(0)))
         else:
-            assert thresholds[j] == -1
+            assert thresholds[j] == 0
 
 
 def test_without_estimates_or_positives_and_on_two_threads():
@@ -121,7 +120,7 @@ def test_a_common_threshold_is_the_best_attainable_one(n, m, seed, name, levels)
     method = CommonThreshold(*COMMON[name]).fit(spe, Y)
     found = method.predict(spe).toarray()
     np.testing.assert_array_equal(found, attainable_sets(estimates)[scores.index(max(scores))])
-    assert measure_scores(Y, found, [name])[name] == pytest.approx(float(max(scores)), abs=1e-12)
+    assert measure_scores(agreement(Y, found), [name])[name] == pytest.approx(float(max(scores)), abs=1e-12)
     assert method.thresholds_.dtype == np.float32
     assert (method.thresholds_ == method.thresholds_[0]).all()
 
@@ -190,18 +189,38 @@ def test_the_sum_does_not_drift():
     assert threshold == np.nextafter(estimates.min(), np.float32(0))
 
 
-def test_the_kernel_equals_its_twin_on_instances_without_labels():
-    keys = np.array(
-        [(np.float32(v).view(np.uint32).item() << 32) | i << 1 | h for v, i, h in [(0.2, 1, 1), (0.6, 0, 0)]]
-    )
-    found = best_instance_cut(np.sort(keys.astype(np.uint64)), np.int32([0, 1]), *F1)
+@THOROUGH
+@given(**CASES, entries=st.integers(1, 30))
+def test_gains_are_the_changes_of_all_instances_from_cut_to_cut(n, m, seed, entries):
+    spe, Y = checked_pair(*random_case(n, m, seed))
+    cuts = cuts_of(spe, Y, common=True)
+    own, true, gains = kernel_csr(spe), kernel_csr(Y), np.zeros(cuts.lowest.size, dtype=np.int64)
+    rows = own.indptr, own.indices, own.data.view(np.uint32), true.indptr, true.indices
+    add_gains(*rows, cuts.lowest, UNIT, *F1, gains)
+    values = [
+        sum(overlap_units(UNIT, *F1, *map(sum, (t & p, t, p))) for t, p in zip(Y.toarray(), spe.toarray() >= lowest))
+        for lowest in [*cuts.lowest.view(np.float32), 2]
+    ]
+    assert gains.tolist() == (-np.diff(values)).tolist()
+
+
+def test_the_best_sum_is_better_than_rounding_can_make_it():
+    lowest, gains = np.uint32([10, 20, 30]), np.array([2, 3, 2])
+    for n, expected in ((1, 9), (2, 19), (5, 9), (6, 9), (7, 99)):
+        threshold = np.uint32([99])
+        best_sum(lowest, gains, 1, n, threshold)
+        assert threshold == expected
+
+
+def test_instances_without_labels_are_right_in_the_empty_set():
+    spe, Y = sparse.csr_array(np.float32([[0.6], [0.2]])), np.array([[False], [True]])
     # Empty: (1 + 0) / 2; above 0.6: (0 + 0) / 2; all: (0 + 1) / 2, which is no better than the empty set.
-    assert np.array([found], dtype=np.uint32).view(np.float32)[0] == np.float32(0.6)
-    # The set of all is better by the one instance that has a label, and all values together are 2**23.
-    positives = np.zeros(1 << 23, dtype=np.int32)
-    positives[0] = 1
-    found = best_instance_cut(keys[1:].astype(np.uint64) | np.uint64(1), positives, *F1)
-    assert np.array([found], dtype=np.uint32).view(np.float32)[0] < np.float32(0.6)
+    assert CommonThreshold("instance").fit(spe, Y).thresholds_.tolist() == [np.float32(0.6)]
+    # Here the set of all is better by the one instance that has a label, and all values together are 2**23.
+    n = 1 << 23
+    indptr = np.append(0, np.ones(n, dtype=np.int32))
+    spe = sparse.csr_array((np.float32([0.6]), np.int32([0]), indptr), shape=(n, 1))
+    assert CommonThreshold("instance").fit(spe, spe > 0).thresholds_[0] < np.float32(0.6)
 
 
 def test_threads_change_nothing_and_parameters_are_checked():

@@ -93,14 +93,21 @@ class Growing:
 def give_back(*arrays: np.ndarray) -> None:
     """Let the system drop the pages of mapped files that arrays lie in: they are read again when they are asked for.
 
-    What was changed of a copy-on-write map is lost. Other arrays stay as they are.
+    What was changed there of a copy-on-write map is lost. Other arrays stay as they are.
     """
     for array in arrays:
         base: object = array
         while isinstance(base, np.ndarray):
             base = base.base
-        if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-            base.madvise(mmap.MADV_DONTNEED)
+        if isinstance(base, mmap.mmap) and array.size and hasattr(mmap, "MADV_DONTNEED"):
+            start = address(array) - address(np.frombuffer(base, dtype=np.uint8))
+            start, end = start // mmap.PAGESIZE * mmap.PAGESIZE, start + array.nbytes
+            base.madvise(mmap.MADV_DONTNEED, start, end - start)
+
+
+def address(array: np.ndarray) -> int:
+    """Return where an array begins in memory."""
+    return int(array.__array_interface__["data"][0])
 
 
 def check_finite(arrays: Iterable[np.ndarray]) -> None:

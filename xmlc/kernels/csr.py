@@ -8,17 +8,20 @@ raises `Malformed` with the name of the array and its first wrong entry.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError
+from xmlc.core.growing import give_back
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels.frames import frame_values, is_frame
 
 NONZEROS_PER_PIECE = 1 << 17  # that are scaled
 VALUES_PER_PIECE = 1 << 22  # that are checked
+ENTRIES_PER_BLOCK = 1 << 24  # of estimates that are read together
 OF_LISTS = "sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True) makes a matrix of label lists"
 MOST_COLUMNS = np.iinfo(np.int32).max
 COMPRESSED = ("csr", "csc", "bsr")
@@ -117,6 +120,45 @@ def with_values(X: sparse.csr_array, values: np.ndarray) -> sparse.csr_array:
     return proven(result) if is_proven(X) else result
 
 
+def some_rows(matrix: sparse.csr_array, start: int, end: int) -> sparse.csr_array:
+    """Return the rows ``start .. end - 1`` of a canonical matrix on the same memory, proven if the matrix is."""
+    indptr = matrix.indptr[start : end + 1]
+    first, last = (int(indptr[0]), int(indptr[-1])) if indptr.size else (0, 0)
+    # Index arrays of one type: scipy keeps them as they are.
+    indptr = (indptr - first).astype(matrix.indices.dtype)
+    values, indices = matrix.data[first:last], matrix.indices[first:last]
+    rows = sparse.csr_array((values, indices, indptr), shape=(end - start, matrix.shape[1]))
+    rows.has_sorted_indices = rows.has_canonical_format = True
+    return proven(rows) if is_proven(matrix) else rows
+
+
+def lent(matrix: sparse.csr_array) -> sparse.csr_array:
+    """Mark a matrix on maps of files that nobody changes: what a pass has read of them can be given back."""
+    matrix._lent = True  # type: ignore[attr-defined]
+    return matrix
+
+
+def release(matrix: sparse.csr_array) -> None:
+    """Give back what has been read of a matrix that is `lent`; of any other nothing."""
+    if getattr(matrix, "_lent", False):
+        give_back(matrix.indices, matrix.data)
+
+
+def blocks_of_rows(matrix: sparse.csr_array, *others: sparse.csr_array) -> list[tuple[sparse.csr_array, ...]]:
+    """Cut canonical matrices with the same rows into blocks, by the entries of the first, on the same memory.
+
+    There is at least one. Who has read the first part of a block calls `release` with it.
+    """
+    entries, n = int(matrix.indptr[-1]), matrix.shape[0]
+    cuts = np.searchsorted(matrix.indptr, np.arange(ENTRIES_PER_BLOCK, entries, ENTRIES_PER_BLOCK))
+    bounds = [0, *np.unique(cuts[(cuts > 0) & (cuts < n)]).tolist(), n]
+    blocks = [tuple(some_rows(each, *block) for each in (matrix, *others)) for block in pairwise(bounds)]
+    if len(blocks) > 1 and getattr(matrix, "_lent", False):
+        for part, *_ in blocks:
+            lent(part)
+    return blocks
+
+
 def as_features(X: object) -> sparse.csr_array:
     """Return instances as a canonical float32 CSR array, shape (n, d).
 
@@ -165,9 +207,11 @@ def as_estimates(spe: Any, dtype: type | None = None, name: str = "the SPE") -> 
     """
     if dtype is None:
         dtype = np.float64 if getattr(getattr(spe, "dtype", None), "itemsize", 8) > 4 else np.float32
-    result = without_zeros(as_csr(spe, dtype, name))
-    check_probabilities(result.data, name, 1 + ROUNDING)
-    return with_values(result, np.minimum(result.data, 1)) if result.nnz and result.data.max() > 1 else result
+    result = as_csr(spe, dtype, name)
+    after = give_back if getattr(result, "_lent", False) else None
+    least, most = check_probabilities(result.data, name, 1 + ROUNDING, after)
+    result = result if least > 0 else without_zeros(result)
+    return with_values(result, np.minimum(result.data, 1)) if most > 1 else result
 
 
 def rounded(thresholds: Any) -> np.ndarray:
@@ -176,13 +220,25 @@ def rounded(thresholds: Any) -> np.ndarray:
     return np.where((values == 1) & (np.asarray(thresholds) < 1), np.nextafter(values, np.float32(0)), values)
 
 
-def check_probabilities(values: np.ndarray, name: str, most: float = 1.0) -> None:
-    """Refuse values that are NaN, negative or above ``most``."""
-    if values.size and not (values.min() >= 0 and values.max() <= most):
-        wrong = values[~((values >= 0) & (values <= most))].flat[0]
-        raise InvalidDataError(
-            f"{name} holds {wrong}; expected probabilities in 0 .. 1: apply a sigmoid to scores or logits"
-        )
+def check_probabilities(
+    values: np.ndarray, name: str, most: float = 1.0, after: Callable[..., None] | None = None
+) -> tuple[float, float]:
+    """Refuse values that are NaN, negative or above ``most``; return the least and the largest, 1 and 0 of none.
+
+    ``after`` is called with each piece.
+    """
+    least, largest, flat = 1.0, 0.0, values.reshape(-1)
+    for start, end in row_blocks(flat.size, VALUES_PER_PIECE):
+        part = flat[start:end]
+        if not (part.min() >= 0 and part.max() <= most):
+            wrong = part[~((part >= 0) & (part <= most))][0]
+            raise InvalidDataError(
+                f"{name} holds {wrong}; expected probabilities in 0 .. 1: apply a sigmoid to scores or logits"
+            )
+        least, largest = min(least, float(part.min())), max(largest, float(part.max()))
+        if after is not None:
+            after(part)
+    return least, largest
 
 
 def per_label(value: object, n_labels: int, dtype: type, name: str, kind: Kind = "number") -> np.ndarray:

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.csr import as_labels, kernel_csr
+from xmlc.kernels.csr import as_labels, blocks_of_rows, kernel_csr, release
 from xmlc.metrics.measure import F1, JACCARD, Measure, Overlap, f_beta
 
 
@@ -53,27 +53,38 @@ def agreement(Y: object, Y_hat: object) -> Agreement:
     from xmlc.metrics._counts import count_agreement
 
     Y, Y_hat = as_labels(Y), as_labels(Y_hat, "Y_hat (the predictions)")
-    if Y.shape != Y_hat.shape:
-        raise XmlcError(f"truth has shape {Y.shape}, prediction {Y_hat.shape}; they must be the same")
+    check_same_shape(Y, Y_hat)
     true, predicted = kernel_csr(Y), kernel_csr(Y_hat)
     counts = count_agreement(true.indptr, true.indices, predicted.indptr, predicted.indices, Y.shape[1])
     hits, positives, found, row_hits = counts
     return Agreement(hits, positives, found, row_hits, np.diff(true.indptr), np.diff(predicted.indptr))
 
 
-class Sets(NamedTuple):
-    """True and predicted label sets: the input of measures.
+def agreement_by_blocks(
+    Y: object, spe: sparse.csr_array, predict: Callable[[sparse.csr_array], sparse.csr_array]
+) -> Agreement:
+    """Count how the truth agrees with label sets that ``predict`` makes of estimates, block by block.
 
-    Attributes
-    ----------
-    Y, Y_hat : boolean csr_array, shape (n, m)
-    counts : Agreement
-        Of the two; most measures need no more.
+    Raises
+    ------
+    XmlcError
+        The shapes differ.
     """
+    Y, total, rows = as_labels(Y), [np.zeros(spe.shape[1], dtype=np.int64) for _ in range(3)], []
+    check_same_shape(Y, spe)
+    for part, truth in blocks_of_rows(spe, Y):
+        counts = agreement(truth, predict(part))
+        release(part)
+        rows.append(counts[3:])
+        for all_of_it, more in zip(total, counts[:3]):
+            all_of_it += more
+    return Agreement(*total, *map(np.concatenate, zip(*rows)))
 
-    Y: sparse.csr_array
-    Y_hat: sparse.csr_array
-    counts: Agreement
+
+def check_same_shape(Y: sparse.csr_array, Y_hat: sparse.csr_array) -> None:
+    """Raise an error unless truth and prediction have the same shape."""
+    if Y.shape != Y_hat.shape:
+        raise XmlcError(f"truth has shape {Y.shape}, prediction {Y_hat.shape}; they must be the same")
 
 
 def macro_f(Y: object, Y_hat: object, zero_division: float = 1.0, average: str = "all", beta: float = 1.0) -> float:
@@ -255,29 +266,25 @@ TUNABLE = {
 }
 
 
-def _counted(name: str, title: str, of: Callable[[Agreement], float]) -> Measure[Sets]:
-    return Measure(name, title, lambda sets: of(sets.counts))
-
-
 # In the order of records and tables.
-MEASURES: tuple[Measure[Sets], ...] = (
-    _counted("macro_f", "Macro-F", TUNABLE["macro_f"].of),
-    _counted("macro_f_zero", "Macro-F, 0/0 = 0", lambda counts: _macro(counts, F1, zero_division=0.0)),
-    _counted("macro_f_present", "Macro-F, labels present", lambda counts: _macro(counts, F1, average="present")),
-    _counted("macro_f_seen", "Macro-F, labels present or predicted", lambda counts: _macro(counts, F1, average="seen")),
-    _counted("macro_f2", "Macro-F2", TUNABLE["macro_f2"].of),
-    _counted("macro_jaccard", "Macro-Jaccard", TUNABLE["macro_jaccard"].of),
-    _counted("micro_f", "Micro-F", TUNABLE["micro_f"].of),
-    _counted("micro_f2", "Micro-F2", TUNABLE["micro_f2"].of),
-    _counted("micro_jaccard", "Micro-Jaccard", TUNABLE["micro_jaccard"].of),
-    _counted("instance_f", "Instance-F", TUNABLE["instance_f"].of),
-    _counted("instance_f2", "Instance-F2", TUNABLE["instance_f2"].of),
-    _counted("instance_jaccard", "Instance-Jaccard", TUNABLE["instance_jaccard"].of),
-    Measure("hamming_loss", "Hamming loss", lambda sets: _hamming_loss(sets.counts), "%", 4, better="lower"),
+MEASURES: tuple[Measure[Agreement], ...] = (
+    Measure("macro_f", "Macro-F", TUNABLE["macro_f"].of),
+    Measure("macro_f_zero", "Macro-F, 0/0 = 0", lambda counts: _macro(counts, F1, zero_division=0.0)),
+    Measure("macro_f_present", "Macro-F, labels present", lambda counts: _macro(counts, F1, average="present")),
+    Measure("macro_f_seen", "Macro-F, labels present or predicted", lambda counts: _macro(counts, F1, average="seen")),
+    Measure("macro_f2", "Macro-F2", TUNABLE["macro_f2"].of),
+    Measure("macro_jaccard", "Macro-Jaccard", TUNABLE["macro_jaccard"].of),
+    Measure("micro_f", "Micro-F", TUNABLE["micro_f"].of),
+    Measure("micro_f2", "Micro-F2", TUNABLE["micro_f2"].of),
+    Measure("micro_jaccard", "Micro-Jaccard", TUNABLE["micro_jaccard"].of),
+    Measure("instance_f", "Instance-F", TUNABLE["instance_f"].of),
+    Measure("instance_f2", "Instance-F2", TUNABLE["instance_f2"].of),
+    Measure("instance_jaccard", "Instance-Jaccard", TUNABLE["instance_jaccard"].of),
+    Measure("hamming_loss", "Hamming loss", _hamming_loss, "%", 4, better="lower"),
     Measure(
         "predicted_per_instance",
         "Predicted per instance",
-        lambda sets: sets.Y_hat.nnz / max(sets.Y_hat.shape[0], 1),
+        lambda counts: int(counts.predicted.sum()) / max(counts.row_hits.size, 1),
         unit="",
         better=None,
     ),
@@ -291,11 +298,9 @@ def classification_metrics(Y: object, Y_hat: object) -> dict[str, float]:
     all labels, with 0/0 = 0 over all labels, over labels with a positive, and over labels with a positive or a
     prediction. All others have 0/0 = 1; ``f2`` is F_beta with beta = 2.
     """
-    return measure_scores(Y, Y_hat, [measure.name for measure in MEASURES])
+    return measure_scores(agreement(Y, Y_hat))
 
 
-def measure_scores(Y: object, Y_hat: object, names: Collection[str]) -> dict[str, float]:
-    """Return some of ``MEASURES`` by name, in their order, from one pass of counting."""
-    Y, Y_hat = as_labels(Y), as_labels(Y_hat, "Y_hat (the predictions)")
-    sets = Sets(Y, Y_hat, agreement(Y, Y_hat))
-    return {measure.name: measure.of(sets) for measure in MEASURES if measure.name in names}
+def measure_scores(counts: Agreement, names: Collection[str] | None = None) -> dict[str, float]:
+    """Return ``MEASURES`` by name, all or some, in their order."""
+    return {measure.name: measure.of(counts) for measure in MEASURES if names is None or measure.name in names}

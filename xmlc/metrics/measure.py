@@ -25,7 +25,7 @@ class Measure(Generic[Scored]):
     title : str
         Heading in print.
     of : callable
-        Computes it, as a share or not, from ``Ranked`` (rankings) or ``Sets`` (label sets).
+        Computes it, as a share or not, from ``Ranked`` (rankings) or ``Agreement`` (label sets).
     unit : str
         ``%`` for a share, which tables print in percent; nothing for any other number.
     decimals : int

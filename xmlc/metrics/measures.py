@@ -8,11 +8,11 @@ module imports no numba: tables and the workflow read it.
 from __future__ import annotations
 
 from xmlc.metrics import classification, ranking
-from xmlc.metrics.classification import TUNABLE, Sets
+from xmlc.metrics.classification import TUNABLE, Agreement
 from xmlc.metrics.measure import Measure
 from xmlc.metrics.ranking import Ranked
 
-AnyMeasure = Measure[Ranked] | Measure[Sets]
+AnyMeasure = Measure[Ranked] | Measure[Agreement]
 ALL_MEASURES: tuple[AnyMeasure, ...] = (*ranking.MEASURES, *classification.MEASURES)
 BY_NAME = {measure.name: measure for measure in ALL_MEASURES}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.csr import as_estimates, kernel_csr, per_label
+from xmlc.kernels.csr import as_estimates, blocks_of_rows, kernel_csr, per_label, release
 from xmlc.kernels.elementwise import exp
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.heaps import insert_best
@@ -76,8 +77,8 @@ class ExpectedF(ThresholdMethod):
     Where estimates at or below a floor kappa are missing, as many as c of a label, the ratio of the chosen k is at
     least (k + T) / (k + T + c kappa) of the best, if the threshold is at least kappa.
 
-    Time is linear in the stored estimates, of which those above the first thresholds are copied; no other memory grows
-    with them. The order of all sums is that of the instances.
+    Time is linear in the stored estimates; memory is that of a block of them. The order of all sums is that of the
+    instances.
 
     Examples
     --------
@@ -112,12 +113,15 @@ class ExpectedF(ThresholdMethod):
         if not 0 <= self.floor <= 1:
             raise XmlcError(f"floor={self.floor!r}: expected a number from 0 to 1")
         given, spe, (gain, recall, shared) = spe, as_estimates(spe, np.float32), self.overlap
-        labels, estimates = spe.indices.astype(np.int32, copy=False).view(np.uint32), spe.data
         mass, absent, largest = np.zeros(spe.shape[1]), np.ones(spe.shape[1]), np.zeros(spe.shape[1], np.float32)
-        sum_up(labels, estimates, mass, absent, largest)
+        counts = np.zeros(spe.shape[1], dtype=np.int64)
+        blocks = [part for (part,) in blocks_of_rows(spe)]
+        for part in blocks:
+            sum_up(*kernel_csr(part)[1:], mass, absent, largest, counts)
+            release(part)
         prior = per_label(0.0 if self.prior is None else self.prior, mass.size, np.float64, "prior", "share")
         others = np.maximum(spe.shape[0] * prior - mass, 0.0)
-        ratio = highest_ratios(labels, estimates, mass, recall * (mass + others))
+        ratio = highest_ratios(blocks, mass, counts, recall * (mass + others))
         mean = math.fsum(ratio) / (np.count_nonzero(ratio) or 1)
         self.expected_ = gain * ratio / (1.0 - shared * ratio)
         # An estimate exceeds the ratio exactly if it exceeds the largest float32 that does not.
@@ -134,18 +138,35 @@ class ExpectedF(ThresholdMethod):
         return self
 
 
-def highest_ratios(labels: np.ndarray, estimates: np.ndarray, mass: np.ndarray, base: np.ndarray) -> np.ndarray:
-    """Return each label's highest M / (base + k) over k of its estimates with sum M; ``mass`` is the sum of all."""
-    ratio, counts = np.zeros_like(mass), np.bincount(labels, minlength=mass.size)
-    kept = np.empty_like(labels), np.empty_like(estimates)
+def highest_ratios(
+    blocks: Sequence[sparse.csr_array], mass: np.ndarray, counts: np.ndarray, base: np.ndarray
+) -> np.ndarray:
+    """Return each label's highest M / (base + k) over k of its estimates with sum M.
+
+    Parameters
+    ----------
+    blocks : sequence of csr_array of float32
+        The estimates, some instances after the other.
+    mass : float64 (m,), counts : int64 (m,)
+        The sum of all estimates of each label, and their number.
+    base : float64 (m,)
+    """
+    ratio, entries = np.zeros_like(mass), max(part.nnz for part in blocks)
+    kept = np.empty(entries, dtype=np.uint32), np.empty(entries, dtype=np.float32)
+    parts = [kernel_csr(part)[1:] for part in blocks]
     while True:
         higher = np.maximum(ratio, mass / np.maximum(base + counts, np.finfo(float).tiny))
         if (higher == ratio).all():
             return ratio
-        ratio, mass = higher, np.zeros_like(mass)
+        fit = counts.sum() <= entries  # what is kept, so that no further pass over all is needed
+        ratio, mass, n_kept = higher, np.zeros_like(mass), 0
         counts[:] = 0
-        n_kept = keep_above(labels, estimates, ratio, *kept, mass, counts)
-        labels, estimates = kept[0][:n_kept], kept[1][:n_kept]
+        for block, part in zip(blocks, parts):
+            room = [each[n_kept if fit else 0 :] for each in kept]
+            n_kept += keep_above(*part, ratio, *room, mass, counts)
+            release(block)
+        if fit:
+            blocks, parts = blocks[:1], [(kept[0][:n_kept], kept[1][:n_kept])]
 
 
 def macro_f_at_k(spe: object, k: int) -> tuple[sparse.csr_array, np.ndarray]:
@@ -199,7 +220,7 @@ def macro_f_at_k(spe: object, k: int) -> tuple[sparse.csr_array, np.ndarray]:
 
 
 @njit(cache=True, nogil=True)
-def sum_up(labels, estimates, mass, absent, largest):
+def sum_up(labels, estimates, mass, absent, largest, counts):
     """Collect what is known of each label before the first threshold; reads 8 bytes per stored estimate.
 
     Parameters
@@ -210,12 +231,15 @@ def sum_up(labels, estimates, mass, absent, largest):
         instance carries it.
     largest : float32 (m,)
         Raised to the largest estimate.
+    counts : int64 (m,)
+        Added to: the number of estimates.
     """
     for e in range(labels.size):
         label, p = labels[e], estimates[e]
         mass[label] += p
         absent[label] *= 1.0 - p
         largest[label] = max(largest[label], p)
+        counts[label] += 1
 
 
 @njit(cache=True, nogil=True)

@@ -1,27 +1,21 @@
-"""The rule by which a threshold becomes a prediction, the base of threshold methods, and STO (plt2016, Section 4.1).
-
-Kernels that tune work on a range of labels in column form (see `Columns`), read every stored estimate and every
-positive once (8 and 4 bytes), and write their own labels' part of the result and nothing else.
-"""
+"""The rule by which a threshold becomes a prediction, the base of threshold methods, and STO (plt2016, Section 4.1)."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
-from itertools import pairwise
-from typing import Any, NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError, XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import run_pieces
-from xmlc.kernels.arrays import sort
-from xmlc.kernels.csr import Kind, as_estimates, as_labels, kernel_csr, per_label, with_values
+from xmlc.kernels.csr import Kind, as_estimates, as_labels, kernel_csr, per_label, proven, with_values
 from xmlc.kernels.estimator import Estimator, hyperparameters, not_fitted
 from xmlc.kernels.frames import column_names
+from xmlc.metrics.classification import Agreement, agreement_by_blocks
 from xmlc.metrics.measure import F1, Overlap
+from xmlc.thresholds.cuts import Cuts, cuts_of
 
 
 def apply_thresholds(spe: object, thresholds: float | np.ndarray) -> sparse.csr_array:
@@ -57,13 +51,35 @@ def apply_thresholds(spe: object, thresholds: float | np.ndarray) -> sparse.csr_
     >>> apply_thresholds([[0.6, 0.3], [0.4, 0.2]], [0.4, 0.25]).toarray().astype(int).tolist()
     [[1, 1], [0, 0]]
     """
-    spe = as_estimates(spe)
+    return _above(*_comparable(as_estimates(spe), thresholds))
+
+
+def agreement_above(Y: sparse.csr_array, spe: sparse.csr_array, thresholds: float | np.ndarray) -> Agreement:
+    """Count how the truth and the label sets of `apply_thresholds` agree, which are made block by block.
+
+    Parameters
+    ----------
+    Y : boolean csr_array, shape (n, m)
+        As `checked_pair` returns it, as the next.
+    spe : csr_array of float32 or float64, shape (n, m)
+    thresholds : float or ndarray, shape (m,)
+    """
+    spe, limits = _comparable(spe, thresholds)
+    return agreement_by_blocks(Y, spe, lambda part: proven(_above(part, limits)))
+
+
+def _comparable(spe: sparse.csr_array, thresholds: float | np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:
+    """Return estimates and thresholds of float32 that compare as these do."""
     limits = limits_of(spe, thresholds, "thresholds")
-    if limits.dtype == np.float64:  # kernels take float32: they are given what is known by then
-        spe, limits = (
-            with_values(spe, (spe.data > limits[spe.indices]).astype(np.float32)),
-            np.full(limits.size, np.float32(0.5)),
-        )
+    if limits.dtype == np.float32:
+        return spe, limits
+    # Kernels take float32: they are given what is known by then.
+    known = (spe.data > limits[spe.indices]).astype(np.float32)
+    return with_values(spe, known), np.full(limits.size, np.float32(0.5))
+
+
+def _above(spe: sparse.csr_array, limits: np.ndarray) -> sparse.csr_array:
+    """Predict what exceeds its label's limit; both of float32."""
     rows = kernel_csr(spe)
     counts = np.empty(spe.shape[0], dtype=np.int64)
     count_above(*rows, limits, counts)
@@ -119,13 +135,13 @@ class RankingMethod(ThresholdMethod):
         XmlcError
             The shapes differ, an estimate is no probability, or a hyperparameter is out of its range.
         """
-        data = columns(spe, Y)
+        pair = checked_pair(spe, Y)
         self._remember_names(spe)
-        return self.fit_columns(data)
+        return self.fit_checked(*pair)
 
     @abstractmethod
-    def fit_columns(self, data: Columns) -> Self:
-        """Learn the thresholds from the result of `columns`: a sweep over a grid brings it into that form once."""
+    def fit_checked(self, spe: sparse.csr_array, Y: sparse.csr_array) -> Self:
+        """Learn the thresholds from what `checked_pair` returns."""
 
 
 @hyperparameters
@@ -135,8 +151,9 @@ class STO(RankingMethod):
     With ``kappa=0`` and an SPE that holds every estimate this is the exact maximiser of the validation macro-F, of
     estimates of float64 too, however close they are: at a label that is certain many lie within 1e-9 of 1. Of
     thresholds with equal F the highest is taken (fewest predictions). A label for which nothing is best predicted
-    gets its largest estimate as threshold, one without estimates above the floor its kappa. Time is O(e log e) for e
-    stored estimates.
+    gets its largest estimate as threshold, one without estimates above the floor its kappa. Two passes over the
+    estimates look each of them up among those of its label's positives; memory is that of a block and 24 bytes for
+    each positive.
 
     Parameters
     ----------
@@ -166,89 +183,16 @@ class STO(RankingMethod):
     overlap: Overlap = F1
     n_jobs: int | None = None
 
-    def fit_columns(self, data: Columns) -> Self:
-        """Sort each label's estimates above its floor and take the best cut."""
-        floors = per_label(self.kappa, data.n_labels, np.float32, "kappa", "probability")
-        thresholds = np.empty(data.n_labels, dtype=np.float32)
-        run_by_label(sto_thresholds, data, self.n_jobs, data.in_ranks(floors), self.overlap.recall, thresholds)
-        self.thresholds_ = data.in_numbers(thresholds, floors)
+    def fit_checked(self, spe: sparse.csr_array, Y: sparse.csr_array) -> Self:
+        """Find the cuts of each label and take the best above its floor."""
+        return self.fit_cuts(cuts_of(spe, Y, self.n_jobs))
+
+    def fit_cuts(self, cuts: Cuts) -> Self:
+        """Take the best of each label's cuts above its floor: a sweep over floors finds the cuts once."""
+        floors = per_label(self.kappa, cuts.largest.size, np.float32, "kappa", "probability")
+        bits = cuts.best(cuts.bits_of(floors), self.overlap.recall)
+        self.thresholds_ = cuts.numbers_of(bits, floors)
         return self
-
-
-# Labels are uneven: a piece holds as many as have this many estimates and positives together.
-ENTRIES_PER_PIECE = 1 << 18
-FIRST = 1 << 23  # bits of the least float32 that no processor takes for 0
-
-
-class Columns(NamedTuple):
-    """Estimates and truth, label by label: the form that the kernels take.
-
-    Attributes
-    ----------
-    starts : int64 (m + 1,), rows : uint32, estimates : float32
-        The SPE in CSC form, rows ascending within a label, estimates in (0, 1].
-    true_starts : int64 (m + 1,), true_rows : uint32
-        The truth in CSC form.
-    distinct : float64 (r,)
-        Empty, or the distinct estimates, ascending, of which ``estimates`` are then the ranks: integers from `FIRST`
-        viewed as float32. Positive floats are ordered as their bits are, so that kernels that only compare take both.
-    """
-
-    starts: np.ndarray
-    rows: np.ndarray
-    estimates: np.ndarray
-    true_starts: np.ndarray
-    true_rows: np.ndarray
-    distinct: np.ndarray
-
-    @property
-    def n_labels(self) -> int:
-        """Number of labels m."""
-        return self.starts.size - 1
-
-    def in_ranks(self, floors: np.ndarray) -> np.ndarray:
-        """Return floors, float32 (m,), in the form of the estimates."""
-        if self.distinct.size == 0:
-            return floors
-        counts = np.searchsorted(self.distinct.astype(np.float32), floors, side="right")
-        return np.where(floors > 0, counts + FIRST - 1, 0).astype(np.uint32).view(np.float32)
-
-    def in_numbers(self, thresholds: np.ndarray, floors: np.ndarray, common: bool = False) -> np.ndarray:
-        """Return the thresholds of `best_cut`, float32 (m,), as numbers: float64 where float32 is too coarse.
-
-        Parameters
-        ----------
-        thresholds : float32 (m,)
-            In the form of the estimates.
-        floors : float32 (m,)
-            Thresholds of labels without a greater estimate.
-        common : bool
-            Whether all labels have been cut as one.
-        """
-        if self.distinct.size == 0:
-            return thresholds
-        ranks, cuts, n_estimates = self.estimates.view(np.uint32), thresholds.view(np.uint32), np.diff(self.starts)
-
-        def highest(ranks: np.ndarray) -> np.ndarray:
-            """Return the highest rank of each label, `FIRST` - 1 of none."""
-            found, some = np.full(self.n_labels, FIRST - 1), n_estimates > 0
-            found[some] = np.maximum.reduceat(ranks, self.starts[:-1][some])
-            return found
-
-        last, none = highest(ranks), self.in_ranks(floors).view(np.uint32)
-        left_out = highest(np.where(ranks <= np.repeat(cuts, n_estimates), ranks, np.uint32(FIRST - 1)))
-        if common:
-            last[:] = last.max()
-        numbers = np.concatenate(([0.0], self.distinct, [1.0]))[
-            np.maximum(np.array([cuts + 1, last, left_out]) - FIRST + 1, 0)
-        ]
-        for dtype in (np.float32, np.float64):
-            lowest, largest, below = numbers.astype(dtype)
-            found = np.where(cuts < last, np.nextafter(lowest, dtype(0)), np.where(last > none, largest, floors))
-            found = found.astype(dtype)
-            if (below <= found).all() and ((lowest > found) | (cuts >= last)).all():
-                break
-        return found
 
 
 def checked_pair(spe: object, Y: object) -> tuple[sparse.csr_array, sparse.csr_array]:
@@ -268,37 +212,6 @@ def checked_pair(spe: object, Y: object) -> tuple[sparse.csr_array, sparse.csr_a
             "give both in one order"
         )
     return spe, Y
-
-
-def columns(spe: object, Y: object) -> Columns:
-    """Bring an SPE and the truth into column form, estimates of float64 as ranks; errors are of `checked_pair`."""
-    spe, Y = checked_pair(spe, Y)
-    estimates, truth, distinct = sparse.csc_array(spe), sparse.csc_array(Y), np.empty(0)
-    if spe.dtype == np.float64:
-        distinct, ranks = np.unique(estimates.data, return_inverse=True)
-        estimates.data = (ranks + FIRST).astype(np.uint32).view(np.float32)
-    return Columns(
-        estimates.indptr.astype(np.int64),
-        estimates.indices.astype(np.int32, copy=False).view(np.uint32),
-        estimates.data.astype(np.float32, copy=False),
-        truth.indptr.astype(np.int64),
-        truth.indices.astype(np.int32, copy=False).view(np.uint32),
-        distinct,
-    )
-
-
-def label_pieces(counts: np.ndarray, entries: int = ENTRIES_PER_PIECE) -> list[tuple[int, int]]:
-    """Cut labels with so many entries into ranges ``(start, end)`` of about equal work, by the data alone."""
-    work = np.concatenate(([0], np.cumsum(counts + 1)))
-    cuts = np.searchsorted(work, np.arange(entries, work[-1], entries))
-    bounds = np.unique(np.concatenate(([0], cuts, [counts.size]))).tolist()
-    return list(pairwise(bounds))
-
-
-def run_by_label(kernel: Callable[..., None], data: Columns, n_jobs: int | None, *arguments: Any) -> None:
-    """Call ``kernel(data, start, end, *arguments)`` for every piece; kernels write into arrays among them."""
-    pieces = label_pieces(np.diff(data.starts) + np.diff(data.true_starts))
-    run_pieces(kernel, [(data, *piece, *arguments) for piece in pieces], n_jobs)
 
 
 @njit(cache=True, nogil=True)
@@ -333,90 +246,3 @@ def copy_above(indptr, labels, estimates, thresholds, kept):
             if values[e] > thresholds[row[e]]:
                 kept[place] = row[e]
                 place += 1
-
-
-@njit(cache=True, nogil=True)
-def column_of(columns, label):
-    """Return a label's part of `Columns`: rows and values of its estimates, and the rows of its positives."""
-    first, last = columns.starts[label], columns.starts[label + 1]
-    true_rows = columns.true_rows[columns.true_starts[label] : columns.true_starts[label + 1]]
-    return columns.rows[first:last], columns.estimates[first:last], true_rows
-
-
-@njit(cache=True, nogil=True)
-def mark_hits(rows, true_rows):
-    """Mark which of the ascending ``rows`` occur in the ascending ``true_rows``; both uint32."""
-    hits = np.zeros(rows.size, dtype=np.bool_)
-    b = 0
-    for a in range(rows.size):
-        while b < true_rows.size and true_rows[b] < rows[a]:
-            b += 1
-        hits[a] = b < true_rows.size and true_rows[b] == rows[a]
-    return hits
-
-
-@njit(cache=True, nogil=True)
-def best_cut(keys, n_positives):
-    """Find the estimate at which cutting maximises the label's F-measure (plt2016, Algorithm 1, line 9).
-
-    Candidates are the sets {estimate >= v} for each distinct v, and the empty set. h / (w P + k), which F_beta grows
-    with (w = beta^2), is compared by products, which are exact for w = 1 and below 2^53; of equal ones the
-    smallest set wins. Without any hit that is the empty set.
-
-    Parameters
-    ----------
-    keys : uint32, not empty
-        Estimates with their hits, ascending: the bits of the float32 estimate, shifted left by one, and in the
-        lowest bit whether the instance carries the label. Positive floats are ordered as their bits are, and those
-        up to 1 leave the highest bit free, so that one plain sort orders estimates and hits together.
-    n_positives : float
-        w P, where P are the label's positives.
-
-    Returns
-    -------
-    uint32
-        Bits of the threshold: of the largest float32 below the chosen v (which is the bits of v less one), so that
-        ``>`` on the threshold is ``>=`` on v; or of the largest estimate, if the empty set is chosen.
-    """
-    threshold = keys[-1] >> np.uint32(1)
-    best_h, best_k, h, k = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-    for i in range(keys.size - 1, -1, -1):
-        bits = keys[i] >> np.uint32(1)
-        h += np.int64(keys[i] & np.uint32(1))
-        k += 1
-        if i > 0 and keys[i - 1] >> np.uint32(1) == bits:
-            continue
-        if h * (n_positives + best_k) > best_h * (n_positives + k):
-            best_h, best_k, threshold = h, k, bits - np.uint32(1)
-    return threshold
-
-
-@njit(cache=True, nogil=True)
-def sto_thresholds(columns, start, end, floors, recall, thresholds):
-    """Run `best_cut` for the labels ``start .. end - 1`` on the estimates above their floors.
-
-    Parameters
-    ----------
-    columns : Columns
-    floors : float32 (m,)
-        kappa_j.
-    recall : float64
-        The measure's weight of the positives (see `xmlc.metrics.measure.Overlap`), 1 for F.
-    thresholds : float32 (m,)
-        Written; the floor for a label without estimates above it.
-    """
-    as_bits = thresholds.view(np.uint32)
-    for label in range(start, end):
-        rows, estimates, true_rows = column_of(columns, label)
-        bits, hits = estimates.view(np.uint32), mark_hits(rows, true_rows)
-        keys = np.empty(estimates.size, dtype=np.uint32)
-        n_keys = 0
-        for i in range(estimates.size):
-            if estimates[i] > floors[label]:
-                keys[n_keys] = bits[i] << np.uint32(1) | np.uint32(hits[i])
-                n_keys += 1
-        if n_keys == 0:
-            thresholds[label] = floors[label]
-        else:
-            sort(keys[:n_keys])
-            as_bits[label] = best_cut(keys[:n_keys], recall * true_rows.size)

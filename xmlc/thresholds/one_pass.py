@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -18,31 +19,45 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
-from xmlc.kernels.csr import KernelCSR, as_labels, kernel_csr, per_label
+from xmlc.kernels.csr import as_labels, blocks_of_rows, kernel_csr, per_label, release
 from xmlc.kernels.elementwise import mean
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.frames import n_rows, rows_of
 from xmlc.metrics.measure import F1
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa
-from xmlc.thresholds.methods import ENTRIES_PER_PIECE, ThresholdMethod, checked_pair, label_pieces
+from xmlc.thresholds.methods import ThresholdMethod, checked_pair
+
+# Labels are uneven: a piece holds as many as have this many estimates and positives together.
+ENTRIES_PER_PIECE = 1 << 18
 
 
 class Instances(NamedTuple):
-    """Estimates and truth, instance by instance, and the ranges of labels that threads share out."""
+    """Estimates and truth of some instances, one by one, and the ranges of labels that threads share out."""
 
-    spe: KernelCSR
-    truth: KernelCSR
-    n_labels: int
+    spe: sparse.csr_array
+    truth: sparse.csr_array
     pieces: list[tuple[int, int]]
 
 
-def instances(spe: sparse.csr_array, Y: sparse.csr_array) -> Instances:
-    """Bring what `checked_pair` returns into this form."""
-    n_labels, pieces = Y.shape[1], [(0, Y.shape[1])]
-    if spe.nnz + Y.nnz > ENTRIES_PER_PIECE:
-        entries, positives = (np.bincount(part.indices, minlength=n_labels) for part in (spe, Y))
-        pieces = label_pieces(entries + positives)
-    return Instances(kernel_csr(spe), kernel_csr(Y), n_labels, pieces)
+def instances(spe: sparse.csr_array, Y: sparse.csr_array) -> list[Instances]:
+    """Bring what `checked_pair` returns into this form, block by block."""
+    found, n_labels = list[Instances](), Y.shape[1]
+    for part, truth in blocks_of_rows(spe, Y):
+        pieces = [(0, n_labels)]
+        if part.nnz + truth.nnz > ENTRIES_PER_PIECE:
+            entries, positives = (np.bincount(each.indices, minlength=n_labels) for each in (part, truth))
+            pieces = label_pieces(entries + positives)
+            release(part)
+        found.append(Instances(part, truth, pieces))
+    return found
+
+
+def label_pieces(counts: np.ndarray, entries: int = ENTRIES_PER_PIECE) -> list[tuple[int, int]]:
+    """Cut labels with so many entries into ranges ``(start, end)`` of about equal work, by the data alone."""
+    work = np.concatenate(([0], np.cumsum(counts + 1)))
+    cuts = np.searchsorted(work, np.arange(entries, work[-1], entries))
+    bounds = np.unique(np.concatenate(([0], cuts, [counts.size]))).tolist()
+    return list(pairwise(bounds))
 
 
 class OnePassMethod(ThresholdMethod):
@@ -53,10 +68,10 @@ class OnePassMethod(ThresholdMethod):
 
     def fit(self, spe: object, Y: object) -> Self:
         """Forget all instances and learn the thresholds; parameters and errors are those of `STO.fit`."""
-        data = instances(*checked_pair(spe, Y))
+        pair = checked_pair(spe, Y)
         self._counted = None
         self._remember_names(spe)
-        return self.learn(data)
+        return self.learn(instances(*pair), pair[1].shape[1])
 
     def partial_fit(self, spe: object, Y: object) -> Self:
         """Learn from more instances, from the state since the last ``fit``.
@@ -75,26 +90,30 @@ class OnePassMethod(ThresholdMethod):
         XmlcError
             As ``fit``, or there are more or fewer labels than before.
         """
-        data = instances(*checked_pair(spe, Y))
+        pair = checked_pair(spe, Y)
+        n_labels = pair[1].shape[1]
         if self._counted is None:
             self._remember_names(spe)
         else:
             self._check_names(spe)
-            if self.thresholds_.size != data.n_labels:
-                raise XmlcError(f"{data.n_labels} labels, but there were {self.thresholds_.size} before")
-        return self.learn(data)
+            if self.thresholds_.size != n_labels:
+                raise XmlcError(f"{n_labels} labels, but there were {self.thresholds_.size} before")
+        return self.learn(instances(*pair), n_labels)
 
     @abstractmethod
-    def learn(self, data: Instances) -> Self:
+    def learn(self, blocks: Sequence[Instances], n_labels: int) -> Self:
         """Learn from instances in this form: a sweep over a grid brings them into it once."""
 
     @abstractmethod
     def floors(self, n_labels: int) -> np.ndarray:
         """Return the bounds above which estimates matter, float32 of shape (m,)."""
 
-    def _run(self, kernel: Callable[..., None], data: Instances, *arguments: Any) -> None:
-        """Call ``kernel(spe, truth, start, end, *arguments)`` for each range of labels."""
-        run_pieces(kernel, [(data.spe, data.truth, *piece, *arguments) for piece in data.pieces], self.n_jobs)
+    def _run(self, kernel: Callable[..., None], blocks: Sequence[Instances], *arguments: Any) -> None:
+        """Call ``kernel(spe, truth, start, end, *arguments)`` for each range of labels, block by block."""
+        for block in blocks:
+            rows = kernel_csr(block.spe), kernel_csr(block.truth)
+            run_pieces(kernel, [(*rows, *piece, *arguments) for piece in block.pieces], self.n_jobs)
+            release(block.spe)
 
 
 @hyperparameters
@@ -144,16 +163,16 @@ class FTA(OnePassMethod):
     lower_bounds: np.ndarray | None = None
     n_jobs: int | None = None
 
-    def learn(self, data: Instances) -> Self:
+    def learn(self, blocks: Sequence[Instances], n_labels: int) -> Self:
         """Count hits and predictions at every fixed threshold, then choose by all that were counted."""
-        lower, grid = lower_bounds_of(self.lower_bounds, data.n_labels), checked_grid(self.grid)
+        lower, grid = lower_bounds_of(self.lower_bounds, n_labels), checked_grid(self.grid)
         if self._counted is None:  # positives, and hits and predictions at each threshold, ascending
-            shapes = (data.n_labels, (data.n_labels, len(grid)), (data.n_labels, len(grid)))
+            shapes = (n_labels, (n_labels, len(grid)), (n_labels, len(grid)))
             self._counted = [np.zeros(shape, dtype=np.int32) for shape in shapes]
         n_counted = self._counted[1].shape[1]
         if n_counted != len(grid):
             raise XmlcError(f"{len(grid)} thresholds, but {n_counted} were counted before; call fit")
-        self._run(count_fixed, data, fixed_thresholds(grid)[::-1].copy(), lower, *self._counted)
+        self._run(count_fixed, blocks, fixed_thresholds(grid)[::-1].copy(), lower, *self._counted)
         scores = self.label_scores()
         # Added up as in `macro_f`, to equal it to the last bit.
         macro = np.array([mean(column) for column in scores.T])
@@ -221,18 +240,18 @@ class OFO(OnePassMethod):
     lower_bounds: np.ndarray | None = None
     n_jobs: int | None = None
 
-    def learn(self, data: Instances) -> Self:
+    def learn(self, blocks: Sequence[Instances], n_labels: int) -> Self:
         """Pass over the instances once."""
-        lower = self.floors(data.n_labels)
+        lower = self.floors(n_labels)
         if self._counted is None:
-            a, b = (per_label(getattr(self, name), data.n_labels, np.float64, name).copy() for name in ("a", "b"))
+            a, b = (per_label(getattr(self, name), n_labels, np.float64, name).copy() for name in ("a", "b"))
             if not ((a > 0) & (2 * a <= b) & np.isfinite(b)).all():
                 raise XmlcError(
                     f"a={self.a}, b={self.b}: the initial threshold a/b must lie in (0, 0.5], with a and b > 0"
                 )
             self.thresholds_ = np.maximum((a / b).astype(np.float32), lower)
             self._counted = a, b
-        self._run(follow_online_f, data, *self._counted, lower, self.thresholds_)
+        self._run(follow_online_f, blocks, *self._counted, lower, self.thresholds_)
         return self
 
     def floors(self, n_labels: int) -> np.ndarray:

@@ -5,22 +5,26 @@ from __future__ import annotations
 from typing import Self
 
 import numpy as np
+from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import copy_into, sort
+from xmlc.core.parallel import run_pieces
+from xmlc.kernels.arrays import sort
+from xmlc.kernels.csr import blocks_of_rows, kernel_csr, release
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.metrics.measure import F1, Overlap
-from xmlc.thresholds.methods import Columns, RankingMethod, best_cut, column_of, mark_hits, run_by_label
+from xmlc.thresholds.cuts import Cuts, cuts_of
+from xmlc.thresholds.methods import RankingMethod
 
 
 @hyperparameters
 class CommonThreshold(RankingMethod):
     """The common threshold with the highest micro- or instance-averaged measure on the validation set.
 
-    Every cut between two different estimates is tried, in one pass over the sorted estimates; of equal ones the
-    highest threshold wins (fewest predictions). If nothing is best predicted, the threshold is the largest estimate.
-    Time is O(e log e) for e stored estimates, memory 8 bytes (micro) or 16 (instance) for each besides the SPE.
+    Every cut that can be best is tried (`xmlc.thresholds.cuts`); of equal ones the highest threshold wins (fewest
+    predictions). If nothing is best predicted, the threshold is the largest estimate. Time is O(e log e) for e stored
+    estimates, which are sorted block by block or, for ``average="instance"``, instance by instance.
 
     Parameters
     ----------
@@ -57,34 +61,38 @@ class CommonThreshold(RankingMethod):
     overlap: Overlap = F1
     n_jobs: int | None = None
 
-    def fit_columns(self, data: Columns) -> Self:
-        """Sort all estimates and take the best cut."""
+    def fit_checked(self, spe: sparse.csr_array, Y: sparse.csr_array) -> Self:
+        """Find the cuts of all labels together and take the best."""
         if self.average not in ("micro", "instance"):
             raise XmlcError(f"average={self.average!r}: expected 'micro' or 'instance'; STO is for 'macro'")
-        self.thresholds_ = floors = np.zeros(data.n_labels, dtype=np.float32)
-        if data.estimates.size:
-            hits = np.empty(data.estimates.size, dtype=bool)
-            run_by_label(mark_column_hits, data, self.n_jobs, hits)
-            cut = self._micro_cut if self.average == "micro" else self._instance_cut
-            bits = np.full(data.n_labels, cut(data, hits), dtype=np.uint32)
-            self.thresholds_ = data.in_numbers(bits.view(np.float32), floors, common=True)
+        cuts, floors = cuts_of(spe, Y, self.n_jobs, common=True), np.zeros(Y.shape[1], dtype=np.float32)
+        if self.average == "micro":
+            bits = cuts.best(np.zeros(1, dtype=np.uint32), self.overlap.recall)
+        else:
+            bits = self._best_of_instances(cuts, Y)
+        self.thresholds_ = cuts.numbers_of(np.repeat(bits, floors.size), floors)
         return self
 
-    def _micro_cut(self, data: Columns, hits: np.ndarray) -> np.uint32:
-        # All pairs are one set, as those of one label are for STO.
-        keys = data.estimates.view(np.uint32) << np.uint32(1) | hits
-        keys.sort()
-        return best_cut(keys, self.overlap.recall * data.true_rows.size)
-
-    def _instance_cut(self, data: Columns, hits: np.ndarray) -> np.uint32:
-        keys = data.estimates.view(np.uint32).astype(np.uint64)
-        keys <<= np.uint64(32)
-        keys |= data.rows << np.uint32(1) | hits
-        keys.sort()
+    def _best_of_instances(self, cuts: Cuts, Y: sparse.csr_array) -> np.ndarray:
+        """Return the best cut for the mean over instances, uint32 (1,)."""
         # Instances behind the last that has an estimate or a label change nothing.
-        n_instances = int(data.rows.max()) + 1
-        positives = np.bincount(data.true_rows, minlength=n_instances).astype(np.int32)
-        return best_instance_cut(keys, positives, *self.overlap)
+        in_use = np.flatnonzero((np.diff(cuts.ranked.indptr) > 0) | (np.diff(Y.indptr) > 0))
+        n = int(in_use[-1]) + 1 if in_use.size else 0
+        unit, gains = UNIT * 2.0 ** (n >> 23).bit_length(), np.zeros(cuts.lowest.size, dtype=np.int64)
+
+        def gains_in(part: sparse.csr_array, truth: sparse.csr_array) -> np.ndarray:
+            own, (indptr, labels, estimates), true = np.zeros_like(gains), kernel_csr(part), kernel_csr(truth)
+            rows = indptr, labels, estimates.view(np.uint32), true.indptr, true.indices
+            add_gains(*rows, cuts.lowest, unit, *self.overlap, own)
+            release(part)
+            return own
+
+        blocks = blocks_of_rows(cuts.ranked, Y)
+        run_pieces(gains_in, blocks, self.n_jobs, then=lambda own: np.add(gains, own, out=gains))
+        # The empty set is right for instances without labels.
+        bits, empty = cuts.largest.copy(), np.count_nonzero(np.diff(Y.indptr)[:n] == 0) * round(1 / unit)
+        best_sum(cuts.lowest, gains, empty, n, bits)
+        return bits
 
 
 @hyperparameters
@@ -98,7 +106,7 @@ class MicroLabelWise(RankingMethod):
 
     With the true probabilities one common threshold is as good, and `CommonThreshold`, which chooses one number
     instead of m, fits the validation set less closely; where a model's estimates are too high for some labels and too
-    low for others, this method makes up for it. Time is O(e log e) for e stored estimates, memory 4 bytes for each.
+    low for others, this method makes up for it. Time and memory are those of `STO`.
 
     Parameters
     ----------
@@ -123,19 +131,17 @@ class MicroLabelWise(RankingMethod):
     overlap: Overlap = F1
     n_jobs: int | None = None
 
-    def fit_columns(self, data: Columns) -> Self:
-        """Sort each label's estimates once, then cut at a rising price until the cuts reach no more."""
-        keys = np.empty(data.estimates.size, dtype=np.uint32)
-        run_by_label(sort_keys, data, self.n_jobs, keys)
-        thresholds = np.zeros(data.n_labels, dtype=np.float32)
-        chosen = np.zeros((data.n_labels, 2), dtype=np.int64)
-        price, reached = -1.0, 0.0
+    def fit_checked(self, spe: sparse.csr_array, Y: sparse.csr_array) -> Self:
+        """Find each label's cuts once, then cut at a rising price until the cuts reach no more."""
+        cuts, chosen = cuts_of(spe, Y, self.n_jobs), np.zeros((Y.shape[1], 2), dtype=np.int64)
+        bits, price, reached = np.empty_like(cuts.largest), -1.0, 0.0
+        arrays = cuts.starts, cuts.lowest, cuts.hits, cuts.predicted, cuts.largest
         while reached > price:
             price = reached
-            run_by_label(priced_cuts, data, self.n_jobs, keys, price, chosen, thresholds.view(np.uint32))
+            priced_cuts(*arrays, price, chosen, bits)
             hits, predicted = chosen.sum(axis=0)
-            reached = hits / max(self.overlap.recall * data.true_rows.size + predicted, 1)
-        self.thresholds_ = data.in_numbers(thresholds, np.zeros_like(thresholds))
+            reached = hits / max(self.overlap.recall * Y.nnz + predicted, 1)
+        self.thresholds_ = cuts.numbers_of(bits, np.zeros(bits.size, dtype=np.float32))
         return self
 
 
@@ -143,21 +149,6 @@ class MicroLabelWise(RankingMethod):
 # led to it and cannot drift over billions of updates. Room for 2^23 instances in 63 bits; of more, twice as much for
 # each doubling.
 UNIT = 2.0**-40
-
-
-@njit(cache=True, nogil=True)
-def mark_column_hits(columns, start, end, hits):
-    """Mark the estimates of the labels ``start .. end - 1`` whose instance carries the label.
-
-    Parameters
-    ----------
-    columns : Columns
-    hits : bool (nnz,)
-        Written at the places of these labels' estimates.
-    """
-    for label in range(start, end):
-        rows, _, true_rows = column_of(columns, label)
-        copy_into(hits[columns.starts[label] :], mark_hits(rows, true_rows))
 
 
 @njit(cache=True, nogil=True)
@@ -169,100 +160,102 @@ def overlap_units(unit, gain, recall, shared, hits, positives, predicted):
 
 
 @njit(cache=True, nogil=True)
-def best_instance_cut(keys, positives, gain, recall, shared):
-    """Find the estimate at which cutting all labels maximises the mean over instances of an overlap measure.
+def add_gains(indptr, labels, estimates, true_indptr, true_labels, lowest, unit, gain, recall, shared, gains):
+    """Add what each cut changes of the values of instances, beyond the next cut above it.
 
-    Candidates are, as in `best_cut`, the sets {estimate >= v} for each distinct v, and the empty set; of equal ones
-    the smallest wins, where means count as equal that differ by no more than `UNIT`, as much as rounding can do. As
-    the threshold falls, each label that enters changes the value of its own instance and of no other, so one pass
-    over the sorted estimates suffices: it reads 8 bytes each, and 12 of its instance.
+    A label that enters changes the value of its own instance and of no other, so that the estimates of one instance are
+    sorted at a time.
 
     Parameters
     ----------
-    keys : uint64, not empty
-        Ascending: the bits of the float32 estimate in the upper half; below them its instance, shifted left by one,
-        and in the lowest bit whether the instance carries the label.
-    positives : int32 (n,)
-        Number of labels of each instance.
-    gain, recall, shared : float64
-        The `Overlap`.
-
-    Returns
-    -------
-    uint32
-        Bits of the threshold, as of `best_cut`.
+    indptr, labels, estimates, true_indptr, true_labels
+        As of `xmlc.thresholds.cuts.list_hits`.
+    lowest : uint32 (c,)
+        The cuts, ascending.
+    unit, gain, recall, shared : float64
+        Of `overlap_units`.
+    gains : int64 (c,)
+        Added to, in units.
     """
-    hits, predicted = np.zeros_like(positives), np.zeros_like(positives)
-    score, unit, many = np.int64(0), UNIT, positives.size >> 23
-    while many > 0:
-        unit, many = 2 * unit, many >> 1
-    for i in range(positives.size):
-        score += overlap_units(unit, gain, recall, shared, 0, positives[i], 0)
-    best, threshold = score, np.uint32(keys[-1] >> np.uint64(32))
-    for e in range(keys.size - 1, -1, -1):
-        low = np.uint32(keys[e] & np.uint64(0xFFFFFFFF))
-        i = low >> np.uint32(1)
-        score -= overlap_units(unit, gain, recall, shared, hits[i], positives[i], predicted[i])
-        hits[i] += low & np.uint32(1)
-        predicted[i] += 1
-        score += overlap_units(unit, gain, recall, shared, hits[i], positives[i], predicted[i])
-        bits = np.uint32(keys[e] >> np.uint64(32))
-        if e > 0 and np.uint32(keys[e - 1] >> np.uint64(32)) == bits:
-            continue  # estimates that are equal enter together
-        if score > best + positives.size:
-            best, threshold = score, bits - np.uint32(1)
-    return threshold
+    if lowest.size == 0:
+        return
+    room = np.int64(0)
+    for i in range(indptr.size - 1):
+        room = max(room, indptr[i + 1] - indptr[i])
+    scratch = np.empty(room, dtype=np.uint32)
+    for i in range(indptr.size - 1):
+        t, t_end, n = true_indptr[i], true_indptr[i + 1], 0
+        for e in range(indptr[i], indptr[i + 1]):
+            if estimates[e] >= lowest[0]:
+                while t < t_end and true_labels[t] < labels[e]:
+                    t += 1
+                is_true = t < t_end and true_labels[t] == labels[e]
+                scratch[n] = estimates[e] << np.uint32(1) | np.uint32(is_true)
+                n += 1
+        keys = scratch[:n]
+        sort(keys)
+        positives, hits, predicted, above = t_end - true_indptr[i], 0, 0, lowest.size
+        before = overlap_units(unit, gain, recall, shared, 0, positives, 0)
+        while predicted < n:
+            estimate, low, step = keys[n - 1 - predicted] >> np.uint32(1), above - 1, 1
+            while lowest[low] > estimate:
+                above, low, step = low, max(low - step, 0), 2 * step
+            while above - low > 1:
+                middle = (low + above) >> 1
+                if lowest[middle] <= estimate:
+                    low = middle
+                else:
+                    above = middle
+            while predicted < n and keys[n - 1 - predicted] >> np.uint32(1) >= lowest[low]:
+                hits += np.int64(keys[n - 1 - predicted] & np.uint32(1))
+                predicted += 1
+            after = overlap_units(unit, gain, recall, shared, hits, positives, predicted)
+            gains[low] += after - before
+            before, above = after, low
 
 
 @njit(cache=True, nogil=True)
-def sort_keys(columns, start, end, keys):
-    """Write the keys of `best_cut` of the labels ``start .. end - 1``, sorted label by label.
+def best_sum(lowest, gains, empty, n_instances, threshold):
+    """Find the cut with the highest sum over instances, of equal ones the smallest set.
+
+    Sums count as equal that differ by no more than a unit for each instance, as much as rounding can do.
 
     Parameters
     ----------
-    columns : Columns
-    keys : uint32 (nnz,)
-        Written at the places of these labels' estimates.
+    lowest : uint32 (c,), gains : int64 (c,)
+        From `add_gains`.
+    empty : int
+        The sum of the empty set.
+    n_instances : int
+    threshold : uint32 (1,)
+        Written, unless the empty set is best.
     """
-    for label in range(start, end):
-        rows, estimates, true_rows = column_of(columns, label)
-        hits, bits = mark_hits(rows, true_rows), estimates.view(np.uint32)
-        own = keys[columns.starts[label] : columns.starts[label + 1]]
-        for i in range(hits.size):
-            own[i] = bits[i] << np.uint32(1) | np.uint32(hits[i])
-        sort(own)
+    score = best = empty
+    for c in range(lowest.size - 1, -1, -1):
+        score += gains[c]
+        if score > best + n_instances:
+            best, threshold[0] = score, lowest[c] - np.uint32(1)
 
 
 @njit(cache=True, nogil=True)
-def priced_cuts(columns, start, end, keys, price, chosen, thresholds):
+def priced_cuts(starts, lowest, hits, predicted, largest, price, chosen, thresholds):
     """Cut each label's estimates where hits less the price of its predictions are most; of equal cuts the highest.
 
-    Reads 4 bytes per stored estimate.
-
     Parameters
     ----------
-    columns : Columns
-    keys : uint32 (nnz,)
-        From `sort_keys`.
+    starts, lowest, hits, predicted, largest
+        As of `xmlc.thresholds.cuts.Cuts`.
     price : float64
         Of one prediction, in hits.
     chosen : int64 (m, 2)
-        Written in the rows ``start .. end - 1``: hits and predictions of each label's cut.
+        Written: hits and predictions of each label's cut.
     thresholds : uint32 (m,)
-        Written alike: bits of the thresholds, as of `best_cut`; untouched for a label without estimates.
+        Written, as `xmlc.thresholds.cuts.Cuts.numbers_of` takes them.
     """
-    for label in range(start, end):
-        first, last = columns.starts[label], columns.starts[label + 1]
+    for label in range(thresholds.size):
+        best, thresholds[label] = 0.0, largest[label]
         chosen[label] = 0
-        if first < last:
-            thresholds[label] = keys[last - 1] >> np.uint32(1)
-        best, h, k = 0.0, 0, 0
-        for i in range(last - 1, first - 1, -1):
-            bits = keys[i] >> np.uint32(1)
-            h += np.int64(keys[i] & np.uint32(1))
-            k += 1
-            if i > first and keys[i - 1] >> np.uint32(1) == bits:
-                continue
-            if h - price * k > best:
-                best, thresholds[label] = h - price * k, bits - np.uint32(1)
-                chosen[label, 0], chosen[label, 1] = h, k
+        for c in range(starts[label + 1] - 1, starts[label] - 1, -1):
+            if hits[c] - price * predicted[c] > best:
+                best, thresholds[label] = hits[c] - price * predicted[c], lowest[c] - np.uint32(1)
+                chosen[label, 0], chosen[label, 1] = hits[c], predicted[c]

@@ -15,8 +15,9 @@ from xmlc.metrics.measure import Overlap
 from xmlc.metrics.measures import UNLABELLED_METHODS
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa, lower_bounds
 from xmlc.thresholds.bounds import priors as shares_in
+from xmlc.thresholds.cuts import cuts_of
 from xmlc.thresholds.expected import ExpectedF
-from xmlc.thresholds.methods import STO, apply_thresholds, checked_pair, columns
+from xmlc.thresholds.methods import STO, agreement_above, checked_pair
 from xmlc.thresholds.one_pass import FTA, OFO, fixed_thresholds, instances
 from xmlc.thresholds.pooled import CommonThreshold, MicroLabelWise
 
@@ -184,7 +185,7 @@ def tune(
     learned = spe if unlabelled is None or method not in UNLABELLED_METHODS else unlabelled
     for point in METHODS[method].sweep(learned, Y, priors, grid):
         thresholds = np.maximum(point.thresholds, floors)
-        scores = measure_scores(Y, apply_thresholds(spe, thresholds), names)
+        scores = measure_scores(agreement_above(Y, spe, thresholds), names)
         if scores[measure] > best_score:
             best, best_score, best_thresholds = len(points), scores[measure], thresholds
         points.append(Tried(point.c, point.a, point.b, scores, score_test(thresholds) if score_test else None))
@@ -222,9 +223,9 @@ def sweep_fta_label_wise(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[fl
 @register("sto")
 def sweep_sto(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
     """Run STO with kappa_j = max(1/c, nu_j)."""
-    nu, data = lower_bounds(priors), columns(spe, Y)
+    nu, cuts = lower_bounds(priors), cuts_of(spe, Y)
     for c in checked_grid(grid):
-        yield GridPoint(STO(kappa=kappa(c, nu)).fit_columns(data).thresholds_, c=c)
+        yield GridPoint(STO(kappa=kappa(c, nu)).fit_cuts(cuts).thresholds_, c=c)
 
 
 @register("ofo")
@@ -258,9 +259,9 @@ def sweep_ofo_ab(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) ->
 
 def _run_ofo(spe: CSR, Y: CSR, priors: np.ndarray, points: Iterable[tuple[float, float, float]]) -> Iterator[GridPoint]:
     """Run OFO with a and b of each point (a, b, c)."""
-    nu, data = lower_bounds(priors), instances(spe, Y)
+    nu, blocks = lower_bounds(priors), instances(spe, Y)
     for a, b, c in points:
-        yield GridPoint(OFO(a=a, b=b, lower_bounds=nu).learn(data).thresholds_, c=c, a=a, b=b)
+        yield GridPoint(OFO(a=a, b=b, lower_bounds=nu).learn(blocks, nu.size).thresholds_, c=c, a=a, b=b)
 
 
 def fit_unlabelled(method: str, spe: sparse.csr_array, priors: np.ndarray | None) -> ExpectedF:
@@ -284,13 +285,12 @@ def _register_measure(name: str, measure: AveragedOverlap) -> None:
 
     @register("for-" + name.replace("_", "-"), measure=name)
     def sweep_for_measure(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
-        data = columns(spe, Y)
         if average != "macro":
-            yield GridPoint(CommonThreshold(average, overlap).fit_columns(data).thresholds_)
+            yield GridPoint(CommonThreshold(average, overlap).fit_checked(spe, Y).thresholds_)
             return
-        nu = lower_bounds(priors, overlap.recall)
+        nu, cuts = lower_bounds(priors, overlap.recall), cuts_of(spe, Y)
         for c in checked_grid(grid):
-            yield GridPoint(STO(kappa=kappa(c, nu), overlap=overlap).fit_columns(data).thresholds_, c=c)
+            yield GridPoint(STO(kappa=kappa(c, nu), overlap=overlap).fit_cuts(cuts).thresholds_, c=c)
 
 
 def _register_label_wise(name: str, overlap: Overlap) -> None:
@@ -298,7 +298,7 @@ def _register_label_wise(name: str, overlap: Overlap) -> None:
 
     @register(f"for-{name.replace('_', '-')}-labelwise", measure=name)
     def sweep_label_wise(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
-        yield GridPoint(MicroLabelWise(overlap).fit_columns(columns(spe, Y)).thresholds_)
+        yield GridPoint(MicroLabelWise(overlap).fit_checked(spe, Y).thresholds_)
 
 
 for _name in UNLABELLED_METHODS:

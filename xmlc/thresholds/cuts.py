@@ -1,0 +1,239 @@
+"""Where a label can best be cut: at the estimates of the instances that carry it, in two passes over all estimates.
+
+A measure that grows with the hits and falls with the number of predictions is best at one of these: a cut at another
+estimate has the hits of the next one above, and predicts more. There are no more of them than positives, so that what
+is sorted and held is of the size of the truth and not of the estimates, which may lie in mapped files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.core.kernel_cache import njit
+from xmlc.core.parallel import run_pieces
+from xmlc.kernels.csr import blocks_of_rows, kernel_csr, release, with_values
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """The cuts of g groups of labels: each label, or all together.
+
+    Estimates are here the bits of their float32, or ranks from 1 if they are of float64: both are ordered as numbers.
+
+    Attributes
+    ----------
+    starts : int64 (g + 1,)
+        Where the cuts of each group start.
+    lowest : uint32 (c,)
+        The lowest estimate that is predicted; ascending within a group, no one twice.
+    hits, predicted : int64 (c,)
+        How many estimates are at least this, those of instances that carry the label, and all.
+    largest : uint32 (g,)
+        The largest estimate of each group; 0 of none.
+    positives : int64 (g,)
+    ranked : csr_array of float32, shape (n, m)
+        The estimates in this form.
+    distinct : float64 (r,)
+        The distinct estimates, ascending, if they are of float64.
+    """
+
+    starts: np.ndarray
+    lowest: np.ndarray
+    hits: np.ndarray
+    predicted: np.ndarray
+    largest: np.ndarray
+    positives: np.ndarray
+    ranked: sparse.csr_array
+    distinct: np.ndarray
+
+    def best(self, floors: np.ndarray, recall: float) -> np.ndarray:
+        """Return the thresholds of `best_cuts`, uint32 (g,); parameters are as there."""
+        thresholds = np.empty_like(self.largest)
+        arrays = self.starts, self.lowest, self.hits, self.predicted, self.largest, self.positives
+        best_cuts(*arrays, floors, recall, thresholds)
+        return thresholds
+
+    def bits_of(self, floors: np.ndarray) -> np.ndarray:
+        """Return floors, float32 (m,), in the form of the estimates, uint32."""
+        if self.distinct.size == 0:
+            return (floors + np.float32(0)).view(np.uint32)  # -0 is 0
+        counts = np.searchsorted(self.distinct.astype(np.float32), floors, side="right")
+        return np.where(floors > 0, counts, 0).astype(np.uint32)
+
+    def numbers_of(self, bits: np.ndarray, floors: np.ndarray) -> np.ndarray:
+        """Return thresholds as numbers: float64 where float32 is too coarse.
+
+        Parameters
+        ----------
+        bits : uint32 (m,)
+            One less than the lowest estimate that is predicted; of a label of which none is, its largest.
+        floors : float32 (m,)
+            Thresholds of labels without a greater estimate.
+        """
+        if self.distinct.size == 0:
+            return bits.view(np.float32)
+        labels, ranks = self.ranked.indices, self.ranked.data.view(np.uint32)
+        left_out = np.zeros(bits.size, dtype=np.uint32)
+        np.maximum.at(left_out, labels, np.where(ranks <= bits[labels], ranks, np.uint32(0)))
+        last, none = np.broadcast_to(self.largest, bits.shape), self.bits_of(floors)
+        numbers = np.concatenate(([0.0], self.distinct, [1.0]))[np.array([bits + np.uint32(1), last, left_out])]
+        for dtype in (np.float32, np.float64):
+            lowest, largest, below = numbers.astype(dtype)
+            found = np.where(bits < last, np.nextafter(lowest, dtype(0)), np.where(last > none, largest, floors))
+            found = found.astype(dtype)
+            if (below <= found).all() and ((lowest > found) | (bits >= last)).all():
+                break
+        return found
+
+
+def cuts_of(spe: sparse.csr_array, Y: sparse.csr_array, n_jobs: int | None = None, common: bool = False) -> Cuts:
+    """Find the cuts of each label, or of all labels by one threshold.
+
+    Parameters
+    ----------
+    spe : csr_array of float32 or float64, shape (n, m)
+        As `xmlc.thresholds.methods.checked_pair` returns it, as the next. Of float64 the ranks are held in memory.
+    Y : boolean csr_array, shape (n, m)
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+    common : bool
+    """
+    distinct, m = np.empty(0), Y.shape[1]
+    if spe.dtype == np.float64:
+        distinct, ranks = np.unique(spe.data, return_inverse=True)
+        spe = with_values(spe, (ranks + 1).astype(np.uint32).view(np.float32))
+    blocks, keys, largest = blocks_of_rows(spe, Y), list[np.ndarray](), np.zeros(m, dtype=np.uint32)
+
+    def collect(found: tuple[np.ndarray, np.ndarray]) -> None:
+        keys.append(found[0])
+        np.maximum(largest, found[1], out=largest)
+
+    run_pieces(partial(_hits_in, m), blocks, n_jobs, then=collect)
+    found = np.concatenate(keys)
+    distinct_keys, hits = np.unique(found & np.uint64(0xFFFFFFFF) if common else found, return_counts=True)
+    lowest, positives = distinct_keys.astype(np.uint32), np.bincount(Y.indices, minlength=m)
+    starts = np.searchsorted(distinct_keys, np.arange(m + 1, dtype=np.uint64) << np.uint64(32))
+    if common:
+        starts, positives = np.array([0, lowest.size]), np.array([Y.nnz])
+        largest = largest.max(initial=0, keepdims=True)
+    predicted = np.zeros(lowest.size, dtype=np.int64)
+    count = partial(_count_all, lowest) if common else partial(_count_by_label, starts, lowest)
+    run_pieces(count, blocks, n_jobs, then=lambda counts: np.add(predicted, counts, out=predicted))
+    hits, predicted = (_from_the_top(counts, starts) for counts in (hits, predicted))
+    return Cuts(starts, lowest, hits, predicted, largest, positives, spe, distinct)
+
+
+def _hits_in(m: int, part: sparse.csr_array, truth: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """Return the hits of a block, label in the upper and estimate in the lower half, and each label's largest."""
+    (indptr, labels, estimates), true = kernel_csr(part), kernel_csr(truth)
+    found, largest = np.empty(truth.nnz, dtype=np.uint64), np.zeros(m, dtype=np.uint32)
+    n = list_hits(indptr, labels, estimates.view(np.uint32), true.indptr, true.indices, found, largest)
+    release(part)
+    return found[:n], largest
+
+
+def _count_all(lowest: np.ndarray, part: sparse.csr_array, truth: sparse.csr_array) -> np.ndarray:
+    """Count the estimates of a block that fall between each cut and the next one above."""
+    values = np.sort(part.data.view(np.uint32))
+    release(part)
+    return np.diff(values.searchsorted(lowest), append=values.size)
+
+
+def _count_by_label(
+    starts: np.ndarray, lowest: np.ndarray, part: sparse.csr_array, truth: sparse.csr_array
+) -> np.ndarray:
+    """Count likewise, those of each label beside its cuts."""
+    counts, (_, labels, estimates) = np.zeros(lowest.size, dtype=np.int64), kernel_csr(part)
+    count_between(labels, estimates.view(np.uint32), starts, lowest, counts)
+    release(part)
+    return counts
+
+
+def _from_the_top(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Add up counts, int64 (c,), within each group: those of a cut and of all above it."""
+    sums = np.append(np.cumsum(counts[::-1])[::-1], 0)
+    return sums[:-1] - np.repeat(sums[starts[1:]], np.diff(starts))
+
+
+@njit(cache=True, nogil=True)
+def list_hits(indptr, labels, estimates, true_indptr, true_labels, hits, largest):
+    """List the estimates of labels that the instances carry; return their number.
+
+    Parameters
+    ----------
+    indptr : int64 (n + 1,), labels : uint32, estimates : uint32
+        The SPE, instance by instance, labels ascending.
+    true_indptr : int64 (n + 1,), true_labels : uint32
+    hits : uint64
+        Written from its start: the label in the upper half, the estimate in the lower.
+    largest : uint32 (m,)
+        Raised to the largest estimate of each label.
+    """
+    n_hits = 0
+    for i in range(indptr.size - 1):
+        t, t_end = true_indptr[i], true_indptr[i + 1]
+        for e in range(indptr[i], indptr[i + 1]):
+            label, estimate = labels[e], estimates[e]
+            largest[label] = max(largest[label], estimate)
+            while t < t_end and true_labels[t] < label:
+                t += 1
+            if t < t_end and true_labels[t] == label:
+                hits[n_hits] = np.uint64(label) << np.uint64(32) | np.uint64(estimate)
+                n_hits += 1
+    return n_hits
+
+
+@njit(cache=True, nogil=True)
+def count_between(labels, estimates, starts, lowest, counts):
+    """Count the estimates of each label that are at least a cut and below the next one above it.
+
+    Parameters
+    ----------
+    labels, estimates : uint32 (nnz,)
+    starts : int64 (m + 1,), lowest : uint32 (c,)
+        As of `Cuts`.
+    counts : int64 (c,)
+        Added to.
+    """
+    for e in range(labels.size):
+        low, high, estimate = starts[labels[e]], starts[np.int64(labels[e]) + 1], estimates[e]
+        if low < high and estimate >= lowest[low]:
+            while high - low > 1:
+                middle = (low + high) >> 1
+                if lowest[middle] <= estimate:
+                    low = middle
+                else:
+                    high = middle
+            counts[low] += 1
+
+
+@njit(cache=True, nogil=True)
+def best_cuts(starts, lowest, hits, predicted, largest, positives, floors, recall, thresholds):
+    """Find the cut that maximises each group's F-measure (plt2016, Algorithm 1, line 9).
+
+    h / (w P + k), which F_beta grows with (w = beta^2), is compared by products, which are exact for w = 1 and below
+    2^53; of equal ones the smallest set wins. Without any hit that is the empty set.
+
+    Parameters
+    ----------
+    starts, lowest, hits, predicted, largest, positives
+        As of `Cuts`.
+    floors : uint32 (g,)
+        Only estimates strictly greater are predicted.
+    recall : float64
+        The measure's weight of the positives (see `xmlc.metrics.measure.Overlap`), 1 for F.
+    thresholds : uint32 (g,)
+        Written, as `Cuts.numbers_of` takes them: the floor for a group without estimates above it.
+    """
+    for g in range(thresholds.size):
+        n_positives, best_h, best_k = recall * positives[g], np.int64(0), np.int64(0)
+        thresholds[g] = max(largest[g], floors[g])
+        for c in range(starts[g + 1] - 1, starts[g] - 1, -1):
+            if lowest[c] <= floors[g]:
+                break
+            if hits[c] * (n_positives + best_k) > best_h * (n_positives + predicted[c]):
+                best_h, best_k, thresholds[g] = hits[c], predicted[c], lowest[c] - np.uint32(1)
