@@ -14,6 +14,7 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import write_json
+from xmlc.core.growing import Growing
 from xmlc.kernels.csr import Malformed, proven
 from xmlc.kernels.stored import Field, check_fields, load_array, load_description
 
@@ -27,8 +28,55 @@ def save_csr(folder: str | Path, name: str, matrix: sparse.csr_array) -> None:
     np.save(folder / f"{name}.indices.npy", matrix.indices.astype(np.int32, copy=False))
     if matrix.dtype != bool:
         np.save(folder / f"{name}.data.npy", matrix.data)
+    _describe(folder, name, matrix)
+
+
+def _describe(folder: Path, name: str, matrix: sparse.csr_array) -> None:
     meta = {"version": FORMAT_VERSION, "shape": list(matrix.shape), "dtype": matrix.dtype.name}
     write_json(folder / f"{name}.json", meta)
+
+
+class CSRWriter:
+    """Writes a CSR matrix some rows after the other: the files that `save_csr` writes.
+
+    Parameters
+    ----------
+    folder : Path
+    name : str
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder, self._name, self._arrays = folder, name, Growing(folder)
+        self._sizes, self._n_columns = [np.zeros(1, dtype=np.int64)], 0
+
+    def append(self, rows: sparse.csr_array) -> None:
+        """Append rows; there must be one call at least. The numbers of columns and the types are the same in all."""
+        indices = rows.indices.astype(np.int32, copy=False)
+        self._arrays.append(**{f"{self._name}.indices": indices, f"{self._name}.data": rows.data})
+        self._sizes.append(np.diff(rows.indptr).astype(np.int64))
+        self._n_columns = rows.shape[1]
+
+    def finished(self) -> sparse.csr_array:
+        """Write the rest; return the matrix on maps of its files."""
+        indices, data = self._arrays.finished().values()
+        indptr = np.cumsum(np.concatenate(self._sizes))
+        np.save(self._folder / f"{self._name}.indptr.npy", indptr)
+        matrix = assembled(data, indices, indptr, self._n_columns)
+        _describe(self._folder, self._name, matrix)
+        return matrix
+
+
+def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_columns: int) -> sparse.csr_array:
+    """Put a canonical matrix together of proven arrays, of which scipy's constructor would copy some.
+
+    It wants both index arrays of one type, and would copy mapped indices to match an ``indptr`` that 32 bits do not
+    hold. What only slices and reads rows takes both as they are.
+    """
+    matrix = sparse.csr_array((indptr.size - 1, n_columns), dtype=data.dtype)
+    narrow = indptr[-1] <= np.iinfo(np.int32).max
+    matrix.indptr, matrix.indices, matrix.data = indptr.astype(np.int32 if narrow else np.int64), indices, data
+    matrix.has_sorted_indices = matrix.has_canonical_format = True
+    return proven(matrix)
 
 
 def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "prepare") -> sparse.csr_array:
@@ -64,15 +112,10 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "p
         check_fields(arrays, fields, rows=meta["shape"][0], columns=meta["shape"][1])
     except Malformed as fault:
         raise XmlcError(f"{folder}/{name}: {fault}; delete {folder} and make it again with xmlc {made_by}") from None
-    indptr, indices = np.array(arrays["indptr"]), arrays["indices"]
-    if indptr[-1] <= np.iinfo(np.int32).max:
-        # scipy wants both index arrays of one type, and would copy the mapped indices to match a wider indptr.
-        indptr = indptr.astype(np.int32)
-    data = arrays["data"] if "data" in arrays else np.ones(indices.size, dtype=bool)
-    matrix = sparse.csr_array((data, indices, indptr), shape=tuple(meta["shape"]))
-    matrix.has_sorted_indices = True
-    matrix.has_canonical_format = True
-    return proven(matrix)
+    # Plain views of the mapped files: numba and scipy take longer with numpy's class for them.
+    indptr, indices = np.array(arrays["indptr"]), np.asarray(arrays["indices"])
+    data = np.asarray(arrays["data"]) if "data" in arrays else np.ones(indices.size, dtype=bool)
+    return assembled(data, indices, indptr, meta["shape"][1])
 
 
 def first_columns(X: sparse.csr_array, n_features: int) -> tuple[sparse.csr_array, str]:

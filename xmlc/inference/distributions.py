@@ -14,9 +14,9 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.parallel import row_blocks, run_pieces
-from xmlc.kernels.csr import as_estimates, as_labels, check_probabilities, stack_estimates
+from xmlc.kernels.csr import as_estimates, as_labels, check_probabilities, stack_estimates, with_values
 from xmlc.kernels.elementwise import mean
-from xmlc.metrics.classification import agreement
+from xmlc.metrics.classification import agreement_by_blocks
 
 
 class LabelsBySize(NamedTuple):
@@ -245,7 +245,8 @@ def labels_below_floor(spe: object, Y: object) -> np.ndarray:
     XmlcError
         The shapes differ.
     """
-    found = agreement(Y, as_marginals(spe).astype(bool))
+    p = as_marginals(spe)
+    found = agreement_by_blocks(Y, p, lambda part: with_values(part, np.ones(part.nnz, dtype=bool)))
     return found.row_positives - found.row_hits
 
 

@@ -15,6 +15,7 @@ from xmlc.inference.gfm import gfm, gfm_t, gfm_t_few
 from xmlc.inference.meuf import hamming, lewis, meuf, meuf_approx, meuf_cubic, multinomial
 from xmlc.inference.samples import Samples, checked_samples, marginals_of
 from xmlc.inference.sizes import gfm_sizes
+from xmlc.kernels.csr import ENTRIES_PER_BLOCK, release, some_rows
 
 Infer = Callable[..., tuple[sparse.csr_array, np.ndarray]]
 
@@ -99,7 +100,7 @@ def infer_blocks(
 ) -> tuple[sparse.csr_array, np.ndarray] | None:
     """Run a method block by block and give up when its time is over, as gfm2011's Table 1 does ("-").
 
-    Blocks are of a fixed size for each method and the result does not depend on them. The clock is read between
+    The size of blocks depends on method and data alone, and the result does not depend on it. The clock is read between
     blocks, so the limit is overrun by at most one block.
 
     Parameters
@@ -131,14 +132,17 @@ def infer_blocks(
     more = {"size_weights": size_weights} if chosen.takes_sizes else {}
     end_of_time = time.monotonic() + (np.inf if time_limit_seconds is None else time_limit_seconds)
     distribution = _for_method(chosen, distribution)
-    n, sets, values = n_instances(distribution), [], []
-    for start in range(0, max(n, 1), chosen.rows_per_block):
+    n, rows, sets, values = n_instances(distribution), chosen.rows_per_block, [], []
+    if isinstance(distribution, sparse.csr_array):
+        rows = min(rows, ENTRIES_PER_BLOCK * n // max(distribution.nnz, 1) + 1)
+    for start in range(0, max(n, 1), rows):
         if start and time.monotonic() > end_of_time:
             return None
-        block = slice(start, start + chosen.rows_per_block)
-        # A slice is a copy, and is checked anew.
-        taken = distribution if n <= chosen.rows_per_block else take_instances(distribution, block)
+        # A slice may be a copy, and is checked anew.
+        taken = distribution if n <= rows else take_instances(distribution, slice(start, start + rows))
         Y_hat, expected_f = chosen.infer(taken, n_jobs=n_jobs, **more)
+        if taken is not distribution and isinstance(distribution, sparse.csr_array):
+            release(distribution)
         sets.append(Y_hat)
         values.append(expected_f)
     if time.monotonic() > end_of_time:
@@ -162,7 +166,7 @@ def take_instances(distribution: Any, block: slice) -> Any:
         return Samples(distribution.Y[rows], distribution.n_samples)
     if isinstance(distribution, LabelsBySize):
         return LabelsBySize(distribution.P[block], distribution.p_empty[block], distribution.sizes)
-    return distribution[block]
+    return some_rows(distribution, block.start, min(block.stop, distribution.shape[0]))
 
 
 def _for_method(method: Method, distribution: object) -> object:

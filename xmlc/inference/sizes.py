@@ -20,7 +20,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.inference._positives import count_distribution, count_limit, without_label
 from xmlc.inference._selection import TIE
 from xmlc.inference.distributions import as_marginals, predict_from_marginals
-from xmlc.kernels.csr import as_labels
+from xmlc.kernels.csr import as_labels, blocks_of_rows, release, some_rows
 from xmlc.kernels.heaps import make_heap, pop_first
 from xmlc.kernels.sums import in_turn
 
@@ -63,11 +63,15 @@ def fit_size_weights(marginals: object, Y: object) -> np.ndarray:
     p, Y = as_marginals(marginals), as_labels(Y)
     if p.shape != Y.shape or Y.shape[0] == 0:
         raise XmlcError(f"marginals of shape {p.shape}, label sets {Y.shape}; expected the same, and an instance")
-    p, found = p[:MOST_INSTANCES], np.diff(Y.indptr)[:MOST_INSTANCES]
+    found = np.diff(Y.indptr)[:MOST_INSTANCES]
     n_sizes = min(int(found.max()), LARGEST) + 2
     shares = np.bincount(np.minimum(found, n_sizes - 1), minlength=n_sizes) / found.size
     laws = np.empty((found.size, n_sizes))
-    size_laws(p.indptr.astype(np.int64), p.data.astype(np.float64), laws)
+    first = 0
+    for (part,) in blocks_of_rows(some_rows(p, 0, found.size)):
+        size_laws(part.indptr.astype(np.int64), part.data.astype(np.float64), laws[first : first + part.shape[0]])
+        first += part.shape[0]
+        release(p)
     weights = np.ones(n_sizes)
     for _ in range(ITERATIONS):
         expected = weights * shares_of_sizes(laws, weights) / found.size

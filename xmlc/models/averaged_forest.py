@@ -96,6 +96,13 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         """
         return self._estimates(self._instances(X), self._label_thresholds(threshold))
 
+    def estimate_blocks(
+        self, X: sparse.csr_array, threshold: float | np.ndarray, rows: int, then: Callable[[sparse.csr_array], None]
+    ) -> None:
+        """Call ``then`` with the estimates of some instances after the other, all of which descend before."""
+        arguments = (self._label_thresholds(threshold),)
+        self._average(self._instances(X), average_above, arguments, lambda found: then(self._stacked(*found)))
+
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Find the k labels that rank best: by estimate, or as the forest re-ranks them; ties to the smaller label.
 
@@ -114,13 +121,22 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         return top_k_of(self._rerank(X, self._estimates(X, self._label_thresholds(0.0))), k)
 
     def _estimates(self, X: sparse.csr_array, thresholds: np.ndarray) -> sparse.csr_array:
-        counts, labels, estimates = self._average(X, average_above, (thresholds,))
+        return self._stacked(*self._average(X, average_above, (thresholds,)))
+
+    def _stacked(self, counts: np.ndarray, labels: np.ndarray, estimates: np.ndarray) -> sparse.csr_array:
         return stack_estimates(counts, labels.view(np.int32), estimates, self.n_labels_)
 
     def _average(
-        self, X: sparse.csr_array, average: Callable[..., Any], arguments: tuple[Any, ...]
+        self,
+        X: sparse.csr_array,
+        average: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        then: Callable[[tuple[np.ndarray, ...]], None] | None = None,
     ) -> tuple[np.ndarray, ...]:
-        """Send all instances down tree after tree, then run a kernel over the leaves and put its results together."""
+        """Send all instances down tree after tree, then run a kernel over the leaves and put its results together.
+
+        Of the results none is held where ``then`` is given, which is called with one after the other.
+        """
         x, forest, n = self._kernel_form(X), self.forest_, X.shape[0]
         histograms = Histograms(forest.leaf_starts, forest.labels, forest.counts, *self._leaf_weights())
         self.inner_products_ = inner_products = np.zeros(n, dtype=np.int64)
@@ -149,7 +165,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         for first, last in blocks:
             reached = joined_leaves([found.pop((tree, first)) for tree in trees])
             pieces = [(histograms, reached, *block, *arguments) for block in row_blocks(last - first, ROWS_PER_BLOCK)]
-            results += run_pieces(average, pieces or [(histograms, reached, 0, 0, *arguments)], self.n_jobs)
+            results += run_pieces(average, pieces or [(histograms, reached, 0, 0, *arguments)], self.n_jobs, then=then)
         return tuple(np.concatenate(part) for part in zip(*results))
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:

@@ -17,6 +17,7 @@ from xmlc.core.checksums import Damaged
 from xmlc.core.errors import InvalidDataError, XmlcError
 from xmlc.core.files import atomic_folder, write_json
 from xmlc.core.growing import NotFiniteError
+from xmlc.core.parallel import row_blocks
 from xmlc.kernels.csr import KernelCSR, Malformed, as_features, as_labels, kernel_csr, per_label, top_k_of, unit_rows
 from xmlc.kernels.estimator import Estimator, InvalidParameterError, check_hyperparameters, not_fitted
 from xmlc.kernels.stored import Field, check_fields, load_array, load_description
@@ -62,6 +63,8 @@ class SparseProbabilityEstimator(Estimator):
     n_labels_: int
     inner_products_: np.ndarray | None = None
     certified_: np.ndarray | None = None
+    #: Whether the estimates of an instance do not depend on those beside it.
+    _BY_INSTANCE: ClassVar[bool] = True
     _into: Path | None = None  # where `fit` writes arrays that it need not hold (`xmlc.core.growing`), in `fit_to`
     unit_norm: bool  # a hyperparameter of those that call `_kernel_form`, as the next
     n_jobs: int | None
@@ -104,6 +107,18 @@ class SparseProbabilityEstimator(Estimator):
             The sparse probability estimates, sorted indices. ``inner_products_`` counts what they cost.
         """
         raise TypeError(f"{type(self).__name__} does not implement predict_proba")
+
+    def estimate_blocks(
+        self, X: sparse.csr_array, threshold: float | np.ndarray, rows: int, then: Callable[[sparse.csr_array], None]
+    ) -> None:
+        """Call ``then`` with the estimates of `predict_proba`, those of about ``rows`` instances after the other."""
+        if not self._BY_INSTANCE or X.shape[0] <= rows:
+            return then(self.predict_proba(X, threshold))
+        products = list[Any]()
+        for start, end in row_blocks(X.shape[0], rows):
+            then(self.predict_proba(X[start:end], threshold))
+            products.append(self.inner_products_)
+        self.inner_products_ = None if products[0] is None else np.concatenate(products)
 
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the k most probable labels and their estimates, best first, ties to the smaller label; -1 = none."""

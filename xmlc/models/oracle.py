@@ -28,6 +28,7 @@ class Oracle(SparseProbabilityEstimator):
         Zero: nothing is computed.
     """
 
+    _BY_INSTANCE = False
     posteriors_: sparse.csr_array | None = None
 
     def fit(self, X: Any, Y: object) -> Self:

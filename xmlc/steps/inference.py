@@ -18,6 +18,7 @@ from xmlc.inference.distributions import floor_loss, labels_below_floor
 from xmlc.inference.methods import infer_blocks, method_named, take_instances
 from xmlc.inference.samples import Samples
 from xmlc.inference.sizes import fit_size_weights
+from xmlc.kernels.csr import lent, some_rows
 from xmlc.kernels.elementwise import mean
 from xmlc.metrics.classification import classification_metrics
 from xmlc.models.abilities import DrawsSamples
@@ -85,7 +86,7 @@ def basis_of_estimates(prepared: Prepared, methods: Iterable[str], folder: Path)
         Estimates and test set do not belong together.
     """
     about, Y = Estimates.read(folder / Estimates.FILE), prepared.part("test")[1]
-    spe = load_csr(folder, "test", mmap=False, made_by="estimate")
+    spe = lent(load_csr(folder, "test", made_by="estimate"))
     if spe.shape[0] != Y.shape[0]:
         raise XmlcError(
             f"estimates of {spe.shape[0]} instances, a test set of {Y.shape[0]}; they do not belong together: delete "
@@ -94,7 +95,7 @@ def basis_of_estimates(prepared: Prepared, methods: Iterable[str], folder: Path)
     given = Given(spe, estimate_ms_per_instance=about.parts["test"].ms_per_instance, floor=about.floor)
     floored, sizes = describe_estimates(spe, about.floor, Y) if about.floor > 0 else None, None
     if needs_sizes(methods):
-        sizes = learn_sizes(load_csr(folder, "val", mmap=False, made_by="estimate"), prepared.part("val")[1])
+        sizes = learn_sizes(lent(load_csr(folder, "val", made_by="estimate")), prepared.part("val")[1])
     return Basis(given, Y, None, floored, sizes)
 
 
@@ -134,7 +135,8 @@ class Given:
 
 def learn_sizes(estimates: sparse.csr_array, Y: sparse.csr_array) -> SizeWeights:
     """Learn how many labels instances have from estimates and truth of the validation set, both of shape (n, m)."""
-    fit_size_weights(estimates[:WARM_UP_ROWS], Y[:WARM_UP_ROWS])
+    few = min(WARM_UP_ROWS, Y.shape[0])
+    fit_size_weights(some_rows(estimates, 0, few), Y[:few])
     weights, seconds = timed(lambda: fit_size_weights(estimates, Y))
     return SizeWeights(weights=tuple(weights.tolist()), learn_seconds=seconds)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from scipy import sparse
@@ -13,13 +14,14 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.core.passport import WARM_UP_ROWS, step_costs, timed, with_passport
 from xmlc.data.prepared import Prepared
-from xmlc.metrics.classification import classification_metrics, measure_scores
+from xmlc.kernels.csr import as_estimates, release, some_rows
+from xmlc.metrics.classification import measure_scores
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.records.thresholds import Chosen, GridScores, ThresholdCosts, ThresholdRecord
 from xmlc.records.training import TrainingRecord
-from xmlc.steps.timed import instances_for, mean_inner_products, predict_timed
+from xmlc.steps.timed import estimate_timed, instances_for, mean_inner_products, write_estimates
 from xmlc.thresholds.bounds import GRID, priors
-from xmlc.thresholds.methods import apply_thresholds
+from xmlc.thresholds.methods import agreement_above, apply_thresholds
 from xmlc.thresholds.sweeps import GridPoint, Tuned, fit_unlabelled, scores_of, tune
 
 
@@ -45,15 +47,16 @@ def tune_timed(
         Wall seconds of tuning, those of compilation and of the test set aside.
     """
     (_, Y_fit), (_, Y_val), (_, Y_test) = (prepared.part(part) for part in ("fit", "val", "test"))
-    names, prior, test_seconds = scores_of(method), priors(Y_fit), 0.0
+    names, prior, test_seconds, spe_test = scores_of(method), priors(Y_fit), 0.0, as_estimates(spe_test)
 
     def score_test(thresholds: np.ndarray) -> dict[str, float]:
         nonlocal test_seconds
-        scores, seconds = timed(lambda: measure_scores(Y_test, apply_thresholds(spe_test, thresholds), names))
+        scores, seconds = timed(lambda: measure_scores(agreement_above(Y_test, spe_test, thresholds), names))
         test_seconds += seconds
         return scores
 
-    tune(method, spe_val[:WARM_UP_ROWS], Y_val[:WARM_UP_ROWS], prior, floor=floor)  # compiles, untimed
+    few = min(WARM_UP_ROWS, Y_val.shape[0])
+    tune(method, some_rows(spe_val, 0, few), Y_val[:few], prior, floor=floor)  # compiles, untimed
     tuned, seconds = timed(lambda: tune(method, spe_val, Y_val, prior, GRID, floor, score_test, unlabelled=spe_test))
     return tuned, seconds - test_seconds
 
@@ -126,12 +129,14 @@ def evaluate_unlabelled(
     out : Path
         Folder for ``<method>.json``.
     """
-    prior, spe = priors(prepared.part("train")[1]), model.predict_proba(instances_for(model, prepared, "test"), floor)
-    for method in methods:
-        fit_unlabelled(method, spe[:WARM_UP_ROWS], prior)  # compiles, untimed
-        fitted, seconds = timed(partial(fit_unlabelled, method, spe, prior))
-        point = GridPoint(np.maximum(fitted.thresholds_, np.float32(floor)))
-        evaluate_point(prepared, model, training, {"test": spe}, method, (), point, seconds, threads, out)
+    prior, X = priors(prepared.part("train")[1]), instances_for(model, prepared, "test")
+    with TemporaryDirectory(dir=out) as place:
+        spe, _ = write_estimates(model, X, floor, Path(place), "test")
+        for method in methods:
+            fit_unlabelled(method, some_rows(spe, 0, min(WARM_UP_ROWS, spe.shape[0])), prior)  # compiles, untimed
+            fitted, seconds = timed(partial(fit_unlabelled, method, spe, prior))
+            point = GridPoint(np.maximum(fitted.thresholds_, np.float32(floor)))
+            evaluate_point(prepared, model, training, {"test": spe}, method, (), point, seconds, threads, out)
 
 
 def evaluate_point(
@@ -155,15 +160,26 @@ def evaluate_point(
     XmlcError
         The model does not predict what its estimates say.
     """
-    predicted = {part: apply_thresholds(estimates, point.thresholds) for part, estimates in spe.items()}
-    X = instances_for(model, prepared, "test")
-    answer, ms = predict_timed(model, X, lambda rows: model.predict_proba(rows, point.thresholds))
-    if answer.nnz != predicted["test"].nnz or (answer.indices != predicted["test"].indices).any():
-        raise XmlcError(
-            f"the model predicts {answer.nnz} labels with these thresholds, its saved estimates "
-            f"{predicted['test'].nnz}; estimates and model do not belong together: make the estimates again"
-        )
-    scores = {part: classification_metrics(prepared.part(part)[1], sets) for part, sets in predicted.items()}
+    first = 0
+
+    def compare(answer: sparse.csr_array) -> None:
+        nonlocal first
+        last = first + answer.shape[0]
+        saved = apply_thresholds(some_rows(spe["test"], first, last), point.thresholds)
+        if answer.nnz != saved.nnz or (answer.indices != saved.indices).any():
+            raise XmlcError(
+                f"the model predicts {answer.nnz} labels with these thresholds for the test instances {first} .. "
+                f"{last - 1}, its saved estimates {saved.nnz}; estimates and model do not belong together: make the "
+                "estimates again"
+            )
+        release(spe["test"])
+        first = last
+
+    ms = estimate_timed(model, instances_for(model, prepared, "test"), point.thresholds, compare)
+    scores = {
+        part: measure_scores(agreement_above(prepared.part(part)[1], as_estimates(estimates), point.thresholds))
+        for part, estimates in spe.items()
+    }
     costs = ThresholdCosts(
         **asdict(training.costs),
         tune_seconds=tune_seconds,

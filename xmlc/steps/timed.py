@@ -7,10 +7,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import TypeVar
 
+import numpy as np
 from scipy import sparse
 
 from xmlc.core.passport import WARM_UP_ROWS, cpu_seconds, peak_bytes, timed
+from xmlc.data.matrices import CSRWriter
 from xmlc.data.prepared import Prepared
+from xmlc.kernels.csr import ENTRIES_PER_BLOCK, ROUNDING, check_probabilities, lent
 from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.warm_up import warm_up
@@ -72,6 +75,59 @@ def predict_timed(
     predict(X[:WARM_UP_ROWS])
     result, seconds = timed(lambda: predict(X))
     return result, 1e3 * seconds / max(X.shape[0], 1)
+
+
+def estimate_timed(
+    model: SparseProbabilityEstimator,
+    X: sparse.csr_array,
+    threshold: float | np.ndarray,
+    then: Callable[[sparse.csr_array], None],
+) -> float | None:
+    """Estimate a few instances, then all, some of them at a time; the time of ``then`` is not in the result.
+
+    Parameters
+    ----------
+    model, X
+    threshold : float or ndarray, shape (m,)
+    then : callable
+        Is given the estimates above it, CSR, some instances after the other; there is one call at least.
+
+    Returns
+    -------
+    float or None
+        As of `predict_timed`.
+    """
+    spent, rows = 0.0, X.shape[0]
+    if not looks_up(model):
+        few = model.predict_proba(X[:WARM_UP_ROWS], threshold)
+        rows = ENTRIES_PER_BLOCK * few.shape[0] // max(few.nnz, 1) + 1
+
+    def take(spe: sparse.csr_array) -> None:
+        nonlocal spent
+        spent += timed(lambda: then(spe))[1]
+
+    _, seconds = timed(lambda: model.estimate_blocks(X, threshold, rows, take))
+    return None if looks_up(model) else 1e3 * (seconds - spent) / max(X.shape[0], 1)
+
+
+def write_estimates(
+    model: SparseProbabilityEstimator, X: sparse.csr_array, floor: float, folder: Path, name: str
+) -> tuple[sparse.csr_array, float | None]:
+    """Write the estimates above a floor into an existing folder; return them, mapped, and the time of `estimate_timed`.
+
+    Raises
+    ------
+    XmlcError
+        One is no probability.
+    """
+    writer = CSRWriter(folder, name)
+
+    def write(spe: sparse.csr_array) -> None:
+        check_probabilities(spe.data, "what the model estimates", 1 + ROUNDING)
+        writer.append(spe)
+
+    ms = estimate_timed(model, X, floor, write)
+    return lent(writer.finished()), ms
 
 
 def share_certified(model: SparseProbabilityEstimator) -> float | None:

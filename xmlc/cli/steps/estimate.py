@@ -6,19 +6,16 @@ from pathlib import Path
 
 import click
 import numpy as np
-from scipy import sparse
 
 from xmlc.cli._options import FILE, data_option, model_option, out_option, threads_option
 from xmlc.core.files import atomic_folder
 from xmlc.core.passport import peak_bytes, step_costs, with_passport
-from xmlc.data.matrices import save_csr
 from xmlc.data.prepared import Prepared
-from xmlc.kernels.csr import ROUNDING, check_probabilities
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import load_estimator
 from xmlc.records.thresholds import Estimates, PartEstimates
 from xmlc.records.training import TrainingRecord
-from xmlc.steps.timed import instances_for, predict_timed
+from xmlc.steps.timed import instances_for, write_estimates
 
 
 @click.command(help="Write the estimates above a floor for the validation and the test set, with their cost.")
@@ -38,8 +35,7 @@ def command(data: Path, model_folder: Path, training: Path, floor: float, thread
     with atomic_folder(out) as folder:
         parts = {}
         for part in ("val", "test"):
-            spe, parts[part] = estimate_part(model, prepared, part, floor)
-            save_csr(folder, part, spe)
+            parts[part] = estimate_part(model, prepared, part, floor, folder)
             if model.inner_products_ is not None:
                 np.save(folder / f"{part}.inner_products.npy", model.inner_products_)
         peak, last = peak_bytes(), with_passport(step_costs("estimate", threads, *record.run_names, written=folder))
@@ -47,17 +43,15 @@ def command(data: Path, model_folder: Path, training: Path, floor: float, thread
 
 
 def estimate_part(
-    model: SparseProbabilityEstimator, prepared: Prepared, part: str, floor: float
-) -> tuple[sparse.csr_array, PartEstimates]:
-    """Estimate the probabilities of one part, those greater than ``floor``; return them and their costs."""
+    model: SparseProbabilityEstimator, prepared: Prepared, part: str, floor: float, folder: Path
+) -> PartEstimates:
+    """Write the estimates of one part that are greater than ``floor`` into a folder; return their costs."""
     X = instances_for(model, prepared, part)
-    spe, ms_per_instance = predict_timed(model, X, lambda rows: model.predict_proba(rows, floor))
-    check_probabilities(spe.data, "what the model estimates", 1 + ROUNDING)
+    spe, ms_per_instance = write_estimates(model, X, floor, folder, part)
     n = max(X.shape[0], 1)
-    about = PartEstimates(
+    return PartEstimates(
         instances=X.shape[0],
         estimates_per_instance=spe.nnz / n,
         inner_products_per_instance=None if model.inner_products_ is None else float(model.inner_products_.sum() / n),
         ms_per_instance=ms_per_instance,
     )
-    return spe, about

@@ -20,6 +20,7 @@ from xmlc.core.errors import XmlcError, let_through
 from xmlc.core.files import atomic_folder, check_replaceable
 from xmlc.data.matrices import load_csr
 from xmlc.data.prepared import Prepared
+from xmlc.kernels.csr import lent
 from xmlc.models.registry import load_estimator
 from xmlc.records.thresholds import Estimates
 from xmlc.records.training import TrainingRecord
@@ -61,7 +62,7 @@ def command(
         with atomic_folder(out) as folder:
             evaluate_unlabelled(prepared, model, record, methods, floor, threads, folder)
         return
-    spe = {part: load_csr(estimates, part, made_by="estimate") for part in ("val", "test")}
+    spe = {part: lent(load_csr(estimates, part, made_by="estimate")) for part in ("val", "test")}
     floor, found = Estimates.read(estimates / Estimates.FILE).floor, {}
     with atomic_folder(out) as folder:
         for method in methods:

@@ -62,6 +62,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
 
     FIELDS = (*LabelLogistic.FIELDS, Field("influence_", np.float32, ("n_labels", "n_labels")))
     domains = pcc.DOMAINS
+    _BY_INSTANCE = False  # samples depend on the number of the instance
 
     n_samples: int = 200
     order: str = "given"
