@@ -194,9 +194,8 @@ def test_the_sum_does_not_drift():
 def test_gains_are_the_changes_of_all_instances_from_cut_to_cut(n, m, seed, entries):
     spe, Y = checked_pair(*random_case(n, m, seed))
     cuts = cuts_of(spe, Y, common=True)
-    own, true, gains = kernel_csr(spe), kernel_csr(Y), np.zeros(cuts.lowest.size, dtype=np.int64)
-    rows = own.indptr, own.indices, own.data.view(np.uint32), true.indptr, true.indices
-    add_gains(*rows, cuts.lowest, UNIT, *F1, gains)
+    gains = np.zeros(cuts.lowest.size, dtype=np.int64)
+    add_gains(kernel_csr(spe), kernel_csr(Y), cuts.lowest, UNIT, *F1, gains)
     values = [
         sum(overlap_units(UNIT, *F1, *map(sum, (t & p, t, p))) for t, p in zip(Y.toarray(), spe.toarray() >= lowest))
         for lowest in [*cuts.lowest.view(np.float32), 2]

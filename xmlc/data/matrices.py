@@ -47,21 +47,20 @@ class CSRWriter:
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder, self._name, self._arrays = folder, name, Growing(folder)
-        self._sizes, self._n_columns = [np.zeros(1, dtype=np.int64)], 0
+        self._indptr, self._n_columns = np.zeros(1, dtype=np.int64), 0
 
     def append(self, rows: sparse.csr_array) -> None:
         """Append rows; there must be one call at least. The numbers of columns and the types are the same in all."""
         indices = rows.indices.astype(np.int32, copy=False)
         self._arrays.append(**{f"{self._name}.indices": indices, f"{self._name}.data": rows.data})
-        self._sizes.append(np.diff(rows.indptr).astype(np.int64))
+        self._indptr = np.concatenate((self._indptr, self._indptr[-1] + rows.indptr[1:]))
         self._n_columns = rows.shape[1]
 
     def finished(self) -> sparse.csr_array:
         """Write the rest; return the matrix on maps of its files."""
         indices, data = self._arrays.finished().values()
-        indptr = np.cumsum(np.concatenate(self._sizes))
-        np.save(self._folder / f"{self._name}.indptr.npy", indptr)
-        matrix = assembled(data, indices, indptr, self._n_columns)
+        np.save(self._folder / f"{self._name}.indptr.npy", self._indptr)
+        matrix = assembled(data, indices, self._indptr, self._n_columns)
         _describe(self._folder, self._name, matrix)
         return matrix
 

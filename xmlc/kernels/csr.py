@@ -208,8 +208,11 @@ def as_estimates(spe: Any, dtype: type | None = None, name: str = "the SPE") -> 
     if dtype is None:
         dtype = np.float64 if getattr(getattr(spe, "dtype", None), "itemsize", 8) > 4 else np.float32
     result = as_csr(spe, dtype, name)
-    after = give_back if getattr(result, "_lent", False) else None
-    least, most = check_probabilities(result.data, name, 1 + ROUNDING, after)
+    least, most = 1.0, 0.0
+    for (part,) in blocks_of_rows(result):
+        check_probabilities(part.data, name, 1 + ROUNDING)
+        least, most = min(least, part.data.min(initial=1)), max(most, part.data.max(initial=0))
+        release(part)
     result = result if least > 0 else without_zeros(result)
     return with_values(result, np.minimum(result.data, 1)) if most > 1 else result
 
@@ -220,25 +223,13 @@ def rounded(thresholds: Any) -> np.ndarray:
     return np.where((values == 1) & (np.asarray(thresholds) < 1), np.nextafter(values, np.float32(0)), values)
 
 
-def check_probabilities(
-    values: np.ndarray, name: str, most: float = 1.0, after: Callable[..., None] | None = None
-) -> tuple[float, float]:
-    """Refuse values that are NaN, negative or above ``most``; return the least and the largest, 1 and 0 of none.
-
-    ``after`` is called with each piece.
-    """
-    least, largest, flat = 1.0, 0.0, values.reshape(-1)
-    for start, end in row_blocks(flat.size, VALUES_PER_PIECE):
-        part = flat[start:end]
-        if not (part.min() >= 0 and part.max() <= most):
-            wrong = part[~((part >= 0) & (part <= most))][0]
-            raise InvalidDataError(
-                f"{name} holds {wrong}; expected probabilities in 0 .. 1: apply a sigmoid to scores or logits"
-            )
-        least, largest = min(least, float(part.min())), max(largest, float(part.max()))
-        if after is not None:
-            after(part)
-    return least, largest
+def check_probabilities(values: np.ndarray, name: str, most: float = 1.0) -> None:
+    """Refuse values that are NaN, negative or above ``most``."""
+    if values.size and not (values.min() >= 0 and values.max() <= most):
+        wrong = values[~((values >= 0) & (values <= most))].flat[0]
+        raise InvalidDataError(
+            f"{name} holds {wrong}; expected probabilities in 0 .. 1: apply a sigmoid to scores or logits"
+        )
 
 
 def per_label(value: object, n_labels: int, dtype: type, name: str, kind: Kind = "number") -> np.ndarray:

@@ -8,7 +8,6 @@ is sorted and held is of the size of the truth and not of the estimates, which m
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -108,11 +107,26 @@ def cuts_of(spe: sparse.csr_array, Y: sparse.csr_array, n_jobs: int | None = Non
         spe = with_values(spe, (ranks + 1).astype(np.uint32).view(np.float32))
     blocks, keys, largest = blocks_of_rows(spe, Y), list[np.ndarray](), np.zeros(m, dtype=np.uint32)
 
+    def hits_in(part: sparse.csr_array, truth: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+        found, own = np.empty(truth.nnz, dtype=np.uint64), np.zeros_like(largest)
+        n = list_hits(kernel_csr(part), kernel_csr(truth), found, own)
+        release(part)
+        return found[:n], own
+
     def collect(found: tuple[np.ndarray, np.ndarray]) -> None:
         keys.append(found[0])
         np.maximum(largest, found[1], out=largest)
 
-    run_pieces(partial(_hits_in, m), blocks, n_jobs, then=collect)
+    def counts_in(part: sparse.csr_array, truth: sparse.csr_array) -> np.ndarray:
+        if common:
+            values = np.sort(part.data.view(np.uint32))
+            return np.diff(values.searchsorted(lowest), append=values.size)
+        counts = np.zeros_like(predicted)
+        count_between(kernel_csr(part), starts, lowest, counts)
+        release(part)
+        return counts
+
+    run_pieces(hits_in, blocks, n_jobs, then=collect)
     found = np.concatenate(keys)
     distinct_keys, hits = np.unique(found & np.uint64(0xFFFFFFFF) if common else found, return_counts=True)
     lowest, positives = distinct_keys.astype(np.uint32), np.bincount(Y.indices, minlength=m)
@@ -121,36 +135,9 @@ def cuts_of(spe: sparse.csr_array, Y: sparse.csr_array, n_jobs: int | None = Non
         starts, positives = np.array([0, lowest.size]), np.array([Y.nnz])
         largest = largest.max(initial=0, keepdims=True)
     predicted = np.zeros(lowest.size, dtype=np.int64)
-    count = partial(_count_all, lowest) if common else partial(_count_by_label, starts, lowest)
-    run_pieces(count, blocks, n_jobs, then=lambda counts: np.add(predicted, counts, out=predicted))
+    run_pieces(counts_in, blocks, n_jobs, then=lambda counts: np.add(predicted, counts, out=predicted))
     hits, predicted = (_from_the_top(counts, starts) for counts in (hits, predicted))
     return Cuts(starts, lowest, hits, predicted, largest, positives, spe, distinct)
-
-
-def _hits_in(m: int, part: sparse.csr_array, truth: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """Return the hits of a block, label in the upper and estimate in the lower half, and each label's largest."""
-    (indptr, labels, estimates), true = kernel_csr(part), kernel_csr(truth)
-    found, largest = np.empty(truth.nnz, dtype=np.uint64), np.zeros(m, dtype=np.uint32)
-    n = list_hits(indptr, labels, estimates.view(np.uint32), true.indptr, true.indices, found, largest)
-    release(part)
-    return found[:n], largest
-
-
-def _count_all(lowest: np.ndarray, part: sparse.csr_array, truth: sparse.csr_array) -> np.ndarray:
-    """Count the estimates of a block that fall between each cut and the next one above."""
-    values = np.sort(part.data.view(np.uint32))
-    release(part)
-    return np.diff(values.searchsorted(lowest), append=values.size)
-
-
-def _count_by_label(
-    starts: np.ndarray, lowest: np.ndarray, part: sparse.csr_array, truth: sparse.csr_array
-) -> np.ndarray:
-    """Count likewise, those of each label beside its cuts."""
-    counts, (_, labels, estimates) = np.zeros(lowest.size, dtype=np.int64), kernel_csr(part)
-    count_between(labels, estimates.view(np.uint32), starts, lowest, counts)
-    release(part)
-    return counts
 
 
 def _from_the_top(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
@@ -160,45 +147,44 @@ def _from_the_top(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def list_hits(indptr, labels, estimates, true_indptr, true_labels, hits, largest):
+def list_hits(spe, truth, hits, largest):
     """List the estimates of labels that the instances carry; return their number.
 
     Parameters
     ----------
-    indptr : int64 (n + 1,), labels : uint32, estimates : uint32
-        The SPE, instance by instance, labels ascending.
-    true_indptr : int64 (n + 1,), true_labels : uint32
+    spe, truth : KernelCSR
     hits : uint64
         Written from its start: the label in the upper half, the estimate in the lower.
     largest : uint32 (m,)
         Raised to the largest estimate of each label.
     """
-    n_hits = 0
-    for i in range(indptr.size - 1):
-        t, t_end = true_indptr[i], true_indptr[i + 1]
-        for e in range(indptr[i], indptr[i + 1]):
-            label, estimate = labels[e], estimates[e]
-            largest[label] = max(largest[label], estimate)
-            while t < t_end and true_labels[t] < label:
+    n_hits, estimates = 0, spe.data.view(np.uint32)
+    for i in range(spe.indptr.size - 1):
+        t, t_end = truth.indptr[i], truth.indptr[i + 1]
+        for e in range(spe.indptr[i], spe.indptr[i + 1]):
+            label = spe.indices[e]
+            largest[label] = max(largest[label], estimates[e])
+            while t < t_end and truth.indices[t] < label:
                 t += 1
-            if t < t_end and true_labels[t] == label:
-                hits[n_hits] = np.uint64(label) << np.uint64(32) | np.uint64(estimate)
+            if t < t_end and truth.indices[t] == label:
+                hits[n_hits] = np.uint64(label) << np.uint64(32) | np.uint64(estimates[e])
                 n_hits += 1
     return n_hits
 
 
 @njit(cache=True, nogil=True)
-def count_between(labels, estimates, starts, lowest, counts):
+def count_between(spe, starts, lowest, counts):
     """Count the estimates of each label that are at least a cut and below the next one above it.
 
     Parameters
     ----------
-    labels, estimates : uint32 (nnz,)
+    spe : KernelCSR
     starts : int64 (m + 1,), lowest : uint32 (c,)
         As of `Cuts`.
     counts : int64 (c,)
         Added to.
     """
+    labels, estimates = spe.indices, spe.data.view(np.uint32)
     for e in range(labels.size):
         low, high, estimate = starts[labels[e]], starts[np.int64(labels[e]) + 1], estimates[e]
         if low < high and estimate >= lowest[low]:

@@ -80,12 +80,9 @@ def _comparable(spe: sparse.csr_array, thresholds: float | np.ndarray) -> tuple[
 
 def _above(spe: sparse.csr_array, limits: np.ndarray) -> sparse.csr_array:
     """Predict what exceeds its label's limit; both of float32."""
-    rows = kernel_csr(spe)
-    counts = np.empty(spe.shape[0], dtype=np.int64)
-    count_above(*rows, limits, counts)
+    counts, kept = np.empty(spe.shape[0], dtype=np.int64), np.empty(spe.nnz, dtype=np.uint32)
+    kept = kept[: copy_above(*kernel_csr(spe), limits, counts, kept)].copy()
     indptr = np.concatenate(([0], np.cumsum(counts)))
-    kept = np.empty(indptr[-1], dtype=np.uint32)
-    copy_above(*rows, limits, kept)
     # With both index arrays of one type scipy keeps them as they are.
     indptr = indptr.astype(np.int32 if indptr[-1] < 2**31 else np.int64)
     predicted = sparse.csr_array((np.ones(kept.size, dtype=bool), kept.view(np.int32), indptr), shape=spe.shape)
@@ -215,8 +212,8 @@ def checked_pair(spe: object, Y: object) -> tuple[sparse.csr_array, sparse.csr_a
 
 
 @njit(cache=True, nogil=True)
-def count_above(indptr, labels, estimates, thresholds, counts):
-    """Count the estimates of each instance that are strictly greater than their label's threshold.
+def copy_above(indptr, labels, estimates, thresholds, counts, kept):
+    """Write which labels of each instance have an estimate strictly greater than their threshold; return their number.
 
     Reads 8 bytes per stored estimate, and its threshold.
 
@@ -226,23 +223,15 @@ def count_above(indptr, labels, estimates, thresholds, counts):
         The SPE, instance by instance.
     thresholds : float32 (m,)
     counts : int64 (n,)
-        Written.
+        Written: labels of each instance.
+    kept : uint32 (nnz,)
+        Written from its start: the labels, instance after instance.
     """
-    for i in range(counts.size):
-        row, values = labels[indptr[i] : indptr[i + 1]], estimates[indptr[i] : indptr[i + 1]]
-        count = 0
-        for e in range(row.size):
-            count += values[e] > thresholds[row[e]]
-        counts[i] = count
-
-
-@njit(cache=True, nogil=True)
-def copy_above(indptr, labels, estimates, thresholds, kept):
-    """Write the labels that `count_above` counted into ``kept``, uint32, instance after instance."""
     place = 0
-    for i in range(indptr.size - 1):
-        row, values = labels[indptr[i] : indptr[i + 1]], estimates[indptr[i] : indptr[i + 1]]
-        for e in range(row.size):
-            if values[e] > thresholds[row[e]]:
-                kept[place] = row[e]
-                place += 1
+    for i in range(counts.size):
+        first = place
+        for e in range(indptr[i], indptr[i + 1]):
+            kept[place] = labels[e]
+            place += estimates[e] > thresholds[labels[e]]
+        counts[i] = place - first
+    return place

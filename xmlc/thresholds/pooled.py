@@ -81,9 +81,8 @@ class CommonThreshold(RankingMethod):
         unit, gains = UNIT * 2.0 ** (n >> 23).bit_length(), np.zeros(cuts.lowest.size, dtype=np.int64)
 
         def gains_in(part: sparse.csr_array, truth: sparse.csr_array) -> np.ndarray:
-            own, (indptr, labels, estimates), true = np.zeros_like(gains), kernel_csr(part), kernel_csr(truth)
-            rows = indptr, labels, estimates.view(np.uint32), true.indptr, true.indices
-            add_gains(*rows, cuts.lowest, unit, *self.overlap, own)
+            own = np.zeros_like(gains)
+            add_gains(kernel_csr(part), kernel_csr(truth), cuts.lowest, unit, *self.overlap, own)
             release(part)
             return own
 
@@ -160,7 +159,7 @@ def overlap_units(unit, gain, recall, shared, hits, positives, predicted):
 
 
 @njit(cache=True, nogil=True)
-def add_gains(indptr, labels, estimates, true_indptr, true_labels, lowest, unit, gain, recall, shared, gains):
+def add_gains(spe, truth, lowest, unit, gain, recall, shared, gains):
     """Add what each cut changes of the values of instances, beyond the next cut above it.
 
     A label that enters changes the value of its own instance and of no other, so that the estimates of one instance are
@@ -168,8 +167,7 @@ def add_gains(indptr, labels, estimates, true_indptr, true_labels, lowest, unit,
 
     Parameters
     ----------
-    indptr, labels, estimates, true_indptr, true_labels
-        As of `xmlc.thresholds.cuts.list_hits`.
+    spe, truth : KernelCSR
     lowest : uint32 (c,)
         The cuts, ascending.
     unit, gain, recall, shared : float64
@@ -179,22 +177,19 @@ def add_gains(indptr, labels, estimates, true_indptr, true_labels, lowest, unit,
     """
     if lowest.size == 0:
         return
-    room = np.int64(0)
-    for i in range(indptr.size - 1):
-        room = max(room, indptr[i + 1] - indptr[i])
-    scratch = np.empty(room, dtype=np.uint32)
-    for i in range(indptr.size - 1):
-        t, t_end, n = true_indptr[i], true_indptr[i + 1], 0
-        for e in range(indptr[i], indptr[i + 1]):
+    labels, estimates = spe.indices, spe.data.view(np.uint32)
+    for i in range(spe.indptr.size - 1):
+        t, t_end, n = truth.indptr[i], truth.indptr[i + 1], 0
+        keys = np.empty(spe.indptr[i + 1] - spe.indptr[i], dtype=np.uint32)
+        for e in range(spe.indptr[i], spe.indptr[i + 1]):
             if estimates[e] >= lowest[0]:
-                while t < t_end and true_labels[t] < labels[e]:
+                while t < t_end and truth.indices[t] < labels[e]:
                     t += 1
-                is_true = t < t_end and true_labels[t] == labels[e]
-                scratch[n] = estimates[e] << np.uint32(1) | np.uint32(is_true)
+                is_true = t < t_end and truth.indices[t] == labels[e]
+                keys[n] = estimates[e] << np.uint32(1) | np.uint32(is_true)
                 n += 1
-        keys = scratch[:n]
-        sort(keys)
-        positives, hits, predicted, above = t_end - true_indptr[i], 0, 0, lowest.size
+        sort(keys[:n])
+        positives, hits, predicted, above = t_end - truth.indptr[i], 0, 0, lowest.size
         before = overlap_units(unit, gain, recall, shared, 0, positives, 0)
         while predicted < n:
             estimate, low, step = keys[n - 1 - predicted] >> np.uint32(1), above - 1, 1
