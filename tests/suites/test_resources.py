@@ -94,9 +94,11 @@ def test_an_estimator_of_the_users_own_has_a_default_and_two_keys(project):
 
 def test_thresholds_request_memory_for_the_estimates_above_the_floor():
     size = Size(m=670_091, labels_per_instance=5.45)
-    assert 30 < estimates_of_row(size, 0.01) < 50
-    assert 3000 < estimates_of_row(size, 1e-4) < 5000
-    assert estimates_of_row(Size(m=14), 1e-4) == 14
+    for estimator in ("ldsm", "plt"):
+        assert 30 < estimates_of_row(size, 0.01, estimator) < 50
+        assert estimates_of_row(Size(m=14), 1e-4, estimator) == 14
+    assert 3000 < estimates_of_row(size, 1e-4, "ldsm") < 5000
+    assert estimates_of_row(size, 1e-4, "plt") == 60 * 5.45
 
 
 def test_a_set_that_nobody_knows_has_common_sizes(project):
