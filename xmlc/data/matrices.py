@@ -15,7 +15,7 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import write_json
 from xmlc.core.growing import Growing
-from xmlc.kernels.csr import Malformed, proven
+from xmlc.kernels.csr import Malformed, assembled, proven
 from xmlc.kernels.stored import Field, check_fields, load_array, load_description
 
 FORMAT_VERSION = 1
@@ -60,22 +60,9 @@ class CSRWriter:
         """Write the rest; return the matrix on maps of its files."""
         indices, data = self._arrays.finished().values()
         np.save(self._folder / f"{self._name}.indptr.npy", self._indptr)
-        matrix = assembled(data, indices, self._indptr, self._n_columns)
+        matrix = proven(assembled(data, indices, self._indptr, self._n_columns))
         _describe(self._folder, self._name, matrix)
         return matrix
-
-
-def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_columns: int) -> sparse.csr_array:
-    """Put a canonical matrix together of proven arrays, of which scipy's constructor would copy some.
-
-    It wants both index arrays of one type, and would copy mapped indices to match an ``indptr`` that 32 bits do not
-    hold. What only slices and reads rows takes both as they are.
-    """
-    matrix = sparse.csr_array((indptr.size - 1, n_columns), dtype=data.dtype)
-    narrow = indptr[-1] <= np.iinfo(np.int32).max
-    matrix.indptr, matrix.indices, matrix.data = indptr.astype(np.int32 if narrow else np.int64), indices, data
-    matrix.has_sorted_indices = matrix.has_canonical_format = True
-    return proven(matrix)
 
 
 def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "prepare") -> sparse.csr_array:
@@ -114,7 +101,7 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "p
     # Plain views of the mapped files: numba and scipy take longer with numpy's class for them.
     indptr, indices = np.array(arrays["indptr"]), np.asarray(arrays["indices"])
     data = np.asarray(arrays["data"]) if "data" in arrays else np.ones(indices.size, dtype=bool)
-    return assembled(data, indices, indptr, meta["shape"][1])
+    return proven(assembled(data, indices, indptr, meta["shape"][1]))
 
 
 def first_columns(X: sparse.csr_array, n_features: int) -> tuple[sparse.csr_array, str]:

@@ -123,13 +123,22 @@ def with_values(X: sparse.csr_array, values: np.ndarray) -> sparse.csr_array:
 def some_rows(matrix: sparse.csr_array, start: int, end: int) -> sparse.csr_array:
     """Return the rows ``start .. end - 1`` of a canonical matrix on the same memory, proven if the matrix is."""
     indptr = matrix.indptr[start : end + 1]
-    first, last = (int(indptr[0]), int(indptr[-1])) if indptr.size else (0, 0)
-    # Index arrays of one type: scipy keeps them as they are.
-    indptr = (indptr - first).astype(matrix.indices.dtype)
-    values, indices = matrix.data[first:last], matrix.indices[first:last]
-    rows = sparse.csr_array((values, indices, indptr), shape=(end - start, matrix.shape[1]))
-    rows.has_sorted_indices = rows.has_canonical_format = True
+    entries = slice(int(indptr[0]), int(indptr[-1]))
+    rows = assembled(matrix.data[entries], matrix.indices[entries], indptr - indptr[0], matrix.shape[1])
     return proven(rows) if is_proven(matrix) else rows
+
+
+def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_columns: int) -> sparse.csr_array:
+    """Put a canonical matrix together of proven arrays as they are; scipy's constructor would copy some.
+
+    It copies a small part of a larger array, and ``indices`` to match an ``indptr`` that 32 bits do not hold. What only
+    slices and reads rows takes both types.
+    """
+    matrix = sparse.csr_array((indptr.size - 1, n_columns), dtype=data.dtype)
+    narrow = indptr[-1] <= np.iinfo(np.int32).max
+    matrix.indptr, matrix.indices, matrix.data = indptr.astype(np.int32 if narrow else np.int64), indices, data
+    matrix.has_sorted_indices = matrix.has_canonical_format = True
+    return matrix
 
 
 def lent(matrix: sparse.csr_array) -> sparse.csr_array:
