@@ -11,7 +11,7 @@ from scipy import sparse
 from xmlc.core.checksums import list_files
 from xmlc.core.errors import InvalidDataError, XmlcError
 from xmlc.core.files import read_json, write_json
-from xmlc.data.matrices import load_csr, save_csr
+from xmlc.data.matrices import CSRWriter, load_csr, save_csr
 from xmlc.inference import gfm, meuf
 from xmlc.kernels import csr
 from xmlc.kernels.csr import (
@@ -44,6 +44,40 @@ def test_round_trip_on_disk(tmp_path_factory, n, m, seed, boolean, mmap):
     assert loaded.shape == matrix.shape
     assert loaded.dtype == matrix.dtype
     np.testing.assert_array_equal(loaded.toarray(), matrix.toarray())
+
+
+@pytest.mark.parametrize("rows", [1, 4, 50])
+def test_what_is_written_in_parts_is_what_is_written_at_once(tmp_path, rows):
+    rng = np.random.default_rng(1)
+    matrix = sparse.random_array((13, 7), density=0.4, rng=rng, dtype=np.float32, format="csr")
+    writer = CSRWriter(tmp_path, "a")
+    for start in range(0, 13, rows):
+        writer.append(matrix[start : start + rows])
+    np.testing.assert_array_equal(writer.finished().toarray(), matrix.toarray())
+    save_csr(tmp_path, "b", matrix)
+    for part in ("data.npy", "indices.npy", "indptr.npy", "json"):
+        assert (tmp_path / f"a.{part}").read_bytes() == (tmp_path / f"b.{part}").read_bytes()
+
+
+def test_blocks_of_rows_lie_in_the_matrix_and_what_is_given_back_is_read_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(csr, "ENTRIES_PER_BLOCK", 5)
+    rng = np.random.default_rng(1)
+    matrix = sparse.random_array((13, 7), density=0.4, rng=rng, dtype=np.float32, format="csr")
+    save_csr(tmp_path, "X", matrix)
+    list_files(tmp_path)
+    mapped = csr.lent(load_csr(tmp_path, "X"))
+    blocks = csr.blocks_of_rows(mapped, mapped)
+    assert len(blocks) > 3
+    for part, same in blocks:
+        assert np.shares_memory(part.data, mapped.data)
+        assert np.shares_memory(part.indices, mapped.indices)
+        csr.release(part)
+        np.testing.assert_array_equal(part.toarray(), same.toarray())
+    np.testing.assert_array_equal(np.vstack([part.toarray() for part, _ in blocks]), matrix.toarray())
+    mine = load_csr(tmp_path, "X")  # a map that its owner may change
+    mine.data[0] = 0.25
+    STO().fit(mine, matrix > 0.5)
+    assert mine.data[0] == np.float32(0.25)
 
 
 def test_missing_and_foreign_matrices_are_named(tmp_path):

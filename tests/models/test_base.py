@@ -93,6 +93,16 @@ def test_a_model_that_is_fitted_to_a_folder_is_the_one_that_is_fitted_and_saved(
     assert (model.predict_proba(X) != estimator.load(tmp_path / "saved").predict_proba(X)).nnz == 0
 
 
+@pytest.mark.parametrize("name", ["plt", "fastxml", "swnn", "pcc"])
+def test_estimates_of_some_instances_at_a_time_are_those_of_all(name, multilabel):
+    X, Y = multilabel(60, 20, 8)
+    model, blocks = estimator_class(name)(**SMALL.get(name, {})).fit(X, Y), []
+    expected, products = model.predict_proba(X, 0.05), model.inner_products_
+    model.estimate_blocks(X, 0.05, 7, blocks.append)
+    np.testing.assert_array_equal(np.vstack([block.toarray() for block in blocks]), expected.toarray())
+    np.testing.assert_array_equal(model.inner_products_, products)
+
+
 def test_a_model_that_is_fitted_to_a_folder_goes_to_other_processes(multilabel, tmp_path):
     X, Y = multilabel(150, 20, 8)
     model = FastXML(n_trees=2).fit_to(tmp_path / "model", X, Y)
