@@ -1,24 +1,21 @@
 """What a run says that it costs."""
 
+from pathlib import Path
+
 import pytest
 from suite_cases import project_of, suite
 
 from xmlc.papers import price
-from xmlc.papers.price import Job, disk_of, jobs_of, told
+from xmlc.papers.price import Job, disk_of, is_missing, jobs_of, told
 
 SHAPE = {"n_train": 490449, "n_test": 153025, "n_features": 135909, "n_labels": 670091, "nonzeros": 77}
 MODELS = {"plt": {"hyperparameters": {"tree": "random"}}, "swnn": {"estimator": "swnn"}}
 SETS = {"big": {"synthetic": SHAPE}, "little": {"synthetic": SHAPE | {"n_train": 500, "n_test": 100, "n_labels": 20}}}
 
 
-class Everything:
-    """As the outputs of a plan where nothing is there."""
-
-    def __contains__(self, output):
-        return True
-
-
-EVERYTHING = Everything()
+def everything(path):
+    """Say that a path is missing, as where nothing is there yet."""
+    return True
 
 
 @pytest.fixture
@@ -29,14 +26,14 @@ def project(tmp_path, monkeypatch):
 
 
 def test_jobs_are_those_that_lead_to_the_tables(project):
-    jobs = jobs_of(project, ["plt2016"], EVERYTHING)
+    jobs = jobs_of(project, ["plt2016"], everything)
     assert {job.step for job in jobs} == {"train", "rank"}
     assert len(jobs) == 16
     assert jobs[Job("train", "big", "plt", "0", "full")] == jobs[Job("train", "big", "plt", "1", "full")]
 
 
 def test_dropped_models_are_on_disk_one_at_a_time_and_kept_ones_together(project):
-    jobs = jobs_of(project, ["plt2016"], EVERYTHING)
+    jobs = jobs_of(project, ["plt2016"], everything)
     plt, swnn = (jobs[Job("train", "big", name, "0", "full")].disk for name in ("plt", "swnn"))
     assert plt > swnn
     none, usual = (disk_of(project, [], jobs, 1, drop_all) for drop_all in (True, False))
@@ -49,23 +46,31 @@ def test_dropped_models_are_on_disk_one_at_a_time_and_kept_ones_together(project
 def test_what_does_not_fit_is_named_with_settings_that_fit(project, monkeypatch):
     monkeypatch.setattr(price, "machine_memory", lambda: 1.8e9)
     monkeypatch.setattr(price, "free_disk", lambda: 1e12)
-    said = told(project, ["plt2016"], EVERYTHING, 2)
+    said = told(project, ["plt2016"], everything, 2)
     assert "memory here 2 GB, free disk 1,000 GB: too large on 1 pairs" in said
     assert "\n  big: " in said
     assert said.endswith("what fits better, behind --config: models='{big: [plt]}'")
     monkeypatch.setattr(price, "machine_memory", lambda: 64e9)
-    assert told(project, ["plt2016"], EVERYTHING, 2).endswith("it fits")
+    assert told(project, ["plt2016"], everything, 2).endswith("it fits")
     monkeypatch.setattr(price, "free_disk", lambda: 1e6)
-    assert told(project, ["plt2016"], EVERYTHING, 2).endswith("what fits better, behind --config: keep_models=false")
+    assert told(project, ["plt2016"], everything, 2).endswith("what fits better, behind --config: keep_models=false")
 
 
 def test_jobs_whose_results_are_there_cost_nothing(project):
-    assert told(project, ["plt2016"], [], 2) == ""
-    folder = "results/big/plt/seed1/full"
-    assert jobs_of(project, ["plt2016"], [f"{folder}/ranking.json"]).keys() == {Job("rank", "big", "plt", "1", "full")}
-    both = [f"{folder}/ranking.json", f"{folder}/train.json"]
-    assert len(jobs_of(project, ["plt2016"], both)) == 2
-    assert "plt2016" in told(project, ["plt2016"], both, 2)
+    for name in ("plt", "swnn"):
+        for dataset in ("big", "little"):
+            for seed in (0, 1):
+                ranking = Path(f"results/{dataset}/{name}/seed{seed}/full/ranking.json")
+                ranking.parent.mkdir(parents=True)
+                ranking.touch()
+    assert told(project, ["plt2016"], is_missing, 2) == ""
+    folder = Path("results/big/plt/seed1/full")
+    (folder / "ranking.json").unlink()
+    both = {Job("train", "big", "plt", "1", "full"), Job("rank", "big", "plt", "1", "full")}
+    assert jobs_of(project, ["plt2016"], is_missing).keys() == both
+    assert "plt2016" in told(project, ["plt2016"], is_missing, 2)
+    (folder / "model").mkdir()
+    assert jobs_of(project, ["plt2016"], is_missing).keys() == {Job("rank", "big", "plt", "1", "full")}
 
 
 def test_fewer_threads_are_proposed_where_forests_fit_so(tmp_path, monkeypatch):
@@ -73,23 +78,23 @@ def test_fewer_threads_are_proposed_where_forests_fit_so(tmp_path, monkeypatch):
     models = {"plt": {}, "fastxml": {"estimator": "fastxml"}}
     known = suite(models, datasets=["big"], tables=["table1"])
     project = project_of(tmp_path / "config", {"tuning": None}, catalogue=SETS, plt2016=known)
-    one, eight = (told(project, ["plt2016"], EVERYTHING, processors) for processors in (1, 8))
+    one, eight = (told(project, ["plt2016"], everything, processors) for processors in (1, 8))
     assert "with threads=1" in one
     assert "with threads=8" in eight
     peak = {}
     for threads in (1, 8):
-        jobs = jobs_of(price._on(project, threads), ["plt2016"], EVERYTHING)
+        jobs = jobs_of(price._on(project, threads), ["plt2016"], everything)
         peak[threads] = max(each.memory for job, each in jobs.items() if job.model == "fastxml")
     assert peak[8] > 1.5 * peak[1]
     monkeypatch.setattr(price, "machine_memory", lambda: 1.1 * peak[1])
-    said = told(project, ["plt2016"], EVERYTHING, 8)
+    said = told(project, ["plt2016"], everything, 8)
     assert said.endswith("what fits better, behind --config: threads=1 models='{big: [fastxml]}'")
-    assert "--config: models=" in told(project, ["plt2016"], EVERYTHING, 1)
+    assert "--config: models=" in told(project, ["plt2016"], everything, 1)
 
 
 def test_what_the_models_of_the_settings_leave_out_stays_out(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(price, "machine_memory", lambda: 2.2e9)
+    monkeypatch.setattr(price, "machine_memory", lambda: 1.8e9)
     known = suite(MODELS | {"fastxml": {"estimator": "fastxml"}}, datasets=["big", "little"], tables=["table1"])
     project = project_of(tmp_path / "config", {"models": ["plt", "swnn"]}, catalogue=SETS, plt2016=known)
-    assert told(project, ["plt2016"], EVERYTHING, 2).endswith("models='{big: [plt], little: [plt, swnn]}'")
+    assert told(project, ["plt2016"], everything, 2).endswith("models='{big: [plt], little: [plt, swnn]}'")

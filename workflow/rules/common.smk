@@ -131,18 +131,10 @@ def prefix(wildcards, output):
 
 
 def tell_price():
-    """Print what the planned jobs of the suites that were asked for take, and whether this machine can."""
-    made = (
-        {
-            paths.in_project(Path(file))
-            for job in workflow.dag.needrun_jobs(exclude_finished=False)
-            for file in job.output
-        }
-        if asked
-        else ()
-    )
-    # A dry run has one core where none are given.
-    told = price.told(project, asked, made, workflow._cores if (workflow._cores or 1) > 1 else os.cpu_count())
+    """Print what the suites that were asked for take until their tables are there, and whether this machine can."""
+    # A dry run has one core where none are given, and a cluster none.
+    cores = workflow.resource_settings.cores or 1
+    told = price.told(project, asked, price.is_missing, cores if cores > 1 else os.cpu_count())
     print(told, end="\n" if told else "", file=sys.stderr, flush=True)
 
 

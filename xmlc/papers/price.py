@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 from xmlc.papers.plan import figures_of, tables_of
@@ -29,16 +30,16 @@ class Job(NamedTuple):
     portion: str = ""
 
 
-def jobs_of(project: Project, papers: Iterable[str], made: Collection[str]) -> dict[Job, Taken]:
-    """Return the jobs of models that lead to the tables and figures of suites, each with what it takes.
+Missing = Callable[[str], bool]  # whether a path has to be made
 
-    Parameters
-    ----------
-    project : Project
-    papers : iterable of str
-    made : collection of str
-        The outputs of all jobs that are planned; others are left out.
-    """
+
+def is_missing(path: str) -> bool:
+    """Say whether a path is not there."""
+    return not Path(path).exists()
+
+
+def jobs_of(project: Project, papers: Iterable[str], missing: Missing) -> dict[Job, Taken]:
+    """Return the jobs of models that lead to the missing records of suites, each with what it takes."""
     records = {
         record
         for paper in papers
@@ -47,18 +48,18 @@ def jobs_of(project: Project, papers: Iterable[str], made: Collection[str]) -> d
     }
     jobs: set[Job] = set()
     for record in records:
-        if (run := paths.IN_RUN.read(record)) is None:
+        if (run := paths.IN_RUN.read(record)) is None or not missing(record):
             continue
         of_run = run["dataset"], run["model"], run["seed"], run["portion"]
         step = STEPS.get(run["rest"].partition("/")[0], "rank")
-        outputs = {Job(step, *of_run): paths.output_of(record)}
+        needed = {Job(step, *of_run): record}
         if step != "progressive":
-            outputs[Job("train", *of_run)] = paths.TRAINING.of(**run)
+            needed[Job("train", *of_run)] = paths.MODEL.of(**run)
         if run["portion"] == "80":
-            outputs[Job("estimate", *of_run)] = paths.ESTIMATES.of(**run)
+            needed[Job("estimate", *of_run)] = paths.ESTIMATES.of(**run)
         if search := project.tuned_by(run["model"], run["dataset"]):
-            outputs[Job("tune", run["dataset"], run["model"])] = search
-        jobs |= {job for job, output in outputs.items() if output in made}
+            needed[Job("tune", run["dataset"], run["model"])] = search
+        jobs |= {job for job, output in needed.items() if missing(output)}
     alike = {job._replace(seed="") for job in jobs}  # what a job takes does not depend on the seed
     known = {job: taken(project, job.step, job._asdict()) for job in alike}
     return {job: known[job._replace(seed="")] for job in sorted(jobs)}
@@ -79,15 +80,15 @@ def disk_of(
     return data + kept + sum(sorted(runs[run] for run in dropped)[-min(at_once, SIDE_BY_SIDE) :])
 
 
-def told(project: Project, papers: Collection[str], made: Collection[str], processors: int) -> str:
+def told(project: Project, papers: Collection[str], missing: Missing, processors: int) -> str:
     """Return the price of suites as text: a line for each, whether this machine can, and if not, settings that fit.
 
     Parameters
     ----------
     project : Project
     papers : collection of str
-    made : collection of str
-        The outputs of all jobs that are planned.
+    missing : callable
+        As `is_missing`.
     processors : int
         No job has more threads.
 
@@ -98,16 +99,16 @@ def told(project: Project, papers: Collection[str], made: Collection[str], proce
     """
     threads = min(project.settings.threads, processors)
     project = _on(project, threads)
-    jobs = jobs_of(project, papers, made)
+    jobs = jobs_of(project, papers, missing)
     if not jobs:
         return ""
     lines = [f"{'price':10} {'processor h':>11} {'disk, GB':>9} {'download, GB':>13}  largest job"]
     for paper in papers:
-        names, of_paper = project.datasets_of(paper), jobs_of(project, [paper], made)
-        fetched = [name for name in _new(paths.RESOURCE, names, made) if name not in project.made]
+        names, of_paper = project.datasets_of(paper), jobs_of(project, [paper], missing)
+        fetched = [name for name in _new(paths.RESOURCE, names, missing) if name not in project.made]
         download = DOWNLOADED * sum(size_of(project, name).bytes for name in fetched)
         hours = sum(each.seconds for each in of_paper.values()) / 3600
-        disk = disk_of(project, _new(paths.DATA, names, made), of_paper, processors // threads)
+        disk = disk_of(project, _new(paths.DATA, names, missing), of_paper, processors // threads)
         line = f"{paper:10} {_amount(hours):>11} {_gb(disk):>9} {_gb(download):>13}"
         if of_paper:
             memory, largest = max((each.memory, job) for job, each in of_paper.items())
@@ -116,11 +117,11 @@ def told(project: Project, papers: Collection[str], made: Collection[str], proce
     memory, free = machine_memory(), free_disk()
     peaks, settings = _too_large(jobs, memory), []
     out, at_once = peaks, processors // threads
-    narrow = jobs_of(_on(project, 1), papers, made)  # where forests grow one tree at a time
+    narrow = jobs_of(_on(project, 1), papers, missing)  # where forests grow one tree at a time
     if len(less := _too_large(narrow, memory)) < len(peaks):
         jobs, out, settings, at_once = narrow, less, ["threads=1"], processors
     settings += [f"models='{_without(project, papers, out)}'"] if out else []
-    datasets = _new(paths.DATA, {name for paper in papers for name in project.datasets_of(paper)}, made)
+    datasets = _new(paths.DATA, {name for paper in papers for name in project.datasets_of(paper)}, missing)
     fitting = {job: each for job, each in jobs.items() if job[1:3] not in out}
     disk, least = (disk_of(project, datasets, fitting, at_once, drop_all) for drop_all in (False, True))
     said = f"too large on {len(peaks)} pairs of dataset and model, the largest jobs being" if peaks else "it fits"
@@ -142,9 +143,9 @@ def _on(project: Project, threads: int) -> Project:
     return replace(project, settings=replace(project.settings, threads=threads))
 
 
-def _new(pattern: paths.Pattern, datasets: Iterable[str], made: Collection[str]) -> list[str]:
-    """Name the datasets of which a path is among the outputs of the plan."""
-    return [name for name in datasets if pattern.of(dataset=name) in made]
+def _new(pattern: paths.Pattern, datasets: Iterable[str], missing: Missing) -> list[str]:
+    """Name the datasets of which a path has to be made."""
+    return [name for name in datasets if missing(pattern.of(dataset=name))]
 
 
 def _too_large(jobs: dict[Job, Taken], memory: float) -> dict[tuple[str, str], tuple[float, str]]:
