@@ -69,7 +69,7 @@ def taken(project: Project, step: str, wildcards: Mapping[str, str]) -> Taken:
         n = share * n
     costs = costs_of(size, n, spec.estimator, given)
     peak, disk = costs.peak_bytes, costs.model_bytes
-    if spec.estimator in GROWN_AT_ONCE:
+    if spec.estimator in GROWN_AT_ONCE and step not in WITH_MODEL:  # which read tree by tree
         peak *= min(spec.threads or project.settings.threads, variant_of(spec.estimator, given)[1])
     if isinstance(bits := given.get("hash_bits"), int):
         peak = SLOT.get(spec.estimator, 4) * 2.0**bits
@@ -90,7 +90,7 @@ def taken(project: Project, step: str, wildcards: Mapping[str, str]) -> Taken:
 
 
 def estimates_of_row(size: Size, floor: float, estimator: str) -> float:
-    """Return about how many estimates of an instance exceed a floor: with 1/10000 at most 3 times so many were counted.
+    """Return how many estimates of an instance exceed a floor, about or at most.
 
     Neighbours, leaves of few instances and a label tree give an instance the labels of some others. Counted were (swnn,
     10 trees of fastxml, plt; on shapes, with 1/64 of the instances but for the first) 61, 36 and 5 times the labels of
