@@ -89,6 +89,15 @@ def test_a_job_uses_the_threads_it_was_given():
     assert done.stdout.split() == ["3", "3"]
 
 
+@pytest.fixture
+def interruptible():
+    """Have Ctrl-C raise: in a process that a shell started in the background, Python ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_an_interruption_ends_the_work_between_pieces_and_not_within_one(n_jobs):
     """Within a kernel's conversions it would crash the process (numba 0.68)."""
