@@ -22,7 +22,7 @@ from xmlc.thresholds.methods import RankingMethod
 class CommonThreshold(RankingMethod):
     """The common threshold with the highest micro- or instance-averaged measure on the validation set.
 
-    Every cut that can be best is tried (`xmlc.thresholds.cuts`); of equal ones the highest threshold wins (fewest
+    Every cut that can be best is tried (``xmlc.thresholds.cuts``); of equal ones the highest threshold wins (fewest
     predictions). If nothing is best predicted, the threshold is the largest estimate. Time is O(e log e) for e stored
     estimates, which are sorted block by block or, for ``average="instance"``, instance by instance.
 
