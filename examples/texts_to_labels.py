@@ -1,12 +1,11 @@
-"""From texts to the names of their labels, by TF-IDF and a label tree.
+"""From texts to the names of their labels.
 
 Needs scikit-learn.
 """
 
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.preprocessing import MultiLabelBinarizer
 
-from xmlc.models import PLT
+from xmlc import PLT, TextClassifier
 
 TEXTS = {
     "Simmer the tomatoes with garlic and basil": ["cooking", "vegetables"],
@@ -23,20 +22,14 @@ TEXTS = {
     "Cut the lavender after it has flowered": ["flowers", "gardening"],
 }
 
-vectorizer = TfidfVectorizer(stop_words="english")
-names = MultiLabelBinarizer(sparse_output=True)
-X = vectorizer.fit_transform(TEXTS)
-Y = names.fit_transform(TEXTS.values())
-model = PLT().fit(X, Y)
+model = TextClassifier(PLT(), TfidfVectorizer(stop_words="english")).fit(TEXTS, TEXTS.values())
 
 queries = [
     "Stew the onions in butter",
     "Where do I set bulbs of tulips?",
     "Flour, yeast, sugar",
 ]
-labels, scores = model.predict_top_k(vectorizer.transform(queries), 2)
-for query, row, estimates in zip(queries, labels, scores):
+for query, labels in zip(queries, model.predict(queries, 2)):
     print(query)
-    for label, estimate in zip(row, estimates):
-        if label >= 0:  # where the model knows fewer labels, the row ends with -1
-            print(f"    {names.classes_[label]} {estimate:.2f}")
+    for name, estimate in labels:
+        print(f"    {name} {estimate:.2f}")

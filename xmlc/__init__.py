@@ -8,11 +8,30 @@ from typing import TYPE_CHECKING
 from xmlc.core.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from xmlc.core.errors import InvalidDataError as InvalidDataError
+    from xmlc.core.errors import XmlcError as XmlcError
+    from xmlc.kernels.estimator import InvalidParameterError as InvalidParameterError
+    from xmlc.models import OPLT as OPLT
+    from xmlc.models import PLT as PLT
+    from xmlc.models import BinaryRelevance as BinaryRelevance
+    from xmlc.models import FastXML as FastXML
+    from xmlc.models import LdSM as LdSM
+    from xmlc.models import Parabel as Parabel
+    from xmlc.models import ProbabilisticClassifierChain as ProbabilisticClassifierChain
+    from xmlc.models import SparseWeightedNearestNeighbors as SparseWeightedNearestNeighbors
+    from xmlc.models.registry import load_model as load_model
+    from xmlc.models.texts import TextClassifier as TextClassifier
     from xmlc.steps.compiling import compile_kernels as compile_kernels
 
-__all__ = ["__version__", "compile_kernels", "set_progress"]
+ESTIMATORS = ("OPLT", "PLT", "BinaryRelevance", "FastXML", "LdSM", "Parabel", "ProbabilisticClassifierChain")
+PUBLIC = dict.fromkeys((*ESTIMATORS, "SparseWeightedNearestNeighbors"), "xmlc.models")
+PUBLIC |= dict.fromkeys(("InvalidDataError", "XmlcError"), "xmlc.core.errors")
+PUBLIC |= {"InvalidParameterError": "xmlc.kernels.estimator", "TextClassifier": "xmlc.models.texts"}
+PUBLIC |= {"compile_kernels": "xmlc.steps.compiling", "load_model": "xmlc.models.registry"}
+
+__all__ = ["__version__", "set_progress", *PUBLIC]
 __version__ = "0.2.0"
-__getattr__, __dir__ = lazy_names(__name__, {"compile_kernels": "xmlc.steps.compiling"})
+__getattr__, __dir__ = lazy_names(__name__, PUBLIC)
 
 
 def set_progress(shown: bool) -> None:

@@ -1,5 +1,6 @@
 """README.md, the pages of docs/ and config/README.md: files that they name exist, and the examples of files run."""
 
+import ast
 import re
 
 import msgspec
@@ -9,6 +10,7 @@ import yaml
 from repository import ROOT
 from suite_cases import write_suite
 
+from xmlc import TextClassifier
 from xmlc.data.catalogue import Entry
 from xmlc.numbers.fingerprint import fingerprint
 from xmlc.numbers.long import Mean, read_rows
@@ -61,11 +63,14 @@ def test_the_demo_is_shown_as_the_screen_shows_it_with_the_accepted_numbers():
     assert f"(P@1 {fastxml:.1f}, PLT {plt:.1f}, oracle {oracle:.1f})" in README
 
 
-def test_the_example_from_texts_to_label_names_runs(capsys):
+def test_the_example_from_texts_to_label_names_runs(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     (example,) = (block for block in blocks("python") if not block.startswith("# my_"))
     texts = ["a new dog", "an old dog", "a new cat", "an old cat", "a new text", "an old text"]
     exec(example, {"texts": texts, "label_lists": [[text.split()[1], text.split()[2]] for text in texts]})
-    assert set(capsys.readouterr().out.split()[:2]) == {"new", "text"}
+    (pairs,) = ast.literal_eval(capsys.readouterr().out)
+    assert {name for name, _ in pairs[:2]} == {"new", "text"}
+    assert TextClassifier.load("model").predict(["a new text"], 5) == [pairs]
 
 
 def test_the_example_of_a_search_is_one(tmp_path):

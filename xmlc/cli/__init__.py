@@ -28,6 +28,11 @@ from xmlc.core.advice import sentence_of
 
 # Titles in the help, the commands below each, and what each does.
 GROUPS = {
+    "Files of your own": {
+        "fit": "Train a classifier on texts with labels, or on features.",
+        "predict": "Predict labels by a classifier, a JSON object a line.",
+        "evaluate": "Score predictions by the true labels.",
+    },
     "Data": {
         "download": "Fetch a dataset from its source or a mirror.",
         "synth": "Make a synthetic dataset with known posteriors.",
@@ -66,9 +71,8 @@ GROUPS = {
         "compile": "Compile the kernels of a suite ahead of its first run.",
     },
 }
-MODULES = dict.fromkeys(("show", "results", "report", "archive", "status", "verify"), "results") | dict.fromkeys(
-    GROUPS["Judging"], "judging"
-)
+MODULES = dict.fromkeys(("show", "results", "report", "archive", "status", "verify"), "results")
+MODULES |= dict.fromkeys(GROUPS["Judging"], "judging") | dict.fromkeys(GROUPS["Files of your own"], "texts")
 COMMANDS = [name for commands in GROUPS.values() for name in commands]
 
 

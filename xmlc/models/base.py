@@ -50,8 +50,8 @@ class SparseProbabilityEstimator(Estimator):
         have the same, in the same order.
     n_labels_ : int
         Number of labels m seen in ``fit``.
-    classes_ : ndarray of int64, shape (m,)
-        The labels: column j of label sets is label j.
+    classes_ : ndarray, shape (m,)
+        The labels: names of text, where they have some, else numbers. Column j of label sets is label j.
     inner_products_ : ndarray of int64, shape (n,), or None
         Inner products that the last prediction computed for each instance; None where an estimator does not count them.
     certified_ : ndarray of bool, shape (n,), or None
@@ -166,9 +166,30 @@ class SparseProbabilityEstimator(Estimator):
 
     @property
     def classes_(self) -> np.ndarray:
-        """The labels, int64, shape (m,): column j of label sets is label j."""
+        """The labels, shape (m,): their names, if they have some, else their numbers; column j is label j."""
         self._check_fitted()
-        return np.arange(self.n_labels_)
+        return getattr(self, "label_names_in_", np.arange(self.n_labels_))
+
+    def name_labels(self, names: object) -> Self:
+        """Give the labels names for `classes_`, which are saved with the model, where Y was no frame.
+
+        Parameters
+        ----------
+        names : sequence of str, length m, or MultiLabelBinarizer
+            Of scikit-learn, fitted: its ``classes_``.
+
+        Raises
+        ------
+        XmlcError
+            There are more labels, or fewer.
+        """
+        self._check_fitted()
+        given: Any = getattr(names, "classes_", names)
+        found = np.array(list(given), dtype=object)
+        if found.shape != (self.n_labels_,):
+            raise InvalidDataError(f"found {found.size} names, expected {self.n_labels_}: one for each label")
+        self.label_names_in_ = found
+        return self
 
     def fit_to(self, path: str | Path, X: object, Y: object) -> Self:
         """Learn from a training set and write the model: `fit` and `save`, of which memory need not hold all.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.extensions import import_file
+from xmlc.core.files import read_json
 from xmlc.kernels.estimator import Hyperparameters
 
 if TYPE_CHECKING:
@@ -96,6 +97,25 @@ def load_estimator(name: str, folder: Path, n_jobs: int | None = None) -> Sparse
     """
     model = estimator_class(name).load(folder)
     return model.set_params(n_jobs=n_jobs) if "n_jobs" in model.get_params() else model
+
+
+def load_model(path: str | Path) -> SparseProbabilityEstimator:
+    """Read a model that an estimator of this package wrote by ``save``, whichever it is.
+
+    Raises
+    ------
+    XmlcError
+        The folder holds no model, or one of an estimator of the user's own, which its class loads.
+    """
+    from xmlc.models.base import DESCRIPTION
+
+    described = Path(path) / DESCRIPTION
+    found = str(read_json(described).get("estimator")) if described.exists() else ""
+    names = [name for name, target in ESTIMATORS.items() if target.endswith(f":{found}")]
+    if not names:
+        expected = "a folder that `save` of an estimator of xmlc.models has written"
+        raise XmlcError(f"{path}: found {f'a model of {found}' if found else 'no model'}, expected {expected}")
+    return estimator_class(names[0]).load(path)
 
 
 def domains_of(name: str) -> Mapping[str, Domain] | None:

@@ -1,0 +1,104 @@
+"""`xmlc fit`, `predict` and `evaluate`: from files to files, as by hand."""
+
+import json
+
+import pytest
+from command_line import run
+from scipy.sparse import csr_matrix
+from sklearn.datasets import dump_svmlight_file
+
+from xmlc import TextClassifier
+from xmlc.data.formats import load
+from xmlc.models import PLT
+
+ROWS = [
+    ("boil rice", ["cooking"]),
+    ("fry onions", ["cooking", "vegetables"]),
+    ("plant onions", ["garden", "vegetables"]),
+    ("prune roses", ["garden"]),
+]
+TEXTS, NAMES = zip(*ROWS)
+
+
+@pytest.fixture
+def train(tmp_path):
+    path = tmp_path / "train.csv"
+    path.write_text("text,labels\n" + "".join(f"{text},{';'.join(names)}\n" for text, names in ROWS))
+    return path
+
+
+def lines(capsys):
+    return [json.loads(line)["labels"] for line in capsys.readouterr().out.splitlines()]
+
+
+def test_predictions_are_those_of_the_classifier(train, tmp_path, capsys):
+    assert run("fit", train, "--parameters", '{"C": 10}', "--out", tmp_path / "model") == 0
+    assert "4 instances, 3 labels, 1.50 labels an instance" in capsys.readouterr().out
+    model = TextClassifier(PLT(C=10, random_state=0)).fit(TEXTS, NAMES)
+    assert run("predict", train, "--model", tmp_path / "model", "-k", 2) == 0
+    found = lines(capsys)
+    assert [[name for name, _ in row] for row in found] == [
+        [name for name, _ in row] for row in model.predict(TEXTS, 2)
+    ]
+    assert found[0][0][1] == pytest.approx(model.predict(TEXTS, 2)[0][0][1], abs=1e-6)
+    assert run("predict", train, "--model", tmp_path / "model", "--threshold", 0.4) == 0
+    assert [{name for name, _ in row} for row in lines(capsys)] == [
+        set(each) for each in model.predict_sets(TEXTS, 0.4)
+    ]
+
+
+def test_scores_of_rankings_and_of_lists_as_sets(train, tmp_path, capsys):
+    predictions = tmp_path / "predictions.jsonl"
+    rows = [["cooking"], ["cooking", "garden"], ["vegetables", "garden"], ["cooking"]]
+    predictions.write_text("".join(json.dumps({"labels": [[name, 0.5] for name in row]}) + "\n" for row in rows))
+    assert run("evaluate", predictions, train) == 0
+    scores = dict(line.rsplit(maxsplit=1) for line in capsys.readouterr().out.splitlines() if "-" * 5 not in line)
+    assert scores["P@1"] == "75.00"  # the first of three rows
+    assert scores["R@1"] == "50.00"  # (1 + .5 + .5 + 0) / 4
+    assert "P@3" not in scores
+    assert scores["micro-F"] == "66.67"  # 4 hits, 6 predicted, 6 true
+    assert scores["instance-F"] == "62.50"  # (1 + .5 + 1 + 0) / 4
+    predictions.write_text('{"labels": []}\n')
+    assert run("evaluate", predictions, train) == 1
+    assert "found 1 predictions, expected 4" in capsys.readouterr().err
+
+
+def test_streams_and_standard_input(train, tmp_path, capsys, monkeypatch):
+    import io
+    import sys
+
+    assert run("fit", train, "--estimator", "oplt", "--stream", "--out", tmp_path / "model") == 0
+    capsys.readouterr()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"text": "roses"}\n')))
+    assert run("predict", "-", "--format", "jsonl", "--model", tmp_path / "model", "-k", 3) == 0
+    assert {name for name, _ in lines(capsys)[0]} == {"cooking", "garden", "vegetables"}
+
+
+def test_features_in_place_of_texts(multilabel, tmp_path, capsys):
+    X, Y = multilabel(40, 12, 5)
+    dump_svmlight_file(X, csr_matrix(Y), str(tmp_path / "train.svm"), multilabel=True)
+    given = tmp_path / "train.svm", "--format", "svmlight"
+    assert run("fit", *given, "--estimator", "br", "--out", tmp_path / "model") == 0
+    capsys.readouterr()
+    assert run("predict", *given, "--model", tmp_path / "model", "-k", 1) == 0
+    first = [row[0][0] for row in lines(capsys)]
+    X, Y = load(tmp_path / "train.svm", "svmlight")
+    from xmlc.models import BinaryRelevance
+
+    assert first == BinaryRelevance(random_state=0).fit(X, Y).predict_top_k(X, 1)[0][:, 0].tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["fit", "empty.csv", "--out", "model"], "found no texts"),
+        (["fit", "absent.csv", "--out", "model"], "no such file"),
+        (["predict", "train.csv", "--model", "absent"], "found no model"),
+    ],
+)
+def test_errors(train, tmp_path, capsys, monkeypatch, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty.csv").write_text("text,labels\n")
+    assert run(*arguments) == 1
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "model").exists()

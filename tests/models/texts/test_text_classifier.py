@@ -1,0 +1,99 @@
+"""Texts to names: as by hand with scikit-learn's parts, stored without a pickle, learned from a stream."""
+
+import pytest
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MultiLabelBinarizer, Normalizer
+
+from xmlc import TextClassifier
+from xmlc.core.errors import XmlcError
+from xmlc.models import OPLT, PLT, Parabel
+
+WORDS = "rice onion flour rose tulip soil spring oven".split()
+TEXTS = [f"{WORDS[i % 8]} {WORDS[3 * i % 8]} {WORDS[(i // 8) % 8]}" for i in range(64)]
+NAMES = [sorted({f"about {word}" for word in text.split() if word != "oven"}) for text in TEXTS]
+
+
+def test_same_as_vectorizer_binarizer_and_estimator_by_hand():
+    model = TextClassifier(PLT(random_state=1)).fit(TEXTS, NAMES)
+    tfidf, binarizer = TfidfVectorizer(), MultiLabelBinarizer(sparse_output=True)
+    by_hand = PLT(random_state=1).fit(tfidf.fit_transform(TEXTS), binarizer.fit_transform(NAMES))
+    labels, scores = by_hand.predict_top_k(tfidf.transform(TEXTS), 3)
+    pairs = [[(binarizer.classes_[j], s) for j, s in zip(row, of)] for row, of in zip(labels, scores.tolist())]
+    assert model.predict(TEXTS, 3) == pairs
+    sets = binarizer.inverse_transform(by_hand.predict(tfidf.transform(TEXTS)))
+    assert model.predict_sets(TEXTS) == [list(names) for names in sets]
+    assert list(model.classes_) == list(binarizer.classes_)
+
+
+@pytest.mark.parametrize(
+    "vectorizer",
+    [
+        TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, stop_words=["soil"]),
+        TfidfVectorizer(use_idf=False, max_features=5),
+        CountVectorizer(binary=True, analyzer="char", ngram_range=(2, 3)),
+        CountVectorizer(vocabulary=["rose", "rice"]),
+        HashingVectorizer(n_features=64, alternate_sign=False),
+    ],
+)
+def test_scikit_learns_vectorizers_are_stored_without_a_pickle(vectorizer, tmp_path):
+    model = TextClassifier(Parabel(n_trees=1), vectorizer).fit(TEXTS, NAMES)
+    model.save(tmp_path / "model")
+    loaded = TextClassifier.load(tmp_path / "model")
+    assert loaded.predict(TEXTS) == model.predict(TEXTS)
+    assert repr(loaded.estimator) == repr(model.estimator)
+    assert not list(tmp_path.rglob("*.joblib"))
+
+
+@pytest.mark.parametrize(
+    "vectorizer", [make_pipeline(CountVectorizer(), Normalizer()), TfidfVectorizer(tokenizer=str.split)]
+)
+def test_others_are_stored_by_joblib_and_read_if_trusted(vectorizer, tmp_path):
+    model = TextClassifier(vectorizer=vectorizer).fit(TEXTS, NAMES)
+    model.save(tmp_path / "model")
+    with pytest.raises(XmlcError, match=r"trusted=True"):
+        TextClassifier.load(tmp_path / "model")
+    assert TextClassifier.load(tmp_path / "model", trusted=True).predict(TEXTS) == model.predict(TEXTS)
+
+
+def test_a_stream_brings_new_names_and_goes_on_after_loading(tmp_path):
+    whole = TextClassifier().partial_fit(TEXTS, NAMES)
+    assert isinstance(whole.estimator_, OPLT)
+    parts = TextClassifier(OPLT()).partial_fit(TEXTS[:5], NAMES[:5])
+    assert len(parts.classes_) < len(whole.classes_)
+    parts.save(tmp_path / "model")
+    resumed = TextClassifier.load(tmp_path / "model").partial_fit(TEXTS[5:], NAMES[5:])
+    assert list(resumed.classes_) == list(dict.fromkeys(name for names in NAMES for name in names))
+    assert resumed.predict(TEXTS) == whole.predict(TEXTS)
+
+
+@pytest.mark.parametrize("model", [TextClassifier(PLT()), TextClassifier(OPLT(), TfidfVectorizer())])
+def test_a_stream_needs_parts_that_learn_online(model):
+    with pytest.raises(XmlcError, match="does not learn from a stream"):
+        model.partial_fit(TEXTS, NAMES)
+
+
+def test_texts_without_labels_and_names_given_twice():
+    model = TextClassifier(PLT()).fit(["rice", "rose", "soil"], [["a", "a"], [], ["b"]])
+    assert list(model.classes_) == ["a", "b"]
+    assert model.predict(["rice"], 5)[0][0][0] == "a"
+
+
+@pytest.mark.parametrize(
+    ("texts", "names", "said"),
+    [
+        ("one text", [["a"]], "expected a list of texts"),
+        (["rice", "rose"], [["a"]], "2 texts but 1 lists of labels"),
+        (["rice", "rose"], ["ab", ["b"]], "labels of text 0: found 'ab'"),
+    ],
+)
+def test_what_is_no_list(texts, names, said):
+    with pytest.raises(XmlcError, match=said):
+        TextClassifier().fit(texts, names)
+
+
+def test_prediction_before_fit_and_a_folder_of_something_else(tmp_path):
+    with pytest.raises(ValueError, match="not fitted"):
+        TextClassifier().predict(["rice"])
+    with pytest.raises(XmlcError, match="no classifier of texts here"):
+        TextClassifier.load(tmp_path)

@@ -1,0 +1,158 @@
+"""`xmlc fit`, `predict` and `evaluate`: models of files of one's own, without the workflow."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from tabulate import tabulate
+
+from xmlc.cli._options import FOLDER, SEED, out_option, parse_parameters, threads_option
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import folder_bytes
+from xmlc.data.formats import FORMATS, load
+from xmlc.data.formats.texts import READERS, Columns, Document, documents, format_of
+from xmlc.kernels.csr import top_k_of
+from xmlc.metrics.classification import classification_metrics
+from xmlc.metrics.ranking import ndcg_at_k, precision_at_k, recall_at_k
+from xmlc.models.registry import load_model, make_estimator
+from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, indicator
+
+BATCH = 1000  # texts that are read, and predicted or learned, at a time
+AT = (1, 3, 5)
+SETS = {"macro_f_present": "macro-F, labels present", "micro_f": "micro-F", "instance_f": "instance-F"}
+INPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
+
+
+def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of how a file of texts is read."""
+    usual = Columns()
+    for option in (
+        click.option("--separator", default=usual.separator, show_default=True, help="Between two labels of a cell."),
+        click.option("--labels", default=usual.labels, show_default=True, help="Column or key of the labels."),
+        click.option("--text", default=usual.text, show_default=True, help="Column or key of the text."),
+        click.option(
+            "--format",
+            type=click.Choice([*READERS, *FORMATS]),
+            default=None,
+            help="Of FILE; by default that of its suffix: .csv, .tsv, .jsonl, or .txt of fastText.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command(
+    help="Train a classifier on FILE: texts with the names of their labels as CSV, TSV, JSON lines or fastText's, "
+    "or features in a format that `xmlc.data.load` reads from one file."
+)
+@click.argument("file", type=INPUT)
+@click.option("--estimator", default="plt", show_default=True, help="Name, such as plt, parabel, swnn, oplt.")
+@click.option("--parameters", default="{}", help="Hyperparameters as a JSON object.")
+@click.option("--stream", is_flag=True, help="Learn part by part, with hashed words; for an estimator such as oplt.")
+@columns_options
+@click.option("--seed", type=SEED, default=0, show_default=True)
+@threads_option
+@out_option("Folder for the model.")
+def fit_command(
+    file: Path, estimator: str, parameters: str, stream: bool, seed: int, threads: int, out: Path, **given: Any
+) -> None:
+    """Train, save, and say what was read."""
+    model: Any = make_estimator(estimator, parse_parameters(parameters), seed, threads)
+    n = total = 0
+    if is_texts(file, given["format"]):
+        model = TextClassifier(model)
+        for batch in batches(file, given, BATCH if stream else None):
+            n, total = n + len(batch), total + sum(len(document.labels) for document in batch)
+            texts, label_lists = zip(*batch, strict=True)
+            (model.partial_fit if stream else model.fit)(texts, label_lists)
+        if n == 0:
+            raise XmlcError(f"{file}: found no texts")
+        model.save(out)
+    else:
+        X, Y = load(file, given["format"])
+        model.fit_to(out, X, Y)
+        n, total = X.shape[0], Y.nnz
+    found = f"{n} instances, {model.classes_.size} labels, {total / n:.2f} labels an instance"
+    click.echo(f"{out}: {found}, {folder_bytes(out) / 1e6:.1f} MB")
+
+
+@click.command(help="Predict the labels of each instance of FILE, or of standard input (-): a JSON object a line.")
+@click.argument("file", type=INPUT)
+@click.option("--model", "folder", type=FOLDER, required=True, help="Folder written by `xmlc fit`.")
+@click.option("-k", default=5, show_default=True, type=click.IntRange(1), help="Labels of each instance, best first.")
+@click.option("--threshold", type=click.FloatRange(0, 1), default=None,
+              help="In place of -k: all labels with a greater estimate.")  # fmt: skip
+@columns_options
+@threads_option
+def predict_command(file: Path, folder: Path, k: int, threshold: float | None, threads: int, **given: Any) -> None:
+    """Write the labels and their estimates."""
+    model: Any
+    if not (folder / DESCRIPTION).exists():
+        model = load_model(folder)
+        parts: Iterator[Any] = iter([load(file, given["format"], n_features=model.n_features_in_)[0]])
+    else:
+        model = TextClassifier.load(folder)
+        parts = ([document.text for document in batch] for batch in batches(file, given, BATCH))
+    for part in parts:
+        for pairs in ranked(model, part, k, threshold):
+            click.echo(json.dumps({"labels": pairs}, ensure_ascii=False))
+
+
+@click.command(
+    help="Score PREDICTIONS, lines of `xmlc predict`, by the labels in FILE: the ranking, and the lists as label sets."
+)
+@click.argument("predictions", type=INPUT)
+@click.argument("file", type=INPUT)
+@columns_options
+def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
+    """Print precision, nDCG and recall at k, and F-measures."""
+    with click.open_file(str(predictions), encoding="utf-8") as lines:
+        found = [[name for name, _ in json.loads(line)["labels"]] for line in lines]
+    truths = [document.labels for batch in batches(file, given, BATCH) for document in batch]
+    if len(found) != len(truths):
+        raise XmlcError(
+            f"{predictions}: found {len(found)} predictions, expected {len(truths)}, as {file} has instances"
+        )
+    column = {name: j for j, name in enumerate(dict.fromkeys(name for names in [*truths, *found] for name in names))}
+    Y, width = indicator(truths, column), max(map(len, found), default=0)
+    labels = np.full((len(found), max(width, 1)), -1, dtype=np.int32)
+    for row, names in zip(labels, found, strict=True):
+        row[: len(names)] = [column[name] for name in names]
+    measures = {"P": precision_at_k, "nDCG": ndcg_at_k, "R": recall_at_k}
+    rows: list[tuple[str, float]] = [
+        (f"{name}@{k}", of(Y, labels, k)) for name, of in measures.items() for k in AT if k <= width
+    ]
+    scores = classification_metrics(Y, indicator(found, column))
+    rows += [(title, scores[name]) for name, title in SETS.items()]
+    click.echo(tabulate([[title, f"{100 * value:.2f}"] for title, value in rows], disable_numparse=True))
+
+
+def is_texts(file: Path, format: str | None) -> bool:
+    """Say whether a file has texts, by the format given or by its suffix."""
+    return (format or format_of(file)) in READERS
+
+
+def batches(file: Path, given: dict[str, Any], size: int | None) -> Iterator[list[Document]]:
+    """Give the documents of a file in lists of a size; in one list if that is None."""
+    columns = Columns(given["text"], given["labels"], given["separator"])
+    found = documents(file, given["format"], columns)
+    while batch := list(islice(found, size)):
+        yield batch
+
+
+def ranked(model: Any, part: Any, k: int, threshold: float | None) -> Iterator[list[tuple[Any, float]]]:
+    """Give for each instance the pairs of label and estimate, best first: k of them, or all above a threshold."""
+    if threshold is None:
+        labels, scores = model.predict_top_k(part, min(k, model.classes_.size))
+    else:
+        spe = model.predict_proba(part, threshold)
+        labels, scores = top_k_of(spe, max(1, int(np.diff(spe.indptr).max(initial=0))))
+    names = model.classes_.tolist()
+    for row, estimates in zip(labels.tolist(), scores.tolist(), strict=True):
+        yield [(names[j], round(score, 6)) for j, score in zip(row, estimates, strict=True) if j >= 0]

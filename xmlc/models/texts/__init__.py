@@ -1,0 +1,5 @@
+"""Texts in, names of labels out."""
+
+from xmlc.models.texts.text_classifier import TextClassifier
+
+__all__ = ["TextClassifier"]

@@ -1,0 +1,212 @@
+"""A classifier of texts: a vectorizer of scikit-learn, an estimator of `xmlc.models`, and the names of the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.core.errors import InvalidDataError, XmlcError
+from xmlc.core.files import atomic_folder, read_json, write_json
+from xmlc.kernels.estimator import Estimator, not_fitted
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.plt.estimator import PLT
+from xmlc.models.registry import load_model
+from xmlc.models.texts.vectorizers import load_vectorizer, make_vectorizer, save_vectorizer, unfitted
+
+DESCRIPTION = "texts.json"
+STREAMED = 2**20  # features of hashed words
+
+
+class TextClassifier(Estimator):
+    """Texts to the names of their labels.
+
+    Parameters
+    ----------
+    estimator : estimator of `xmlc.models`, optional
+        What learns; it stays as it is, and a copy learns. `xmlc.models.PLT` by default.
+    vectorizer : transformer of scikit-learn, optional
+        What makes features of texts; a copy learns. By default a ``TfidfVectorizer``, and for `partial_fit` a
+        ``HashingVectorizer``, which has no vocabulary to learn.
+
+    Attributes
+    ----------
+    classes_ : ndarray of object, shape (m,)
+        Names of the labels: sorted after `fit`, in the order of their first appearance after `partial_fit`.
+    estimator_, vectorizer_ : estimator, transformer
+        What has learned.
+
+    Examples
+    --------
+    >>> from xmlc import TextClassifier
+    >>> model = TextClassifier().fit(["boil rice", "fry onions", "prune roses"], [["cooking"], ["cooking"], ["garden"]])
+    >>> model.predict(["roses"], 1)[0][0][0]
+    'garden'
+    """
+
+    def __init__(self, estimator: SparseProbabilityEstimator | None = None, vectorizer: Any = None) -> None:
+        self.estimator = estimator
+        self.vectorizer = vectorizer
+
+    def fit(self, texts: Iterable[str], label_lists: Iterable[Iterable[str]]) -> Self:
+        """Learn from texts and the names of the labels of each.
+
+        Parameters
+        ----------
+        texts : iterable of str, length n
+        label_lists : iterable of iterable of str, length n
+            A text may have no label; a name that it has twice counts once.
+
+        Raises
+        ------
+        XmlcError
+            A list of names is a text, the lengths differ, or scikit-learn is not installed.
+        """
+        texts, label_lists = _checked(texts, label_lists)
+        classes = sorted({name for names in label_lists for name in names})
+        vectorizer = make_vectorizer("TfidfVectorizer") if self.vectorizer is None else unfitted(self.vectorizer)
+        estimator = PLT() if self.estimator is None else self.estimator.unfitted()
+        estimator.fit(
+            vectorizer.fit_transform(texts), indicator(label_lists, {name: j for j, name in enumerate(classes)})
+        )
+        self.estimator_, self.vectorizer_, self.classes_ = estimator, vectorizer, np.array(classes, dtype=object)
+        return self
+
+    def partial_fit(self, texts: Iterable[str], label_lists: Iterable[Iterable[str]]) -> Self:
+        """Learn more texts; names of labels that are new are added.
+
+        Raises
+        ------
+        XmlcError
+            As of `fit`; or the estimator does not learn online, or the vectorizer learns a vocabulary.
+        """
+        texts, label_lists = _checked(texts, label_lists)
+        if not hasattr(self, "estimator_"):
+            from xmlc.models.oplt.estimator import OPLT
+
+            estimator: Any = OPLT() if self.estimator is None else self.estimator.unfitted()
+            vectorizer = make_vectorizer("HashingVectorizer", n_features=STREAMED, alternate_sign=False)
+            vectorizer = vectorizer if self.vectorizer is None else unfitted(self.vectorizer)
+            classes: list[str] = []
+        else:
+            estimator, vectorizer, classes = self.estimator_, self.vectorizer_, list(self.classes_)
+        for part, example in ((estimator, "OPLT"), (vectorizer, "HashingVectorizer")):
+            if not hasattr(part, "partial_fit"):
+                raise XmlcError(
+                    f"{type(part).__name__} does not learn from a stream; expected one that does: {example}"
+                )
+        column = {name: j for j, name in enumerate(classes)}
+        for name in (name for names in label_lists for name in names):
+            column.setdefault(name, len(column))
+        estimator.partial_fit(vectorizer.transform(texts), indicator(label_lists, column))
+        self.estimator_, self.vectorizer_, self.classes_ = estimator, vectorizer, np.array([*column], dtype=object)
+        return self
+
+    def predict(self, texts: Iterable[str], k: int = 5) -> list[list[tuple[str, float]]]:
+        """Return for each text the k most probable labels, as pairs of name and estimate, best first.
+
+        A list is shorter than k where the estimator ranks fewer labels.
+        """
+        labels, scores = self.predict_top_k(texts, min(k, self._fitted().n_labels_))
+        return [
+            [(self.classes_[j], float(score)) for j, score in zip(row, estimates, strict=True) if j >= 0]
+            for row, estimates in zip(labels, scores, strict=True)
+        ]
+
+    def predict_top_k(self, texts: Iterable[str], k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers of the k most probable labels, in ``classes_``, and their estimates, as estimators do."""
+        return self._fitted().predict_top_k(self._features(texts), k)
+
+    def predict_proba(self, texts: Iterable[str], threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+        """Return the estimates above a threshold, csr_array of float32, shape (n, m), column j being ``classes_[j]``.
+
+        They are what the methods of `xmlc.thresholds` and `xmlc.inference` take.
+        """
+        return self._fitted().predict_proba(self._features(texts), threshold)
+
+    def predict_sets(self, texts: Iterable[str], thresholds: float | np.ndarray = 0.5) -> list[list[str]]:
+        """Return the names of the labels of each text whose estimates are above a threshold.
+
+        Parameters
+        ----------
+        texts : iterable of str
+        thresholds : float or ndarray of shape (m,)
+            One for all labels, or one for each, such as ``thresholds_`` of a method of `xmlc.thresholds`.
+        """
+        sets = self.predict_proba(texts, thresholds)
+        return [list(self.classes_[sets.indices[start:end]]) for start, end in pairwise(sets.indptr)]
+
+    def save(self, path: str | Path) -> None:
+        """Write the classifier as a folder: the model, the vectorizer and the names.
+
+        Vocabularies of scikit-learn's three vectorizers of texts are JSON and arrays. Any other vectorizer is written
+        by joblib, which is a pickle: loading it runs code, so that `load` has to be told to trust it.
+        """
+        self._fitted()
+        with atomic_folder(path) as folder:
+            self.estimator_.save(folder / "model")
+            vectorizer = save_vectorizer(folder, self.vectorizer_)
+            write_json(folder / DESCRIPTION, {"classes": list(self.classes_), "vectorizer": vectorizer})
+
+    @classmethod
+    def load(cls, path: str | Path, trusted: bool = False) -> Self:
+        """Read a classifier written by `save`; the arrays of its estimator are memory-mapped.
+
+        Parameters
+        ----------
+        path : str or Path
+        trusted : bool
+            Whether a vectorizer that was written by joblib may be read, which runs code of the folder.
+
+        Raises
+        ------
+        XmlcError
+            The folder holds no classifier of texts, or its vectorizer needs ``trusted``.
+        """
+        folder = Path(path)
+        if not (folder / DESCRIPTION).exists():
+            raise XmlcError(f"{folder}: no classifier of texts here ({DESCRIPTION} is missing)")
+        about = read_json(folder / DESCRIPTION)
+        estimator, vectorizer = load_model(folder / "model"), load_vectorizer(folder, about["vectorizer"], trusted)
+        model = cls(estimator.unfitted(), unfitted(vectorizer))
+        model.estimator_, model.vectorizer_ = estimator, vectorizer
+        model.classes_ = np.array(about["classes"], dtype=object)
+        return model
+
+    def _fitted(self) -> Any:
+        if not hasattr(self, "estimator_"):
+            raise not_fitted(self)
+        return self.estimator_
+
+    def _features(self, texts: Iterable[str]) -> Any:
+        return self.vectorizer_.transform(_texts(texts))
+
+
+def _texts(texts: Iterable[str]) -> list[str]:
+    """Return texts as a list; one text is an iterable of its letters, which nobody means."""
+    if isinstance(texts, str):
+        raise InvalidDataError("found one text, expected a list of texts: [text]")
+    return list(texts)
+
+
+def _checked(texts: Iterable[str], label_lists: Iterable[Iterable[str]]) -> tuple[list[str], list[list[str]]]:
+    """Return texts and the names of the labels of each as lists."""
+    texts, lists = _texts(texts), list(label_lists)
+    if len(texts) != len(lists):
+        raise InvalidDataError(f"{len(texts)} texts but {len(lists)} lists of labels: expected a list for each text")
+    for i, names in enumerate(lists):
+        if isinstance(names, str):
+            raise InvalidDataError(f"labels of text {i}: found {names!r}, expected a list of names: [{names!r}]")
+    return texts, [list(names) for names in lists]
+
+
+def indicator(label_lists: Sequence[Sequence[str]], column: dict[str, int]) -> sparse.csr_array:
+    """Return label sets, csr_array of bool, shape (n, m), from lists of names and the column of each name."""
+    sets = [sorted({column[name] for name in names}) for names in label_lists]
+    indptr = np.cumsum([0, *map(len, sets)])
+    indices = np.array([j for each in sets for j in each], dtype=np.int32)
+    return sparse.csr_array((np.ones(indices.size, dtype=bool), indices, indptr), shape=(len(sets), len(column)))

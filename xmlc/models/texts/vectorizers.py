@@ -1,0 +1,86 @@
+"""Vectorizers of scikit-learn: copied, stored without a pickle where their parts are known, and read again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xmlc.core.errors import XmlcError, needs_extra
+from xmlc.core.files import read_json, write_json
+
+# Those whose learned state is a vocabulary and, of the first, weights of its words.
+KNOWN = ("TfidfVectorizer", "CountVectorizer", "HashingVectorizer")
+VOCABULARY, WEIGHTS, PICKLE = "vocabulary.json", "idf.npy", "vectorizer.joblib"
+
+
+def make_vectorizer(name: str, **given: Any) -> Any:
+    """Return a vectorizer of scikit-learn by the name of its class."""
+    try:
+        from sklearn.feature_extraction import text
+    except ImportError as error:
+        raise needs_extra("features of texts are made by scikit-learn", "text") from error
+    return getattr(text, name)(**given)
+
+
+def unfitted(vectorizer: Any) -> Any:
+    """Return a vectorizer with the same settings that has learned nothing."""
+    from sklearn.base import clone
+
+    return clone(vectorizer)
+
+
+def save_vectorizer(folder: Path, vectorizer: Any) -> dict[str, object]:
+    """Write what a vectorizer has learned into a folder; return what `load_vectorizer` needs beside it, for JSON."""
+    name, given = type(vectorizer).__name__, vectorizer.get_params(deep=False)
+    if isinstance(given.get("dtype"), type):
+        given["dtype"] = np.dtype(given["dtype"]).name
+    plain = all(value is None or isinstance(value, str | int | float | bool | list | tuple) for value in given.values())
+    if name not in KNOWN or not type(vectorizer).__module__.startswith("sklearn.") or not plain:
+        import joblib
+
+        joblib.dump(vectorizer, folder / PICKLE)
+        return {"class": name, "stored": "joblib"}
+    if words := getattr(vectorizer, "vocabulary_", None):
+        write_json(folder / VOCABULARY, sorted(words, key=words.__getitem__))
+    if getattr(vectorizer, "use_idf", False):
+        np.save(folder / WEIGHTS, vectorizer.idf_, allow_pickle=False)
+    return {"class": name, "stored": "parts", "given": given}
+
+
+def load_vectorizer(folder: Path, about: dict[str, Any], trusted: bool) -> Any:
+    """Read a vectorizer.
+
+    Parameters
+    ----------
+    folder : Path
+    about : dict
+        What `save_vectorizer` returned.
+    trusted : bool
+        Whether a file of joblib may be read.
+
+    Raises
+    ------
+    XmlcError
+        It may not be.
+    """
+    if about["stored"] == "joblib":
+        if not trusted:
+            raise XmlcError(
+                f"{folder / PICKLE}: the {about['class']} was stored by joblib, and to read it is to run code of the "
+                "folder; if you trust it: TextClassifier.load(path, trusted=True)"
+            )
+        import joblib
+
+        return joblib.load(folder / PICKLE)
+    given = about["given"] | {"dtype": np.dtype(about["given"]["dtype"]).type}
+    given |= {name: tuple(given[name]) for name in ("ngram_range",) if name in given}
+    if not (folder / VOCABULARY).exists():
+        return make_vectorizer(about["class"], **given)
+    # With a vocabulary of its own, which any text fits, it learns nothing but that it is fitted.
+    vectorizer = make_vectorizer(about["class"], **given | {"vocabulary": read_json(folder / VOCABULARY)}).fit([""])
+    vectorizer.vocabulary = given["vocabulary"]
+    if (folder / WEIGHTS).exists():
+        vectorizer.idf_ = np.load(folder / WEIGHTS, allow_pickle=False)
+    return vectorizer
