@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,8 @@ from xmlc.cli._options import FOLDER, SEED, out_option, parse_parameters, thread
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import folder_bytes
 from xmlc.data.formats import FORMATS, load
-from xmlc.data.formats.texts import READERS, Columns, Document, documents, format_of
+from xmlc.data.formats.lines import first_line
+from xmlc.data.formats.texts import FASTTEXT, READERS, Columns, Document, documents, format_of
 from xmlc.kernels.csr import top_k_of
 from xmlc.metrics.classification import classification_metrics
 from xmlc.metrics.ranking import ndcg_at_k, precision_at_k, recall_at_k
@@ -34,13 +35,18 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
     usual = Columns()
     for option in (
         click.option("--separator", default=usual.separator, show_default=True, help="Between two labels of a cell."),
-        click.option("--labels", default=usual.labels, show_default=True, help="Column or key of the labels."),
+        click.option(
+            "--labels",
+            default=usual.labels,
+            show_default=True,
+            help="Column or key of the labels; of features, the second file that has them, if there is one.",
+        ),
         click.option("--text", default=usual.text, show_default=True, help="Column or key of the text."),
         click.option(
             "--format",
             type=click.Choice([*READERS, *FORMATS]),
             default=None,
-            help="Of FILE; by default that of its suffix: .csv, .tsv, .jsonl, or .txt of fastText.",
+            help="Of FILE; by default that of its suffix (.csv, .tsv, .jsonl, or .txt of fastText) or of its content.",
         ),
     ):
         command = option(command)
@@ -71,11 +77,12 @@ def fit_command(
             n, total = n + len(batch), total + sum(len(document.labels) for document in batch)
             texts, label_lists = zip(*batch, strict=True)
             (model.partial_fit if stream else model.fit)(texts, label_lists)
-        if n == 0:
-            raise XmlcError(f"{file}: found no texts")
+        if total == 0:
+            found = f"{n} texts and no label" if n else "no texts"
+            raise XmlcError(f"{file}: found {found}, expected labels as {given['labels']!r} (--labels says where)")
         model.save(out)
     else:
-        X, Y = load(file, given["format"])
+        X, Y = features(file, given)
         model.fit_to(out, X, Y)
         n, total = X.shape[0], Y.nnz
     found = f"{n} instances, {model.classes_.size} labels, {total / n:.2f} labels an instance"
@@ -95,7 +102,7 @@ def predict_command(file: Path, folder: Path, k: int, threshold: float | None, t
     model: Any
     if not (folder / DESCRIPTION).exists():
         model = load_model(folder)
-        parts: Iterator[Any] = iter([load(file, given["format"], n_features=model.n_features_in_)[0]])
+        parts: Iterator[Any] = iter([features(file, given, model.n_features_in_)[0]])
     else:
         model = TextClassifier.load(folder)
         parts = ([document.text for document in batch] for batch in batches(file, given, BATCH))
@@ -112,9 +119,12 @@ def predict_command(file: Path, folder: Path, k: int, threshold: float | None, t
 @columns_options
 def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
     """Print precision, nDCG and recall at k, and F-measures."""
-    with click.open_file(str(predictions), encoding="utf-8") as lines:
-        found = [[name for name, _ in json.loads(line)["labels"]] for line in lines]
-    truths = [document.labels for batch in batches(file, given, BATCH) for document in batch]
+    found = predicted(predictions)
+    if is_texts(file, given["format"]):
+        truths: list[list[Any]] = [document.labels for batch in batches(file, given, BATCH) for document in batch]
+    else:
+        Y = features(file, given)[1]
+        truths = [Y.indices[start:end].tolist() for start, end in pairwise(Y.indptr)]
     if len(found) != len(truths):
         raise XmlcError(
             f"{predictions}: found {len(found)} predictions, expected {len(truths)}, as {file} has instances"
@@ -134,8 +144,31 @@ def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
 
 
 def is_texts(file: Path, format: str | None) -> bool:
-    """Say whether a file has texts, by the format given or by its suffix."""
-    return (format or format_of(file)) in READERS
+    """Say whether a file has texts, by the format given or by its suffix.
+
+    Files of features may end in ``.txt`` too: one of fastText has a label in its first line.
+    """
+    found = format or format_of(file)
+    return found in READERS and (format is not None or found != "fasttext" or FASTTEXT in first_line(file))
+
+
+def features(file: Path, given: dict[str, Any], n_features: int | None = None) -> tuple[Any, Any]:
+    """Read a file of features, or two."""
+    second = None if given["labels"] == Columns().labels else given["labels"]
+    return load(file, given["format"], labels=second, n_features=n_features)
+
+
+def predicted(file: Path) -> list[list[Any]]:
+    """Read the labels of each line of `xmlc predict`."""
+    found = []
+    with click.open_file(str(file), encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                found.append([name for name, _ in json.loads(line)["labels"]])
+            except (ValueError, KeyError, TypeError):
+                expected = '{"labels": [["name", 0.5], ...]}, as `xmlc predict` writes it'
+                raise XmlcError(f"{file}:{number}: found {line.strip()[:60]!r}, expected {expected}") from None
+    return found
 
 
 def batches(file: Path, given: dict[str, Any], size: int | None) -> Iterator[list[Document]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from xmlc.core.errors import XmlcError
-from xmlc.data.formats.texts import Columns, Document, documents
+from xmlc.data.formats.texts import Document, documents
 
 DOCUMENTS = [
     Document("rice, boiled", ["cooking", "easy meals"]),
@@ -45,12 +45,12 @@ def test_compressed(suffix, compress, tmp_path):
 
 
 def test_uris_of_annif_and_words_of_fasttext(tmp_path):
-    (tmp_path / "a.tsv").write_text("Rosa canina\t<http://x/1> <http://x/2>\n")
+    (tmp_path / "a.tsv").write_text("Rosa canina\t<http://x/1>\thttp://x/2\n")
     (tmp_path / "a.csv").write_text("text,subject_uris\nRosa canina,<http://x/1> <http://x/2>\n")
     (tmp_path / "a.txt").write_text("__label__a __label__b-c Rosa canina\n\nno labels\n")
     expected = [Document("Rosa canina", ["http://x/1", "http://x/2"])]
     assert list(documents(tmp_path / "a.tsv")) == expected
-    assert list(documents(tmp_path / "a.csv", columns=Columns(labels="subject_uris"))) == expected
+    assert list(documents(tmp_path / "a.csv")) == expected
     found = list(documents(tmp_path / "a.txt"))
     assert found == [Document("Rosa canina", ["a", "b-c"]), Document("", []), Document("no labels", [])]
 

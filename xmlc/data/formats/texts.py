@@ -17,14 +17,15 @@ from xmlc.data.archives import SUFFIXES
 from xmlc.data.formats.lines import open_bytes
 
 FASTTEXT = "__label__"
-URI = re.compile(r"<([^<>\s]+)>")  # as Annif writes the labels of a text
+ANNIF = ("subject_uris", "subjects")  # its labels in CSV and in JSON
+URIS = re.compile(r"\s*((<[^<>\s]+>|\w+://\S+)\s*)+")  # as Annif writes the labels of a text
 STDIN = Path("-")
 
 
 class Columns(NamedTuple):
     """Where a line of a file has its text and its labels."""
 
-    #: Column of CSV and TSV, or key of JSON.
+    #: Column of CSV and TSV, or key of JSON. Where there are no labels under this name, Annif's are taken.
     text: str = "text"
     labels: str = "labels"
     #: Between two labels of a cell.
@@ -51,8 +52,8 @@ def documents(path: Path, format: str | None = None, columns: Columns = USUAL) -
     format : {"csv", "tsv", "jsonl", "fasttext"}, optional
         By default that of the name's suffix, ``.txt`` being fastText's:
 
-        - ``csv``: a header names the columns; a cell of labels has a separator between them, or URIs in angle
-          brackets, as Annif's has;
+        - ``csv``: a header names the columns; a cell of labels has a separator between them, or URIs with blanks
+          between them, as Annif's ``subject_uris`` has;
         - ``tsv``: the same with tabs; without a header a line is a text, a tab and its labels, as Annif's;
         - ``jsonl``: an object a line; its labels are a list of strings, or of objects with a ``label`` or ``uri``, as
           Annif's ``subjects`` are;
@@ -73,8 +74,8 @@ def documents(path: Path, format: str | None = None, columns: Columns = USUAL) -
 
 def format_of(path: Path) -> str:
     """Tell the format of texts by the suffix of a name; an empty text if it is none of them."""
-    suffixes = [suffix for suffix in path.suffixes if suffix not in SUFFIXES]
-    return {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".txt": "fasttext"}.get((suffixes or [""])[-1], "")
+    suffix = next((each for each in reversed(path.suffixes) if each not in SUFFIXES), "")
+    return {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".txt": "fasttext"}.get(suffix, "")
 
 
 @contextmanager
@@ -104,28 +105,30 @@ def _tsv(lines: io.TextIOBase, path: Path, columns: Columns) -> Iterator[Documen
     for row in rows:
         if rows.line_num == 1 and columns.text in row:
             yield from _rows(rows, path, columns, row)
-        elif len(row) > 2:
+        elif len(row) > 2 and not URIS.fullmatch(" ".join(row[1:])):
             expected = "a text, a tab and its labels, or a header in line 1"
             raise XmlcError(f"{path}:{rows.line_num}: found {len(row)} columns, expected {expected}")
         elif row:
-            yield Document(row[0], _split("".join(row[1:]), columns.separator))
+            yield Document(row[0], _split(" ".join(row[1:]), columns.separator))
 
 
 def _rows(rows: Any, path: Path, columns: Columns, header: list[str]) -> Iterator[Document]:
     if columns.text not in header:
         raise XmlcError(f"{path}:1: found columns {', '.join(header)}, expected one named {columns.text} (--text)")
-    text, labels = header.index(columns.text), header.index(columns.labels) if columns.labels in header else None
+    text, named = header.index(columns.text), [name for name in (columns.labels, *ANNIF) if name in header]
     for row in rows:
         if len(row) != len(header):
             raise XmlcError(
                 f"{path}:{rows.line_num}: found {len(row)} columns, expected {len(header)} as in the header"
             )
-        yield Document(row[text], [] if labels is None else _split(row[labels], columns.separator))
+        yield Document(row[text], _split(row[header.index(named[0])], columns.separator) if named else [])
 
 
 def _split(cell: str, separator: str) -> list[str]:
     """Return the labels of a cell."""
-    return URI.findall(cell) or [name for part in cell.split(separator) if (name := part.strip())]
+    if URIS.fullmatch(cell):
+        return [uri.removeprefix("<").removesuffix(">") for uri in cell.split()]
+    return [name for part in cell.split(separator) if (name := part.strip())]
 
 
 def _jsonl(lines: io.TextIOBase, path: Path, columns: Columns) -> Iterator[Document]:
@@ -135,7 +138,8 @@ def _jsonl(lines: io.TextIOBase, path: Path, columns: Columns) -> Iterator[Docum
             continue
         try:
             row = json.loads(line)
-            text, found = row[columns.text], row.get(columns.labels, row.get("subjects", []))
+            text, named = row[columns.text], [name for name in (columns.labels, *ANNIF) if name in row]
+            found = row[named[0]] if named else []
             labels = [each if isinstance(each, str) else each.get("label") or each["uri"] for each in found]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             expected = f'{{"{columns.text}": "a text", "{columns.labels}": ["a name", ...]}}'
