@@ -1,46 +1,48 @@
-"""Serving a model behind HTTP with the standard library, one instance a request."""
+"""Serving a classifier of texts by FastAPI.
+
+Needs the extras `text` and `serve`. Run as a script it starts the server, asks it once and stops; to serve:
+`uvicorn serving:app --workers 4`.
+"""
 
 import json
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
-from urllib.request import urlopen
+import threading
+import time
+from urllib.request import Request, urlopen
 
-from xmlc.core.errors import XmlcError
-from xmlc.data.synthetic.labels import SyntheticModel
-from xmlc.models import PLT
+import uvicorn
+from fastapi import FastAPI
+from pydantic import BaseModel, Field
 
-data = SyntheticModel(n_features=2000, n_labels=300, labels_per_instance=3.0, seed=1)
-X, Y, _ = data.draw(0, 4000)
-model = PLT().fit(X, Y)  # or PLT.load("model"): mapped memory, which processes share
-model.rank_one([0], [1.0])  # compiles what requests need, before the first comes
+from xmlc import TextClassifier
 
+TEXTS = ["boil the rice", "fry the onions", "plant the onions", "sow the carrots", "prune the roses"]
+NAMES = [["cooking"], ["cooking", "vegetables"], ["garden", "vegetables"], ["garden", "vegetables"], ["garden"]]
 
-class Ranking(BaseHTTPRequestHandler):
-    """Answers `{"features": [3, 17], "values": [0.5, 1.0]}` with labels and their estimates."""
-
-    def do_POST(self):
-        """Rank the labels of the instance in the request."""
-        try:
-            instance = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            # Several threads may ask a model at once.
-            labels, scores = model.rank_one(instance["features"], instance["values"], 3)
-            status, answer = 200, {"labels": labels.tolist(), "estimates": scores.astype(float).round(3).tolist()}
-        except (KeyError, TypeError, ValueError, XmlcError) as error:
-            status, answer = 400, {"error": str(error)}
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.end_headers()
-        self.wfile.write(json.dumps(answer).encode())
-
-    def log_message(self, *_):
-        """Write no line for each request."""
+# Or TextClassifier.load("model"), written by `xmlc fit texts.csv --out model`: mapped memory, which workers share.
+model = TextClassifier().fit(TEXTS, NAMES)
+model.predict(["the first text"])  # compiles what requests need, before one comes
+app = FastAPI()
 
 
-server = ThreadingHTTPServer(("localhost", 0), Ranking)  # port 0: any that is free
-Thread(target=server.serve_forever, daemon=True).start()  # here, so that the script goes on
-row = X[[0]]
-request = json.dumps({"features": row.indices.tolist(), "values": row.data.tolist()}).encode()
-with urlopen(f"http://localhost:{server.server_port}/", request) as answer:
-    print(answer.read().decode())
-print("its labels:", Y[[0]].indices.tolist())
-server.shutdown()
+class Query(BaseModel):
+    """A text, and how many labels it gets."""
+
+    text: str
+    k: int = Field(default=3, ge=1)
+
+
+@app.post("/labels")
+def labels(query: Query) -> list[tuple[str, float]]:
+    """Give names of labels and their estimates, best first; several threads may ask at once."""
+    return [(name, round(estimate, 3)) for name, estimate in model.predict([query.text], query.k)[0]]
+
+
+if __name__ == "__main__":
+    server = uvicorn.Server(uvicorn.Config(app, port=8421, log_level="error"))
+    threading.Thread(target=server.run, daemon=True).start()
+    while not server.started:
+        time.sleep(0.05)
+    query = Request("http://127.0.0.1:8421/labels", json.dumps({"text": "fry the rice"}).encode(), method="POST")
+    query.add_header("Content-Type", "application/json")
+    print(urlopen(query).read().decode())
+    server.should_exit = True

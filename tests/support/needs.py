@@ -28,6 +28,7 @@ NEEDS = {
     "tune": (lambda: has("smac"), "make env EXTRAS=tune"),
     "release": (lambda: has("pyproject_hooks"), "make env EXTRAS=release"),  # a folder `build` would be found
     "peers": (lambda: has("napkinxc", "omikuji", "threadpoolctl", "vowpalwabbit"), "make env EXTRAS=peers"),
+    "serve": (lambda: has("fastapi", "uvicorn"), "make env EXTRAS=serve"),
     "lint": (lambda: has("ruff"), "make env EXTRAS=lint"),
     "mirror": (find_mirror, "XMLC_MIRROR=<folder of real datasets> make test"),
     "storage": (
