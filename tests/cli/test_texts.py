@@ -92,6 +92,9 @@ def test_features_in_place_of_texts(multilabel, tmp_path, capsys):
     ("arguments", "said"),
     [
         (["fit", "empty.csv", "--out", "model"], "found no texts"),
+        (["fit", "letters.csv", "--out", "model"], "texts: empty vocabulary"),
+        (["fit", "train.csv", "--labels", "label", "--out", "model"], "found 4 texts and no label"),
+        (["evaluate", "letters.csv", "train.csv"], "letters.csv:1: found 'text,labels'"),
         (["fit", "absent.csv", "--out", "model"], "no such file"),
         (["predict", "train.csv", "--model", "absent"], "found no model"),
     ],
@@ -99,6 +102,7 @@ def test_features_in_place_of_texts(multilabel, tmp_path, capsys):
 def test_errors(train, tmp_path, capsys, monkeypatch, arguments, said):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty.csv").write_text("text,labels\n")
+    (tmp_path / "letters.csv").write_text("text,labels\nx,a\n")
     assert run(*arguments) == 1
     assert said in capsys.readouterr().err
     assert not (tmp_path / "model").exists()

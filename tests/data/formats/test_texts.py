@@ -35,6 +35,11 @@ def test_each_format(name, end, tmp_path):
     assert list(documents(tmp_path / name)) == DOCUMENTS
 
 
+def test_numbers_are_names(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "rice", "labels": [3, 17]}\n')
+    assert list(documents(tmp_path / "a.jsonl")) == [Document("rice", ["3", "17"])]
+
+
 @pytest.mark.parametrize(
     ("suffix", "compress"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
 )

@@ -55,8 +55,8 @@ def documents(path: Path, format: str | None = None, columns: Columns = USUAL) -
         - ``csv``: a header names the columns; a cell of labels has a separator between them, or URIs with blanks
           between them, as Annif's ``subject_uris`` has;
         - ``tsv``: the same with tabs; without a header a line is a text, a tab and its labels, as Annif's;
-        - ``jsonl``: an object a line; its labels are a list of strings, or of objects with a ``label`` or ``uri``, as
-          Annif's ``subjects`` are;
+        - ``jsonl``: an object a line; its labels are a list of strings or numbers, or of objects with a ``label`` or
+          ``uri``, as Annif's ``subjects`` are;
         - ``fasttext``: words that begin with ``__label__`` are labels, all others are the text.
     columns : Columns
 
@@ -140,7 +140,7 @@ def _jsonl(lines: io.TextIOBase, path: Path, columns: Columns) -> Iterator[Docum
             row = json.loads(line)
             text, named = row[columns.text], [name for name in (columns.labels, *ANNIF) if name in row]
             found = row[named[0]] if named else []
-            labels = [each if isinstance(each, str) else each.get("label") or each["uri"] for each in found]
+            labels = [str(each) if isinstance(each, str | int) else each.get("label") or each["uri"] for each in found]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             expected = f'{{"{columns.text}": "a text", "{columns.labels}": ["a name", ...]}}'
             raise XmlcError(f"{path}:{number}: found {line.strip()[:60]!r}, expected {expected} ({error})") from None

@@ -64,15 +64,17 @@ class TextClassifier(Estimator):
         Raises
         ------
         XmlcError
-            A list of names is a text, the lengths differ, or scikit-learn is not installed.
+            A list of names is a text, the lengths differ, no text has a word, or scikit-learn is not installed.
         """
         texts, label_lists = _checked(texts, label_lists)
         classes = sorted({name for names in label_lists for name in names})
         vectorizer = make_vectorizer("TfidfVectorizer") if self.vectorizer is None else unfitted(self.vectorizer)
         estimator = PLT() if self.estimator is None else self.estimator.unfitted()
-        estimator.fit(
-            vectorizer.fit_transform(texts), indicator(label_lists, {name: j for j, name in enumerate(classes)})
-        )
+        try:
+            X = vectorizer.fit_transform(texts)
+        except ValueError as error:  # of scikit-learn, as where no text has a word
+            raise InvalidDataError(f"texts: {error}") from error
+        estimator.fit(X, indicator(label_lists, {name: j for j, name in enumerate(classes)}))
         self.estimator_, self.vectorizer_, self.classes_ = estimator, vectorizer, np.array(classes, dtype=object)
         return self
 
