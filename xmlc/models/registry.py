@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xmlc.core.checksums import check_file
 from xmlc.core.errors import XmlcError
 from xmlc.core.extensions import import_file
 from xmlc.core.files import read_json
@@ -105,12 +106,14 @@ def load_model(path: str | Path) -> SparseProbabilityEstimator:
     Raises
     ------
     XmlcError
-        The folder holds no model, or one of an estimator of the user's own, which its class loads.
+        The folder holds no model, a changed one, or one of an estimator of the user's own, which its class loads.
     """
     from xmlc.models.base import DESCRIPTION
 
-    described = Path(path) / DESCRIPTION
-    found = str(read_json(described).get("estimator")) if described.exists() else ""
+    described, found = Path(path) / DESCRIPTION, ""
+    if described.exists():
+        check_file(described)
+        found = str(read_json(described).get("estimator"))
     names = [name for name, target in ESTIMATORS.items() if target.endswith(f":{found}")]
     if not names:
         expected = "a folder that `save` of an estimator of xmlc.models has written"

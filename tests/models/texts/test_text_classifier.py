@@ -77,6 +77,7 @@ def test_texts_without_labels_and_names_given_twice():
     model = TextClassifier(PLT()).fit(["rice", "rose", "soil"], [["a", "a"], [], ["b"]])
     assert list(model.classes_) == ["a", "b"]
     assert model.predict(["rice"], 5)[0][0][0] == "a"
+    assert model.predict([]) == model.predict_sets([]) == []
 
 
 @pytest.mark.parametrize(
@@ -85,11 +86,24 @@ def test_texts_without_labels_and_names_given_twice():
         ("one text", [["a"]], "expected a list of texts"),
         (["rice", "rose"], [["a"]], "2 texts but 1 lists of labels"),
         (["rice", "rose"], ["ab", ["b"]], "labels of text 0: found 'ab'"),
+        (["rice", "rose"], [["a"], None], "labels of text 1: found None"),
+        (["rice", "rose"], [[0, 1], [1, 0]], "labels of text 0: found 0, expected a name"),
+        (["rice", None], [["a"], ["b"]], "text 1: found None, expected a str"),
     ],
 )
 def test_what_is_no_list(texts, names, said):
     with pytest.raises(XmlcError, match=said):
         TextClassifier().fit(texts, names)
+
+
+@pytest.mark.parametrize("name", ["texts.json", "vocabulary.json", "idf.npy", "model/model.json", "model/bias.npy"])
+def test_a_changed_file_is_named(name, tmp_path):
+    TextClassifier().fit(TEXTS, NAMES).save(tmp_path / "model")
+    changed = bytearray((tmp_path / "model" / name).read_bytes())
+    changed[-2] ^= 1
+    (tmp_path / "model" / name).write_bytes(changed)
+    with pytest.raises(XmlcError, match=f"{name}: was changed since it was written"):
+        TextClassifier.load(tmp_path / "model")
 
 
 def test_prediction_before_fit_and_a_folder_of_something_else(tmp_path):

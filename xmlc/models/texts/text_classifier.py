@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
+from xmlc.core.checksums import check_listed, listed_in
 from xmlc.core.errors import InvalidDataError, XmlcError
 from xmlc.core.files import atomic_folder, read_json, write_json
 from xmlc.kernels.estimator import Estimator, not_fitted
@@ -167,11 +168,14 @@ class TextClassifier(Estimator):
         Raises
         ------
         XmlcError
-            The folder holds no classifier of texts, or its vectorizer needs ``trusted``.
+            The folder holds no classifier of texts, a file of it was changed since it was written, or its vectorizer
+            needs ``trusted``.
         """
         folder = Path(path)
         if not (folder / DESCRIPTION).exists():
             raise XmlcError(f"{folder}: no classifier of texts here ({DESCRIPTION} is missing)")
+        for name in listed_in(folder):
+            check_listed(folder, name)
         about = read_json(folder / DESCRIPTION)
         estimator, vectorizer = load_model(folder / "model"), load_vectorizer(folder, about["vectorizer"], trusted)
         model = cls(estimator.unfitted(), unfitted(vectorizer))
@@ -185,25 +189,36 @@ class TextClassifier(Estimator):
         return self.estimator_
 
     def _features(self, texts: Iterable[str]) -> Any:
-        return self.vectorizer_.transform(_texts(texts))
+        texts = _texts(texts)
+        if not texts:  # which vectorizers refuse
+            return sparse.csr_array((0, self._fitted().n_features_in_), dtype=np.float32)
+        return self.vectorizer_.transform(texts)
 
 
 def _texts(texts: Iterable[str]) -> list[str]:
     """Return texts as a list; one text is an iterable of its letters, which nobody means."""
     if isinstance(texts, str):
         raise InvalidDataError("found one text, expected a list of texts: [text]")
-    return list(texts)
+    texts = list(texts)
+    for i, text in enumerate(texts):
+        if not isinstance(text, str):  # None or NaN, where a table lacks one
+            raise InvalidDataError(f"text {i}: found {text!r}, expected a str")
+    return texts
 
 
 def _checked(texts: Iterable[str], label_lists: Iterable[Iterable[str]]) -> tuple[list[str], list[list[str]]]:
     """Return texts and the names of the labels of each as lists."""
-    texts, lists = _texts(texts), list(label_lists)
+    texts, lists = _texts(texts), list[Any](label_lists)
     if len(texts) != len(lists):
         raise InvalidDataError(f"{len(texts)} texts but {len(lists)} lists of labels: expected a list for each text")
     for i, names in enumerate(lists):
-        if isinstance(names, str):
-            raise InvalidDataError(f"labels of text {i}: found {names!r}, expected a list of names: [{names!r}]")
-    return texts, [list(names) for names in lists]
+        if isinstance(names, str) or not isinstance(names, Iterable):
+            raise InvalidDataError(f"labels of text {i}: found {names!r}, expected a list of names: ['a name']")
+        lists[i] = list(names)
+        for name in lists[i]:
+            if not isinstance(name, str):  # as in a matrix of label sets, which an estimator takes
+                raise InvalidDataError(f"labels of text {i}: found {name!r}, expected a name, a str")
+    return texts, lists
 
 
 def indicator(label_lists: Sequence[Sequence[str]], column: dict[str, int]) -> sparse.csr_array:
