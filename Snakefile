@@ -2,6 +2,7 @@
 # workflow/rules/ has a rule for each step of `xmlc`: data, train, measure, labels, tables; common.smk has their helpers.
 from snakemake.utils import min_version
 
+from xmlc.core.configuration import config_folder
 from xmlc.papers import plan
 from xmlc.suites import jobs, paths
 from xmlc.suites.runs import begin, made_by, read_project
@@ -9,7 +10,10 @@ from xmlc.suites.runs import begin, made_by, read_project
 min_version("9.19")
 
 
-configfile: "config/config.yaml"
+# A study (`xmlc new`) includes this file, has its settings in its own Snakefile, and may have a config.yaml beside it.
+if (config_folder() / "config.yaml").is_file():
+
+    configfile: config_folder() / "config.yaml"
 
 
 project = read_project(config)

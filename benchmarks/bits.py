@@ -23,6 +23,7 @@ from scipy import sparse
 from benchmarks.harness import ROOT
 from benchmarks.pieces import GROUPS, ON_ESTIMATORS, Parts, prepared_data, synthetic_data
 from benchmarks.processors import THIS, Processor, doubt_lines, processors, witnesses
+from xmlc.core.configuration import config_folder
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, write_json
 from xmlc.core.threads import set_process_threads
@@ -198,7 +199,7 @@ def _name(folder: Path) -> str:
 
 
 def _tables() -> list[str]:
-    demo = read_suite(suite_file("demo"))
+    demo = read_suite(suite_file("demo", config_folder()))
     return [paths.TABLE.of(paper=demo.name, table=name) + ".csv" for name in demo.tables]
 
 

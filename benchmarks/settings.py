@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
+from xmlc.core.configuration import config_folder
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suites.suite import Suite, read_suite, suite_file
@@ -58,7 +59,7 @@ def paper_setting(paper: str, model: str, dataset: str = "", otherwise: Hyperpar
 
 @cache
 def _suite(paper: str) -> Suite:
-    return read_suite(suite_file(paper))
+    return read_suite(suite_file(paper, config_folder()))
 
 
 def adagrad_settings() -> tuple[Hyperparameters, Hyperparameters]:

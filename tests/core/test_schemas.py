@@ -36,7 +36,7 @@ def test_what_cannot_be_read_is_refused(tmp_path, text, said):
 
 def test_a_missing_file_away_from_the_project_has_the_advice_to_go_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(XmlcError, match=r"^config/demo\.yaml: No such .*; run this in a clone of the project$"):
+    with pytest.raises(XmlcError, match=r"^config/demo\.yaml: No such .*; run this in a clone .* or in a study"):
         read_yaml(Path("config/demo.yaml"))
     (tmp_path / "config").mkdir()
     (tmp_path / "config/config.yaml").touch()

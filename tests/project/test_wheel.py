@@ -50,6 +50,14 @@ def in_the_clone():
     return {name for name in listed if name and (ROOT / name).exists()}
 
 
+def released():
+    """Return the files of the clone, and in place of each link of the package those that it leads to."""
+    names = in_the_clone()
+    links = {name: (ROOT / name).resolve().relative_to(ROOT).as_posix() for name in names if (ROOT / name).is_symlink()}
+    linked = {link + name[len(to) :] for link, to in links.items() for name in names if f"{name}/".startswith(f"{to}/")}
+    return names - set(links) | linked
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     """Wheel and source archive of the files that git tracks or would."""
@@ -57,7 +65,7 @@ def built(tmp_path_factory):
     for name in in_the_clone():
         target = folder / "source" / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, target)
+        shutil.copy(ROOT / name, target, follow_symlinks=False)
     run(sys.executable, "-m", "build", "--outdir", "dist", "source", folder=folder)
     return folder
 
@@ -79,10 +87,11 @@ def install(python, *what):
 def test_the_wheel_has_the_package_and_the_archive_all_files(built):
     (wheel,), (archive,) = built.glob("dist/*.whl"), built.glob("dist/*.tar.gz")
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    assert names == {name for name in in_the_clone() if name.startswith("xmlc/")}
+    assert names == {name for name in released() if name.startswith("xmlc/")}
+    assert {"xmlc/shipped/Snakefile", "xmlc/shipped/config/papers/plt2016.yaml"} < names
     with tarfile.open(archive) as opened:
         files = {member.name.partition("/")[2] for member in opened if member.isfile()}
-    assert {name for name in files if not name.startswith("xmlc_suite.egg-info/")} - OF_SETUPTOOLS == in_the_clone()
+    assert {name for name in files if not name.startswith("xmlc_suite.egg-info/")} - OF_SETUPTOOLS == released()
 
 
 def test_the_base_is_small(python):

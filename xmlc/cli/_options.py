@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from xmlc.core.configuration import config_files, config_folder
 from xmlc.core.extensions import import_file
 from xmlc.core.files import check_replaceable
 from xmlc.core.threads import set_process_threads
@@ -97,16 +98,12 @@ def parse_parameters(text: str) -> Hyperparameters:
     return parameters
 
 
-def _default_catalogue() -> Path | None:
-    path = Path("config/datasets.yaml")
-    return path if path.exists() else None
-
-
 catalogue_option = click.option(
     "--catalogue",
     type=FILE,
-    default=_default_catalogue,
-    help="Catalogue of datasets; config/datasets.yaml if it exists.",
+    multiple=True,
+    default=lambda: [file for file in config_files("datasets.yaml", config_folder()) if file.is_file()],
+    help="Catalogue of datasets, the later over the earlier; by default that of the clone or study.",
 )
 
 

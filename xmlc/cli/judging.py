@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FILE, FOLDER, split_names
+from xmlc.core.configuration import config_folder
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
 from xmlc.numbers.fingerprint import fingerprint
@@ -18,11 +19,9 @@ from xmlc.report.runs import Runs, runs_of
 from xmlc.report.summary import tell_published, tell_runs, to_markdown, to_text
 from xmlc.report.verdict import Tolerance
 from xmlc.suites import paths
-from xmlc.suites.suite import CONFIG
 
 TABLE = click.Path(path_type=Path)
 NOT_NEGATIVE = click.FloatRange(min=0)
-RUNS = Path(paths.RUNS)
 COMPARING = """Say what moved between the tables OLD and NEW: two CSV files, two folders of them, or two folders of
 suites, of which those in OLD are compared.
 
@@ -65,13 +64,14 @@ def compare_command(
     only = f"; only {', '.join(columns)}" if columns else ""
     try:
         if published:
-            comparisons = compare(old, new, Judge.of_project(CONFIG), columns=columns)
+            comparisons = compare(old, new, Judge.of_project(config_folder()), columns=columns)
             told = tell_published(comparisons, f"old: {old}, new: {new}; each by an interval of its own{only}")
         else:
             comparisons = compare(old, new, tolerance=Tolerance(tolerance, relative), columns=columns)
             within = [f"{tolerance:g}"] * bool(tolerance) + [f"{100 * relative:g} % of old"] * bool(relative)
             how = f"equal within {' or '.join(within)}" if within else "exact"
-            runs = Runs.read(RUNS) if RUNS.is_file() else Runs()
+            known = config_folder() / "runs.csv"
+            runs = Runs.read(known) if known.is_file() else Runs()
             told = tell_runs(
                 comparisons, *compared_fingerprints(old, new), f"old: {old}, new: {new}; {how}{only}", runs
             )

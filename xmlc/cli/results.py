@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from xmlc.cli._options import FILE, split_names
+from xmlc.core.configuration import config_folder
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
 from xmlc.numbers.made_of import SUFFIX, MadeOf, finished_tables
@@ -26,7 +27,6 @@ from xmlc.report.verify import remove, verify
 from xmlc.suites import paths
 from xmlc.suites.project import Project
 from xmlc.suites.settings import Settings, last_settings, read_config
-from xmlc.suites.suite import CONFIG
 
 TABLES, LOGS = Path(paths.TABLES), Path(paths.LOGS)
 NAMES: dict[str, Any] = {"multiple": True, "callback": split_names}
@@ -103,7 +103,7 @@ def first_panel(text: str) -> str:
 def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[str, ...]) -> None:
     """Plan as the workflow does, and look up which files exist."""
     of_last_run, said = ({}, "") if settings else last_settings()
-    content = read_config(CONFIG / "config.yaml", settings) | of_last_run
+    content = read_config(config_folder() / "config.yaml", settings) | of_last_run
     status = status_of(plan_of(Project.read(content)), Path(), failures(LOGS), papers)
     click.echo(to_text(status, said), nl=False)
     if not all(progress.complete for progress in status.values()):
@@ -118,10 +118,10 @@ def report_command(contributed: bool, out: Path) -> None:
     from xmlc.report.page.content import page_of  # of the extra `report`
     from xmlc.report.page.render import to_html
 
-    papers = Settings.read(read_config(CONFIG / "config.yaml")).papers
+    papers = Settings.read(read_config(config_folder() / "config.yaml")).papers
     whole, stale = separate_stale(finished_tables(TABLES, papers))
     whole = with_contributed(whole) if contributed else whole
-    page = page_of(whole, failures(LOGS) + stale, Judge.of_project(CONFIG))
+    page = page_of(whole, failures(LOGS) + stale, Judge.of_project(config_folder()))
     with atomic_file(out) as temporary:
         temporary.write_text(to_html(page), encoding="utf-8")
     for table in stale:

@@ -54,7 +54,7 @@ def read_yaml(file: Path) -> object:
         raise XmlcError(f"{file}: not YAML ({said})") from error
     except OSError as error:
         is_elsewhere = isinstance(error, FileNotFoundError) and not Path("config/config.yaml").exists()
-        advice = "; run this in a clone of the project" if is_elsewhere else ""
+        advice = "; run this in a clone of the project or in a study that `xmlc new` made" if is_elsewhere else ""
         raise XmlcError((sentence_of(error) or f"{file}: {error}") + advice) from error
 
 

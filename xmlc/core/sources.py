@@ -43,7 +43,8 @@ def source_digest(files: Iterable[str], *texts: str) -> str:
 
     Of a Python file that is its syntax tree without docstrings, the same in every version of Python; of another file
     its bytes. Where the package lies and when a file was written do not matter: files of the package go by their places
-    in it. Each file is read once in a process. What else counts, such as a docstring that is printed, is given as text.
+    in it, others by those in the working directory. Each file is read once in a process. What else counts, such as a
+    docstring that is printed, is given as text.
     """
     digest = hashlib.sha256()
     for name, content in sorted(map(_content_digest, files)):
@@ -53,7 +54,9 @@ def source_digest(files: Iterable[str], *texts: str) -> str:
 
 
 def commit() -> str:
-    """Name the commit of this clone, with "-dirty" if files were edited since; empty without git."""
+    """Name the commit of this clone, with "-dirty" if files were edited since; empty elsewhere and without git."""
+    if not (PACKAGE.parent / ".git").exists():  # installed, maybe in somebody's repository
+        return ""
     command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
     try:
         return subprocess.run(command, cwd=PACKAGE, capture_output=True, text=True, check=True).stdout.strip()
@@ -65,7 +68,7 @@ def commit() -> str:
 def _content_digest(file: str) -> tuple[str, str]:
     path = Path(file).resolve()
     content = _parsed(path)[1] if path.suffix == ".py" else hashlib.sha256(path.read_bytes()).hexdigest()
-    return _short(path, PACKAGE.parent), content
+    return _short(Path(_short(path, PACKAGE.parent)), Path.cwd()), content
 
 
 @cache

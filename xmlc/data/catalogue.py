@@ -246,17 +246,18 @@ class Dataset:
         return replace(self, **given)
 
 
-def load_catalogue(path: str | Path | None) -> dict[str, Dataset]:
-    """Read and check a catalogue; without a path it is empty, and only sets of a mirror can be used.
+def load_catalogue(*paths: str | Path) -> dict[str, Dataset]:
+    """Read and check a catalogue, of whose files the later go before; without any only sets of a mirror can be used.
 
     Raises
     ------
     XmlcError
-        The file does not exist, is not YAML, does not fit or contradicts itself; the message names entry and key.
+        A file does not exist, is not YAML, does not fit or contradicts itself; the message names entry and key.
     """
-    if path is None:
-        return {}
-    path = Path(path)
+    return {name: entry for path in paths for name, entry in _catalogue(Path(path)).items()}
+
+
+def _catalogue(path: Path) -> dict[str, Dataset]:
     if not path.is_file():
         raise XmlcError(f"{path}: no such catalogue of datasets")
     content = converted(read_yaml(path) or {}, Catalogue, str(path))

@@ -22,7 +22,6 @@ from xmlc.report.verdict import (
     number,
     unit_of_last_digit,
 )
-from xmlc.suites import paths
 from xmlc.suites.suite import read_suite
 
 NO_RUNS = "no runs with several seeds: `xmlc deviations` keeps them"
@@ -73,7 +72,7 @@ class Judge:
         XmlcError
             A file breaks its schema.
         """
-        file, catalogue = config / Path(paths.RUNS).name, config / Path(paths.CATALOGUE).name
+        file, catalogue = config / "runs.csv", config / "datasets.yaml"
         suites = {file.stem: read_suite(file) for file in sorted((config / "papers").glob("*.yaml"))}
         entries = load_catalogue(catalogue) if catalogue.is_file() else {}
         same = {

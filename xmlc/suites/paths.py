@@ -55,7 +55,6 @@ STORAGE_COPIES = ".snakemake/storage"
 MADE = "resources", "results"  # the folders that steps write to
 LOGS = "logs"  # and Snakemake, which counts these files as made by a step
 CATALOGUE = "config/datasets.yaml"
-RUNS = "config/runs.csv"
 PUBLISHED, ACCEPTED, MEASURED = "results/published", "results/reference", "results/benchmarks"  # kept by git
 
 # A dataset.

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
+from xmlc.core.configuration import config_files, config_folder
 from xmlc.core.errors import XmlcError
 from xmlc.core.schemas import nearest
 from xmlc.core.sources import command_files, source_files
@@ -23,7 +24,7 @@ from xmlc.models.registry import ESTIMATORS, domains_of, estimator_files
 from xmlc.suites import paths
 from xmlc.suites.laws import LARGE, size_in
 from xmlc.suites.settings import RequestedSearch, Settings
-from xmlc.suites.suite import CONFIG, ModelSpec, Run, Suite, read_suites
+from xmlc.suites.suite import ModelSpec, Run, Suite, read_suites
 
 SIZES = "small", "large"  # in place of names of datasets
 SPLITS = 5  # over which the trials of a search that is always made are scored
@@ -48,8 +49,8 @@ class Project:
     catalogue: dict[str, Dataset]
 
     @classmethod
-    def read(cls, config: Mapping[str, object], folder: Path = CONFIG) -> Self:
-        """Read suites and catalogue from a folder, for the settings of one run; check them together.
+    def read(cls, config: Mapping[str, object], folder: Path | None = None) -> Self:
+        """Read suites and catalogue, here or from a folder, for the settings of one run; check them together.
 
         Raises
         ------
@@ -58,12 +59,13 @@ class Project:
             contradict each other.
         """
         settings = Settings.read(config)
+        folder = config_folder() if folder is None else folder
         suites = read_suites(folder)
         for suite in suites.values():
             check_models(suite)
         if settings.seeds:
             suites = {name: replace(suite, seeds=settings.seeds) for name, suite in suites.items()}
-        catalogue = load_catalogue(folder / Path(paths.CATALOGUE).name)
+        catalogue = load_catalogue(*config_files("datasets.yaml", folder))
         models = models_of_all(suites.values())
         chosen = settings.models or []
         chosen = chosen if isinstance(chosen, list) else [name for names in chosen.values() for name in names]

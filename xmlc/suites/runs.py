@@ -13,13 +13,13 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
+from xmlc.core.configuration import config_folder
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import remove_leftovers
 from xmlc.core.sources import PACKAGE
 from xmlc.suites import paths
 from xmlc.suites.project import Project
 from xmlc.suites.settings import read_config, remember
-from xmlc.suites.suite import CONFIG
 
 DISK = Path(".snakemake/disk.csv")  # time, and bytes below `resources/` and `results/`
 BETWEEN = 20  # seconds from one look at the disk to the next
@@ -62,7 +62,7 @@ def begin(config: Mapping[str, object], project: Project) -> None:
 
     Snakemake has locked the folder, so that no other run writes there.
     """
-    file = CONFIG / "config.yaml"
+    file = config_folder() / "config.yaml"
     usual = read_config(file) if file.is_file() else {}
     options = {key: value for key, value in config.items() if value != usual.get(key)}
     targets = [word for word in sys.argv[1:] if word in project.suites]
@@ -105,7 +105,7 @@ def made_by(project: Project) -> str:
     now = on_disk()
     most = max([now, *(int(size) for size in noted if size.isdigit())])  # a killed run may have cut off a line
     lines += [f"disk:    {now / 1e9:.3g} GB, in all runs at most {most / 1e9:.3g} GB ({DISK})"] if lines else []
-    return "\n".join([*lines, "all finished results on one page: make report"]) if lines else ""
+    return "\n".join([*lines, "all finished results on one page: xmlc report"]) if lines else ""
 
 
 def datasets_left_out(project: Project, papers: Iterable[str], folder: Path = Path()) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -12,6 +12,7 @@ from typing import Annotated, Literal, Self
 import yaml
 from msgspec import Meta
 
+from xmlc.core.configuration import STUDY, is_study
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, write_json
 from xmlc.core.schemas import converted, read_yaml
@@ -34,7 +35,7 @@ class RequestedSearch:
 class Settings:
     """The settings of a run; what the keys mean to users is said in config/README.md."""
 
-    papers: list[Name]
+    papers: list[Name] = field(default_factory=lambda: [STUDY])
     datasets: Some[DatasetName] | Literal["small", "large"] | None = None
     models: Some[Name] | Annotated[dict[DatasetName, list[Name]], Meta(min_length=1)] | None = None
     seeds: Some[Seed] | None = None
@@ -79,12 +80,14 @@ class Settings:
 def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:
     """Read config.yaml and put settings over it, each ``key=value`` with a YAML value, as `snakemake --config` does.
 
+    A study may lack the file.
+
     Raises
     ------
     XmlcError
         The file cannot be read, or a setting is none.
     """
-    content = read_yaml(file)
+    content = read_yaml(file) if file.is_file() or not is_study(file.parent) else {}
     if not isinstance(content, dict):
         raise XmlcError(f"{file}: expected keys and values, such as papers: [plt2016]")
     for setting in settings:

@@ -12,6 +12,7 @@ from typing import Annotated, Literal, NamedTuple, TypeVar
 import msgspec
 from msgspec import Meta
 
+from xmlc.core.configuration import STUDY, config_files, is_study
 from xmlc.core.errors import XmlcError
 from xmlc.core.schemas import converted, nearest, read_yaml
 from xmlc.data.catalogue import DatasetName
@@ -99,7 +100,7 @@ class ModelSpec:
 
     #: A name of `xmlc.models.registry.ESTIMATORS`, or ``path/to/file.py:ClassName``; "" where the suite `as_in` has it.
     estimator: str = ""
-    #: A suite that has a model or baseline of this name; everything but ``without`` is as it stands there.
+    #: A suite that has a model or baseline of this name; but for ``without`` and a ``title`` all is as it stands there.
     as_in: str | None = None
     #: For every dataset that has no values of its own.
     hyperparameters: Hyperparameters = field(default_factory=dict)
@@ -282,12 +283,11 @@ class Suite(Experiments):
         return "few-shot" if dataset in self.few_shot else "multi-label"
 
 
-CONFIG = Path("config")
 OWN = ("demo", "scale")  # suites that are no paper's
 
 
-def read_suites(config: Path = CONFIG) -> dict[str, Suite]:
-    """Read all suites of a folder of configurations: the papers' by name, then the others.
+def read_suites(config: Path) -> dict[str, Suite]:
+    """Read all suites of a configuration: the papers' by name, then the others; of a study its own alone.
 
     Raises
     ------
@@ -295,17 +295,20 @@ def read_suites(config: Path = CONFIG) -> dict[str, Suite]:
         A file cannot be read, has what is no suite, or names a model of another suite that is not there.
     """
     names = [*sorted(file.stem for file in (config / "papers").glob("*.yaml")), *OWN]
+    names = [STUDY] if is_study(config) else names
     files = {name: suite_file(name, config) for name in names}
     return {name: read_suite(file) for name, file in files.items() if file.is_file()}
 
 
-def suite_file(name: str, config: Path = CONFIG) -> Path:
-    """Name the file of a suite."""
-    return config / f"{name}.yaml" if name in OWN else config / "papers" / f"{name}.yaml"
+def suite_file(name: str, config: Path) -> Path:
+    """Name the file of a suite; a study has the papers' from the package."""
+    if is_study(config) and name == STUDY:
+        return config / f"{name}.yaml"
+    return config_files(f"{name}.yaml" if name in OWN else f"papers/{name}.yaml", config)[-1]
 
 
-def find_suite(name: str, config: Path = CONFIG) -> Suite | None:
-    """Read a suite, or return None where a folder of configurations has none of this name."""
+def find_suite(name: str, config: Path) -> Suite | None:
+    """Read a suite, or return None where a configuration has none of this name."""
     file = suite_file(name, config)
     return read_suite(file) if file.is_file() else None
 
@@ -331,11 +334,11 @@ def _read(file: Path) -> Experiments:
 def _resolved(name: str, model: ModelSpec, file: Path) -> ModelSpec:
     """Put in the model of the other suite that is named, and the common hyperparameters behind those of datasets."""
     if model.as_in:
-        place = suite_file(model.as_in, file.parent if file.stem in OWN else file.parent.parent)
+        place = suite_file(model.as_in, file.parent.parent if file.parent.name == "papers" else file.parent)
         there = _read(place) if place.is_file() else None
         found = (there.peers | there.models).get(name) if there else None
         if found is None or found.as_in:
             said = f"{file.stem} has model {name} as in {model.as_in}, which defines none of this name"
             raise XmlcError(f"{file}: {said}")
-        model = replace(found, without=model.without)
+        model = replace(found, without=model.without, title=model.title or found.title)
     return replace(model, datasets={dataset: model.hyperparameters | own for dataset, own in model.datasets.items()})

@@ -18,7 +18,7 @@ from xmlc.data.download import check_sources, download
 @out_option("Folder to write, such as resources/DATASET.")
 @click.option("--mirror", help="Folder or base URL that has the dataset's files in DATASET/.")
 @catalogue_option
-def command(dataset: str, out: Path, mirror: str | None, catalogue: Path | None) -> None:
+def command(dataset: str, out: Path, mirror: str | None, catalogue: tuple[Path, ...]) -> None:
     """Fetch a dataset's files, all or none of them.
 
     The sources are, in this order: a copy that you put into the folder manual/DATASET beside OUT (the files, or one
@@ -28,7 +28,7 @@ def command(dataset: str, out: Path, mirror: str | None, catalogue: Path | None)
     plain or compressed (.gz, .xz, .bz2). A dataset outside the catalogue needs no more than such a folder. Digests
     are recorded the first time and checked from then on.
     """
-    known = load_catalogue(catalogue)
+    known = load_catalogue(*catalogue)
     entry = catalogue_entry(dataset, known)
     if not entry.synthetic:
         check_sources([entry], mirror, out.parent, known)

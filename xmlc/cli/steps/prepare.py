@@ -23,10 +23,16 @@ from xmlc.records.statistics import Statistics, part_statistics
 @click.option("--validation-share", default=0.2, show_default=True, help="Share of the training set held out.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the split.")
 def command(
-    dataset: str, source: Path, out: Path, statistics: Path, catalogue: Path | None, validation_share: float, seed: int
+    dataset: str,
+    source: Path,
+    out: Path,
+    statistics: Path,
+    catalogue: tuple[Path, ...],
+    validation_share: float,
+    seed: int,
 ) -> None:
     """Prepare; report differences from published counts and labels without instances."""
-    entry = catalogue_entry(dataset, load_catalogue(catalogue))
+    entry = catalogue_entry(dataset, load_catalogue(*catalogue))
     meta, train, test = prepare(entry, source, out, validation_share, seed)
     Statistics(
         name=meta["name"],

@@ -26,9 +26,9 @@ from xmlc.data.synthetic.making import make_dataset
 )
 @catalogue_option
 @threads_option
-def command(dataset: str, out: Path, one_in: int | None, catalogue: Path | None, threads: int) -> None:
+def command(dataset: str, out: Path, one_in: int | None, catalogue: tuple[Path, ...], threads: int) -> None:
     """Draw both parts and write them as text, with the posteriors beside."""
-    entry = catalogue_entry(dataset, load_catalogue(catalogue))
+    entry = catalogue_entry(dataset, load_catalogue(*catalogue))
     listed = entry.synthetic if one_in is None else entry.in_its_shape(one_in)
     if listed is None:
         raise XmlcError(f"{dataset} is no synthetic set of the catalogue")

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from xmlc.core.configuration import config_folder
 from xmlc.core.errors import XmlcError
 from xmlc.numbers.fingerprint import TABLE, Fingerprint, of_parts
 from xmlc.numbers.long import Source, read_rows, text_rows
@@ -25,7 +26,7 @@ from xmlc.report.page.drawing import Drawing, data_address
 from xmlc.report.page.tables import PageTable, Passports, ShownPassport, TableOnPage
 from xmlc.report.page.winners import Contest, contests_of, earlier_sources
 from xmlc.suites import paths
-from xmlc.suites.suite import CONFIG, find_suite, read_suites
+from xmlc.suites.suite import find_suite, read_suites
 
 FEW = 3  # datasets that a heading names
 CONTRIBUTED = "§"  # behind numbers of runs of others
@@ -119,7 +120,7 @@ def page_of(tables: Sequence[MadeOf], failed: list[Failure], judge: Judge, root:
     sources = [source for source, _ in used]
     earlier = earlier_sources(root, known, {source.record.dataset_name for source in sources})
     passports = Passports([*sources, *earlier])
-    of_suites = {name for suite in read_suites(root / CONFIG).values() for name in suite.datasets}
+    of_suites = {name for suite in read_suites(config_folder(root)).values() for name in suite.datasets}
     built = [build_table(made, known) for made in tables]  # which names their models, before contests print them
     contests = contests_of(sources, earlier, of_suites, passports)
     papers = [
@@ -159,7 +160,7 @@ def _paper(
     root: Path,
     passports: Passports,
 ) -> PagePaper:
-    suite = find_suite(name, root / CONFIG)
+    suite = find_suite(name, config_folder(root))
     by_name = {table.name: table for table in tables}
     definitions = {one.name: one for own, one in every_table() if own == name}
     files = {one: published / name / f"{one}.csv" for one in {**by_name, **definitions}} if published else {}
