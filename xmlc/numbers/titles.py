@@ -55,8 +55,8 @@ def method_title(name: str) -> str:
     return METHODS.get(name, name)
 
 
-def name_models(titles: Mapping[str, str]) -> None:
-    """Give models names in print, by their names in suites and records; a model has one.
+def name_models(titles: Mapping[str, str], over: bool = False) -> None:
+    """Give models names in print, by their names in suites and records; a model has one, or the last if ``over``.
 
     Raises
     ------
@@ -64,7 +64,9 @@ def name_models(titles: Mapping[str, str]) -> None:
         A model has another name already.
     """
     for name, title in titles.items():
-        if _MODELS.setdefault(name, title) != title:
+        if over:
+            _MODELS[name] = title
+        elif _MODELS.setdefault(name, title) != title:
             raise XmlcError(f"model {name} is called {_MODELS[name]} and {title} in print; expected one name")
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import xmlc.records
 from xmlc.core.checksums import check_listed, listed_in
+from xmlc.core.configuration import STUDY
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
 from xmlc.numbers.long import Source, TextRows, read_rows
@@ -52,7 +53,7 @@ def build_table(made: MadeOf, known: Known | None = None) -> Table:
         The table is unknown, or the records do not fit.
     """
     definition = table_of(made.table, made.paper)
-    name_models(made.titles)
+    name_models(made.titles, over=made.paper == STUDY)  # whose suite is alone
     given = read_needs(definition, made.records, definition.partial, known)
     suite = read_suite(made.suite) if made.suite and definition.takes_suite else None
     return definition(made.paper, given, read_printed(made), suite)
