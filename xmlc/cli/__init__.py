@@ -28,6 +28,9 @@ from xmlc.core.advice import sentence_of
 
 # Titles in the help, the commands below each, and what each does.
 GROUPS = {
+    "A study of your own": {
+        "new": "Make a folder with a suite, a model and a method of your own, which runs as it is.",
+    },
     "Files of your own": {
         "fit": "Train a classifier on texts with labels, or on features.",
         "predict": "Predict labels by a classifier, a JSON object a line.",
@@ -73,6 +76,7 @@ GROUPS = {
 }
 MODULES = dict.fromkeys(("show", "results", "report", "archive", "status", "verify"), "results")
 MODULES |= dict.fromkeys(GROUPS["Judging"], "judging") | dict.fromkeys(GROUPS["Files of your own"], "texts")
+MODULES["new"] = "study"
 COMMANDS = [name for commands in GROUPS.values() for name in commands]
 
 

@@ -1,0 +1,28 @@
+"""A model of mine: rows of the tables, as `my_model.py:Centroids` in suite.yaml."""
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.kernels.csr import unit_rows
+from xmlc.models.base import SparseProbabilityEstimator
+
+
+class Centroids(SparseProbabilityEstimator):
+    """Estimate a label by the cosine between the instance and the mean of the label's instances, to some power."""
+
+    def __init__(self, power=1.0):
+        self.power = power
+
+    def fit(self, X, Y):
+        """Keep the mean of each label's instances, scaled to unit length."""
+        X, Y = self._training_data(X, Y)  # float32 CSR (n, d) and boolean CSR (n, m), checked
+        sums = Y.T.astype(np.float32) @ unit_rows(X)
+        self.centroids_ = unit_rows(sums.tocsr()).toarray()  # arrays that end in _ are saved with the model
+        return self
+
+    def predict_proba(self, X, threshold=0.0):
+        """Return the estimates above the threshold, (n, m)."""
+        X = unit_rows(self._instances(X))
+        estimates = np.clip(X @ self.centroids_.T, 0, 1).astype(np.float32) ** np.float32(self.power)
+        self.inner_products_ = np.full(X.shape[0], self.n_labels_)  # what an instance costs, for the tables
+        return sparse.csr_array(np.where(estimates > self._label_thresholds(threshold), estimates, 0))
