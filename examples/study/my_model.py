@@ -8,9 +8,9 @@ from xmlc.models.base import SparseProbabilityEstimator
 
 
 class Centroids(SparseProbabilityEstimator):
-    """Estimate a label by the cosine between the instance and the mean of the label's instances, to some power."""
+    """Estimate a label by the cosine of instance and mean of the label's instances, over the largest, to some power."""
 
-    def __init__(self, power=1.0):
+    def __init__(self, power=8.0):
         self.power = power
 
     def fit(self, X, Y):
@@ -23,6 +23,8 @@ class Centroids(SparseProbabilityEstimator):
     def predict_proba(self, X, threshold=0.0):
         """Return the estimates above the threshold, (n, m)."""
         X = unit_rows(self._instances(X))
-        estimates = np.clip(X @ self.centroids_.T, 0, 1).astype(np.float32) ** np.float32(self.power)
+        cosines = np.clip(X @ self.centroids_.T, 0, 1).astype(np.float32)
+        nearest = cosines.max(axis=1, keepdims=True)
+        estimates = (cosines / np.maximum(nearest, np.float32(1e-9))) ** np.float32(self.power)
         self.inner_products_ = np.full(X.shape[0], self.n_labels_)  # what an instance costs, for the tables
         return sparse.csr_array(np.where(estimates > self._label_thresholds(threshold), estimates, 0))

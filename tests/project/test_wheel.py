@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
 import zipfile
+from pathlib import Path
 
 import pytest
 from package_page import page_in
@@ -115,6 +117,29 @@ def test_type_checkers_know_the_public_names(python, tmp_path):
     (tmp_path / "mine.py").write_text("".join(imports) + PROGRAM)
     mypy = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path, "--python-executable", python]
     assert "Success" in run(*mypy, "mine.py", folder=tmp_path)
+
+
+def test_a_study_runs_with_it_as_its_readme_says_and_writes_nothing_elsewhere(built, tmp_path):
+    """With this Python and its packages, but the package of the wheel alone."""
+    (wheel,) = built.glob("dist/*.whl")
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    before = sorted((tmp_path / "site").rglob("*"))
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "site"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment |= {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
+    environment["NUMBA_CACHE_DIR"] = os.fspath(kernel_folder().parent)  # the same kernels, by their digest
+
+    def bash(text, folder):
+        done = subprocess.run(["bash", "-ec", text], cwd=folder, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    bash("xmlc new mine", tmp_path)
+    said = bash("".join(re.findall(r"^    (.*\n)", (tmp_path / "mine/README.md").read_text(), re.M)), tmp_path / "mine")
+    assert "| demo      | PLT, arity 64 |" in said
+    assert "**Macro-F on the test set, over the labels that it has (%)**" in said
+    bash("xmlc compare accepted results/tables && xmlc status && xmlc fingerprint && xmlc results", tmp_path / "mine")
+    assert sorted((tmp_path / "site").rglob("*")) == before
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["mine", "site"]
 
 
 def test_the_pages_examples_run_in_it(python, tmp_path, monkeypatch):

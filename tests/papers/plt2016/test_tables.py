@@ -153,6 +153,16 @@ def test_what_is_not_published_leaves_no_trace(build):
     assert text.startswith("**Table 2, demo.**")
 
 
+def test_a_study_shows_macro_f_over_the_labels_present_first_and_no_paper_does(build):
+    records = every_method()
+    for record in records:
+        record["best"]["test"]["macro_f_present"] = 1 - record["best"]["test"]["macro_f"]
+    present, empty = build("table2", records, paper="suite").panels[:2]
+    assert (cells(present)[("yeast", "PLT"), "STO"], cells(empty)[("yeast", "PLT"), "STO"]) == ("*65.00*", "35.00")
+    assert not [text for text in cells(empty).values() if text.startswith("*")]
+    assert cells(build("table2", records, paper="demo").panels[0])[("yeast", "PLT"), "OFO"] == "*42.00*"
+
+
 USED = {"arity": 16, "gamma": 4.91, "lam": 2.64e-4, "solver": "sgd"}
 PLT = {
     "search": {

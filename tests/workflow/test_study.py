@@ -1,0 +1,60 @@
+"""A study beside the clone, planned by Snakemake."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from command_line import run
+from project_copy import STEPS
+from repository import ROOT
+
+JOBS = {"synthesise": 1, "prepare": 1, "tune": 1, "train": 6, "rank": 3, "estimate": 3, "thresholds": 3, "table": 2}
+
+
+@pytest.fixture
+def plan(tmp_path):
+    """Return a function that plans a new study and gives the jobs of each rule."""
+    assert run("new", tmp_path / "mine") == 0
+
+    def planned(*arguments):
+        command = [sys.executable, "-m", "snakemake", "--cores", "2", "--dry-run", *arguments]
+        environment = os.environ | {"PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command, cwd=tmp_path / "mine", env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        said = done.stdout + done.stderr
+        return {rule: int(count) for rule, count in STEPS.findall(said)} | {"price": "price " in said}
+
+    planned.folder = tmp_path / "mine"
+    return planned
+
+
+def test_a_new_study_plans_its_tables_for_itself_and_writes_nothing(plan):
+    assert plan() == JOBS | {"study": 1, "total": 21, "price": True}
+    assert plan("suite", "--config", "models=[centroids]")["train"] == 2
+    made = {file.name for file in plan.folder.iterdir()} - {".snakemake"}
+    assert made == {".github", "README.md", "Snakefile", "my_method.py", "my_model.py", "suite.yaml"}
+
+
+@pytest.mark.slow
+def test_a_table_of_a_set_of_ones_own_with_several_seeds(plan):
+    words = ("results/tables/suite/table1.md", "--config", "datasets=[my-set]", "mirror=data", "seeds=[0, 1]")
+    (plan.folder / "data/my-set").mkdir(parents=True)
+    for part in ("train", "test"):
+        (plan.folder / f"data/my-set/{part}.txt").write_text("1 2 2\n0 1:1\n")
+    jobs = {"download": 1, "prepare": 1, "tune": 1, "train": 6, "rank": 6, "table": 1}
+    assert plan(*words) == jobs | {"total": 16, "price": False}
+
+
+@pytest.mark.slow
+def test_a_larger_workflow_takes_the_rules_of_a_study_as_a_module(plan):
+    (plan.folder / "Snakefile").write_text(
+        """
+from xmlc.core.configuration import SHIPPED
+module xmlc:
+    snakefile: SHIPPED / "Snakefile"
+    config: config
+use rule * from xmlc as xmlc_*
+"""
+    )
+    assert plan("xmlc_suite")["xmlc_train"] == 6
