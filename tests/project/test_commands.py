@@ -89,10 +89,11 @@ def test_snakemake_knows_what_it_is_asked_for():
 def folder(tmp_path_factory):
     """The project with a finished table, the demo's accepted ones, and a model."""
     folder = tmp_path_factory.mktemp("a project")
-    (folder / "results/tables").mkdir(parents=True)
+    for name in ("results/tables", "accepted"):
+        (folder / name).mkdir(parents=True)
     for name in ("Snakefile", "config", "workflow", "profiles", "results/published", "results/reference"):
         (folder / name).symlink_to(ROOT / name)
-    for name in ("results/tables/demo", "OLD", "NEW"):
+    for name in ("results/tables/demo", "accepted/demo", "OLD", "NEW"):
         (folder / name).symlink_to(ROOT / "results/reference/demo")
     make_table(folder, "table1", write(folder / "results/yeast/rankings", [ranking() | {"passport": passport()}]))
     with atomic_folder(folder / "results/demo/plt/seed0/full/model") as model:

@@ -117,6 +117,16 @@ def test_the_first_lines_the_largest_moves_and_a_line_for_each_table(files):
     assert ["table2", "test_ms", "1.00", "2.00"] in cells  # the least and the largest ratio
 
 
+def test_the_headline_of_a_study_is_macro_f_over_the_labels_present(tmp_path):
+    text = "dataset,model,method,macro_f,macro_f_present\nmine,plt,fta,{},{}\n"
+    for side, values in (("old", (40, 4)), ("new", (41, 6))):
+        (tmp_path / side / "suite").mkdir(parents=True)
+        (tmp_path / side / "suite/table2.csv").write_text(text.format(*values))
+    said = to_text(tell(tmp_path / "old", tmp_path / "new"))
+    moves = [" ".join(line.split()) for line in said.splitlines() if "->" in line]
+    assert moves == ["mine, PLT, FTA, Macro-F, labels present 4 -> 6 +2"]
+
+
 def test_noise_comes_from_the_side_with_more_seeds_and_each_number_is_told_once(files, tmp_path):
     one = "dataset,model,method,macro_f,seeds\nyeast,plt,fta,40,1\nyeast,plt,sto,40,1\nyeast,br,sto,40,1\n"
     five = (

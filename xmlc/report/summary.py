@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from tabulate import tabulate
 
+from xmlc.core.configuration import STUDY
 from xmlc.numbers.columns import column
 from xmlc.numbers.fingerprint import Fingerprint
 from xmlc.numbers.long import quantities_of
@@ -22,6 +23,7 @@ from xmlc.report.runs import Place, Runs, Spread, half_width
 from xmlc.report.verdict import Kind, Verdict
 
 HEADLINES = ("p@1", "macro_f", "instance_f", "accuracy")  # the quantities that papers are about
+OF_A_STUDY = ("p@1", "macro_f_present", "instance_f", "accuracy")
 MOVES, CHANGED_CLAIMS, PARTS = 10, 12, 4
 LIMIT = 60_000  # characters; a comment on GitHub has at most 65,536
 WIDEST = 100  # characters in a cell of Markdown
@@ -119,8 +121,9 @@ def largest_moves(comparisons: Iterable[Comparison], runs: Runs) -> list[Move]:
     """Return the headline quantities that moved, the largest first and those within noise last; each number once."""
     found: dict[tuple[str, ...], Move] = {}
     for one in comparisons:
+        headlines = OF_A_STUDY if one.paper == STUDY else HEADLINES
         for cell in one.moved():
-            if cell.column in HEADLINES and math.isfinite(cell.judgement.difference):
+            if cell.column in headlines and math.isfinite(cell.judgement.difference):
                 about = dict(zip(one.keys, cell.key))
                 number = about.get("dataset", ""), about.get("model", ""), cell.column, cell.left, cell.right
                 found.setdefault(number, _move(one, cell, runs))
