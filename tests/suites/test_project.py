@@ -20,6 +20,7 @@ from xmlc.thresholds.bounds import GRID
 
 SYNTHETIC = {"n_train": 1000, "n_test": 500, "n_features": 20, "n_labels": 30}
 MADE = {"made": {"synthetic": SYNTHETIC}}
+KNN, ONE_VS_REST = "sklearn.neighbors:KNeighborsClassifier", "sklearn.multiclass:OneVsRestClassifier"
 
 
 def test_a_suite_is_read_without_kernels_tables_or_figures():
@@ -315,11 +316,41 @@ def test_the_projects_own_configuration_is_free_of_contradictions():
         ({"estimator": "my_modell.py:Mine"}, "no file my_modell.py, expected my_model.py"),
         ({"estimator": "my_model.py:Miné"}, "my_model.py has no class Miné, expected Mine"),
         ({"estimator": "broken.py:Mine"}, "broken.py:2: '(' was never closed"),
+        ({"estimator": "my_model.py:Half"}, "my_model.py:4: Half has no predict_proba, expected fit and predict_proba"),
+        (
+            {"estimator": "sklearn.neighbours:A"},
+            "model mine: sklearn.neighbours:A: sklearn has no module neighbours, ex",
+        ),
+        ({"estimator": "no_such:A"}, "no_such:A: cannot be imported (No module named 'no_such'); install"),
+        (
+            {"estimator": f"{KNN}s"},
+            "sklearn.neighbors has no class KNeighborsClassifiers, expected KNeighborsClassifier",
+        ),
+        (
+            {"estimator": KNN, "hyperparameters": {"n_neigbors": 3}},
+            f"{KNN} has no hyperparameter n_neigbors, expected n_",
+        ),
+        ({"estimator": KNN, "search": {"stages": [[{"k": 1}]]}}, f"{KNN} has no hyperparameter k, expected"),
+        (
+            {"estimator": "sklearn.svm:LinearSVC"},
+            "LinearSVC has no predict_proba, expected a class with fit and predict_",
+        ),
+        (
+            {"estimator": "sklearn.svm:LinearSVC"},
+            "; sklearn.calibration:CalibratedClassifierCV makes estimates of score",
+        ),
+        (
+            {"estimator": ONE_VS_REST},
+            "missing 1 required positional argument: 'estimator'; expected it among the hyper",
+        ),
+        ({"estimator": ONE_VS_REST, "hyperparameters": {"estimator": "sklearn.svm:LinearSVC"}}, "has no predict_proba"),
+        ({"estimator": "subprocess:Popen"}, "subprocess:Popen has no fit"),
     ],
 )
 def test_what_does_not_exist_is_named_with_the_nearest(model, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("my_model.py").write_text("class Mine: ...\n")
+    methods = "fit = predict_proba = lambda self: ..."
+    Path("my_model.py").write_text(f"class Mine:\n    {methods}\n\nclass Half:\n    def fit(self, X, Y): ...\n")
     Path("broken.py").write_text("class Mine: ...\nx = (1,\n")
     with pytest.raises(XmlcError) as error:
         project_of(tmp_path / "config", a=suite({"mine": model}))

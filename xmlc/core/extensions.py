@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -10,7 +11,9 @@ from xmlc.core.errors import XmlcError
 
 
 def import_file(file: str | Path) -> ModuleType:
-    """Run a Python file and return it as a module.
+    """Run a Python file and return it as a module, known by the name of the file unless another is.
+
+    Stored objects of its classes, and processes that are given some, look for the module by this name.
 
     Raises
     ------
@@ -28,4 +31,9 @@ def import_file(file: str | Path) -> ModuleType:
         spec.loader.exec_module(module)
     except ImportError as error:
         raise XmlcError(f"{file}: it cannot be imported ({error}); install what it imports here") from error
+    known = importlib.util.find_spec(file.stem) if file.stem.isidentifier() else spec
+    if known is None or Path(known.origin or "").resolve() == file.resolve():
+        sys.modules[file.stem] = module
+        if (folder := str(file.parent.resolve())) not in sys.path:
+            sys.path.append(folder)
     return module

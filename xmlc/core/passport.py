@@ -30,8 +30,8 @@ class Passport(TypedDict, total=False):
 
     Attributes
     ----------
-    xmlc, python, numpy, scipy, numba : str
-        Versions.
+    xmlc, python, numpy, scipy, numba, sklearn : str
+        Versions; the last where the step used it.
     machine, cpu : str
         Architecture, and the name of the processor.
     threads : int
@@ -45,6 +45,7 @@ class Passport(TypedDict, total=False):
     numpy: str
     scipy: str
     numba: str
+    sklearn: str
     machine: str
     cpu: str
     threads: int
@@ -95,12 +96,14 @@ class Ending(TypedDict):
 
 def passport(threads: int) -> Passport:
     """Describe program, versions and machine; ``threads`` is the number that the measured step had."""
+    used: Passport = {"sklearn": importlib.metadata.version("scikit-learn")} if "sklearn" in sys.modules else {}
     return {
         "xmlc": __version__,
         "python": platform.python_version(),
         "numpy": importlib.metadata.version("numpy"),
         "scipy": importlib.metadata.version("scipy"),
         "numba": importlib.metadata.version("numba"),
+        **used,
         "machine": platform.machine(),
         "cpu": cpu_name(),
         "threads": threads,

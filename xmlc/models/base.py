@@ -65,6 +65,8 @@ class SparseProbabilityEstimator(Estimator):
     certified_: np.ndarray | None = None
     #: Whether the estimates of an instance do not depend on those beside it.
     _BY_INSTANCE: ClassVar[bool] = True
+    #: Whether it has kernels that a first call compiles, and keeps what this package can save.
+    compiles: ClassVar[bool] = True
     _into: Path | None = None  # where `fit` writes arrays that it need not hold (`xmlc.core.growing`), in `fit_to`
     unit_norm: bool  # a hyperparameter of those that call `_kernel_form`, as the next
     n_jobs: int | None

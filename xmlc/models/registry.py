@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from importlib.util import find_spec
+from inspect import isfunction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xmlc.core.checksums import check_file
 from xmlc.core.errors import XmlcError
@@ -37,34 +38,53 @@ ESTIMATORS = {
 }
 
 
-def estimator_class(name: str) -> type[SparseProbabilityEstimator]:
-    """Return the class of an estimator.
+def estimator_class(name: str) -> Any:
+    """Return the class of an estimator, or the function that makes one.
 
     Parameters
     ----------
     name : str
-        A name of `ESTIMATORS`, or ``path/to/file.py:ClassName`` for one of the user's own.
+        A name of `ESTIMATORS`, ``package.module:ClassName`` for one of another library, or ``path/to/file.py:Name`` for
+        a class or function of the user's own.
+
+    Returns
+    -------
+    type or function
+        What does not derive from `SparseProbabilityEstimator` is for `xmlc.models.adapted`.
 
     Raises
     ------
     XmlcError
-        There is no such estimator, or it does not derive from `SparseProbabilityEstimator`.
+        There is no such estimator, or it has no methods ``fit`` and ``predict_proba``.
     """
-    from xmlc.models.base import SparseProbabilityEstimator  # SciPy; who asks for files or names needs none
-
+    if name in ESTIMATORS:
+        module_name, _, attribute = ESTIMATORS[name].partition(":")
+        return getattr(importlib.import_module(module_name), attribute)
     if ".py:" in name:
         file, _, attribute = name.rpartition(":")
-        module = import_file(file)
-    elif name in ESTIMATORS:
-        module_name, _, attribute = ESTIMATORS[name].partition(":")
-        module = importlib.import_module(module_name)
+        found = getattr(import_file(file), attribute, None)
+    elif ":" in name:
+        found = _adapted().class_of(name)
     else:
         known = ", ".join(sorted(ESTIMATORS))
         raise XmlcError(f"estimator {name!r} is unknown; expected one of {known}, or path/to/file.py:ClassName")
-    found = getattr(module, attribute, None)
-    if not (isinstance(found, type) and issubclass(found, SparseProbabilityEstimator)):
-        raise XmlcError(f"{name}: expected a class derived from xmlc.models.base.SparseProbabilityEstimator")
+    if isfunction(found) and ".py:" in name:
+        return found
+    if not isinstance(found, type):
+        raise XmlcError(f"{name}: found {type(found).__name__}, expected a class with fit and predict_proba")
+    _adapted().check_methods(name, found)
     return found
+
+
+def _adapted() -> Any:
+    """Return the module for estimators of others: what others are made from does not depend on it."""
+    return importlib.import_module("xmlc.models.adapted")
+
+
+def _is_ours(found: object) -> bool:
+    from xmlc.models.base import SparseProbabilityEstimator  # SciPy; who asks for files or names needs none
+
+    return isinstance(found, type) and issubclass(found, SparseProbabilityEstimator)
 
 
 def make_estimator(
@@ -75,9 +95,12 @@ def make_estimator(
     Raises
     ------
     XmlcError
-        A hyperparameter is not one of the estimator's.
+        A hyperparameter is not one of the estimator's, or it is one of others that gives no estimates of label sets.
     """
-    estimator = estimator_class(name)()
+    found = estimator_class(name)
+    if not _is_ours(found):
+        return _adapted().adapt(name, found, parameters, seed, n_jobs)
+    estimator: SparseProbabilityEstimator = found()
     known = estimator.get_params()
     unknown = sorted(set(parameters) - set(known))
     if unknown:
@@ -89,24 +112,32 @@ def make_estimator(
 
 
 def load_estimator(name: str, folder: Path, n_jobs: int | None = None) -> SparseProbabilityEstimator:
-    """Load a trained model, with ``n_jobs`` where it takes it.
+    """Load a trained model, with ``n_jobs`` where it takes it; one of another library is trusted, which runs its code.
 
     Raises
     ------
     XmlcError
         There is no such estimator, or the folder holds no model of it.
     """
-    model = estimator_class(name).load(folder)
+    found = estimator_class(name)
+    model = found.load(folder) if _is_ours(found) else _adapted().Adapted.load(folder, trusted=True)
     return model.set_params(n_jobs=n_jobs) if "n_jobs" in model.get_params() else model
 
 
-def load_model(path: str | Path) -> SparseProbabilityEstimator:
+def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEstimator:
     """Read a model that an estimator of this package wrote by ``save``, whichever it is.
+
+    Parameters
+    ----------
+    path : str or Path
+    trusted : bool
+        Whether a model of another library may be read, which runs code of the folder.
 
     Raises
     ------
     XmlcError
-        The folder holds no model, a changed one, or one of an estimator of the user's own, which its class loads.
+        The folder holds no model, a changed one, one of an estimator of the user's own, which its class loads, or one
+        of another library, and is not trusted.
     """
     from xmlc.models.base import DESCRIPTION
 
@@ -114,11 +145,14 @@ def load_model(path: str | Path) -> SparseProbabilityEstimator:
     if described.exists():
         check_file(described)
         found = str(read_json(described).get("estimator"))
+    if found == "Adapted":
+        return _adapted().Adapted.load(path, trusted)
     names = [name for name, target in ESTIMATORS.items() if target.endswith(f":{found}")]
     if not names:
         expected = "a folder that `save` of an estimator of xmlc.models has written"
         raise XmlcError(f"{path}: found {f'a model of {found}' if found else 'no model'}, expected {expected}")
-    return estimator_class(names[0]).load(path)
+    model: SparseProbabilityEstimator = estimator_class(names[0]).load(path)
+    return model
 
 
 def domains_of(name: str) -> Mapping[str, Domain] | None:
@@ -130,8 +164,6 @@ def domains_of(name: str) -> Mapping[str, Domain] | None:
 
 def estimator_files(name: str) -> list[str]:
     """Return the source files that define an estimator: the workflow looks for changes from there."""
-    if ".py:" in name:
-        return [name.rpartition(":")[0]]
-    module = ESTIMATORS[name].partition(":")[0] if name in ESTIMATORS else "xmlc.models.registry"
-    spec = find_spec(module)
-    return [str(spec.origin)] if spec and spec.origin else []
+    own = [name.rpartition(":")[0]] if ".py:" in name else []
+    spec = find_spec(ESTIMATORS[name].partition(":")[0] if name in ESTIMATORS else "xmlc.models.adapted")
+    return [*own, str(spec.origin)] if spec and spec.origin else own

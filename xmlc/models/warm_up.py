@@ -17,7 +17,7 @@ from xmlc.models.base import SparseProbabilityEstimator
 
 def warm_up(model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array) -> None:
     """Fit a copy of the model to a few rows, so that compilation is in no measured time."""
-    if looks_up(model):
+    if looks_up(model) or not model.compiles:
         return
     copy, rows, hyperparameters = model.unfitted(), WARM_UP_ROWS, model.get_params()
     share: Any = hyperparameters.get("warm_start")
@@ -44,7 +44,7 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
     XmlcError
         It keeps what cannot be saved, or gives no estimates, or others when it is loaded.
     """
-    if ".py:" not in estimator:
+    if ".py:" not in estimator or not model.compiles:
         return
     X, Y, copy = X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS], model.unfitted()
     copy.fit(X, Y)

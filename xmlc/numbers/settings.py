@@ -15,7 +15,7 @@ from xmlc.records.base import Record, RecordFile
 
 BETWEEN = " / "
 Settings = dict[str, dict[str, object]]
-VERSIONS = ("xmlc", "python", "numpy", "scipy", "numba")
+VERSIONS = ("xmlc", "python", "numpy", "scipy", "numba", "sklearn")
 SEEDS, DATA, CODE, COMMIT = "seeds", "data", "code", "commit"
 DIGITS = 12
 # Of a record of one method, beside the grid of its thresholds; of a search, what it may spend.

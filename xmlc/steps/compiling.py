@@ -208,6 +208,8 @@ def _compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
         return
     X, Y, _ = _few()
     model = make_estimator(estimator, hyperparameters, seed=0, n_jobs=1)
+    if not model.compiles:
+        return
     warm_up(model, X, Y)
     model.fit(X, Y)
     model.predict_top_k(X, 5)

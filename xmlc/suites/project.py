@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,8 +19,9 @@ from xmlc.data.catalogue import Dataset, load_catalogue
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.download import check_sources, source_of
 from xmlc.kernels.domains import LABELS_PER_INSTANCE
+from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.ranking import propensity_parameters
-from xmlc.models.registry import ESTIMATORS, domains_of, estimator_files
+from xmlc.models.registry import ESTIMATORS, domains_of, estimator_files, make_estimator
 from xmlc.suites import paths
 from xmlc.suites.laws import LARGE, size_in
 from xmlc.suites.settings import RequestedSearch, Settings
@@ -285,8 +286,8 @@ def _common(model: ModelSpec) -> dict[str, object]:
 def check_models(suite: Suite) -> None:
     """Check the models of a suite: that their estimators are there, and their hyperparameters known and in range.
 
-    Hyperparameters of baselines and of users' own models are known only where these are imported: they are checked
-    when a job begins.
+    Hyperparameters of baselines and of models in users' files are known only where these are imported: they are checked
+    when a job begins. Classes of other libraries are made here, which imports the library.
 
     Raises
     ------
@@ -298,13 +299,20 @@ def check_models(suite: Suite) -> None:
         is_own = ".py:" in model.estimator
         if is_own:
             _check_file(model.estimator, where)
+        elif ":" in model.estimator:
+            for values in _given(model):
+                try:
+                    make_estimator(model.estimator, model.hyperparameters | values, seed=0)
+                except XmlcError as error:
+                    raise XmlcError(f"{where}{error}") from error
         elif model.estimator not in ESTIMATORS:
             expected = nearest(model.estimator, ESTIMATORS)
-            raise XmlcError(f"{where}no estimator {model.estimator}, expected {expected} or path/to/file.py:ClassName")
-        known = None if is_own else domains_of(model.estimator)
+            own = "package.module:ClassName or path/to/file.py:ClassName"
+            raise XmlcError(f"{where}no estimator {model.estimator}, expected {expected} or {own}")
+        known = None if ":" in model.estimator else domains_of(model.estimator)
         if known is None:
             continue
-        for key, value in _values(model):
+        for key, value in (pair for values in _given(model) for pair in values.items()):
             if key not in known:
                 raise XmlcError(f"{where}{model.estimator} has no hyperparameter {key}, expected {nearest(key, known)}")
             domain = known[key]
@@ -321,17 +329,21 @@ def _check_file(estimator: str, where: str) -> None:
         raise XmlcError(f"{where}no file {file}, expected {near}")
     text = path.read_text(encoding="utf-8")
     try:
-        ast.parse(text)
+        tree = ast.parse(text)
     except SyntaxError as error:
         raise XmlcError(f"{where}{file}:{error.lineno}: {error.msg}; expected a file of Python") from error
     if not re.search(rf"\b{re.escape(kind)}\b", text):  # a class, or a name that is imported
         expected = nearest(kind, re.findall(r"^class (\w+)", text, re.MULTILINE) or ["a class of it"])
         raise XmlcError(f"{where}{file} has no class {kind}, expected {expected}")
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == kind and not node.bases:
+            missing = [name for name in ("fit", "predict_proba") if not re.search(rf"\b{name}\b", ast.unparse(node))]
+            for method in missing:
+                raise XmlcError(f"{where}{file}:{node.lineno}: {kind} has no {method}, expected fit and predict_proba")
 
 
-def _values(model: ModelSpec) -> Iterator[tuple[str, object]]:
-    """Yield each hyperparameter that a model is given anywhere, with its value."""
+def _given(model: ModelSpec) -> list[Hyperparameters]:
+    """Return what a model is given anywhere."""
     search = model.search
     trials = [trial for stages in (search.stages, *search.further.values()) for stage in stages for trial in stage]
-    for values in (model.hyperparameters, *model.datasets.values(), *trials, search.in_trials):
-        yield from values.items()
+    return [model.hyperparameters, *model.datasets.values(), *trials, search.in_trials]

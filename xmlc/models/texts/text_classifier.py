@@ -177,7 +177,8 @@ class TextClassifier(Estimator):
         for name in listed_in(folder):
             check_listed(folder, name)
         about = read_json(folder / DESCRIPTION)
-        estimator, vectorizer = load_model(folder / "model"), load_vectorizer(folder, about["vectorizer"], trusted)
+        estimator = load_model(folder / "model", trusted)
+        vectorizer = load_vectorizer(folder, about["vectorizer"], trusted)
         model = cls(estimator.unfitted(), unfitted(vectorizer))
         model.estimator_, model.vectorizer_ = estimator, vectorizer
         model.classes_ = np.array(about["classes"], dtype=object)

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from xmlc.core.errors import XmlcError, needs_extra
+from xmlc.core.errors import needs_extra
 from xmlc.core.files import read_json, write_json
+from xmlc.models import pickled
 
 # Those whose learned state is a vocabulary and, of the first, weights of its words.
 KNOWN = ("TfidfVectorizer", "CountVectorizer", "HashingVectorizer")
@@ -38,9 +39,7 @@ def save_vectorizer(folder: Path, vectorizer: Any) -> dict[str, object]:
         given["dtype"] = np.dtype(given["dtype"]).name
     plain = all(value is None or isinstance(value, str | int | float | bool | list | tuple) for value in given.values())
     if name not in KNOWN or not type(vectorizer).__module__.startswith("sklearn.") or not plain:
-        import joblib
-
-        joblib.dump(vectorizer, folder / PICKLE)
+        pickled.store(folder / PICKLE, vectorizer)
         return {"class": name, "stored": "joblib"}
     if words := getattr(vectorizer, "vocabulary_", None):
         write_json(folder / VOCABULARY, sorted(words, key=words.__getitem__))
@@ -66,14 +65,7 @@ def load_vectorizer(folder: Path, about: dict[str, Any], trusted: bool) -> Any:
         It may not be.
     """
     if about["stored"] == "joblib":
-        if not trusted:
-            raise XmlcError(
-                f"{folder / PICKLE}: the {about['class']} was stored by joblib, and to read it is to run code of the "
-                "folder; if you trust it: TextClassifier.load(path, trusted=True)"
-            )
-        import joblib
-
-        return joblib.load(folder / PICKLE)
+        return pickled.read(folder / PICKLE, trusted, "TextClassifier.load")
     given = about["given"] | {"dtype": np.dtype(about["given"]["dtype"]).type}
     given |= {name: tuple(given[name]) for name in ("ngram_range",) if name in given}
     if not (folder / VOCABULARY).exists():

@@ -1,0 +1,242 @@
+"""Estimators of scikit-learn and of a user's own as models: their estimates are those that a user would get by hand."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from command_line import run
+from scipy import sparse
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.svm import LinearSVC
+from small_data import equal_bits, prepare_tiny, random_multilabel
+
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import read_json
+from xmlc.models import adapted
+from xmlc.models.adapted import Adapted
+from xmlc.models.registry import load_estimator, load_model, make_estimator
+from xmlc.models.texts.text_classifier import TextClassifier
+
+ONE_VS_REST = "sklearn.multiclass:OneVsRestClassifier"
+LOGISTIC = {"estimator": "sklearn.linear_model:LogisticRegression", "estimator__C": 2.0}
+SVM = {"estimator": "sklearn.calibration:CalibratedClassifierCV", "estimator__estimator__C": 0.1}
+SVM |= {"estimator__estimator": "sklearn.svm:LinearSVC", "estimator__cv": 2}
+OWN = """
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+
+
+class Shares:
+    def __init__(self, scale=1.0, random_state=None):
+        self.scale, self.random_state = scale, random_state
+
+    def fit(self, X, Y):
+        self.shares = self.scale * Y.mean(axis=0)
+
+    def predict_proba(self, X):
+        return np.tile(self.shares, (X.shape[0], 1))
+
+
+def scaled(C=1.0):
+    return make_pipeline(MaxAbsScaler(), OneVsRestClassifier(LogisticRegression(C=C)))
+"""
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "of_mine", raising=False)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "of_mine.py").write_text(OWN)
+
+
+def by_hand(model, X, Y, X_test):
+    """Return what a user would compute: a list of two columns for each label becomes a matrix."""
+    found = model.fit(X, Y.toarray().astype(int)).predict_proba(X_test)
+    return np.stack([one[:, 1] for one in found], axis=1) if isinstance(found, list) else found
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "same"),
+    [
+        ("sklearn.neighbors:KNeighborsClassifier", {"n_neighbors": 7}, KNeighborsClassifier(7)),
+        (
+            "sklearn.ensemble:RandomForestClassifier",
+            {"n_estimators": 10},
+            RandomForestClassifier(10, random_state=3),
+        ),
+        (ONE_VS_REST, LOGISTIC, OneVsRestClassifier(LogisticRegression(C=2.0, random_state=3))),
+        (
+            ONE_VS_REST,
+            SVM,
+            OneVsRestClassifier(CalibratedClassifierCV(LinearSVC(C=0.1, random_state=3), cv=2)),
+        ),
+        (
+            "sklearn.neural_network:MLPClassifier",
+            {"hidden_layer_sizes": [5], "max_iter": 20},
+            MLPClassifier([5], max_iter=20, random_state=3),
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
+def test_estimates_are_those_of_scikit_learn_by_hand(name, given, same, tmp_path, monkeypatch):
+    X, Y = random_multilabel(120, 15, 6)
+    X_test = random_multilabel(40, 15, 6, seed=1)[0]
+    model = make_estimator(name, given, seed=3, n_jobs=1).fit(X, Y)
+    monkeypatch.setattr(adapted, "ENTRIES", 6 * 11)  # blocks of 11 instances
+    spe, expected = model.predict_proba(X_test), by_hand(same, X, Y, X_test)
+    assert spe.dtype == np.float32
+    np.testing.assert_allclose(spe.toarray(), expected, atol=1e-6)
+    thresholds = np.linspace(0, 0.5, 6, dtype=np.float32)
+    above = model.predict_proba(X_test, thresholds).toarray()
+    np.testing.assert_array_equal(above, np.where(spe.toarray() > thresholds, spe.toarray(), 0))
+    _, scores = model.predict_top_k(X_test, 2)
+    np.testing.assert_array_equal(scores, -np.sort(-spe.toarray(), axis=1)[:, :2])
+    model.save(tmp_path / "model")
+    with pytest.raises(XmlcError, match=r"stored by joblib.*load_model\(path, trusted=True\)"):
+        load_model(tmp_path / "model")
+    for loaded in load_estimator(name, tmp_path / "model", 1), load_model(tmp_path / "model", trusted=True):
+        assert equal_bits(loaded.predict_proba(X_test), spe)
+        assert {**given, "n_jobs": 1}.items() >= loaded.get_params().items() >= given.items()
+
+
+@pytest.mark.filterwarnings("ignore:A column-vector y")
+def test_labels_that_none_or_all_have_are_certain(multilabel):
+    X, Y = multilabel(60, 10, 5)
+    dense = Y.toarray()
+    dense[:, 1], dense[:, 3] = 0, 1
+    for estimator in (KNeighborsClassifier(3), OneVsRestClassifier(LogisticRegression())):
+        for columns, one in (([0, 1, 2, 3, 4], 3), ([0, 1, 3], 2)):  # the second with one label to learn
+            model = Adapted(estimator).fit(X, dense[:, columns])
+            found = model.predict_proba(X).toarray()
+            assert not found[:, 1].any()
+            assert (found[:, one] == 1).all()
+            np.testing.assert_allclose(found[:, 0], estimator.fit(X, dense[:, 0]).predict_proba(X)[:, 1], atol=1e-6)
+    assert model.predict_proba(X[:0]).shape == (0, 3)
+    assert model.predict_top_k(X[:0], 2)[0].shape == (0, 2)
+    with pytest.raises(XmlcError, match="found no label that some of the 60 instances have"):
+        Adapted(KNeighborsClassifier()).fit(X, dense[:, [1, 3]])
+
+
+class Returning:
+    """An estimator that returns what it is given."""
+
+    def __init__(self, result):
+        self.result = result
+
+    def fit(self, X, Y):
+        assert Y.shape[1] == 2
+
+    def predict_proba(self, X):
+        return self.result
+
+
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [
+        (np.array([[0.25, 0], [1, 0.5]]), [[0.25, 0], [1, 0.5]]),
+        (sparse.csc_array([[0.25, 0], [1, 0.5]]), [[0.25, 0], [1, 0.5]]),
+        ([np.array([[0.75, 0.25], [0, 1]]), np.array([[1], [0.5]])], [[0.25, 1], [1, 0.5]]),
+        (np.array([[0.25, 1 + 1e-7], [0, 0]]), [[0.25, 1], [0, 0]]),
+        (np.array([[0.25, 1.5], [0, 0]]), r"Returning.predict_proba holds 1.5; expected probabilities"),
+        (np.array([[0.25, np.nan], [0, 0]]), "holds nan; expected probabilities"),
+        (np.zeros((2, 3)), r"Returning.predict_proba: found shape \(2, 3\), expected \(2, 2\)"),
+        ([np.zeros((2, 2))], r"found shape \(2, 1\), expected \(2, 2\)"),
+        (np.zeros(2), r"found shape \(2,\), expected \(2, 2\)"),
+    ],
+)
+def test_matrices_and_lists_of_estimates_are_read_and_others_refused(result, expected):
+    model = Adapted(Returning(result)).fit(np.eye(3), np.array([[1, 0], [0, 1], [0, 0]]))
+    if isinstance(expected, str):
+        with pytest.raises(XmlcError, match=expected):
+            model.predict_proba(np.eye(3)[:2])
+    else:
+        np.testing.assert_array_equal(model.predict_proba(np.eye(3)[:2]).toarray(), np.float32(expected))
+
+
+def test_dense_label_sets_have_a_bound_and_an_error_leaves_the_model_as_it_was(multilabel, monkeypatch):
+    X, Y = multilabel(60, 10, 5)
+    model = Adapted(KNeighborsClassifier(3)).fit(X, Y)
+    before = model.predict_proba(X)
+    monkeypatch.setattr(adapted, "MOST_BYTES", 8 * 60 * 5 - 1)
+    said = r"needs a dense matrix of label sets, \(60, 5\), of 0.0 GB, .*OneVsRestClassifier takes sparse ones"
+    with pytest.raises(XmlcError, match=said):
+        model.fit(X[:, :4], Y)
+    assert equal_bits(model.predict_proba(X), before)
+    Adapted(OneVsRestClassifier(LogisticRegression())).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("sklearn.linear_model:LogisticRegression", "learns one label for each instance, expected label sets: skl"),
+        (ONE_VS_REST, "takes no sparse features"),
+        ("of_mine.py:np", "found module, expected a class with fit and predict_proba"),
+        ("of_mine.py:MaxAbsScaler", "has no predict_proba, expected"),
+        ("of_mine.py:Shares", "of_mine.py:Shares has no hyperparameter estimator, expected"),
+    ],
+)
+def test_what_cannot_be_a_model_is_refused(own, name, said):
+    given = {"estimator": "sklearn.naive_bayes:GaussianNB"} if "OneVs" in name or "Shares" in name else {}
+    with pytest.raises(XmlcError, match=said):
+        make_estimator(name, given, seed=0)
+
+
+def steps(folder, estimator, given):
+    """Run the steps of a model on a tiny set; return its records."""
+    data, model, training = folder / "data", folder / "model", folder / "train.json"
+    about = ["--data", data, "--model", model, "--training", training]
+    made = ["--data", data, "--estimator", estimator, "--name", "mine", "--parameters", json.dumps(given), "--seed", 4]
+    made += ["--out", model, "--record", training]
+    assert run("train", *made, "--part", "fit") == 0
+    assert run("estimate", *about, "--floor", "0.001", "--out", folder / "spe") == 0
+    assert run("thresholds", "fta", *about, "--estimates", folder / "spe", "--out", folder / "evaluation") == 0
+    assert run("train", *made) == 0
+    assert run("rank", *about, "--out", folder / "ranking.json") == 0
+    return read_json(training), read_json(folder / "ranking.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("of_mine.py:Shares", {"scale": 0.5}),
+        ("of_mine.py:scaled", {"C": 2.0, "onevsrestclassifier__estimator__tol": 0.01}),
+        ("sklearn.neighbors:KNeighborsClassifier", {"n_neighbors": 20}),  # more than the rows that others warm up with
+    ],
+)
+def test_the_steps_of_the_workflow_take_them(own, tmp_path, name, given):
+    prepare_tiny(tmp_path)
+    training, ranking = steps(tmp_path, name, given)
+    assert training["hyperparameters"] == given
+    assert "sklearn" in training["passport"]
+    assert ranking["metrics"]["p@1"] > 0
+    assert ranking["costs"]["inner_products_per_instance"] is None
+
+
+def test_texts_have_them_too(tmp_path):
+    texts, names = ["rice and rose", "rose", "soil", "rice"] * 3, [["a"], ["b"], ["c"], ["a", "b"]] * 3
+    model = TextClassifier(Adapted(KNeighborsClassifier(1))).fit(texts, names)
+    model.save(tmp_path / "model")
+    with pytest.raises(XmlcError, match="trusted=True"):
+        TextClassifier.load(tmp_path / "model")
+    assert TextClassifier.load(tmp_path / "model", trusted=True).predict(["soil"], 1) == [[("c", 1.0)]]
+
+
+def test_what_cannot_be_stored_and_a_file_that_was_changed(tmp_path):
+    X, Y = np.eye(4), np.array([[1, 0], [0, 1], [0, 0], [0, 1]])
+    with pytest.raises(XmlcError, match="Adapted cannot be saved"):
+        Adapted(Returning(lambda: 0)).fit(X, Y).save(tmp_path / "model")
+    Adapted(KNeighborsClassifier(1)).fit(X, Y).save(tmp_path / "model")
+    with (tmp_path / "model/estimator.joblib").open("ab") as file:
+        file.write(b"x")
+    with pytest.raises(XmlcError, match=r"estimator\.joblib"):
+        load_model(tmp_path / "model", trusted=True)

@@ -1,0 +1,268 @@
+"""Estimators of scikit-learn, of other libraries and of a user's own, with ``fit`` and ``predict_proba``, as models."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from inspect import signature
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.core.errors import InvalidDataError, XmlcError
+from xmlc.core.files import write_json
+from xmlc.core.parallel import row_blocks
+from xmlc.core.schemas import nearest
+from xmlc.kernels.csr import ROUNDING, check_probabilities, top_k_of
+from xmlc.kernels.estimator import Hyperparameters
+from xmlc.models import pickled
+from xmlc.models.base import DESCRIPTION, SparseProbabilityEstimator
+
+PICKLE = "estimator.joblib"
+MOST_BYTES = 2e9  # of dense label sets of a training, at 8 for an entry, as most estimators keep it
+ENTRIES = 1 << 22  # of dense estimates that are made together
+INNER = re.compile(r"[a-z_]\w*(\.\w+)+:[A-Z]\w*")  # an estimator of another library, as a hyperparameter
+ONE_VS_REST = "sklearn.multiclass:OneVsRestClassifier"
+
+
+class Adapted(SparseProbabilityEstimator):
+    """Make a model of any estimator with ``fit`` and ``predict_proba``.
+
+    It learns from float32 CSR features and from label sets as an array of 0 and 1, which most classifiers of
+    scikit-learn need; a `OneVsRestClassifier` is given them sparse. Labels that none or all of the instances have are
+    not given to it, and are estimated as 0 and 1. The same bits on any machine are not promised of what others compute.
+
+    Parameters
+    ----------
+    estimator : object
+        Of which a copy is fitted. Its ``predict_proba`` returns a dense or sparse matrix of shape (n, m), or a list
+        with an array of shape (n, 2) for each label.
+    given : dict, optional
+        The hyperparameters that it was made with, for records.
+
+    Attributes
+    ----------
+    estimator_ : object
+        The copy.
+    varied_, always_ : ndarray of int
+        The labels that it has learned, and those that all instances have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, Y = np.eye(4), np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0]])
+    >>> model = Adapted(KNeighborsClassifier(n_neighbors=1)).fit(X, Y)
+    >>> model.predict_proba(X[1:3]).toarray()
+    array([[1., 0., 0.],
+           [0., 1., 0.]], dtype=float32)
+    """
+
+    compiles = False
+
+    def __init__(self, estimator: Any, given: Hyperparameters | None = None):
+        self.estimator = estimator
+        self.given = given
+
+    def get_params(self, deep: bool = True) -> Hyperparameters:
+        """Return the arguments of ``__init__``; ``deep``: what the estimator was made with, and its ``n_jobs``."""
+        if not deep:
+            return {"estimator": self.estimator, "given": self.given}
+        found = parameters_of(self.estimator)
+        return {name: found[name] for name in ("n_jobs",) if name in found} | (self.given or {})
+
+    def set_params(self, **params: Any) -> Self:
+        """Set hyperparameters of the estimator, and of the copy that has learned."""
+        for each in (self.estimator, getattr(self, "estimator_", self.estimator)):
+            each.set_params(**params)
+        return self
+
+    def fit(self, X: object, Y: object) -> Self:
+        """Fit a copy of the estimator.
+
+        Raises
+        ------
+        XmlcError
+            Data are out of their range, no label tells instances apart, or dense label sets would be too large.
+        """
+        X, Y = self._training_data(X, Y)
+        counts, n = Y.sum(axis=0), X.shape[0]
+        self.varied_, self.always_ = np.flatnonzero((counts > 0) & (counts < n)), np.flatnonzero(counts == n)
+        if self.varied_.size == 0:
+            raise InvalidDataError(f"Y: found no label that some of the {n} instances have and others have not")
+        self.estimator_, learned = deepcopy(self.estimator), Y[:, self.varied_].astype(np.int8)
+        sparsely = self.varied_.size > 1 and takes_sparse_labels(self.estimator_)
+        if not sparsely and (needed := 8 * n * self.varied_.size) > MOST_BYTES:
+            raise InvalidDataError(
+                f"{type(self.estimator).__name__} needs a dense matrix of label sets, {learned.shape}, of "
+                f"{needed / 1e9:.1f} GB, expected at most {MOST_BYTES / 1e9:g}: {ONE_VS_REST} takes sparse ones, as do "
+                "classes derived from xmlc.models.base.SparseProbabilityEstimator"
+            )
+        self.estimator_.fit(X, learned if sparsely else learned.toarray())
+        return self
+
+    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+        """Return the estimates strictly greater than ``threshold``, float32 CSR of shape (n, m); not what they cost.
+
+        Raises
+        ------
+        XmlcError
+            The estimator returns what has another shape, or is no probability.
+        """
+        X, thresholds = self._instances(X), self._label_thresholds(threshold)
+        return sparse.vstack(list(self._blocks(X, thresholds)), format="csr")
+
+    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the k most probable labels and their estimates, best first, ties to the smaller label; -1 = none."""
+        X, k, none = self._instances(X), self._check_k(k), self._label_thresholds(0.0)
+        labels, scores = zip(*(top_k_of(spe, k) for spe in self._blocks(X, none)), strict=True)
+        return np.concatenate(labels), np.concatenate(scores)
+
+    def _blocks(self, X: sparse.csr_array, thresholds: np.ndarray) -> Iterator[sparse.csr_array]:
+        """Yield the estimates of none, then of some instances after the other: no dense matrix has those of all."""
+        m = self.n_labels_
+        yield sparse.csr_array(np.zeros((0, m), dtype=np.float32))
+        for start, end in row_blocks(X.shape[0], max(1, ENTRIES // m)):
+            found = np.zeros((end - start, m), dtype=np.float32)
+            found[:, self.varied_] = self._estimates(X[start:end])
+            found[:, self.always_] = 1
+            yield sparse.csr_array(np.where(found > thresholds, found, np.float32(0)))
+
+    def _estimates(self, X: sparse.csr_array) -> np.ndarray:
+        """Return the estimates of the labels that the estimator has learned, dense."""
+        found, expected = self.estimator_.predict_proba(X), (X.shape[0], self.varied_.size)
+        found = found.toarray() if sparse.issparse(found) else found  # type: ignore[attr-defined]
+        parts = [found] if expected[1] == 1 and not isinstance(found, list) else found
+        if isinstance(parts, list):  # of each label the estimates of 0 and of 1
+            found = np.column_stack([np.asarray(one).reshape(len(one), -1)[:, -1] for one in parts])
+        what, estimates = f"{type(self.estimator_).__name__}.predict_proba", np.asarray(found)
+        if estimates.shape != expected:
+            said = "an estimate of each label that some instances have and others have not"
+            raise InvalidDataError(f"{what}: found shape {estimates.shape}, expected {expected}: {said}")
+        check_probabilities(estimates, what, 1 + ROUNDING)
+        return np.minimum(estimates, 1)
+
+    def _write(self, folder: Path) -> None:
+        pickled.store(folder / PICKLE, self)
+        write_json(folder / DESCRIPTION, {"estimator": type(self).__name__, "of": type(self.estimator).__name__})
+
+    @classmethod
+    def load(cls, path: str | Path, trusted: bool = False) -> Self:
+        """Read a model written by `save`.
+
+        Parameters
+        ----------
+        path : str or Path
+        trusted : bool
+            Whether code of the folder may run: joblib has stored the estimator.
+
+        Raises
+        ------
+        XmlcError
+            The folder holds no such model, a file of it was changed since, or it is not trusted.
+        """
+        model: Self = pickled.read(Path(path) / PICKLE, trusted, "load_model")
+        return model
+
+
+def adapt(
+    name: str, kind: Callable[..., Any], parameters: Hyperparameters, seed: int, n_jobs: int | None = None
+) -> Adapted:
+    """Make an estimator, and a model of it.
+
+    Parameters
+    ----------
+    name : str
+        As the configuration has it, for errors.
+    kind : type or function
+        What makes it.
+    parameters : dict
+        Its arguments, and what ``set_params`` of the result takes, such as ``estimator__C``. In place of an estimator
+        within it stands ``package.module:ClassName``.
+    seed, n_jobs : int
+        Of each ``random_state``, and of ``n_jobs``, where there are such and parameters have none.
+
+    Raises
+    ------
+    XmlcError
+        A hyperparameter is unknown or missing, or the result gives no estimates of label sets.
+    """
+    takes, common = signature(kind).parameters, {"random_state": seed, "n_jobs": n_jobs}
+    try:
+        values = {
+            key: class_of(value)() if isinstance(value, str) and INNER.fullmatch(value) else value
+            for key, value in parameters.items()
+        }
+        made = kind(**{key: value for key, value in (common | values).items() if key in takes})
+    except TypeError as error:
+        raise XmlcError(f"{name}: {error}; expected it among the hyperparameters") from error
+    for key in sorted(values.keys() - takes.keys(), key=lambda key: key.count("__")):  # an estimator, then its own
+        if key not in (known := parameters_of(made)):
+            raise XmlcError(f"{name} has no hyperparameter {key}, expected {nearest(key, {*takes, *known})}")
+        made.set_params(**{key: values[key]})
+    for key in parameters_of(made).keys() - values.keys():
+        if key == "n_jobs" or key.endswith("random_state"):
+            made.set_params(**{key: common[key.rpartition("__")[2]]})
+    check_methods(name, made)
+    tags = made.__sklearn_tags__() if type(made).__module__.startswith("sklearn.") else None
+    if tags and not (tags.classifier_tags.multi_label or tags.target_tags.multi_output):
+        said = f"expected label sets: {ONE_VS_REST}, with it as the hyperparameter estimator"
+        raise XmlcError(f"{name} learns one label for each instance, {said}")
+    if tags and not tags.input_tags.sparse:
+        raise XmlcError(f"{name} takes no sparse features, expected an estimator that does")
+    return Adapted(made, parameters)
+
+
+def class_of(name: str) -> Any:
+    """Return what ``package.module:ClassName`` names.
+
+    Raises
+    ------
+    XmlcError
+        There is no such package, module or class here; the nearest are named.
+    """
+    place, _, attribute = name.partition(":")
+    package, _, last = place.rpartition(".")
+    try:
+        module = importlib.import_module(place)
+    except (ImportError, ValueError) as error:
+        said = f"cannot be imported ({error}); install what it imports here"
+        if getattr(error, "name", "") == place and package:
+            known = [found.name for found in iter_modules(importlib.import_module(package).__path__)]
+            said = f"{package} has no module {last}, expected {nearest(last, known)}"
+        raise XmlcError(f"{name}: {said}") from error
+    known = [each for each, value in vars(module).items() if isinstance(value, type)]
+    if attribute not in known:
+        raise XmlcError(f"{name}: {place} has no class {attribute}, expected {nearest(attribute, known)}")
+    return vars(module)[attribute]
+
+
+def check_methods(name: str, found: object) -> None:
+    """Refuse a class or an object without ``fit`` or ``predict_proba``.
+
+    Raises
+    ------
+    XmlcError
+    """
+    hint = f"; sklearn.calibration:CalibratedClassifierCV makes estimates of scores, within {ONE_VS_REST}"
+    for method in ("fit", "predict_proba"):
+        if not callable(getattr(found, method, None)):
+            said = hint if hasattr(found, "decision_function") else ""
+            raise XmlcError(f"{name} has no {method}, expected a class with fit and predict_proba{said}")
+
+
+def parameters_of(estimator: Any) -> dict[str, Any]:
+    """Return the hyperparameters that an estimator tells."""
+    found: dict[str, Any] = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    return found
+
+
+def takes_sparse_labels(estimator: Any) -> bool:
+    """Say whether an estimator takes sparse label sets; others of scikit-learn refuse or misread them."""
+    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    return "OneVsRestClassifier" in (kind.__name__ for kind in type(last).__mro__)

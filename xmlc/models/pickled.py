@@ -1,0 +1,55 @@
+"""Objects of other libraries on disk: pickles of joblib, which are code that runs when they are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from xmlc.core.checksums import check_file
+from xmlc.core.errors import XmlcError, let_through
+
+
+def store(path: Path, thing: Any) -> None:
+    """Write an object.
+
+    Raises
+    ------
+    XmlcError
+        It, or what it holds, is none that Python can store.
+    """
+    import joblib
+
+    try:
+        joblib.dump(thing, path)
+    except Exception as error:  # of any class of anybody's
+        let_through(error)
+        raise XmlcError(f"{type(thing).__name__} cannot be saved: {error}") from error
+
+
+def read(path: Path, trusted: bool, loader: str) -> Any:
+    """Read an object that `store` has written.
+
+    Parameters
+    ----------
+    path : Path
+    trusted : bool
+        Whether code of the file may run.
+    loader : str
+        What a user calls with ``trusted=True``, for the message.
+
+    Raises
+    ------
+    Damaged
+        The file is missing, or was changed since it was written.
+    XmlcError
+        It is not trusted.
+    """
+    if not trusted:
+        raise XmlcError(
+            f"{path}: this was stored by joblib, and to read it is to run code of the folder; if you trust it: "
+            f"{loader}(path, trusted=True)"
+        )
+    check_file(path)
+    import joblib
+
+    return joblib.load(path)
