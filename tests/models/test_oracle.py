@@ -98,6 +98,19 @@ def test_estimates_in_files_have_the_records_of_a_model_that_gives_the_same(tiny
     assert records[0]["costs"]["test_inner_products_per_instance"] is None  # another program's are not known
 
 
+def test_estimates_of_the_test_set_alone_are_ranked_with_any_seed(tiny, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scores").mkdir()
+    (tmp_path / "scores/tiny.npz").symlink_to(tiny.parent / "test-0.npz")
+    for seed in (0, 7):
+        model = Estimates(test="scores/{dataset}.npz").fit(*Prepared(tiny, seed).part("fit"))
+        model.look_up(Prepared(tiny, seed), "test")
+        labels, _ = model.predict_top_k(Prepared(tiny).part("test")[0], 1)
+        assert np.array_equal(labels[:, 0], Prepared(tiny).posteriors("test").toarray().argmax(axis=1))
+    with pytest.raises(XmlcError, match="no estimates of part val: name a file"):
+        model.look_up(Prepared(tiny), "val")
+
+
 def test_estimates_that_are_not_of_the_part_are_refused(tiny, tmp_path):
     file = str(tiny.parent / "validation-0.npz")
     for given, seed, said in (

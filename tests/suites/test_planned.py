@@ -12,7 +12,7 @@ from suite_cases import project_of, suite
 from xmlc.papers import figure_of, plan, table_of
 from xmlc.papers.plan import left_out, peers_files, plan_of, result_files
 from xmlc.papers.swnn2018.claims import BESIDE_BR
-from xmlc.suites.planned import THRESHOLDS, Where
+from xmlc.suites.planned import RANKINGS, THRESHOLDS, Where
 from xmlc.suites.project import Project
 
 CONFIG = ROOT / "config"
@@ -136,6 +136,31 @@ def test_no_thresholds_are_tuned_where_models_are_ranked_only(tmp_path):
     made["ranked_only"] = {"large": "too large", "swnn": "not asked"}
     project = project_of(tmp_path, catalogue={}, scale=made)
     assert THRESHOLDS.files(project, "scale", None) == ["results/small/plt/seed0/80/evaluation/sto.json"]
+
+
+def test_scores_in_files_have_a_row_where_they_are_and_thresholds_where_there_is_something_to_tune_on(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    Path("scores/small").mkdir(parents=True)
+    both = {"test": "scores/{dataset}/test-{seed}.npz", "validation": "scores/{dataset}/val-{seed}.npz"}
+    models = {
+        "tuned": {"estimator": "estimates", "hyperparameters": both},
+        "ranked": {"estimator": "estimates", "hyperparameters": {"test": "scores/{dataset}/test.npz"}},
+    }
+    made = suite(models, datasets=["small", "other"], methods=["sto", "expected-f"], seeds=[0, 3])
+    project = project_of(tmp_path, catalogue={}, scale=made)
+    assert project.given("tuned", "small", [3]) == ["scores/small/test-3.npz", "scores/small/val-3.npz"]
+    assert project.given("ranked", "small", [0, 3]) == ["scores/small/test.npz"]
+    record = "results/small/{}/seed{}/{}".format
+    assert RANKINGS.files(project, "scale") == [
+        record(name, seed, "full/ranking.json") for name in models for seed in (0, 3)
+    ]
+    assert THRESHOLDS.files(project, "scale") == [
+        record("tuned", seed, f"80/evaluation/{method}.json") for seed in (0, 3) for method in ("sto", "expected-f")
+    ]
+    unlabelled = Where("thresholds", "full").files(project, "scale")
+    assert unlabelled == [record(name, seed, "full/evaluation/expected-f.json") for name in models for seed in (0, 3)]
 
 
 def test_of_some_datasets_a_table_needs_what_is_about_them(project):

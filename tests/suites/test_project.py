@@ -105,6 +105,7 @@ def test_models_run_where_they_can_and_are_meant_to(tmp_path):
     assert project.models_on("a", "yeast") == ["plt", "many", "theirs", "ours"]  # which has estimates of yeast alone
     assert project.given("theirs", "yeast", ["0", "3"]) == ["t.npz", "v-0.npz", "v-3.npz"]
     assert project.given("plt", "yeast", ["0"]) == []
+    assert not project.has_estimates("theirs", "aloi")
     assert project.models_on("a", "aloi") == ["plt", "few", "large", "ours"]
     assert project.models_on("a", "made") == ["plt", "many", "large", "oracle", "ours"]
     project = project_of(tmp_path, {"models": ["large", "plt"]}, MADE, **suites)
@@ -316,7 +317,10 @@ def test_the_projects_own_configuration_is_free_of_contradictions():
         ({"estimator": "my_modell.py:Mine"}, "no file my_modell.py, expected my_model.py"),
         ({"estimator": "my_model.py:Miné"}, "my_model.py has no class Miné, expected Mine"),
         ({"estimator": "broken.py:Mine"}, "broken.py:2: '(' was never closed"),
-        ({"estimator": "my_model.py:Half"}, "my_model.py:4: Half has no predict_proba, expected fit and predict_proba"),
+        (
+            {"estimator": "my_model.py:Unfinished"},
+            "my_model.py:4: Unfinished has no predict_proba, expected fit and predict_proba",
+        ),
         (
             {"estimator": "sklearn.neighbours:A"},
             "model mine: sklearn.neighbours:A: sklearn has no module neighbours, ex",
@@ -350,7 +354,7 @@ def test_the_projects_own_configuration_is_free_of_contradictions():
 def test_what_does_not_exist_is_named_with_the_nearest(model, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     methods = "fit = predict_proba = lambda self: ..."
-    Path("my_model.py").write_text(f"class Mine:\n    {methods}\n\nclass Half:\n    def fit(self, X, Y): ...\n")
+    Path("my_model.py").write_text(f"class Mine:\n    {methods}\n\nclass Unfinished:\n    def fit(self, X, Y): ...\n")
     Path("broken.py").write_text("class Mine: ...\nx = (1,\n")
     with pytest.raises(XmlcError) as error:
         project_of(tmp_path / "config", a=suite({"mine": model}))

@@ -14,6 +14,7 @@ from xmlc.data.prepared import Prepared
 from xmlc.kernels.csr import as_estimates, as_labels
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.registry import estimates_file
 
 
 class Oracle(SparseProbabilityEstimator):
@@ -73,7 +74,8 @@ class Estimates(Oracle):
     ----------
     validation, test : str
         Paths of the estimates of the validation part and of the test set, shape (n, m), rows in the order of
-        `xmlc.data.prepared.Prepared.part`. ``{seed}`` stands for the seed of the run, whose split is its own.
+        `xmlc.data.prepared.Prepared.part`. ``{seed}`` stands for the seed of the run, whose split is its own, and
+        ``{dataset}`` for the name of the dataset. Without ``validation``, ``test`` may be one of all seeds.
     """
 
     validation: str = ""
@@ -90,11 +92,12 @@ class Estimates(Oracle):
         given, seed = {"val": self.validation, "test": self.test}.get(part, ""), prepared.run
         if not given:
             raise XmlcError(f"no estimates of part {part}: name a file .npz as validation, and one as test")
-        if seed and "{seed}" not in given:
+        if seed and "{seed}" not in given and self.validation:
             raise XmlcError(
                 f"{given}: seed {seed} has a split of its own; name a file for each, with {{seed}} in the path"
             )
-        file, expected = Path(given.replace("{seed}", str(seed))), prepared.part(part)[1].shape
+        file = Path(estimates_file(given, str(prepared.meta["name"]), seed))
+        expected = prepared.part(part)[1].shape
         estimates = read_matrix(file, as_estimates)
         if estimates.shape != expected:
             raise XmlcError(

@@ -162,6 +162,11 @@ def domains_of(name: str) -> Mapping[str, Domain] | None:
     return known
 
 
+def estimates_file(pattern: str, dataset: str, seed: object) -> str:
+    """Name the file of another program's estimates that the estimator `estimates` reads."""
+    return pattern.replace("{dataset}", dataset).replace("{seed}", str(seed))
+
+
 def estimator_files(name: str) -> list[str]:
     """Return the source files that define an estimator: the workflow looks for changes from there."""
     own = [name.rpartition(":")[0]] if ".py:" in name else []

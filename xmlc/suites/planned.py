@@ -138,10 +138,12 @@ def unlabelled(methods: Iterable[str]) -> list[str]:
 
 
 def _methods(suite: Suite, run: Run, portion: str) -> list[str]:
-    """Name the threshold methods of a run, none of a model that is ranked only."""
-    peer = suite.peers.get(run.model)
+    """Name the threshold methods of a run, none of a model that is ranked only or has nothing that they need."""
+    peer, model = suite.peers.get(run.model), suite.all_models.get(run.model)
     if suite.is_ranked_only(run) or (peer and peer.ranks_only):
         return []
+    if model and model.estimator == "estimates" and "validation" not in model.values_on(run.dataset):
+        return unlabelled(suite.methods) if portion == "full" else []  # there is nothing to tune on
     if peer:
         return [method for method in PEER_METHODS if method in suite.methods]
     return unlabelled(suite.methods) if portion == "full" else [*suite.measure_methods, *suite.methods]

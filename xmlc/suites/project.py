@@ -21,7 +21,7 @@ from xmlc.data.download import check_sources, source_of
 from xmlc.kernels.domains import LABELS_PER_INSTANCE
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.ranking import propensity_parameters
-from xmlc.models.registry import ESTIMATORS, domains_of, estimator_files, make_estimator
+from xmlc.models.registry import ESTIMATORS, domains_of, estimates_file, estimator_files, make_estimator
 from xmlc.suites import paths
 from xmlc.suites.laws import LARGE, size_in
 from xmlc.suites.settings import RequestedSearch, Settings
@@ -129,7 +129,7 @@ class Project:
             and model.task in (None, suite.task_of(dataset))
             and (not model.optional or is_installed(model.estimator))
             and (model.estimator != "oracle" or self.entry(dataset).synthetic)  # only made sets have posteriors
-            and (model.estimator != "estimates" or model.values_on(dataset))
+            and (model.estimator != "estimates" or self.has_estimates(name, dataset))
             and (wanted is None or name in wanted)
         ]
 
@@ -155,7 +155,13 @@ class Project:
         """Name the files that a model is given for its runs on a dataset, where another program has made estimates."""
         spec = self.models[model]
         values = spec.values_on(dataset).values() if spec.estimator == "estimates" else ()
-        return sorted({str(file).replace("{seed}", str(seed)) for file in values for seed in seeds})
+        return sorted({estimates_file(str(file), dataset, seed) for file in values for seed in seeds})
+
+    def has_estimates(self, model: str, dataset: str) -> bool:
+        """Say whether another program has estimates of a dataset: named for it, or in a folder of its name."""
+        values = self.models[model].values_on(dataset)
+        folders = [Path(str(file).replace("{dataset}", dataset)).parent for file in values.values()]
+        return bool(values) and ("{dataset}" not in str(values) or any(folder.exists() for folder in folders))
 
     def tuned_by(self, model: str, dataset: str) -> str | None:
         """Name the search result that a model is trained with, if there is a search."""
