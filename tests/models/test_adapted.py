@@ -1,11 +1,14 @@
 """Estimators of scikit-learn and of a user's own as models: their estimates are those that a user would get by hand."""
 
 import json
+import re
 import sys
 
 import numpy as np
 import pytest
+import yaml
 from command_line import run
+from repository import ROOT
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier
@@ -27,6 +30,7 @@ ONE_VS_REST = "sklearn.multiclass:OneVsRestClassifier"
 LOGISTIC = {"estimator": "sklearn.linear_model:LogisticRegression", "estimator__C": 2.0}
 SVM = {"estimator": "sklearn.calibration:CalibratedClassifierCV", "estimator__estimator__C": 0.1}
 SVM |= {"estimator__estimator": "sklearn.svm:LinearSVC", "estimator__cv": 2}
+EXTENDING = (ROOT / "docs/extending.md").read_text()
 OWN = """
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -220,6 +224,18 @@ def test_the_steps_of_the_workflow_take_them(own, tmp_path, name, given):
     assert "sklearn" in training["passport"]
     assert ranking["metrics"]["p@1"] > 0
     assert ranking["costs"]["inner_products_per_instance"] is None
+
+
+def test_the_examples_of_the_page_are_models(tmp_path, monkeypatch, multilabel):
+    monkeypatch.chdir(tmp_path)
+    found = re.findall(r"^```(python|yaml)\n(.*?)^```$", EXTENDING, re.MULTILINE | re.DOTALL)
+    (code,) = (text for _, text in found if text.startswith("# my_estimator.py\n"))
+    (tmp_path / "my_estimator.py").write_text(code)
+    models = yaml.safe_load(next(text for language, text in found if language == "yaml"))["models"]
+    X, Y = multilabel(60, 10, 5)
+    for model in models.values():
+        fitted = make_estimator(model["estimator"], model["hyperparameters"], seed=0).fit(X, Y)
+        assert fitted.predict_proba(X).nnz > 0
 
 
 def test_texts_have_them_too(tmp_path):

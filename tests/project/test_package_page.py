@@ -8,10 +8,13 @@ import yaml
 from command_line import run
 from package_page import blocks, page_in
 from repository import ROOT
+from scipy import sparse
 from small_data import prepare_tiny, random_multilabel
 from suite_cases import project_of, suite
 
 from xmlc.core.files import read_json
+from xmlc.data.prepared import Prepared
+from xmlc.models.oracle import Estimates
 
 ESTIMATES = (ROOT / "docs/estimates.md").read_text()
 
@@ -39,6 +42,33 @@ def test_label_sets_are_taken_and_estimates_are_calibrated(capsys):
     assert page["calibrated"].sum() == pytest.approx(Y_val[page["spe"].nonzero()].sum(), rel=1e-5)
 
 
+def network_of(folder):
+    """Return what trains a network of a tiny set, which knows logits of all labels of each row."""
+    logits = {name: np.random.default_rng(0).normal(size=(120, 8)) for name in ("train", "test")}
+
+    def train(rows, Y):
+        assert Y.shape[0] == rows.size == Prepared(folder).part("fit")[0].shape[0]
+        return lambda name, rows=slice(None): logits[name][rows]
+
+    return train
+
+
+def test_scores_of_a_network_are_written_as_the_estimates_of_both_parts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scores/my-set").mkdir(parents=True)
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/my-set").symlink_to(prepare_tiny(tmp_path).parent)
+    (example,) = (block for block in blocks(ESTIMATES) if "np.take_along_axis" in block)
+    exec(example, {"np": np, "sparse": sparse, "train": network_of(tmp_path / "data")})
+    prepared, (models,) = Prepared(tmp_path / "data"), blocks(ESTIMATES, "yaml")
+    (given,) = (model["hyperparameters"] for model in yaml.safe_load(models).values())
+    model = Estimates(**{name: file.replace("{dataset}", "my-set") for name, file in given.items()})
+    for part in ("val", "test"):
+        X, Y = prepared.part(part)
+        model.fit(X, Y).look_up(prepared, part)
+        assert model.predict_proba(X).shape == Y.shape
+
+
 @pytest.mark.slow
 @pytest.mark.needs("mirror", "peers")
 @pytest.mark.filterwarnings("ignore:Label")  # scikit-learn's, of a label that few instances have
@@ -46,10 +76,10 @@ def test_estimates_of_other_models_have_the_scores_that_stand_on_the_page(tmp_pa
     monkeypatch.chdir(tmp_path)
     for name in ("attentionxml-eurlex", "bibtex"):
         (tmp_path / name).symlink_to(mirror / name)
-    (tmp_path / "estimates").mkdir()
+    (tmp_path / "scores/my-set").mkdir(parents=True)
     (tmp_path / "results").mkdir()
     (tmp_path / "results/my-set").symlink_to(prepare_tiny(tmp_path).parent)
-    page = {}
+    page = {"train": network_of(tmp_path / "results/my-set/data")}
     for example in blocks(ESTIMATES):
         exec(example, page)
 
@@ -80,4 +110,4 @@ def test_estimates_of_other_models_have_the_scores_that_stand_on_the_page(tmp_pa
     project = project_of(tmp_path / "config", a=suite(yaml.safe_load(models), datasets=["my-set"]))
     assert project.models_on("a", "my-set") == ["attentionxml"]
     files = project.given("attentionxml", "my-set", [0])
-    assert files == sorted(file.relative_to(tmp_path).as_posix() for file in (tmp_path / "estimates").iterdir())
+    assert files == sorted(file.relative_to(tmp_path).as_posix() for file in (tmp_path / "scores/my-set").iterdir())
