@@ -22,12 +22,17 @@ if TYPE_CHECKING:
     from xmlc.models.registry import load_model as load_model
     from xmlc.models.texts import TextClassifier as TextClassifier
     from xmlc.steps.compiling import compile_kernels as compile_kernels
+    from xmlc.thresholds import LabelSets as LabelSets
 
 ESTIMATORS = ("OPLT", "PLT", "BinaryRelevance", "FastXML", "LdSM", "Parabel", "ProbabilisticClassifierChain")
 PUBLIC = dict.fromkeys((*ESTIMATORS, "SparseWeightedNearestNeighbors"), "xmlc.models")
 PUBLIC |= dict.fromkeys(("InvalidDataError", "XmlcError"), "xmlc.core.errors")
 PUBLIC |= {"InvalidParameterError": "xmlc.kernels.estimator", "TextClassifier": "xmlc.models.texts"}
-PUBLIC |= {"compile_kernels": "xmlc.steps.compiling", "load_model": "xmlc.models.registry"}
+PUBLIC |= {
+    "LabelSets": "xmlc.thresholds",
+    "compile_kernels": "xmlc.steps.compiling",
+    "load_model": "xmlc.models.registry",
+}
 
 __all__ = ["__version__", "set_progress", *PUBLIC]
 __version__ = "0.2.0"

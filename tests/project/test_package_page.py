@@ -27,8 +27,12 @@ def test_the_examples_run(tmp_path, monkeypatch):
 
 def test_label_sets_are_taken_and_estimates_are_calibrated(capsys):
     (X, Y), (X_new, Y_val) = random_multilabel(300, 30, 8), random_multilabel(100, 30, 8, seed=1)
-    take, calibrate = blocks((ROOT / "docs/label_sets.md").read_text())
+    choose, labelled, take, calibrate = blocks((ROOT / "docs/label_sets.md").read_text())
     page = {"X": X, "Y": Y, "X_new": X_new, "Y_val": Y_val}
+    exec(choose, page)
+    page["spe_val"] = page["spe"]
+    exec(labelled, page)
+    assert 0 < page["label_sets"].nnz < page["spe"].nnz
     exec(take, page)
     assert float(capsys.readouterr().out.split()[-1]) == pytest.approx(page["method"].expected_.mean())
     assert 0 < page["label_sets"].nnz < page["spe"].nnz

@@ -15,7 +15,7 @@ import numpy as np
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.csr import KernelCSR, as_features, as_labels, kernel_csr, without_zeros
+from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, without_zeros
 
 ROWS_PER_BLOCK = 1024
 SPACE, COMMA, COLON, POINT, NEWLINE = np.frombuffer(b" ,:.\n", dtype=np.uint8)
@@ -24,7 +24,7 @@ MOST = 1024.0  # below it k / 10000 and its neighbours differ in single precisio
 ENTRY_BYTES = 24  # " 2147483647:1023.9999" and some
 
 
-def save_repository(path: str | Path, X: object, Y: object) -> None:
+def save_repository(path: str | Path, X: Matrix, Y: Matrix) -> None:
     """Write instances and label sets as ``n d m`` and lines ``label,label feature:value ...``, ids from 0.
 
     The format is that of the Extreme Classification Repository's bag-of-words files. Values are written with as few
@@ -50,7 +50,7 @@ def save_repository(path: str | Path, X: object, Y: object) -> None:
 
 
 @contextmanager
-def repository_writer(path: str | Path, n: int, d: int, m: int) -> Iterator[Callable[[object, object], None]]:
+def repository_writer(path: str | Path, n: int, d: int, m: int) -> Iterator[Callable[[Matrix, Matrix], None]]:
     """Give a function that writes the next instances of a file, so that not all need be in memory at a time.
 
     Parameters
@@ -74,7 +74,7 @@ def repository_writer(path: str | Path, n: int, d: int, m: int) -> Iterator[Call
     with atomic_file(Path(path)) as temporary, _opened(temporary) as file:
         file.write(f"{n} {d} {m}\n".encode())
 
-        def write(X: object, Y: object) -> None:
+        def write(X: Matrix, Y: Matrix) -> None:
             nonlocal written
             X, Y = without_zeros(as_features(X)), as_labels(Y)
             if X.shape[0] != Y.shape[0]:

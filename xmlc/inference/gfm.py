@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import InvalidDataError
 from xmlc.inference._gfm import gfm_dense, gfm_marginals, gfm_samples
 from xmlc.inference.distributions import LabelsBySize, checked_labels_by_size, predict_blocks, predict_from_marginals
 from xmlc.inference.samples import Samples, checked_samples
@@ -106,7 +108,7 @@ def gfm_t(
     array([0.708, 0.648])
     """
     if n_thresholds is not None and n_thresholds < 1:
-        raise XmlcError(f"n_thresholds={n_thresholds}: expected at least 1, or None for all")
+        raise InvalidDataError(f"n_thresholds={n_thresholds}: expected at least 1, or None for all")
     thresholds = NO_THRESHOLDS if n_thresholds is None else np.arange(1, n_thresholds + 1) / (2 * n_thresholds)
     return _maximise(P, p_empty, sizes, n_jobs, True, thresholds)
 
@@ -119,7 +121,7 @@ def gfm_t_few(
 
 
 def _maximise(
-    P: object, p_empty: object, sizes: object, n_jobs: int | None, by_marginal: bool, thresholds: np.ndarray
+    P: Any, p_empty: object, sizes: object, n_jobs: int | None, by_marginal: bool, thresholds: np.ndarray
 ) -> tuple[sparse.csr_array, np.ndarray]:
     if isinstance(P, Samples):
         return _from_samples(checked_samples(P), n_jobs, by_marginal, thresholds)
@@ -127,7 +129,7 @@ def _maximise(
         return _from_labels_by_size(checked_labels_by_size(*P), n_jobs, by_marginal, thresholds)
     if p_empty is not None:
         return _from_labels_by_size(checked_labels_by_size(P, p_empty, sizes), n_jobs, by_marginal, thresholds)
-    return predict_from_marginals(gfm_marginals, P, n_jobs, by_marginal, thresholds)
+    return predict_from_marginals(gfm_marginals, P, n_jobs, by_marginal, thresholds, trusting=True)
 
 
 def _from_labels_by_size(

@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import InvalidDataError
 from xmlc.inference._independent import meuf_rows
 from xmlc.inference._rules import first_rows, hamming_rows, jansche_rows
 from xmlc.inference.distributions import as_marginals, predict_from_marginals
+from xmlc.kernels.csr import Matrix
 
 # The published procedures take milliseconds for an instance: pieces of few, so that several threads find work.
 JANSCHE_ROWS_PER_PIECE = 16
 
 
-def meuf(marginals: object, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
+def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
     """Find for each instance the label set of greatest expected F-measure if labels are independent, exactly.
 
     The same sets as Jansche's procedure (`meuf_cubic`), by the recursion of Ye, Chai, Lee and Chieu, "Optimizing
@@ -54,10 +55,10 @@ def meuf(marginals: object, n_jobs: int | None = None) -> tuple[sparse.csr_array
     >>> expected_f.round(3)
     array([0.708, 0.648])
     """
-    return predict_from_marginals(meuf_rows, marginals, n_jobs)
+    return predict_from_marginals(meuf_rows, marginals, n_jobs, trusting=True)
 
 
-def meuf_cubic(marginals: object, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
+def meuf_cubic(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
     """Maximise as `meuf`, by the published procedure (Jansche, 2007; gfm2011, Section 2.1), for small m only.
 
     For each k a dynamic programme over all m labels, cubic in m, gives the expected F-measure of the k most probable
@@ -76,7 +77,7 @@ def meuf_cubic(marginals: object, n_jobs: int | None = None) -> tuple[sparse.csr
     return _by_dynamic_programme(marginals, n_jobs, 0)
 
 
-def meuf_approx(marginals: object, n_jobs: int | None = None, n_cells: int = 16) -> tuple[sparse.csr_array, np.ndarray]:
+def meuf_approx(marginals: Matrix, n_jobs: int | None = None, n_cells: int = 16) -> tuple[sparse.csr_array, np.ndarray]:
     """Approximate `meuf_cubic` by an inner maximisation that is quadratic in m: O(m^3) in all.
 
     The dynamic programme keeps as many states of the positives outside the predicted set as ``n_cells``: the last one
@@ -115,11 +116,11 @@ def meuf_approx(marginals: object, n_jobs: int | None = None, n_cells: int = 16)
     array([0.708, 0.648])
     """
     if n_cells < 2:
-        raise XmlcError(f"n_cells={n_cells}: expected at least 2, one for no positives and one for the others")
+        raise InvalidDataError(f"n_cells={n_cells}: expected at least 2, one for no positives and one for the others")
     return _by_dynamic_programme(marginals, n_jobs, n_cells)
 
 
-def _by_dynamic_programme(marginals: object, n_jobs: int | None, n_cells: int) -> tuple[sparse.csr_array, np.ndarray]:
+def _by_dynamic_programme(marginals: Matrix, n_jobs: int | None, n_cells: int) -> tuple[sparse.csr_array, np.ndarray]:
     p = as_marginals(marginals)
     return predict_from_marginals(jansche_rows, p, n_jobs, p.shape[1], n_cells, rows_per_piece=JANSCHE_ROWS_PER_PIECE)
 
@@ -127,7 +128,7 @@ def _by_dynamic_programme(marginals: object, n_jobs: int | None, n_cells: int) -
 # Rules that look at the marginals only: Lewis' approximation, the multinomial case, and H.
 
 
-def lewis(marginals: object, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
+def lewis(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
     """Maximise Lewis' approximation of the expected F-measure of independent labels (gfm2011, Section 2.1).
 
     2 sum_i p_i h_i / (sum_i p_i + sum_i h_i) for h != 0, and for h = 0 the exact prod_i (1 - p_i). Best is a set of
@@ -148,7 +149,7 @@ def lewis(marginals: object, n_jobs: int | None = None) -> tuple[sparse.csr_arra
     return predict_from_marginals(first_rows, marginals, n_jobs, False)
 
 
-def multinomial(marginals: object, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
+def multinomial(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
     """Maximise the expected F-measure if exactly one label is positive (gfm2011, Theorem 2.2, after del Coz et al.).
 
     The k most probable labels for the first k with p_1 + .. + p_k >= (1 + k) p_{k+1}.
@@ -172,7 +173,7 @@ def multinomial(marginals: object, n_jobs: int | None = None) -> tuple[sparse.cs
     return predict_from_marginals(first_rows, marginals, n_jobs, True)
 
 
-def hamming(marginals: object, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
+def hamming(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
     """Predict the labels with p_i >= 1/2, which minimises the expected Hamming loss (gfm2011's H, Section 4).
 
     Parameters, result and errors are those of `xmlc.inference.meuf`; ``expected_f`` is that of the set predicted,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.counter_random import random_unit, stream_key
 from xmlc.kernels.csr import as_labels, stack_estimates
@@ -37,7 +37,7 @@ def checked_samples(samples: Samples) -> Samples:
     """
     Y, n_samples = as_labels(samples.Y), int(samples.n_samples)
     if n_samples < 1 or Y.shape[0] % n_samples:
-        raise XmlcError(
+        raise InvalidDataError(
             f"{Y.shape[0]} rows of samples at {n_samples} per instance: expected a positive number of samples that "
             "divides the rows; give n_samples as it was drawn"
         )

@@ -15,12 +15,12 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
 from xmlc.inference._positives import count_distribution, count_limit, without_label
 from xmlc.inference._selection import TIE
 from xmlc.inference.distributions import as_marginals, predict_from_marginals
-from xmlc.kernels.csr import as_labels, blocks_of_rows, release, some_rows
+from xmlc.kernels.csr import Matrix, as_labels, blocks_of_rows, release, some_rows
 from xmlc.kernels.heaps import make_heap, pop_first
 from xmlc.kernels.sums import in_turn
 
@@ -29,7 +29,7 @@ MOST_INSTANCES = 100_000  # that weights are learned from: 200 MB for all their 
 ITERATIONS, ENOUGH = 300, 1e-3
 
 
-def fit_size_weights(marginals: object, Y: object) -> np.ndarray:
+def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
     """Learn the weights g(s) by maximum likelihood of the label sets' sizes.
 
     Every iteration multiplies g(s) with the share of instances that have s labels over the mean probability of it under
@@ -62,7 +62,9 @@ def fit_size_weights(marginals: object, Y: object) -> np.ndarray:
     """
     p, Y = as_marginals(marginals), as_labels(Y)
     if p.shape != Y.shape or Y.shape[0] == 0:
-        raise XmlcError(f"marginals of shape {p.shape}, label sets {Y.shape}; expected the same, and an instance")
+        raise InvalidDataError(
+            f"marginals of shape {p.shape}, label sets {Y.shape}; expected the same, and an instance"
+        )
     found = np.diff(Y.indptr)[:MOST_INSTANCES]
     n_sizes = min(int(found.max()), LARGEST) + 2
     shares = np.bincount(np.minimum(found, n_sizes - 1), minlength=n_sizes) / found.size
@@ -84,7 +86,7 @@ def fit_size_weights(marginals: object, Y: object) -> np.ndarray:
 
 
 def gfm_sizes(
-    marginals: object, size_weights: np.ndarray, n_jobs: int | None = None
+    marginals: Matrix, size_weights: np.ndarray, n_jobs: int | None = None
 ) -> tuple[sparse.csr_array, np.ndarray]:
     """Find for each instance the label set of greatest expected F under the module's distribution.
 
@@ -115,7 +117,9 @@ def gfm_sizes(
     """
     weights = np.ascontiguousarray(size_weights, dtype=np.float64)
     if weights.ndim != 1 or weights.size == 0 or not (np.isfinite(weights) & (weights >= 0)).all():
-        raise XmlcError("size_weights: expected at least one finite number, none negative; fit_size_weights gives them")
+        raise InvalidDataError(
+            "size_weights: expected at least one finite number, none negative; fit_size_weights gives them"
+        )
     return predict_from_marginals(gfm_sizes_rows, marginals, n_jobs, weights)
 
 

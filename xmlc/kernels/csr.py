@@ -7,11 +7,13 @@ raises `Malformed` with the name of the array and its first wrong entry.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError
@@ -26,12 +28,15 @@ OF_LISTS = "sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True) makes 
 MOST_COLUMNS = np.iinfo(np.int32).max
 COMPRESSED = ("csr", "csc", "bsr")
 INDEXED = (*COMPRESSED, "coo")  # formats that are index arrays
+#: What is taken as a matrix: sparse, an array or a frame, or rows that NumPy makes an array of.
+Matrix = ArrayLike | sparse.sparray | sparse.spmatrix
 Kind = Literal["number", "share", "probability"]
 REMEDIES = {
     "share": ("shares", "divide counts by the number of instances"),
     "probability": ("probabilities", "divide percentages by 100"),
 }
 ROUNDING = 1e-6  # by which the sigmoid of a float32 may exceed 1
+FEW = 100  # instances; of fewer no sum is warned of
 
 
 class KernelCSR(NamedTuple):
@@ -168,7 +173,7 @@ def blocks_of_rows(matrix: sparse.csr_array, *others: sparse.csr_array) -> list[
     return blocks
 
 
-def as_features(X: object) -> sparse.csr_array:
+def as_features(X: Matrix) -> sparse.csr_array:
     """Return instances as a canonical float32 CSR array, shape (n, d).
 
     Raises
@@ -184,7 +189,7 @@ def as_features(X: object) -> sparse.csr_array:
     return X
 
 
-def as_labels(Y: object, name: str = "Y") -> sparse.csr_array:
+def as_labels(Y: Matrix, name: str = "Y") -> sparse.csr_array:
     """Return label sets as a canonical boolean CSR array, shape (n, m): stored entries are the positives.
 
     Raises
@@ -238,6 +243,25 @@ def check_probabilities(values: np.ndarray, name: str, most: float = 1.0) -> Non
         wrong = values[~((values >= 0) & (values <= most))].flat[0]
         raise InvalidDataError(
             f"{name} holds {wrong}; expected probabilities in 0 .. 1: apply a sigmoid to scores or logits"
+        )
+
+
+def warn_of_sums(found: float, least: float, most: float, n: int) -> None:
+    """Warn if the sum of all estimates is not what labels let expect: they are no probabilities then.
+
+    Parameters
+    ----------
+    found, least, most : float
+        Of all instances together.
+    n : int
+        Instances; of fewer than 100 the numbers of labels vary too much.
+    """
+    if n >= FEW and not least <= found <= most:
+        warnings.warn(
+            f"the estimates sum up to {found:.0f}; expected from {least:.0f} to {most:.0f}, by the number of labels of "
+            "the instances: taken as probabilities they give poor label sets; calibrate them on labelled instances "
+            "(xmlc.thresholds.IsotonicCalibration, or LabelSets fitted with Y)",
+            stacklevel=3,
         )
 
 

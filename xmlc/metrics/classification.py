@@ -18,8 +18,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import XmlcError
-from xmlc.kernels.csr import as_labels, blocks_of_rows, kernel_csr, release
+from xmlc.core.errors import InvalidDataError
+from xmlc.kernels.csr import Matrix, as_labels, blocks_of_rows, kernel_csr, release
 from xmlc.metrics.measure import F1, JACCARD, Measure, Overlap, f_beta
 
 
@@ -42,7 +42,7 @@ class Agreement(NamedTuple):
     row_predicted: np.ndarray
 
 
-def agreement(Y: object, Y_hat: object) -> Agreement:
+def agreement(Y: Matrix, Y_hat: Matrix) -> Agreement:
     """Count how truth and prediction agree, in one pass.
 
     Raises
@@ -61,7 +61,7 @@ def agreement(Y: object, Y_hat: object) -> Agreement:
 
 
 def agreement_by_blocks(
-    Y: object, spe: sparse.csr_array, predict: Callable[[sparse.csr_array], sparse.csr_array]
+    Y: Matrix, spe: sparse.csr_array, predict: Callable[[sparse.csr_array], sparse.csr_array]
 ) -> Agreement:
     """Count how the truth agrees with label sets that ``predict`` makes of estimates, block by block.
 
@@ -84,10 +84,10 @@ def agreement_by_blocks(
 def check_same_shape(Y: sparse.csr_array, Y_hat: sparse.csr_array) -> None:
     """Raise an error unless truth and prediction have the same shape."""
     if Y.shape != Y_hat.shape:
-        raise XmlcError(f"truth has shape {Y.shape}, prediction {Y_hat.shape}; they must be the same")
+        raise InvalidDataError(f"truth has shape {Y.shape}, prediction {Y_hat.shape}; they must be the same")
 
 
-def macro_f(Y: object, Y_hat: object, zero_division: float = 1.0, average: str = "all", beta: float = 1.0) -> float:
+def macro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average: str = "all", beta: float = 1.0) -> float:
     """Macro-averaged F-measure (plt2016, equation (1)): the mean over labels of 2 TP / (P + predicted).
 
     Parameters
@@ -119,7 +119,7 @@ def macro_f(Y: object, Y_hat: object, zero_division: float = 1.0, average: str =
     return _macro(agreement(Y, Y_hat), f_beta(beta), zero_division, average)
 
 
-def micro_f(Y: object, Y_hat: object, zero_division: float = 1.0, beta: float = 1.0) -> float:
+def micro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, beta: float = 1.0) -> float:
     """Micro-averaged F_beta, of the counts summed over all labels: 2 TP / (P + predicted) for beta = 1.
 
     Examples
@@ -132,7 +132,7 @@ def micro_f(Y: object, Y_hat: object, zero_division: float = 1.0, beta: float = 
     return _micro(agreement(Y, Y_hat), f_beta(beta), zero_division)
 
 
-def instance_f(Y: object, Y_hat: object, zero_division: float = 1.0, beta: float = 1.0) -> float:
+def instance_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, beta: float = 1.0) -> float:
     """Instance-averaged F_beta: the mean over instances, of ``2 |y and y_hat| / (|y| + |y_hat|)`` for beta = 1.
 
     Examples
@@ -145,7 +145,7 @@ def instance_f(Y: object, Y_hat: object, zero_division: float = 1.0, beta: float
     return _instance(agreement(Y, Y_hat), f_beta(beta), zero_division)
 
 
-def macro_jaccard(Y: object, Y_hat: object, zero_division: float = 1.0, average: str = "all") -> float:
+def macro_jaccard(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average: str = "all") -> float:
     """Macro-averaged Jaccard: the mean over labels of TP / (P + predicted - TP); arguments as of `macro_f`.
 
     Examples
@@ -158,7 +158,7 @@ def macro_jaccard(Y: object, Y_hat: object, zero_division: float = 1.0, average:
     return _macro(agreement(Y, Y_hat), JACCARD, zero_division, average)
 
 
-def micro_jaccard(Y: object, Y_hat: object, zero_division: float = 1.0) -> float:
+def micro_jaccard(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0) -> float:
     """Micro-averaged Jaccard: TP / (P + predicted - TP) with the counts summed over all labels.
 
     Examples
@@ -171,7 +171,7 @@ def micro_jaccard(Y: object, Y_hat: object, zero_division: float = 1.0) -> float
     return _micro(agreement(Y, Y_hat), JACCARD, zero_division)
 
 
-def instance_jaccard(Y: object, Y_hat: object, zero_division: float = 1.0) -> float:
+def instance_jaccard(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0) -> float:
     """Instance-averaged Jaccard: the mean over instances of ``|y and y_hat| / |y or y_hat|``.
 
     Examples
@@ -184,7 +184,7 @@ def instance_jaccard(Y: object, Y_hat: object, zero_division: float = 1.0) -> fl
     return _instance(agreement(Y, Y_hat), JACCARD, zero_division)
 
 
-def hamming_loss(Y: object, Y_hat: object) -> float:
+def hamming_loss(Y: Matrix, Y_hat: Matrix) -> float:
     """Share of the n x m decisions that are wrong.
 
     Examples
@@ -204,7 +204,7 @@ def _macro(counts: Agreement, overlap: Overlap, zero_division: float = 1.0, aver
         "seen": (counts.positives > 0) | (counts.predicted > 0),
     }
     if average not in chosen:
-        raise XmlcError(f"average={average!r}: expected one of {', '.join(chosen)}")
+        raise InvalidDataError(f"average={average!r}: expected one of {', '.join(chosen)}")
     empty = _checked(zero_division)
     return _mean(overlap.of(counts.hits, counts.positives, counts.predicted, empty)[chosen[average]])
 
@@ -229,7 +229,7 @@ def _checked(zero_division: object) -> float:
     if not isinstance(zero_division, float | int | np.number) or (
         zero_division not in (0, 1) and not math.isnan(zero_division)
     ):
-        raise XmlcError(f"zero_division={zero_division!r}: expected 0, 1 or nan, which leaves 0/0 out of means")
+        raise InvalidDataError(f"zero_division={zero_division!r}: expected 0, 1 or nan, which leaves 0/0 out of means")
     return float(zero_division)
 
 
@@ -291,7 +291,7 @@ MEASURES: tuple[Measure[Agreement], ...] = (
 )
 
 
-def classification_metrics(Y: object, Y_hat: object) -> dict[str, float]:
+def classification_metrics(Y: Matrix, Y_hat: Matrix) -> dict[str, float]:
     """Return every measure of ``MEASURES`` by name, from one pass of counting.
 
     ``macro_f``, ``macro_f_zero``, ``macro_f_present`` and ``macro_f_seen`` are macro-F with 0/0 = 1 over

@@ -9,7 +9,7 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import InvalidDataError
 
 Scored = TypeVar("Scored")
 
@@ -97,7 +97,7 @@ def f_beta(beta: float) -> Overlap:
         ``beta`` is not a finite number above 0.
     """
     if not (beta > 0 and math.isfinite(beta)):
-        raise XmlcError(f"beta={beta}: expected a finite number above 0; 1 is the F-measure, 2 prefers recall")
+        raise InvalidDataError(f"beta={beta}: expected a finite number above 0; 1 is the F-measure, 2 prefers recall")
     return Overlap(1.0 + beta * beta, float(beta * beta), 0.0)
 
 

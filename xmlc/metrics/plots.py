@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xmlc.core.errors import needs_extra
-from xmlc.kernels.csr import as_estimates, as_labels
+from xmlc.kernels.csr import Matrix, as_estimates, as_labels
 from xmlc.metrics.classification import macro_f
 from xmlc.metrics.ranking import hits_at_k
 
@@ -17,7 +17,7 @@ CONVENTIONS |= {"labels present": {"average": "present"}}
 THRESHOLDS = tuple((10.0 ** np.arange(-3, -0.25, 0.125)).tolist())
 
 
-def plot_macro_f(Y: object, spe: object, thresholds: Sequence[float] = THRESHOLDS, ax: Any = None) -> Any:
+def plot_macro_f(Y: Matrix, spe: Matrix, thresholds: Sequence[float] = THRESHOLDS, ax: Any = None) -> Any:
     """Draw macro-F against one threshold for all labels, by the conventions for 0/0.
 
     Parameters
@@ -51,7 +51,7 @@ def plot_macro_f(Y: object, spe: object, thresholds: Sequence[float] = THRESHOLD
     return ax
 
 
-def plot_precision_by_frequency(Y_train: object, Y: object, labels: np.ndarray, ax: Any = None) -> Any:
+def plot_precision_by_frequency(Y_train: Matrix, Y: Matrix, labels: np.ndarray, ax: Any = None) -> Any:
     """Draw how many of the labels ranked are right, and how many of the true ones are ranked, by their frequency.
 
     Labels are taken together whose numbers of training instances have the same power of two: 0, 1, 2 and 3, 4 to 7.
@@ -92,7 +92,7 @@ def plot_precision_by_frequency(Y_train: object, Y: object, labels: np.ndarray, 
     return ax
 
 
-def plot_reliability(Y_train: object, Y: object, spe: object, ax: Any = None) -> Any:
+def plot_reliability(Y_train: Matrix, Y: Matrix, spe: Matrix, ax: Any = None) -> Any:
     """Draw the share of true labels against the mean estimate, in bins, for groups of labels by their frequency.
 
     Points of calibrated estimates lie on the diagonal, above it where estimates are too low. The bins of a group have
@@ -142,7 +142,7 @@ def plot_reliability(Y_train: object, Y: object, spe: object, ax: Any = None) ->
     return ax
 
 
-def groups_by_frequency(Y_train: object) -> np.ndarray:
+def groups_by_frequency(Y_train: Matrix) -> np.ndarray:
     """Group labels by their numbers of training instances: 0, 1 to 9, 10 to 99, ...; int64 of shape (m,), from 0.
 
     Examples

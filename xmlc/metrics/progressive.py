@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from xmlc.kernels import elementwise
-from xmlc.kernels.csr import as_labels
+from xmlc.kernels.csr import Matrix, as_labels
 from xmlc.kernels.float64 import log
 from xmlc.metrics.classification import macro_f
 from xmlc.metrics.ranking import hits_at_k
@@ -36,7 +36,7 @@ def checkpoints(n: int) -> np.ndarray:
     return np.unique(np.rint(points).astype(np.int64))
 
 
-def progressive_accuracy(Y: object, labels: np.ndarray, instances: np.ndarray) -> np.ndarray:
+def progressive_accuracy(Y: Matrix, labels: np.ndarray, instances: np.ndarray) -> np.ndarray:
     """Return the share of the first t instances of which the predicted label is a true one.
 
     For instances with several labels it is precision at 1. Linear in the stored labels.
@@ -58,7 +58,7 @@ def progressive_accuracy(Y: object, labels: np.ndarray, instances: np.ndarray) -
     return np.cumsum(hits[:, 0], dtype=np.int64)[instances - 1] / instances
 
 
-def constant_accuracy(Y: object) -> float:
+def constant_accuracy(Y: Matrix) -> float:
     """Return the accuracy of the best constant predictor over a whole stream: the share of its most frequent label.
 
     It is chosen with hindsight, so that no constant prediction does better, and it is one number for the whole stream:
@@ -81,7 +81,7 @@ def entropy_reduction(accuracy: np.ndarray, constant: float) -> np.ndarray:
     return bits
 
 
-def progressive_macro_f(Y: object, Y_hat: object, instances: np.ndarray, average: str = "present") -> np.ndarray:
+def progressive_macro_f(Y: Matrix, Y_hat: Matrix, instances: np.ndarray, average: str = "present") -> np.ndarray:
     """Return the macro-F of the label sets that were predicted for the first t instances.
 
     With ``average="all"`` labels that did not come yet count 1 each, so that the curve begins near 1; "present" is the

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import InvalidDataError, XmlcError
-from xmlc.kernels.csr import MOST_COLUMNS, as_csr, as_labels, kernel_csr, top_k_of
+from xmlc.core.errors import InvalidDataError
+from xmlc.kernels.csr import MOST_COLUMNS, Matrix, as_csr, as_labels, kernel_csr, top_k_of
 from xmlc.metrics.measure import Measure
 
 K = (1, 3, 5)  # what the papers take
@@ -47,7 +47,7 @@ class Ranked(NamedTuple):
     propensity: np.ndarray
 
 
-def precision_at_k(Y: object, labels: np.ndarray, k: int) -> float:
+def precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
     """Precision at k: the share of the k top labels that are true; a missing label counts as wrong.
 
     Examples
@@ -62,7 +62,7 @@ def precision_at_k(Y: object, labels: np.ndarray, k: int) -> float:
     return int(np.count_nonzero(relevant)) / max(k * relevant.shape[0], 1)
 
 
-def recall_at_k(Y: object, labels: np.ndarray, k: int) -> float:
+def recall_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
     """Recall at k: the share of an instance's true labels that are among its k top labels, as a mean over instances.
 
     An instance without true labels scores 0, as in scikit-learn (its ``zero_division``) and in napkinXC and pyxclib.
@@ -81,7 +81,7 @@ def recall_at_k(Y: object, labels: np.ndarray, k: int) -> float:
     return elementwise.mean(np.count_nonzero(relevant, axis=1) / np.maximum(n_true, 1))
 
 
-def maximum_precision_at_k(Y: object, k: int) -> float:
+def maximum_precision_at_k(Y: Matrix, k: int) -> float:
     """Highest precision at k that any ranking can have, as instances with fewer than k true labels limit it.
 
     The mean of ``min(|y|, k) / k`` over all instances (swnn2018, Section 4.1 and Table 6).
@@ -96,7 +96,7 @@ def maximum_precision_at_k(Y: object, k: int) -> float:
     return float(np.minimum(n_true, min(k, MOST_COLUMNS)).sum() / max(k * n_true.size, 1))
 
 
-def ndcg_at_k(Y: object, labels: np.ndarray, k: int) -> float:
+def ndcg_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
     """Normalised discounted cumulative gain at k (ldsm2020, Section 5).
 
     The gain of a true label at rank r (from 1) is 1 / log2(r + 1); the ideal puts ``min(k, |y|)`` true labels first.
@@ -163,7 +163,7 @@ def propensity_parameters(dataset_name: str) -> tuple[float, float]:
     name = re.sub(r"[^a-z0-9]", "", dataset_name.lower())
     name = re.sub(r"^g?lf|^mm(?=amazon)", "", name)
     if name not in _KNOWN and name.startswith(("amazon", "wiki")):
-        raise XmlcError(
+        raise InvalidDataError(
             f"dataset {dataset_name}: A and B of its propensities are not known. Wikipedia's sets have 0.5, 0.4, "
             "Amazon's 0.6, 2.6, others, such as AmazonCat and WikiSeeAlso, 0.55, 1.5: say which, to `propensities` or "
             "by propensity: [A, B] in the dataset's entry of config/datasets.yaml"
@@ -171,7 +171,7 @@ def propensity_parameters(dataset_name: str) -> tuple[float, float]:
     return _KNOWN.get(name, _OTHER)
 
 
-def propensities(Y_train: object, a: float = 0.55, b: float = 1.5) -> np.ndarray:
+def propensities(Y_train: Matrix, a: float = 0.55, b: float = 1.5) -> np.ndarray:
     """Probability that a true label was recorded as such (Jain et al., KDD 2016, equation for p_l).
 
     p_l = 1 / (1 + C exp(-A log(N_l + B))) with C = (log N - 1) (B + 1)^A, N instances and N_l of them with label l.
@@ -196,7 +196,9 @@ def propensities(Y_train: object, a: float = 0.55, b: float = 1.5) -> np.ndarray
     from xmlc.kernels.powers import power
 
     if not (0 <= a < math.inf and 0 < b < math.inf):
-        raise XmlcError(f"propensity parameters A={a}, B={b}: expected finite numbers, A at least 0 and B above 0")
+        raise InvalidDataError(
+            f"propensity parameters A={a}, B={b}: expected finite numbers, A at least 0 and B above 0"
+        )
     Y_train = as_labels(Y_train)
     n_instances = Y_train.shape[0]
     frequency = np.bincount(Y_train.indices, minlength=Y_train.shape[1])
@@ -205,7 +207,7 @@ def propensities(Y_train: object, a: float = 0.55, b: float = 1.5) -> np.ndarray
     return 1.0 / (1.0 + c * elementwise.power(frequency + b, -a))
 
 
-def psp_at_k(Y: object, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:
+def psp_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:
     """Propensity-scored precision at k, divided by the best that any ranking can reach.
 
     A hit counts 1 / p_l; the sum over all instances is divided by the same sum for the ideal ranking, which puts
@@ -231,7 +233,7 @@ def psp_at_k(Y: object, labels: np.ndarray, propensity: np.ndarray, k: int) -> f
     return _weighted_share(Y, ranked, relevant, propensity, *np.ones((2, relevant.shape[1] + 1)))
 
 
-def psndcg_at_k(Y: object, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:
+def psndcg_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:
     """Propensity-scored nDCG at k, divided by the best that any ranking can reach.
 
     A hit at rank r (from 1) counts 1 / (p_l log2(r + 1)), over the sum of 1 / log2(r + 1) for r up to ``min(k, |y|)``;
@@ -291,12 +293,16 @@ def checked_propensities(propensity: object, n_labels: int) -> np.ndarray:
     """
     values = np.asarray(propensity, dtype=np.float64)
     if values.shape != (n_labels,):
-        raise XmlcError(f"propensity has shape {values.shape}, expected ({n_labels},): one number for each label")
+        raise InvalidDataError(
+            f"propensity has shape {values.shape}, expected ({n_labels},): one number for each label"
+        )
     wrong = np.flatnonzero(~((values > 0) & (values <= 1)))
     if wrong.size:
         found = values[wrong[0]]
         hint = "; are these inverse propensities? Hand in 1 / values" if found > 1 else ""
-        raise XmlcError(f"propensity of label {wrong[0]} is {found:g}, expected a number above 0 and at most 1{hint}")
+        raise InvalidDataError(
+            f"propensity of label {wrong[0]} is {found:g}, expected a number above 0 and at most 1{hint}"
+        )
     return values
 
 
@@ -352,7 +358,7 @@ def _best(scores: Any, shape: tuple[int, int], k: int) -> np.ndarray:
     return top_k_of(scores, min(k, max(shape[1], 1)))[0]
 
 
-def _matched(Y: object, labels: object, k: int) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:
+def _matched(Y: Matrix, labels: object, k: int) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:
     """Return the truth, the k labels ranked first, and which of them are true, bool of their shape."""
     from xmlc.metrics._counts import match_ranking
 
@@ -361,7 +367,7 @@ def _matched(Y: object, labels: object, k: int) -> tuple[sparse.csr_array, np.nd
     return Y, ranked, match_ranking(truth.indptr, truth.indices, ranked)
 
 
-def hits_at_k(Y: object, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+def hits_at_k(Y: Matrix, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Mark the hits among the first k labels, and count each instance's true labels.
 
     Returns
@@ -403,7 +409,7 @@ _MAXIMA = _at_each_k(
 MEASURES: tuple[Measure[Ranked], ...] = (*_PRECISION, *_NDCG, *_PSP, *_RECALL, *_PSNDCG, *_MAXIMA)
 
 
-def ranking_metrics(Y: object, labels: np.ndarray, propensity: np.ndarray) -> dict[str, float]:
+def ranking_metrics(Y: Matrix, labels: np.ndarray, propensity: np.ndarray) -> dict[str, float]:
     """Return every measure of `MEASURES` by name.
 
     Parameters
@@ -417,7 +423,7 @@ def ranking_metrics(Y: object, labels: np.ndarray, propensity: np.ndarray) -> di
     return {measure.name: measure.of(ranked) for measure in MEASURES}
 
 
-def standard_errors(Y: object, labels: np.ndarray) -> dict[str, float]:
+def standard_errors(Y: Matrix, labels: np.ndarray) -> dict[str, float]:
     """Return by how much ``p@k`` and ``ndcg@k`` vary with the test set that was drawn.
 
     The standard error of a mean over n instances: the standard deviation of an instance's score (divisor n - 1),
@@ -445,7 +451,7 @@ def standard_error(scores: np.ndarray) -> float:
     return math.sqrt(math.fsum((scores - mean) * (scores - mean)) / (n - 1) / n)
 
 
-def precision_and_ndcg(Y: object, labels: np.ndarray) -> dict[str, float]:
+def precision_and_ndcg(Y: Matrix, labels: np.ndarray) -> dict[str, float]:
     """Return ``p@k``, then ``ndcg@k``, for each k of ``K``; they need no training set."""
     ranked = Ranked(as_labels(Y), labels, np.empty(0))
     return {measure.name: measure.of(ranked) for measure in (*_PRECISION, *_NDCG)}

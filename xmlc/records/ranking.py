@@ -10,6 +10,7 @@ from typing import Annotated, Self
 import numpy as np
 from msgspec import Meta
 
+from xmlc.kernels.csr import Matrix
 from xmlc.metrics.measures import BY_NAME, FURTHER_RANKING_METRICS, MAXIMA, RANKING_METRICS
 from xmlc.metrics.ranking import K, hits_at_k, scores_of_instances
 from xmlc.records.base import Fraction, Fractions, Number, Numbers, Row, check_scores, costs_in, or_nan
@@ -63,7 +64,7 @@ class Hits:
     true: Annotated[str, Meta(pattern=f"^[{DIGITS[: max(K) + 1]}]*$")]
 
     @classmethod
-    def of(cls, Y: object, labels: np.ndarray) -> Self:
+    def of(cls, Y: Matrix, labels: np.ndarray) -> Self:
         """Write down the hits of a ranking, int32 of shape (n, 5), by the truth, of shape (n, m)."""
         relevant, n_true = hits_at_k(Y, labels, max(K))
         return cls(

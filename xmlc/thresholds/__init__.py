@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from xmlc.thresholds.calibration import IsotonicCalibration as IsotonicCalibration
     from xmlc.thresholds.expected import ExpectedF as ExpectedF
     from xmlc.thresholds.expected import macro_f_at_k as macro_f_at_k
+    from xmlc.thresholds.label_sets import LabelSets as LabelSets
     from xmlc.thresholds.methods import STO as STO
     from xmlc.thresholds.methods import apply_thresholds as apply_thresholds
     from xmlc.thresholds.one_pass import FTA as FTA
@@ -31,6 +32,7 @@ PUBLIC = {
     "FTA": "xmlc.thresholds.one_pass",
     "OFO": "xmlc.thresholds.one_pass",
     "IsotonicCalibration": "xmlc.thresholds.calibration",
+    "LabelSets": "xmlc.thresholds.label_sets",
     "STO": "xmlc.thresholds.methods",
     "CommonThreshold": "xmlc.thresholds.pooled",
     "MicroLabelWise": "xmlc.thresholds.pooled",

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xmlc.core.errors import XmlcError
-from xmlc.kernels.csr import as_labels, per_label
+from xmlc.kernels.csr import Matrix, as_labels, per_label
+from xmlc.kernels.estimator import InvalidParameterError
 
 # The set C of Section 6.2, ascending: high thresholds 1/c, and so small predictions, come first.
 GRID = (2, 3, 4, 5, 7, 10, 20, 50, 100, 200, 1000, 10000)
 
 
-def priors(Y: object) -> np.ndarray:
+def priors(Y: Matrix) -> np.ndarray:
     """Return the share of instances that carry each label, float64 of shape (m,).
 
     Examples
@@ -63,5 +63,7 @@ def checked_grid(grid: Sequence[float]) -> tuple[float, ...]:
         It is empty, or a value is less than 1, which would put the threshold 1/c above every probability.
     """
     if len(grid) == 0 or not all(c >= 1 for c in grid):
-        raise XmlcError(f"grid={tuple(grid)}: expected at least one value c, each 1 or more (thresholds are 1/c)")
+        raise InvalidParameterError(
+            f"grid={tuple(grid)}: expected at least one value c, each 1 or more (thresholds are 1/c)"
+        )
     return tuple(sorted(set(grid)))

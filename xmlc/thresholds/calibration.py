@@ -7,9 +7,9 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.csr import as_estimates, with_values, without_zeros
+from xmlc.kernels.csr import Matrix, as_estimates, with_values, without_zeros
 from xmlc.kernels.estimator import Estimator, hyperparameters, not_fitted
 from xmlc.thresholds.methods import checked_pair
 
@@ -43,7 +43,7 @@ class IsotonicCalibration(Estimator):
 
     groups: np.ndarray | None = None
 
-    def fit(self, spe: object, Y: object) -> Self:
+    def fit(self, spe: Matrix, Y: Matrix) -> Self:
         """Learn the curves.
 
         Parameters
@@ -77,7 +77,7 @@ class IsotonicCalibration(Estimator):
         self._remember_names(given)
         return self
 
-    def transform(self, spe: object) -> sparse.csr_array:
+    def transform(self, spe: Matrix) -> sparse.csr_array:
         """Return calibrated estimates, csr_array of shape (n, m), of the type of these."""
         if not hasattr(self, "curves_"):
             raise not_fitted(self)
@@ -94,7 +94,7 @@ class IsotonicCalibration(Estimator):
         if self.groups is None:
             return np.zeros(spe.nnz, dtype=np.int64)
         if np.shape(self.groups) != spe.shape[1:]:
-            raise XmlcError(f"groups has shape {np.shape(self.groups)}; there are {spe.shape[1]} labels")
+            raise InvalidDataError(f"groups has shape {np.shape(self.groups)}; there are {spe.shape[1]} labels")
         return np.asarray(self.groups)[spe.indices]
 
 

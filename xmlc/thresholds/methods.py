@@ -8,9 +8,9 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import InvalidDataError, XmlcError
+from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.csr import Kind, as_estimates, as_labels, kernel_csr, per_label, proven, with_values
+from xmlc.kernels.csr import Kind, Matrix, as_estimates, as_labels, kernel_csr, per_label, proven, with_values
 from xmlc.kernels.estimator import Estimator, hyperparameters, not_fitted
 from xmlc.kernels.frames import column_names
 from xmlc.metrics.classification import Agreement, agreement_by_blocks
@@ -18,7 +18,7 @@ from xmlc.metrics.measure import F1, Overlap
 from xmlc.thresholds.cuts import Cuts, cuts_of
 
 
-def apply_thresholds(spe: object, thresholds: float | np.ndarray) -> sparse.csr_array:
+def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> sparse.csr_array:
     """Predict a label where its estimate is strictly greater than its threshold.
 
     They are compared in float32 if one of them is of float32; a threshold below 1 stays below 1. Else in float64.
@@ -106,7 +106,7 @@ class ThresholdMethod(Estimator):
 
     thresholds_: np.ndarray
 
-    def predict(self, spe: object) -> sparse.csr_array:
+    def predict(self, spe: Matrix) -> sparse.csr_array:
         """Predict label sets, boolean CSR of shape (n, m), with the learned thresholds (see `apply_thresholds`)."""
         if not hasattr(self, "thresholds_"):
             raise not_fitted(self)
@@ -117,7 +117,7 @@ class ThresholdMethod(Estimator):
 class RankingMethod(ThresholdMethod):
     """Base of the methods that rank each label's estimates: nothing else of these matters."""
 
-    def fit(self, spe: object, Y: object) -> Self:
+    def fit(self, spe: Matrix, Y: Matrix) -> Self:
         """Learn the thresholds.
 
         Parameters
@@ -192,7 +192,7 @@ class STO(RankingMethod):
         return self
 
 
-def checked_pair(spe: object, Y: object) -> tuple[sparse.csr_array, sparse.csr_array]:
+def checked_pair(spe: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Return an SPE and the truth in canonical form.
 
     Raises
@@ -202,7 +202,7 @@ def checked_pair(spe: object, Y: object) -> tuple[sparse.csr_array, sparse.csr_a
     """
     names, spe, Y = (column_names(spe), column_names(Y)), as_estimates(spe), as_labels(Y)
     if spe.shape != Y.shape:
-        raise XmlcError(f"the SPE has shape {spe.shape}, the truth {Y.shape}; they must be the same")
+        raise InvalidDataError(f"the SPE has shape {spe.shape}, the truth {Y.shape}; they must be the same")
     if names[0] is not None and names[1] is not None and (names[0] != names[1]).any():
         raise InvalidDataError(
             f"the columns of the SPE are {', '.join(names[0])}, those of the truth {', '.join(names[1])}; "

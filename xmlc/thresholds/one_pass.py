@@ -16,12 +16,12 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
-from xmlc.kernels.csr import as_labels, blocks_of_rows, kernel_csr, per_label, release
+from xmlc.kernels.csr import Matrix, as_labels, blocks_of_rows, kernel_csr, per_label, release
 from xmlc.kernels.elementwise import mean
-from xmlc.kernels.estimator import hyperparameters
+from xmlc.kernels.estimator import InvalidParameterError, hyperparameters
 from xmlc.kernels.frames import n_rows, rows_of
 from xmlc.metrics.measure import F1
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa
@@ -66,14 +66,14 @@ class OnePassMethod(ThresholdMethod):
     n_jobs: int | None
     _counted: Any = None  # what was counted since the last ``fit``
 
-    def fit(self, spe: object, Y: object) -> Self:
+    def fit(self, spe: Matrix, Y: Matrix) -> Self:
         """Forget all instances and learn the thresholds; parameters and errors are those of `STO.fit`."""
         pair = checked_pair(spe, Y)
         self._counted = None
         self._remember_names(spe)
         return self.learn(instances(*pair), pair[1].shape[1])
 
-    def partial_fit(self, spe: object, Y: object) -> Self:
+    def partial_fit(self, spe: Matrix, Y: Matrix) -> Self:
         """Learn from more instances, from the state since the last ``fit``.
 
         Takes O(m) time at each call, so several instances at a call are better than one.
@@ -97,7 +97,7 @@ class OnePassMethod(ThresholdMethod):
         else:
             self._check_names(spe)
             if self.thresholds_.size != n_labels:
-                raise XmlcError(f"{n_labels} labels, but there were {self.thresholds_.size} before")
+                raise InvalidDataError(f"{n_labels} labels, but there were {self.thresholds_.size} before")
         return self.learn(instances(*pair), n_labels)
 
     @abstractmethod
@@ -171,7 +171,7 @@ class FTA(OnePassMethod):
             self._counted = [np.zeros(shape, dtype=np.int32) for shape in shapes]
         n_counted = self._counted[1].shape[1]
         if n_counted != len(grid):
-            raise XmlcError(f"{len(grid)} thresholds, but {n_counted} were counted before; call fit")
+            raise InvalidDataError(f"{len(grid)} thresholds, but {n_counted} were counted before; call fit")
         self._run(count_fixed, blocks, fixed_thresholds(grid)[::-1].copy(), lower, *self._counted)
         scores = self.label_scores()
         # Added up as in `macro_f`, to equal it to the last bit.
@@ -246,7 +246,7 @@ class OFO(OnePassMethod):
         if self._counted is None:
             a, b = (per_label(getattr(self, name), n_labels, np.float64, name).copy() for name in ("a", "b"))
             if not ((a > 0) & (2 * a <= b) & np.isfinite(b)).all():
-                raise XmlcError(
+                raise InvalidParameterError(
                     f"a={self.a}, b={self.b}: the initial threshold a/b must lie in (0, 0.5], with a and b > 0"
                 )
             self.thresholds_ = np.maximum((a / b).astype(np.float32), lower)
@@ -262,14 +262,14 @@ class OFO(OnePassMethod):
 class Estimating(Protocol):
     """A fitted model."""
 
-    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+    def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the estimates above a threshold, float32 of shape (n, m)."""
 
 
 M = TypeVar("M", bound=OnePassMethod)
 
 
-def fit_in_one_pass(method: M, model: Estimating, X: object, Y: object, floor: float = 0.0, instances: int = 1024) -> M:
+def fit_in_one_pass(method: M, model: Estimating, X: Matrix, Y: Matrix, floor: float = 0.0, instances: int = 1024) -> M:
     """Learn thresholds from a model's estimates, which are made a few instances at a time and forgotten.
 
     The same thresholds as ``method.fit(model.predict_proba(X, floors), Y)`` gives, to the last bit, in memory for the
@@ -297,9 +297,9 @@ def fit_in_one_pass(method: M, model: Estimating, X: object, Y: object, floor: f
     """
     Y, n_instances = as_labels(Y), n_rows(X)
     if n_instances != Y.shape[0]:
-        raise XmlcError(f"X has {n_instances} instances but Y has {Y.shape[0]}")
+        raise InvalidDataError(f"X has {n_instances} instances but Y has {Y.shape[0]}")
     if instances < 1:
-        raise XmlcError(f"instances={instances}: expected at least one at a time")
+        raise InvalidDataError(f"instances={instances}: expected at least one at a time")
     floors = np.maximum(method.floors(Y.shape[1]), np.float32(floor))
     for start in range(0, max(n_instances, 1), instances):
         block = slice(start, start + instances)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
 from xmlc.kernels.arrays import sort
 from xmlc.kernels.csr import blocks_of_rows, kernel_csr, release
-from xmlc.kernels.estimator import hyperparameters
+from xmlc.kernels.estimator import InvalidParameterError, hyperparameters
 from xmlc.metrics.measure import F1, Overlap
 from xmlc.thresholds.cuts import Cuts, cuts_of
 from xmlc.thresholds.methods import RankingMethod
@@ -57,14 +56,14 @@ class CommonThreshold(RankingMethod):
     [[1, 1], [1, 0], [0, 0]]
     """
 
-    average: str = "micro"
+    average: Literal["micro", "instance"] = "micro"
     overlap: Overlap = F1
     n_jobs: int | None = None
 
     def fit_checked(self, spe: sparse.csr_array, Y: sparse.csr_array) -> Self:
         """Find the cuts of all labels together and take the best."""
         if self.average not in ("micro", "instance"):
-            raise XmlcError(f"average={self.average!r}: expected 'micro' or 'instance'; STO is for 'macro'")
+            raise InvalidParameterError(f"average={self.average!r}: expected 'micro' or 'instance'; STO is for 'macro'")
         cuts, floors = cuts_of(spe, Y, self.n_jobs, common=True), np.zeros(Y.shape[1], dtype=np.float32)
         if self.average == "micro":
             bits = cuts.best(np.zeros(1, dtype=np.uint32), self.overlap.recall)

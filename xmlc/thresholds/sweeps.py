@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import InvalidDataError, XmlcError
 from xmlc.kernels.csr import per_label
 from xmlc.metrics.classification import MEASURES, TUNABLE, AveragedOverlap, measure_scores
 from xmlc.metrics.measure import Overlap
@@ -74,7 +74,9 @@ def register(name: str, measure: str = "macro_f") -> Callable[[Sweep], Sweep]:
         if name in METHODS:
             raise XmlcError(f"a threshold method {name!r} is registered already")
         if measure not in TUNABLE:
-            raise XmlcError(f"measure {measure!r} of method {name!r} is unknown; expected one of {', '.join(TUNABLE)}")
+            raise InvalidDataError(
+                f"measure {measure!r} of method {name!r} is unknown; expected one of {', '.join(TUNABLE)}"
+            )
         METHODS[name] = SweptMethod(sweep, measure)
         return sweep
 
@@ -175,7 +177,7 @@ def tune(
     (4, [0.4000000059604645, 0.25])
     """
     if method not in METHODS:
-        raise XmlcError(f"threshold method {method!r} is unknown; expected one of {', '.join(METHODS)}")
+        raise InvalidDataError(f"threshold method {method!r} is unknown; expected one of {', '.join(METHODS)}")
     spe, Y = checked_pair(spe, Y)
     priors = per_label(shares_in(Y) if priors is None else priors, Y.shape[1], np.float64, "priors", "share")
     floors = per_label(floor, Y.shape[1], np.float32, "floor", "probability")
@@ -196,7 +198,9 @@ def scores_of(method: str, measure: str | None = None) -> tuple[str, ...]:
     """Name the measures that a registered method's grid points are scored by: macro-F, and the one that chooses."""
     measure, known = measure or METHODS[method].measure, [one.name for one in MEASURES if one.better == "higher"]
     if measure not in known:
-        raise XmlcError(f"measure {measure!r} is unknown or not best where highest; expected one of {', '.join(known)}")
+        raise InvalidDataError(
+            f"measure {measure!r} is unknown or not best where highest; expected one of {', '.join(known)}"
+        )
     return tuple(dict.fromkeys(("macro_f", measure)))
 
 

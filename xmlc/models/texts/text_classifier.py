@@ -21,6 +21,7 @@ from xmlc.models.texts.vectorizers import load_vectorizer, make_vectorizer, save
 
 DESCRIPTION = "texts.json"
 STREAMED = 2**20  # features of hashed words
+FLOOR = 1e-4  # of estimates that label sets are made of
 
 
 class TextClassifier(Estimator):
@@ -131,16 +132,20 @@ class TextClassifier(Estimator):
         """
         return self._fitted().predict_proba(self._features(texts), threshold)
 
-    def predict_sets(self, texts: Iterable[str], thresholds: float | np.ndarray = 0.5) -> list[list[str]]:
+    def predict_sets(self, texts: Iterable[str], thresholds: Any = 0.5) -> list[list[str]]:
         """Return the names of the labels of each text whose estimates are above a threshold.
 
         Parameters
         ----------
         texts : iterable of str
-        thresholds : float or ndarray of shape (m,)
-            One for all labels, or one for each, such as ``thresholds_`` of a method of `xmlc.thresholds`.
+        thresholds : float, ndarray of shape (m,), or method of `xmlc.thresholds`
+            One for all labels, or one for each; or a fitted method, such as `xmlc.LabelSets`, which is given estimates
+            above 1e-4.
         """
-        sets = self.predict_proba(texts, thresholds)
+        if hasattr(thresholds, "predict"):
+            sets = thresholds.predict(self.predict_proba(texts, FLOOR))
+        else:
+            sets = self.predict_proba(texts, thresholds)
         return [list(self.classes_[sets.indices[start:end]]) for start, end in pairwise(sets.indptr)]
 
     def save(self, path: str | Path) -> None:

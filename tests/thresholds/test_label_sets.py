@@ -1,0 +1,133 @@
+"""Label sets by measure: which methods make them, with and without labels, and what is warned of."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from xmlc import LabelSets, TextClassifier
+from xmlc.core.errors import XmlcError
+from xmlc.inference import fit_size_weights, gfm, gfm_sizes, gfm_t, meuf
+from xmlc.metrics import micro_f
+from xmlc.thresholds import CommonThreshold, ExpectedF, IsotonicCalibration, apply_thresholds, priors
+
+N, M = 400, 12
+
+
+@pytest.fixture(scope="module")
+def calibrated():
+    """Estimates, and label sets drawn from them: in the mean 1.5 labels."""
+    rng = np.random.default_rng(0)
+    p = (rng.random((N, M)) ** 4 * rng.random(M)).astype(np.float32)
+    return sparse.csr_array(p), sparse.csr_array(rng.random((N, M)) < p)
+
+
+def same(found, expected):
+    assert (found != expected).nnz == 0
+
+
+def test_without_labels_estimates_are_taken_at_their_word(calibrated):
+    spe, Y = calibrated
+    prior = priors(Y)
+    macro = LabelSets("macro_f").fit(spe, prior=prior)
+    same(macro.predict(spe), ExpectedF(prior=prior).fit(spe).predict(spe))
+    micro = LabelSets("micro_f").fit(spe)
+    same(micro.predict(spe), spe > ExpectedF().fit(spe.data[:, None]).thresholds_[0])
+    instance = LabelSets("instance_f").fit(spe)
+    same(instance.predict(spe), meuf(spe)[0])
+    assert (macro.method_, micro.method_, instance.method_) == ("ExpectedF", "ExpectedF", "meuf")
+    assert macro.thresholds_.shape == micro.thresholds_.shape == (M,)
+    assert macro.calibration_ is None
+    assert not hasattr(instance, "thresholds_")
+
+
+def test_with_labels_scores_that_are_no_probabilities_will_do(calibrated):
+    spe, Y = calibrated
+    low = spe.copy()
+    low.data = (low.data**3 / 4).astype(np.float32)
+    for prior in (None, priors(Y)):
+        micro = LabelSets("micro_f").fit(low, Y, prior)
+        assert micro_f(Y, micro.predict(low)) > micro_f(Y, CommonThreshold().fit(low, Y).predict(low)) - 0.02
+        instance = LabelSets("instance_f").fit(low, Y, prior)
+        transformed = instance.calibration_.transform(low)
+        same(instance.predict(low), gfm_sizes(transformed, fit_size_weights(transformed, Y))[0])
+        assert instance.method_ == "gfm_sizes"
+    macro = LabelSets("macro_f").fit(low, Y)
+    transformed = IsotonicCalibration().fit(low, Y).transform(low)
+    np.testing.assert_array_equal(macro.thresholds_, ExpectedF(floor=0.25).fit(transformed).thresholds_)
+    same(macro.predict(low), apply_thresholds(transformed, macro.thresholds_))
+
+
+def test_curves_are_of_decades_of_the_prior(calibrated):
+    spe, Y = calibrated
+    prior = np.repeat([0.5, 0.1, 0.09, 0.0], 3)
+    assert np.array_equal(LabelSets().fit(spe, Y, prior).calibration_.groups, np.repeat([9, 9, 8, 0], 3))
+
+
+def test_without_labels_sums_of_estimates_are_looked_at(calibrated):
+    spe, Y = calibrated
+    low = 0.1 * spe
+    for measure in ("macro_f", "micro_f", "instance_f"):
+        for prior in (None, priors(Y)):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                LabelSets(measure).fit(spe, prior=prior).predict(spe)
+                LabelSets(measure).fit(low, Y, prior)
+                LabelSets(measure).fit(low[:50], prior=prior)  # of so few nothing is known
+            with pytest.warns(UserWarning, match="sum up to .*IsotonicCalibration") as told:
+                LabelSets(measure).fit(low, prior=prior)
+            assert len(told) == 1
+            in_fit = prior is not None and measure != "instance_f"  # there `ExpectedF` says it
+            assert (told[0].filename == __file__) != in_fit
+    with pytest.warns(UserWarning, match="sum up to"):
+        LabelSets("instance_f").fit(spe, prior=0.3 * priors(Y))
+
+
+@pytest.mark.parametrize("infer", [meuf, gfm, gfm_t])
+def test_inference_from_marginals_expects_about_a_label_of_each_instance(calibrated, infer):
+    spe = calibrated[0]
+    with pytest.warns(UserWarning, match="expected from 320 to inf"):
+        infer(0.1 * spe)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        infer(spe)
+        gfm_sizes(0.1 * spe, [1.0, 1.0])  # which learns the sizes
+
+
+def test_expected_f_warns_by_its_priors_alone(calibrated):
+    spe, Y = calibrated
+    with pytest.warns(UserWarning, match="sum up to"):
+        ExpectedF(prior=priors(Y)).fit(0.1 * spe)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ExpectedF().fit(0.1 * spe)
+        ExpectedF(prior=priors(Y)).fit(0.7 * spe)  # the priors make up for it
+
+
+def test_conventions_and_refusals(calibrated):
+    spe, Y = calibrated
+    assert clone(LabelSets("micro_f")).get_params() == {"measure": "micro_f"}
+    with pytest.raises(NotFittedError):
+        LabelSets().predict(spe)
+    with pytest.raises(ValueError, match="measure='macro': expected one of 'macro_f', 'micro_f'"):
+        LabelSets("macro").fit(spe)
+    with pytest.raises(ValueError, match="the SPE has shape"):
+        LabelSets().fit(spe, Y[:-1])
+    with pytest.raises(XmlcError, match="prior has shape"):
+        LabelSets().fit(spe, prior=[0.1])
+    for measure in ("macro_f", "micro_f", "instance_f"):
+        fitted = LabelSets(measure).fit(spe)
+        with pytest.raises(XmlcError, match=f"the SPE has {M - 1} labels, expected {M}"):
+            fitted.predict(spe[:, :-1])
+        none = sparse.csr_array((3, M), dtype=np.float32)
+        assert LabelSets(measure).fit(none, prior=np.zeros(M)).predict(none).nnz == 0
+
+
+def test_names_of_labels_by_a_fitted_method():
+    texts = ["boil rice", "fry onions", "prune roses", "boil onions"] * 3
+    model = TextClassifier().fit(texts, [["cooking"], ["cooking"], ["garden"], ["cooking"]] * 3)
+    method = LabelSets("micro_f").fit(model.predict_proba(texts))
+    assert model.predict_sets(["roses"], method) == [["garden"]]

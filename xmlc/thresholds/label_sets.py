@@ -1,0 +1,137 @@
+"""Label sets for a measure, by the methods that were best for it where we measured."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, Self, get_args
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.core.errors import InvalidDataError
+from xmlc.inference.distributions import LEAST
+from xmlc.inference.meuf import meuf
+from xmlc.inference.sizes import fit_size_weights, gfm_sizes
+from xmlc.kernels.csr import Matrix, as_estimates, per_label, warn_of_sums
+from xmlc.kernels.domains import OneOf
+from xmlc.kernels.estimator import Estimator, check_hyperparameters, hyperparameters, not_fitted
+from xmlc.thresholds.calibration import IsotonicCalibration
+from xmlc.thresholds.expected import ExpectedF
+from xmlc.thresholds.methods import apply_thresholds
+
+SetMeasure = Literal["macro_f", "micro_f", "instance_f"]
+# `ExpectedF.floor` of thresholds for other instances than those whose estimates they are made from.
+FLOOR = 0.25
+
+
+@hyperparameters
+class LabelSets(Estimator):
+    """Label sets with a high F-measure, of the kind that is named, from estimates; labelled instances may be missing.
+
+    With labels the estimates are calibrated first (`IsotonicCalibration`, for each decade of ``prior``), so that scores
+    that are no probabilities will do. Then, by measure:
+
+    ============  ==============================================================================
+    macro_f       `ExpectedF`: a threshold for each label
+    micro_f       one `ExpectedF` for all estimates, as if they were of one label
+    instance_f    `xmlc.inference.gfm_sizes` with labels, `xmlc.inference.meuf` without
+    ============  ==============================================================================
+
+    Parameters
+    ----------
+    measure : {"macro_f", "micro_f", "instance_f"}
+
+    Attributes
+    ----------
+    method_ : {"ExpectedF", "gfm_sizes", "meuf"}
+        What makes the sets.
+    calibration_ : IsotonicCalibration or None
+        With labels: what estimates pass first.
+    thresholds_ : ndarray of float32, shape (m,)
+        Of "macro_f" and "micro_f": for estimates that have passed ``calibration_``.
+    size_weights_ : ndarray of float64, shape (S,)
+        Of "instance_f" with labels: as `xmlc.inference.fit_size_weights` gives them.
+    n_labels_ : int
+
+    Examples
+    --------
+    >>> from xmlc.thresholds import LabelSets
+    >>> spe = [[0.6, 0.3], [0.4, 0.2], [0.1, 0.1]]
+    >>> LabelSets("macro_f").fit(spe).predict(spe).toarray().astype(int).tolist()
+    [[1, 1], [1, 0], [0, 0]]
+    """
+
+    domains: ClassVar = {"measure": OneOf(get_args(SetMeasure))}
+
+    measure: SetMeasure = "macro_f"
+
+    def fit(self, spe: Matrix, Y: Matrix | None = None, prior: np.ndarray | None = None) -> Self:
+        """Choose and fit the method.
+
+        Parameters
+        ----------
+        spe : csr_array of float32, shape (n, m)
+            With ``Y`` of instances that the model has not learned. Else of those whose label sets are sought.
+        Y : boolean CSR, shape (n, m), optional
+            Label sets of these instances.
+        prior : ndarray of shape (m,), optional
+            Share of the training set that carries each label (`xmlc.thresholds.priors`).
+
+        Raises
+        ------
+        XmlcError
+            The shapes differ, an estimate or a share is out of its range, or ``measure`` is none of the three.
+
+        Warns
+        -----
+        UserWarning
+            Without ``Y``: the estimates cannot be probabilities, by their sum.
+        """
+        check_hyperparameters(self)
+        self._remember_names(spe)
+        spe = as_estimates(spe, np.float32)
+        n, self.n_labels_ = spe.shape
+        shares = None if prior is None else per_label(prior, self.n_labels_, np.float64, "prior", "share")
+        expected = n * (1.0 if shares is None else float(shares.sum()))
+        self.calibration_ = None
+        if Y is not None:
+            groups = None if shares is None else np.searchsorted(10.0 ** np.arange(-9, 0), shares, side="right")
+            self.calibration_ = IsotonicCalibration(groups).fit(spe, Y)
+            spe = self.calibration_.transform(spe)
+        elif shares is None or self.measure == "instance_f":  # else `ExpectedF` does
+            most = np.inf if shares is None else expected / LEAST
+            warn_of_sums(float(spe.data.sum(dtype=np.float64)), LEAST * expected, most, n)
+        if self.measure == "instance_f":
+            if Y is not None:
+                self.size_weights_ = fit_size_weights(spe, Y)
+            self.method_ = "meuf" if Y is None else "gfm_sizes"
+            return self
+        if self.measure == "macro_f":
+            method = ExpectedF(prior=shares, floor=0.0 if Y is None else FLOOR).fit(spe)
+        else:
+            pooled = None if shares is None else np.array([min(1.0, expected / max(spe.nnz, 1))])
+            method = ExpectedF(prior=pooled).fit(spe.data[:, None])
+        self.thresholds_ = per_label(method.thresholds_.squeeze(), self.n_labels_, np.float32, "thresholds")
+        self.method_ = "ExpectedF"
+        return self
+
+    def predict(self, spe: Matrix) -> sparse.csr_array:
+        """Predict label sets, boolean CSR of shape (n, m).
+
+        Raises
+        ------
+        XmlcError
+            There are more labels, or fewer, than in ``fit``, or an estimate is no probability.
+        """
+        if not hasattr(self, "method_"):
+            raise not_fitted(self)
+        self._check_names(spe)
+        spe = as_estimates(spe, np.float32)
+        if spe.shape[1] != self.n_labels_:
+            raise InvalidDataError(
+                f"the SPE has {spe.shape[1]} labels, expected {self.n_labels_}, as it was fitted with"
+            )
+        if self.calibration_ is not None:
+            spe = self.calibration_.transform(spe)
+        if self.method_ == "ExpectedF":
+            return apply_thresholds(spe, self.thresholds_)
+        return (meuf(spe) if self.method_ == "meuf" else gfm_sizes(spe, self.size_weights_))[0]
