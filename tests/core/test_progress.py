@@ -4,7 +4,7 @@ import numba
 import pytest
 
 import xmlc
-from xmlc.core import progress
+from xmlc.core import kernel_cache, progress
 from xmlc.core.progress import Progress
 
 
@@ -51,3 +51,16 @@ def test_numba_says_when_it_compiles_and_a_variable_switches_all_off(capsys, mon
     assert capsys.readouterr().err.count("adding: compiling kernels") == told
     assert numba.njit(lambda x: x + 2)(1) == 3
     assert capsys.readouterr().err == ""  # nobody listens any more
+
+
+@pytest.mark.parametrize(
+    ("folder", "said"), [("here", "are kept for the next time"), ("nowhere", "cannot be kept here")]
+)
+def test_a_log_says_whether_kernels_can_be_kept(capsys, monkeypatch, tmp_path, folder, said):
+    (tmp_path / "here").mkdir()
+    monkeypatch.setattr(progress, "_told", set())
+    monkeypatch.setenv("XMLC_PROGRESS", "1")
+    monkeypatch.setattr(kernel_cache, "kernel_folder", lambda: tmp_path / folder)
+    with Progress(2, "adding", shown=False):
+        assert numba.njit(lambda x: x + 5)(1) == 6
+    assert f"adding: compiling kernels, which {said}" in capsys.readouterr().err

@@ -69,9 +69,8 @@ def examine(model, X):
     assert estimates.shape == (len(X), m)
     assert ((estimates.data > 0) & (estimates.data <= 1 + 1e-6)).all()
     ranked = [model.predict_top_k(X, 4)]
-    if hasattr(model, "rank_one"):
-        one = [model.rank_one(np.flatnonzero(row), row[row != 0], 4) for row in X[:3]]
-        ranked.append(tuple(np.array(part) for part in zip(*one)))
+    one = [model.rank_one(np.flatnonzero(row), row[row != 0], 4) for row in X[:3]]
+    ranked.append(tuple(np.array(part) for part in zip(*one)))
     for labels, scores in ranked:
         assert ((labels >= -1) & (labels < m)).all()
         assert all(len(set(row[row >= 0])) == (row >= 0).sum() for row in labels)

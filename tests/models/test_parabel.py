@@ -9,6 +9,7 @@ from plt_descent_twin import all_estimates, best_of_beam
 from sklearn.base import clone
 from small_data import random_multilabel
 
+from xmlc.core import progress
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.csr import top_k_of
 from xmlc.models import PLT, Parabel
@@ -123,3 +124,13 @@ def test_means_are_those_of_omikujis_program(multilabel, tmp_path):
     theirs = whole.predict_proba(X)
     np.testing.assert_array_equal(counts, np.diff(theirs.indptr))
     np.testing.assert_allclose(means, theirs.data, rtol=1e-5, atol=1e-7)
+
+
+def test_progress_says_which_tree(capsys, monkeypatch, multilabel):
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setenv("XMLC_PROGRESS", "1")
+    X, Y = multilabel(40, 12, 30, labels=3)
+    Parabel(C=1.0, n_trees=2, **SMALL).fit(X, Y).predict_top_k(X, 1)
+    told = capsys.readouterr().err
+    for doing in ("training", "searching"):
+        assert told.index(f"{doing} tree 1 of 2:") < told.index(f"{doing} tree 2 of 2:")

@@ -10,7 +10,9 @@ from typing import Any, Self
 from tqdm import tqdm
 
 SECONDS_BETWEEN_LINES = 10.0
-COMPILING = "compiling kernels, which are kept for the next time"
+COMPILING = "compiling kernels, which {}"
+KEPT = "are kept for the next time"
+NOT_KEPT = "cannot be kept here: {} cannot be written; give a folder that can as NUMBA_CACHE_DIR"
 _told: set[str] = set()  # titles whose compiling this process has told of
 
 
@@ -56,7 +58,11 @@ class Progress:
         """Take note that numba begins to compile a kernel, or has ended."""
         if event.is_start and self._title not in _told:
             _told.add(self._title)
-            tqdm.write(f"{self._title or 'xmlc'}: {COMPILING}", file=sys.stderr)
+            from xmlc.core.kernel_cache import kernel_folder  # which imports numba
+
+            folder = kernel_folder()
+            kept = KEPT if os.access(folder, os.W_OK) else NOT_KEPT.format(folder)
+            tqdm.write(f"{self._title or 'xmlc'}: {COMPILING.format(kept)}", file=sys.stderr)
 
     def __enter__(self) -> Self:
         if self._events is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import is_dataclass
 from functools import wraps
 from mmap import mmap
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from xmlc.core.checksums import Damaged
@@ -18,7 +20,17 @@ from xmlc.core.errors import InvalidDataError, XmlcError
 from xmlc.core.files import atomic_folder, write_json
 from xmlc.core.growing import NotFiniteError
 from xmlc.core.parallel import row_blocks
-from xmlc.kernels.csr import KernelCSR, Malformed, as_features, as_labels, kernel_csr, per_label, top_k_of, unit_rows
+from xmlc.kernels.csr import (
+    KernelCSR,
+    Malformed,
+    Matrix,
+    as_features,
+    as_labels,
+    kernel_csr,
+    per_label,
+    top_k_of,
+    unit_rows,
+)
 from xmlc.kernels.estimator import Estimator, InvalidParameterError, check_hyperparameters, not_fitted
 from xmlc.kernels.stored import Field, check_fields, load_array, load_description
 
@@ -76,7 +88,7 @@ class SparseProbabilityEstimator(Estimator):
         if "fit" in vars(cls):
             cls.fit = all_or_nothing(cls.fit)  # type: ignore[method-assign]
 
-    def fit(self, X: object, Y: object) -> Self:
+    def fit(self, X: Matrix, Y: Matrix) -> Self:
         """Learn from a training set.
 
         Parameters
@@ -94,7 +106,7 @@ class SparseProbabilityEstimator(Estimator):
         """
         raise TypeError(f"{type(self).__name__} does not implement fit")
 
-    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+    def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the estimates strictly greater than a threshold.
 
         Parameters
@@ -122,11 +134,62 @@ class SparseProbabilityEstimator(Estimator):
             products.append(self.inner_products_)
         self.inner_products_ = None if products[0] is None else np.concatenate(products)
 
-    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def predict_top_k(self, X: Matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the k most probable labels and their estimates, best first, ties to the smaller label; -1 = none."""
         return top_k_of(self.predict_proba(X), self._check_k(k))
 
-    def predict(self, X: object, thresholds: float | np.ndarray = 0.5) -> sparse.csr_array:
+    def rank_one(self, indices: ArrayLike, values: ArrayLike, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k most probable labels of a single instance: `predict_top_k` for online serving.
+
+        The same bits as `predict_top_k` of a matrix with this instance alone. Nothing of the estimator is changed (nor
+        ``inner_products_`` set), so that several threads may ask it at once.
+
+        Parameters
+        ----------
+        indices : array-like of int, shape (q,)
+            Features of the instance, each once; fastest in ascending order. There may be none.
+        values : array-like of float, shape (q,)
+            Their values.
+        k : int
+            As for `predict_top_k`.
+
+        Returns
+        -------
+        labels : ndarray of int32, shape (k,)
+            Best first; -1 where there are fewer than k labels.
+        scores : ndarray of float32, shape (k,)
+            Their estimates; 0 where there is no label.
+
+        Raises
+        ------
+        XmlcError
+            Indices and values are no instance, or k is out of its range.
+
+        Examples
+        --------
+        >>> from xmlc.models import SparseWeightedNearestNeighbors
+        >>> model = SparseWeightedNearestNeighbors().fit([[1, 0], [0, 1]] * 3, [[1, 0, 1], [0, 1, 0]] * 3)
+        >>> model.rank_one([0], [0.5], 2)[0].tolist()
+        [0, 2]
+        """
+        indptr, indices, values = self._one_instance(indices, values)
+        X = sparse.csr_array((values, indices, indptr), shape=(1, self.n_features_in_))
+        labels, scores = self._for_requests().predict_top_k(X, k)
+        return labels[0], scores[0]
+
+    def warm_up(self) -> Self:
+        """Compile, or load, all that predictions of one instance need, so that no request waits for it.
+
+        `rank_one`, `predict_top_k` and `predict_proba` with one threshold are called for a made-up instance.
+        """
+        asked = self._for_requests()
+        asked.rank_one([0], [1.0])
+        X = sparse.csr_array(([np.float32(1)], ([0], [0])), shape=(1, self.n_features_in_))
+        asked.predict_top_k(X, 1)
+        asked.predict_proba(X, 0.5)
+        return self
+
+    def predict(self, X: Matrix, thresholds: float | np.ndarray = 0.5) -> sparse.csr_array:
         """Return the label sets: the labels whose estimates are above a threshold.
 
         With one half they maximise the expected share of right decisions; that is seldom what is wanted where most
@@ -146,7 +209,7 @@ class SparseProbabilityEstimator(Estimator):
         spe = self.predict_proba(X, thresholds)
         return sparse.csr_array((np.ones(spe.nnz, dtype=bool), spe.indices, spe.indptr), shape=spe.shape)
 
-    def score(self, X: object, y: object) -> float:
+    def score(self, X: Matrix, y: Matrix) -> float:
         """Return the precision of the label that is ranked first, P@1 (`xmlc.metrics.precision_at_k`).
 
         What scikit-learn's searches and cross-validation maximise unless they are given ``scoring``, and `xmlc tune`
@@ -193,7 +256,7 @@ class SparseProbabilityEstimator(Estimator):
         self.label_names_in_ = found
         return self
 
-    def fit_to(self, path: str | Path, X: object, Y: object) -> Self:
+    def fit_to(self, path: str | Path, X: Matrix, Y: Matrix) -> Self:
         """Learn from a training set and write the model: `fit` and `save`, of which memory need not hold all.
 
         Forests and label trees write each part as soon as it is finished, and hold it no longer; the arrays of the
@@ -348,7 +411,7 @@ class SparseProbabilityEstimator(Estimator):
         fields = self.FIELDS if fields is None else fields
         check_fields(arrays, fields, n_features=self.n_features_in_, n_labels=self.n_labels_)
 
-    def _training_data(self, X: object, Y: object) -> tuple[sparse.csr_array, sparse.csr_array]:
+    def _training_data(self, X: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Check training data, remember its shape and return it in canonical form."""
         if Y is None:
             raise InvalidDataError(f"{type(self).__name__} requires y to be passed, but the target y is None")
@@ -362,7 +425,7 @@ class SparseProbabilityEstimator(Estimator):
         self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
         return X, Y
 
-    def _instances(self, X: object) -> sparse.csr_array:
+    def _instances(self, X: Matrix) -> sparse.csr_array:
         """Check instances to predict and return them in canonical form."""
         self._check_fitted()
         self._check_names(X)
@@ -373,6 +436,35 @@ class SparseProbabilityEstimator(Estimator):
                 "as input, as it was trained with"
             )
         return X
+
+    def _for_requests(self) -> Self:
+        """Return a shallow copy, to which a prediction may write, for instances without names of features."""
+        asked = copy(self)
+        vars(asked).pop("feature_names_in_", None)
+        return asked
+
+    def _one_instance(self, indices: ArrayLike, values: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Check a single instance; return indptr and indices of int64, ascending, and values of float32."""
+        self._check_fitted()
+        indices, values = np.asarray(indices), np.asarray(values, dtype=np.float32)
+        if indices.ndim != 1 or indices.shape != values.shape or (indices.size and indices.dtype.kind not in "iu"):
+            raise InvalidDataError(
+                f"indices have shape {indices.shape} and type {indices.dtype}, values shape {values.shape}: "
+                "expected integers and as many values, each in one dimension"
+            )
+        indices = indices.astype(np.int64, copy=False)
+        if (indices[1:] <= indices[:-1]).any():  # as of scikit-learn's vectorizers, in any order
+            order = np.argsort(indices, kind="stable")
+            indices, values = indices[order], values[order]
+        wrong = (indices < 0) | (indices >= self.n_features_in_) | ~np.isfinite(values)
+        wrong[1:] |= indices[1:] == indices[:-1]
+        if wrong.any():
+            fault = wrong.argmax()
+            raise InvalidDataError(
+                f"found feature {indices[fault]} with value {values[fault]}: "
+                f"expected finite values of features below {self.n_features_in_}, each feature once"
+            )
+        return np.array([0, indices.size]), indices, values
 
     def _kernel_form(self, X: sparse.csr_array) -> KernelCSR:
         """Return instances as kernels take them, scaled to unit length where ``unit_norm`` says so."""
@@ -400,7 +492,7 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @wraps(fit)
-    def fitted(self: Any, X: object, *given: Any, **named: Any) -> Any:
+    def fitted(self: Any, X: Matrix, *given: Any, **named: Any) -> Any:
         before = dict(vars(self))
         try:
             return fit(self, X, *given, **named)

@@ -11,13 +11,13 @@ from scipy import sparse
 from xmlc.core.growing import Growing
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels.counter_random import stream_key
-from xmlc.kernels.csr import stack_estimates
+from xmlc.kernels.csr import Matrix, stack_estimates
 from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels.streams import Stream
 from xmlc.models._averages import Histograms, Reached, average_above, average_top_k
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.choosing import cross_validated
-from xmlc.models.domains import parabel
+from xmlc.models.domains import parabel, plt
 from xmlc.models.plt import PLT
 
 LARGEST_SEED = np.uint64(2**31 - 1)  # what scikit-learn takes for a seed
@@ -96,7 +96,7 @@ class Parabel(SparseProbabilityEstimator):
     n_trees: int = 3
     arity: int = 2
     max_leaf: int = 100
-    loss: str = "squared_hinge"
+    loss: plt.Loss = "squared_hinge"
     hinge_power: int = 2
     C: float | None = None
     tol: float = 0.1
@@ -107,7 +107,7 @@ class Parabel(SparseProbabilityEstimator):
     random_state: int = 0
     n_jobs: int | None = None
 
-    def fit(self, X: object, Y: object) -> Self:
+    def fit(self, X: Matrix, Y: Matrix) -> Self:
         """Train the trees, one after the other.
 
         Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
@@ -115,10 +115,13 @@ class Parabel(SparseProbabilityEstimator):
         check_hyperparameters(self)
         X, Y = self._training_data(X, Y)
         self.C_ = cross_validated(self._single, 1.0, 0.3, X, Y) if self.C is None else float(self.C)
-        self.trees_ = [self._tree(t)._train(X, Y, Growing(self._into, f"_{t}")) for t in range(self.n_trees)]
+        self.trees_ = [
+            self._tree(t)._train(X, Y, Growing(self._into, f"_{t}"), self._title("training", t))
+            for t in range(self.n_trees)
+        ]
         return self
 
-    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+    def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the scores of the labels in the beams that are above a threshold.
 
         Parameters
@@ -136,7 +139,7 @@ class Parabel(SparseProbabilityEstimator):
         counts, labels, scores = self._average(self._instances(X), average_above, (thresholds,))
         return stack_estimates(counts, labels.view(np.int32), scores, self.n_labels_)
 
-    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def predict_top_k(self, X: Matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Find the k labels with the largest scores.
 
         Returns
@@ -149,6 +152,9 @@ class Parabel(SparseProbabilityEstimator):
         self._check_k(k)
         labels, scores = self._average(self._instances(X), average_top_k, (self.n_labels_, int(k)))
         return labels, scores
+
+    def _title(self, doing: str, t: int) -> str:
+        return f"{doing} tree {t + 1} of {self.n_trees}"
 
     def _single(self, C: float) -> Parabel:
         return self.unfitted().set_params(n_trees=1, C=C)
@@ -184,9 +190,12 @@ class Parabel(SparseProbabilityEstimator):
         results: list[Any] = []
         # An empty block keeps the types of the result when there are no instances.
         for first, last in row_blocks(X.shape[0], max(LABELS_PER_BLOCK // max(met, 1), 1)) or [(0, 0)]:
-            found = [tree.set_params(n_jobs=self.n_jobs).estimates_in_beam(X[first:last]) for tree in self.trees_]
-            self.inner_products_[first:last] = sum(np.asarray(tree.inner_products_) for tree in self.trees_)
-            reached = as_leaves(found)
+            found = [
+                tree.set_params(n_jobs=self.n_jobs).estimates_in_beam(X[first:last], self._title("searching", t))
+                for t, tree in enumerate(self.trees_)
+            ]
+            self.inner_products_[first:last] = sum(products for *_, products in found)
+            reached = as_leaves([met for *met, _ in found])
             pieces = [(*reached, *block, *arguments) for block in row_blocks(last - first, ROWS_PER_MEAN) or [(0, 0)]]
             results += run_pieces(average, pieces, self.n_jobs)
         return tuple(np.concatenate(part) for part in zip(*results))
@@ -205,12 +214,12 @@ class Parabel(SparseProbabilityEstimator):
             self.trees_.append(tree)
 
 
-def as_leaves(found: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> tuple[Histograms, Reached]:
+def as_leaves(found: Sequence[Sequence[np.ndarray]]) -> tuple[Histograms, Reached]:
     """Return what trees estimate as if each instance had reached a leaf of its own in each tree.
 
     Parameters
     ----------
-    found : sequence of tuples
+    found : sequence of lists
         Of each tree: for each instance the number of labels, int64 (n,); their labels, int32, and estimates, float32,
         instance after instance.
     """

@@ -214,8 +214,7 @@ def _compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
     model.fit(X, Y)
     model.predict_top_k(X, 5)
     model.predict_top_k(X.astype(np.float64), 5)
-    if hasattr(model, "rank_one"):
-        model.rank_one(X.indices[:1], X.data[:1])
+    model.warm_up()
     model.predict_proba(X, FLOOR)
     model.predict_proba(X, np.full(N_LABELS, 0.5, dtype=np.float32))
 

@@ -1,6 +1,10 @@
 """Domains of `FastXML`."""
 
+from typing import Literal, get_args
+
 from xmlc.kernels.domains import COMMON, MANY, NOT_NEGATIVE, POSITIVE, SHARE, TREES, Flag, Number, OneOf, whole
+
+Objective = Literal["ndcg", "dcg"]
 
 DOMAINS = {
     **COMMON,
@@ -8,7 +12,7 @@ DOMAINS = {
     "unit_norm": Flag(),
     "max_leaf": whole(1, MANY),
     "labels_per_leaf": whole(1, MANY),
-    "objective": OneOf(("ndcg", "dcg")),
+    "objective": OneOf(get_args(Objective)),
     "propensity_weighted": Flag(),
     "propensity_a": Number(0, 100.0),
     "propensity_b": POSITIVE,

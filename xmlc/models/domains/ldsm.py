@@ -1,5 +1,7 @@
 """Domains of `LdSM`."""
 
+from typing import Literal, get_args
+
 from xmlc.kernels.domains import (
     COMMON,
     EXCEPT_NONE,
@@ -14,6 +16,12 @@ from xmlc.kernels.domains import (
     whole,
 )
 
+Optimizer = Literal["nag", "sgd"]
+Ties = Literal["random", "first"]
+InitialWeights = Literal["zero", "uniform"]
+Average = Literal["trees", "leaves"]
+Shares = Literal["instances", "labels"]
+
 DOMAINS = {
     **COMMON,
     "n_trees": whole(1, TREES),
@@ -25,13 +33,13 @@ DOMAINS = {
     "learning_rate": POSITIVE,
     "lambda_1": EXCEPT_NONE,
     "lambda_2": NOT_NEGATIVE,
-    "optimizer": OneOf(("nag", "sgd")),
-    "ties": OneOf(("random", "first")),
-    "initial_weights": OneOf(("zero", "uniform")),
+    "optimizer": OneOf(get_args(Optimizer)),
+    "ties": OneOf(get_args(Ties)),
+    "initial_weights": OneOf(get_args(InitialWeights)),
     "prune": Flag(),
     "shuffle": Flag(),
-    "average": OneOf(("trees", "leaves")),
-    "shares": OneOf(("instances", "labels")),
+    "average": OneOf(get_args(Average)),
+    "shares": OneOf(get_args(Shares)),
     "beta": SHARE,
     "gamma": NOT_NEGATIVE,
 }

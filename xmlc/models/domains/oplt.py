@@ -1,14 +1,20 @@
 """Domains of `OPLT`."""
 
+from typing import Literal, get_args
+
 from xmlc.kernels.domains import MANY, POSITIVE, POSITIVE_OR_NONE, SHARE, SOME, Flag, OneOf, whole
 from xmlc.models.domains.plt import NODES
 
+Policy = Literal["best_greedy", "random"]
+Balance = Literal["ratio", "printed"]
+Growth = Literal["paper", "program"]
+
 DOMAINS = {
     **{name: NODES[name] for name in ("arity", "epochs", "weight_cut", "unit_norm", "random_state", "n_jobs")},
-    "policy": OneOf(("best_greedy", "random")),
+    "policy": OneOf(get_args(Policy)),
     "alpha": SHARE,
-    "balance": OneOf(("ratio", "printed")),
-    "growth": OneOf(("paper", "program")),
+    "balance": OneOf(get_args(Balance)),
+    "growth": OneOf(get_args(Growth)),
     "max_leaf": whole(2, MANY),
     "gamma": POSITIVE_OR_NONE,
     "eps": POSITIVE,

@@ -8,13 +8,15 @@ from statistics import fmean
 from typing import Any, Self, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.growing import Growing, check_finite
 from xmlc.core.parallel import batches, run_pieces
+from xmlc.core.progress import Progress
 from xmlc.kernels.counter_random import random_permutation, stream_key
-from xmlc.kernels.csr import KernelCSR, kernel_csr, stack_estimates
+from xmlc.kernels.csr import KernelCSR, Matrix, kernel_csr, stack_estimates
 from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters, check_value, hyperparameters
 from xmlc.kernels.streams import Stream
 from xmlc.kernels.unit_length import scale_rows
@@ -22,7 +24,7 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.domains import plt
 from xmlc.models.plt.search import EVERY_NODE, estimate_by_levels, rank_best_first, rank_by_levels
 from xmlc.models.plt.solvers import AdaGrad, DualDescent, Sgd, Solver
-from xmlc.models.plt.training import train_hashed, train_nodes
+from xmlc.models.plt.training import TITLE, train_hashed, train_nodes
 from xmlc.models.plt.weights import LOGISTIC_LINK, HashedWeights, TreeWeights, named, weights_from_state
 from xmlc.models.trees import LabelTree, huffman_tree, random_complete_tree
 from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
@@ -153,12 +155,12 @@ class PLT(SparseProbabilityEstimator):
     domains = plt.DOMAINS
 
     arity: int = 16
-    tree: str = "kmeans"
+    tree: plt.Tree = "kmeans"
     max_leaf: int = 100
     label_features: int | None = None
     # The solver.
-    solver: str = "sgd"
-    loss: str = "logistic"
+    solver: plt.Solver = "sgd"
+    loss: plt.Loss = "logistic"
     hinge_power: int = 2
     C: float = 3.0
     tol: float = 0.1
@@ -167,7 +169,7 @@ class PLT(SparseProbabilityEstimator):
     eps: float = 0.01
     epochs: int = 30
     # The search.
-    search: str = "certified"
+    search: plt.Search = "certified"
     beam: int = 10
     # Memory.
     weight_cut: float | None = None
@@ -180,7 +182,7 @@ class PLT(SparseProbabilityEstimator):
 
     _measured = cast("tuple[LabelTree | None, int]", (None, 0))  # a tree, and the largest number of siblings in it
 
-    def fit(self, X: object, Y: object) -> Self:
+    def fit(self, X: Matrix, Y: Matrix) -> Self:
         """Train the tree (Algorithm 3).
 
         Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
@@ -189,8 +191,8 @@ class PLT(SparseProbabilityEstimator):
         X, Y = self._training_data(X, Y)
         return self._train(X, Y, Growing(self._into))
 
-    def _train(self, X: sparse.csr_array, Y: sparse.csr_array, growing: Growing) -> Self:
-        """Train the tree on checked data."""
+    def _train(self, X: sparse.csr_array, Y: sparse.csr_array, growing: Growing, title: str = TITLE) -> Self:
+        """Train the tree on checked data; ``title`` is for the progress display."""
         self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
         order = random_permutation(X.shape[0], self.random_state, Stream.PLT_ORDER)
         if self.max_samples is not None:
@@ -200,7 +202,7 @@ class PLT(SparseProbabilityEstimator):
         self.tree_ = self._label_tree(X, Y)
         self.nodes_: TreeWeights
         if self.hash_bits is None:
-            training = (order, self._solver(X.shape[0]), self.weight_cut, self.n_jobs, growing)
+            training = (order, self._solver(X.shape[0]), self.weight_cut, self.n_jobs, growing, title)
             self.nodes_ = train_nodes(x, y, X.shape[1], self.tree_, *training)
         else:
             self.nodes_ = train_hashed(
@@ -209,7 +211,7 @@ class PLT(SparseProbabilityEstimator):
             check_finite((self.nodes_.table, self.nodes_.bias))
         return self
 
-    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+    def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Estimate the probability of every label above a threshold (plt2016, Algorithm 4).
 
         Parameters and result are those of `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
@@ -220,7 +222,7 @@ class PLT(SparseProbabilityEstimator):
         counts, labels, estimates, self.inner_products_ = found
         return stack_estimates(counts, labels, estimates, self.n_labels_)
 
-    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def predict_top_k(self, X: Matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Find the k most probable labels of each instance, or with ``search="beam"`` labels that nearly are.
 
         Afterwards ``certified_`` tells where a beam found the exact answer, and ``inner_products_`` what each instance
@@ -241,11 +243,11 @@ class PLT(SparseProbabilityEstimator):
             self._warn_of_flat_estimates(self.inner_products_)
         return labels, scores
 
-    def estimates_in_beam(self, X: object) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def estimates_in_beam(self, X: Matrix, title: str = "ranking") -> tuple[np.ndarray, ...]:
         """Estimate all labels that a search by beam meets; `xmlc.models.Parabel` averages them over its trees.
 
         With ``search="beam"`` the ``beam`` best inner nodes of each level are expanded, otherwise all, and every label
-        below them is reported unless its estimate is rounded to 0.
+        below them is reported unless its estimate is rounded to 0. ``title`` is for the progress display.
 
         Returns
         -------
@@ -253,6 +255,7 @@ class PLT(SparseProbabilityEstimator):
             Labels met for each instance.
         labels : ndarray of int32, estimates : ndarray of float32
             Those of all instances, one after the other, by ascending leaf.
+        inner_products : ndarray of int64, shape (n,)
 
         Raises
         ------
@@ -265,61 +268,21 @@ class PLT(SparseProbabilityEstimator):
                 f"{named(self.nodes_)} are not searched by beam, only weights that each node has for itself"
             )
         all_labels = np.zeros(self.tree_.n_nodes, dtype=np.float32)
-        found = self._searched(estimate_by_levels, x, "ranking", all_labels, beam if search == "beam" else EVERY_NODE)
-        counts, labels, estimates, self.inner_products_ = found
-        return counts, labels, estimates
+        return self._searched(estimate_by_levels, x, title, all_labels, beam if search == "beam" else EVERY_NODE)
 
-    def rank_one(self, indices: np.ndarray, values: np.ndarray, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k most probable labels of a single instance: `predict_top_k` for online serving.
+    def rank_one(self, indices: ArrayLike, values: ArrayLike, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k most probable labels of a single instance, without the costs of matrices, batches and threads.
 
-        The same bits as a row of `predict_top_k`, without its costs for matrices, batches and threads. Nothing of the
-        estimator is changed (nor ``inner_products_`` set), so that several threads may ask it at once.
-
-        Parameters
-        ----------
-        indices : array of int, shape (q,)
-            Features of the instance, each once; fastest in ascending order.
-        values : array of float, shape (q,)
-            Their values; scaled to unit length first where ``unit_norm`` says so.
-        k : int
-
-        Returns
-        -------
-        labels : ndarray of int32, shape (k,)
-            Best first; -1 where there are fewer than k labels.
-        scores : ndarray of float32, shape (k,)
-            Their estimates; 0 where there is no label.
-
-        Raises
-        ------
-        XmlcError
-            Indices and values are no instance.
+        Parameters, results and errors are those of `xmlc.models.base.SparseProbabilityEstimator.rank_one`.
         """
-        self._check_fitted()
+        indptr, indices, values = self._one_instance(indices, values)
         k, (search, _) = self._check_k(k), self._search()
-        indices, values = np.asarray(indices), np.asarray(values, dtype=np.float32)
-        if indices.ndim != 1 or indices.shape != values.shape or (indices.size and indices.dtype.kind not in "iu"):
-            raise XmlcError(
-                f"indices have shape {indices.shape} and type {indices.dtype}, values shape {values.shape}: "
-                "expected integers and as many values, each in one dimension"
-            )
-        indices = indices.astype(np.int64, copy=False)
-        if (indices[1:] <= indices[:-1]).any():  # as of scikit-learn's vectorizers, in any order
-            order = np.argsort(indices, kind="stable")
-            indices, values = indices[order], values[order]
-        wrong = (indices < 0) | (indices >= self.n_features_in_) | ~np.isfinite(values)
-        wrong[1:] |= indices[1:] == indices[:-1]
-        if wrong.any():
-            fault = wrong.argmax()
-            raise XmlcError(
-                f"found feature {indices[fault]} with value {values[fault]}: "
-                f"expected finite values of features below {self.n_features_in_}, each feature once"
-            )
-        if self.unit_norm:
-            given, values = values, np.empty_like(values)
-            scale_rows(np.array([0, indices.size]), given, values, 0, 1)
-        x = KernelCSR(np.array([0, indices.size]), indices.astype(np.uint32), values)
-        labels, scores, _, _ = self._ranked(x, k, search if search == "beam" else "exact", "")
+        with Progress(1, "ranking", shown=False):  # says so where a kernel is compiled
+            if self.unit_norm:
+                given, values = values, np.empty_like(values)
+                scale_rows(indptr, given, values, 0, 1)
+            x = KernelCSR(indptr, indices.astype(np.uint32), values)
+            labels, scores, _, _ = self._ranked(x, k, search if search == "beam" else "exact", "")
         return labels[0], scores[0]
 
     def _label_tree(self, X: sparse.csr_array, Y: sparse.csr_array) -> LabelTree:

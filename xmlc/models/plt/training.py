@@ -25,6 +25,7 @@ NONZEROS_PER_GROUP = 1 << 18  # small blocks are handed out in groups of about t
 SPLIT_SHARE = 32  # a block with more than 1 / 32 of the work is split between its siblings
 MIN_SIBLINGS = 8  # but not into fewer siblings than fill a vector register,
 MANY_SIBLINGS = 64  # nor into more that fill not as many registers as are taken at a time
+TITLE = "training PLT nodes"  # in the progress display
 WEIGHTS_PER_WAVE = 1 << 25  # that are trained before they are stored: 128 MB, or one block if it has more
 BITS_PER_WORD = np.uint64(64)
 
@@ -78,6 +79,7 @@ def train_nodes(
     cut: float | None,
     n_jobs: int | None,
     growing: Growing | None = None,
+    title: str = TITLE,
 ) -> NodeWeights | CompactNodeWeights:
     """Train all node classifiers of a tree (plt2016, Algorithm 3).
 
@@ -102,7 +104,7 @@ def train_nodes(
     largest = np.minimum(nonzeros, n_features) * degrees
     waves = _waves(largest)
     buffer = np.empty(max(int(largest[begin:end].sum()) for begin, end in waves), dtype=np.float32)
-    with Progress(float(pairs), "training PLT nodes", "nnz") as progress:
+    with Progress(float(pairs), title, "nnz") as progress:
         for begin, end in waves:
             wave = blocks[(blocks >= begin) & (blocks < end)]
             feature_starts, features = _features(x, reach, wave, nonzeros, n_features, begin, end, n_jobs)

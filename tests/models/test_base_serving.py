@@ -1,0 +1,79 @@
+"""One instance at a time, of every estimator: the bits of a batch, from lists too, and nothing left to compile."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from numba.core import event
+from scipy import sparse
+from small_data import random_multilabel
+from small_models import OURS, small
+
+from xmlc.core.errors import XmlcError
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_one_instance_is_ranked_as_alone_in_a_matrix(name):
+    X, Y = random_multilabel(80, 20, 12, seed=1)
+    model = small(name).fit(X, Y)
+    model.predict_top_k(X, 3)
+    before = dict(vars(model))
+    batch = model._BY_INSTANCE
+    rows = model.predict_top_k(X, 15)
+    for i in range(20):
+        one = X[[i]]
+        labels, scores = model.rank_one(one.indices.tolist(), one.data.tolist(), 15)  # more than there are labels
+        expected = (rows[0][i], rows[1][i]) if batch else [part[0] for part in model.predict_top_k(one, 15)]
+        np.testing.assert_array_equal(labels, expected[0])
+        np.testing.assert_array_equal(scores, expected[1])
+        assert labels.dtype == np.int32
+        assert scores.dtype == np.float32
+    model.predict_top_k(X, 3)
+    counted = model.inner_products_
+    model.rank_one([3], [1.0])
+    assert model.inner_products_ is counted
+    assert vars(model).keys() == before.keys()
+    none = model.predict_top_k(sparse.csr_array((1, 20)), 3)
+    for found, expected in zip(model.rank_one([], [], 3), none, strict=True):
+        np.testing.assert_array_equal(found, expected[0])
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_after_a_warm_up_nothing_is_compiled(name):
+    X, Y = random_multilabel(80, 20, 12, seed=1)
+    model = small(name).fit(X, Y)
+    assert model.warm_up() is model
+    with event.install_recorder("numba:compile") as compiled:
+        model.rank_one(X.indices[: X.indptr[1]], X.data[: X.indptr[1]].astype(np.float64), 3)
+        model.predict_top_k(X[[0]].astype(np.float64), 3)
+        model.predict_proba(X[[0]], 0.1)
+    assert not compiled.buffer
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_what_is_no_instance_or_no_number_of_labels_is_refused(name):
+    X, Y = random_multilabel(40, 20, 12)
+    model = small(name)
+    with pytest.raises(ValueError, match="not fitted"):
+        model.rank_one([0], [1.0])
+    model.fit(X, Y)
+    for indices, values, k, message in (
+        ([20], [1.0], 1, "features below 20"),
+        ([1, 1], [1.0, 1.0], 1, "each feature once"),
+        ([1], [np.inf], 1, "value inf"),
+        ([1], [1.0, 2.0], 1, "as many values"),
+        ([1], [1.0], 0, "k=0"),
+        ([1], [1.0], 2.5, "k=2.5"),
+    ):
+        with pytest.raises(XmlcError, match=message) as refused:
+            model.rank_one(indices, values, k)
+        assert isinstance(refused.value, ValueError)
+
+
+def test_an_instance_has_no_names_of_features_to_be_warned_of():
+    X, Y = random_multilabel(40, 5, 4)
+    model = small("swnn").fit(pd.DataFrame(X.toarray(), columns=list("abcde")), Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.warm_up().rank_one([0, 1], [0.5, 0.2], 5)
