@@ -12,6 +12,7 @@ from benchmarks.commands import benchmark, count_option
 from benchmarks.harness import CPU_TIME, PERCENT, PREDICTION, TRAINING, Contender, Report
 from xmlc.cli._options import data_option
 from xmlc.data.prepared import Count, Prepared
+from xmlc.kernels.csr import Matrix
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import make_estimator
@@ -127,6 +128,6 @@ def bench_defaults(
     return report
 
 
-def fitted(estimator: str, values: Hyperparameters, X: object, Y: object) -> SparseProbabilityEstimator:
+def fitted(estimator: str, values: Hyperparameters, X: Matrix, Y: Matrix) -> SparseProbabilityEstimator:
     """Train an estimator on one thread, with seed 0."""
     return make_estimator(estimator, values, 0, 1).fit(X, Y)

@@ -16,6 +16,7 @@ from benchmarks.harness import CPU_TIME, PERCENT, POINTS, TRAINING, Contender, D
 from xmlc.cli._options import data_option
 from xmlc.data.prepared import fit_mask
 from xmlc.metrics.classification import classification_metrics, measure_scores
+from xmlc.models.domains.plt import Solver
 from xmlc.models.plt import PLT
 from xmlc.numbers.intervals import estimate_of
 from xmlc.thresholds.bounds import GRID, priors
@@ -47,7 +48,7 @@ MEASURES |= {"macro_f_present, chosen by it": (PRESENT, PRESENT)}
         "--solver", default=PLT.solver, show_default=True, help="The PLT's; its other values are the defaults."
     ),
 )
-def bench_out_of_fold(data: Path, seeds: int, folds: int, solver: str) -> Report:
+def bench_out_of_fold(data: Path, seeds: int, folds: int, solver: Solver) -> Report:
     """Measure macro-F on the test set by three conventions for 0/0, of three methods."""
     dataset = Data.read(data)
     scores, seconds = defaultdict[tuple[str, str, str], list[float]](list), defaultdict[str, list[float]](list)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from xmlc.core.errors import XmlcError
-from xmlc.kernels.estimator import check_hyperparameters
+from xmlc.core.errors import InvalidDataError, XmlcError
+from xmlc.kernels.domains import OneOf
+from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters
 from xmlc.models import PLT
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import ESTIMATORS, estimator_class
@@ -110,3 +112,30 @@ def test_defaults_are_within_the_limits_and_nothing_predicts_before_fit(name):
     for predict in (model.predict_proba, lambda X: model.predict_top_k(X, 1)):
         with pytest.raises((ValueError, AttributeError), match="is not fitted; call fit first"):
             predict(np.eye(3))
+
+
+@pytest.mark.parametrize("name", sorted(ESTIMATORS))
+def test_a_type_checker_knows_the_choices_of_hyperparameters(name):
+    cls = estimator_class(name)
+    hints = get_type_hints(cls) if "xmlc.models.peers" not in cls.__module__ else {}
+    choices = {one: domain.choices for one, domain in cls.domains.items() if isinstance(domain, OneOf) and one in hints}
+    assert {one: get_args(hints[one]) for one in choices} == choices
+    assert all(hint is not str for one, hint in hints.items() if one in cls().get_params()) or name in LOOKING_UP
+
+
+LOOKING_UP = ("oracle", "estimates")  # whose hyperparameters are names of files
+
+
+def test_names_that_consoles_complete_are_those_that_users_ask_for():
+    for name in ESTIMATORS:
+        model = estimator_class(name)()
+        shown = [one for one in dir(model) if not one.startswith("_")]
+        assert {*model.get_params(), "fit", "predict_proba", "rank_one", "warm_up"} <= set(shown)
+        assert not {"FIELDS", "MODEL_FORMAT", "domains", "FOREST"} & set(shown)
+    assert "thresholds_" in dir(STO().fit([[0.5]], [[1]]))
+
+
+def test_errors_are_value_errors_where_scikit_learn_has_them():
+    for error in (InvalidDataError, InvalidParameterError):
+        assert issubclass(error, XmlcError)
+        assert issubclass(error, ValueError)

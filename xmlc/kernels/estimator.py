@@ -126,6 +126,11 @@ class Estimator:
             )
             warnings.warn(said[found is None].format(fitted), UserWarning, stacklevel=4)
 
+    def __dir__(self) -> list[str]:
+        """List what consoles complete: hyperparameters, methods and what was learned, no constants of the class."""
+        own = self._hyperparameter_names()
+        return [name for name in super().__dir__() if name in own or not (name.isupper() or name == "domains")]
+
     def __repr__(self) -> str:
         """Name the class and the hyperparameters that are not at their defaults."""
         own = self._own_hyperparameters()

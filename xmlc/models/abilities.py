@@ -20,6 +20,8 @@ from typing import Any, Protocol, Self, TypeGuard, runtime_checkable
 import numpy as np
 from scipy import sparse
 
+from xmlc.kernels.csr import Matrix
+
 
 @runtime_checkable
 class Forest(Protocol):
@@ -38,7 +40,7 @@ class Streaming(Protocol):
     def unfitted(self) -> Self:
         """Return a copy that has learned nothing."""
 
-    def progressive_top_k(self, X: object, Y: object, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    def progressive_top_k(self, X: Matrix, Y: Matrix, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Learn a stream; return the labels ranked before each instance and their scores."""
 
 
@@ -46,7 +48,7 @@ class Streaming(Protocol):
 class StreamsSets(Streaming, Protocol):
     """An estimator that predicts sets of labels, too, by OFO's running thresholds."""
 
-    def progressive_sets(self, X: object, Y: object, a: float, b: float) -> sparse.csr_array:
+    def progressive_sets(self, X: Matrix, Y: Matrix, a: float, b: float) -> sparse.csr_array:
         """Learn a stream; return the sets predicted before each instance, boolean CSR of shape (n, m)."""
 
 
@@ -54,7 +56,7 @@ class StreamsSets(Streaming, Protocol):
 class DrawsSamples(Protocol):
     """An estimator of the joint distribution of the labels: label sets can be drawn from it."""
 
-    def sample(self, X: object, n_samples: int, /) -> sparse.csr_array:
+    def sample(self, X: Matrix, n_samples: int, /) -> sparse.csr_array:
         """Draw for each instance ``n_samples`` label sets, boolean CSR of shape (n * n_samples, m)."""
 
 

@@ -16,7 +16,7 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.core.growing import Growing, give_back
 from xmlc.core.parallel import batches, row_blocks, run_pieces
-from xmlc.kernels.csr import KernelCSR, stack_estimates, top_k_of
+from xmlc.kernels.csr import KernelCSR, Matrix, stack_estimates, top_k_of
 from xmlc.kernels.estimator import check_hyperparameters
 from xmlc.kernels.stored import Field
 from xmlc.models._averages import Histograms, Reached, average_above, average_top_k
@@ -60,7 +60,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     forest_: Any
     tail_: TailClassifiers | None
 
-    def fit(self, X: object, Y: object) -> Self:
+    def fit(self, X: Matrix, Y: Matrix) -> Self:
         """Grow the forest.
 
         Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
@@ -89,7 +89,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         model.forest_, model.inner_products_ = self.forest_.first(n), None
         return model.set_params(n_trees=n)
 
-    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+    def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Estimate the probability of every label above a threshold.
 
         Parameters and result are those of `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
@@ -103,7 +103,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         arguments = (self._label_thresholds(threshold),)
         self._average(self._instances(X), average_above, arguments, lambda found: then(self._stacked(*found)))
 
-    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def predict_top_k(self, X: Matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Find the k labels that rank best: by estimate, or as the forest re-ranks them; ties to the smaller label.
 
         Returns

@@ -11,7 +11,7 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.data.formats.npz import read_matrix
 from xmlc.data.prepared import Prepared
-from xmlc.kernels.csr import as_estimates, as_labels
+from xmlc.kernels.csr import Matrix, as_estimates, as_labels
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import estimates_file
@@ -32,7 +32,7 @@ class Oracle(SparseProbabilityEstimator):
     _BY_INSTANCE = False
     posteriors_: sparse.csr_array | None = None
 
-    def fit(self, X: Any, Y: object) -> Self:
+    def fit(self, X: Any, Y: Matrix) -> Self:
         """Remember the number of features and labels."""
         self._remember_names(X)
         self._remember_names(Y, "label")
@@ -49,7 +49,7 @@ class Oracle(SparseProbabilityEstimator):
             raise XmlcError("the oracle needs true posteriors, which only a synthetic dataset has")
         self.posteriors_ = posteriors
 
-    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+    def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the posteriors strictly greater than ``threshold``, float32 CSR of shape (n, m)."""
         P = self._posteriors_of(X).copy()
         P.data[P.data <= self._label_thresholds(threshold)[P.indices]] = 0
@@ -106,7 +106,7 @@ class Estimates(Oracle):
             )
         self.use_posteriors(estimates)
 
-    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+    def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the estimates strictly greater than ``threshold``; what they cost is not known."""
         found = super().predict_proba(X, threshold)
         self.inner_products_ = None

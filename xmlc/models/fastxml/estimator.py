@@ -105,7 +105,7 @@ class FastXML(AveragedForest):
     n_trees: int = 50
     max_leaf: int = 10
     labels_per_leaf: int = 100
-    objective: str = "ndcg"
+    objective: fastxml.Objective = "ndcg"
     unit_norm: bool = False
     propensity_weighted: bool = False
     propensity_a: float = 0.55

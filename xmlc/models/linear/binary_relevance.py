@@ -7,7 +7,7 @@ from scipy import sparse
 
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_pieces
-from xmlc.kernels.csr import stack_estimates
+from xmlc.kernels.csr import Matrix, stack_estimates
 from xmlc.kernels.float64 import sigmoid
 from xmlc.models.linear.label_logistic import LabelLogistic
 
@@ -29,7 +29,7 @@ class BinaryRelevance(LabelLogistic):
     ([[0, 2]], array([[0.94, 0.94]], dtype=float32))
     """
 
-    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+    def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the estimates strictly greater than ``threshold``.
 
         Parameters and result are those of `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.

@@ -11,7 +11,7 @@ from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.inference.samples import Samples, marginals_of
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.counter_random import random_unit, stream_key
-from xmlc.kernels.csr import stack_estimates
+from xmlc.kernels.csr import Matrix, stack_estimates
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.stored import Field
@@ -65,10 +65,10 @@ class ProbabilisticClassifierChain(LabelLogistic):
     _BY_INSTANCE = False  # samples depend on the number of the instance
 
     n_samples: int = 200
-    order: str = "given"
+    order: pcc.Order = "given"
     label_scale: float = 1.0
 
-    def sample(self, X: object, n_samples: int | None = None) -> sparse.csr_array:
+    def sample(self, X: Matrix, n_samples: int | None = None) -> sparse.csr_array:
         """Draw label sets from the estimated P(Y | x).
 
         Parameters
@@ -95,7 +95,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
             labels = self.n_labels_ - 1 - labels
         return stack_estimates(counts, labels, np.ones(labels.size, dtype=bool), self.n_labels_)
 
-    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+    def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the shares of samples with each label, where strictly greater than ``threshold``.
 
         Parameters and result are those of `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
@@ -106,7 +106,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
         shares.eliminate_zeros()
         return shares
 
-    def _training_data(self, X: object, Y: object) -> tuple[sparse.csr_array, sparse.csr_array]:
+    def _training_data(self, X: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Check training data, and put the labels into the order of the chain."""
         X, Y = super()._training_data(X, Y)
         return X, Y[:, ::-1] if self.order == "reversed" else Y

@@ -16,7 +16,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.counter_random import random_permutation
-from xmlc.kernels.csr import kernel_csr
+from xmlc.kernels.csr import Matrix, kernel_csr
 from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream
@@ -88,7 +88,7 @@ class LabelLogistic(SparseProbabilityEstimator):
     random_state: int = 0
     n_jobs: int | None = None
 
-    def fit(self, X: object, Y: object) -> Self:
+    def fit(self, X: Matrix, Y: Matrix) -> Self:
         """Choose C unless it is given, then train one logistic regression for each label.
 
         Parameters are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.

@@ -13,7 +13,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import borrowed, row_of
-from xmlc.kernels.csr import kernel_csr, stack_estimates, unit_rows, without_zeros
+from xmlc.kernels.csr import Matrix, kernel_csr, stack_estimates, unit_rows, without_zeros
 from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels.heaps import insert_best
 from xmlc.kernels.stored import Field
@@ -89,7 +89,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     beta: float | None = None
     n_jobs: int | None = None
 
-    def fit(self, X: object, Y: object) -> Self:
+    def fit(self, X: Matrix, Y: Matrix) -> Self:
         """Index the training instances and keep their label sets.
 
         Parameters
@@ -127,7 +127,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             hits[beta] = are_right(self._ranked(numbers, similarities, 1)[0], Y[rows])
         return 0.0 if is_better(hits[0.0], hits[1.0]) else 1.0
 
-    def neighbours(self, X: object) -> tuple[np.ndarray, np.ndarray]:
+    def neighbours(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
         """Find the S nearest training instances that have a positive similarity.
 
         Parameters
@@ -145,7 +145,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         missing = (0, 0), (0, int(self.S) - numbers.shape[1])
         return np.pad(numbers, missing, constant_values=-1), np.pad(similarities, missing)
 
-    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+    def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the estimates strictly greater than ``threshold``: each label's share of the votes.
 
         Parameters
@@ -173,7 +173,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         counts, labels, estimates = self._by_pieces(X, above, "estimating")
         return stack_estimates(counts, labels, estimates, self.n_labels_)
 
-    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def predict_top_k(self, X: Matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the k labels with the most votes.
 
         Returns
@@ -196,7 +196,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         top_labels(numbers, *self._voters(similarities), labels, scores)
         return labels, scores
 
-    def _by_pieces(self, X: object, use: Any, title: str) -> tuple[np.ndarray, ...]:
+    def _by_pieces(self, X: Matrix, use: Any, title: str) -> tuple[np.ndarray, ...]:
         """Find the neighbours of blocks of instances, pass them to ``use``, and stack its results."""
         check_hyperparameters(self)
         x = kernel_csr(self._unit(self._instances(X)))

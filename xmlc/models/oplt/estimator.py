@@ -11,7 +11,7 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.core.growing import Growing
 from xmlc.kernels.counter_random import random_permutation, stream_key
-from xmlc.kernels.csr import KernelCSR, as_features, as_labels, kernel_csr, stack_estimates, unit_rows
+from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, stack_estimates, unit_rows
 from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters, hyperparameters
 from xmlc.kernels.frames import check_names, column_names
 from xmlc.kernels.stored import Field
@@ -138,10 +138,10 @@ class OPLT(SparseProbabilityEstimator):
 
     domains = oplt.DOMAINS
 
-    policy: str = "best_greedy"
+    policy: oplt.Policy = "best_greedy"
     alpha: float = 0.75
-    balance: str = "ratio"
-    growth: str = "paper"
+    balance: oplt.Balance = "ratio"
+    growth: oplt.Growth = "paper"
     arity: int = 2
     max_leaf: int = 100
     gamma: float | None = None
@@ -169,7 +169,7 @@ class OPLT(SparseProbabilityEstimator):
         Field("ofo", np.float64, (None, 2), finite=True, optional=True),
     )
 
-    def fit(self, X: object, Y: object) -> Self:
+    def fit(self, X: Matrix, Y: Matrix) -> Self:
         """Forget all instances and learn a training set, in an order drawn once from the seed.
 
         Afterwards `partial_fit` goes on only if ``online`` is set. Parameters and errors are those of
@@ -217,7 +217,7 @@ class OPLT(SparseProbabilityEstimator):
             tree = kmeans_tree(representations, self.arity, self.max_leaf, self.random_state, self.n_jobs)
             self._online = planted(self._settings(), tree.over(labels))
 
-    def partial_fit(self, X: object, Y: object) -> Self:
+    def partial_fit(self, X: Matrix, Y: Matrix) -> Self:
         """Learn more instances, in the order of their rows (Algorithm 3).
 
         Parameters
@@ -236,7 +236,7 @@ class OPLT(SparseProbabilityEstimator):
         self._learn(x, y, np.arange(x.indptr.size - 1))
         return self
 
-    def progressive_top_k(self, X: object, Y: object, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    def progressive_top_k(self, X: Matrix, Y: Matrix, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Learn more instances, and rank the labels of each before it is learned: progressive validation.
 
         Blum, Kalai and Langford (COLT 1999); oplt2021, Section 5.2.
@@ -254,7 +254,7 @@ class OPLT(SparseProbabilityEstimator):
         ranking, scores, _ = self._learn(x, y, np.arange(x.indptr.size - 1), k=int(k))
         return ranking, scores
 
-    def progressive_sets(self, X: object, Y: object, a: float = 1.0, b: float = 20.0) -> sparse.csr_array:
+    def progressive_sets(self, X: Matrix, Y: Matrix, a: float = 1.0, b: float = 20.0) -> sparse.csr_array:
         """Learn more instances, and predict the label set of each before it is learned, by thresholds that learn too.
 
         OFO runs simultaneously with training (plt2016, Section 4.3): after each instance the labels that it has or
@@ -287,7 +287,7 @@ class OPLT(SparseProbabilityEstimator):
         self._ofo = (np.ascontiguousarray(sums.T), a, b)
         return sets
 
-    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+    def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Estimate the probability of every label seen above a threshold (plt2016, Algorithm 4).
 
         Parameters
@@ -312,7 +312,7 @@ class OPLT(SparseProbabilityEstimator):
         self.inner_products_ = plt.inner_products_
         return spe
 
-    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def predict_top_k(self, X: Matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Find the k most probable labels of each instance and their estimates, best first; -1 = none."""
         X = self._instances(X)
         k = self._check_k(k)
@@ -376,7 +376,7 @@ class OPLT(SparseProbabilityEstimator):
         leaves[: self._online.leaves.size] = self._online.leaves
         return np.where(leaves != NONE, self._online.nodes["bound"][leaves], np.float32(np.nan))
 
-    def _stream(self, X: object, Y: object) -> tuple[KernelCSR, KernelCSR]:
+    def _stream(self, X: Matrix, Y: Matrix) -> tuple[KernelCSR, KernelCSR]:
         """Check more of the stream, add capacity for its labels, and return it as kernels take it."""
         self._check_hyperparameters()
         if self._is_fitted() and self._tree_only:
@@ -479,7 +479,7 @@ class OPLT(SparseProbabilityEstimator):
     def _is_fitted(self) -> bool:
         return super()._is_fitted() and not (self._tree_only and self._frozen is None)  # as if `fit` was interrupted
 
-    def _instances(self, X: object) -> sparse.csr_array:
+    def _instances(self, X: Matrix) -> sparse.csr_array:
         """Check instances, scale them, and give them as many features as the stream had: others have no weight."""
         self._check_fitted()
         self._check_names(X)

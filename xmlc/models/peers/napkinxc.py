@@ -12,6 +12,7 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.core.threads import resolve_threads
 from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.csr import Matrix
 from xmlc.kernels.domains import MANY, PASSES, POSITIVE, SOME, Domain, OneOf, whole
 from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels.streams import Stream
@@ -86,7 +87,7 @@ class NapkinXCPLT(NapkinXCModel):
     arity: int = 16
     tree_type: str = "completeKaryRandom"
 
-    def fit(self, X: object, Y: object) -> Self:
+    def fit(self, X: Matrix, Y: Matrix) -> Self:
         """Train; the program keeps its model in a temporary folder that lives as long as this object."""
         X, Y = self._training_data(X, Y)
         self._new_folder()
@@ -128,7 +129,7 @@ class NapkinXCOnline(NapkinXCModel):
     max_leaf: int = 100
     eps: float = 0.01
 
-    def fit(self, X: object, Y: object) -> Self:
+    def fit(self, X: Matrix, Y: Matrix) -> Self:
         """Shuffle by the seed, then train in one thread; the model is in a temporary folder.
 
         Raises

@@ -12,7 +12,7 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.core.threads import resolve_threads
 from xmlc.data.writer import save_repository
-from xmlc.kernels.csr import without_zeros
+from xmlc.kernels.csr import Matrix, without_zeros
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.models.peers.program import Answers, ProgramModel, flattened, imported, silenced_output
 
@@ -50,7 +50,7 @@ class OmikujiParabel(ProgramModel):
     min_branch_size: int = 100
     n_jobs: int | None = None
 
-    def fit(self, X: object, Y: object) -> Self:
+    def fit(self, X: Matrix, Y: Matrix) -> Self:
         """Write the data to a temporary file and train on it.
 
         Raises

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import needs_extra
-from xmlc.kernels.csr import ranking_of, stack_estimates
+from xmlc.kernels.csr import Matrix, ranking_of, stack_estimates
 from xmlc.models.base import SparseProbabilityEstimator
 
 FILES = "program"  # folder of the program's own files, beside our JSON
@@ -47,12 +47,12 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
     model_: Any = None  # the program's, in memory
     _files: Path
 
-    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+    def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the program's estimates above ``threshold``, float32 CSR of shape (n, m)."""
         X, limits = self._instances(X), self._label_thresholds(threshold)
         return estimates_above(self._answers(X, self.n_labels_, float(limits.min())), limits)
 
-    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def predict_top_k(self, X: Matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the k labels that the program ranks first and their estimates, best first; -1 = none."""
         k = self._check_k(k)
         return ranking_of(*self._answers(self._instances(X), min(k, self.n_labels_), 0.0), k)

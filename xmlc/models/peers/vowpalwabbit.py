@@ -17,7 +17,7 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
-from xmlc.kernels.csr import ranking_of, unit_rows, without_zeros
+from xmlc.kernels.csr import Matrix, ranking_of, unit_rows, without_zeros
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.streams import Stream
 from xmlc.models.peers.program import Answers, ProgramModel, flattened, imported, silenced_output
@@ -94,7 +94,7 @@ class VowpalWabbitCMT(ProgramModel):
     memory_limit: float | None = None
     random_state: int = 0
 
-    def fit(self, X: object, Y: object) -> Self:
+    def fit(self, X: Matrix, Y: Matrix) -> Self:
         """Shuffle by the seed and train; the model is in a temporary folder that lives as long as this object.
 
         Raises
@@ -108,7 +108,7 @@ class VowpalWabbitCMT(ProgramModel):
         self._train(X[order], Y[order], self.passes)
         return self
 
-    def progressive_top_k(self, X: object, Y: object, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    def progressive_top_k(self, X: Matrix, Y: Matrix, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Learn a stream from the start in one pass, and return the class predicted for each instance before that.
 
         Parameters

@@ -10,7 +10,7 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.core.growing import Growing
 from xmlc.core.parallel import row_blocks, run_pieces
-from xmlc.kernels.csr import as_features, as_labels, proven, unit_rows, with_values
+from xmlc.kernels.csr import Matrix, as_features, as_labels, proven, unit_rows, with_values
 
 NONZEROS_PER_PIECE = 1 << 20  # of instances, counted once for each of their labels
 PIECES_AT_ONCE = 32  # that are finished before they are appended: at most 256 MB, more where a label has more non-zeros
@@ -18,7 +18,7 @@ LEAST_SQUARE = 1e-70  # of a row that is scaled: what is left where instances ca
 
 
 def label_representations(
-    X: object, Y: object, n_jobs: int | None = None, most_features: int | None = None
+    X: Matrix, Y: Matrix, n_jobs: int | None = None, most_features: int | None = None
 ) -> sparse.csr_array:
     """Represent each label by its instances: the sum of their unit-length features, scaled to unit length.
 
