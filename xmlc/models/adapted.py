@@ -18,7 +18,7 @@ from xmlc.core.errors import InvalidDataError, XmlcError
 from xmlc.core.files import write_json
 from xmlc.core.parallel import row_blocks
 from xmlc.core.schemas import nearest
-from xmlc.kernels.csr import ROUNDING, check_probabilities, top_k_of
+from xmlc.kernels.csr import ROUNDING, Matrix, check_probabilities, top_k_of
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models import pickled
 from xmlc.models.base import DESCRIPTION, SparseProbabilityEstimator
@@ -82,7 +82,7 @@ class Adapted(SparseProbabilityEstimator):
             each.set_params(**params)
         return self
 
-    def fit(self, X: object, Y: object) -> Self:
+    def fit(self, X: Matrix, Y: Matrix) -> Self:
         """Fit a copy of the estimator.
 
         Raises
@@ -106,7 +106,7 @@ class Adapted(SparseProbabilityEstimator):
         self.estimator_.fit(X, learned if sparsely else learned.toarray())
         return self
 
-    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+    def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the estimates strictly greater than ``threshold``, float32 CSR of shape (n, m); not what they cost.
 
         Raises
@@ -117,7 +117,7 @@ class Adapted(SparseProbabilityEstimator):
         X, thresholds = self._instances(X), self._label_thresholds(threshold)
         return sparse.vstack(list(self._blocks(X, thresholds)), format="csr")
 
-    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def predict_top_k(self, X: Matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the k most probable labels and their estimates, best first, ties to the smaller label; -1 = none."""
         X, k, none = self._instances(X), self._check_k(k), self._label_thresholds(0.0)
         labels, scores = zip(*(top_k_of(spe, k) for spe in self._blocks(X, none)), strict=True)
