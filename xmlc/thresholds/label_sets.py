@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -15,7 +16,7 @@ from xmlc.kernels.csr import Matrix, as_estimates, per_label, warn_of_sums
 from xmlc.kernels.domains import OneOf
 from xmlc.kernels.estimator import Estimator, check_hyperparameters, hyperparameters, not_fitted
 from xmlc.thresholds.calibration import IsotonicCalibration
-from xmlc.thresholds.expected import ExpectedF
+from xmlc.thresholds.expected import WRONG, ExpectedF
 from xmlc.thresholds.methods import apply_thresholds
 
 SetMeasure = Literal["macro_f", "micro_f", "instance_f"]
@@ -97,9 +98,10 @@ class LabelSets(Estimator):
             groups = None if shares is None else np.searchsorted(10.0 ** np.arange(-9, 0), shares, side="right")
             self.calibration_ = IsotonicCalibration(groups).fit(spe, Y)
             spe = self.calibration_.transform(spe)
-        elif shares is None or self.measure == "instance_f":  # else `ExpectedF` does
-            most = np.inf if shares is None else expected / LEAST
-            warn_of_sums(float(spe.data.sum(dtype=np.float64)), LEAST * expected, most, n)
+        elif shares is None or self.measure != "macro_f":  # else `ExpectedF` does
+            least = 1 / WRONG if shares is not None and self.measure == "micro_f" else LEAST
+            most = np.inf if shares is None else expected / least
+            warn_of_sums(float(spe.data.sum(dtype=np.float64)), least * expected, most, n)
         if self.measure == "instance_f":
             if Y is not None:
                 self.size_weights_ = fit_size_weights(spe, Y)
@@ -109,7 +111,9 @@ class LabelSets(Estimator):
             method = ExpectedF(prior=shares, floor=0.0 if Y is None else FLOOR).fit(spe)
         else:
             pooled = None if shares is None else np.array([min(1.0, expected / max(spe.nnz, 1))])
-            method = ExpectedF(prior=pooled).fit(spe.data[:, None])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # their sum was looked at
+                method = ExpectedF(prior=pooled).fit(spe.data[:, None])
         self.thresholds_ = per_label(method.thresholds_.squeeze(), self.n_labels_, np.float32, "thresholds")
         self.method_ = "ExpectedF"
         return self
