@@ -47,6 +47,16 @@ def test_predictions_are_those_of_the_classifier(train, tmp_path, capsys):
     ]
 
 
+def test_estimators_of_other_libraries_are_read_if_they_are_trusted(train, tmp_path, capsys):
+    given = ("--estimator", "sklearn.neighbors:KNeighborsClassifier", "--parameters", '{"n_neighbors": 1}')
+    assert run("fit", train, *given, "--out", tmp_path / "model") == 0
+    assert run("predict", train, "--model", tmp_path / "model") == 1
+    said = capsys.readouterr()
+    assert "if you trust it" in said.err
+    assert run("predict", train, "--model", tmp_path / "model", "-k", 2, "--trusted") == 0
+    assert [{name for name, _ in row} for row in lines(capsys)] == [{"cooking"}, *map(set, NAMES[1:3]), {"garden"}]
+
+
 def test_scores_of_rankings_and_of_lists_as_sets(train, tmp_path, capsys):
     predictions = tmp_path / "predictions.jsonl"
     rows = [["cooking"], ["cooking", "garden"], ["vegetables", "garden"], ["cooking"]]

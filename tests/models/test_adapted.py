@@ -50,6 +50,9 @@ class Shares:
         return np.tile(self.shares, (X.shape[0], 1))
 
 
+MADE = LogisticRegression()
+
+
 def scaled(C=1.0):
     return make_pipeline(MaxAbsScaler(), OneVsRestClassifier(LogisticRegression(C=C)))
 """
@@ -184,7 +187,8 @@ def test_dense_label_sets_have_a_bound_and_an_error_leaves_the_model_as_it_was(m
     [
         ("sklearn.linear_model:LogisticRegression", "learns one label for each instance, expected label sets: skl"),
         (ONE_VS_REST, "takes no sparse features"),
-        ("of_mine.py:np", "found module, expected a class with fit and predict_proba"),
+        ("of_mine.py:np", "of_mine.py:np has no fit, expected a class with fit and predict_proba"),
+        ("of_mine.py:MADE", "not a callable object"),
         ("of_mine.py:MaxAbsScaler", "has no predict_proba, expected"),
         ("of_mine.py:Shares", "of_mine.py:Shares has no hyperparameter estimator, expected"),
     ],

@@ -140,7 +140,7 @@ def test_a_users_own_file_is_an_estimator(tmp_path, multilabel):
     loaded = type(model).load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict_proba(X).toarray(), model.predict_proba(X).toarray())
     assert estimator_files(f"{file}:Frequencies")[0] == str(file)
-    with pytest.raises(XmlcError, match="found module, expected a class with fit and predict_proba"):
+    with pytest.raises(XmlcError, match="has no fit, expected a class with fit and predict_proba"):
         estimator_class(f"{file}:np")
     with pytest.raises(XmlcError, match="no such Python file"):
         estimator_class("nowhere.py:Model")

@@ -345,7 +345,7 @@ def test_the_projects_own_configuration_is_free_of_contradictions():
         ),
         (
             {"estimator": ONE_VS_REST},
-            "missing 1 required positional argument: 'estimator'; expected it among the hyper",
+            "missing 1 required positional argument: 'estimator'; expected a class or function",
         ),
         ({"estimator": ONE_VS_REST, "hyperparameters": {"estimator": "sklearn.svm:LinearSVC"}}, "has no predict_proba"),
         ({"estimator": "subprocess:Popen"}, "subprocess:Popen has no fit"),

@@ -58,7 +58,7 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "or features in a format that `xmlc.data.load` reads from one file."
 )
 @click.argument("file", type=INPUT)
-@click.option("--estimator", default="plt", show_default=True, help="Name, such as plt, parabel, swnn, oplt.")
+@click.option("--estimator", default="plt", show_default=True, help="Name, such as plt, or module:Class.")
 @click.option("--parameters", default="{}", help="Hyperparameters as a JSON object.")
 @click.option("--stream", is_flag=True, help="Learn part by part, with hashed words; for an estimator such as oplt.")
 @columns_options
@@ -97,16 +97,19 @@ def fit_command(
 @click.option("-k", default=5, show_default=True, type=click.IntRange(1), help="Labels of each instance, best first.")
 @click.option("--threshold", type=click.FloatRange(0, 1), default=None,
               help="In place of -k: all labels with a greater estimate.")  # fmt: skip
+@click.option("--trusted", is_flag=True, help="Read what joblib has stored, which runs code of the folder.")
 @columns_options
 @threads_option
-def predict_command(file: Path, folder: Path, k: int, threshold: float | None, threads: int, **given: Any) -> None:
+def predict_command(
+    file: Path, folder: Path, k: int, threshold: float | None, trusted: bool, threads: int, **given: Any
+) -> None:
     """Write the labels and their estimates."""
     model: Any
     if not (folder / DESCRIPTION).exists():
-        model = load_model(folder)
+        model = load_model(folder, trusted)
         parts: Iterator[Any] = iter([features(file, given, model.n_features_in_)[0]])
     else:
-        model = TextClassifier.load(folder)
+        model = TextClassifier.load(folder, trusted)
         parts = ([document.text for document in batch] for batch in batches(file, given, BATCH))
     for part in parts:
         for pairs in ranked(model, part, k, threshold):

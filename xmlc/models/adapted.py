@@ -26,7 +26,7 @@ from xmlc.models.base import DESCRIPTION, SparseProbabilityEstimator
 PICKLE = "estimator.joblib"
 MOST_BYTES = 2e9  # of dense label sets of a training, at 8 for an entry, as most estimators keep it
 ENTRIES = 1 << 22  # of dense estimates that are made together
-INNER = re.compile(r"[a-z_]\w*(\.\w+)+:[A-Z]\w*")  # an estimator of another library, as a hyperparameter
+INNER = re.compile(r"[a-z_][\w.]*:[A-Z]\w*")  # an estimator of another library, as a hyperparameter
 ONE_VS_REST = "sklearn.multiclass:OneVsRestClassifier"
 
 
@@ -56,6 +56,7 @@ class Adapted(SparseProbabilityEstimator):
     --------
     >>> import numpy as np
     >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from xmlc.models.adapted import Adapted
     >>> X, Y = np.eye(4), np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0]])
     >>> model = Adapted(KNeighborsClassifier(n_neighbors=1)).fit(X, Y)
     >>> model.predict_proba(X[1:3]).toarray()
@@ -91,7 +92,7 @@ class Adapted(SparseProbabilityEstimator):
             Data are out of their range, no label tells instances apart, or dense label sets would be too large.
         """
         X, Y = self._training_data(X, Y)
-        counts, n = Y.sum(axis=0), X.shape[0]
+        counts, n = np.bincount(Y.indices, minlength=Y.shape[1]), X.shape[0]
         self.varied_, self.always_ = np.flatnonzero((counts > 0) & (counts < n)), np.flatnonzero(counts == n)
         if self.varied_.size == 0:
             raise InvalidDataError(f"Y: found no label that some of the {n} instances have and others have not")
@@ -192,15 +193,18 @@ def adapt(
     XmlcError
         A hyperparameter is unknown or missing, or the result gives no estimates of label sets.
     """
-    takes, common = signature(kind).parameters, {"random_state": seed, "n_jobs": n_jobs}
+    common = {"random_state": seed, "n_jobs": n_jobs}
     try:
+        takes = signature(kind).parameters
         values = {
             key: class_of(value)() if isinstance(value, str) and INNER.fullmatch(value) else value
             for key, value in parameters.items()
         }
         made = kind(**{key: value for key, value in (common | values).items() if key in takes})
     except TypeError as error:
-        raise XmlcError(f"{name}: {error}; expected it among the hyperparameters") from error
+        raise XmlcError(
+            f"{name}: {error}; expected a class or function, with what it needs as hyperparameters"
+        ) from error
     for key in sorted(values.keys() - takes.keys(), key=lambda key: key.count("__")):  # an estimator, then its own
         if key not in (known := parameters_of(made)):
             raise XmlcError(f"{name} has no hyperparameter {key}, expected {nearest(key, {*takes, *known})}")

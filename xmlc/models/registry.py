@@ -68,11 +68,8 @@ def estimator_class(name: str) -> Any:
     else:
         known = ", ".join(sorted(ESTIMATORS))
         raise XmlcError(f"estimator {name!r} is unknown; expected one of {known}, or path/to/file.py:ClassName")
-    if isfunction(found) and ".py:" in name:
-        return found
-    if not isinstance(found, type):
-        raise XmlcError(f"{name}: found {type(found).__name__}, expected a class with fit and predict_proba")
-    _adapted().check_methods(name, found)
+    if not isfunction(found):
+        _adapted().check_methods(name, found)
     return found
 
 
