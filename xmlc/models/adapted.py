@@ -34,7 +34,7 @@ class Adapted(SparseProbabilityEstimator):
     """Make a model of any estimator with ``fit`` and ``predict_proba``.
 
     It learns from float32 CSR features and from label sets as an array of 0 and 1, which most classifiers of
-    scikit-learn need; a `OneVsRestClassifier` is given them sparse. Labels that none or all of the instances have are
+    scikit-learn need; a ``OneVsRestClassifier`` is given them sparse. Labels that none or all of the instances have are
     not given to it, and are estimated as 0 and 1. The same bits on any machine are not promised of what others compute.
 
     Parameters
