@@ -1,19 +1,23 @@
-"""From the probabilities of any model to label sets, by thresholds tuned on validation data.
+"""From the scores of any model, such as a transformer, to label sets, with the labels of validation data.
 
-Your classifier's probabilities take the place of `P_val` and `P_test`: sparse matrices, as
-`scipy.sparse.load_npz` reads them, or dense arrays.
+Your classifier's scores from 0 to 1 take the place of `P_val` and `P_test`: sparse matrices, as
+`scipy.sparse.load_npz` reads them, or dense arrays. `docs/estimates.md` makes such matrices of the best
+labels of a transformer and their logits.
 """
 
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.inference import meuf
 from xmlc.metrics import instance_f, macro_f, micro_f
-from xmlc.thresholds import FTA, OFO, STO, CommonThreshold
+from xmlc.thresholds import FTA, OFO, STO, CommonThreshold, LabelSets
 
 data = SyntheticModel(n_features=2000, n_labels=300, labels_per_instance=3.0, seed=1)
 _, Y_val, P_val = data.draw(0, 4000)
 _, Y_test, P_test = data.draw(4000, 6000)
 
 methods = {
+    "LabelSets, macro-F": LabelSets("macro_f"),  # by measure the method that was best where we measured
+    "LabelSets, micro-F": LabelSets("micro_f"),
+    "LabelSets, instance-F": LabelSets("instance_f"),
     "one half": None,  # a label is predicted where its estimate exceeds 1/2
     "best common threshold": CommonThreshold("micro"),
     "FTA": FTA(),
