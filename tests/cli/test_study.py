@@ -28,6 +28,8 @@ def test_a_study_is_six_short_files_all_or_none(study, capsys):
     files = sorted(str(file.relative_to(study)) for file in study.rglob("*") if file.is_file())
     assert files == FILES
     assert all(len((study / file).read_text().splitlines()) <= 30 for file in files)
+    steps = yaml.safe_load((study / FILES[0]).read_text())["jobs"]["study"]["steps"]
+    assert "xmlc compare accepted results/tables --markdown comparison.md" in [step.get("run") for step in steps]
     assert list(study.parent.iterdir()) == [study]
     assert run("new", study) == 1
     assert f"{study}: exists and is not empty; give a new folder" in capsys.readouterr().err

@@ -51,9 +51,10 @@ def test_a_larger_workflow_takes_the_rules_of_a_study_as_a_module(plan):
     (plan.folder / "Snakefile").write_text(
         """
 from xmlc.core.configuration import SHIPPED
+config["mine"] = 1
 module xmlc:
     snakefile: SHIPPED / "Snakefile"
-    config: config
+    config: {"threads": 2}
 use rule * from xmlc as xmlc_*
 """
     )
