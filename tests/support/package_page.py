@@ -11,8 +11,9 @@ LEFT_TO_THE_READER = """
 import numpy as np
 from xmlc.data import load
 
-X, _ = load("train.txt.xz")
+X, Y = load("train.txt.xz")
 texts = [" ".join(f"word{j}" for j in X[[i]].indices) or "nothing" for i in range(1200)]
+label_lists = [[f"label {j}" for j in Y[[i]].indices] for i in range(1200)]
 classes = np.array([f"label {j}" for j in range(12)])
 """
 
