@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from copy import copy
 from dataclasses import is_dataclass
 from functools import wraps
 from mmap import mmap
@@ -439,8 +438,8 @@ class SparseProbabilityEstimator(Estimator):
 
     def _for_requests(self) -> Self:
         """Return a shallow copy, to which a prediction may write, for instances without names of features."""
-        asked = copy(self)
-        vars(asked).pop("feature_names_in_", None)
+        asked = type(self).__new__(type(self))  # not by copy, which does what pickles need
+        vars(asked).update({name: value for name, value in vars(self).items() if name != "feature_names_in_"})
         return asked
 
     def _one_instance(self, indices: ArrayLike, values: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

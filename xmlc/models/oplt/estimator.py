@@ -489,6 +489,11 @@ class OPLT(SparseProbabilityEstimator):
             return X[:, : self.n_features_in_]
         return sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features_in_))
 
+    def _for_requests(self) -> Self:
+        if self._is_fitted() and self.labels_.size:
+            self._scaled_plt()  # once, and not by each copy
+        return super()._for_requests()
+
     def __getstate__(self) -> dict[str, Any]:
         """Copy the tree without spare capacity; leave out the form for predictions, which is made again."""
         if not self._is_fitted() or self._tree_only:
