@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import ClassVar, Literal, Self, get_args
 
@@ -22,6 +23,7 @@ from xmlc.thresholds.methods import apply_thresholds
 SetMeasure = Literal["macro_f", "micro_f", "instance_f"]
 # `ExpectedF.floor` of thresholds for other instances than those whose estimates they are made from.
 FLOOR = 0.25
+DECADES = 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1
 
 
 @hyperparameters
@@ -57,7 +59,7 @@ class LabelSets(Estimator):
     --------
     >>> from xmlc.thresholds import LabelSets
     >>> spe = [[0.6, 0.3], [0.4, 0.2], [0.1, 0.1]]
-    >>> LabelSets("macro_f").fit(spe).predict(spe).toarray().astype(int).tolist()
+    >>> LabelSets("micro_f").fit(spe).predict(spe).toarray().astype(int).tolist()
     [[1, 1], [1, 0], [0, 0]]
     """
 
@@ -92,10 +94,10 @@ class LabelSets(Estimator):
         spe = as_estimates(spe, np.float32)
         n, self.n_labels_ = spe.shape
         shares = None if prior is None else per_label(prior, self.n_labels_, np.float64, "prior", "share")
-        expected = n * (1.0 if shares is None else float(shares.sum()))
+        expected = n * (1.0 if shares is None else math.fsum(shares))
         self.calibration_ = None
         if Y is not None:
-            groups = None if shares is None else np.searchsorted(10.0 ** np.arange(-9, 0), shares, side="right")
+            groups = None if shares is None else np.searchsorted(DECADES, shares, side="right")
             self.calibration_ = IsotonicCalibration(groups).fit(spe, Y)
             spe = self.calibration_.transform(spe)
         elif shares is None or self.measure != "macro_f":  # else `ExpectedF` does
