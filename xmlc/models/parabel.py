@@ -19,6 +19,7 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.choosing import cross_validated
 from xmlc.models.domains import parabel, plt
 from xmlc.models.plt import PLT
+from xmlc.models.trees.kmeans import largest_leaf
 
 LARGEST_SEED = np.uint64(2**31 - 1)  # what scikit-learn takes for a seed
 LABELS_PER_BLOCK = 1 << 22  # labels that one tree may find in a block of instances: some 100 MB while it searches
@@ -40,8 +41,8 @@ class Parabel(SparseProbabilityEstimator):
         Size of the ensemble; Parabel has 3. Tree t does not depend on how many there are.
     arity : int
         Degree of the trees, a power of two; Parabel has 2. With 16 trees are flatter, trained sooner and often better.
-    max_leaf : int
-        A node with at most this many labels has them as its children.
+    max_leaf : int or None
+        A node with at most this many labels has them as its children; Parabel has 100. None: see `PLT`.
     loss : {"squared_hinge", "logistic"}
         With the squared hinge loss of Parabel a node's score is exp(-max(0, 1 - s)**p) of its linear score s; scores
         of labels lie between 0 and 1 and rank them, but are no estimates of probabilities. With the logistic loss they
@@ -95,7 +96,7 @@ class Parabel(SparseProbabilityEstimator):
 
     n_trees: int = 3
     arity: int = 2
-    max_leaf: int = 100
+    max_leaf: int | None = None
     loss: plt.Loss = "squared_hinge"
     hinge_power: int = 2
     C: float | None = None
@@ -184,7 +185,7 @@ class Parabel(SparseProbabilityEstimator):
         self, X: sparse.csr_array, average: Callable[..., Any], arguments: tuple[Any, ...]
     ) -> tuple[np.ndarray, ...]:
         """Search all trees, run a kernel over the labels found, block by block, and stack its results."""
-        widest = max(int(self.arity), int(self.max_leaf))
+        widest = max(int(self.arity), largest_leaf(self.arity, self.max_leaf))
         met = self.n_labels_ if self.beam is None else min(self.n_labels_, int(self.beam) * widest)
         self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
         results: list[Any] = []

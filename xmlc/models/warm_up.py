@@ -21,10 +21,11 @@ def warm_up(model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.cs
         return
     copy, rows, hyperparameters = model.unfitted(), WARM_UP_ROWS, model.get_params()
     share: Any = hyperparameters.get("warm_start")
-    if share:
-        # The tree of a warm start is over the labels of this share of the rows: as many rows, and small leaves, so that
-        # it has inner nodes and what builds them is compiled.
-        copy, rows = copy.set_params(max_leaf=hyperparameters["arity"]), math.ceil(WARM_UP_ROWS / share)
+    if share:  # the tree of a warm start is over the labels of this share of the rows
+        rows = math.ceil(WARM_UP_ROWS / share)
+    if share or hyperparameters.get("max_leaf", 0) is None:
+        # Small leaves, so that the tree over the labels of few rows has inner nodes and what builds them is compiled.
+        copy.set_params(max_leaf=hyperparameters["arity"])
     copy.fit(X[:rows], Y[:rows])
 
 

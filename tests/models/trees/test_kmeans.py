@@ -93,6 +93,20 @@ def test_tree_is_balanced(m, arity, max_leaf, seed):
             assert below.tolist() == parts
 
 
+@pytest.mark.parametrize(
+    ("arity", "limits"),
+    [(16, [400, 6400, 102_400]), (4, [200, 800]), (2, [141, 282])],
+)
+def test_without_a_limit_the_depth_is_that_with_leaves_nearest_to_100_labels(arity, limits):
+    for depth, limit in enumerate(limits):
+        for m in (limit, limit + 1):
+            tree = kmeans_tree(sparse.csr_array((m, 3), dtype=np.float32), arity, None, seed=0)
+            node, found = int(tree.parent[-1]), 0  # a node that has labels as its children
+            while node > 0:
+                node, found = int(tree.parent[node]), found + 1
+            assert found == depth + (m > limit) == np.argmin([abs(np.log(m / arity**d / 100)) for d in range(9)])
+
+
 @pytest.mark.parametrize("arity", [2, 8])
 def test_tree_does_not_depend_on_the_number_of_threads(arity, monkeypatch):
     representations = label_representations(*random_data(300, 50, 500, seed=1))

@@ -12,7 +12,7 @@ Search = Literal["certified", "beam", "exact"]
 NODES = {
     **COMMON,
     "arity": whole(2, MANY),
-    "max_leaf": whole(1, MANY),
+    "max_leaf": whole(1, MANY, none=True),
     "loss": OneOf(get_args(Loss)),
     "hinge_power": whole(1, 4),
     "C": POSITIVE,

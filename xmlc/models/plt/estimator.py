@@ -59,8 +59,10 @@ class PLT(SparseProbabilityEstimator):
         frequent labels near the root (`xmlc.models.trees.huffman_tree`); or by hierarchical balanced 2-means over the
         labels' instances, which puts similar labels side by side (Parabel, Prabhu et al., WWW 2018;
         `xmlc.models.trees.kmeans.kmeans_tree`).
-    max_leaf : int
-        "kmeans": a node with at most this many labels has them as its children; Parabel has 100.
+    max_leaf : int or None
+        "kmeans": a node with at most this many labels has them as its children; Parabel has 100. None: the depth
+        follows from the number of labels; such nodes have about 100, at most 100 sqrt(arity)
+        (`xmlc.models.trees.kmeans.largest_leaf`).
     label_features : int or None
         "kmeans": labels are compared by at most so many features each, their heaviest, which bounds the memory of the
         tree (`xmlc.models.trees.representations.label_representations`). None: by all of their instances' features.
@@ -133,7 +135,7 @@ class PLT(SparseProbabilityEstimator):
     -----
     IPLT, the tree that OPLT is compared with (oplt2021, Section 5), is this estimator with ``solver="adagrad",
     tree="kmeans", arity=2, max_leaf=100, gamma=1, eps=0.01`` and 1 or 3 epochs. One tree of Parabel is it with
-    ``solver="batch", loss="squared_hinge", tree="kmeans", arity=2, C=1, epochs=20, weight_cut=0.1, beam=10``; the
+    ``solver="batch", loss="squared_hinge", arity=2, max_leaf=100, C=1, epochs=20, weight_cut=0.1, search="beam"``; the
     ensemble is `xmlc.models.Parabel`.
 
     With exact weights a model takes ``4 * b + 4`` bytes for each pair of an inner node and a feature of an
@@ -156,7 +158,7 @@ class PLT(SparseProbabilityEstimator):
 
     arity: int = 16
     tree: plt.Tree = "kmeans"
-    max_leaf: int = 100
+    max_leaf: int | None = None
     label_features: int | None = None
     # The solver.
     solver: plt.Solver = "sgd"
