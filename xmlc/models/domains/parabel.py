@@ -1,6 +1,6 @@
 """Domains of `Parabel`."""
 
-from xmlc.kernels.domains import POSITIVE_OR_NONE, TREES, whole
+from xmlc.kernels.domains import TREES, whole
 from xmlc.models.domains.plt import NODES
 
-DOMAINS = {**NODES, "n_trees": whole(1, TREES), "C": POSITIVE_OR_NONE}
+DOMAINS = {**NODES, "n_trees": whole(1, TREES)}

@@ -2,7 +2,19 @@
 
 from typing import Literal, get_args
 
-from xmlc.kernels.domains import COMMON, EXCEPT_NONE, MANY, NOT_NEGATIVE, PASSES, POSITIVE, SOME, Flag, OneOf, whole
+from xmlc.kernels.domains import (
+    COMMON,
+    EXCEPT_NONE,
+    MANY,
+    NOT_NEGATIVE,
+    PASSES,
+    POSITIVE,
+    POSITIVE_OR_NONE,
+    SOME,
+    Flag,
+    OneOf,
+    whole,
+)
 
 Loss = Literal["logistic", "squared_hinge"]
 Tree = Literal["random", "huffman", "kmeans"]
@@ -15,7 +27,7 @@ NODES = {
     "max_leaf": whole(1, MANY, none=True),
     "loss": OneOf(get_args(Loss)),
     "hinge_power": whole(1, 4),
-    "C": POSITIVE,
+    "C": POSITIVE_OR_NONE,
     "tol": NOT_NEGATIVE,
     "epochs": whole(1, PASSES),
     "weight_cut": EXCEPT_NONE,
