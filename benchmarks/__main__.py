@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from benchmarks import (  # noqa: F401  each declares its command
+    beside,
     defaults,
     expected_f,
     fastxml,

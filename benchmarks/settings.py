@@ -51,14 +51,15 @@ def paper_setting(paper: str, model: str, dataset: str = "", otherwise: Hyperpar
     XmlcError
         There is no such file below the current folder, or no such model in it.
     """
-    models = _suite(paper).all_models
+    models = suite(paper).all_models
     if model not in models:
         raise XmlcError(f"config/papers/{paper}.yaml has no model {model}")
     return Setting(models[model].estimator, models[model].values_on(dataset) | (otherwise or {}))
 
 
 @cache
-def _suite(paper: str) -> Suite:
+def suite(paper: str) -> Suite:
+    """Return a paper's configuration, of ``config/papers``."""
     return read_suite(suite_file(paper, config_folder()))
 
 

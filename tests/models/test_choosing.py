@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from xmlc.models import OPLT, Parabel, choosing
+from xmlc.models import OPLT, PLT, Parabel, choosing
 
-CASES = [(Parabel, "C"), (OPLT, "gamma")]
+CASES = [(Parabel, "C"), (OPLT, "gamma"), (PLT.for_ranking, "C")]
 HITS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=30)
 
 
@@ -46,7 +46,7 @@ def test_a_value_is_chosen_by_cross_validation(cls, name, size, monkeypatch, tmp
         assert value == chosen_by_twin(cls, name, X, Y, size)
         chosen.add(value)
         model.save(tmp_path / "model")
-        loaded, given_one = cls.load(tmp_path / "model"), cls(**{name: value}).fit(X, Y)
+        loaded, given_one = type(model).load(tmp_path / "model"), cls(**{name: value}).fit(X, Y)
         for other in (loaded, given_one):
             assert getattr(other, f"{name}_") == value
             np.testing.assert_array_equal(other.predict_proba(X).toarray(), model.predict_proba(X).toarray())
@@ -68,6 +68,13 @@ def test_a_stream_has_the_step_of_the_paper_until_a_fit_chooses_another():
     assert fitted.partial_fit(X, Y).gamma_ == 0.3
     given_one = OPLT(gamma=0.3, n_jobs=1, online=True).fit(X, Y).partial_fit(X, Y)
     np.testing.assert_array_equal(fitted.predict_proba(X).toarray(), given_one.predict_proba(X).toarray())
+
+
+def test_c_of_a_plt_is_that_of_its_solver_and_loss():
+    few, many = noisy(240, 60, 4, 0.6), noisy(240, 300, 40, 0.0)
+    assert PLT(n_jobs=1).fit(*many).C_ == 3
+    assert PLT(n_jobs=1, C=2).fit(*many).C_ == 2
+    assert [PLT(solver="batch", n_jobs=1).fit(*data).C_ for data in (few, many)] == [3, 10]
 
 
 @given(HITS)
