@@ -50,9 +50,10 @@ def bench_beside(data: Path, rounds: int) -> Report:
         asked = [1e3 * turn / X.shape[0] for turn in turns(rank, rounds)]
         report.add_least(model, PREDICTION, CPU_TIME, PER_INSTANCE, asked)
         report.add_precision(model, PREDICTION, [precisions(Y, labels)])
-        found = read_json(run / "80/evaluation/sto.json")["metrics"]["macro_f_present"]
-        note = "labels that the test set has"
-        report.add(model, THRESHOLDS, "macro-F", PERCENT, 100 * found, threads=threads, note=note)
+        tuned = run / "80/evaluation/sto.json"
+        if tuned.exists():
+            found, note = read_json(tuned)["metrics"]["macro_f_present"], "labels that the test set has"
+            report.add(model, THRESHOLDS, "macro-F", PERCENT, 100 * found, threads=threads, note=note)
     return report
 
 
