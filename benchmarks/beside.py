@@ -52,7 +52,7 @@ def bench_beside(data: Path, rounds: int) -> Report:
         report.add_precision(model, PREDICTION, [precisions(Y, labels)])
         tuned = run / "80/evaluation/sto.json"
         if tuned.exists():
-            found, note = read_json(tuned)["metrics"]["macro_f_present"], "labels that the test set has"
+            found, note = read_json(tuned)["best"]["test"]["macro_f_present"], "labels that the test set has"
             report.add(model, THRESHOLDS, "macro-F", PERCENT, 100 * found, threads=threads, note=note)
     return report
 

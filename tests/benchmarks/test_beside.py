@@ -21,7 +21,7 @@ def test_models_are_ranked_with_and_loaded_and_records_are_read(tmp_path):
     model.save(run / "full/model")
     costs = {"train_cpu_seconds": 1.5, "model_bytes": 2e6, "train_threads": 2}
     (run / "full/train.json").write_text(json.dumps({"costs": costs}))
-    (run / "80/evaluation/sto.json").write_text(json.dumps({"metrics": {"macro_f_present": 0.25}}))
+    (run / "80/evaluation/sto.json").write_text(json.dumps({"best": {"test": {"macro_f_present": 0.25}}}))
     rows = run_benchmark(tmp_path, "beside", "--data", data, "--rounds", 2)
     assert {key[0] for key in rows} == {"swnn-default"}  # no other has a model
     values = {(task, measure): row["value"] for (_, task, measure, _), row in rows.items()}
