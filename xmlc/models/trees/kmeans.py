@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isqrt
+from math import sqrt
 
 import numpy as np
 from scipy import sparse
@@ -87,7 +87,7 @@ def largest_leaf(arity: int, max_leaf: int | None = None) -> int:
     have from 100 / sqrt(arity) to 100 sqrt(arity). A limit of 100 costs a whole level where it is missed by little:
     26,296 labels below 256 nodes are 103 for each.
     """
-    return isqrt(LABELS_PER_LEAF**2 * int(arity)) if max_leaf is None else int(max_leaf)
+    return int(LABELS_PER_LEAF * sqrt(arity)) if max_leaf is None else int(max_leaf)
 
 
 def check_kmeans_shape(arity: int, max_leaf: int | None) -> None:
