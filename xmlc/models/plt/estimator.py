@@ -152,10 +152,11 @@ class PLT(SparseProbabilityEstimator):
     ``solver="batch", loss="squared_hinge", arity=2, max_leaf=100, C=1, epochs=20, weight_cut=0.1, search="beam"``; the
     ensemble is `xmlc.models.Parabel`.
 
-    With exact weights a model takes ``4 * b + 4`` bytes for each pair of an inner node and a feature of an
-    instance that reaches it: at the shape of Amazon-670K (490,449 instances with 70 non-zeros, 670,091 labels, b = 16;
-    synthetic) 19 GB. `fit` holds them once, and `fit_to` 128 MB at a time; the rest is in the model's files. Ranking
-    reads these as they are needed, best from memory that holds them: where that is too much, cut or hash.
+    With exact weights a model takes 4 bytes for each child, and 4, for each pair of an inner node and a feature of an
+    instance that reaches it: at the shape of Amazon-670K (490,449 instances with 70 non-zeros, 670,091 labels, b = 16,
+    ``max_leaf=100``; synthetic) 19 GB, and with one level less, the default, more. `fit` holds them once, and `fit_to`
+    128 MB at a time; the rest is in the model's files. Ranking reads these as they are needed, best from memory that
+    holds them: where that is too much, cut or hash.
 
     Examples
     --------
