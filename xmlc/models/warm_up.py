@@ -19,10 +19,9 @@ def warm_up(model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.cs
     """Fit a copy of the model to a few rows, so that compilation is in no measured time."""
     if looks_up(model) or not model.compiles:
         return
-    copy, rows, hyperparameters = model.unfitted(), WARM_UP_ROWS, model.get_params()
+    copy, hyperparameters = model.unfitted(), model.get_params()
     share: Any = hyperparameters.get("warm_start")
-    if share:  # the tree of a warm start is over the labels of this share of the rows
-        rows = math.ceil(WARM_UP_ROWS / share)
+    rows = math.ceil(WARM_UP_ROWS / (share or 1))  # the tree of a warm start is over the labels of this share of them
     if share or hyperparameters.get("max_leaf", 0) is None:
         # Small leaves, so that the tree over the labels of few rows has inner nodes and what builds them is compiled.
         copy.set_params(max_leaf=hyperparameters["arity"])

@@ -34,13 +34,7 @@ from xmlc.models.trees.representations import label_representations
 # What C is where none is given: of SGD, and of "batch" by its loss the usual value and the other.
 SGD_C, BATCH_C = 3.0, {"logistic": (3.0, 10.0), "squared_hinge": (1.0, 0.3)}
 # Of `PLT.for_ranking`, where they are not the defaults.
-RANKING: dict[str, Any] = {
-    "solver": "batch",
-    "loss": "squared_hinge",
-    "hinge_power": 3,
-    "tol": 0.03,
-    "weight_cut": 0.05,
-}
+RANKING: Any = {"solver": "batch", "loss": "squared_hinge", "hinge_power": 3, "tol": 0.03, "weight_cut": 0.05}
 ROWS_PER_BATCH = 8192  # at most so many instances descend together
 
 # An exact ranking is said to be costly where an instance opens so many nodes, and such a share of them.
@@ -328,10 +322,8 @@ class PLT(SparseProbabilityEstimator):
         return labels[0], scores[0]
 
     def _chosen_C(self, X: sparse.csr_array, Y: sparse.csr_array) -> float:
-        if self.C is not None:
-            return float(self.C)
-        if self.solver != "batch":
-            return SGD_C
+        if self.C is not None or self.solver != "batch":
+            return float(SGD_C if self.C is None else self.C)
         return cross_validated(lambda C: self.unfitted().set_params(C=C), *BATCH_C[self.loss], X, Y)
 
     def _label_tree(self, X: sparse.csr_array, Y: sparse.csr_array) -> LabelTree:
