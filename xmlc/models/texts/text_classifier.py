@@ -139,8 +139,8 @@ class TextClassifier(Estimator):
         ----------
         texts : iterable of str
         thresholds : float, ndarray of shape (m,), or method of `xmlc.thresholds`
-            One for all labels, or one for each; or a fitted method, such as `xmlc.thresholds.LabelSets`, which is given estimates
-            above 1e-4.
+            One for all labels, or one for each; or a fitted method, such as `xmlc.thresholds.LabelSets`, which is given
+            estimates above 1e-4.
         """
         if hasattr(thresholds, "predict"):
             sets = thresholds.predict(self.predict_proba(texts, FLOOR))
