@@ -45,7 +45,8 @@ def kmeans_tree(
     arity : int
         Degree b of the inner nodes, a power of two from 2 on.
     max_leaf : int or None
-        A node with at most this many labels, at least 1, has them as its children. None: see `largest_leaf`.
+        A node with at most this many labels, at least 1, has them as its children. None: see
+        `xmlc.models.trees.kmeans.largest_leaf`.
     seed : int
         Seed of the first centroids: each node has a random stream of its own.
     n_jobs : int or None
