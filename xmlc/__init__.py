@@ -36,7 +36,8 @@ PUBLIC |= {
 
 __all__ = ["__version__", "set_progress", *PUBLIC]
 __version__ = "0.2.0"
-__getattr__, __dir__ = lazy_names(__name__, PUBLIC)
+if not TYPE_CHECKING:  # which would take any name for known
+    __getattr__, __dir__ = lazy_names(__name__, PUBLIC)
 
 
 def set_progress(shown: bool) -> None:

@@ -104,6 +104,13 @@ def test_features_in_place_of_texts(multilabel, tmp_path, capsys):
         (["fit", "empty.csv", "--out", "model"], "found no texts"),
         (["fit", "letters.csv", "--out", "model"], "texts: empty vocabulary"),
         (["fit", "train.csv", "--labels", "label", "--out", "model"], "found 4 texts and no label"),
+        (["fit", "train.csv", "--separator", "", "--out", "model"], "found an empty text"),
+        (["fit", "train.csv", "--estimator", "oracle", "--out", "model"], "learns nothing"),
+        (["fit", "noext", "--out", "model"], "or of texts: csv, tsv, jsonl, fasttext (--format)"),
+        (["predict", "-", "--model", "there"], "found format '', expected one of csv, tsv, jsonl, fasttext (--format)"),
+        (["predict", "train.csv", "--model", "there", "-k", 2, "--threshold", 0.5], "expected one of them"),
+        (["evaluate", "predictions.jsonl", "train.csv", "--labels", "label"], "train.csv: found no label"),
+        (["evaluate", "twice.jsonl", "train.csv"], "twice.jsonl:1: found a label twice"),
         (["evaluate", "letters.csv", "train.csv"], "letters.csv:1: found 'text,labels'"),
         (["fit", "absent.csv", "--out", "model"], "no such file"),
         (["predict", "train.csv", "--model", "absent"], "found no model"),
@@ -113,6 +120,10 @@ def test_errors(train, tmp_path, capsys, monkeypatch, arguments, said):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty.csv").write_text("text,labels\n")
     (tmp_path / "letters.csv").write_text("text,labels\nx,a\n")
-    assert run(*arguments) == 1
+    (tmp_path / "noext").write_text("boil rice\n")
+    (tmp_path / "predictions.jsonl").write_text('{"labels": [["cooking", 0.5]]}\n' * 4)
+    (tmp_path / "twice.jsonl").write_text('{"labels": [["cooking", 0.5], ["cooking", 0.4]]}\n' * 4)
+    TextClassifier().fit(TEXTS, NAMES).save(tmp_path / "there")
+    assert run(*arguments) != 0
     assert said in capsys.readouterr().err
     assert not (tmp_path / "model").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from itertools import islice, pairwise
 from pathlib import Path
@@ -15,12 +16,14 @@ from tabulate import tabulate
 from xmlc.cli._options import FOLDER, SEED, out_option, parse_parameters, threads_option
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import folder_bytes
-from xmlc.data.formats import FORMATS, load
-from xmlc.data.formats.lines import first_line
-from xmlc.data.formats.texts import FASTTEXT, READERS, Columns, Document, documents, format_of
+from xmlc.data.formats import FORMATS, detect_format, load
+from xmlc.data.formats.lines import first_line, text_lines
+from xmlc.data.formats.npz import load_npz
+from xmlc.data.formats.texts import FASTTEXT, READERS, STDIN, Columns, Document, documents, format_of
 from xmlc.kernels.csr import top_k_of
 from xmlc.metrics.classification import classification_metrics
 from xmlc.metrics.ranking import ndcg_at_k, precision_at_k, recall_at_k
+from xmlc.models.abilities import looks_up
 from xmlc.models.registry import load_model, make_estimator
 from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, indicator
 
@@ -30,11 +33,24 @@ SETS = {"macro_f_present": "macro-F, labels present", "micro_f": "micro-F", "ins
 INPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
+def not_empty(_: click.Context, option: click.Parameter, value: str) -> str:
+    """Refuse an empty text."""
+    if not value:
+        raise click.BadParameter("found an empty text, expected at least one letter", param=option)
+    return value
+
+
 def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of how a file of texts is read."""
     usual = Columns()
     for option in (
-        click.option("--separator", default=usual.separator, show_default=True, help="Between two labels of a cell."),
+        click.option(
+            "--separator",
+            default=usual.separator,
+            show_default=True,
+            callback=not_empty,
+            help="Between two labels of a cell.",
+        ),
         click.option(
             "--labels",
             default=usual.labels,
@@ -58,7 +74,12 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "or features in a format that `xmlc.data.load` reads from one file."
 )
 @click.argument("file", type=INPUT)
-@click.option("--estimator", default="plt", show_default=True, help="Name, such as plt, or module:Class.")
+@click.option(
+    "--estimator",
+    default="plt",
+    show_default=True,
+    help="plt, parabel, swnn, oplt, fastxml, ldsm, br, pcc, or one of others: module:Class, path/to/file.py:Class.",
+)
 @click.option("--parameters", default="{}", help="Hyperparameters as a JSON object.")
 @click.option("--stream", is_flag=True, help="Learn part by part, with hashed words; for an estimator such as oplt.")
 @columns_options
@@ -69,7 +90,10 @@ def fit_command(
     file: Path, estimator: str, parameters: str, stream: bool, seed: int, threads: int, out: Path, **given: Any
 ) -> None:
     """Train, save, and say what was read."""
-    model: Any = make_estimator(estimator, parse_parameters(parameters), seed, threads)
+    name = estimator if ":" in estimator else estimator.lower()
+    model: Any = make_estimator(name, parse_parameters(parameters), seed, threads)
+    if looks_up(model):
+        raise XmlcError(f"--estimator {estimator}: learns nothing; expected one that does, such as plt")
     n = total = 0
     if is_texts(file, given["format"]):
         model = TextClassifier(model)
@@ -84,7 +108,7 @@ def fit_command(
             raise XmlcError(f"{file}: found no texts")
         model.save(out)
     else:
-        X, Y = features(file, given)
+        X, Y = features_and_labels(file, given)
         model.fit_to(out, X, Y)
         n, total = X.shape[0], Y.nnz
     found = f"{n} instances, {model.classes_.size} labels, {total / n:.2f} labels an instance"
@@ -94,25 +118,27 @@ def fit_command(
 @click.command(help="Predict the labels of each instance of FILE, or of standard input (-): a JSON object a line.")
 @click.argument("file", type=INPUT)
 @click.option("--model", "folder", type=FOLDER, required=True, help="Folder written by `xmlc fit`.")
-@click.option("-k", default=5, show_default=True, type=click.IntRange(1), help="Labels of each instance, best first.")
+@click.option("-k", type=click.IntRange(1), default=None, help="Labels of each instance, best first.  [default: 5]")
 @click.option("--threshold", type=click.FloatRange(0, 1), default=None,
-              help="In place of -k: all labels with a greater estimate.")  # fmt: skip
+              help="In place of -k: all labels with a greater estimate, a label set.")  # fmt: skip
 @click.option("--trusted", is_flag=True, help="Read what joblib has stored, which runs code of the folder.")
 @columns_options
 @threads_option
 def predict_command(
-    file: Path, folder: Path, k: int, threshold: float | None, trusted: bool, threads: int, **given: Any
+    file: Path, folder: Path, k: int | None, threshold: float | None, trusted: bool, threads: int, **given: Any
 ) -> None:
     """Write the labels and their estimates."""
+    if k and threshold is not None:
+        raise XmlcError("found -k and --threshold, expected one of them")
     model: Any
     if not (folder / DESCRIPTION).exists():
         model = load_model(folder, trusted)
-        parts: Iterator[Any] = iter([features(file, given, model.n_features_in_)[0]])
+        parts: Iterator[Any] = iter([features(file, given, model)])
     else:
         model = TextClassifier.load(folder, trusted)
         parts = ([document.text for document in batch] for batch in batches(file, given, BATCH))
     for part in parts:
-        for pairs in ranked(model, part, k, threshold):
+        for pairs in ranked(model, part, k or 5, threshold):
             click.echo(json.dumps({"labels": pairs}, ensure_ascii=False))
 
 
@@ -128,12 +154,14 @@ def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
     if is_texts(file, given["format"]):
         truths: list[list[Any]] = [document.labels for batch in batches(file, given, BATCH) for document in batch]
     else:
-        Y = features(file, given)[1]
+        Y = features_and_labels(file, given)[1]
         truths = [Y.indices[start:end].tolist() for start, end in pairwise(Y.indptr)]
     if len(found) != len(truths):
         raise XmlcError(
             f"{predictions}: found {len(found)} predictions, expected {len(truths)}, as {file} has instances"
         )
+    if not any(truths):
+        raise XmlcError(f"{file}: found no label, expected labels as {given['labels']!r} (--labels says where)")
     column = {name: j for j, name in enumerate(dict.fromkeys(name for names in [*truths, *found] for name in names))}
     Y, width = indicator(truths, column), max(map(len, found), default=0)
     labels = np.full((len(found), max(width, 1)), -1, dtype=np.int32)
@@ -157,22 +185,36 @@ def is_texts(file: Path, format: str | None) -> bool:
     return found in READERS and (format is not None or found != "fasttext" or FASTTEXT in first_line(file))
 
 
-def features(file: Path, given: dict[str, Any], n_features: int | None = None) -> tuple[Any, Any]:
+def features_and_labels(file: Path, given: dict[str, Any], n_features: int | None = None) -> tuple[Any, Any]:
     """Read a file of features, or two."""
     second = None if given["labels"] == Columns().labels else given["labels"]
-    return load(file, given["format"], labels=second, n_features=n_features)
+    try:
+        return load(file, given["format"], labels=second, n_features=n_features)
+    except XmlcError as error:
+        if given["format"] is None and "format=" in str(error):
+            raise XmlcError(f"{error}; or of texts: {', '.join(READERS)} (--format)") from None
+        raise
+
+
+def features(file: Path, given: dict[str, Any], model: Any) -> Any:
+    """Read the features that a model predicts from; a file of matrices needs no other with labels."""
+    if (given["format"] or detect_format(file)) == "npz":
+        return load_npz(file)
+    return features_and_labels(file, given, model.n_features_in_)[0]
 
 
 def predicted(file: Path) -> list[list[Any]]:
     """Read the labels of each line of `xmlc predict`."""
     found = []
-    with click.open_file(str(file), encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            try:
-                found.append([name for name, _ in json.loads(line)["labels"]])
-            except (ValueError, KeyError, TypeError):
-                expected = '{"labels": [["name", 0.5], ...]}, as `xmlc predict` writes it'
-                raise XmlcError(f"{file}:{number}: found {line.strip()[:60]!r}, expected {expected}") from None
+    for number, line in enumerate(sys.stdin, start=1) if file == STDIN else text_lines(file):
+        try:
+            names = [name for name, _ in json.loads(line)["labels"]]
+        except (ValueError, KeyError, TypeError):
+            expected = '{"labels": [["name", 0.5], ...]}, as `xmlc predict` writes it'
+            raise XmlcError(f"{file}:{number}: found {line.strip()[:60]!r}, expected {expected}") from None
+        if len({*names}) < len(names):
+            raise XmlcError(f"{file}:{number}: found a label twice, expected different ones")
+        found.append(names)
     return found
 
 

@@ -54,4 +54,5 @@ __all__ = [
     "recall_at_k",
 ]
 PLOTS = ("groups_by_frequency", "plot_macro_f", "plot_precision_by_frequency", "plot_reliability")
-__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(PLOTS, "xmlc.metrics.plots"))
+if not TYPE_CHECKING:  # which would take any name for known
+    __getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(PLOTS, "xmlc.metrics.plots"))

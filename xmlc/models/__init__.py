@@ -32,4 +32,5 @@ PUBLIC = {
 }
 
 __all__ = list(PUBLIC)
-__getattr__, __dir__ = lazy_names(__name__, PUBLIC)
+if not TYPE_CHECKING:  # which would take any name for known
+    __getattr__, __dir__ = lazy_names(__name__, PUBLIC)

@@ -249,9 +249,10 @@ class SparseProbabilityEstimator(Estimator):
         """
         self._check_fitted()
         given: Any = getattr(names, "classes_", names)
-        found = np.array(list(given), dtype=object)
-        if found.shape != (self.n_labels_,):
-            raise InvalidDataError(f"found {found.size} names, expected {self.n_labels_}: one for each label")
+        found = np.array(list(given) if isinstance(given, Iterable) else [], dtype=object)
+        if found.shape != (self.n_labels_,) or len({*found}) < found.size:
+            said = f"found {len({*found})} different names, expected {self.n_labels_}: one for each label"
+            raise InvalidDataError(f"{said}, or a fitted MultiLabelBinarizer")
         self.label_names_in_ = found
         return self
 

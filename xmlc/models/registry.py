@@ -104,8 +104,8 @@ def make_estimator(
         raise XmlcError(
             f"{name} has no hyperparameter {', '.join(unknown)}; expected any of {', '.join(sorted(known))}"
         )
-    common = {"random_state": seed, "n_jobs": n_jobs}
-    return estimator.set_params(**{key: value for key, value in common.items() if key in known}, **parameters)
+    common = {key: value for key, value in {"random_state": seed, "n_jobs": n_jobs}.items() if key in known}
+    return estimator.set_params(**common | parameters)
 
 
 def load_estimator(name: str, folder: Path, n_jobs: int | None = None) -> SparseProbabilityEstimator:
@@ -147,6 +147,7 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
     names = [name for name, target in ESTIMATORS.items() if target.endswith(f":{found}")]
     if not names:
         expected = "a folder that `save` of an estimator of xmlc.models has written"
+        expected += "; this one is read by TextClassifier.load" if (Path(path) / "texts.json").exists() else ""
         raise XmlcError(f"{path}: found {f'a model of {found}' if found else 'no model'}, expected {expected}")
     model: SparseProbabilityEstimator = estimator_class(names[0]).load(path)
     return model

@@ -19,6 +19,8 @@ DOCUMENTS = [
 FILES = {
     "a.csv": 'id,text,labels\n1,"rice, boiled",cooking; easy meals\n2,"a ""quoted"" rose",\n3,soil,garden;\n',
     "a.tsv": 'rice, boiled\tcooking;easy meals\na "quoted" rose\nsoil\tgarden\n',
+    "c.tsv": 'text\tlabels\n"rice, boiled"\tcooking;easy meals\n"a ""quoted"" rose"\t\nsoil\tgarden\n\n',
+    "C.CSV": 'text,labels\n"rice, boiled",cooking;easy meals\n"a ""quoted"" rose",\nsoil,garden\n\n',
     "b.tsv": 'labels\ttext\ncooking;easy meals\trice, boiled\n\ta "quoted" rose\ngarden\tsoil\n',
     "a.jsonl": "".join(json.dumps({"text": text, "labels": names}) + "\n" for text, names in DOCUMENTS),
     "annif.jsonl": "".join(
@@ -70,7 +72,8 @@ def test_uris_of_annif_and_words_of_fasttext(tmp_path):
         ("a.jsonl", '{"text": "rice", "labels": "a"}\n', "a.jsonl:1: expected a string"),
         ("a.jsonl", "rice\n", "a.jsonl:1: found 'rice'"),
         ("a.doc", "rice\n", "found format '', expected one of csv"),
-        ("a.csv", 'text,labels\n"rice,a\n', "unexpected end of data"),
+        ("a.csv", 'text,labels\n"rice,a\n', "unexpected end of data; expected each quote to be closed"),
+        ("a.csv", "text,text,labels\nrice,rice,a\n", "a.csv:1: found columns text, text, labels, expected one"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(name, text, said, tmp_path):
@@ -78,6 +81,14 @@ def test_what_is_wrong_is_said_with_its_line(name, text, said, tmp_path):
     with pytest.raises(XmlcError) as error:
         list(documents(tmp_path / name))
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_the_beginning_of_a_compressed_file_is_no_interruption(compress, tmp_path):
+    data = compress(b"text,labels\n" + b"".join(b"rice %d,a\n" % i for i in range(9999)))
+    (tmp_path / "a.csv").write_bytes(data[: len(data) // 2])
+    with pytest.raises(XmlcError, match="damaged or cut off"):
+        list(documents(tmp_path / "a.csv"))
 
 
 def test_no_text_and_no_file(tmp_path):

@@ -5,14 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
+import lzma
 import re
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import XmlcError, let_through
 from xmlc.data.archives import SUFFIXES
 from xmlc.data.formats.lines import open_bytes
 
@@ -54,7 +57,8 @@ def documents(path: Path, format: str | None = None, columns: Columns = USUAL) -
 
         - ``csv``: a header names the columns; a cell of labels has a separator between them, or URIs with blanks
           between them, as Annif's ``subject_uris`` has;
-        - ``tsv``: the same with tabs; without a header a line is a text, a tab and its labels, as Annif's;
+        - ``tsv``: the same with tabs; without a header a line is a text, a tab and its labels, as Annif's, and a quote
+          is a letter;
         - ``jsonl``: an object a line; its labels are a list of strings or numbers, or of objects with a ``label`` or
           ``uri``, as Annif's ``subjects`` are;
         - ``fasttext``: words that begin with ``__label__`` are labels, all others are the text.
@@ -67,14 +71,14 @@ def documents(path: Path, format: str | None = None, columns: Columns = USUAL) -
     """
     format = format or format_of(path)
     if format not in READERS:
-        raise XmlcError(f"{path}: found format {format!r}, expected one of {', '.join(READERS)}")
+        raise XmlcError(f"{path}: found format {format!r}, expected one of {', '.join(READERS)} (--format)")
     with _lines(path) as lines:
         yield from READERS[format](lines, path, columns)
 
 
 def format_of(path: Path) -> str:
     """Tell the format of texts by the suffix of a name; an empty text if it is none of them."""
-    suffix = next((each for each in reversed(path.suffixes) if each not in SUFFIXES), "")
+    suffix = next((each.lower() for each in reversed(path.suffixes) if each not in SUFFIXES), "")
     return {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".txt": "fasttext"}.get(suffix, "")
 
 
@@ -84,8 +88,13 @@ def _lines(path: Path) -> Iterator[io.TextIOBase]:
     raw = sys.stdin.buffer if path == STDIN else open_bytes(path)
     try:
         yield io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
-    except (UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError as error:
         raise XmlcError(f"{path}: expected text in UTF-8 ({error}); save it as such") from error
+    except csv.Error as error:
+        raise XmlcError(f"{path}: {error}; expected each quote to be closed, and one within a cell twice") from None
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        let_through(error)
+        raise XmlcError(f"{path}: the data is damaged or cut off ({error}); fetch it anew") from None
     finally:
         if path != STDIN:
             raw.close()
@@ -99,13 +108,16 @@ def _csv(lines: io.TextIOBase, path: Path, columns: Columns) -> Iterator[Documen
 
 
 def _tsv(lines: io.TextIOBase, path: Path, columns: Columns) -> Iterator[Document]:
-    """Read rows with tabs, with a header or without; a quote is a letter."""
+    """Read rows with tabs; below a header they are quoted as in CSV, without one a quote is a letter."""
     csv.field_size_limit(sys.maxsize)
-    rows = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+    first = lines.readline()
+    if columns.text in [name.strip('"') for name in first.rstrip("\r\n").split("\t")]:
+        rows = csv.reader(chain([first], lines), delimiter="\t", strict=True)
+        yield from _rows(rows, path, columns, next(rows))
+        return
+    rows = csv.reader(chain([first], lines), delimiter="\t", quoting=csv.QUOTE_NONE)
     for row in rows:
-        if rows.line_num == 1 and columns.text in row:
-            yield from _rows(rows, path, columns, row)
-        elif len(row) > 2 and not URIS.fullmatch(" ".join(row[1:])):
+        if len(row) > 2 and not URIS.fullmatch(" ".join(row[1:])):
             expected = "a text, a tab and its labels, or a header in line 1"
             raise XmlcError(f"{path}:{rows.line_num}: found {len(row)} columns, expected {expected}")
         elif row:
@@ -113,10 +125,10 @@ def _tsv(lines: io.TextIOBase, path: Path, columns: Columns) -> Iterator[Documen
 
 
 def _rows(rows: Any, path: Path, columns: Columns, header: list[str]) -> Iterator[Document]:
-    if columns.text not in header:
+    if header.count(columns.text) != 1:
         raise XmlcError(f"{path}:1: found columns {', '.join(header)}, expected one named {columns.text} (--text)")
     text, named = header.index(columns.text), [name for name in (columns.labels, *ANNIF) if name in header]
-    for row in rows:
+    for row in filter(None, rows):  # a blank line is none
         if len(row) != len(header):
             raise XmlcError(
                 f"{path}:{rows.line_num}: found {len(row)} columns, expected {len(header)} as in the header"
@@ -153,7 +165,7 @@ def _fasttext(lines: io.TextIOBase, path: Path, columns: Columns) -> Iterator[Do
     """Read words, of which some are labels."""
     for line in lines:
         words = line.split()
-        labels = [word.removeprefix(FASTTEXT) for word in words if word.startswith(FASTTEXT)]
+        labels = [word.removeprefix(FASTTEXT) for word in words if word.startswith(FASTTEXT) and word != FASTTEXT]
         yield Document(" ".join(word for word in words if not word.startswith(FASTTEXT)), labels)
 
 

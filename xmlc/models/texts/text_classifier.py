@@ -13,7 +13,7 @@ from scipy import sparse
 from xmlc.core.checksums import check_listed, listed_in
 from xmlc.core.errors import InvalidDataError, XmlcError
 from xmlc.core.files import atomic_folder, read_json, write_json
-from xmlc.kernels.estimator import Estimator, not_fitted
+from xmlc.kernels.estimator import Estimator, InvalidParameterError, not_fitted
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.plt.estimator import PLT
 from xmlc.models.registry import load_model
@@ -71,7 +71,7 @@ class TextClassifier(Estimator):
         texts, label_lists = _checked(texts, label_lists)
         classes = sorted({name for names in label_lists for name in names})
         vectorizer = make_vectorizer("TfidfVectorizer") if self.vectorizer is None else unfitted(self.vectorizer)
-        estimator = PLT() if self.estimator is None else self.estimator.unfitted()
+        estimator = PLT() if self.estimator is None else self._unfitted()
         try:
             X = vectorizer.fit_transform(texts)
         except ValueError as error:  # of scikit-learn, as where no text has a word
@@ -92,7 +92,7 @@ class TextClassifier(Estimator):
         if not hasattr(self, "estimator_"):
             from xmlc.models.oplt.estimator import OPLT
 
-            estimator: Any = OPLT() if self.estimator is None else self.estimator.unfitted()
+            estimator: Any = OPLT() if self.estimator is None else self._unfitted()
             vectorizer = make_vectorizer("HashingVectorizer", n_features=STREAMED, alternate_sign=False)
             vectorizer = vectorizer if self.vectorizer is None else unfitted(self.vectorizer)
             classes: list[str] = []
@@ -178,7 +178,8 @@ class TextClassifier(Estimator):
         """
         folder = Path(path)
         if not (folder / DESCRIPTION).exists():
-            raise XmlcError(f"{folder}: no classifier of texts here ({DESCRIPTION} is missing)")
+            said = f"{DESCRIPTION} is missing; `xmlc.load_model` reads an estimator alone"
+            raise XmlcError(f"{folder}: no classifier of texts here ({said})")
         for name in listed_in(folder):
             check_listed(folder, name)
         about = read_json(folder / DESCRIPTION)
@@ -188,6 +189,12 @@ class TextClassifier(Estimator):
         model.estimator_, model.vectorizer_ = estimator, vectorizer
         model.classes_ = np.array(about["classes"], dtype=object)
         return model
+
+    def _unfitted(self) -> SparseProbabilityEstimator:
+        if not isinstance(self.estimator, SparseProbabilityEstimator):
+            said = "an estimator of xmlc.models, such as PLT(); xmlc.models.adapted.Adapted(..) makes one of any other"
+            raise InvalidParameterError(f"estimator: found {self.estimator!r}, expected {said}")
+        return self.estimator.unfitted()
 
     def _fitted(self) -> Any:
         if not hasattr(self, "estimator_"):
@@ -203,8 +210,9 @@ class TextClassifier(Estimator):
 
 def _texts(texts: Iterable[str]) -> list[str]:
     """Return texts as a list; one text is an iterable of its letters, which nobody means."""
-    if isinstance(texts, str):
-        raise InvalidDataError("found one text, expected a list of texts: [text]")
+    if isinstance(texts, str) or hasattr(texts, "columns"):
+        found = "one text" if isinstance(texts, str) else "a table"
+        raise InvalidDataError(f"found {found}, expected a list of texts, or a column of them")
     texts = list(texts)
     for i, text in enumerate(texts):
         if not isinstance(text, str):  # None or NaN, where a table lacks one
@@ -214,6 +222,8 @@ def _texts(texts: Iterable[str]) -> list[str]:
 
 def _checked(texts: Iterable[str], label_lists: Iterable[Iterable[str]]) -> tuple[list[str], list[list[str]]]:
     """Return texts and the names of the labels of each as lists."""
+    if hasattr(label_lists, "columns"):
+        raise InvalidDataError("labels: found a table, expected a list of names for each text; estimators take tables")
     texts, lists = _texts(texts), list[Any](label_lists)
     if len(texts) != len(lists):
         raise InvalidDataError(f"{len(texts)} texts but {len(lists)} lists of labels: expected a list for each text")
