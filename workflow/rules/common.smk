@@ -1,9 +1,11 @@
 # Helpers of the rules: functions of a job's wildcards that look up what the configuration says of it.
 import atexit
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from xmlc.core.checksums import contents
+from xmlc.core.errors import XmlcError
 from xmlc.core.sources import command_files, source_digest
 from xmlc.papers import figure_of, price, table_of
 from xmlc.suites.jobs import options
@@ -142,4 +144,5 @@ def tell_price():
 def tell_price_of_dry_run():
     """Print it below the list of jobs; a dry run has no handler, and is known as one when it has begun."""
     if workflow.dryrun:
-        tell_price()
+        with suppress(XmlcError):  # with which planning has ended
+            tell_price()
