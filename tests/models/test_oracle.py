@@ -111,6 +111,15 @@ def test_estimates_of_the_test_set_alone_are_ranked_with_any_seed(tiny, tmp_path
         model.look_up(Prepared(tiny), "val")
 
 
+def test_estimates_in_double_precision_are_rounded_as_saved_ones_are(tiny, tmp_path):
+    given = sparse.csr_array(np.round(Prepared(tiny).posteriors("test").toarray().astype(np.float64), 2))
+    sparse.save_npz(tmp_path / "test.npz", given)
+    model = Estimates(test=str(tmp_path / "test.npz")).fit(*Prepared(tiny).part("fit"))
+    model.look_up(Prepared(tiny), "test")
+    found = model.predict_proba(Prepared(tiny).part("test")[0], np.float32(0.06))
+    assert found.nnz == np.count_nonzero(given.data.astype(np.float32) > np.float32(0.06))
+
+
 def test_estimates_that_are_not_of_the_part_are_refused(tiny, tmp_path):
     file = str(tiny.parent / "validation-0.npz")
     for given, seed, said in (

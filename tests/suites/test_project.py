@@ -12,11 +12,13 @@ from suite_cases import project_of, suite
 
 from xmlc.core.errors import XmlcError
 from xmlc.data.catalogue import Dataset
+from xmlc.metrics.measures import MEASURE_METHODS
 from xmlc.suites import project as module
 from xmlc.suites.planned import Where
 from xmlc.suites.project import Project
-from xmlc.suites.suite import Run
+from xmlc.suites.suite import THRESHOLD_METHODS, Run
 from xmlc.thresholds.bounds import GRID
+from xmlc.thresholds.sweeps import METHODS
 
 SYNTHETIC = {"n_train": 1000, "n_test": 500, "n_features": 20, "n_labels": 30}
 MADE = {"made": {"synthetic": SYNTHETIC}}
@@ -260,7 +262,10 @@ def test_forests_are_scored_by_the_sizes_of_all_suites(tmp_path):
     assert project.ensemble_sizes("plt") == []
 
 
-def test_sweeps_and_extensions_are_a_suites_own(tmp_path):
+def test_sweeps_and_extensions_are_a_suites_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("b.py", "z.py"):
+        (tmp_path / name).touch()
     sweep = {"model": "plt", "hyperparameter": "arity", "values": [2, 4], "datasets": {"large": [2]}}
     own = suite({"plt": {}}, sweeps={"arity": sweep}, extensions=["z.py", "b.py"])
     project = project_of(tmp_path, a=own, b=suite(extensions=["b.py"]))
@@ -269,6 +274,50 @@ def test_sweeps_and_extensions_are_a_suites_own(tmp_path):
     assert found == [*options, "--value", "4"]
     assert project.sweep_options("a", "arity", "large") == options
     assert project.extensions == ["b.py", "z.py"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"methods": ["fta", "halv"]}, "methods: no method halv, expected .* or a name that one of the extensions"),
+        ({"methods": ["half"], "extensions": ["mine.py"]}, None),
+        ({"extensions": ["absent.py"]}, "extensions: no file absent.py, expected "),
+        ({"extensions": ["broken.py"]}, "extensions: broken.py:1: .*; expected a file of Python"),
+    ],
+)
+def test_methods_and_their_files_are_checked_when_a_run_is_planned(tmp_path, monkeypatch, given, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text('@register("half")\ndef half(spe, Y, priors, grid): ...\n')
+    (tmp_path / "broken.py").write_text("def half(:\n")
+    if said is None:
+        assert project_of(tmp_path / "config", a=suite({"plt": {}}, **given))
+        return
+    with pytest.raises(XmlcError, match=said):
+        project_of(tmp_path / "config", a=suite({"plt": {}}, **given))
+
+
+def test_the_known_methods_are_those_of_thresholds():
+    assert {*THRESHOLD_METHODS} == {*METHODS} - {*MEASURE_METHODS}
+
+
+def test_files_of_estimates_are_there_or_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = {"estimator": "estimates", "hyperparameters": {"test": "scores/{dataset}/t-{seed}.npz"}}
+    project = project_of(tmp_path, a=suite({"theirs": given}, datasets=["yeast", "scene"], seeds=[0, 1]))
+    with pytest.raises(XmlcError, match="model theirs: no estimates of yeast, scene, expected scores"):
+        project.check_estimates("a")
+    (tmp_path / "scores/yeast").mkdir(parents=True)
+    (tmp_path / "scores/yeast/t-0.npz").touch()
+    with pytest.raises(XmlcError, match=r"a\.yaml: model theirs: no file scores/yeast/t-1\.npz"):
+        project.check_estimates("a")
+    (tmp_path / "scores/yeast/t-1.npz").touch()
+    assert project.check_estimates("a") == "theirs is not run on scene: no estimates"
+    for wrong, said in (
+        ({"tset": "t.npz"}, "has no hyperparameter tset"),
+        ({"test": "{datase}/t.npz"}, "found {datase}"),
+    ):
+        with pytest.raises(XmlcError, match=said):
+            project_of(tmp_path, a=suite({"theirs": given | {"hyperparameters": wrong}}))
 
 
 def test_a_sweep_is_not_made_on_datasets_that_it_is_without(tmp_path):

@@ -98,7 +98,7 @@ class Estimates(Oracle):
             )
         file = Path(estimates_file(given, str(prepared.meta["name"]), seed))
         expected = prepared.part(part)[1].shape
-        estimates = read_matrix(file, as_estimates)
+        estimates = read_matrix(file, lambda found: as_estimates(found, np.float32))  # as they are saved
         if estimates.shape != expected:
             raise XmlcError(
                 f"{file}: found shape {estimates.shape}, expected {expected}: a row for each instance of part {part}, "

@@ -95,6 +95,8 @@ def targets(project: Project, asked: list[str]) -> dict[str, Callable[[], list[s
     def of_papers(files: Callable[[Project, str], list[str]], *papers: str) -> list[str]:
         chosen = papers or project.planned_papers
         asked.extend(paper for paper in chosen if paper not in asked)
+        for said in filter(None, map(project.check_estimates, chosen)):
+            print(said, file=sys.stderr, flush=True)
         if said := left_out(project, chosen, figures=files is result_files):
             print(said, file=sys.stderr, flush=True)
         if others := datasets_left_out(project, chosen):

@@ -25,7 +25,7 @@ from xmlc.models.registry import ESTIMATORS, domains_of, estimates_file, estimat
 from xmlc.suites import paths
 from xmlc.suites.laws import LARGE, size_in
 from xmlc.suites.settings import RequestedSearch, Settings
-from xmlc.suites.suite import ModelSpec, Run, Suite, read_suites
+from xmlc.suites.suite import THRESHOLD_METHODS, ModelSpec, Run, Suite, read_suites
 
 SIZES = "small", "large"  # in place of names of datasets
 SPLITS = 5  # over which the trials of a search that is always made are scored
@@ -64,6 +64,7 @@ class Project:
         suites = read_suites(folder)
         for suite in suites.values():
             check_models(suite)
+            check_methods(suite)
         if settings.seeds:
             suites = {name: replace(suite, seeds=settings.seeds) for name, suite in suites.items()}
         catalogue = load_catalogue(*config_files("datasets.yaml", folder))
@@ -156,6 +157,29 @@ class Project:
         spec = self.models[model]
         values = spec.values_on(dataset).values() if spec.estimator == "estimates" else ()
         return sorted({estimates_file(str(file), dataset, seed) for file in values for seed in seeds})
+
+    def check_estimates(self, paper: str) -> str:
+        """Check that files of other programs' estimates are there; say on which datasets a suite's models have none.
+
+        Raises
+        ------
+        XmlcError
+            One is missing, where others of the dataset are there, or there are none of any dataset.
+        """
+        suite, lines = self.suites[paper], []
+        for name, spec in suite.models.items():
+            wanted = [set for set in self.datasets_of(paper) if name in (self.settings.models_on(set) or suite.models)]
+            if spec.estimator != "estimates" or not wanted:
+                continue
+            there = [dataset for dataset in wanted if self.has_estimates(name, dataset)]
+            for file in (file for dataset in there for file in self.given(name, dataset, suite.seeds)):
+                if not Path(file).is_file():
+                    raise XmlcError(f"{suite.file}: model {name}: no file {file}")
+            if not there:
+                paths = ", ".join(sorted({str(path) for values in _given(spec) for path in values.values()}))
+                raise XmlcError(f"{suite.file}: model {name}: no estimates of {', '.join(wanted)}, expected {paths}")
+            lines += [f"{name} is not run on {dataset}: no estimates" for dataset in wanted if dataset not in there]
+        return "\n".join(lines)
 
     def has_estimates(self, model: str, dataset: str) -> bool:
         """Say whether another program has estimates of a dataset: named for it, or in a folder of its name."""
@@ -318,6 +342,10 @@ def check_models(suite: Suite) -> None:
         known = None if ":" in model.estimator else domains_of(model.estimator)
         if known is None:
             continue
+        if model.estimator == "estimates":
+            for path in (str(path) for values in _given(model) for path in values.values()):
+                if "{" in (rest := path.replace("{dataset}", "").replace("{seed}", "")):
+                    raise XmlcError(f"{where}{path}: found {rest[rest.index('{') :]}, expected {{dataset}} or {{seed}}")
         for key, value in (pair for values in _given(model) for pair in values.items()):
             if key not in known:
                 raise XmlcError(f"{where}{model.estimator} has no hyperparameter {key}, expected {nearest(key, known)}")
@@ -329,15 +357,7 @@ def check_models(suite: Suite) -> None:
 def _check_file(estimator: str, where: str) -> None:
     """Check that a user's own file is there, is Python and names the class."""
     file, _, kind = estimator.rpartition(":")
-    path = Path(file)
-    if not path.is_file():
-        near = nearest(path.name, [other.name for other in path.parent.glob("*.py")] or ["a file of yours"])
-        raise XmlcError(f"{where}no file {file}, expected {near}")
-    text = path.read_text(encoding="utf-8")
-    try:
-        tree = ast.parse(text)
-    except SyntaxError as error:
-        raise XmlcError(f"{where}{file}:{error.lineno}: {error.msg}; expected a file of Python") from error
+    text, tree = _python_of(file, where)
     if not re.search(rf"\b{re.escape(kind)}\b", text):  # a class, or a name that is imported
         expected = nearest(kind, re.findall(r"^class (\w+)", text, re.MULTILINE) or ["a class of it"])
         raise XmlcError(f"{where}{file} has no class {kind}, expected {expected}")
@@ -346,6 +366,35 @@ def _check_file(estimator: str, where: str) -> None:
             missing = [name for name in ("fit", "predict_proba") if not re.search(rf"\b{name}\b", ast.unparse(node))]
             for method in missing:
                 raise XmlcError(f"{where}{file}:{node.lineno}: {kind} has no {method}, expected fit and predict_proba")
+
+
+def _python_of(file: str, where: str) -> tuple[str, ast.Module]:
+    """Return the text of a user's own file, and its syntax tree."""
+    path = Path(file)
+    if not path.is_file():
+        near = nearest(path.name, [other.name for other in path.parent.glob("*.py")] or ["a file of yours"])
+        raise XmlcError(f"{where}no file {file}, expected {near}")
+    text = path.read_text(encoding="utf-8")
+    try:
+        return text, ast.parse(text)
+    except SyntaxError as error:
+        raise XmlcError(f"{where}{file}:{error.lineno}: {error.msg}; expected a file of Python") from error
+
+
+def check_methods(suite: Suite) -> None:
+    """Check that the threshold methods of a suite are known, or that one of its extensions has their name as a text.
+
+    Raises
+    ------
+    XmlcError
+        With what was found and expected.
+    """
+    texts = [_python_of(file, f"{suite.file}: extensions: ")[0] for file in suite.extensions]
+    named = {name for text in texts for name in re.findall(r"""["']([a-z0-9-]+)["']""", text)}
+    for name in suite.methods:
+        if name not in THRESHOLD_METHODS and name not in named:
+            expected = f"{nearest(name, THRESHOLD_METHODS)}, or a name that one of the extensions registers"
+            raise XmlcError(f"{suite.file}: methods: no method {name}, expected {expected}")
 
 
 def _given(model: ModelSpec) -> list[Hyperparameters]:

@@ -150,7 +150,9 @@ class ModelSpec:
         return self.datasets.get(dataset, self.hyperparameters)
 
 
-# Of `xmlc.inference.methods`, which loads SciPy.
+# Of `xmlc.thresholds.sweeps`, which loads SciPy, but for those that are named after a measure; and of
+# `xmlc.inference.methods`.
+THRESHOLD_METHODS = ("fta", "sto", "ofo", "ofo-ab", "fta-labelwise", "expected-f", "expected-f-empty")
 INFERENCE_METHODS = (
     *("h", "gfm", "gfm-t", "gfm-t-few", "meuf-approx", "meuf-cubic", "meuf", "lewis", "multinomial", "gfm-sizes"),
 )

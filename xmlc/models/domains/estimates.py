@@ -1,0 +1,3 @@
+"""Domains of `Estimates`, whose hyperparameters are paths."""
+
+DOMAINS = {"validation": None, "test": None}
