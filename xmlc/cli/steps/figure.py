@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import records_argument, titles_option
+from xmlc.core.configuration import STUDY
 from xmlc.numbers.titles import name_models
 from xmlc.papers import figure_of
 from xmlc.papers.building import draw_figure, record_files
@@ -23,6 +24,7 @@ def command(
     name: str, records: tuple[Path, ...], of_methods: tuple[str, ...], paper: str, titles: dict[str, str], out: Path
 ) -> None:
     """Draw, write, print the paths."""
-    name_models(titles)
-    for file in write_figure(draw_figure(name, paper, record_files(records, of_methods, figure_of(name, paper))), out):
+    definition = figure_of(name, paper)  # which loads the papers' rooms, whose names those of a study go over
+    name_models(titles, over=paper == STUDY)
+    for file in write_figure(draw_figure(name, paper, record_files(records, of_methods, definition)), out):
         click.echo(str(file))
