@@ -98,3 +98,15 @@ def test_what_the_models_of_the_settings_leave_out_stays_out(tmp_path, monkeypat
     known = suite(MODELS | {"fastxml": {"estimator": "fastxml"}}, datasets=["big", "little"], tables=["table1"])
     project = project_of(tmp_path / "config", {"models": ["plt", "swnn"]}, catalogue=SETS, plt2016=known)
     assert told(project, ["plt2016"], everything, 2).endswith("models='{big: [plt], little: [plt, swnn]}'")
+
+
+def test_a_set_of_unknown_size_is_named_and_not_counted(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    catalogue = SETS | {"mine": {"source": "mirror"}}
+    for datasets in (["mine"], ["mine", "little"]):
+        known = suite(MODELS, datasets=datasets, tables=["table1"])
+        said = told(project_of(tmp_path / "config", catalogue=catalogue, plt2016=known), ["plt2016"], everything, 2)
+        lines = said.splitlines()
+        assert lines[0] == "price not known before preparation, and not counted: mine"
+        assert len(lines) == (1 if datasets == ["mine"] else 4)
+        assert "mine" not in "".join(lines[1:])

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from xmlc.papers.plan import figures_of, tables_of
 from xmlc.suites import paths
 from xmlc.suites.project import Project
-from xmlc.suites.resources import Taken, free_disk, machine_memory, size_of, taken
+from xmlc.suites.resources import Taken, free_disk, is_size_known, machine_memory, size_of, taken
 
 STEPS = {"ranking.json": "rank", "forest.json": "forest", "progressive.json": "progressive"}
 STEPS |= {"evaluation": "thresholds", "inference": "infer", "sweeps": "sweep"}  # by what follows the portion
@@ -39,7 +39,7 @@ def is_missing(path: str) -> bool:
 
 
 def jobs_of(project: Project, papers: Iterable[str], missing: Missing) -> dict[Job, Taken]:
-    """Return the jobs of models that lead to the missing records of suites, each with what it takes."""
+    """Return the jobs that lead to the missing records of models on datasets of known size, and what each takes."""
     records = {
         record
         for paper in papers
@@ -49,6 +49,8 @@ def jobs_of(project: Project, papers: Iterable[str], missing: Missing) -> dict[J
     jobs: set[Job] = set()
     for record in records:
         if (run := paths.IN_RUN.read(record)) is None or not missing(record):
+            continue
+        if not is_size_known(project, run["dataset"]):
             continue
         of_run = run["dataset"], run["model"], run["seed"], run["portion"]
         step = STEPS.get(run["rest"].partition("/")[0], "rank")
@@ -95,20 +97,23 @@ def told(project: Project, papers: Collection[str], missing: Missing, processors
     Returns
     -------
     str
-        Nothing, if no model has a job.
+        Without a job only the datasets whose size is not known, if there are any.
     """
     threads = min(project.settings.threads, processors)
     project = _on(project, threads)
+    every = {name for paper in papers for name in project.datasets_of(paper)}
+    unknown = sorted(name for name in every if not is_size_known(project, name))
+    unsaid = [f"price not known before preparation, and not counted: {', '.join(unknown)}"] if unknown else []
     jobs = jobs_of(project, papers, missing)
     if not jobs:
-        return ""
-    lines = [f"{'price':10} {'processor h':>11} {'disk, GB':>9} {'download, GB':>13}  largest job"]
+        return "".join(unsaid)
+    lines = [*unsaid, f"{'price':10} {'processor h':>11} {'disk, GB':>9} {'download, GB':>13}  largest job"]
     for paper in papers:
         names, of_paper = project.datasets_of(paper), jobs_of(project, [paper], missing)
-        fetched = [name for name in _new(paths.RESOURCE, names, missing) if name not in project.made]
+        fetched = [name for name in _new(project, paths.RESOURCE, names, missing) if name not in project.made]
         download = DOWNLOADED * sum(size_of(project, name).bytes for name in fetched)
         hours = sum(each.seconds for each in of_paper.values()) / 3600
-        disk = disk_of(project, _new(paths.DATA, names, missing), of_paper, processors // threads)
+        disk = disk_of(project, _new(project, paths.DATA, names, missing), of_paper, processors // threads)
         line = f"{paper:10} {_amount(hours):>11} {_gb(disk):>9} {_gb(download):>13}"
         if of_paper:
             memory, largest = max((each.memory, job) for job, each in of_paper.items())
@@ -121,13 +126,13 @@ def told(project: Project, papers: Collection[str], missing: Missing, processors
     if len(less := _too_large(narrow, memory)) < len(peaks):
         jobs, out, settings, at_once = narrow, less, ["threads=1"], processors
     settings += [f"models='{_without(project, papers, out)}'"] if out else []
-    datasets = _new(paths.DATA, {name for paper in papers for name in project.datasets_of(paper)}, missing)
+    datasets = _new(project, paths.DATA, every, missing)
     fitting = {job: each for job, each in jobs.items() if job[1:3] not in out}
     disk, least = (disk_of(project, datasets, fitting, at_once, drop_all) for drop_all in (False, True))
     said = f"too large on {len(peaks)} pairs of dataset and model, the largest jobs being" if peaks else "it fits"
     said = "memory is enough, free disk is not" if disk > free and not peaks else said
     here = f"memory here {_gb(memory)} GB, free disk {_gb(free)} GB"
-    lines.append(f"foretold within a factor of 3 for the jobs above, with threads={threads}; {here}: {said}")
+    lines.append(f"foretold within a factor of 3 for jobs above a minute, with threads={threads}; {here}: {said}")
     for dataset in dict.fromkeys(dataset for dataset, _ in peaks):
         largest_first = sorted(((*peak, model) for (of, model), peak in peaks.items() if of == dataset), reverse=True)
         parts = [f"{_gb(peak)} GB {step} {model}" for peak, step, model in largest_first]
@@ -143,9 +148,9 @@ def _on(project: Project, threads: int) -> Project:
     return replace(project, settings=replace(project.settings, threads=threads))
 
 
-def _new(pattern: paths.Pattern, datasets: Iterable[str], missing: Missing) -> list[str]:
-    """Name the datasets of which a path has to be made."""
-    return [name for name in datasets if missing(pattern.of(dataset=name))]
+def _new(project: Project, pattern: paths.Pattern, datasets: Iterable[str], missing: Missing) -> list[str]:
+    """Name the datasets of known size of which a path has to be made."""
+    return [name for name in datasets if missing(pattern.of(dataset=name)) and is_size_known(project, name)]
 
 
 def _too_large(jobs: dict[Job, Taken], memory: float) -> dict[tuple[str, str], tuple[float, str]]:

@@ -147,9 +147,17 @@ def free_disk(folder: Path = Path()) -> int:
 
 def size_of(project: Project, dataset: str) -> Size:
     """Return the size of a dataset: counted, where it is prepared, or as the catalogue has it."""
+    return _count_of(dataset) or size_in(project.entry(dataset))
+
+
+def is_size_known(project: Project, dataset: str) -> bool:
+    """Say whether the size of a dataset is counted or in the catalogue, and not the default."""
+    return bool(_count_of(dataset)) or size_in(project.entry(dataset)) != Size()
+
+
+def _count_of(dataset: str) -> Size | None:
     path = Path(paths.STATISTICS.of(dataset=dataset))
-    counted = _counted(path, path.stat().st_mtime_ns) if path.is_file() else None
-    return counted or size_in(project.entry(dataset))
+    return _counted(path, path.stat().st_mtime_ns) if path.is_file() else None
 
 
 @lru_cache(maxsize=256)
