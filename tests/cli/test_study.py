@@ -35,10 +35,11 @@ def test_a_study_is_six_short_files_all_or_none(study, capsys):
     assert f"{study}: exists and is not empty; give a new folder" in capsys.readouterr().err
 
 
-def test_an_empty_folder_becomes_a_study(tmp_path):
-    (tmp_path / "mine").mkdir()
-    assert run("new", tmp_path / "mine") == 0
-    assert (tmp_path / "mine/suite.yaml").is_file()
+def test_an_empty_folder_becomes_a_study(tmp_path, capsys):
+    (tmp_path / "of mine").mkdir()
+    assert run("new", tmp_path / "of mine") == 0
+    assert (tmp_path / "of mine/suite.yaml").is_file()
+    assert f"cd '{tmp_path}/of mine' && snakemake" in capsys.readouterr().out
 
 
 def test_a_study_is_one_suite_with_the_papers_models_and_the_catalogue(study):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from tempfile import TemporaryDirectory
 
 import click
@@ -31,4 +32,4 @@ def new_command(folder: Path) -> None:
             new.write_bytes((TEMPLATE / name).read_bytes())  # not its mode: a package may be read-only
         replace_folder(Path(place, "new"), folder)
     click.echo("\n".join(f"  {folder / name}" for name in names))
-    click.echo(f"cd {folder} && snakemake --cores 2")
+    click.echo(f"cd {quote(str(folder))} && snakemake --cores 2")
