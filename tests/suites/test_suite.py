@@ -68,10 +68,17 @@ def test_a_model_as_in_another_suite_is_that_one_but_for_the_datasets_it_is_not_
     assert found["vw"] == ModelSpec("vw-cmt", found={"yeast": HyperparameterOrigin("x", 1)})
 
 
-@pytest.mark.parametrize("target", ["nobody", "other", "mine"])
-def test_a_model_as_in_a_suite_that_does_not_define_it_is_refused(tmp_path, target):
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("othr", "is no suite; expected other"),
+        ("other", "defines none of this name; it has plt"),
+        ("mine", "has it as in mine itself; name the suite that defines it"),
+    ],
+)
+def test_a_model_as_in_a_suite_that_does_not_define_it_is_refused(tmp_path, target, said):
     config = write_config(tmp_path, mine=suite({"br": {"as_in": target}}), other=suite({"plt": {}}))
-    with pytest.raises(XmlcError, match=rf"mine\.yaml: mine has model br as in {target}, which defines none of this"):
+    with pytest.raises(XmlcError, match=rf"mine\.yaml: mine has model br as in {target}, which {said}$"):
         read_suite(config / "papers/mine.yaml")
 
 

@@ -340,12 +340,13 @@ def check_models(suite: Suite) -> None:
             own = "package.module:ClassName or path/to/file.py:ClassName"
             raise XmlcError(f"{where}no estimator {model.estimator}, expected {expected} or {own}")
         known = None if ":" in model.estimator else domains_of(model.estimator)
-        if known is None:
-            continue
         if model.estimator == "estimates":
+            known = dict.fromkeys(("validation", "test"))
             for path in (str(path) for values in _given(model) for path in values.values()):
                 if "{" in (rest := path.replace("{dataset}", "").replace("{seed}", "")):
                     raise XmlcError(f"{where}{path}: found {rest[rest.index('{') :]}, expected {{dataset}} or {{seed}}")
+        if known is None:
+            continue
         for key, value in (pair for values in _given(model) for pair in values.items()):
             if key not in known:
                 raise XmlcError(f"{where}{model.estimator} has no hyperparameter {key}, expected {nearest(key, known)}")

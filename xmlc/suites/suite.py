@@ -337,10 +337,17 @@ def _resolved(name: str, model: ModelSpec, file: Path) -> ModelSpec:
     """Put in the model of the other suite that is named, and the common hyperparameters behind those of datasets."""
     if model.as_in:
         place = suite_file(model.as_in, file.parent.parent if file.parent.name == "papers" else file.parent)
-        there = _read(place) if place.is_file() else None
-        found = (there.peers | there.models).get(name) if there else None
-        if found is None or found.as_in:
-            said = f"{file.stem} has model {name} as in {model.as_in}, which defines none of this name"
-            raise XmlcError(f"{file}: {said}")
+        said = f"{file}: {file.stem} has model {name} as in {model.as_in}, which"
+        if not place.is_file():
+            papers = [other.stem for other in place.parent.glob("*.yaml")]
+            raise XmlcError(f"{said} is no suite; expected {nearest(model.as_in, papers)}")
+        there = _read(place)
+        models = there.peers | there.models
+        known = sorted(other for other, spec in models.items() if spec.estimator)
+        if name not in models:
+            raise XmlcError(f"{said} defines none of this name; it has {nearest(name, known)}")
+        found = models[name]
+        if found.as_in:
+            raise XmlcError(f"{said} has it as in {found.as_in} itself; name the suite that defines it")
         model = replace(found, without=model.without, title=model.title or found.title)
     return replace(model, datasets={dataset: model.hyperparameters | own for dataset, own in model.datasets.items()})

@@ -1,3 +1,0 @@
-"""Domains of `Estimates`, whose hyperparameters are paths."""
-
-DOMAINS = {"validation": None, "test": None}
