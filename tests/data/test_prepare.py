@@ -134,6 +134,15 @@ def test_nothing_is_left_behind_when_a_file_is_malformed_or_missing(tmp_path, so
         run(tmp_path, source)
 
 
+@pytest.mark.parametrize(("name", "text"), [("test", ""), ("train", " 0:1 2:1\n")])
+def test_a_set_without_any_label_is_refused(tmp_path, folder, name, text):
+    for part in ("train", "test"):
+        (folder / f"{part}.txt").write_text(text if part == name else "1 0:1 2:1\n")
+    with pytest.raises(XmlcError, match=f"no label in all . instances of {name}"):
+        prepare(Dataset("mine", format="svmlight"), folder, tmp_path / "data")
+    assert not (tmp_path / "data").exists()
+
+
 def test_faults_of_a_copy_name_the_file_that_it_was_made_from(tmp_path, source):
     mirror, copy, entry = tmp_path / "mirror/tiny", tmp_path / "copies/tiny", Dataset("tiny")
     mirror.mkdir(parents=True)

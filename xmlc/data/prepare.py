@@ -65,6 +65,9 @@ def prepare(dataset: Dataset, source: Path, out: Path, validation_share: float =
     files = source_files(dataset, source)
     with _copies_named(source):
         train, test = read_parts(source, files)
+    for name, (X, Y) in (("training", train), ("test", test)):
+        if not Y.nnz:
+            raise XmlcError(f"{source}: no label in all {X.shape[0]} instances of {name}; expected at least one")
     test, notes = _of_same_width(train, test, files.format)
     counts = _counts(train, test)
     notes += differences(counts, dataset.published) if dataset.published else []

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from xmlc.core.configuration import config_files, config_folder
 from xmlc.core.errors import XmlcError
@@ -339,7 +339,7 @@ def check_models(suite: Suite) -> None:
             expected = nearest(model.estimator, ESTIMATORS)
             own = "package.module:ClassName or path/to/file.py:ClassName"
             raise XmlcError(f"{where}no estimator {model.estimator}, expected {expected} or {own}")
-        known = None if ":" in model.estimator else domains_of(model.estimator)
+        known: Mapping[str, Any] | None = None if ":" in model.estimator else domains_of(model.estimator)
         if model.estimator == "estimates":
             known = dict.fromkeys(("validation", "test"))
             for path in (str(path) for values in _given(model) for path in values.values()):
