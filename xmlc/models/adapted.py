@@ -137,7 +137,7 @@ class Adapted(SparseProbabilityEstimator):
     def _estimates(self, X: sparse.csr_array) -> np.ndarray:
         """Return the estimates of the labels that the estimator has learned, dense."""
         found, expected = self.estimator_.predict_proba(X), (X.shape[0], self.varied_.size)
-        found = found.toarray() if sparse.issparse(found) else found  # type: ignore[attr-defined]
+        found = found.toarray() if hasattr(found, "toarray") else found  # of sparse estimates
         parts = [found] if expected[1] == 1 and not isinstance(found, list) else found
         if isinstance(parts, list):  # of each label the estimates of 0 and of 1
             found = np.column_stack([np.asarray(one).reshape(len(one), -1)[:, -1] for one in parts])

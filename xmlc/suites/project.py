@@ -168,7 +168,7 @@ class Project:
         """
         suite, lines = self.suites[paper], []
         for name, spec in suite.models.items():
-            wanted = [set for set in self.datasets_of(paper) if name in (self.settings.models_on(set) or suite.models)]
+            wanted = [of for of in self.datasets_of(paper) if name in (self.settings.models_on(of) or suite.models)]
             if spec.estimator != "estimates" or not wanted:
                 continue
             there = [dataset for dataset in wanted if self.has_estimates(name, dataset)]
