@@ -9,6 +9,10 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.metrics import (
+    coverage_at_k,
+    macro_f_at_k,
+    macro_precision_at_k,
+    macro_recall_at_k,
     maximum_precision_at_k,
     ndcg_at_k,
     precision_at_k,
@@ -53,6 +57,43 @@ def test_precision_recall_and_propensity_scored_measures_equal_plain_loops(n, m,
     assert recall_at_k(Y, labels, k) == pytest.approx(recall)
     assert psp_at_k(Y, labels, propensity, k) == pytest.approx(reached / best if best else 0)
     assert psndcg_at_k(Y, labels, propensity, k) == pytest.approx(discounted / ideal if ideal else 0)
+
+
+@settings(deadline=None, max_examples=40)
+@given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
+def test_means_over_labels_equal_plain_loops(n, m, k, seed):
+    Y, _, labels = ranking_case(n, m, seed)
+    labels[0, 1:] = -1
+    Y[:, 0] = False
+    found = {"precision": [], "recall": [], "f": [], "coverage": []}
+    for label in np.flatnonzero(Y.any(axis=0)):
+        ranked = {i for i in range(n) if label in labels[i, :k]}
+        true = set(np.flatnonzero(Y[:, label]))
+        hits = len(ranked & true)
+        found["precision"].append(hits / len(ranked) if ranked else 0)
+        found["recall"].append(hits / len(true))
+        found["f"].append(2 * hits / (len(ranked) + len(true)))
+        found["coverage"].append(hits > 0)
+    expected = {name: np.mean(values) if values else 0 for name, values in found.items()}
+    assert macro_precision_at_k(Y, labels, k) == pytest.approx(expected["precision"])
+    assert macro_recall_at_k(Y, labels, k) == pytest.approx(expected["recall"])
+    assert macro_f_at_k(Y, labels, k) == pytest.approx(expected["f"])
+    assert coverage_at_k(Y, labels, k) == pytest.approx(expected["coverage"])
+
+
+@pytest.mark.needs("peers")
+def test_means_over_labels_are_napkinxcs():
+    from napkinxc import metrics
+
+    Y, _, labels = ranking_case(60, 12, 3)
+    Y[:, :3] &= labels[:, :1] == 5  # rare labels, some of which no instance has
+    for k in (1, 3, 5):
+        ranked = [row[:k].tolist() for row in labels]
+        arguments = [np.flatnonzero(row).tolist() for row in Y], ranked
+        assert coverage_at_k(Y, labels, k) == pytest.approx(metrics.coverage_at_k(*arguments, k=k)[-1])
+        assert macro_recall_at_k(Y, labels, k) == pytest.approx(metrics.macro_recall_at_k(*arguments, k=k)[-1])
+        assert macro_precision_at_k(Y, labels, k) == pytest.approx(metrics.macro_precision_at_k(*arguments, k=k)[-1])
+        assert macro_f_at_k(Y, labels, k) == pytest.approx(metrics.macro_f1_measure_at_k(*arguments, k=k)[-1])
 
 
 @settings(deadline=None, max_examples=40)

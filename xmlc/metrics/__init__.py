@@ -16,6 +16,10 @@ from xmlc.metrics.classification import (
     micro_jaccard,
 )
 from xmlc.metrics.ranking import (
+    coverage_at_k,
+    macro_f_at_k,
+    macro_precision_at_k,
+    macro_recall_at_k,
     maximum_precision_at_k,
     ndcg_at_k,
     precision_and_ndcg,
@@ -32,12 +36,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "classification_metrics",
+    "coverage_at_k",
     "groups_by_frequency",
     "hamming_loss",
     "instance_f",
     "instance_jaccard",
     "macro_f",
+    "macro_f_at_k",
     "macro_jaccard",
+    "macro_precision_at_k",
+    "macro_recall_at_k",
     "maximum_precision_at_k",
     "micro_f",
     "micro_jaccard",

@@ -1,4 +1,4 @@
-"""Metrics of rankings: P@k, R@k, nDCG@k and the propensity-scored forms PSP@k and PSnDCG@k.
+"""Metrics of rankings: P@k, R@k, nDCG@k, the propensity-scored forms PSP@k and PSnDCG@k, and means over labels.
 
 ``Y`` is the truth, boolean CSR of shape (n, m). ``labels`` is the ranking: int32 of shape (n, K), K >= k, best first,
 -1 where there is no label, no label twice in a row; or sparse scores of shape (n, m), such as an SPE, whose stored
@@ -24,7 +24,7 @@ from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError
 from xmlc.kernels.csr import MOST_COLUMNS, Matrix, as_csr, as_labels, kernel_csr, top_k_of
-from xmlc.metrics.measure import Measure
+from xmlc.metrics.measure import F1, Measure
 
 K = (1, 3, 5)  # what the papers take
 
@@ -130,6 +130,105 @@ def _discounts(k: int) -> tuple[np.ndarray, np.ndarray]:
 
     discounts = 1.0 / elementwise.log2(np.arange(2, k + 2))
     return discounts, np.array([1.0, *accumulate(discounts.tolist())])
+
+
+class LabelHits(NamedTuple):
+    """How the k labels ranked first agree with the truth, label by label: ndarrays of int64, shape (m,)."""
+
+    hits: np.ndarray
+    positives: np.ndarray
+    predicted: np.ndarray
+
+
+def label_hits_at_k(Y: Matrix, labels: np.ndarray, k: int) -> LabelHits:
+    """Count for each label the instances that it is ranked for among the first k, that have it, and that are both."""
+    Y, ranked, relevant = _matched(Y, labels, k)
+    shown = ranked[ranked >= 0], Y.indices, ranked[relevant]
+    predicted, positives, hits = (np.bincount(each, minlength=Y.shape[1]) for each in shown)
+    return LabelHits(hits, positives, predicted)
+
+
+def macro_precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
+    """Macro-precision at k: the mean over labels of the share that have the label, of instances it is ranked for.
+
+    As for all of these, the mean is over labels that have an instance in ``Y``, and 0/0 is 0, so that labels which the
+    test set lacks change nothing. (Over all m labels macro-recall, -F and coverage are smaller by the share of such
+    labels, as in xCOLUMNs: Schultheis et al., *Generalized test utilities for long-tail performance in extreme
+    multi-label classification*, NeurIPS 2023, arXiv 2311.05081.)
+
+    Examples
+    --------
+    >>> from xmlc.metrics import macro_precision_at_k
+    >>> import numpy as np
+    >>> Y, labels = [[1, 0, 1], [0, 1, 0]], np.array([[0, 1], [2, 1]])
+    >>> macro_precision_at_k(Y, labels, k=2)
+    0.5
+    """
+    return _macro_precision(label_hits_at_k(Y, labels, k))
+
+
+def macro_recall_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
+    """Macro-recall at k: the mean over labels of the share of their instances that have them among the first k.
+
+    Examples
+    --------
+    >>> from xmlc.metrics import macro_recall_at_k
+    >>> import numpy as np
+    >>> Y, labels = [[1, 0, 1], [0, 1, 0]], np.array([[0, 1], [2, 1]])
+    >>> round(macro_recall_at_k(Y, labels, k=2), 3)
+    0.667
+    """
+    return _macro_recall(label_hits_at_k(Y, labels, k))
+
+
+def macro_f_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
+    """Macro-F at k: the mean over labels of F of the k labels ranked first, taken as a label set.
+
+    Examples
+    --------
+    >>> from xmlc.metrics import macro_f_at_k
+    >>> import numpy as np
+    >>> Y, labels = [[1, 0, 1], [0, 1, 0]], np.array([[0, 1], [2, 1]])
+    >>> round(macro_f_at_k(Y, labels, k=2), 3)
+    0.556
+    """
+    return _macro_f(label_hits_at_k(Y, labels, k))
+
+
+def coverage_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
+    """Coverage at k: the share of the labels that are found, that is ranked among the first k of an instance with them.
+
+    Examples
+    --------
+    >>> from xmlc.metrics import coverage_at_k
+    >>> import numpy as np
+    >>> Y, labels = [[1, 0, 1], [0, 1, 0]], np.array([[0, 1], [2, 1]])
+    >>> round(coverage_at_k(Y, labels, k=1), 3)
+    0.333
+    """
+    return _coverage(label_hits_at_k(Y, labels, k))
+
+
+def _mean_over_present(values: np.ndarray, counts: LabelHits) -> float:
+    from xmlc.kernels import elementwise
+
+    return elementwise.mean(values[counts.positives > 0])
+
+
+def _macro_precision(counts: LabelHits) -> float:
+    return _mean_over_present(counts.hits / np.maximum(counts.predicted, 1), counts)
+
+
+def _macro_recall(counts: LabelHits) -> float:
+    return _mean_over_present(counts.hits / np.maximum(counts.positives, 1), counts)
+
+
+def _macro_f(counts: LabelHits) -> float:
+    return _mean_over_present(F1.of(*counts), counts)
+
+
+def _coverage(counts: LabelHits) -> float:
+    return _mean_over_present(counts.hits > 0, counts)
 
 
 # Names in lower case, without prefix and separators, by (A, B): first those of sets that count as Wikipedia's, as
@@ -394,6 +493,10 @@ def _at(of: Callable[[Ranked, int], float], k: int, ranked: Ranked) -> float:
     return of(ranked, k)
 
 
+def _of_ranking(of: Callable[[Matrix, np.ndarray, int], float], ranked: Ranked, k: int) -> float:
+    return of(ranked.Y, ranked.labels, k)
+
+
 _PRECISION = _at_each_k("p", "P", lambda ranked, k: precision_at_k(ranked.Y, ranked.labels, k))
 _NDCG = _at_each_k("ndcg", "nDCG", lambda ranked, k: ndcg_at_k(ranked.Y, ranked.labels, k))
 _PSP = _at_each_k("psp", "PSP", lambda ranked, k: psp_at_k(ranked.Y, ranked.labels, ranked.propensity, k))
@@ -406,7 +509,17 @@ _MAXIMA = _at_each_k(
     "max_p", "Maximum P", lambda ranked, k: maximum_precision_at_k(ranked.Y, k), better=None, kind="constant"
 )
 # In the order of records and tables.
-MEASURES: tuple[Measure[Ranked], ...] = (*_PRECISION, *_NDCG, *_PSP, *_RECALL, *_PSNDCG, *_MAXIMA)
+_BY_LABEL = tuple(
+    measure
+    for name, title, of in (
+        ("macro_p", "Macro-P", macro_precision_at_k),
+        ("macro_r", "Macro-R", macro_recall_at_k),
+        ("macro_f", "Macro-F", macro_f_at_k),
+        ("coverage", "Coverage", coverage_at_k),
+    )
+    for measure in _at_each_k(name, title, partial(_of_ranking, of), in_tables=False)
+)
+MEASURES: tuple[Measure[Ranked], ...] = (*_PRECISION, *_NDCG, *_PSP, *_RECALL, *_PSNDCG, *_BY_LABEL, *_MAXIMA)
 
 
 def ranking_metrics(Y: Matrix, labels: np.ndarray, propensity: np.ndarray) -> dict[str, float]:
