@@ -20,7 +20,13 @@ from xmlc.metrics import (
     micro_f,
     micro_jaccard,
 )
-from xmlc.metrics.classification import TUNABLE, agreement, measure_scores
+from xmlc.metrics.classification import (
+    TUNABLE,
+    agreement,
+    groups_by_frequency,
+    measure_scores,
+    scores_by_frequency,
+)
 
 
 def label_sets(n, m, seed, density=0.25):
@@ -123,3 +129,16 @@ def test_half_a_million_labels_cost_what_is_stored():
     Y = sparse.csr_array((np.ones(3, bool), np.array([1, 400_000, 499_999]), np.array([0, 2, 3])), shape=(2, 500_000))
     assert macro_f(Y, Y) == 1.0
     assert micro_f(Y, sparse.csr_array(Y.shape, dtype=bool)) == 0.0
+
+
+def test_macro_f_by_frequency_equals_a_plain_loop():
+    rng = np.random.default_rng(2)
+    Y_train = np.arange(1200)[:, None] < [0, 1, 9, 10, 99, 100, 999, 1000, 1200, 5]
+    Y, Y_hat = (rng.random((40, 10)) < 0.3 for _ in range(2))
+    Y[:, 9] = False  # of 5 training instances: absent, so that it does not count
+    scores = scores_by_frequency(agreement(Y, Y_hat), groups_by_frequency(Y_train))
+    f = [2 * (Y & Y_hat)[:, j].sum() / (Y[:, j].sum() + Y_hat[:, j].sum()) for j in range(9)]
+    expected = {"1_to_9": f[1:3], "10_to_99": f[3:5], "100_to_999": f[5:7], "from_1000": f[7:9]}
+    assert scores == pytest.approx({f"macro_f_{name}": np.mean(values) for name, values in expected.items()})
+    Y[:, [1, 2]] = False
+    assert "macro_f_1_to_9" not in scores_by_frequency(agreement(Y, Y_hat), groups_by_frequency(Y_train))

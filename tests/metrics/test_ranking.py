@@ -10,6 +10,7 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.metrics import (
     coverage_at_k,
+    ece_at_k,
     macro_f_at_k,
     macro_precision_at_k,
     macro_recall_at_k,
@@ -81,19 +82,55 @@ def test_means_over_labels_equal_plain_loops(n, m, k, seed):
     assert coverage_at_k(Y, labels, k) == pytest.approx(expected["coverage"])
 
 
+@settings(deadline=None, max_examples=40)
+@given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
+def test_calibration_error_equals_a_plain_loop(n, m, k, seed):
+    Y, scores, labels = ranking_case(n, m, seed)
+    scores = np.take_along_axis(scores, labels, axis=1)
+    labels[0, 1:] = -1
+    scores[-1, 0] = 1.0
+    hits, sums = np.zeros(15), np.zeros(15)
+    for i in range(n):
+        for r in range(k):
+            if labels[i, r] >= 0:
+                place = next(b for b in range(15) if scores[i, r] * 15 < b + 1 or b == 14)
+                hits[place] += Y[i, labels[i, r]]
+                sums[place] += scores[i, r]
+    expected = np.abs(hits - sums).sum() / np.count_nonzero(labels[:, :k] >= 0)
+    assert ece_at_k(Y, labels, scores, k) == pytest.approx(expected)
+
+
+def test_calibration_error_of_true_probabilities_is_next_to_nothing_and_grows_with_their_distance():
+    rng = np.random.default_rng(0)
+    estimates = rng.random((20_000, 1))
+    Y, labels = rng.random((20_000, 1)) < estimates, np.zeros((20_000, 1), dtype=np.int32)
+    assert ece_at_k(Y, labels, estimates, 1) < 0.02
+    assert ece_at_k(Y, labels, np.minimum(estimates + 0.2, 1), 1) == pytest.approx(0.18, abs=0.01)
+    with pytest.raises(XmlcError, match="no probability"):
+        ece_at_k(Y, labels, 2 * estimates, 1)
+    with pytest.raises(XmlcError, match="must be the same"):
+        ece_at_k(Y, labels, estimates[1:], 1)
+
+
 @pytest.mark.needs("peers")
 def test_means_over_labels_are_napkinxcs():
     from napkinxc import metrics
 
     Y, _, labels = ranking_case(60, 12, 3)
-    Y[:, :3] &= labels[:, :1] == 5  # rare labels, some of which no instance has
+    Y[:, :3] &= labels[:, :1] == 5  # rare labels
+    Y[:, 3] = False  # which is ranked nevertheless
     for k in (1, 3, 5):
         ranked = [row[:k].tolist() for row in labels]
         arguments = [np.flatnonzero(row).tolist() for row in Y], ranked
         assert coverage_at_k(Y, labels, k) == pytest.approx(metrics.coverage_at_k(*arguments, k=k)[-1])
-        assert macro_recall_at_k(Y, labels, k) == pytest.approx(metrics.macro_recall_at_k(*arguments, k=k)[-1])
-        assert macro_precision_at_k(Y, labels, k) == pytest.approx(metrics.macro_precision_at_k(*arguments, k=k)[-1])
-        assert macro_f_at_k(Y, labels, k) == pytest.approx(metrics.macro_f1_measure_at_k(*arguments, k=k)[-1])
+        seen = Y.any(axis=0) | np.isin(np.arange(12), labels[:, :k])  # napkinXC's mean is over these
+        for ours, theirs in (
+            (macro_precision_at_k, metrics.macro_precision_at_k),
+            (macro_recall_at_k, metrics.macro_recall_at_k),
+            (macro_f_at_k, metrics.macro_f1_measure_at_k),
+        ):
+            total = ours(Y, labels, k) * np.count_nonzero(Y.any(axis=0))
+            assert total == pytest.approx(theirs(*arguments, k=k)[-1] * np.count_nonzero(seen))
 
 
 @settings(deadline=None, max_examples=40)

@@ -4,6 +4,7 @@ import pytest
 from built_tables import build_from
 from record_cases import search, simulation, statistics
 from report_cases import (
+    calibration,
     every_measure,
     every_method,
     forest,
@@ -35,7 +36,15 @@ def test_unknown_table_and_unfit_records(build):
 
 
 def test_every_table_has_its_keys_in_front(build):
-    records = [ranking(), inference("yeast"), inferred_from_estimates(), forest(), *every_method(), *every_measure()]
+    records = [
+        ranking(),
+        calibration(),
+        inference("yeast"),
+        inferred_from_estimates(),
+        forest(),
+        *every_method(),
+        *every_measure(),
+    ]
     few_shot = ranking()
     few_shot["dataset"] |= {"labels_per_instance": 1}
     for paper, definition in every_table():

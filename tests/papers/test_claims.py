@@ -8,7 +8,7 @@ from typing import get_args
 import numpy as np
 import pytest
 from record_files import as_record
-from report_cases import dataset, ranking, thresholds
+from report_cases import ranking, thresholds
 
 from xmlc.numbers.long import Source
 from xmlc.papers.claims import (
@@ -19,7 +19,6 @@ from xmlc.papers.claims import (
     claims_table,
     counted,
     outcome_of,
-    ranked_apart,
 )  # fmt: skip
 from xmlc.papers.printing import fingerprint_of, to_csv, to_markdown
 from xmlc.suites.planned import RANKINGS, THRESHOLDS
@@ -172,24 +171,6 @@ def test_an_interval_with_the_test_set_is_wider_and_decides_nothing():
     values[0] = replace(values[0], test_error=None)
     assert not outcome_of(values, 0).units[0].on_tests.has_interval  # it would be of some seeds only
     assert not outcome_of(values[1:2], 0).units[0].on_tests.has_interval
-
-
-def test_the_error_of_two_rankings_is_that_of_differences_instance_by_instance():
-    rng = np.random.default_rng(0)
-    runs, scores = [], []
-    for _ in range(2):
-        hits = rng.random((40, 5)) < 0.5
-        digits = "".join("0123456789abcdefghijklmnopqrstuv"[sum(2**r for r in range(5) if row[r])] for row in hits)
-        record = ranking(dataset=dataset() | {"n_test": 40}, hits={"ranked": digits, "true": "5" * 40})
-        record["metrics"] |= {f"p@{k}": hits[:, :k].mean() for k in (1, 3, 5)}
-        runs.append(as_record(record))
-        scores.append([(row[0] + sum(row[:3]) / 3) / 2 for row in hits])
-    found = ranked_apart("yeast", "", *runs, "p@1", "p@3")
-    assert found.value == pytest.approx(100 * np.subtract(*scores).mean())
-    assert found.test_error == pytest.approx(100 * np.std(np.subtract(*scores), ddof=1) / math.sqrt(40))
-    elsewhere = replace(runs[1], dataset=replace(runs[1].dataset, digest="0" * 64))
-    for unpaired in (elsewhere, replace(runs[1], hits=None)):
-        assert ranked_apart("yeast", "", runs[0], unpaired, "p@1").test_error is None
 
 
 def test_the_margin_moves_what_speaks_for_a_statement():

@@ -1,6 +1,7 @@
 """The record of a forest, and its numbers."""
 
 import math
+from pathlib import Path
 
 import pytest
 from record_cases import passport, step
@@ -14,6 +15,7 @@ CONTENT |= {
     key: forest()[key] for key in ("hyperparameters", "seed", "portion", "rows", "costs", "trees", "objectives")
 }
 CONTENT |= {"passport": passport(), "step": step("forest")}
+CONTENT["rows"] = [row | {"resampled": {"p@1": [7, -8]}} for row in CONTENT["rows"]]
 
 
 class TestFile(RecordFile):
@@ -37,3 +39,10 @@ def test_the_numbers_have_the_shape_where_it_is_told_and_a_variant_for_each_numb
     assert (row["depth"], row["arity"], row["nodes"], row["n_trees"]) == (7, 2, 13, 3)
     assert row["log_m"] == pytest.approx(math.log2(14))
     assert row["depth_ratio"] == pytest.approx(7 / math.log2(14))
+
+
+def test_a_replicate_has_other_measures_of_every_size():
+    record = ForestRecord.of(Path("forest.json"), CONTENT)
+    for row, drawn in zip(record.rows, record.replicate(1).rows, strict=True):
+        assert drawn.metrics["p@1"] == pytest.approx(row.metrics["p@1"] - 8e-6)
+        assert drawn.metrics["p@3"] == row.metrics["p@3"]

@@ -68,7 +68,17 @@ def test_units_of_columns():
 
 
 def test_a_kind_is_known_by_its_module():
-    named = {"forest", "inference", "progressive", "ranking", "search", "simulation", "sweep", "thresholds"}
+    named = {
+        "calibration",
+        "forest",
+        "inference",
+        "progressive",
+        "ranking",
+        "search",
+        "simulation",
+        "sweep",
+        "thresholds",
+    }
     assert set(kinds()) == named
     for kind, found in kinds().items():
         assert found.__module__ == f"xmlc.records.{kind}"

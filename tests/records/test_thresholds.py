@@ -6,7 +6,8 @@ from report_cases import thresholds
 
 from xmlc.records.thresholds import Estimates, ThresholdRecord
 
-CONTENT = whole(thresholds(method="ofo"), ["method", "grid", "best"])
+RESAMPLED = {"macro_f": [10, -20]}
+CONTENT = whole(thresholds(method="ofo", resampled=RESAMPLED), ["method", "grid", "best", "resampled"])
 
 
 class TestFile(RecordFile):

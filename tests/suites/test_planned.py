@@ -31,7 +31,8 @@ BY_METHODS = {
 # What is made from other records than rankings, or from more.
 MADE_OF = {
     "gfm2011": {"table1": "full/inference", "figure1": "simulations", "claims": "full/inference simulations"},
-    "plt2016": BY_METHODS | {"claims": "80/evaluation full/ranking"},
+    "plt2016": BY_METHODS
+    | {"claims": "80/evaluation full/ranking", "tail-f": BY_METHODS["table2"], "calibration": "80/calibration"},
     "demo": BY_METHODS,
     "scale": BY_METHODS | {"table2": ESTIMATED},
     "beside": BY_METHODS | {"table2": ESTIMATED},

@@ -100,6 +100,15 @@ def inferred_from_estimates(name="yeast", model="plt", method="gfm", seed=0, f=0
     return record | {"hyperparameters": {"arity": 16}, "costs": costs} | changes
 
 
+def calibration(name="yeast", model="plt", seed=0, **changes):
+    """A record of how far estimates are from probabilities."""
+    metrics = {f"p@{k}": 0.6 / k for k in (1, 3, 5)} | {f"ece@{k}": 0.1 / k for k in (1, 3, 5)}
+    record = {"kind": "calibration", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
+    record |= {"hyperparameters": {"arity": 16}, "portion": "80", "metrics": metrics}
+    record |= {"isotonic": metrics | {f"ece@{k}": 0.02 / k for k in (1, 3, 5)}}
+    return record | {"costs": {}, "passport": {}} | changes
+
+
 def _scores(p1):
     return {f"{metric}@{k}": p1 / k for metric in ("p", "ndcg") for k in (1, 3, 5)}
 

@@ -10,6 +10,7 @@ rule thresholds:
     output:
         records=directory("results/{dataset}/{model}/seed{seed}/80/evaluation"),
         thresholds=directory("results/{dataset}/{model}/seed{seed}/80/thresholds"),
+        calibration="results/{dataset}/{model}/seed{seed}/80/calibration.json",
     log:
         "logs/{dataset}/{model}/seed{seed}/80/thresholds.log",
     priority: 1  # before the next training, so that a model is used and dropped first
@@ -28,7 +29,7 @@ rule thresholds:
     shell:
         "xmlc thresholds {params.methods} --data {input.data} --model {input.model} --training {input.training}"
         " --estimates {input.estimates} {params.extensions:q} --threads {threads}"
-        " --thresholds {output.thresholds} --out {output.records} 2> {log}"
+        " --thresholds {output.thresholds} --calibration {output.calibration} --out {output.records} 2> {log}"
 
 
 # Methods that need no validation set, with the model of the whole training set.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xmlc.core.lazy import lazy_names
 from xmlc.metrics.classification import (
     classification_metrics,
+    groups_by_frequency,
     hamming_loss,
     instance_f,
     instance_jaccard,
@@ -17,6 +18,7 @@ from xmlc.metrics.classification import (
 )
 from xmlc.metrics.ranking import (
     coverage_at_k,
+    ece_at_k,
     macro_f_at_k,
     macro_precision_at_k,
     macro_recall_at_k,
@@ -32,11 +34,12 @@ from xmlc.metrics.ranking import (
 )
 
 if TYPE_CHECKING:
-    from xmlc.metrics.plots import groups_by_frequency, plot_macro_f, plot_precision_by_frequency, plot_reliability
+    from xmlc.metrics.plots import plot_macro_f, plot_precision_by_frequency, plot_reliability
 
 __all__ = [
     "classification_metrics",
     "coverage_at_k",
+    "ece_at_k",
     "groups_by_frequency",
     "hamming_loss",
     "instance_f",
@@ -61,6 +64,6 @@ __all__ = [
     "psp_at_k",
     "recall_at_k",
 ]
-PLOTS = ("groups_by_frequency", "plot_macro_f", "plot_precision_by_frequency", "plot_reliability")
+PLOTS = ("plot_macro_f", "plot_precision_by_frequency", "plot_reliability")
 if not TYPE_CHECKING:  # which would take any name for known
     __getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(PLOTS, "xmlc.metrics.plots"))

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
+from xmlc.kernels.counter_random import random_below, stream_key
+
+DRAWS = 0x7E57  # seed of draws of test instances, the same for every record
 
 
 @njit(cache=True, nogil=True)
-def count_agreement(true_indptr, true_indices, predicted_indptr, predicted_indices, n_labels):
+def count_agreement(true_indptr, true_indices, predicted_indptr, predicted_indices, times, n_labels):
     """Count true positives, positives and predicted positives per label, and true positives per instance.
 
     Both label sets are sorted within a row, so one merge per row suffices: 4 bytes read per stored entry.
@@ -17,6 +20,8 @@ def count_agreement(true_indptr, true_indices, predicted_indptr, predicted_indic
     ----------
     true_indptr, predicted_indptr : int64 (n + 1,)
     true_indices, predicted_indices : uint32
+    times : int32 (n,)
+        How often each instance counts for the labels.
 
     Returns
     -------
@@ -27,13 +32,13 @@ def count_agreement(true_indptr, true_indices, predicted_indptr, predicted_indic
     positives = np.zeros(n_labels, dtype=np.int64)
     predicted = np.zeros(n_labels, dtype=np.int64)
     row_hits = np.zeros(true_indptr.size - 1, dtype=np.int64)
-    for label in true_indices:
-        positives[label] += 1
-    for label in predicted_indices:
-        predicted[label] += 1
     for i in range(row_hits.size):
         truth = true_indices[true_indptr[i] : true_indptr[i + 1]]
         guess = predicted_indices[predicted_indptr[i] : predicted_indptr[i + 1]]
+        for label in truth:
+            positives[label] += times[i]
+        for label in guess:
+            predicted[label] += times[i]
         a = b = 0
         while a < truth.size and b < guess.size:
             if truth[a] < guess[b]:
@@ -41,7 +46,7 @@ def count_agreement(true_indptr, true_indices, predicted_indptr, predicted_indic
             elif truth[a] > guess[b]:
                 b += 1
             else:
-                hits[truth[a]] += 1
+                hits[truth[a]] += times[i]
                 row_hits[i] += 1
                 a += 1
                 b += 1
@@ -71,3 +76,19 @@ def match_ranking(indptr, indices, labels):
                 place = np.searchsorted(truth, np.uint32(labels[i, r]))
                 relevant[i, r] = place < truth.size and truth[place] == np.uint32(labels[i, r])
     return relevant
+
+
+@njit(cache=True, nogil=True)
+def count_draws(replicate, times):
+    """Draw as many of n instances as there are, with replacement, and count how often each is drawn.
+
+    Parameters
+    ----------
+    replicate : int
+        Stream of random numbers.
+    times : int32 (n,)
+        Added to.
+    """
+    key = stream_key(DRAWS, replicate)
+    for i in range(times.size):
+        times[random_below(key, i, times.size)] += 1

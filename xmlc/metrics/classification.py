@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -42,8 +43,14 @@ class Agreement(NamedTuple):
     row_predicted: np.ndarray
 
 
-def agreement(Y: Matrix, Y_hat: Matrix) -> Agreement:
+def agreement(Y: Matrix, Y_hat: Matrix, times: np.ndarray | None = None) -> Agreement:
     """Count how truth and prediction agree, in one pass.
+
+    Parameters
+    ----------
+    Y, Y_hat : boolean CSR, shape (n, m)
+    times : ndarray of int32, shape (n,), optional
+        How often each instance counts; once by default.
 
     Raises
     ------
@@ -55,29 +62,45 @@ def agreement(Y: Matrix, Y_hat: Matrix) -> Agreement:
     Y, Y_hat = as_labels(Y), as_labels(Y_hat, "Y_hat (the predictions)")
     check_same_shape(Y, Y_hat)
     true, predicted = kernel_csr(Y), kernel_csr(Y_hat)
-    counts = count_agreement(true.indptr, true.indices, predicted.indptr, predicted.indices, Y.shape[1])
-    hits, positives, found, row_hits = counts
-    return Agreement(hits, positives, found, row_hits, np.diff(true.indptr), np.diff(predicted.indptr))
+    each = np.ones(Y.shape[0], dtype=np.int32) if times is None else times
+    counts = count_agreement(true.indptr, true.indices, predicted.indptr, predicted.indices, each, Y.shape[1])
+    *of_labels, row_hits = counts
+    of_rows = row_hits, np.diff(true.indptr), np.diff(predicted.indptr)
+    return Agreement(*of_labels, *(of_rows if times is None else (np.repeat(part, times) for part in of_rows)))
 
 
 def agreement_by_blocks(
-    Y: Matrix, spe: sparse.csr_array, predict: Callable[[sparse.csr_array], sparse.csr_array]
+    Y: Matrix,
+    spe: sparse.csr_array,
+    predict: Callable[[sparse.csr_array], sparse.csr_array],
+    times: np.ndarray | None = None,
 ) -> Agreement:
     """Count how the truth agrees with label sets that ``predict`` makes of estimates, block by block.
+
+    Parameters
+    ----------
+    Y : boolean CSR, shape (n, m)
+    spe : csr_array, shape (n, m)
+    predict : callable
+        Returns the label sets of a block of estimates.
+    times : ndarray of int32, shape (n,), optional
+        As of `agreement`.
 
     Raises
     ------
     XmlcError
         The shapes differ.
     """
-    Y, total, rows = as_labels(Y), [np.zeros(spe.shape[1], dtype=np.int64) for _ in range(3)], []
+    Y, total, rows, first = as_labels(Y), [np.zeros(spe.shape[1], dtype=np.int64) for _ in range(3)], [], 0
     check_same_shape(Y, spe)
     for part, truth in blocks_of_rows(spe, Y):
-        counts = agreement(truth, predict(part))
+        last = first + part.shape[0]
+        counts = agreement(truth, predict(part), None if times is None else times[first:last])
         release(part)
         rows.append(counts[3:])
         for all_of_it, more in zip(total, counts[:3]):
             all_of_it += more
+        first = last
     return Agreement(*total, *map(np.concatenate, zip(*rows)))
 
 
@@ -291,6 +314,52 @@ MEASURES: tuple[Measure[Agreement], ...] = (
 )
 
 
+class ByFrequency(NamedTuple):
+    """The counts of label sets, and the groups of labels by their numbers of training instances.
+
+    Attributes
+    ----------
+    counts : Agreement
+    groups : ndarray of int, shape (m,)
+        As of `groups_by_frequency`.
+    """
+
+    counts: Agreement
+    groups: np.ndarray
+
+
+def groups_by_frequency(Y_train: Matrix) -> np.ndarray:
+    """Group labels by their numbers of training instances: 0, 1 to 9, 10 to 99, ...; int64 of shape (m,), from 0.
+
+    Examples
+    --------
+    >>> from xmlc.metrics import groups_by_frequency
+    >>> groups_by_frequency([[1, 0, 0]] * 9 + [[1, 1, 0]])
+    array([2, 1, 0])
+    """
+    return np.searchsorted(10 ** np.arange(10), as_labels(Y_train).sum(axis=0), side="right")
+
+
+def _macro_of_groups(lowest: int, highest: int, labels: ByFrequency) -> float:
+    """Return macro-F over the labels of some groups that the test set has, nan where it has none."""
+    counts, groups = labels
+    present = (lowest <= groups) & (groups <= highest) & (counts.positives > 0)
+    scores = F1.of(counts.hits[present], counts.positives[present], counts.predicted[present])
+    return _mean(scores) if present.any() else math.nan
+
+
+# Macro-F over the labels present, by training instances; for rare labels, of which P@k hardly tells.
+MEASURES_BY_FREQUENCY: tuple[Measure[ByFrequency], ...] = tuple(
+    Measure(f"macro_f_{name}", f"Macro-F, {title}", partial(_macro_of_groups, lowest, highest), in_tables=False)
+    for lowest, highest, name, title in (
+        (1, 1, "1_to_9", "1 to 9 training instances"),
+        (2, 2, "10_to_99", "10 to 99"),
+        (3, 3, "100_to_999", "100 to 999"),
+        (4, 10, "from_1000", "1000 or more"),
+    )
+)
+
+
 def classification_metrics(Y: Matrix, Y_hat: Matrix) -> dict[str, float]:
     """Return every measure of ``MEASURES`` by name, from one pass of counting.
 
@@ -304,3 +373,17 @@ def classification_metrics(Y: Matrix, Y_hat: Matrix) -> dict[str, float]:
 def measure_scores(counts: Agreement, names: Collection[str] | None = None) -> dict[str, float]:
     """Return ``MEASURES`` by name, all or some, in their order."""
     return {measure.name: measure.of(counts) for measure in MEASURES if names is None or measure.name in names}
+
+
+def scores_by_frequency(counts: Agreement, groups: np.ndarray) -> dict[str, float]:
+    """Return ``MEASURES_BY_FREQUENCY`` by name, without groups of which the test set has no label.
+
+    Parameters
+    ----------
+    counts : Agreement
+    groups : ndarray of int, shape (m,)
+        As of `groups_by_frequency`, of the training set.
+    """
+    labels = ByFrequency(counts, groups)
+    scores = {measure.name: measure.of(labels) for measure in MEASURES_BY_FREQUENCY}
+    return {name: score for name, score in scores.items() if not math.isnan(score)}

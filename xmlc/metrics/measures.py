@@ -8,12 +8,14 @@ module imports no numba: tables and the workflow read it.
 from __future__ import annotations
 
 from xmlc.metrics import classification, ranking
-from xmlc.metrics.classification import TUNABLE, Agreement
+from xmlc.metrics.classification import TUNABLE, Agreement, ByFrequency
 from xmlc.metrics.measure import Measure
 from xmlc.metrics.ranking import Ranked
 
-AnyMeasure = Measure[Ranked] | Measure[Agreement]
-ALL_MEASURES: tuple[AnyMeasure, ...] = (*ranking.MEASURES, *classification.MEASURES)
+AnyMeasure = Measure[Ranked] | Measure[Agreement] | Measure[ByFrequency]
+OF_RANKINGS: tuple[AnyMeasure, ...] = (*ranking.MEASURES, *ranking.CALIBRATION)
+OF_SETS: tuple[AnyMeasure, ...] = (*classification.MEASURES, *classification.MEASURES_BY_FREQUENCY)
+ALL_MEASURES = (*OF_RANKINGS, *OF_SETS)
 BY_NAME = {measure.name: measure for measure in ALL_MEASURES}
 
 # Every record has these; of the others a record of an earlier version lacks what was added since.
@@ -23,15 +25,14 @@ MAXIMA = ("max_p@1", "max_p@3", "max_p@5")  # of the dataset
 TUNABLE_MEASURES = tuple(TUNABLE)
 # What has been added, which tables have where records do.
 FURTHER_RANKING_METRICS = tuple(
-    measure.name
-    for measure in ranking.MEASURES
-    if measure.in_tables and measure.name not in (*RANKING_METRICS, *MAXIMA)
+    measure.name for measure in OF_RANKINGS if measure.in_tables and measure.name not in (*RANKING_METRICS, *MAXIMA)
 )
 FURTHER_SET_METRICS = tuple(
     measure.name
-    for measure in classification.MEASURES
-    if measure.name not in (*SET_METRICS, *TUNABLE, "predicted_per_instance")
+    for measure in OF_SETS
+    if measure.in_tables and measure.name not in (*SET_METRICS, *TUNABLE, "predicted_per_instance")
 )
+RARE = tuple(measure.name for measure in classification.MEASURES_BY_FREQUENCY)
 LABEL_WISE = "_labelwise"
 # Threshold method: the measure that it is for, and behind it a variant of the method.
 MEASURE_METHODS = {

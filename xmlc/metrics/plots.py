@@ -9,7 +9,7 @@ import numpy as np
 
 from xmlc.core.errors import needs_extra
 from xmlc.kernels.csr import Matrix, as_estimates, as_labels
-from xmlc.metrics.classification import macro_f
+from xmlc.metrics.classification import groups_by_frequency, macro_f
 from xmlc.metrics.ranking import hits_at_k
 
 CONVENTIONS: dict[str, dict[str, Any]] = {"0/0 = 1": {}, "0/0 = 0": {"zero_division": 0.0}}
@@ -140,18 +140,6 @@ def plot_reliability(Y_train: Matrix, Y: Matrix, spe: Matrix, ax: Any = None) ->
     small = {"fontsize": "small", "title_fontsize": "small", "handlelength": 1}
     ax.legend(title="training instances:\nestimates / true", loc="upper left", **small)
     return ax
-
-
-def groups_by_frequency(Y_train: Matrix) -> np.ndarray:
-    """Group labels by their numbers of training instances: 0, 1 to 9, 10 to 99, ...; int64 of shape (m,), from 0.
-
-    Examples
-    --------
-    >>> from xmlc.metrics import groups_by_frequency
-    >>> groups_by_frequency([[1, 0, 0]] * 9 + [[1, 1, 0]])
-    array([2, 1, 0])
-    """
-    return np.searchsorted(10 ** np.arange(10), as_labels(Y_train).sum(axis=0), side="right")
 
 
 def new_axes() -> Any:

@@ -27,6 +27,7 @@ from xmlc.kernels.csr import MOST_COLUMNS, Matrix, as_csr, as_labels, kernel_csr
 from xmlc.metrics.measure import F1, Measure
 
 K = (1, 3, 5)  # what the papers take
+HIGHEST = 1 + 1e-6  # an estimate of float32 may exceed one by a rounding
 
 
 class Ranked(NamedTuple):
@@ -40,11 +41,14 @@ class Ranked(NamedTuple):
         The ranking.
     propensity : ndarray of float64, shape (m,)
         As from `propensities`, of the training set.
+    scores : ndarray of float32, shape (n, max(K))
+        Estimates of the labels' probabilities; none where a measure needs none.
     """
 
     Y: sparse.csr_array
     labels: np.ndarray
     propensity: np.ndarray
+    scores: np.ndarray = np.empty((0, 0), dtype=np.float32)
 
 
 def precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
@@ -152,9 +156,9 @@ def macro_precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
     """Macro-precision at k: the mean over labels of the share that have the label, of instances it is ranked for.
 
     As for all of these, the mean is over labels that have an instance in ``Y``, and 0/0 is 0, so that labels which the
-    test set lacks change nothing. (Over all m labels macro-recall, -F and coverage are smaller by the share of such
-    labels, as in xCOLUMNs: Schultheis et al., *Generalized test utilities for long-tail performance in extreme
-    multi-label classification*, NeurIPS 2023, arXiv 2311.05081.)
+    test set lacks change nothing. Other programs divide the same sums by more labels: napkinXC, but for coverage, by
+    those that are true or ranked, xCOLUMNs by all m (Schultheis et al., *Generalized test utilities for long-tail
+    performance in extreme multi-label classification*, NeurIPS 2023, arXiv 2311.05081).
 
     Examples
     --------
@@ -229,6 +233,52 @@ def _macro_f(counts: LabelHits) -> float:
 
 def _coverage(counts: LabelHits) -> float:
     return _mean_over_present(counts.hits > 0, counts)
+
+
+BINS = 15  # of equal width, as Guo et al. take (On calibration of modern neural networks, ICML 2017)
+
+
+def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float:
+    """Expected calibration error at k: how far estimates of the k labels ranked first are from the share that is true.
+
+    Estimates are sorted into 15 bins of equal width; the error is the mean over estimates of their bin's difference
+    between mean estimate and share of true labels (Ullah et al., *Labels in extremes: how well calibrated are extreme
+    multi-label classifiers?*, 2024, arXiv 2411.04276; over all labels it would be next to 0, as nearly all estimates
+    are). A missing label is left out.
+
+    Parameters
+    ----------
+    Y : boolean CSR, shape (n, m)
+    labels : ndarray of int32, shape (n, K)
+    scores : ndarray of float, shape (n, K)
+        The estimates of these labels, as `predict_top_k` returns them.
+    k : int
+
+    Raises
+    ------
+    XmlcError
+        The shapes differ, or an estimate is no probability.
+
+    Examples
+    --------
+    >>> from xmlc.metrics import ece_at_k
+    >>> import numpy as np
+    >>> Y, labels, scores = [[1, 0], [0, 1]], np.array([[0], [0]]), np.array([[0.75], [0.75]])
+    >>> ece_at_k(Y, labels, scores, k=1)
+    0.25
+    """
+    _, ranked, relevant = _matched(Y, labels, k)
+    if np.shape(scores) != np.shape(labels):
+        raise InvalidDataError(
+            f"scores have shape {np.shape(scores)}, labels {np.shape(labels)}; they must be the same"
+        )
+    there = ranked >= 0
+    estimates, true = np.asarray(scores, dtype=np.float64)[:, :k][there], relevant[there]
+    if not ((estimates >= 0) & (estimates <= HIGHEST)).all():
+        raise InvalidDataError("a score of a ranked label is no probability; expected numbers of 0 .. 1")
+    bins = np.minimum((estimates * BINS).astype(np.int64), BINS - 1)
+    apart = (abs(math.fsum((true - estimates)[bins == each])) for each in range(BINS))
+    return math.fsum(apart) / max(estimates.size, 1)
 
 
 # Names in lower case, without prefix and separators, by (A, B): first those of sets that count as Wikipedia's, as
@@ -508,8 +558,7 @@ _PSNDCG = _at_each_k(
 _MAXIMA = _at_each_k(
     "max_p", "Maximum P", lambda ranked, k: maximum_precision_at_k(ranked.Y, k), better=None, kind="constant"
 )
-# In the order of records and tables.
-_BY_LABEL = tuple(
+OVER_LABELS = tuple(
     measure
     for name, title, of in (
         ("macro_p", "Macro-P", macro_precision_at_k),
@@ -519,7 +568,16 @@ _BY_LABEL = tuple(
     )
     for measure in _at_each_k(name, title, partial(_of_ranking, of), in_tables=False)
 )
-MEASURES: tuple[Measure[Ranked], ...] = (*_PRECISION, *_NDCG, *_PSP, *_RECALL, *_PSNDCG, *_BY_LABEL, *_MAXIMA)
+# In the order of records and tables.
+MEASURES: tuple[Measure[Ranked], ...] = (*_PRECISION, *_NDCG, *_PSP, *_RECALL, *_PSNDCG, *OVER_LABELS, *_MAXIMA)
+# Of estimates: a ranking may have none.
+CALIBRATION = _at_each_k(
+    "ece",
+    "ECE",
+    lambda ranked, k: ece_at_k(ranked.Y, ranked.labels, ranked.scores, k),
+    better="lower",
+    in_tables=False,
+)
 
 
 def ranking_metrics(Y: Matrix, labels: np.ndarray, propensity: np.ndarray) -> dict[str, float]:
@@ -534,6 +592,12 @@ def ranking_metrics(Y: Matrix, labels: np.ndarray, propensity: np.ndarray) -> di
     """
     ranked = Ranked(as_labels(Y), labels, propensity)
     return {measure.name: measure.of(ranked) for measure in MEASURES}
+
+
+def calibration_scores(Y: Matrix, labels: np.ndarray, scores: np.ndarray) -> dict[str, float]:
+    """Return ``ece@k`` for each k of ``K``; parameters are those of `ece_at_k`."""
+    ranked = Ranked(as_labels(Y), labels, np.empty(0), scores)
+    return {measure.name: measure.of(ranked) for measure in CALIBRATION}
 
 
 def standard_errors(Y: Matrix, labels: np.ndarray) -> dict[str, float]:

@@ -10,8 +10,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from xmlc.metrics import classification, ranking
-from xmlc.metrics.measures import AnyMeasure
+from xmlc.metrics.measures import OF_RANKINGS, OF_SETS, AnyMeasure
 
 SUMMARY = {
     "minimum": "Minimum",
@@ -127,7 +126,9 @@ _ALL = (
     # Five-number summaries and averages of the training part (swnn2018, Tables 2-5).
     *(Column(name, title, most=2, kind="constant") for name, title in SUMMARY.items()),
     # Rankings, and the hyperparameters of neighbours (swnn2018, Table 6).
-    *map(_measure, ranking.MEASURES),
+    *map(_measure, OF_RANKINGS),
+    *(replace(_measure(part), name=f"isotonic_{part.name}", title=f"{part.title}, calibrated")
+      for part in OF_RANKINGS if part.name.startswith(("p@", "ece@"))),
     *(Column(name, name, kind="choice") for name in ("S", "alpha", "beta")),
     Column("trials", "Trials", kind="choice"),
     # Each instance with one label, and how many passes over the training set were best (oplt2021).
@@ -141,7 +142,7 @@ _ALL = (
     Column("log_m", "log_M K", decimals=2, kind="constant"),
     Column("depth_ratio", "Depth / log_M K", decimals=2),
     # Sets of labels; the test set's where no other is named.
-    *map(_measure, classification.MEASURES),
+    *map(_measure, OF_SETS),
     _percent("expected_f", "Expected F"),
     _percent("validation_macro_f", "Validation macro-F"),
     _percent("test_macro_f", "Test macro-F"),

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from xmlc.metrics.ranking import standard_error
 from xmlc.numbers.columns import COST, column
 from xmlc.numbers.intervals import Estimate, estimate_from, estimate_of, student_quantile
 from xmlc.numbers.long import Mean, Row
@@ -364,17 +363,9 @@ def by_model(records: Iterable[R]) -> Mapping[tuple[str, int], dict[str, R]]:
 
 
 def ranked_apart(dataset: str, subject: str, one: RankingRecord, other: RankingRecord, *metrics: str) -> Effect:
-    """Return by how many points the mean of some measures of one ranking exceeds that of another.
-
-    The error by the choice of the test instances is that of paired differences, instance by instance; none where a
-    record of an earlier version lacks its hits.
-    """
+    """Return by how many points the mean of some measures of one ranking exceeds that of another."""
     means = [math.fsum(run.metrics[name] for name in metrics) / len(metrics) for run in (one, other)]
-    error = None
-    if one.hits and other.hits and one.dataset.digest == other.dataset.digest:
-        apart = [one.hits.scores(name) - other.hits.scores(name) for name in metrics]
-        error = 100 * standard_error(sum(apart) / len(apart))
-    return Effect(dataset, subject, one.seed, 100 * (means[0] - means[1]), test_error=error)
+    return Effect(dataset, subject, one.seed, 100 * (means[0] - means[1]))
 
 
 def least(effects: Iterable[Effect]) -> list[Effect]:

@@ -14,7 +14,12 @@ from xmlc.suites.project import Project
 from xmlc.suites.resources import Taken, free_disk, is_size_known, machine_memory, size_of, taken
 
 STEPS = {"ranking.json": "rank", "forest.json": "forest", "progressive.json": "progressive"}
-STEPS |= {"evaluation": "thresholds", "inference": "infer", "sweeps": "sweep"}  # by what follows the portion
+STEPS |= {
+    "evaluation": "thresholds",
+    "calibration.json": "thresholds",
+    "inference": "infer",
+    "sweeps": "sweep",
+}  # by what follows the portion
 ON_DISK = 3  # a dataset as text and as arrays, by the bytes of its arrays
 SIDE_BY_SIDE = 2  # of the runs whose models are largest, memory seldom lets more be at work at once
 DOWNLOADED = 0.6  # an archive of the text

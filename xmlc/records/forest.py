@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Annotated, ClassVar, Self
 
 from msgspec import Meta
 
 from xmlc.core.passport import Passport, StepCosts
+from xmlc.metrics.resampling import Resampled, replicate
 from xmlc.records.base import ExperimentRecord, Fractions, Number, Numbers, RankingRow, Row
 
 METRICS = tuple(f"{metric}@{k}" for metric in ("p", "ndcg") for k in (1, 3, 5))
@@ -18,13 +19,14 @@ Epochs = Annotated[tuple[float, ...], Meta(min_length=1)]
 
 @dataclass(frozen=True, kw_only=True)
 class ForestRow(RankingRow):
-    """Ranking with the first trees alone: `METRICS` on the test set as shares."""
+    """Ranking with the first trees alone: `METRICS` on the test set as shares, and how they vary with it."""
 
     METRICS: ClassVar[tuple[str, ...]] = METRICS
 
     n_trees: Count
     metrics: Fractions
     predict_ms_per_instance: Number | None
+    resampled: Resampled = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +79,16 @@ class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
     objectives: tuple[LevelObjectives, ...]
     passport: Passport
     step: StepCosts | None = None
+
+    @property
+    def resampled(self) -> Resampled:
+        """As of `xmlc.metrics.resampling`, of all trees; records of earlier versions lack it."""
+        return self.rows[-1].resampled
+
+    def replicate(self, number: int) -> Self:
+        """Return the record with the measures that its rankings have where the test instances are drawn anew."""
+        drawn = (replace(row, metrics=replicate(row.metrics, row.resampled, number)) for row in self.rows)
+        return replace(self, rows=tuple(drawn))
 
     def numbers(self) -> Numbers:
         """Yield the shape of the trees, if there are any, and a variant for each number of first trees."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Self
 
-from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS
+from xmlc.metrics.measures import OF_SETS, SET_METRICS
+from xmlc.metrics.resampling import Resampled, replicate
 from xmlc.records.base import Number, Numbers, costs_in, or_nan
 from xmlc.records.ranking import measured
 from xmlc.records.thresholds import PREDICTED, check_label_set_scores
@@ -86,6 +88,8 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
         Mean of what the method expects.
     floor_loss : float or None
         Bound of what the floor costs of it.
+    resampled : dict of str to tuple of int
+        As of `xmlc.metrics.resampling`; records of earlier versions lack it.
     """
 
     costs: InferenceCosts
@@ -98,6 +102,7 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
     metrics: dict[str, float] | None
     expected_f: Number | None
     floor_loss: Number | None
+    resampled: Resampled = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.metrics is not None:
@@ -108,9 +113,13 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
         yield (
             "",
             self.dataset_sizes
-            | measured(self.metrics, (*SET_METRICS, PREDICTED), FURTHER_SET_METRICS)
+            | measured(self.metrics, (*SET_METRICS, PREDICTED), OF_SETS)
             | {"expected_f": 100 * or_nan(self.expected_f), "floor_loss": 100 * or_nan(self.floor_loss)}
             | {name: or_nan(getattr(self.estimates, name, None)) for name in ESTIMATES}
             | costs_in(self.costs, COST_COLUMNS)
             | {"note": None if self.finished else f"stopped after {self.time_limit:g} s"},
         )
+
+    def replicate(self, number: int) -> Self:
+        """Return the record with the measures that its label sets have where the test instances are drawn anew."""
+        return replace(self, metrics=self.metrics and replicate(self.metrics, self.resampled, number))

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Self
+from dataclasses import dataclass, field, replace
+from typing import Self
 
-import numpy as np
-from msgspec import Meta
-
-from xmlc.kernels.csr import Matrix
-from xmlc.metrics.measures import BY_NAME, FURTHER_RANKING_METRICS, MAXIMA, RANKING_METRICS
-from xmlc.metrics.ranking import K, hits_at_k, scores_of_instances
+from xmlc.metrics.measures import BY_NAME, MAXIMA, OF_RANKINGS, RANKING_METRICS, AnyMeasure
+from xmlc.metrics.resampling import Resampled, replicate
 from xmlc.records.base import Fraction, Fractions, Number, Numbers, Row, check_scores, costs_in, or_nan
 from xmlc.records.training import ModelRecord, TrainingCosts
 
@@ -42,42 +37,6 @@ class RankingCosts(TrainingCosts):
     predict_peak_bytes: Number | None
 
 
-DIGITS = "0123456789abcdefghijklmnopqrstuv"
-CODES = np.frombuffer(DIGITS.encode(), dtype=np.uint8)
-BITS = 1 << np.arange(max(K))  # of the label ranked first, second and so on
-ROUNDING = 1e-9  # of a mean
-
-
-@dataclass(frozen=True)
-class Hits:
-    """What the scores of a ranking depend on, a character for each test instance.
-
-    Attributes
-    ----------
-    ranked : str
-        Digits of base 32: the bit of value 2 ** (r - 1) says whether the label ranked r-th is true, r from 1 to 5.
-    true : str
-        Numbers of true labels, where 5 stands for more too.
-    """
-
-    ranked: Annotated[str, Meta(pattern=f"^[{DIGITS}]*$")]
-    true: Annotated[str, Meta(pattern=f"^[{DIGITS[: max(K) + 1]}]*$")]
-
-    @classmethod
-    def of(cls, Y: Matrix, labels: np.ndarray) -> Self:
-        """Write down the hits of a ranking, int32 of shape (n, 5), by the truth, of shape (n, m)."""
-        relevant, n_true = hits_at_k(Y, labels, max(K))
-        return cls(
-            *(CODES[found].tobytes().decode() for found in ((relevant * BITS).sum(axis=1), np.minimum(n_true, max(K))))
-        )
-
-    def scores(self, name: str) -> np.ndarray:
-        """Return ``p@k`` or ``ndcg@k`` of each test instance, k up to 5, float64 of shape (n_test,)."""
-        characters = (np.frombuffer(part.encode(), dtype=np.uint8) for part in (self.ranked, self.true))
-        ranked, true = (np.searchsorted(CODES, part) for part in characters)
-        return scores_of_instances(name, ranked[:, None] & BITS > 0, true)
-
-
 @dataclass(frozen=True, kw_only=True)
 class RankingRecord(ModelRecord, kind="ranking", command="rank"):
     """Record of `xmlc rank`.
@@ -90,20 +49,18 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
         Of P@k and nDCG@k, as means over the test instances that were drawn; records of earlier versions lack them.
     certified : float or None
         Share of the test instances for which a beam search proved that it ranks exactly; None where none searched.
-    hits : Hits or None
-        Of each test instance; records of earlier versions lack them.
+    resampled : dict of str to tuple of int
+        As of `xmlc.metrics.resampling`; records of earlier versions lack it.
     """
 
     costs: RankingCosts
     metrics: dict[str, float]
     standard_errors: Fractions = field(default_factory=dict)
     certified: Fraction | None = None
-    hits: Hits | None = None
+    resampled: Resampled = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_scores("metrics", self.metrics, RANKING_METRICS, shares_of(self.metrics))
-        if self.hits:
-            self._check_hits(self.hits)
 
     def numbers(self) -> Numbers:
         """Yield measures, what is known of the search that found the hyperparameters, and costs."""
@@ -111,20 +68,15 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
         yield (
             "",
             self.dataset_sizes
-            | measured(self.metrics, (*RANKING_METRICS, *MAXIMA), FURTHER_RANKING_METRICS)
+            | measured(self.metrics, (*RANKING_METRICS, *MAXIMA), OF_RANKINGS)
             | {name: self.hyperparameters.get(name) for name in HYPERPARAMETERS}
             | {"validation_p@1": 100 * or_nan(tuned.get("p@1")), "trials": tuned.get("budget")}
             | costs_in(self.costs, COST_COLUMNS),
         )
 
-    def _check_hits(self, hits: Hits) -> None:
-        n = self.dataset.n_test
-        if not len(hits.ranked) == len(hits.true) == n:
-            raise ValueError(f"hits of {len(hits.ranked)} and {len(hits.true)} instances, expected {n} of the test set")
-        for k in K:
-            found, told = math.fsum(hits.scores(f"p@{k}")) / max(n, 1), self.metrics[f"p@{k}"]
-            if abs(found - told) > ROUNDING:
-                raise ValueError(f"hits have p@{k} {found}, expected {told} as in the metrics")
+    def replicate(self, number: int) -> Self:
+        """Return the record with the measures that its ranking has where the test instances are drawn anew."""
+        return replace(self, metrics=replicate(self.metrics, self.resampled, number))
 
 
 def shares_of(scores: Mapping[str, float]) -> list[str]:
@@ -132,8 +84,8 @@ def shares_of(scores: Mapping[str, float]) -> list[str]:
     return [name for name in scores if name in BY_NAME and BY_NAME[name].is_share]
 
 
-def measured(part: Mapping[str, float] | None, required: Iterable[str], further: Iterable[str]) -> Row:
-    """Return measures in the units of their columns, NaN for required ones that a record lacks; further ones it has."""
+def measured(part: Mapping[str, float] | None, required: Iterable[str], known: Iterable[AnyMeasure]) -> Row:
+    """Return measures in the units of their columns, NaN for required ones that a record lacks; others it has."""
     part = part or {}
-    names = (*required, *(name for name in further if name in part))
+    names = dict.fromkeys((*required, *(measure.name for measure in known if measure.name in part)))
     return {name: BY_NAME[name].in_unit(or_nan(part.get(name))) for name in names}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
 
 from xmlc.core.passport import Passport, StepCosts
-from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS, TUNABLE_MEASURES
+from xmlc.metrics.measures import OF_SETS, SET_METRICS, TUNABLE_MEASURES
+from xmlc.metrics.resampling import Resampled, replicate
 from xmlc.records.base import Fractions, Number, Numbers, RecordFile, check_scores, costs_in, or_nan
 from xmlc.records.ranking import measured, shares_of
 from xmlc.records.training import KnownTrainingCosts, ModelRecord
@@ -74,12 +75,16 @@ class ThresholdCosts(KnownTrainingCosts):
 
 @dataclass(frozen=True, kw_only=True)
 class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
-    """Record of `xmlc thresholds`; grid points are in the order in which they were tried."""
+    """Record of `xmlc thresholds`; grid points are in the order in which they were tried.
+
+    ``resampled`` is that of `xmlc.metrics.resampling`, of the best point; records of earlier versions lack it.
+    """
 
     costs: ThresholdCosts
     method: str
     grid: tuple[GridScores, ...]
     best: Chosen
+    resampled: Resampled = field(default_factory=dict)
 
     @property
     def method_name(self) -> str:
@@ -93,11 +98,15 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
         yield (
             "",
             self.dataset_sizes
-            | measured(best.test, required, FURTHER_SET_METRICS)
+            | measured(best.test, required, OF_SETS)
             | {"validation_macro_f": 100 * or_nan(best.validation.get("macro_f"))}
             | {"c": or_nan(best.c), "a": or_nan(best.a), "b": or_nan(best.b)}
             | costs_in(self.costs, COST_COLUMNS),
         )
+
+    def replicate(self, number: int) -> Self:
+        """Return the record with the measures that its label sets have where the test instances are drawn anew."""
+        return replace(self, best=replace(self.best, test=replicate(self.best.test, self.resampled, number)))
 
 
 def check_label_set_scores(place: str, scores: Mapping[str, float]) -> None:

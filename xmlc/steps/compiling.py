@@ -14,6 +14,7 @@ import platform
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import redirect_stderr, suppress
+from functools import partial
 from io import StringIO
 from multiprocessing import active_children, get_context
 from pathlib import Path
@@ -238,24 +239,30 @@ def _compile_ranking() -> None:
     import numpy as np
 
     from xmlc.metrics.ranking import K, propensities, propensity_parameters, ranking_metrics
+    from xmlc.metrics.resampling import resampled_ranking
 
     _, Y, _ = _few()
     labels = np.tile(np.arange(max(K), dtype=np.int32), (N_TRAIN, 1))
-    ranking_metrics(Y, labels, propensities(Y, *propensity_parameters("few")))
+    resampled_ranking(Y, labels, ranking_metrics(Y, labels, propensities(Y, *propensity_parameters("few"))))
 
 
 def _compile_thresholds(methods: list[str]) -> None:
     """Tune every method and score what it predicts; those of an extension compile when they are used."""
-    from xmlc.metrics import classification_metrics
+    from xmlc.kernels.csr import top_k_of
+    from xmlc.metrics import classification_metrics, precision_and_ndcg
+    from xmlc.metrics.resampling import resampled_sets
     from xmlc.thresholds.bounds import priors
-    from xmlc.thresholds.methods import apply_thresholds
+    from xmlc.thresholds.calibration import IsotonicCalibration
+    from xmlc.thresholds.methods import agreement_above, apply_thresholds
     from xmlc.thresholds.sweeps import METHODS, tune
 
     _, Y, P = _few()
     for method in methods:
         if method in METHODS:
             tuned = tune(method, P, Y, priors(Y), floor=FLOOR)
-            classification_metrics(Y, apply_thresholds(P, tuned.thresholds))
+            scores = classification_metrics(Y, apply_thresholds(P, tuned.thresholds))
+            resampled_sets(Y.shape[0], partial(agreement_above, Y, P, tuned.thresholds), scores)
+    precision_and_ndcg(Y, top_k_of(IsotonicCalibration().fit(P, Y).transform(P), 5)[0])
 
 
 def _compile_inference(methods: list[str]) -> None:
@@ -264,13 +271,16 @@ def _compile_inference(methods: list[str]) -> None:
     from xmlc.inference.methods import METHODS, infer_blocks
     from xmlc.inference.sizes import fit_size_weights
     from xmlc.metrics import classification_metrics
+    from xmlc.metrics.classification import agreement
+    from xmlc.metrics.resampling import resampled_sets
 
     _, Y, P = _few()
     weights = fit_size_weights(P, Y)
     for method in filter(METHODS.__contains__, methods):
         inferred = infer_blocks(method, P, 1, size_weights=weights if METHODS[method].takes_sizes else None)
         if inferred:
-            classification_metrics(Y, inferred[0])
+            scores = classification_metrics(Y, inferred[0])
+            resampled_sets(Y.shape[0], partial(agreement, Y, inferred[0]), scores)
             floor_bound(*inferred, labels_below_floor(P, Y), kappa=0.0)
 
 

@@ -20,7 +20,8 @@ from xmlc.inference.samples import Samples
 from xmlc.inference.sizes import fit_size_weights
 from xmlc.kernels.csr import lent, some_rows
 from xmlc.kernels.elementwise import mean
-from xmlc.metrics.classification import classification_metrics
+from xmlc.metrics.classification import agreement, groups_by_frequency, measure_scores, scores_by_frequency
+from xmlc.metrics.resampling import resampled_sets
 from xmlc.models.abilities import DrawsSamples
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.records.inference import FlooredEstimates, InferenceCosts, InferenceRecord, InferringCosts, SizeWeights
@@ -38,6 +39,8 @@ class Basis:
     given : Given
     Y : boolean csr_array, shape (n, m)
         The truth.
+    groups : ndarray of int, shape (m,)
+        Of labels, as of `groups_by_frequency`.
     n_samples : int or None
         Label sets drawn for each instance; None where marginals are given.
     floored : FlooredEstimates or None
@@ -48,6 +51,7 @@ class Basis:
 
     given: Given
     Y: sparse.csr_array
+    groups: np.ndarray
     n_samples: int | None = None
     floored: FlooredEstimates | None = None
     sizes: SizeWeights | None = None
@@ -70,11 +74,12 @@ def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samp
         Label sets drawn for each instance.
     """
     X, Y = instances_for(model, prepared, "test"), prepared.part("test")[1]
+    groups = groups_by_frequency(prepared.part("train")[1])
     if isinstance(model, DrawsSamples):
         drawn, ms = predict_timed(model, X, lambda rows: model.sample(rows, n_samples))
-        return Basis(Given(Samples(drawn, n_samples), draw_ms_per_instance=ms), Y, n_samples)
+        return Basis(Given(Samples(drawn, n_samples), draw_ms_per_instance=ms), Y, groups, n_samples)
     spe, ms = predict_timed(model, X, model.predict_proba)
-    return Basis(Given(spe, estimate_ms_per_instance=ms), Y)
+    return Basis(Given(spe, estimate_ms_per_instance=ms), Y, groups)
 
 
 def basis_of_estimates(prepared: Prepared, methods: Iterable[str], folder: Path) -> Basis:
@@ -96,7 +101,7 @@ def basis_of_estimates(prepared: Prepared, methods: Iterable[str], folder: Path)
     floored, sizes = describe_estimates(spe, about.floor, Y) if about.floor > 0 else None, None
     if needs_sizes(methods):
         sizes = learn_sizes(lent(load_csr(folder, "val", made_by="estimate")), prepared.part("val")[1])
-    return Basis(given, Y, None, floored, sizes)
+    return Basis(given, Y, groups_by_frequency(prepared.part("train")[1]), None, floored, sizes)
 
 
 def describe_estimates(marginals: sparse.csr_array, floor: float, Y: sparse.csr_array) -> FlooredEstimates:
@@ -167,10 +172,12 @@ def write_inferences(
         infer_blocks(name, few, threads, size_weights=weights)
         inferred, seconds = timed(partial(infer_blocks, name, given.distribution, threads, time_limit, weights))
         costs = _costs(given, None if inferred is None else seconds, Y.shape[0], threads)
-        metrics = expected = loss = None
+        metrics, resampled, expected, loss = None, {}, None, None
         if inferred is not None:
             Y_hat, expected_f = inferred
-            metrics, expected = classification_metrics(Y, Y_hat), mean(expected_f)
+            counts, expected = agreement(Y, Y_hat), mean(expected_f)
+            metrics = measure_scores(counts) | scores_by_frequency(counts, basis.groups)
+            resampled = resampled_sets(Y.shape[0], partial(agreement, Y, Y_hat), metrics)
             if given.marginals is not None and given.floor > 0 and method.is_exact:
                 loss = floor_loss(given.marginals, given.floor, Y, Y_hat, expected_f)
         InferenceRecord(
@@ -183,6 +190,7 @@ def write_inferences(
             sizes=basis.sizes if method.takes_sizes else None,
             finished=inferred is not None,
             metrics=metrics,
+            resampled=resampled,
             expected_f=expected,
             floor_loss=loss,
             costs=InferenceCosts(**asdict(record.costs), **asdict(costs)),

@@ -12,6 +12,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.passport import timed
 from xmlc.data.prepared import Prepared
 from xmlc.metrics.ranking import K, precision_and_ndcg
+from xmlc.metrics.resampling import resampled_ranking
 from xmlc.models.abilities import Forest
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import make_estimator
@@ -90,7 +91,9 @@ def rank_by_first_trees(
     for n in [*sorted(size for size in set(sizes) if size < model.n_trees), model.n_trees]:
         first = model.trees(n)
         (labels, _), ms = predict_timed(first, X, partial(first.predict_top_k, k=max(K)))
-        rows.append(ForestRow(n_trees=n, metrics=precision_and_ndcg(Y, labels), predict_ms_per_instance=ms))
+        metrics = precision_and_ndcg(Y, labels)
+        drawn = resampled_ranking(Y, labels, metrics)
+        rows.append(ForestRow(n_trees=n, metrics=metrics, predict_ms_per_instance=ms, resampled=drawn))
     return tuple(rows)
 
 

@@ -14,13 +14,17 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.core.passport import WARM_UP_ROWS, step_costs, timed, with_passport
 from xmlc.data.prepared import Prepared
-from xmlc.kernels.csr import as_estimates, release, some_rows
-from xmlc.metrics.classification import measure_scores
+from xmlc.kernels.csr import as_estimates, release, some_rows, top_k_of
+from xmlc.metrics.classification import groups_by_frequency, measure_scores, scores_by_frequency
+from xmlc.metrics.ranking import K, calibration_scores, precision_and_ndcg
+from xmlc.metrics.resampling import resampled_sets
 from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.records.calibration import METRICS, CalibrationRecord
 from xmlc.records.thresholds import Chosen, GridScores, ThresholdCosts, ThresholdRecord
-from xmlc.records.training import TrainingRecord
+from xmlc.records.training import KnownTrainingCosts, TrainingRecord
 from xmlc.steps.timed import estimate_timed, instances_for, mean_inner_products, write_estimates
 from xmlc.thresholds.bounds import GRID, priors
+from xmlc.thresholds.calibration import IsotonicCalibration
 from xmlc.thresholds.methods import agreement_above, apply_thresholds
 from xmlc.thresholds.sweeps import GridPoint, Tuned, fit_unlabelled, scores_of, tune
 
@@ -176,10 +180,13 @@ def evaluate_point(
         first = last
 
     ms = estimate_timed(model, instances_for(model, prepared, "test"), point.thresholds, compare)
-    scores = {
-        part: measure_scores(agreement_above(prepared.part(part)[1], as_estimates(estimates), point.thresholds))
+    count = {
+        part: partial(agreement_above, prepared.part(part)[1], as_estimates(estimates), point.thresholds)
         for part, estimates in spe.items()
     }
+    counts = {part: of_part() for part, of_part in count.items()}
+    scores = {part: measure_scores(of_part) for part, of_part in counts.items()}
+    scores["test"] |= scores_by_frequency(counts["test"], groups_by_frequency(prepared.part("train")[1]))
     costs = ThresholdCosts(
         **asdict(training.costs),
         tune_seconds=tune_seconds,
@@ -193,6 +200,43 @@ def evaluate_point(
         method=method,
         grid=grid,
         best=Chosen(c=point.c, a=point.a, b=point.b, validation=scores.get("val", {}), test=scores["test"]),
+        resampled=resampled_sets(spe["test"].shape[0], count["test"], scores["test"]),
         costs=costs,
         **with_passport(step_costs("evaluate", threads, *training.run_names, method)),
     ).write(out / f"{method}.json")
+
+
+def evaluate_calibration(
+    prepared: Prepared, training: TrainingRecord, spe: Mapping[str, sparse.csr_array], threads: int, out: Path
+) -> None:
+    """Calibrate estimates on the validation set, and write how far they were and are from shares of true labels.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    training : TrainingRecord
+        Of the model.
+    spe : mapping of str to csr_array of float32, shape (n, m)
+        Estimates of the parts ``val`` and ``test``.
+    threads : int
+    out : Path
+        The record to write.
+    """
+    (_, Y_val), (_, Y) = (prepared.part(part) for part in ("val", "test"))
+    calibration = IsotonicCalibration().fit(spe["val"], Y_val)
+    before, after = (_scores_of_best(Y, part) for part in (spe["test"], calibration.transform(spe["test"])))
+    CalibrationRecord(
+        **training.head_fields(),
+        tuning=training.tuning,
+        costs=KnownTrainingCosts(**asdict(training.costs)),
+        metrics=before,
+        isotonic=after,
+        **with_passport(step_costs("calibrate", threads, *training.run_names)),
+    ).write(out)
+
+
+def _scores_of_best(Y: sparse.csr_array, spe: sparse.csr_array) -> dict[str, float]:
+    """Return ``p@k`` and ``ece@k`` of the labels with the highest estimates."""
+    best = top_k_of(spe, max(K))
+    scores = precision_and_ndcg(Y, best[0]) | calibration_scores(Y, *best)
+    return {name: scores[name] for name in METRICS}

@@ -79,6 +79,7 @@ PROGRESSIVE = Pattern(f"{FULL}/progressive.json")
 HELD_OUT = Pattern(RUN.of(portion="80"))
 ESTIMATES = Pattern(f"{HELD_OUT}/spe")
 THRESHOLDS = Pattern(f"{HELD_OUT}/thresholds")
+CALIBRATION = Pattern(f"{HELD_OUT}/calibration.json")
 EVALUATION = Pattern(f"{HELD_OUT}/evaluation/{{method}}.json")
 
 # What is made of records.

@@ -23,9 +23,9 @@ class Where:
     Attributes
     ----------
     kind : str
-        ``ranking``, ``thresholds``, ``inference``, ``forest``, ``sweep``, ``progressive``, ``simulation``,
-        ``statistics`` or ``search`` (a result of `xmlc tune`). A record of another kind has its name and lies in the
-        folder of its run, such as ``<dataset>/<model>/seed0/full/mine.json``.
+        ``ranking``, ``thresholds``, ``calibration``, ``inference``, ``forest``, ``sweep``, ``progressive``,
+        ``simulation``, ``statistics`` or ``search`` (a result of `xmlc tune`). A record of another kind has its name
+        and lies in the folder of its run, such as ``<dataset>/<model>/seed0/full/mine.json``.
     portion : str
         What the models were trained on, ``full`` or ``80``; nothing where there is no model.
     models, methods, sweeps : collection of str
@@ -84,6 +84,8 @@ class Where:
         """Return the records of one run, each with its method if it has one."""
         match self.kind:
             case "forest" if not (suite.ensembles and run.model in suite.ensembles.models):
+                return []
+            case "calibration" if not _methods(suite, run, self.portion):
                 return []
             case "progressive" if run.model not in suite.progressive:
                 return []
@@ -152,6 +154,7 @@ def _methods(suite: Suite, run: Run, portion: str) -> list[str]:
 STATISTICS = Where("statistics")
 RANKINGS = Where("ranking", "full")
 THRESHOLDS = Where("thresholds", "80", but_methods=tuple(MEASURE_METHODS))  # for macro-F
+CALIBRATIONS = Where("calibration", "80")
 FORESTS = Where("forest", "full")
 STREAMS = Where("progressive", "full", task="few-shot")
 INFERRED = Where("inference", "full")

@@ -54,7 +54,9 @@ def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> sparse.csr_
     return _above(*_comparable(as_estimates(spe), thresholds))
 
 
-def agreement_above(Y: sparse.csr_array, spe: sparse.csr_array, thresholds: float | np.ndarray) -> Agreement:
+def agreement_above(
+    Y: sparse.csr_array, spe: sparse.csr_array, thresholds: float | np.ndarray, times: np.ndarray | None = None
+) -> Agreement:
     """Count how the truth and the label sets of `apply_thresholds` agree, which are made block by block.
 
     Parameters
@@ -63,9 +65,11 @@ def agreement_above(Y: sparse.csr_array, spe: sparse.csr_array, thresholds: floa
         As `checked_pair` returns it, as the next.
     spe : csr_array of float32 or float64, shape (n, m)
     thresholds : float or ndarray, shape (m,)
+    times : ndarray of int32, shape (n,), optional
+        As of `xmlc.metrics.classification.agreement`.
     """
     spe, limits = _comparable(spe, thresholds)
-    return agreement_by_blocks(Y, spe, lambda part: proven(_above(part, limits)))
+    return agreement_by_blocks(Y, spe, lambda part: proven(_above(part, limits)), times)
 
 
 def _comparable(spe: sparse.csr_array, thresholds: float | np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:

@@ -103,7 +103,8 @@ def test_from_estimates_of_the_test_set(tiny, coins, estimates):
     for method, infer_sets in (("h", hamming), ("gfm", gfm)):
         Y_hat, expected = infer_sets(spe)
         found = record(tiny, method)
-        assert found["metrics"] == pytest.approx(classification_metrics(Y, Y_hat))
+        expected_metrics = classification_metrics(Y, Y_hat)
+        assert {name: found["metrics"][name] for name in expected_metrics} == pytest.approx(expected_metrics)
         assert found["expected_f"] == pytest.approx(expected.mean())
         assert (found["finished"], found["samples"]) == (True, None)
     n, missed = Y.shape[0], Y.nnz - Y.multiply(spe > 0).nnz

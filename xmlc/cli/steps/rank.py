@@ -12,13 +12,14 @@ from xmlc.cli._options import FILE, FOLDER, data_option, in_turn, threads_option
 from xmlc.core.passport import peak_bytes, step_costs, with_passport
 from xmlc.data.prepared import Prepared
 from xmlc.metrics.ranking import K, propensities, propensity_parameters, ranking_metrics, standard_errors
+from xmlc.metrics.resampling import resampled_ranking
 from xmlc.models.registry import load_estimator
-from xmlc.records.ranking import Hits, RankingCosts, RankingRecord
+from xmlc.records.ranking import RankingCosts, RankingRecord
 from xmlc.records.training import TrainingRecord
 from xmlc.steps.timed import instances_for, mean_inner_products, predict_timed, share_certified
 
 
-@click.command(help="Rank the labels of the test set and score the ranking: P@k, R@k, nDCG@k, PSP@k, PSnDCG@k.")
+@click.command(help="Rank the labels of the test set and score the ranking.")
 @data_option
 @click.option("--model", "models", type=FOLDER, multiple=True, required=True,
               help="Folder written by `xmlc train`; repeatable, with as many --training and --out.")  # fmt: skip
@@ -62,7 +63,7 @@ def _rank(
         predict_threads=threads,
         predict_peak_bytes=peak_bytes(),
     )
-    hits, certified = Hits.of(Y, labels), share_certified(model)
+    resampled, certified = resampled_ranking(Y, labels, metrics), share_certified(model)
     about, last = record.head_fields(), with_passport(step_costs("rank", threads, *record.run_names))
-    about |= {"metrics": metrics, "standard_errors": errors, "certified": certified, "hits": hits}
+    about |= {"metrics": metrics, "standard_errors": errors, "certified": certified, "resampled": resampled}
     RankingRecord(**about, tuning=record.tuning, costs=costs, **last).write(out)

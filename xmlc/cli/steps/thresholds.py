@@ -8,6 +8,7 @@ import click
 import numpy as np
 
 from xmlc.cli._options import (
+    FILE,
     FOLDER,
     data_option,
     extension_option,
@@ -24,7 +25,7 @@ from xmlc.kernels.csr import lent
 from xmlc.models.registry import load_estimator
 from xmlc.records.thresholds import Estimates
 from xmlc.records.training import TrainingRecord
-from xmlc.steps.thresholds import evaluate_unlabelled, tune_and_evaluate
+from xmlc.steps.thresholds import evaluate_calibration, evaluate_unlabelled, tune_and_evaluate
 
 
 @click.command(
@@ -40,6 +41,8 @@ from xmlc.steps.thresholds import evaluate_unlabelled, tune_and_evaluate
 @click.argument("methods", nargs=-1)
 @threads_option
 @click.option("--thresholds", type=FOLDER, default=None, help="Folder for <method>.npy; it is replaced.")
+@click.option("--calibration", type=FILE, default=None,
+              help="With --estimates: JSON record to write, of their calibration.")  # fmt: skip
 @out_option("Folder for <method>.json, one record each.")
 def command(
     data: Path,
@@ -50,6 +53,7 @@ def command(
     methods: tuple[str, ...],
     threads: int,
     thresholds: Path | None,
+    calibration: Path | None,
     out: Path,
 ) -> None:
     """Tune and evaluate one method after the other."""
@@ -73,6 +77,8 @@ def command(
             except Exception as error:  # a method of the user's own may raise anything
                 let_through(error)
                 raise XmlcError(f"threshold method {method}: {type(error).__name__}: {error}") from error
+    if calibration:
+        evaluate_calibration(prepared, record, spe, threads, calibration)
     if thresholds:
         with atomic_folder(thresholds) as folder:
             for method, tuned in found.items():

@@ -5,6 +5,9 @@ from xmlc.papers.common.inference import instance_f as instance_f
 from xmlc.papers.common.rankings import passes as passes
 from xmlc.papers.common.rankings import peers as peers
 from xmlc.papers.common.rankings import table1 as table1
+from xmlc.papers.common.tail import calibration as calibration
+from xmlc.papers.common.tail import tail as tail
+from xmlc.papers.common.tail import tail_f as tail_f
 from xmlc.papers.common.thresholds import measures as measures
 from xmlc.papers.common.thresholds import table2 as table2
 from xmlc.papers.common.thresholds import table4 as table4

@@ -1,0 +1,55 @@
+"""Tables of what P@k does not tell: rare labels, and whether estimates are probabilities."""
+
+from __future__ import annotations
+
+from xmlc.metrics.measures import RARE
+from xmlc.metrics.ranking import CALIBRATION, OVER_LABELS
+from xmlc.papers.common.rankings import MODEL_KEYS
+from xmlc.papers.common.thresholds import METHOD_KEYS, OF_80, OF_FULL, means
+from xmlc.papers.table import TableDefinition, columns
+from xmlc.suites.planned import CALIBRATIONS, RANKINGS
+
+FOUND = tuple(measure.name for measure in OVER_LABELS)
+ERRORS = tuple(f"{prefix}{measure.name}" for prefix in ("", "isotonic_") for measure in CALIBRATION)
+PRECISION = tuple(f"{prefix}p@{k}" for prefix in ("", "isotonic_") for k in (1, 3, 5))
+
+tail = TableDefinition(
+    name="tail",
+    needs=(RANKINGS,),
+    keys=MODEL_KEYS,
+    columns=("p@1", "p@3", "p@5", *FOUND),
+    panels=tuple(
+        columns(title, *(name for name in FOUND if name.startswith(start)))
+        for title, start in {
+            "Precision of the labels": "macro_p",
+            "Recall of the labels": "macro_r",
+            "F of the labels": "macro_f",
+            "Labels that are found": "coverage",
+        }.items()
+    ),
+    caption="Rankings label by label, as means over the labels that the test set has. P@k counts correct labels, most "
+    "of which are frequent ones: a model that never ranks a rare label loses little of it, and all of these. "
+    "Macro-precision and macro-recall are the shares of correct ones among the instances that have a label among their "
+    "k first, and among those that have it; coverage is the share of labels that are found once.",
+)
+tail_f = TableDefinition(
+    name="tail-f",
+    needs=(OF_80, OF_FULL),
+    keys=METHOD_KEYS,
+    rows=means,
+    columns=("macro_f_present", *RARE),
+    panels=(columns("", "macro_f_present", *RARE),),
+    caption="Macro-F over the labels that the test set has, of all and by their numbers of training instances. It "
+    "tells for which labels thresholds help; P@k has no thresholds, and one macro-F mixes frequent and rare labels.",
+)
+calibration = TableDefinition(
+    name="calibration",
+    needs=(CALIBRATIONS,),
+    keys=MODEL_KEYS,
+    columns=(*ERRORS, *PRECISION),
+    panels=(columns("Calibration error", *ERRORS), columns("Precision", *PRECISION)),
+    caption="Expected calibration error of the k labels ranked first: how far estimates are from the share of correct "
+    "labels, before and after isotonic calibration on the validation set; by models of 80 % of the training set. It "
+    "tells whether estimates are probabilities, on which thresholds and label sets rest; P@k depends on their order "
+    "alone.",
+)

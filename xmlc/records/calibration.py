@@ -1,0 +1,35 @@
+"""The record of how far estimates are from probabilities, before and after their calibration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xmlc.metrics.ranking import CALIBRATION, K
+from xmlc.records.base import Fractions, Numbers, Row, check_scores
+from xmlc.records.training import KnownTrainingCosts, ModelRecord
+
+METRICS = (*(f"p@{k}" for k in K), *(measure.name for measure in CALIBRATION))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationRecord(ModelRecord, kind="calibration", command="thresholds"):
+    """Record of `xmlc thresholds` on the estimates themselves: P@k and calibration error on the test set.
+
+    Attributes
+    ----------
+    metrics, isotonic : dict of str to float
+        ``p@k`` and ``ece@k`` of the labels ranked first, before and after isotonic calibration on the validation set.
+    """
+
+    costs: KnownTrainingCosts
+    metrics: Fractions
+    isotonic: Fractions
+
+    def __post_init__(self) -> None:
+        for place in ("metrics", "isotonic"):
+            check_scores(place, getattr(self, place), METRICS)
+
+    def numbers(self) -> Numbers:
+        """Yield both in percent."""
+        before: Row = {name: 100 * value for name, value in self.metrics.items()}
+        yield "", before | {f"isotonic_{name}": 100 * value for name, value in self.isotonic.items()}
