@@ -75,3 +75,18 @@ def test_what_is_missing_is_refused_of_the_first_need_only(files):
     assert read_needs(Declared("x", (SIMULATIONS, RANKINGS)), files[1:2], partial=True)[0] == []
     with pytest.raises(XmlcError, match=r"no record of kind 'simulation' among 1 files.*`xmlc simulate`"):
         read_needs(Declared("x", (SIMULATIONS, RANKINGS)), files[1:2])
+
+
+@pytest.mark.parametrize("other", [ranking(seed=1), statistics(), search()])
+def test_two_editions_of_a_dataset_never_share_a_table_whatever_records_they_are_of(tmp_path, other):
+    """Editions can have the same numbers of instances, features and labels, so only the digest tells them apart."""
+    about = other if "digest" in other else other["dataset"]
+    about |= {"digest": "f" * 64}
+    files = write(tmp_path, [ranking(), other])
+    with pytest.raises(XmlcError) as error:
+        read_needs(Declared("x", (RANKINGS, STATISTICS, SEARCHES)), files)
+    assert str(error.value) == (
+        f"{files[1]}: dataset 'yeast' has digest ffffffffffff, but 796561737400 in {files[0]}: two editions of one "
+        "dataset, or two copies of other files, cannot share a table. If one is outdated, make it again; else give "
+        "each a name and an entry of its own in datasets.yaml"
+    )

@@ -12,13 +12,13 @@ from report_cases import ranking, thresholds, write
 
 import xmlc.records
 from xmlc.core.errors import XmlcError
-from xmlc.papers.building import choose, kinds, read_sources
-from xmlc.suites.planned import RANKINGS, THRESHOLDS
+from xmlc.papers.building import kinds, read_needs
+from xmlc.suites.planned import RANKINGS, THRESHOLDS, Declared
 
 
 def chosen(paths, need):
     """Return the records among files that a table needs."""
-    return [source.record for source in choose(need, read_sources(paths))]
+    return [source.record for source in read_needs(Declared("x", (need,)), paths)[0]]
 
 
 def test_reads_those_of_the_kind_in_the_order_of_the_files(tmp_path):
@@ -45,7 +45,7 @@ def test_none_of_the_kind_is_an_error(tmp_path):
     ("second", "message"),
     [
         (ranking(), "a second record of yeast, plt, seed 0"),
-        (ranking(seed=1, dataset=ranking()["dataset"] | {"digest": "f" * 64}), "made from different data"),
+        (ranking(seed=1, dataset=ranking()["dataset"] | {"digest": "f" * 64}), "two editions of one dataset"),
         (ranking(seed=1, hyperparameters={"arity": 2}), "hyperparameters of plt on yeast differ"),
     ],
 )

@@ -86,6 +86,8 @@ def test_each_run_is_taken_once_whoever_has_it(here):
          f"{OURS}: was edited since it was written"),
         (lambda: (ALICE / NEW).unlink(), f"{NEW}: not a readable JSON"),
         (lambda: shutil.rmtree(ALICE / "results/tables"), "alice: found no record that is here too"),
+        (lambda: edit(ALICE / NEW, lambda content: content["dataset"].update(digest="f" * 64)),
+         rf"001\.json: dataset 'rcv1-2k' has digest 726376312d32, but ffffffffffff in .*{NEW}: two editions"),
     ],
 )  # fmt: skip
 def test_what_differs_is_refused_by_name(here, capsys, change, message):

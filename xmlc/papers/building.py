@@ -123,7 +123,9 @@ def read_needs(
 ) -> list[list[Source]]:
     """Read the records of each need; of the first there must be some, if not ``partial``."""
     sources = read_sources(files, known)
-    return [choose(need, sources, needed=need is declared.needs[0] and not partial) for need in declared.needs]
+    found = [choose(need, sources, needed=need is declared.needs[0] and not partial) for need in declared.needs]
+    _check_one_edition(source for chosen in found for source in chosen)
+    return found
 
 
 def sources_of(tables: Iterable[MadeOf], known: Known | None = None) -> list[tuple[Source, list[str]]]:
@@ -212,28 +214,34 @@ def choose(need: Where, sources: Sequence[Source], needed: bool = True) -> list[
             f"no record of {about} among {len(sources)} files; expected files that {wrote} wrote of the models and "
             "methods that it is about"
         )
-    _check_one_story(chosen)
+    _check_one_setting(chosen)
     return chosen
 
 
-def _check_one_story(sources: Sequence[Source]) -> None:
-    """Refuse records that must not stand in one table: other data under one name, other settings over seeds."""
+def _check_one_edition(sources: Iterable[Source]) -> None:
+    """Refuse records of different data under one name: what stands in a row, and is averaged, is of one edition."""
     data: dict[str, tuple[str, Path]] = {}
+    for path, record in sources:
+        name, digest = record.dataset_name, record.data_digest
+        first, where = data.setdefault(name, (digest, path))
+        if first != digest:
+            raise XmlcError(
+                f"{path}: dataset {name!r} has digest {digest[:12]}, but {first[:12]} in {where}: two editions of one "
+                "dataset, or two copies of other files, cannot share a table. If one is outdated, make it again; else "
+                "give each a name and an entry of its own in datasets.yaml"
+            )
+
+
+def _check_one_setting(sources: Iterable[Source]) -> None:
+    """Refuse records of other settings over seeds."""
     settings: dict[tuple[str, str], tuple[object, Path]] = {}
     for path, record in sources:
         if not isinstance(record, ExperimentRecord):
             continue
-        name, digest = record.dataset.name, record.dataset.digest
-        first, where = data.setdefault(name, (digest, path))
-        if first != digest:
-            raise XmlcError(
-                f"{path}: dataset {name!r} has digest {digest[:12]}, but {first[:12]} in {where}; "
-                "the two were made from different data: make the older again"
-            )
-        setting, where = settings.setdefault((name, record.model), (record.hyperparameters, path))
+        setting, where = settings.setdefault((record.dataset.name, record.model), (record.hyperparameters, path))
         if setting != record.hyperparameters:
             raise XmlcError(
-                f"{path}: hyperparameters of {record.model} on {name} differ from those in {where}; "
+                f"{path}: hyperparameters of {record.model} on {record.dataset.name} differ from those in {where}; "
                 "one row of a table has one setting: make the older again"
             )
 
