@@ -75,6 +75,13 @@ def test_short_entries_are_enough(tmp_path):
     assert found["c"].files == ("c1", "c2")
 
 
+def test_the_filter_is_the_alternatives_too(tmp_path):
+    (entry,) = load(tmp_path, "a: {filter: pairs.txt, alternatives: [{train: c1, test: c2}]}").values()
+    assert [layout.files[-1] for layout in entry.layouts] == ["pairs.txt"] * 3
+    given = {"filter": "pairs.txt.gz", "train": ["train.txt"], "test": ["test.txt"]}
+    assert entry.renamed({"pairs.txt": "pairs.txt.gz"}).filter == entry.stored(given).filter == "pairs.txt.gz"
+
+
 @pytest.mark.parametrize("name", ["../a", "a/b", "/a", ".a", "a b", "a;b", "$(a)", "A", "", "manual", "digests"])
 def test_a_name_is_no_path_nothing_that_a_shell_reads_and_has_no_other_use(name):
     with pytest.raises(XmlcError, match=re.escape(repr(name))):

@@ -11,6 +11,7 @@ from xmlc.core.files import read_json
 from xmlc.data.catalogue import Dataset
 from xmlc.data.download import download
 from xmlc.data.prepare import prepare
+from xmlc.data.prepared import Prepared
 
 VW = {"a_train.vw": b"2 | 3:0.5 1:1\n1 | 2:2\n", "a_test.vw": b"2 | 1:4 3:1\n"}
 SVM = {"a_train.svm": b"1 1:1\n", "a_test.svm": b"2 2:1\n"}
@@ -102,3 +103,26 @@ def test_other_files_are_no_dataset(tmp_path, server):
     for place in ("manual", "mirror"):
         origin, *_ = prepared(tmp_path, server, place, {"a.csv": b"1,2\n", "b.csv": b"1,2\n"})
         assert origin.split() == [f"{server.url}/far/{name}" for name in VW]
+
+
+@pytest.mark.parametrize("place", ["mirror", "manual", "archive"])
+def test_a_filter_comes_along_whatever_the_layout(tmp_path, place):
+    entry = Dataset("tiny", filter="filter.txt")
+    folder = tmp_path / "mirror/tiny" if place == "mirror" else tmp_path / "resources/manual/tiny"
+    folder.mkdir(parents=True)
+    content = OWN | {"filter.txt": b"0 1\n"}
+    files = {"a.zip": zip_of(content)} if place == "archive" else content
+    for name, text in files.items():
+        (folder / name).write_bytes(text)
+    download(entry, tmp_path / "resources/tiny", str(tmp_path / "mirror") if place == "mirror" else None)
+    prepare(entry, tmp_path / "resources/tiny", tmp_path / "data")
+    assert Prepared(tmp_path / "data").left_out("test").toarray().tolist() == [[False, True]]
+
+
+def test_a_copy_without_the_filter_of_its_entry_is_refused(tmp_path):
+    folder = tmp_path / "mirror/tiny"
+    folder.mkdir(parents=True)
+    for name, text in OWN.items():
+        (folder / name).write_bytes(text)
+    with pytest.raises(XmlcError, match=r"filter\.txt"):
+        download(Dataset("tiny", filter="filter.txt"), tmp_path / "resources/tiny", str(folder.parent))

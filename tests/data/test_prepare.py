@@ -104,6 +104,31 @@ def test_digest_follows_the_content(tmp_path, source):
     assert Prepared(tmp_path / "data").digest == second  # what was prepared before is still there
 
 
+def test_a_filter_is_part_of_the_digest_whether_the_entry_or_the_command_names_it(tmp_path, source):
+    about = read_json(source / "source.json")
+    (source / "pairs.txt").write_text("0 1\n\n19 5\n")
+    _, plain = run(tmp_path, source)
+    _, given = run(tmp_path, source, filter=source / "pairs.txt")
+    write_json(source / "source.json", about | {"filter": "pairs.txt"})
+    _, named = run(tmp_path, source)
+    assert plain.digest != given.digest == named.digest
+    (source / "pairs.txt").write_text("")  # says that there are none
+    notes, empty = run(tmp_path, source)
+    assert empty.digest not in (plain.digest, named.digest)
+    assert notes == ["test set: no measure counts 0 pairs, 0 of them true", UNTESTED]
+
+
+def test_each_bad_line_of_a_filter_is_named(tmp_path, source):
+    pairs = tmp_path / "pairs.txt"
+    pairs.write_text("0 1\n20 1\n1 6\n-1 0\n3\n0 1 2\n1,2\n0 0\n")
+    with pytest.raises(XmlcError) as error:
+        prepare(Dataset("tiny"), source, tmp_path / "data", filter=pairs)
+    expected = "expected an instance of 0 .. 19 and a label of 0 .. 5"
+    found = {2: "'20 1'", 3: "'1 6'", 4: "'-1 0'", 5: "'3'", 6: "'0 1 2'", 7: "'1,2'"}
+    assert str(error.value).splitlines()[1:] == [f"{pairs}:{n}: found {text}, {expected}" for n, text in found.items()]
+    assert not (tmp_path / "data").exists()
+
+
 def test_differences_from_published_numbers_are_said(tmp_path, source):
     published = {"n_train": 50, "n_test": 21, "d": 8, "m": 6, "labels_per_instance": 99.0, "source": "a paper"}
     notes, prepared = run(tmp_path, source, Dataset("tiny", published=published))
@@ -224,6 +249,10 @@ def test_command_line_prints_differences_and_writes_everything(tmp_path, source,
     main = ["tiny", "--source", source, "--out", out, "--statistics", statistics, "--catalogue", catalogue]
     command.main([str(part) for part in main], standalone_mode=False)
     assert f"tiny: {UNTESTED}" in capsys.readouterr().err
+    (tmp_path / "pairs.txt").write_text("0 1\n")
+    command.main([*map(str, main), "--filter", str(tmp_path / "pairs.txt")], standalone_mode=False)
+    assert "tiny: test set: no measure counts 1 pairs" in capsys.readouterr().err
+    command.main([str(part) for part in main], standalone_mode=False)
     assert {file.name for file in out.iterdir()} == {"train", "test", "split.npy", "meta.json", CHECKSUMS}
     assert read_json(statistics)["train"]["instances"] == 50
 

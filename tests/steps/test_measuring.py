@@ -39,7 +39,7 @@ def test_what_tells_nothing_has_nothing():
     assert shape_of_trees(SimpleNamespace()) is None
     assert objectives_by_level(SimpleNamespace()) == ()
     with pytest.raises(XmlcError, match="SimpleNamespace is no forest: it cannot predict with its first trees alone"):
-        rank_by_first_trees(SimpleNamespace(), None, None, [1])
+        rank_by_first_trees(SimpleNamespace(), None, [1])
 
 
 def test_objectives_are_summarised_level_by_level():

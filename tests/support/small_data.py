@@ -18,14 +18,14 @@ def random_multilabel(n, d, m, seed=0, density=0.3, labels=2.0):
     return X, Y
 
 
-def prepare_tiny(folder, name="tiny"):
+def prepare_tiny(folder, name="tiny", filter=None):
     """Prepare a tiny dataset in ``folder`` as `xmlc prepare` does; return the prepared folder."""
     source = folder / "resources"
     for part, seed in (("train", 1), ("test", 2)):
         save_repository(source / f"{part}.txt", *random_multilabel(120, 20, 8, seed=seed))
     files = {"format": "repository", "zero_based": True, "train": ["train.txt"], "test": ["test.txt"]}
     write_json(source / "source.json", files)
-    prepare(Dataset(name), source, folder / "data")
+    prepare(Dataset(name), source, folder / "data", filter=filter)
     return folder / "data"
 
 

@@ -18,7 +18,8 @@ from xmlc.data.archives import SUFFIXES
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 FILE_NAME = re.compile(r"(?!source\.json$)[^./\\][^/\\]*")
 SOURCES = ("drive", "url", "urls")
-LAYOUT = ("format", "zero_based", "train", "test", "labels", "split_files")  # fields that tell how files are read
+# Fields that tell how files are read.
+LAYOUT = ("format", "zero_based", "train", "test", "labels", "split_files", "filter")
 #: Files of one part in formats that have more than one.
 SEVERAL_FILES = {"repository-two-files": 2, "npz": 2, "coordinates": 5}
 
@@ -116,6 +117,7 @@ class Entry(TypedDict, total=False):
     test: str | list[str]
     labels: str
     split_files: SplitFiles
+    filter: str
     alternatives: list[Entry]
     propensity: Annotated[
         tuple[Annotated[float, Meta(ge=0)], Annotated[float, Meta(gt=0)]],
@@ -148,6 +150,8 @@ class Dataset:
     labels: str | None = None
     #: Where one data file is cut by lists of row numbers.
     split_files: SplitFiles | None = None
+    #: File of the pairs of a test instance and a label that no measure counts, see `xmlc.data.prepare.read_pairs`.
+    filter: str | None = None
     #: Where to fetch it: ``("drive", id)``, ``("url", address)``, ``("urls", {file name: address})``, each of these a
     #: text or an `Address`; none where only a mirror holds it.
     sources: tuple[tuple[str, Any], ...] = field(default=())
@@ -200,13 +204,15 @@ class Dataset:
         names = [*self.train, *self.test]
         names += [self.labels] if self.labels else []
         names += [self.split_files["train"], self.split_files["test"]] if self.split_files else []
+        names += [self.filter] if self.filter else []
         return tuple(dict.fromkeys(names))
 
     @property
     def layouts(self) -> tuple[Dataset, ...]:
         """The entries, each with other files, in which a folder or a mirror may hold the dataset, in this order."""
-        pairs = Dataset(self.name, "npz", train=("X.trn.npz", "Y.trn.npz"), test=("X.tst.npz", "Y.tst.npz"))
-        entries = (self, *self.alternatives, Dataset(self.name), pairs)
+        plain = Dataset(self.name, filter=self.filter)
+        pairs = replace(plain, format="npz", train=("X.trn.npz", "Y.trn.npz"), test=("X.tst.npz", "Y.tst.npz"))
+        entries = (self, *self.alternatives, plain, pairs)
         return tuple({entry.files: entry for entry in reversed(entries)}.values())[::-1]
 
     def files_in(self, folder: Path) -> dict[str, Path]:
@@ -231,6 +237,7 @@ class Dataset:
             train=tuple(map(name, self.train)),
             test=tuple(map(name, self.test)),
             labels=self.labels and name(self.labels),
+            filter=self.filter and name(self.filter),
             split_files=split and {**split, "train": name(split["train"]), "test": name(split["test"])},
         )
 
@@ -290,7 +297,8 @@ def _entry(name: str, values: Mapping[str, Any]) -> Dataset:
     given = {key: value for key, value in values.items() if key not in (*SOURCES, "source", "alternatives")}
     given |= {part: _names(values[part]) for part in ("train", "test") if part in values}
     sources = tuple((kind, values[kind]) for kind in SOURCES if kind in values)
-    others = tuple(_entry(name, other) for other in values.get("alternatives", ()))
+    common = {"filter": values["filter"]} if "filter" in values else {}
+    others = tuple(_entry(name, common | other) for other in values.get("alternatives", ()))
     return Dataset(name, sources=sources, alternatives=others, **given)
 
 

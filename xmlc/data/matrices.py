@@ -114,6 +114,19 @@ def first_columns(X: sparse.csr_array, n_features: int) -> tuple[sparse.csr_arra
     return sparse.csr_array(X[:, :n_features]), f"features that the training file lacks are dropped: {counted}"
 
 
+def without(matrix: sparse.csr_array, left_out: sparse.csr_array) -> sparse.csr_array:
+    """Return a CSR matrix without the entries that another of its shape has."""
+    kept = ~np.isin(places_of(matrix), places_of(left_out))
+    indptr = np.concatenate(([0], np.cumsum(kept)))[matrix.indptr]
+    return sparse.csr_array((matrix.data[kept], matrix.indices[kept], indptr), shape=matrix.shape)
+
+
+def places_of(matrix: sparse.csr_array) -> np.ndarray:
+    """Return row * m + column of each stored entry of a matrix of m columns, int64."""
+    n, m = matrix.shape
+    return np.repeat(np.arange(n, dtype=np.int64) * m, np.diff(matrix.indptr)) + matrix.indices
+
+
 def resize(matrix: sparse.csr_array, n_rows: int, n_columns: int) -> None:
     """Cut off or add rows and columns in place; no stored entry may lie in a column that is cut off."""
     matrix.resize(n_rows, n_columns)  # type: ignore[arg-type, call-arg]  # the stubs forbid any use

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -21,7 +22,7 @@ from xmlc.data.formats import WITHOUT_HEADER, load, read_coordinates
 from xmlc.data.formats.arff import check_alike
 from xmlc.data.formats.lines import WHOLE, MalformedLines, quoted, text_lines
 from xmlc.data.formats.vw import NoIds
-from xmlc.data.matrices import first_columns, load_csr, resize, save_csr
+from xmlc.data.matrices import first_columns, load_csr, resize, save_csr, without
 from xmlc.data.prepared import COUNTED, FORMAT_VERSION, Counts, Meta, fit_mask
 
 RELATIVE_TOLERANCE = 5e-3  # averages are printed with three to six digits
@@ -44,7 +45,9 @@ class Preparation(NamedTuple):
     test: Part
 
 
-def prepare(dataset: Dataset, source: Path, out: Path, validation_share: float = 0.2, seed: int = 0) -> Preparation:
+def prepare(
+    dataset: Dataset, source: Path, out: Path, validation_share: float = 0.2, seed: int = 0, filter: Path | None = None
+) -> Preparation:
     """Read a dataset, check it, split it and write it as arrays that can be memory-mapped.
 
     Parameters
@@ -57,18 +60,26 @@ def prepare(dataset: Dataset, source: Path, out: Path, validation_share: float =
         Folder to write: ``train/``, ``test/``, ``split.npy``, ``meta.json``.
     validation_share, seed : float, int
         The split of the training set.
+    filter : Path or None
+        File for `read_pairs`, where it is another than the entry's.
 
     Returns
     -------
     Preparation
     """
     files = source_files(dataset, source)
+    filter = filter or (source / files.filter if files.filter else None)
     with _copies_named(source):
         train, test = read_parts(source, files)
     for name, (X, Y) in (("training", train), ("test", test)):
         if not Y.nnz:
             raise XmlcError(f"{source}: no label in all {X.shape[0]} instances of {name}; expected at least one")
     test, notes = _of_same_width(train, test, files.format)
+    if filter:
+        with _copies_named(source):
+            left_out = read_pairs(filter, test[1].shape)
+        test, before = (test[0], without(test[1], left_out)), test[1].nnz
+        notes.append(f"test set: no measure counts {left_out.nnz} pairs, {before - test[1].nnz} of them true")
     counts = _counts(train, test)
     notes += differences(counts, dataset.published) if dataset.published else []
     notes += absent_labels(train[1], test[1])
@@ -76,7 +87,7 @@ def prepare(dataset: Dataset, source: Path, out: Path, validation_share: float =
         "version": FORMAT_VERSION,
         "name": dataset.name,
         **counts,
-        "digest": _digest(source, files),
+        "digest": _digest([source / name for name in files.files if name != files.filter], filter),
         "split": {"validation_share": validation_share, "seed": seed},
         "notes": notes,
     }
@@ -87,6 +98,8 @@ def prepare(dataset: Dataset, source: Path, out: Path, validation_share: float =
             save_csr(folder / name, "Y", Y)
             if (source / f"{name}.P.json").exists():
                 save_csr(folder / name, "P", load_csr(source, f"{name}.P", made_by="synth"))
+        if filter:
+            save_csr(folder / "test", "F", left_out)
         np.save(folder / "split.npy", fit_mask(train[0].shape[0], validation_share, seed))
         write_json(folder / "meta.json", meta)
     return Preparation(meta, train, test)
@@ -225,9 +238,9 @@ def _of_same_width(train: Part, test: Part, format: str) -> tuple[Part, list[str
     return (X, test[1]), [f"test set: {said}" for said in (differs, dropped, kept) if said]
 
 
-def _digest(source: Path, files: Dataset) -> str:
-    """Return one SHA-256 over the names and SHA-256 of the data files, in their order."""
-    lines = [f"{name} {sha256(source / name)}" for name in files.files]
+def _digest(files: list[Path], filter: Path | None) -> str:
+    """Return one SHA-256 over the names and SHA-256 of the data files, in their order, and of the filter."""
+    lines = [f"{file.name} {sha256(file)}" for file in (*files, filter) if file]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
@@ -250,6 +263,42 @@ def read_split(source: Path, data: str, split_files: SplitFiles, zero_based: boo
     parts = (split_files["train"], split_files["test"])
     train, test = (_row_numbers(source / part, column, X.shape[0]) for part in parts)
     return (X[train], Y[train]), (X[test], Y[test])
+
+
+def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
+    """Read the pairs of a test instance and a label that no measure is to count.
+
+    They are the reciprocal pairs of the repository's sets with label features (LF-), in whose file
+    ``filter_labels_test.txt`` each line has the numbers of an instance and a label, both from 0. An instance that is a
+    label, too, is neither rewarded nor penalised for itself (github.com/Extreme-classification/siamesexml, issue 7).
+
+    Parameters
+    ----------
+    path : Path
+        It may be empty.
+    shape : (int, int)
+        Instances of the test set, and labels.
+
+    Returns
+    -------
+    boolean csr_array of this shape
+
+    Raises
+    ------
+    XmlcError
+        A line is something else, or one of its numbers is too large.
+    """
+    (n, m), places, malformed = shape, array("q"), MalformedLines(path)
+    for number, line in text_lines(path):
+        cells = line.split()
+        row, label = map(int, cells) if len(cells) == 2 and all(map(WHOLE.fullmatch, cells)) else (n, m)
+        if row < n and label < m:
+            places.append(row * m + label)
+        elif cells:
+            malformed.add(number, quoted(line.strip()), f"an instance of 0 .. {n - 1} and a label of 0 .. {m - 1}")
+    malformed.raise_any()
+    rows, labels = np.divmod(np.unique(np.asarray(places)), m)
+    return sparse.csr_array((np.ones(rows.size, dtype=bool), (rows, labels)), shape=shape)
 
 
 def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:

@@ -129,6 +129,11 @@ class Prepared:
         P = load_csr(folder, "P")
         return P if rows is None else P[rows]
 
+    def left_out(self, name: str) -> sparse.csr_array | None:
+        """Return the pairs of a part that no measure counts, boolean, shape (n, m): Y lacks them; None of none."""
+        there = name == "test" and "test/F.json" in listed_in(self.folder)
+        return load_csr(self.folder / "test", "F") if there else None
+
     def _rows(self, name: str, most: int | None = None) -> tuple[Path, np.ndarray | None]:
         if name not in PARTS:
             raise XmlcError(f"part {name!r}: expected one of {', '.join(PARTS)}")

@@ -73,6 +73,11 @@ def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samp
     n_samples : int
         Label sets drawn for each instance.
     """
+    if prepared.left_out("test") is not None:
+        raise XmlcError(
+            f"{prepared.folder}: pairs of its test set are left out, which a model's distribution does not know; "
+            'expected inference from estimates, which lack them: `xmlc estimate` and --from, in a suite `portion: "80"`'
+        )
     X, Y = instances_for(model, prepared, "test"), prepared.part("test")[1]
     groups = groups_by_frequency(prepared.part("train")[1])
     if isinstance(model, DrawsSamples):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -20,7 +19,7 @@ from xmlc.models.warm_up import warm_up
 from xmlc.records.forest import ForestRow, LevelObjectives, TreeShapes
 from xmlc.records.sweep import SweepRow
 from xmlc.records.training import TrainingRecord
-from xmlc.steps.timed import predict_timed
+from xmlc.steps.timed import rank_timed
 
 Data = tuple[sparse.csr_array, sparse.csr_array]
 
@@ -40,22 +39,22 @@ def sweep_rows(
     values : iterable
     threads : int
     """
-    train, test = prepared.part("train"), prepared.part("test")
     rows = []
     for value in values:
         model = make_estimator(base.estimator, base.hyperparameters | {swept: value}, base.seed, threads)
-        rows.append(_train_and_rank(model, value, train, test))
+        rows.append(_train_and_rank(model, value, prepared))
     return tuple(rows)
 
 
-def _train_and_rank(model: SparseProbabilityEstimator, value: object, train: Data, test: Data) -> SweepRow:
+def _train_and_rank(model: SparseProbabilityEstimator, value: object, prepared: Prepared) -> SweepRow:
+    train = prepared.part("train")
     warm_up(model, *train)
     _, seconds = timed(lambda: model.fit(*train))
-    (labels, _), ms = predict_timed(model, test[0], partial(model.predict_top_k, k=max(K)))
+    labels, ms = rank_timed(model, prepared, max(K))
     trees = shape_of_trees(model)
     return SweepRow(
         value=value,
-        metrics=precision_and_ndcg(test[1], labels),
+        metrics=precision_and_ndcg(prepared.part("test")[1], labels),
         depth=max(trees.depths) if trees else None,
         nodes=sum(trees.nodes) / len(trees.nodes) if trees else None,
         train_seconds=seconds,
@@ -67,7 +66,7 @@ EXEMPLARY = 2  # trees whose objectives are recorded
 
 
 def rank_by_first_trees(
-    model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array, sizes: Iterable[int]
+    model: SparseProbabilityEstimator, prepared: Prepared, sizes: Iterable[int]
 ) -> tuple[ForestRow, ...]:
     """Rank with so many of the first trees alone, if there are more, and then with all.
 
@@ -75,9 +74,7 @@ def rank_by_first_trees(
     ----------
     model : Forest
         Trained.
-    X : csr_array, shape (n, d)
-    Y : boolean csr_array, shape (n, m)
-        The truth.
+    prepared : Prepared
     sizes : iterable of int
 
     Raises
@@ -87,10 +84,10 @@ def rank_by_first_trees(
     """
     if not isinstance(model, Forest):
         raise XmlcError(f"{type(model).__name__} is no forest: it cannot predict with its first trees alone")
-    rows = []
+    rows, Y = [], prepared.part("test")[1]
     for n in [*sorted(size for size in set(sizes) if size < model.n_trees), model.n_trees]:
         first = model.trees(n)
-        (labels, _), ms = predict_timed(first, X, partial(first.predict_top_k, k=max(K)))
+        labels, ms = rank_timed(first, prepared, max(K))
         metrics = precision_and_ndcg(Y, labels)
         drawn = resampled_ranking(Y, labels, metrics)
         rows.append(ForestRow(n_trees=n, metrics=metrics, predict_ms_per_instance=ms, resampled=drawn))

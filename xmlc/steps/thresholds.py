@@ -22,7 +22,7 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.records.calibration import METRICS, CalibrationRecord
 from xmlc.records.thresholds import Chosen, GridScores, ThresholdCosts, ThresholdRecord
 from xmlc.records.training import KnownTrainingCosts, TrainingRecord
-from xmlc.steps.timed import estimate_timed, instances_for, mean_inner_products, write_estimates
+from xmlc.steps.timed import estimate_timed, mean_inner_products, write_estimates
 from xmlc.thresholds.bounds import GRID, priors
 from xmlc.thresholds.calibration import IsotonicCalibration
 from xmlc.thresholds.methods import agreement_above, apply_thresholds
@@ -133,9 +133,9 @@ def evaluate_unlabelled(
     out : Path
         Folder for ``<method>.json``.
     """
-    prior, X = priors(prepared.part("train")[1]), instances_for(model, prepared, "test")
+    prior = priors(prepared.part("train")[1])
     with TemporaryDirectory(dir=out) as place:
-        spe, _ = write_estimates(model, X, floor, Path(place), "test")
+        spe, _ = write_estimates(model, prepared, "test", floor, Path(place))
         for method in methods:
             fit_unlabelled(method, some_rows(spe, 0, min(WARM_UP_ROWS, spe.shape[0])), prior)  # compiles, untimed
             fitted, seconds = timed(partial(fit_unlabelled, method, spe, prior))
@@ -179,7 +179,7 @@ def evaluate_point(
         release(spe["test"])
         first = last
 
-    ms = estimate_timed(model, instances_for(model, prepared, "test"), point.thresholds, compare)
+    ms = estimate_timed(model, prepared, "test", point.thresholds, compare)
     count = {
         part: partial(agreement_above, prepared.part(part)[1], as_estimates(estimates), point.thresholds)
         for part, estimates in spe.items()

@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.passport import WARM_UP_ROWS, cpu_seconds, peak_bytes, timed
-from xmlc.data.matrices import CSRWriter
+from xmlc.data.matrices import CSRWriter, places_of, without
 from xmlc.data.prepared import Prepared
-from xmlc.kernels.csr import ENTRIES_PER_BLOCK, ROUNDING, check_probabilities, lent
+from xmlc.kernels.csr import ENTRIES_PER_BLOCK, ROUNDING, check_probabilities, lent, some_rows
 from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.warm_up import warm_up
@@ -77,9 +77,22 @@ def predict_timed(
     return result, 1e3 * seconds / max(X.shape[0], 1)
 
 
+def rank_timed(model: SparseProbabilityEstimator, prepared: Prepared, k: int) -> tuple[np.ndarray, float | None]:
+    """Rank the first k labels of each test instance, pairs left out aside: int32 of shape (n, k), and milliseconds."""
+    X, left_out = instances_for(model, prepared, "test"), prepared.left_out("test")
+    more = 0 if left_out is None else int(np.diff(left_out.indptr).max(initial=0))
+    (labels, _), ms = predict_timed(model, X, lambda rows: model.predict_top_k(rows, k + more))
+    if left_out is not None:
+        places = np.arange(len(labels), dtype=np.int64)[:, None] * left_out.shape[1] + labels
+        labels = np.where(np.isin(places, places_of(left_out)), np.int32(-1), labels)
+        labels = np.take_along_axis(labels, np.argsort(labels < 0, axis=1, kind="stable"), axis=1)[:, :k]
+    return labels, ms
+
+
 def estimate_timed(
     model: SparseProbabilityEstimator,
-    X: sparse.csr_array,
+    prepared: Prepared,
+    part: str,
     threshold: float | np.ndarray,
     then: Callable[[sparse.csr_array], None],
 ) -> float | None:
@@ -87,46 +100,50 @@ def estimate_timed(
 
     Parameters
     ----------
-    model, X
+    model, prepared, part
     threshold : float or ndarray, shape (m,)
     then : callable
-        Is given the estimates above it, CSR, some instances after the other; there is one call at least.
+        Is given the estimates above it, pairs left out aside, CSR, some instances after the other; there is one call
+        at least.
 
     Returns
     -------
     float or None
         As of `predict_timed`.
     """
-    spent, rows = 0.0, X.shape[0]
+    X, left_out = instances_for(model, prepared, part), prepared.left_out(part)
+    spent, rows, last = 0.0, X.shape[0], 0
     if not looks_up(model):
         few = model.predict_proba(X[:WARM_UP_ROWS], threshold)
         rows = ENTRIES_PER_BLOCK * few.shape[0] // max(few.nnz, 1) + 1
 
     def take(spe: sparse.csr_array) -> None:
-        nonlocal spent
-        spent += timed(lambda: then(spe))[1]
+        nonlocal spent, last
+        first, last = last, last + spe.shape[0]
+        kept, seconds = timed(lambda: spe if left_out is None else without(spe, some_rows(left_out, first, last)))
+        spent += seconds + timed(lambda: then(kept))[1]
 
     _, seconds = timed(lambda: model.estimate_blocks(X, threshold, rows, take))
     return None if looks_up(model) else 1e3 * (seconds - spent) / max(X.shape[0], 1)
 
 
 def write_estimates(
-    model: SparseProbabilityEstimator, X: sparse.csr_array, floor: float, folder: Path, name: str
+    model: SparseProbabilityEstimator, prepared: Prepared, part: str, floor: float, folder: Path
 ) -> tuple[sparse.csr_array, float | None]:
-    """Write the estimates above a floor into an existing folder; return them, mapped, and the time of `estimate_timed`.
+    """Write a part's estimates above a floor into an existing folder; return them, mapped, and their milliseconds.
 
     Raises
     ------
     XmlcError
         One is no probability.
     """
-    writer = CSRWriter(folder, name)
+    writer = CSRWriter(folder, part)
 
     def write(spe: sparse.csr_array) -> None:
         check_probabilities(spe.data, "what the model estimates", 1 + ROUNDING)
         writer.append(spe)
 
-    ms = estimate_timed(model, X, floor, write)
+    ms = estimate_timed(model, prepared, part, floor, write)
     return lent(writer.finished()), ms
 
 

@@ -15,7 +15,7 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import load_estimator
 from xmlc.records.thresholds import Estimates, PartEstimates
 from xmlc.records.training import TrainingRecord
-from xmlc.steps.timed import instances_for, write_estimates
+from xmlc.steps.timed import write_estimates
 
 
 @click.command(help="Write the estimates above a floor for the validation and the test set, with their cost.")
@@ -46,11 +46,10 @@ def estimate_part(
     model: SparseProbabilityEstimator, prepared: Prepared, part: str, floor: float, folder: Path
 ) -> PartEstimates:
     """Write the estimates of one part that are greater than ``floor`` into a folder; return their costs."""
-    X = instances_for(model, prepared, part)
-    spe, ms_per_instance = write_estimates(model, X, floor, folder, part)
-    n = max(X.shape[0], 1)
+    spe, ms_per_instance = write_estimates(model, prepared, part, floor, folder)
+    n = max(spe.shape[0], 1)
     return PartEstimates(
-        instances=X.shape[0],
+        instances=spe.shape[0],
         estimates_per_instance=spe.nnz / n,
         inner_products_per_instance=None if model.inner_products_ is None else float(model.inner_products_.sum() / n),
         ms_per_instance=ms_per_instance,

@@ -29,7 +29,7 @@ def command(data: Path, model_folder: Path, training: Path, sizes: tuple[int, ..
     model = load_estimator(record.estimator, model_folder, threads)
     ForestRecord(
         **record.head_fields(),
-        rows=rank_by_first_trees(model, *prepared.part("test"), sizes),
+        rows=rank_by_first_trees(model, prepared, sizes),
         costs=PredictionThreads(predict_threads=threads),
         trees=shape_of_trees(model),
         objectives=objectives_by_level(model),

@@ -22,6 +22,9 @@ from xmlc.records.statistics import Statistics, part_statistics
 @catalogue_option
 @click.option("--validation-share", default=0.2, show_default=True, help="Share of the training set held out.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the split.")
+@click.option(
+    "--filter", type=FILE, help="Text of lines `instance label`, from 0: pairs of the test set that no measure counts."
+)
 def command(
     dataset: str,
     source: Path,
@@ -30,10 +33,11 @@ def command(
     catalogue: tuple[Path, ...],
     validation_share: float,
     seed: int,
+    filter: Path | None,
 ) -> None:
     """Prepare; report differences from published counts and labels without instances."""
     entry = catalogue_entry(dataset, load_catalogue(*catalogue))
-    meta, train, test = prepare(entry, source, out, validation_share, seed)
+    meta, train, test = prepare(entry, source, out, validation_share, seed, filter)
     Statistics(
         name=meta["name"],
         digest=meta["digest"],

@@ -16,7 +16,7 @@ from xmlc.metrics.resampling import resampled_ranking
 from xmlc.models.registry import load_estimator
 from xmlc.records.ranking import RankingCosts, RankingRecord
 from xmlc.records.training import TrainingRecord
-from xmlc.steps.timed import instances_for, mean_inner_products, predict_timed, share_certified
+from xmlc.steps.timed import mean_inner_products, rank_timed, share_certified
 
 
 @click.command(help="Rank the labels of the test set and score the ranking.")
@@ -53,8 +53,7 @@ def _rank(
 ) -> None:
     record = TrainingRecord.read(training)
     model = load_estimator(record.estimator, model_folder, threads)
-    X, (_, Y) = instances_for(model, prepared, "test"), prepared.part("test")
-    (labels, _), ms_per_instance = predict_timed(model, X, lambda rows: model.predict_top_k(rows, max(K)))
+    Y, (labels, ms_per_instance) = prepared.part("test")[1], rank_timed(model, prepared, max(K))
     metrics, errors = ranking_metrics(Y, labels, propensity), standard_errors(Y, labels)
     costs = RankingCosts(
         **asdict(record.costs),
