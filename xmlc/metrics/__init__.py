@@ -16,6 +16,7 @@ from xmlc.metrics.classification import (
     micro_f,
     micro_jaccard,
 )
+from xmlc.metrics.propensity import propensities, propensity_parameters
 from xmlc.metrics.ranking import (
     coverage_at_k,
     ece_at_k,
@@ -26,8 +27,6 @@ from xmlc.metrics.ranking import (
     ndcg_at_k,
     precision_and_ndcg,
     precision_at_k,
-    propensities,
-    propensity_parameters,
     psndcg_at_k,
     psp_at_k,
     recall_at_k,

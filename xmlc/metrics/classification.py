@@ -337,7 +337,9 @@ def groups_by_frequency(Y_train: Matrix) -> np.ndarray:
     >>> groups_by_frequency([[1, 0, 0]] * 9 + [[1, 1, 0]])
     array([2, 1, 0])
     """
-    return np.searchsorted(10 ** np.arange(10), as_labels(Y_train).sum(axis=0), side="right")
+    Y_train = as_labels(Y_train)
+    frequencies = np.bincount(Y_train.indices, minlength=Y_train.shape[1])
+    return np.searchsorted([10**digits for digits in range(10)], frequencies, side="right")
 
 
 def _macro_of_groups(lowest: int, highest: int, labels: ByFrequency) -> float:

@@ -50,4 +50,4 @@ def errors_on_tests(
 
 def _error(values: Sequence[float]) -> float:
     mean = math.fsum(values) / len(values)
-    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+    return math.sqrt(math.fsum((value - mean) * (value - mean) for value in values) / (len(values) - 1))

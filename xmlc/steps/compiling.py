@@ -238,7 +238,8 @@ def _compile_ranking() -> None:
     """Score rankings, which are the same kernels for every model."""
     import numpy as np
 
-    from xmlc.metrics.ranking import K, propensities, propensity_parameters, ranking_metrics
+    from xmlc.metrics.propensity import propensities, propensity_parameters
+    from xmlc.metrics.ranking import K, ranking_metrics
     from xmlc.metrics.resampling import resampled_ranking
 
     _, Y, _ = _few()

@@ -20,7 +20,7 @@ from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.download import check_sources, source_of
 from xmlc.kernels.domains import LABELS_PER_INSTANCE
 from xmlc.kernels.estimator import Hyperparameters
-from xmlc.metrics.ranking import propensity_parameters
+from xmlc.metrics.propensity import propensity_parameters
 from xmlc.models.registry import ESTIMATORS, domains_of, estimates_file, estimator_files, make_estimator
 from xmlc.suites import paths
 from xmlc.suites.laws import LARGE, size_in

@@ -11,7 +11,8 @@ import numpy as np
 from xmlc.cli._options import FILE, FOLDER, data_option, in_turn, threads_option
 from xmlc.core.passport import peak_bytes, step_costs, with_passport
 from xmlc.data.prepared import Prepared
-from xmlc.metrics.ranking import K, propensities, propensity_parameters, ranking_metrics, standard_errors
+from xmlc.metrics.propensity import propensities, propensity_parameters
+from xmlc.metrics.ranking import K, ranking_metrics, standard_errors
 from xmlc.metrics.resampling import resampled_ranking
 from xmlc.models.registry import load_estimator
 from xmlc.records.ranking import RankingCosts, RankingRecord

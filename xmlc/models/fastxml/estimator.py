@@ -15,7 +15,7 @@ from xmlc.kernels.arrays import borrowed, copy_into
 from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.kernels.estimator import InvalidParameterError, hyperparameters
 from xmlc.kernels.sums import sparse_dot
-from xmlc.metrics.ranking import propensities
+from xmlc.metrics.propensity import propensities
 from xmlc.models.averaged_forest import ROWS_PER_BLOCK, AveragedForest
 from xmlc.models.domains import fastxml
 from xmlc.models.fastxml._grow import (

@@ -1,0 +1,108 @@
+"""Propensities of labels: the probability that a true label was recorded (Jain et al., KDD 2016)."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+
+from xmlc.core.errors import InvalidDataError
+from xmlc.kernels.csr import Matrix, as_labels
+
+# Names in lower case, without prefix and separators, by (A, B): first those of sets that count as Wikipedia's, as
+# Amazon's, and those that are named like these and count as neither.
+_OTHER = (0.55, 1.5)
+_PROPENSITY_PARAMETERS = {
+    (0.5, 0.4): "wikilshtc wikilshtc325k wiki500k wikipedia500k wikipedialarge wikipedialarge500k wikititles500k",
+    (0.6, 2.6): "amazon amazon131k amazon670k amazon13m amazon3m"
+    " amazontitles131k amazontitles670k amazontitles13m amazontitles25m amazontitles3m",
+    _OTHER: "amazoncat amazoncat13k amazoncat14k wiki10 wiki1031k wiki31k wikipara3 wikipara5"
+    " wikiseealso320k wikiseealso350k wikiseealsotitles320k wikiseealsotitles350k",
+}
+_KNOWN = {name: values for values, names in _PROPENSITY_PARAMETERS.items() for name in names.split()}
+
+
+def propensity_parameters(dataset_name: str) -> tuple[float, float]:
+    """Return (A, B) of the propensity model for a dataset, by its name such as ``amazon-670k``.
+
+    Jain et al. (KDD 2016) take 0.5, 0.4 for Wikipedia, 0.6, 2.6 for Amazon and 0.55, 1.5 for all others; so do the
+    repository, pyxclib and napkinXC. Of the sets that came later, WikiTitles counts as Wikipedia and AmazonTitles as
+    Amazon, while AmazonCat, Wiki10 and WikiSeeAlso are among the others (issue 7 of pyxclib and the published
+    configurations of DeepXML and DECAF); a label-feature set (``lf-...``) takes its plain counterpart's. Known are the
+    names of the repository, PECOS, napkinXC and X-Transformer, in any case, with any separators or none.
+
+    Raises
+    ------
+    XmlcError
+        The name is like Wikipedia's or Amazon's, but of none of the sets known: whether it counts as one is not known.
+        All other names have 0.55, 1.5.
+    """
+    name = re.sub(r"[^a-z0-9]", "", dataset_name.lower())
+    name = re.sub(r"^g?lf|^mm(?=amazon)", "", name)
+    if name not in _KNOWN and name.startswith(("amazon", "wiki")):
+        raise InvalidDataError(
+            f"dataset {dataset_name}: A and B of its propensities are not known. Wikipedia's sets have 0.5, 0.4, "
+            "Amazon's 0.6, 2.6, others, such as AmazonCat and WikiSeeAlso, 0.55, 1.5: say which, to `propensities` or "
+            "by propensity: [A, B] in the dataset's entry of config/datasets.yaml"
+        )
+    return _KNOWN.get(name, _OTHER)
+
+
+def propensities(Y_train: Matrix, a: float = 0.55, b: float = 1.5) -> np.ndarray:
+    """Probability that a true label was recorded as such (Jain et al., KDD 2016, equation for p_l).
+
+    p_l = 1 / (1 + C exp(-A log(N_l + B))) with C = (log N - 1) (B + 1)^A, N instances and N_l of them with label l.
+
+    Returns
+    -------
+    ndarray of float64, shape (m,)
+
+    Raises
+    ------
+    XmlcError
+        ``a`` is no finite number of at least 0, or ``b`` none above 0.
+
+    Examples
+    --------
+    >>> from xmlc.metrics import propensities
+    >>> propensities([[1, 0, 0]] * 6 + [[0, 1, 0]] * 2).round(3)
+    array([0.629, 0.527, 0.412])
+    """
+    from xmlc.kernels import elementwise
+    from xmlc.kernels.float64 import log
+    from xmlc.kernels.powers import power
+
+    if not (0 <= a < math.inf and 0 < b < math.inf):
+        raise InvalidDataError(
+            f"propensity parameters A={a}, B={b}: expected finite numbers, A at least 0 and B above 0"
+        )
+    Y_train = as_labels(Y_train)
+    n_instances = Y_train.shape[0]
+    frequency = np.bincount(Y_train.indices, minlength=Y_train.shape[1])
+    # With fewer than 3 instances the logarithm is below 1 and would make "probabilities" above 1.
+    c = max(log(float(max(n_instances, 1))) - 1.0, 0.0) * power(b + 1.0, a)
+    return 1.0 / (1.0 + c * elementwise.power(frequency + b, -a))
+
+
+def checked_propensities(propensity: object, n_labels: int) -> np.ndarray:
+    """Return propensities as float64 of shape (m,), if they are such.
+
+    Raises
+    ------
+    XmlcError
+        There is not one for each label, or one is not in (0, 1].
+    """
+    values = np.asarray(propensity, dtype=np.float64)
+    if values.shape != (n_labels,):
+        raise InvalidDataError(
+            f"propensity has shape {values.shape}, expected ({n_labels},): one number for each label"
+        )
+    wrong = np.flatnonzero(~((values > 0) & (values <= 1)))
+    if wrong.size:
+        found = values[wrong[0]]
+        hint = "; are these inverse propensities? Hand in 1 / values" if found > 1 else ""
+        raise InvalidDataError(
+            f"propensity of label {wrong[0]} is {found:g}, expected a number above 0 and at most 1{hint}"
+        )
+    return values
