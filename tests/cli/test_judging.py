@@ -41,8 +41,9 @@ def test_exit_status(files, tmp_path, capsys, monkeypatch):
     # Beside a paper every verdict is a result.
     monkeypatch.chdir(ROOT)
     status, out, _ = compared(capsys, left, right, "--published")
-    assert (status, "different" in out) == (0, False)
-    assert "3 undecided" in out
+    assert (status, "Fingerprints differ" in out) == (0, False)
+    assert "1 equal as printed" in out
+    assert "2 undecided" in out
 
 
 @pytest.mark.parametrize(

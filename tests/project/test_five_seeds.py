@@ -118,6 +118,8 @@ def test_the_page_of_results_says_what_became_of_the_printed_numbers():
     expected = "\n".join([f"| results of | {' | '.join(outcome)} |", f"| --- |{' ---: |' * len(outcome)}", *lines])
     assert expected in RESULTS, f"put into docs/results.md:\n\n{expected}"
     outside = total["outside +"] + total["outside -"]
-    run, printed, inside = (total[word] for word in ("run", "printed", "inside"))
-    short = f"{run} of {printed} printed numbers were run: {inside} inside, {outside} outside"
+    words = ("equal as printed", "inside", "different", "undecided")
+    equal, inside, different, undecided = (f"{total[word]} {word}" for word in words)
+    short = f"{total['run']} of {total['printed']} printed numbers were run: "
+    short += f"{equal}, {inside}, {outside} outside, {different}, {undecided}"
     assert short in " ".join(README.split()), f"put into the README: {short}"

@@ -110,7 +110,7 @@ def covered(deviation, unit, ours, theirs, split_error=None, shift=0.0, trials=4
         value = runs[0] if ours == 1 else runs.mean()
         printed = test_sets[1] + shift + deviation * rng.standard_normal(theirs).mean()
         printed = round(printed / unit) * unit
-        h = half_width(Spread.of(list(runs), split_error), unit, ours, theirs, split_error is not None)
+        h = half_width(Spread.of(list(runs), split_error), unit, ours, theirs, split_error is not None).value
         inside += abs(value - printed) <= h
     return inside / trials
 
@@ -123,22 +123,29 @@ def test_of_100_faithful_reproductions_95_are_within(deviation, theirs, split_er
     assert 0.93 < share < 0.97
 
 
+def test_of_faithful_reproductions_whose_chance_is_below_rounding_at_least_95_are_within():
+    assert covered(0.006, 0.05, RUNS, 1) > 0.95
+    assert covered(0.0, 0.05, RUNS, 1) == 1
+
+
 @pytest.mark.parametrize("unit", [0.01, 0.1, 1.0])
-def test_runs_that_vary_less_than_rounding_give_no_interval(unit):
+def test_runs_that_vary_less_than_rounding_are_fixed(unit):
     least = unit / math.sqrt(12 * 2)  # the variance of two single runs is then that of rounding
-    assert math.isnan(half_width(Spread(5, 0.99 * least), unit))
-    assert half_width(Spread(5, 1.01 * least), unit) > unit / 2
+    below, above = (half_width(Spread(5, share * least), unit) for share in (0.99, 1.01))
+    assert (below.fixed, above.fixed) == (True, False)
+    assert below.value > above.value > unit / 2  # a chance as large as rounding widens both
+    assert half_width(Spread(5, 1e-9 * least), unit).value == pytest.approx(unit / 2)
 
 
 def test_the_formula_by_hand():
     # t with 4 degrees of freedom is 2.776; rounding is nothing beside the deviation.
-    assert half_width(Spread(5, 1.0), 1e-9) == pytest.approx(2.776 * math.sqrt(2), abs=1e-2)
-    assert half_width(Spread(5, 1.0), 1e-9, 5, 5) == pytest.approx(2.776 * math.sqrt(0.4), abs=1e-2)
-    # No deviation: no interval, or 1.96 standard errors of two test sets.
-    assert math.isnan(half_width(Spread(5, 0.0), 0.1))
-    assert half_width(Spread(5, 0.0, 1.0), 1e-9, other_split=True) == pytest.approx(1.96 * math.sqrt(2), abs=1e-3)
+    assert half_width(Spread(5, 1.0), 1e-9).value == pytest.approx(2.776 * math.sqrt(2), abs=1e-2)
+    assert half_width(Spread(5, 1.0), 1e-9, 5, 5).value == pytest.approx(2.776 * math.sqrt(0.4), abs=1e-2)
+    # No deviation: rounding alone, or 1.96 standard errors of two test sets.
+    assert half_width(Spread(5, 0.0), 0.1) == (0.05, True)
+    assert half_width(Spread(5, 0.0, 1.0), 1e-9, other_split=True).value == pytest.approx(1.96 * math.sqrt(2), abs=1e-3)
     # A known split needs no standard error, and has none.
-    assert math.isnan(half_width(Spread(5, 0.0, 1.0), 0.1))
+    assert half_width(Spread(5, 0.0, 1.0), 0.1) == (0.05, True)
     with pytest.raises(ValueError, match="error of another split"):
         half_width(Spread(5, 0.0), 0.1, other_split=True)
 

@@ -171,15 +171,24 @@ def test_beside_a_paper_measured_numbers_come_first_each_with_its_interval(files
     told = tell_published(compare(*files(TABLE, MIXED), published=judge), "old, new")
     lines = to_text(told).splitlines()
     assert lines[0] == (
-        "3 of 4 printed results run again, on 1 of 1 datasets: 0 inside, 1 outside +, 0 outside -, 2 undecided; "
-        "configuration: 2 of 2 equal"
+        "3 of 4 printed results run again, on 1 of 1 datasets: 1 equal as printed, 0 inside, 1 outside +, 0 outside -, "
+        "0 different, 1 undecided; configuration: 2 of 2 equal"
     )
     assert lines[3:5] == [
         "Farthest outside, measured by the interval:",
         "  yeast, PLT, STO, Macro-F  35.1235 -> 36  +0.877  ± 0.608",
     ]
-    assert lines[6:9] == ["measured, outside +: 1 cell", "measured, undecided: 2 cells", "measured, not run: 1 cell"]
+    assert lines[6:10] == [
+        f"measured, {said}: 1 cell" for said in ("equal as printed", "outside +", "undecided", "not run")
+    ]
     assert to_markdown(told).splitlines()[0] == f"- {lines[0]}"
+
+
+def test_of_different_numbers_the_sizes_are_told(files):
+    place = Place("left", "table2", ("yeast", "plt", "sto"), "macro_f")
+    judge = Judge(Runs({place: CellRuns({0: 36.0, 1: 36.0})}), same_split=frozenset({("left", "yeast")}))
+    text = to_text(tell_published(compare(*files(TABLE, MIXED), published=judge), "old, new"))
+    assert "measured, different: 1 cell, by 2.5 to 2.5 % of the printed number\n" in text
 
 
 def test_markdown_is_never_too_long_and_counts_what_is_left_out():

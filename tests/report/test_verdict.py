@@ -26,14 +26,23 @@ from xmlc.report.verdict import (
         (0.50001, 0.5, 10, Verdict.ABOVE),
         (-0.50001, 0.5, 10, Verdict.BELOW),
         (0.4, 0.5, 9.99, Verdict.UNDECIDED),  # half the interval is more than 5 % of the printed number
-        (0.0, 0.5, 0, Verdict.UNDECIDED),
+        (0.1, 0.5, 0, Verdict.UNDECIDED),
         (0.6, 0.5, 9.99, Verdict.ABOVE),  # outside of a wide interval is outside all the same
-        (0.0, math.nan, 10, Verdict.UNDECIDED),
         (9.0, math.nan, 10, Verdict.UNDECIDED),
+        (0.005, 0.5, 10, Verdict.AS_PRINTED),  # before all else
+        (-0.005, 9.0, 10, Verdict.AS_PRINTED),
+        (0.005, math.nan, 10, Verdict.AS_PRINTED),
     ],
 )
 def test_a_measured_number_is_judged_by_its_interval(difference, interval, printed, verdict):
-    assert judge_measured(difference, interval, printed) is verdict
+    assert judge_measured(difference, interval, printed, 0.01) is verdict
+
+
+def test_beyond_rounding_a_number_without_chance_is_different():
+    for difference in (0.006, -3.0):
+        assert judge_measured(difference, 0.005, 10, 0.01, fixed=True) is Verdict.DIFFERENT
+    assert judge_measured(0.005, 0.005, 10, 0.01, fixed=True) is Verdict.AS_PRINTED
+    assert judge_measured(0.006, 0.007, 10, 0.01, fixed=True) is Verdict.INSIDE  # a chance smaller than rounding
 
 
 @pytest.mark.parametrize(
@@ -65,7 +74,9 @@ def test_verdicts_beside_an_earlier_number_of_ours(old, new, expected):
 
 def test_the_headlines_count():
     counts = {Verdict.INSIDE: 30, Verdict.ABOVE: 8, Verdict.UNDECIDED: 4, Verdict.NOT_RUN: 20, Verdict.FAILED: 1}
-    assert measured_line(counts, "run") == "42 of 63 run: 30 inside, 8 outside +, 0 outside -, 4 undecided"
+    assert measured_line(counts, "run") == (
+        "42 of 63 run: 0 equal as printed, 30 inside, 8 outside +, 0 outside -, 0 different, 4 undecided"
+    )
     assert measured_line({Verdict.NOT_RUN: 20}, "run") == "0 of 20 run"
     # What only our side has is no cell of the earlier one.
     assert equal_line({Verdict.EQUAL: 1, Verdict.MISSING: 1, Verdict.NEW: 2}) == "1 of 2 cells equal, 1 missing, 2 new"

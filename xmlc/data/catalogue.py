@@ -77,10 +77,14 @@ class Shape(TypedDict):
 
 
 class Split(TypedDict):
-    """Whether a paper's split is known to be that of an entry, and from what."""
+    """Whether a paper's split is known to be that of an entry, and from what.
+
+    ``counted_on`` names another split of the same instances, on which what the paper measured is counted.
+    """
 
     same: bool
     evidence: Annotated[str, Meta(min_length=20, description="what that is known from")]
+    counted_on: NotRequired[DatasetName]
 
 
 class Synthetic(TypedDict):

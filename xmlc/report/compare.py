@@ -29,7 +29,6 @@ from xmlc.report.verdict import (
     Verdict,
     equal_line,
     judge_exactly,
-    kind_of,
     measured_line,
     number,
 )
@@ -295,8 +294,8 @@ def compare_with_print(
             if number(text) is not None:
                 value = printed_of(ours, definition.keys, key, c) or ""
                 found = OurNumber.of(own | {c: value}, c, failed=bool(reason) and number(value) is None)
-                judgement = judge.judge(definition, Place(paper, definition.name, key, c), printed, found)
-                kind = kind_of(c, definition, about.get("model"))
+                place = Place(paper, definition.name, key, c)
+                judgement, kind = judge.judge(definition, place, printed, found), judge.kind(definition, place)
                 judged = judgement is not None
                 result.cells.append(Cell(key, c, text, value, judgement or Judgement(Verdict.EQUAL), judged, kind))
     return result
@@ -352,8 +351,9 @@ def published_lines(comparisons: Sequence[Comparison]) -> list[str]:
     lines = [measured_line(_counts(comparisons, Kind.MEASURED), where)] if outcome["printed"] else []
     if calibrated := outcome["calibrated"]:
         lines.append(f"{calibrated} of them with settings calibrated on the printed test results")
-    if (quoted := _counts(comparisons, Kind.QUOTED)).total() > quoted[Verdict.NOT_RUN]:
-        lines.append(f"{Kind.QUOTED}: {measured_line(quoted, 'run again')}")
+    for kind in (Kind.OTHER_SPLIT, Kind.QUOTED):
+        if (apart := _counts(comparisons, kind)).total() > apart[Verdict.NOT_RUN]:
+            lines.append(f"{kind}: {measured_line(apart, 'run again')}")
     for kind in (Kind.DATASET, Kind.CONFIGURATION):
         counts = _counts(comparisons, kind)
         del counts[Verdict.NOT_RUN]

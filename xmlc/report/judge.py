@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 
 from xmlc.data.catalogue import load_catalogue
 from xmlc.numbers.columns import DEVIATION
 from xmlc.numbers.long import SEEDS, TextRows
 from xmlc.papers.table import TableDefinition, printed_of
-from xmlc.report.runs import Place, Runs, Spread, half_width
+from xmlc.report.runs import HalfWidth, Place, Runs, Spread, half_width
 from xmlc.report.verdict import (
     Judgement,
     Kind,
@@ -59,6 +60,8 @@ class Judge:
     printed_runs: Mapping[str, int] = field(default_factory=dict)
     #: Paper and dataset, where the paper's split is known to be ours.
     same_split: frozenset[tuple[str, str]] = frozenset()
+    #: By paper and dataset, on which other split of the same instances what the paper measured is counted.
+    counted_on: Mapping[tuple[str, str], str] = field(default_factory=dict)
     #: By paper and model, which settings were chosen because the printed test results come
     #: out with them.
     calibrated: Mapping[tuple[str, str], str] = field(default_factory=dict)
@@ -75,13 +78,12 @@ class Judge:
         file, catalogue = config / "runs.csv", config / "datasets.yaml"
         suites = {file.stem: read_suite(file) for file in sorted((config / "papers").glob("*.yaml"))}
         entries = load_catalogue(catalogue) if catalogue.is_file() else {}
-        same = {
-            (paper, name) for name, entry in entries.items() for paper, split in entry.splits.items() if split["same"]
-        }
+        splits = {(paper, name): split for name, entry in entries.items() for paper, split in entry.splits.items()}
         return cls(
             Runs.read(file) if file.is_file() else Runs(),
             {paper: suite.printed_runs for paper, suite in suites.items()},
-            frozenset(same),
+            frozenset(place for place, split in splits.items() if split["same"]),
+            {place: split["counted_on"] for place, split in splits.items() if "counted_on" in split},
             {
                 (paper, name): model.calibration
                 for paper, suite in suites.items()
@@ -89,6 +91,13 @@ class Judge:
                 if model.calibration
             },
         )
+
+    def kind(self, definition: TableDefinition, place: Place) -> Kind:
+        """Return the kind of a printed cell; what the paper measured counts on one split of the same instances."""
+        named = dict(zip(definition.keys, place.row))
+        kind = kind_of(place.column, definition, named.get("model"))
+        elsewhere = kind is Kind.MEASURED and (place.paper, named.get("dataset", "")) in self.counted_on
+        return Kind.OTHER_SPLIT if elsewhere else kind
 
     def judge(self, definition: TableDefinition, place: Place, printed: TextRows, found: OurNumber) -> Judgement | None:
         """Judge one number beside the printed one.
@@ -112,7 +121,7 @@ class Judge:
         text = printed_of(printed, definition.keys, place.row, place.column) or ""
         expected = number(text)
         named = dict(zip(definition.keys, place.row))
-        kind = kind_of(place.column, definition, named.get("model"))
+        kind = self.kind(definition, place)
         unjudged = kind is Kind.COST or place.column.endswith(DEVIATION) or repeats(place, printed)
         if expected is None or not math.isfinite(expected) or unjudged:
             return None
@@ -124,22 +133,25 @@ class Judge:
         if kind in (Kind.DATASET, Kind.CONFIGURATION):
             return judge_constant(difference, unit)
         interval, reason = self._interval(place, found, named.get("dataset", ""), unit)
+        if kind is Kind.OTHER_SPLIT:
+            reason += f"; the printed number is counted on {self.counted_on[place.paper, named['dataset']]}"
         calibrated = self.calibrated.get((place.paper, named.get("model", "")), "")
-        return Judgement(judge_measured(difference, interval, expected), difference, interval, reason, calibrated)
+        verdict = judge_measured(difference, interval.value, expected, unit, interval.fixed)
+        return Judgement(verdict, difference, interval.value, reason, calibrated)
 
-    def _interval(self, place: Place, found: OurNumber, dataset: str, unit: float) -> tuple[float, str]:
+    def _interval(self, place: Place, found: OurNumber, dataset: str, unit: float) -> tuple[HalfWidth, str]:
         """Return half the width of a cell's interval with its parts, or NaN with the reason."""
         spread, ours, theirs = self._spread(place, found), found.seeds, self.printed_runs.get(place.paper, 1)
         other = (place.paper, dataset) not in self.same_split
         if spread is None:
-            return math.nan, NO_RUNS
+            return HalfWidth(math.nan, fixed=False), NO_RUNS
         if other and spread.split_error is None:
-            return math.nan, NO_SPLIT_ERROR
+            return HalfWidth(math.nan, fixed=False), NO_SPLIT_ERROR
         interval = half_width(spread, unit, ours, theirs, other)
         parts = f"deviation {spread.deviation:.2g} of {spread.runs} runs, {ours} beside {theirs}"
         if other:
             parts += f"; deviation {spread.split_error:.2g} over splits, as the paper's is not known"
-        return interval, NO_CHANCE if math.isnan(interval) else parts
+        return interval, NO_CHANCE if interval.fixed else parts
 
     def _spread(self, place: Place, found: OurNumber) -> Spread | None:
         """Return the spread of the runs at hand, where there are several, else of those on file."""
@@ -152,8 +164,13 @@ class Judge:
 def repeats(place: Place, printed: TextRows) -> bool:
     """Say whether a paper prints the same number elsewhere.
 
-    nDCG@1 is P@1, and Table 4 of plt2016 has Table 2's FTA and STO.
+    nDCG@1 is P@1, Table 4 of plt2016 has Table 2's FTA and STO, and FastXML's inner products, which do not depend on
+    the threshold method, are one number for all methods: it counts in the first row that has it.
     """
+    own = printed.get(place.row, {})
     if place.column == "ndcg@1":
-        return number(printed.get(place.row, {}).get("p@1", "")) is not None
+        return number(own.get("p@1", "")) is not None
+    if place.column == "inner_products":
+        earlier = (printed[row] for row in takewhile(lambda row: row != place.row, printed) if row[:2] == place.row[:2])
+        return any(row.get(place.column) == own.get(place.column) for row in earlier)
     return place.column in ("fta", "sto")

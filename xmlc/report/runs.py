@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -50,16 +51,23 @@ class Spread:
         return cls(len(values), math.sqrt(variance), split_error)
 
 
-def half_width(spread: Spread, unit: float, ours: int = 1, theirs: int = 1, other_split: bool = False) -> float:
-    """Return h: of 100 faithful reproductions 95 differ from the printed number by at most h; NaN where none is known.
+class HalfWidth(NamedTuple):
+    """Half the width of an interval, in the unit of its column."""
+
+    value: float
+    #: Runs and splits vary by no more than rounding does, as those of a model that draws nothing.
+    fixed: bool
+
+
+def half_width(spread: Spread, unit: float, ours: int = 1, theirs: int = 1, other_split: bool = False) -> HalfWidth:
+    """Return h: of 100 faithful reproductions 95 differ from the printed number by at most h.
 
     The difference of a mean of ``ours`` runs and a printed mean of ``theirs`` runs has the variance
     s^2 (1 / ours + 1 / theirs), s being the deviation of one run; rounding to a printed digit adds u^2 / 12, u being
     the unit of that digit; two splits drawn apart add twice the square of the split error. Only s is estimated,
     from few runs, hence Student's t; its degrees of freedom are those of Welch and Satterthwaite, runs - 1 over the
-    squared share of the variance that s has. Where runs and splits vary by no more than rounding does, as those of a
-    model that draws nothing, there is no h: another solver or other folds may move such a number, and nobody measured
-    by how much.
+    squared share of the variance that s has. Where runs and splits vary by no more than rounding does, h is half a
+    unit, the most that rounding does, and beyond it t times the deviation of runs and splits: 0 where nothing is drawn.
 
     Parameters
     ----------
@@ -81,12 +89,11 @@ def half_width(spread: Spread, unit: float, ours: int = 1, theirs: int = 1, othe
     of_runs = spread.deviation * spread.deviation * (1 / ours + 1 / theirs)
     error = (spread.split_error or 0.0) if other_split else 0.0
     of_splits, of_rounding = 2 * error * error, unit * unit / 12
-    if of_runs + of_splits <= of_rounding:
-        return math.nan
-    variance = of_runs + of_splits + of_rounding
-    share = of_runs / variance
+    fixed = of_runs + of_splits <= of_rounding
+    variance = of_runs + of_splits + (0.0 if fixed else of_rounding)
+    share = of_runs / variance if variance else 0.0
     freedom = (spread.runs - 1) / (share * share) if share else math.inf
-    return student_quantile(freedom) * math.sqrt(variance)
+    return HalfWidth(unit / 2 * fixed + student_quantile(freedom) * math.sqrt(variance), fixed)
 
 
 COLUMNS = ("paper", "table", "row", "column", "seeds", "values", "split_error")

@@ -90,7 +90,7 @@ def tell_published(comparisons: Sequence[Comparison], title: str) -> Told:
     groups: dict[tuple[Kind, Verdict], list[list[str]]] = {(kind, verdict): [] for kind in Kind for verdict in Verdict}
     for one, cell in cells:
         groups[cell.kind, cell.verdict].append([_name(one), *_cell(cell), _interval(cell)])
-    sections = [Section(f"{kind}, {verdict}: {_count(len(rows), 'cell')}", headings, rows)
+    sections = [Section(f"{kind}, {verdict}: {_count(len(rows), 'cell')}{_sizes(kind, verdict, cells)}", headings, rows)
                 for (kind, verdict), rows in groups.items() if rows]  # fmt: skip
     sections += [
         Section(f"{_name(one)}: {headline([one])}", ("not run",), [(" / ".join(part.name),) for part in one.parts])
@@ -98,6 +98,16 @@ def tell_published(comparisons: Sequence[Comparison], title: str) -> Told:
     ]
     moves = Section("Farthest outside, measured by the interval:", rows=farthest)
     return Told([headline(comparisons), title], moves, [*sections, *_costs(comparisons)])
+
+
+def _sizes(kind: Kind, verdict: Verdict, cells: Iterable[tuple[Comparison, Cell]]) -> str:
+    """Say how far numbers that no chance explains are from print; constants are different without a size."""
+    shares = [
+        abs(100 * cell.judgement.difference / float(cell.left))
+        for _, cell in cells
+        if cell.kind is kind is Kind.MEASURED and cell.verdict is verdict is Verdict.DIFFERENT and float(cell.left)
+    ]
+    return f", by {min(shares):.2g} to {max(shares):.2g} % of the printed number" if shares else ""
 
 
 def touched(comparisons: Sequence[Comparison]) -> str:
@@ -139,7 +149,7 @@ def _move(one: Comparison, cell: Cell, runs: Runs) -> Move:
     on_file = runs.spread(Place(one.paper, one.table, cell.key, cell.column))
     spread = max((s for s in spreads if not math.isnan(s.deviation)), key=lambda s: s.runs, default=on_file)
     size, said = abs(cell.judgement.difference), f"seeds vary by {spread.deviation:.2g}" if spread else ""
-    within = spread is not None and size <= half_width(spread, 0.0, new.seeds, old.seeds)
+    within = spread is not None and size <= half_width(spread, 0.0, new.seeds, old.seeds).value
     said = f"within seed noise ({said})" if within else said
     return Move(within, size, [_where(one, cell), " -> ".join(_both(cell)), _difference(cell), said])
 

@@ -16,6 +16,7 @@ class Kind(StrEnum):
     """The kinds of printed cells, each of which is counted apart."""
 
     MEASURED = "measured"
+    OTHER_SPLIT = "measured, on a split that is not counted"
     DATASET = "statistics of datasets"
     CONFIGURATION = "configuration"
     QUOTED = "quoted from other work"
@@ -46,16 +47,18 @@ def kind_of(name: str, definition: TableDefinition, model: str | None = None) ->
 class Verdict(StrEnum):
     """Verdicts on a cell.
 
-    A number that a paper measured is inside its interval, outside with the sign of ours minus printed, or undecided; a
-    printed constant, or a number of ours beside an earlier one, is equal or different; the others were not compared.
+    A number that a paper measured is equal as printed, inside its interval, outside with the sign of ours minus
+    printed, different where no chance can be the reason, or undecided; a printed constant, or a number of ours beside
+    an earlier one, is equal or different; the others were not compared.
     """
 
+    AS_PRINTED = "equal as printed"
     INSIDE = "inside"
     ABOVE = "outside +"
     BELOW = "outside -"
+    DIFFERENT = "different"
     UNDECIDED = "undecided"
     EQUAL = "equal"
-    DIFFERENT = "different"
     NOT_RUN = "not run"
     FAILED = "failed"
     MISSING = "missing"
@@ -64,7 +67,14 @@ class Verdict(StrEnum):
 
 
 #: What can become of a measured cell that was run.
-OUTCOMES = (Verdict.INSIDE, Verdict.ABOVE, Verdict.BELOW, Verdict.UNDECIDED)
+OUTCOMES = (
+    Verdict.AS_PRINTED,
+    Verdict.INSIDE,
+    Verdict.ABOVE,
+    Verdict.BELOW,
+    Verdict.DIFFERENT,
+    Verdict.UNDECIDED,
+)
 #: The share of a printed number that half its interval may be at most: inside of a wider one lies nearly everything.
 WIDEST = 0.05
 # Two decimal numbers that differ by exactly half a unit do so in floating point up to the last bits.
@@ -87,9 +97,10 @@ class Judgement:
     calibrated: str = ""
 
 
-def judge_measured(difference: float, interval: float, printed: float) -> Verdict:
-    """Judge a measured number by its interval.
+def judge_measured(difference: float, interval: float, printed: float, unit: float, fixed: bool = False) -> Verdict:
+    """Judge a measured number by its printed digits, then by its interval.
 
+    Ours is equal as printed where, rounded to the printed digits, it is the printed number, whatever the interval is.
     Outside is outside however wide the interval is; inside of a wide one, or without one, nothing is decided.
 
     Parameters
@@ -99,8 +110,16 @@ def judge_measured(difference: float, interval: float, printed: float) -> Verdic
     interval : float
         Half the width; NaN where there is none.
     printed : float
+    unit : float
+        Of the last printed digit.
+    fixed : bool
+        Runs and splits vary by no more than rounding, so that a number outside is a different one.
     """
+    if judge_constant(difference, unit).verdict is Verdict.EQUAL:
+        return Verdict.AS_PRINTED
     if abs(difference) > interval:
+        if fixed:
+            return Verdict.DIFFERENT
         return Verdict.ABOVE if difference > 0 else Verdict.BELOW
     return Verdict.INSIDE if interval <= WIDEST * abs(printed) else Verdict.UNDECIDED
 

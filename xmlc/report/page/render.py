@@ -23,12 +23,13 @@ ROOM = "xmlc.report.page"
 CALIBRATED = "‡"  # behind numbers whose settings were chosen on the printed test results
 # A verdict's sign, its class in the style sheet, and what it means.
 SIGNS = {
+    Verdict.AS_PRINTED: ("=", "good", "equal as printed: rounded to the printed digits it is the printed number"),
     Verdict.INSIDE: ("≈", "good", "inside the interval of this cell"),
     Verdict.ABOVE: ("↑", "outside", "outside the interval of this cell, above the printed number"),
     Verdict.BELOW: ("↓", "outside", "outside the interval of this cell, below the printed number"),
+    Verdict.DIFFERENT: ("≠", "outside", "different: neither rounding nor chance explains the difference"),
     Verdict.UNDECIDED: ("?", "unsure", "undecided: this cell has no interval, or one too wide to tell anything"),
-    Verdict.EQUAL: ("=", "equal", "equal at the printed precision"),
-    Verdict.DIFFERENT: ("≠", "outside", "different"),
+    Verdict.EQUAL: ("=", "equal", "a number without chance, equal at the printed precision"),
     Verdict.NOT_RUN: ("–", "notrun", "not run"),
     Verdict.FAILED: ("✕", "failed", "failed"),
 }
