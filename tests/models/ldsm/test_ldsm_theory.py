@@ -156,3 +156,74 @@ def test_recall_does_not_fall_as_a_tree_grows(multilabel):
         recalls.append(recall_of_tree(model, X, Y, r))
     assert (np.diff(recalls) >= -1e-12).all()
     assert recalls[-1] > recalls[0] + 0.05
+
+
+def sets_of(*label_sets):
+    return np.array([[j in labels for j in range(1 + max(map(max, label_sets)))] for labels in label_sets], dtype=int)
+
+
+def grown(sets, arity, lambda_1=2.0, lambda_2=0.5):
+    """Grow a tree over equally likely instances while some split has J = J*, trying all; return its leaves."""
+    seen = sets.sum(axis=0)
+    present = seen > 0
+    for ways in product(range(1, 2**arity), repeat=len(sets)):
+        sent = np.array([[way >> j & 1 for way in ways] for j in range(arity)])
+        P_i = (sent @ sets)[:, present] / seen[present]
+        pi = seen[present] / seen.sum()
+        if twin.objective(P_i @ pi, P_i, pi, lambda_1, lambda_2) < -lambda_1 * (arity - 1) + 1e-9:
+            return [leaf for own in sent for leaf in grown(sets[own == 1], arity)]
+    return [sets]
+
+
+def errors(leaves):
+    """Both sides of equation (5) for r = 1 .. R: missed labels / r, and 1 - R@r, where by (53) R@r is hits / r."""
+    n, R = sum(map(len, leaves)), leaves[0][0].sum()
+    r = np.arange(1, R + 1)
+    hits = sum(np.cumsum(np.sort(leaf.sum(axis=0))[::-1][:R]) for leaf in leaves) / n
+    return (R - hits) / r, 1 - hits / r
+
+
+@pytest.mark.parametrize(("n_labels", "R", "arity"), [(4, 1, 2), (8, 2, 2), (12, 3, 2), (9, 3, 3), (3, 1, 3)])
+def test_perfect_splits_down_to_single_label_sets_leave_no_error(n_labels, R, arity):
+    """Theorem 1, Section 3.2: with R labels an example and J = J* at every node, the r-level error is 0 for r <= R.
+
+    It holds with what its proof takes for granted (Section 8): (K / R) disjoint label sets, as many as a full tree has
+    leaves, so that each leaf has one of them; and with the error 1 - R@r, the right-hand side of (5). The other side
+    counts the R - r labels that are left out of r predictions: it is (R - r) / r in place of 0.
+    """
+    leaves = grown(np.kron(np.eye(n_labels // R, dtype=int), np.ones((1, R), dtype=int)), arity)
+    assert len(leaves) == n_labels // R
+    missed, not_recalled = errors(leaves)
+    r = np.arange(1, R + 1)
+    np.testing.assert_allclose(not_recalled, 0, atol=1e-12)
+    np.testing.assert_allclose(missed, (R - r) / r)
+
+
+def test_theorem_1_as_printed_fails_where_a_leaf_has_several_label_sets():
+    """J = J* wherever a node is split, and nothing more is split with J*: two leaves, each of three sets that overlap.
+
+    Above (51) the proof has a leaf's entries beyond the first R at most 1/2; the bound is R / (R + 1).
+    """
+    triangle = [(0, 1), (1, 2), (0, 2)]
+    leaves = grown(sets_of(*triangle, *[(a + 3, b + 3) for a, b in triangle]), 2)
+    assert [len(leaf) for leaf in leaves] == [3, 3]
+    np.testing.assert_allclose(errors(leaves)[1], 1 / 3)
+    assert np.sort(leaves[0].mean(axis=0))[::-1][2] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(("n_labels", "R", "arity"), [(8, 2, 2), (8, 1, 2), (8, 2, 4)])
+def test_a_trained_tree_with_nearly_perfect_splits_has_no_error(n_labels, R, arity):
+    """Theorem 1 of the trees that are learned, where each label set has a feature of its own."""
+    sets = np.eye(n_labels // R).repeat(20, axis=0)
+    Y = np.kron(sets, np.ones((1, R))).astype(bool)
+    near = 0
+    for seed in range(4):
+        model = LdSM(
+            n_trees=1, arity=arity, lambda_1=2.0, lambda_2=3.0, learning_rate=1.0, epochs=20, random_state=seed
+        )
+        objectives = model.fit(sets.astype(np.float32), Y).forest_.objectives[:, -1]
+        if (objectives < -2 * (arity - 1) + 0.05).all():  # which the seed decides, and how many nodes there are
+            near += 1
+            found = model.predict_top_k(sets.astype(np.float32), R)[0]
+            assert (np.take_along_axis(Y, found.astype(int), axis=1)).all()
+    assert near > 0

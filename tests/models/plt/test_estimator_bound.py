@@ -1,4 +1,9 @@
-"""The chain rule (10) and the bound (11) of plt2016, Appendix A, where every probability is known."""
+"""The bounds of plt2016 and oplt2021 on the estimates of labels, where every probability is known.
+
+Both bound |eta_j(x) - its estimate| by a sum over the nodes v of the path to j's leaf: (11) of plt2016, Appendix A, by
+that of |eta(x, v) - its estimate|; Theorem 1 of oplt2021, Section 3, by that of these errors times the true probability
+that v's parent is positive, 1 for the root. The latter is never larger. Both hold as printed.
+"""
 
 import numpy as np
 import pytest
@@ -9,7 +14,7 @@ from plt_twin import ancestors, positive_nodes
 from scipy import sparse
 
 from xmlc.kernels.csr import kernel_csr
-from xmlc.models import PLT
+from xmlc.models import OPLT, PLT
 from xmlc.models.plt.weights import LOGISTIC_LINK
 from xmlc.models.trees import huffman_tree, random_complete_tree
 
@@ -30,17 +35,23 @@ def posteriors(joint):
 
 
 def node_posteriors(tree, joint):
-    """eta_T(x, t) = P(z_t = 1 | z_pa(t) = 1, x), by adding up sets; 0 where the parent is impossible."""
+    """P(z_v = 1 | z_pa(v) = 1, x) by adding up sets, 0 where the parent is impossible; and P(z_pa(v) = 1 | x)."""
     positive = [positive_nodes(tree, labels) for labels in SETS]
     reached = np.array(
         [[sum(p for p, z in zip(row, positive) if t in z) for t in range(tree.n_nodes)] for row in joint]
     )
     above = np.column_stack((np.ones(len(joint)), reached[:, tree.parent[1:]]))
-    return np.divide(reached, above, out=np.zeros_like(reached), where=above > 0)
+    return np.divide(reached, above, out=np.zeros_like(reached), where=above > 0), above
 
 
 def along_paths(tree, values, combine):
     return np.array([[combine([row[t] for t in ancestors(tree, leaf)]) for leaf in tree.leaf] for row in values])
+
+
+def bounds(tree, joint, guessed):
+    """Theorem 1 and (11), each of shape (instances, labels)."""
+    true, above = node_posteriors(tree, joint)
+    return [along_paths(tree, factor * np.abs(guessed - true), sum) for factor in (above, 1)]
 
 
 @settings(deadline=None, max_examples=60)
@@ -48,12 +59,20 @@ def along_paths(tree, values, combine):
 def test_any_node_estimates_keep_the_bound_and_one_wrong_node_attains_it(seed, arity, huffman):
     rng, joint = np.random.default_rng(seed), joint_distributions(seed)
     tree = huffman_tree(rng.integers(1, 9, M), arity) if huffman else random_complete_tree(M, arity, seed)
-    true = node_posteriors(tree, joint)
+    true, _ = node_posteriors(tree, joint)
     np.testing.assert_allclose(along_paths(tree, true, np.prod), posteriors(joint), atol=1e-12)  # equation (10)
     guessed = rng.uniform(size=true.shape)
     error = np.abs(along_paths(tree, guessed, np.prod) - posteriors(joint))
-    assert (error <= along_paths(tree, np.abs(guessed - true), sum) + 1e-12).all()
-    certain = np.ones_like(true)
+    theorem_1, bound_11 = bounds(tree, joint, guessed)
+    assert (error <= theorem_1 + 1e-12).all()
+    assert (theorem_1 <= bound_11 + 1e-12).all()
+    # With a leaf alone wrong, the error is Theorem 1's bound, whatever the distribution.
+    for leaf in tree.leaf:
+        wrong = true.copy()
+        wrong[:, leaf] = guessed[:, leaf]
+        error = np.abs(along_paths(tree, wrong, np.prod) - posteriors(joint))
+        np.testing.assert_allclose(error, bounds(tree, joint, wrong)[0], atol=1e-12)
+    certain = np.ones_like(true)  # each instance has all labels: (11) is attained, by any node
     for t in range(tree.n_nodes):
         one_wrong = certain.copy()
         one_wrong[:, t] = guessed[:, t]
@@ -61,19 +80,39 @@ def test_any_node_estimates_keep_the_bound_and_one_wrong_node_attains_it(seed, a
         np.testing.assert_allclose(error, along_paths(tree, np.abs(one_wrong - certain), sum), atol=1e-12)
 
 
+def sampled():
+    """Return 400 instances with label sets drawn from known distributions, and these."""
+    joint, rng = joint_distributions(11), np.random.default_rng(11)
+    rows = rng.integers(0, len(INSTANCES), 400)
+    drawn = [SETS[rng.choice(len(SETS), p=joint[row])] for row in rows]
+    return INSTANCES[rows], np.array([[j in labels for j in range(M)] for labels in drawn]), joint
+
+
+def check_bounds(model, joint):
+    guessed = given_parents(kernel_csr(sparse.csr_array(INSTANCES)), model.nodes_, LOGISTIC_LINK)
+    error = np.abs(model.predict_proba(INSTANCES).toarray() - posteriors(joint))
+    theorem_1, bound_11 = bounds(model.tree_, joint, guessed)
+    assert (error <= theorem_1 + 1e-5).all()
+    assert theorem_1.mean() < bound_11.mean()
+
+
 @pytest.mark.parametrize(
     "options", [{"hash_bits": 20}, {"hash_bits": 4}, {}, {"solver": "adagrad"}, {"solver": "batch"}]
 )
 def test_a_trained_tree_keeps_the_bound(options):
     """On a sample of known posteriors, with weights that hardly collide, that collide, and that are exact."""
-    joint, rng = joint_distributions(11), np.random.default_rng(11)
-    rows = rng.integers(0, len(INSTANCES), 400)
-    drawn = [SETS[rng.choice(len(SETS), p=joint[row])] for row in rows]
-    Y = np.array([[j in labels for j in range(M)] for labels in drawn])
-    model = PLT(tree="random", arity=2, epochs=5, unit_norm=False, **options).fit(INSTANCES[rows], Y)
-    estimated = given_parents(kernel_csr(sparse.csr_array(INSTANCES)), model.nodes_, LOGISTIC_LINK)
-    bound = along_paths(model.tree_, np.abs(estimated - node_posteriors(model.tree_, joint)), sum)
-    error = np.abs(model.predict_proba(INSTANCES).toarray() - posteriors(joint))
-    assert (error <= bound + 1e-5).all()
+    X, Y, joint = sampled()
+    model = PLT(tree="random", arity=2, epochs=5, unit_norm=False, **options).fit(X, Y)
+    check_bounds(model, joint)
     if options != {"hash_bits": 4}:  # estimates are better than none, whose errors are the posteriors
+        error = np.abs(model.predict_proba(INSTANCES).toarray() - posteriors(joint))
         assert error.mean() < posteriors(joint).mean() / 2
+
+
+@pytest.mark.parametrize("policy", ["random", "best_greedy"])
+def test_a_tree_that_grew_online_keeps_the_bound(policy):
+    X, Y, joint = sampled()
+    model = OPLT(policy=policy, max_leaf=2, gamma=1.0, unit_norm=False, random_state=3)
+    for row in range(len(X)):
+        model.partial_fit(X[[row]], Y[[row]])
+    check_bounds(model.to_plt(), joint)
