@@ -42,3 +42,12 @@ def test_trees_are_compared_with_those_of_the_program(tmp_path, few, form, print
         assert rows[pair, f"{TRAINING}, compared", "time", 1]["value"] > 0
     assert ("LdSM, 10 trees", TRAINING, "time", 2) in rows
     assert len(rows["LdSM, 10 trees", bench.TREES, "depth of the deepest", 1]["rounds"]) == 10
+
+
+def test_re_ranking_takes_its_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(bench, "RE_RANKING", bench.RE_RANKING | {"n_trees": 2} | SETTING)
+    rows = run_benchmark(tmp_path, "re-ranking", "--data", prepare_tiny(tmp_path, "delicious"), "--rounds", 1)
+    plain, again = (rows[name, PREDICTION, "time", 1]["value"] for name in (bench.PLAIN, bench.RE_RANKED))
+    ratio = rows[f"{bench.RE_RANKED} / {bench.PLAIN}", f"{PREDICTION}, compared", "time", 1]["value"]
+    assert ratio == pytest.approx(again / plain)
+    assert ratio > 1
