@@ -46,6 +46,21 @@ def test_entropy_reduction_is_that_of_the_mean_accuracy(tmp_path):
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["OPLT-B", "CMT"]
 
 
+def test_the_memory_tree_stands_beside_trees_of_both_rules_of_growth(tmp_path):
+    models = [f"{name}-1-pass" for name in ("oplt-r", "oplt-b", "oplt-r-program", "oplt-b-program", "cmt")]
+    figure = draw_figure("2", "oplt2021", write(tmp_path, [progressive(model=model) for model in models]))
+    (axes,) = [axes for axes in figure.axes if axes.axison]
+    assert len({line.get_color() for line in axes.get_lines()}) == len(models)
+    drawn = {text.get_text(): line.get_linestyle() for text, line in named(figure.legends[0])}
+    assert list(drawn) == ["OPLT-R", "OPLT-B", "OPLT-R, program's tree", "OPLT-B, program's tree", "CMT"]
+    for name in ("OPLT-R", "OPLT-B"):
+        assert drawn[name] == drawn[f"{name}, program's tree"]
+
+
+def named(legend):
+    return zip(legend.get_texts(), legend.get_lines(), strict=True)
+
+
 def test_seeds_with_other_checkpoints_are_refused(tmp_path):
     records = [progressive(), progressive(seed=1, accuracies=(0.1, 0.2))]
     with pytest.raises(XmlcError, match="seeds of oplt-b-1-pass on aloi were scored after different numbers"):

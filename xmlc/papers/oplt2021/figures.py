@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
 Records = Sequence[ProgressiveRecord]
 
-# Lines differ too, for print.
+# Lines differ too, for print. A policy has one kind of line, whichever rule its trees grow by.
 STYLES: dict[str, dict[str, Any]] = {
     "oplt-b": {"color": BLUE, "linestyle": "solid"},
     "oplt-r": {"color": VERMILION, "linestyle": (0, (5, 1.5))},
+    "oplt-b-program": {"color": SKY, "linestyle": "solid"},
+    "oplt-r-program": {"color": ORANGE, "linestyle": (0, (5, 1.5))},
     "cmt": {"color": GREEN, "linestyle": (0, (1.2, 1.2))},
 }
 OTHERS = (PURPLE, ORANGE, SKY, BLACK)
