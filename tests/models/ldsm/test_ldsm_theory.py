@@ -158,10 +158,6 @@ def test_recall_does_not_fall_as_a_tree_grows(multilabel):
     assert recalls[-1] > recalls[0] + 0.05
 
 
-def sets_of(*label_sets):
-    return np.array([[j in labels for j in range(1 + max(map(max, label_sets)))] for labels in label_sets], dtype=int)
-
-
 def grown(sets, arity, lambda_1=2.0, lambda_2=0.5):
     """Grow a tree over equally likely instances while some split has J = J*, trying all; return its leaves."""
     seen = sets.sum(axis=0)
@@ -204,8 +200,8 @@ def test_theorem_1_as_printed_fails_where_a_leaf_has_several_label_sets():
 
     Above (51) the proof has a leaf's entries beyond the first R at most 1/2; the bound is R / (R + 1).
     """
-    triangle = [(0, 1), (1, 2), (0, 2)]
-    leaves = grown(sets_of(*triangle, *[(a + 3, b + 3) for a, b in triangle]), 2)
+    triangle = 1 - np.eye(3, dtype=int)  # {2, 3}, {1, 3}, {1, 2}
+    leaves = grown(np.kron(np.eye(2, dtype=int), triangle), 2)
     assert [len(leaf) for leaf in leaves] == [3, 3]
     np.testing.assert_allclose(errors(leaves)[1], 1 / 3)
     assert np.sort(leaves[0].mean(axis=0))[::-1][2] == pytest.approx(2 / 3)

@@ -10,18 +10,12 @@ from scipy import stats
 
 from xmlc.models import SparseWeightedNearestNeighbors
 
-N_SEARCHES = 400
+N_SEARCHES = 200
 
 
 def circle(n, seed):
     angles = np.random.default_rng(seed).uniform(0, 2 * np.pi, n)
     return np.column_stack((np.cos(angles), np.sin(angles))).astype(np.float32)
-
-
-def drawn(n, seed, posterior):
-    """Draw instances, and a label whose probability is ``posterior(x)``."""
-    X = circle(n, seed)
-    return X, np.random.default_rng([seed, 1]).random((n, 1)) < posterior(X)[:, None]
 
 
 def searches(n, S, beta=0.0, x=((0.6, 0.8),)):
@@ -97,7 +91,8 @@ def test_squared_loss_is_below_its_bound_and_goes_to_zero(name, alpha):
     for n, n_sets in ((64, 40), (512, 20), (4096, 10)):
         losses, terms, excesses = [], [], []
         for seed in range(n_sets):
-            X, Y = drawn(n, seed, posterior)
+            X = circle(n, seed)
+            Y = np.random.default_rng([seed, 1]).random((n, 1)) < posterior(X)[:, None]
             model = SparseWeightedNearestNeighbors(S=round(n**0.5), alpha=alpha, beta=0.0).fit(X, Y)
             queries = circle(200, seed + 1000)
             f, estimates = posterior(queries), model.predict_proba(queries).toarray()[:, 0]

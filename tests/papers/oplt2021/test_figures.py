@@ -51,14 +51,11 @@ def test_the_memory_tree_stands_beside_trees_of_both_rules_of_growth(tmp_path):
     figure = draw_figure("2", "oplt2021", write(tmp_path, [progressive(model=model) for model in models]))
     (axes,) = [axes for axes in figure.axes if axes.axison]
     assert len({line.get_color() for line in axes.get_lines()}) == len(models)
-    drawn = {text.get_text(): line.get_linestyle() for text, line in named(figure.legends[0])}
+    legend = figure.legends[0]
+    drawn = {t.get_text(): x.get_linestyle() for t, x in zip(legend.get_texts(), legend.get_lines(), strict=True)}
     assert list(drawn) == ["OPLT-R", "OPLT-B", "OPLT-R, program's tree", "OPLT-B, program's tree", "CMT"]
     for name in ("OPLT-R", "OPLT-B"):
         assert drawn[name] == drawn[f"{name}, program's tree"]
-
-
-def named(legend):
-    return zip(legend.get_texts(), legend.get_lines(), strict=True)
 
 
 def test_seeds_with_other_checkpoints_are_refused(tmp_path):
