@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import get_args
 
 import numpy as np
@@ -18,6 +19,7 @@ from xmlc.papers.claims import (
     claims_line,
     claims_table,
     counted,
+    datasets,
     outcome_of,
 )  # fmt: skip
 from xmlc.papers.printing import fingerprint_of, to_csv, to_markdown
@@ -49,9 +51,9 @@ def test_a_row_for_each_claim_and_a_panel_of_its_units():
     assert made.frame["verdict"].tolist() == ["holds", "does not hold"]
     assert made.frame.loc[0, ["effect", "supports", "contradicts", "units", "seeds"]].tolist() == [17.5, 2, 0, 2, 2]
     text = " ".join(to_markdown(made).split())
-    assert "| high | P@1 is high. | Section 1, page 2 | points | verbatim | +17.50 | holds on 2 of 2 |" in text
-    assert "| yeast | mine | +25.00 [+12.58, +37.42] | 3 | for |" in text
-    assert "| scene | mine | +10.00 [+10.00, +10.00] | 2 | for |" in text
+    assert "| high | P@1 is high. | Section 1, page 2 | points | verbatim | +17.50 | – | holds on 2 of 2 |" in text
+    assert "| yeast | mine | +25.00 [+12.58, +37.42] | – | 3 | for |" in text
+    assert "| scene | mine | +10.00 [+10.00, +10.00] | – | 2 | for |" in text
     assert "low: margin 50, all is lower." in text
 
 
@@ -75,10 +77,54 @@ def test_a_claim_counts_only_the_records_that_it_is_about():
     assert yeast.outcome(ranked(0.7, 0.75, name="scene")).word == "no data"
 
 
-def test_of_two_splits_of_the_same_instances_one_is_counted():
-    own, other = (ranked(0.7, 0.705, name=name) for name in ("delicious", "delicious-ldsm"))
-    assert [unit.dataset for unit in declared().outcome([*other, *own]).units] == ["delicious"]
-    assert [unit.dataset for unit in declared().outcome(other).units] == ["delicious-ldsm"]
+def test_two_splits_of_the_same_instances_are_two_units_and_one_dataset():
+    given = [*ranked(0.7, 0.7), *ranked(0.6, 0.6, name="delicious"), *ranked(0.8, 0.8, name="delicious-ldsm")]
+    found = declared().outcome([*given, *ranked(0.9, 0.9, name="scene")])
+    assert [unit.dataset for unit in found.units] == ["yeast", "delicious", "delicious-ldsm", "scene"]
+    assert found.effect.mean == pytest.approx((20 + (10 + 30) / 2 + 40) / 3)
+    assert found.effect.has_interval
+    assert not declared().outcome(given).effect.has_interval  # two datasets
+    about = declared(about=datasets("one of the paper", "delicious"))
+    assert [unit.dataset for unit in about.outcome(given).units] == ["delicious", "delicious-ldsm"]
+
+
+def test_a_unit_within_the_tolerance_with_another_sign_than_in_print_is_reversed():
+    margin = (-5.0, "behind by so much is as good")
+    one = declared(margin=margin, printed={"": {"yeast": 1.5, "delicious": 2.5}})
+    assert one.outcome(ranked(0.49, 0.491)).verdict == "reversed: 1 of 1"
+    assert one.outcome(ranked(0.44, 0.441)).word == "does not hold"
+    for same in (ranked(0.51, 0.511), ranked(0.4995, 0.5005), ranked(0.49, 0.491, name="scene")):
+        assert one.outcome(same).word == "holds"  # the sign in print; either sign; nothing in print
+    both = [*ranked(0.49, 0.491), *ranked(0.51, 0.511, model="other")]
+    assert one.outcome(both).verdict == "mixed: 1 of 2 for, 0 against, 1 reversed"
+    split = one.outcome(ranked(0.49, 0.491, name="delicious-ldsm"))
+    assert (split.word, split.units[0].printed) == ("reversed", 2.5)
+    of_other = declared(margin=margin, printed={"other": {"yeast": 1.5}}).outcome(both)
+    assert [unit.printed for unit in of_other.units] == [pytest.approx(math.nan, nan_ok=True), 1.5]
+    made = made_of(claims_table([one]), both)
+    assert made.frame[["printed", "supports", "reversals"]].values.tolist() == [[2, 1, 1]]
+    text = " ".join(to_markdown(made).split())
+    assert "| yeast | mine | -0.95 [-1.59, -0.31] | +1.50 | 2 | reversed |" in text
+
+
+def test_a_distance_is_within_the_margin_on_either_side():
+    one = declared(margin=(-5.0, "so far apart is alike"), scale="distance")
+    words = [one.outcome(ranked(p1, p1)).word for p1 in (0.44, 0.46, 0.54, 0.56)]
+    assert words == ["does not hold", "holds", "holds", "does not hold"]
+    assert one.outcome(ranked(0.54, 0.54)).effect.mean == pytest.approx(4)
+
+
+def test_claims_on_calibrated_settings_are_marked():
+    suite = SimpleNamespace(
+        all_models={"mine": SimpleNamespace(calibration="C: on Table 1"), "br": SimpleNamespace(calibration="")}
+    )
+    own = declared("own", about=("mine", lambda record: record.model == "mine"))
+    other = declared("other", about=("br", lambda record: record.model == "br"))
+    given = [Source(Path("1"), record) for record in [*ranked(0.7, 0.7), *ranked(0.8, 0.8, model="br")]]
+    made = claims_table([own, other])("plt2016", [given], None, suite)
+    lines = to_markdown(made).splitlines()
+    assert [" ‡ |" in line for line in lines if line.startswith(("| own", "| other"))] == [True, False]
+    assert any(note.startswith("‡") and note.endswith("rest: own.") for note in made.notes)
 
 
 def test_a_claim_takes_the_records_of_its_own_needs():

@@ -25,7 +25,7 @@ FIVE = ROOT / "results/reference/five-seeds"
 SETTINGS = yaml.safe_load((ROOT / "config/reference.yaml").read_text())
 RESULTS, README = ((ROOT / name).read_text() for name in ("docs/results.md", "README.md"))
 # Of the page's counts of claims, in the order of the verdicts.
-HEADINGS = ("hold", "do not hold", "mixed", "cannot be told", "no data")
+HEADINGS = ("hold", "do not hold", "reversed", "mixed", "cannot be told", "no data")
 
 
 @pytest.fixture(scope="module")

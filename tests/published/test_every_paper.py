@@ -8,6 +8,9 @@ from xmlc.data.catalogue import load_catalogue
 from xmlc.numbers.columns import COLUMNS
 from xmlc.papers import table_of
 from xmlc.papers.common.hyperparameters import ranges_of
+from xmlc.papers.ldsm2020 import claims as ldsm2020
+from xmlc.papers.oplt2021 import claims as oplt2021
+from xmlc.papers.plt2016 import claims as plt2016
 from xmlc.suites.suite import read_suite
 
 FOLDER = ROOT / "results/published"
@@ -41,3 +44,36 @@ def test_the_ranges_of_the_configuration_are_those_of_table_3():
     assert {name: (values.low, values.high) for name, values in ranges.items()} == {
         name: (row["low"], row["high"]) for name, row in table.iterrows()
     }
+
+
+def printed(table):
+    """A table in print: its numbers by dataset and model, NaN where there is none."""
+    return pd.read_csv(FOLDER / f"{table}.csv", na_values="-").set_index(["dataset", "model"])
+
+
+def apart(column, one, other):
+    """By how much one model exceeds another in print, where both are, by dataset."""
+    by_model = column.unstack("model")
+    return (by_model[one] - by_model[other]).dropna().to_dict()
+
+
+def test_the_effects_in_print_that_claims_declare_are_those_of_the_tables():
+    plt = apart(printed("plt2016/table1")["p@1"], "plt-hashed", "fastxml")
+    assert plt2016.precision_on_par.printed[""] == pytest.approx(plt)
+    table = printed("ldsm2020/table7")
+    for rival, declared in ldsm2020.as_good_as_other_trees.printed.items():
+        means = [
+            apart(table[list(names)].mean(axis=1, skipna=False), "ldsm", rival)
+            for names in (ldsm2020.METRICS, ldsm2020.NDCG)
+        ]
+        least = {name: min(gain, means[1].get(name, gain)) for name, gain in means[0].items()}
+        assert declared == pytest.approx(least, abs=0.0051)
+    p1 = printed("oplt2021/table2")["p@1"]
+    assert oplt2021.warm_start_as_good_as_offline.printed[""] == pytest.approx(apart(p1, "oplt-w", "iplt"))
+    both = [apart(p1, policy, "iplt") for policy in ("oplt-r", "oplt-b")]
+    for name, declared in oplt2021.as_good_as_offline.printed[""].items():
+        assert declared == pytest.approx((both[0][name] + both[1][name]) / 2, abs=0.0051)
+    accuracy = printed("oplt2021/table3")["accuracy"]
+    for subject, declared in oplt2021.similar_to_memory_tree.printed.items():
+        policy = "oplt-r" if "OPLT-R" in subject else "oplt-b"
+        assert declared["aloi"] == pytest.approx(apart(accuracy, policy, "cmt")["aloi"])

@@ -26,6 +26,7 @@ CLAIMS = {
     "upper": "Upper end",
     "supports": "For",
     "contradicts": "Against",
+    "reversals": "Reversed",
     "verdict": "Verdict",
 }
 COST = "cost_"  # begins the column of a claim that is about costs
@@ -184,6 +185,7 @@ _ALL = (
                           ("stated", "Stated"))),
     *(part for name, title in CLAIMS.items()
       for part in (Column(name, title), Column(COST + name, f"{title}, by clocks or memory", cost=True))),
+    Column("printed", "In print", kind="constant"),
     Column("subject", "Subject", kind="constant"),
     Column("units", "Datasets and subjects", decimals=0, kind="constant"),
     Column("unit", "Effect is in", kind="constant"),

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
 from xmlc.numbers.columns import COST, column
@@ -21,14 +22,18 @@ from xmlc.records.ranking import RankingRecord
 from xmlc.suites.planned import Where
 
 FEWEST_DATASETS = 3
-# Of the same instances as another dataset: together they would count them twice.
+# Of the same instances as another dataset: units of their own, but one dataset where datasets are counted or averaged.
 OTHER_SPLITS = {"delicious-ldsm": "delicious"}
 
-Scale = Literal["difference", "ratio"]
+# Of effects; a distance is a difference for which the margin is one on either side of 0.
+Scale = Literal["difference", "distance", "ratio"]
 # By the paper in these terms; by us from what it states or prints; by us alone.
 Stated = Literal["verbatim", "derived", "ours"]
 Scope = tuple[str, Callable[[Any], bool]]  # a condition in words, and whether a record meets it
-Word = Literal["holds", "does not hold", "mixed", "cannot be told", "no data"]
+Printed = Mapping[str, Mapping[str, float]]  # effects by subject and dataset
+NONE: Printed = MappingProxyType({})
+Word = Literal["holds", "does not hold", "reversed", "mixed", "cannot be told", "no data"]
+REVERSED = 2  # side of a unit that is within the tolerance, with the other sign than in print
 
 
 @dataclass(frozen=True)
@@ -54,8 +59,9 @@ class Effect:
 class Unit:
     """The effects of one dataset and subject: their mean over seeds, and the side that they take.
 
-    The side is 1 for the statement, 0 where it is open, -1 against it. The interval of ``on_tests`` has the error of
-    the test set too, where all effects tell theirs; it decides nothing.
+    The side is 1 for the statement, 0 where it is open, -1 against it, `REVERSED` where it would be for it and the sign
+    is another than that of ``printed``, the paper's number. The interval of ``on_tests`` has the error of the test set
+    too, where all effects tell theirs; it decides nothing.
     """
 
     dataset: str
@@ -64,6 +70,7 @@ class Unit:
     effect: Estimate
     side: int
     on_tests: Estimate
+    printed: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -88,34 +95,34 @@ class Outcome:
     every: bool = False
 
     @property
-    def supports(self) -> int:
-        """Number of units that are for the statement."""
-        return sum(unit.side > 0 for unit in self.units)
-
-    @property
-    def contradicts(self) -> int:
-        """Number of units that are against it."""
-        return sum(unit.side < 0 for unit in self.units)
+    def sides(self) -> tuple[int, int, int]:
+        """Numbers of units that are for the statement, against it, and reversed."""
+        supports, contradicts, reversals = map([unit.side for unit in self.units].count, (1, -1, REVERSED))
+        return supports, contradicts, reversals
 
     @property
     def verdict(self) -> str:
         """The verdict as a reader wants it: on how many units it rests, or that it is the datasets' mean."""
+        supports, contradicts, reversals = self.sides
         of, half = f"of {len(self.units)}", len(self.units) / 2
-        in_the_mean = f"in the mean of {len({unit.dataset for unit in self.units})} datasets"
+        also = f", {reversals} reversed" if reversals else ""
+        in_the_mean = f"in the mean of {len({same_instances(unit.dataset) for unit in self.units})} datasets"
         match self.word:
             case "holds":
-                return f"holds on {self.supports} {of}" if self.supports > half else f"holds {in_the_mean}"
+                return f"holds on {supports} {of}{also}" if supports > half else f"holds {in_the_mean}"
             case "does not hold":
-                against = (
-                    f": {self.contradicts} {of} against" if self.every or self.contradicts > half else f" {in_the_mean}"
-                )
+                against = f": {contradicts} {of} against" if self.every or contradicts > half else f" {in_the_mean}"
                 return f"does not hold{against}"
+            case "reversed":
+                return f"reversed: {reversals} {of}"
             case "mixed":
-                return f"mixed: {self.supports} {of} for, {self.contradicts} against"
+                return f"mixed: {supports} {of} for, {contradicts} against{also}"
         return self.word
 
 
-def outcome_of(effects: Sequence[Effect], margin: float, scale: Scale = "difference", every: bool = False) -> Outcome:
+def outcome_of(
+    effects: Sequence[Effect], margin: float, scale: Scale = "difference", every: bool = False, printed: Printed = NONE
+) -> Outcome:
     """Decide a statement by its effects; the module's text has the rules.
 
     Parameters
@@ -124,10 +131,13 @@ def outcome_of(effects: Sequence[Effect], margin: float, scale: Scale = "differe
         At most one of each dataset, subject and seed.
     margin : float
         In the unit of the effects.
-    scale : {"difference", "ratio"}
+    scale : {"difference", "distance", "ratio"}
         Means and intervals of ratios are taken of their logarithms, and given as ratios again.
     every : bool
         Whether one unit against it refutes the statement.
+    printed : mapping
+        Effects in print, by subject and dataset; those under no subject are of all others. A unit that would be for the
+        statement while its whole interval has the other sign is reversed.
 
     Raises
     ------
@@ -147,24 +157,31 @@ def outcome_of(effects: Sequence[Effect], margin: float, scale: Scale = "differe
         runs[effect.seed] = effect
     estimates = {key: _estimate([runs[seed] for seed in sorted(runs)], forth) for key, runs in groups.items()}
     level = forth(margin)
-    units = tuple(
-        Unit(
-            *key,
-            len(groups[key]),
-            estimate.mapped(back),
-            estimate.side_of(level),
-            _with_test(estimate, groups[key].values()).mapped(back),
-        )
-        for key, estimate in estimates.items()
-    )
+
+    def side_of(estimate: Estimate, in_print: float = math.nan) -> int:
+        side = estimate.side_of(level)
+        side = min(side, -estimate.side_of(-level)) if scale == "distance" else side
+        return REVERSED if side == 1 and in_print * estimate.side_of(0) < 0 else side
+
+    units = []
+    for (dataset, subject), estimate in estimates.items():
+        runs = groups[dataset, subject]
+        in_print = printed.get(subject, printed.get("", {})).get(same_instances(dataset), math.nan)
+        on_tests, side = _with_test(estimate, runs.values()).mapped(back), side_of(estimate, in_print)
+        units.append(Unit(dataset, subject, len(runs), estimate.mapped(back), side, on_tests, in_print))
     by_dataset: dict[str, list[float]] = {}
     for (dataset, _), estimate in estimates.items():
-        by_dataset.setdefault(dataset, []).append(estimate.mean)
+        by_dataset.setdefault(same_instances(dataset), []).append(estimate.mean)
     overall = estimate_of([math.fsum(means) / len(means) for means in by_dataset.values()], FEWEST_DATASETS)
     if len(units) == 1:
         overall = next(iter(estimates.values()))
-    word = _word([unit.side for unit in units], overall.side_of(level), every)
-    return Outcome(units, overall.mapped(back), word, every and word == "does not hold")
+    word = _word([unit.side for unit in units], side_of(overall), every)
+    return Outcome(tuple(units), overall.mapped(back), word, every and word == "does not hold")
+
+
+def same_instances(dataset: str) -> str:
+    """Return the name under which the instances of a dataset are counted, whatever their split."""
+    return OTHER_SPLITS.get(dataset, dataset)
 
 
 def _estimate(effects: Sequence[Effect], forth: Callable[[float], float]) -> Estimate:
@@ -191,24 +208,29 @@ def _with_test(estimate: Estimate, effects: Collection[Effect]) -> Estimate:
 
 
 def _word(sides: Sequence[int], overall: int, every: bool) -> Word:
-    supports, contradicts, half = sides.count(1), sides.count(-1), len(sides) / 2
+    supports, contradicts, reversals = (sides.count(side) for side in (1, -1, REVERSED))
+    half, decided = len(sides) / 2, len(sides) - sides.count(0)
     if every and contradicts:
         return "does not hold"
-    if supports > half or (supports + contradicts <= half and overall > 0 and not contradicts):
+    if reversals > half:
+        return "reversed"
+    if supports > half or (decided <= half and overall > 0 and not contradicts + reversals):
         return "holds"
-    if contradicts > half or (supports + contradicts <= half and overall < 0 and not supports):
+    if contradicts > half or (decided <= half and overall < 0 and not supports + reversals):
         return "does not hold"
-    return "mixed" if supports + contradicts > half else "cannot be told"
+    return "mixed" if decided > half else "cannot be told"
 
 
 CLAIMS = "claims"  # name of the table
 CLAIM_KEYS = ("claim",)
-DECIDED = ("effect", "lower", "upper", "supports", "contradicts", "verdict")  # columns of what the records say
+# Columns of what the records say.
+DECIDED = ("effect", "lower", "upper", "supports", "contradicts", "reversals", "verdict")
 # Of effects in the CSV: libraries agree on logarithms and exponentials to more digits than these, not to the last bit.
 DIGITS = 9
 LARGE_RATIO = 100  # from which on decimals say nothing
 SOURCE = "Source: "  # begins the last paragraph of a claim's docstring
-SIDES = {1: "for", 0: "open", -1: "against"}
+SIDES = {1: "for", 0: "open", -1: "against", REVERSED: "reversed"}
+CALIBRATED = "‡"  # behind what rests on settings chosen on the printed test results
 
 Measure = Callable[..., Iterable[Effect]]  # of the records of each need
 R = TypeVar("R", bound=Record)
@@ -242,6 +264,8 @@ class Claim:
     scale: Scale = "difference"
     #: Which records the statement is about; of all, where none is given.
     about: Scope | None = None
+    #: Effects in print, as `outcome_of` takes them, where a margin is a word for equal.
+    printed: Printed = field(default=NONE, hash=False)
     #: Whether one unit against it refutes the statement, such as a lemma.
     every: bool = False
     #: Whether hyperparameters are of one search for all seeds.
@@ -258,23 +282,26 @@ class Claim:
         """The effect that is no difference."""
         return 1.0 if self.scale == "ratio" else 0.0
 
+    @property
+    def mean_in_print(self) -> float:
+        """The mean of the effects in print, which are differences; NaN without any."""
+        effects = [effect for of_subject in self.printed.values() for effect in of_subject.values()]
+        return math.fsum(effects) / len(effects) if effects else math.nan
+
     def __call__(self, *records: Sequence[Any]) -> list[Effect]:
-        """Measure the effects in the records of each need, of one split, as far as the statement is about them."""
+        """Measure the effects in the records of each need, as far as the statement is about them."""
         about = self.about[1] if self.about else lambda record: True
-        names = {_dataset_of(record) for given in records for record in given}
-        counted = (
-            [r for r in given if about(r) and OTHER_SPLITS.get(_dataset_of(r)) not in names] for given in records
-        )
-        return list(self.measure(*counted))
+        return list(self.measure(*([record for record in given if about(record)] for given in records)))
 
     def outcome(self, *records: Sequence[Any]) -> Outcome:
         """Decide the claim by the records of each need."""
         margin = self.margin[0] if self.margin else self.nothing
-        return outcome_of(self(*records), margin, self.scale, self.every)
+        return outcome_of(self(*records), margin, self.scale, self.every, self.printed)
 
 
-def _dataset_of(record: object) -> str:
-    return getattr(record, "dataset_name", "")  # a simulation has none
+def datasets(words: str, *names: str) -> Scope:
+    """Declare that a statement is about the datasets of these names, in any split of theirs."""
+    return words, lambda record: same_instances(record.dataset_name) in names
 
 
 def claim(*needs: Where, **about: Any) -> Callable[[Measure], Claim]:
@@ -322,11 +349,27 @@ def claims_table(claims: Sequence[Claim]) -> TableDefinition:
 
     def build(table: Table) -> None:
         given = dict(zip(needs, ([source.record for source in sources] for sources in table.given), strict=True))
-        _make(table, {one: one.outcome(*(given[need] for need in one.needs)) for one in claims})
+        models = table.suite.all_models if table.suite else {}
+        calibrated = {name for name, model in models.items() if model.calibration}
+        others = {need: [r for r in given[need] if getattr(r, "model", "") not in calibrated] for need in needs}
 
-    columns = ("stated", *DECIDED, *(COST + name for name in DECIDED), "units")
+        def decided(one: Claim, by_need: Mapping[Where, list[Any]]) -> Outcome:
+            return one.outcome(*(by_need[need] for need in one.needs))
+
+        outcomes = {one: decided(one, given) for one in claims}
+        rest = [one.name for one in claims if calibrated and repr(decided(one, others)) != repr(outcomes[one])]
+        _make(table, outcomes, rest)
+
+    columns = ("stated", "printed", *DECIDED, *(COST + name for name in DECIDED), "units")
     return TableDefinition(
-        name=CLAIMS, needs=needs, keys=CLAIM_KEYS, columns=columns, build=build, partial=True, words=words
+        name=CLAIMS,
+        needs=needs,
+        keys=("claim",),
+        columns=columns,
+        build=build,
+        partial=True,
+        takes_suite=True,
+        words=words,
     )
 
 
@@ -341,8 +384,10 @@ def claims_line(counts: Counter[Word]) -> str:
     denied = counts["does not hold"]
     words = [f"{counts['holds']} of {counts.total()} claims hold"]
     words += [f"{denied} do{'es' * (denied == 1)} not"] if denied else []
-    rest: Mapping[Word, str] = {"mixed": "mixed", "cannot be told": "cannot be told", "no data": "without data"}
-    return ", ".join(words + [f"{counts[word]} {text}" for word, text in rest.items() if counts[word]])
+    rest: Sequence[Word] = ("reversed", "mixed", "cannot be told", "no data")
+    return ", ".join(
+        words + [f"{counts[word]} {word.replace('no data', 'without data')}" for word in rest if counts[word]]
+    )
 
 
 def by_method(records: Iterable[R]) -> Mapping[tuple[str, str, int], dict[str, R]]:
@@ -377,15 +422,17 @@ def least(effects: Iterable[Effect]) -> list[Effect]:
     return [*found.values()]
 
 
-def _make(table: Table, outcomes: Mapping[Claim, Outcome]) -> None:
+def _make(table: Table, outcomes: Mapping[Claim, Outcome], calibrated: Collection[str]) -> None:
     table.rows = {(one.name,): _row(one, outcome) for one, outcome in outcomes.items()}
-    table.panels = [_summary(outcomes), *(_units(one, outcome) for one, outcome in outcomes.items() if outcome.units)]
+    table.panels = [_summary(outcomes, calibrated), *(_units(*one) for one in outcomes.items() if one[1].units)]
     table.caption = (
         "What the paper states, tested on our records. An effect above the margin, which is no difference where no "
         "other is named, speaks for the statement. Effects are paired, run by run; their mean over seeds, with a 95 % "
         "interval, decides each dataset and subject: for, against, or open. In the first panel they are means over "
         "datasets, with the interval over these where there are at least three. A statement holds where more than half "
-        "of all are for it, or, where most are open, by the mean over datasets if none is against it. The paper states "
+        "of all are for it, or, where most are open, by the mean over datasets if none is against it. Where the paper "
+        "prints the effect, its mean over the paper's datasets stands beside ours; a unit of which ours has surely the "
+        "other sign is reversed, however small it is. The paper states "
         "it in these terms (verbatim), or we draw it from what stands there (derived), or it is ours. "
         "Counts are of the verbatim ones, without costs."
     )
@@ -394,6 +441,10 @@ def _make(table: Table, outcomes: Mapping[Claim, Outcome]) -> None:
     about += [f"{one.name}: margin {one.margin[0]:g}, {one.margin[1]}." for one in outcomes if one.margin]
     if every := [one.name for one in outcomes if one.every]:
         about.append(f"Refuted by one unit against them: {', '.join(every)}.")
+    if calibrated:
+        about.append(
+            f"{CALIBRATED} On models with settings calibrated on printed test results rest: {', '.join(calibrated)}."
+        )
     if searched := [one.name for one in outcomes if one.one_search]:
         about.append(f"With hyperparameters of one search for all seeds: {', '.join(searched)}.")
     table.digests = {record.dataset.name: record.dataset.digest for record in records}
@@ -405,10 +456,10 @@ def _make(table: Table, outcomes: Mapping[Claim, Outcome]) -> None:
 def _row(one: Claim, outcome: Outcome) -> Row:
     effect = outcome.effect
     numbers = [round(value, DIGITS) for value in (effect.mean, effect.lower, effect.upper)]
-    decided = dict(zip(DECIDED, (*numbers, outcome.supports, outcome.contradicts, outcome.word), strict=True))
+    decided = dict(zip(DECIDED, (*numbers, *outcome.sides, outcome.word), strict=True))
     # Numbers of clocks and memory differ from run to run, and verdicts with them: they have columns of their own.
     measured, timed = (None, decided) if one.cost else (decided, None)
-    row: dict[str, object] = {"stated": one.stated}
+    row: dict[str, object] = {"stated": one.stated, "printed": round(one.mean_in_print, DIGITS)}
     row |= {name: measured[name] if measured else None for name in DECIDED}
     row |= {COST + name: timed[name] if timed else None for name in DECIDED}
     seeds = min((unit.seeds for unit in outcome.units), default=0)
@@ -416,13 +467,14 @@ def _row(one: Claim, outcome: Outcome) -> Row:
     return {name: Mean(value) for name, value in row.items()}
 
 
-def _summary(outcomes: Mapping[Claim, Outcome]) -> Panel:
+def _summary(outcomes: Mapping[Claim, Outcome], calibrated: Collection[str]) -> Panel:
     rows = [(one.name, one.statement, one.source, one.unit) for one in outcomes]
     names = [one.name for one in outcomes]
     columns = [
         _texts("stated", names, [one.stated for one in outcomes]),
         _texts("effect", names, [_printed(one, outcome.effect) for one, outcome in outcomes.items()]),
-        _texts("verdict", names, [outcome.verdict for outcome in outcomes.values()]),
+        _texts("printed", names, [_printed(one, Estimate(one.mean_in_print)) for one in outcomes]),
+        _texts("verdict", names, [o.verdict + f" {CALIBRATED}" * (c.name in calibrated) for c, o in outcomes.items()]),
     ]
     return Panel("", headings_of(("claim", "statement", "source", "unit")), rows, columns, CLAIM_KEYS)
 
@@ -433,6 +485,7 @@ def _units(one: Claim, outcome: Outcome) -> Panel:
     told = [_printed(one, unit.on_tests) if unit.on_tests.has_interval else "" for unit in outcome.units]
     columns = [
         _texts("unit_effect", names, [_printed(one, unit.effect) for unit in outcome.units]),
+        _texts("printed", names, [_printed(one, Estimate(unit.printed)) for unit in outcome.units]),
         *([_texts("on_tests", names, told)] if any(told) else []),
         _texts("seeds", names, [str(unit.seeds) for unit in outcome.units]),
         _texts("side", names, [_side(unit) for unit in outcome.units]),
@@ -461,6 +514,6 @@ def _printed(one: Claim, effect: Estimate) -> str:
 
 
 def _number(value: float, scale: Scale) -> str:
-    if scale == "difference":
+    if scale != "ratio":
         return f"{value:+.2f}"
     return f"{value:.2f}" if value < LARGE_RATIO else f"{value:.0f}"

@@ -67,7 +67,7 @@ def _lowest_above_h(records: Sequence[InferenceRecord], metric: str) -> Iterator
 
 @claim(INFERRED, unit=f"{POINTS}, the lowest method's − the highest's", stated="verbatim", margin=EQUAL)
 def no_clear_winner(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
-    """On the datasets none of the methods for F is clearly better than the others.
+    """None of the methods for F is clearly better than the others.
 
     Compare the worst with the best, given the same samples of a PCC; BR has but one of them and its variant.
 

@@ -57,7 +57,7 @@ class PagePaper:
     @property
     def told(self) -> bool:
         """Say whether any of the claims can be told."""
-        return any(self.claims[word] for word in ("holds", "does not hold", "mixed"))
+        return any(self.claims[word] for word in ("holds", "does not hold", "reversed", "mixed"))
 
 
 @dataclass

@@ -13,14 +13,13 @@ from markupsafe import Markup
 
 from xmlc import __version__
 from xmlc.numbers.titles import LIMITS, model_title
-from xmlc.papers.claims import Word, claims_line
+from xmlc.papers.claims import CALIBRATED, Word, claims_line
 from xmlc.report.compare import outcome_of, published_lines
 from xmlc.report.page.content import CONTRIBUTED, Page
 from xmlc.report.page.tables import ShownPassport
 from xmlc.report.verdict import OUTCOMES, Verdict
 
 ROOM = "xmlc.report.page"
-CALIBRATED = "‡"  # behind numbers whose settings were chosen on the printed test results
 # A verdict's sign, its class in the style sheet, and what it means.
 SIGNS = {
     Verdict.AS_PRINTED: ("=", "good", "equal as printed: rounded to the printed digits it is the printed number"),
@@ -37,6 +36,7 @@ SIGNS = {
 WORDS: dict[Word, str] = {
     "holds": "good",
     "does not hold": "outside",
+    "reversed": "unsure",
     "mixed": "unsure",
     "cannot be told": "notrun",
     "no data": "notrun",
