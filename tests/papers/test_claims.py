@@ -15,14 +15,17 @@ from xmlc.numbers.long import Source
 from xmlc.papers.claims import (
     Effect,
     Word,
+    by_model,
     claim,
     claims_line,
     claims_table,
     counted,
     datasets,
     outcome_of,
+    ranked_apart,
 )  # fmt: skip
 from xmlc.papers.printing import fingerprint_of, to_csv, to_markdown
+from xmlc.papers.resampling import errors_on_tests
 from xmlc.suites.planned import RANKINGS, THRESHOLDS
 
 
@@ -51,7 +54,7 @@ def test_a_row_for_each_claim_and_a_panel_of_its_units():
     assert made.frame["verdict"].tolist() == ["holds", "does not hold"]
     assert made.frame.loc[0, ["effect", "supports", "contradicts", "units", "seeds"]].tolist() == [17.5, 2, 0, 2, 2]
     text = " ".join(to_markdown(made).split())
-    assert "| high | P@1 is high. | Section 1, page 2 | points | verbatim | +17.50 | – | holds on 2 of 2 |" in text
+    assert "| high | P@1 is high. | Section 1, page 2 | points | verbatim | +17.50 | – | | holds on 2 of 2 |" in text
     assert "| yeast | mine | +25.00 [+12.58, +37.42] | – | 3 | for |" in text
     assert "| scene | mine | +10.00 [+10.00, +10.00] | – | 2 | for |" in text
     assert "low: margin 50, all is lower." in text
@@ -217,6 +220,42 @@ def test_an_interval_with_the_test_set_is_wider_and_decides_nothing():
     values[0] = replace(values[0], test_error=None)
     assert not outcome_of(values, 0).units[0].on_tests.has_interval  # it would be of some seeds only
     assert not outcome_of(values[1:2], 0).units[0].on_tests.has_interval
+
+
+def test_effects_have_the_error_of_the_test_set_by_records_drawn_anew():
+    rng = np.random.default_rng(0)
+    pairs = []
+    for seed in range(3):
+        apart = {model: {"p@1": rng.integers(-50_000, 50_000, 50).tolist()} for model in ("mine", "other")}
+        pairs += [as_record(ranking("yeast", name, seed, 0.6, resampled=kept)) for name, kept in apart.items()]
+
+    def ahead(records):
+        """Mine is ahead.
+
+        Source: Section 1
+        """
+        for (dataset, _), models in by_model(records).items():
+            yield ranked_apart(dataset, "", models["mine"], models["other"], "p@1")
+
+    one = claim(RANKINGS, unit="points", stated="verbatim")(ahead)
+    (errors,) = errors_on_tests([one], {RANKINGS: pairs}).values()
+    assert sorted(seed for _, _, seed in errors) == [0, 1, 2]
+    for mine, other in zip(pairs[::2], pairs[1::2], strict=True):
+        difference = np.subtract(mine.resampled["p@1"], other.resampled["p@1"]) / 1e4  # in points
+        assert errors["yeast", "", mine.seed] == pytest.approx(difference.std(ddof=1))
+    (unit,) = one.outcome(pairs, errors=errors).units
+    assert unit.on_tests.upper == pytest.approx(1.959964 * np.mean([*errors.values()]), abs=1e-6)
+    earlier = [*pairs[:-1], replace(pairs[-1], resampled={})]
+    assert errors_on_tests([one], {RANKINGS: earlier}) == {}
+
+
+def test_a_unit_whose_interval_with_the_test_sets_error_reaches_the_margin_loses_its_side():
+    values = [Effect("a", "x", seed, value, test_error=error) for error in (1.0,) for seed, value in enumerate(CLEAR)]
+    values += [Effect("b", "x", seed, value, test_error=0.01) for seed, value in enumerate(CLEAR)]
+    found = outcome_of([*values, *effects(c_x=CLEAR)], 0)
+    assert [unit.side for unit in found.units] == [1, 1, 1]
+    assert (found.lost, found.told) == (1, 2)
+    assert outcome_of(effects(c_x=CLEAR), 0).lost is None
 
 
 def test_the_margin_moves_what_speaks_for_a_statement():

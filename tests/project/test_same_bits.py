@@ -64,7 +64,7 @@ LOOKED_AT = {
     "models/linear/label_logistic.py": 6, "models/nearest/_index.py": 1, "models/nearest/estimator.py": 3,
     "models/oplt/growth.py": 1, "models/parabel.py": 1, "models/plt/compact.py": 2, "models/plt/estimator.py": 1,
     "models/plt/training.py": 3,
-    "models/trees/label_tree.py": 1, "papers/ldsm2020/claims.py": 1,
+    "models/trees/label_tree.py": 1, "papers/claims.py": 2, "papers/ldsm2020/claims.py": 1,
     "papers/plt2016/claims.py": 1, "records/forest.py": 1, "records/statistics.py": 1,
     "report/compare.py": 3, "report/page/content.py": 1, "report/status.py": 2, "report/summary.py": 1,
     "report/verdict.py": 3, "steps/simulation.py": 3, "steps/sweeps.py": 2, "steps/tuning/objective.py": 5,

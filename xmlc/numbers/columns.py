@@ -27,6 +27,7 @@ CLAIMS = {
     "supports": "For",
     "contradicts": "Against",
     "reversals": "Reversed",
+    "lost": "Sides lost by the test set's error",
     "verdict": "Verdict",
 }
 COST = "cost_"  # begins the column of a claim that is about costs

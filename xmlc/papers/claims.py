@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
@@ -16,6 +16,7 @@ from xmlc.numbers.columns import COST, column
 from xmlc.numbers.intervals import Estimate, estimate_from, estimate_of, student_quantile
 from xmlc.numbers.long import Mean, Row
 from xmlc.numbers.titles import model_title
+from xmlc.papers.resampling import errors_on_tests
 from xmlc.papers.table import Cell, Panel, PanelColumn, Table, TableDefinition, digests_line, headings_of
 from xmlc.records.base import Record
 from xmlc.records.ranking import RankingRecord
@@ -30,6 +31,7 @@ Scale = Literal["difference", "distance", "ratio"]
 # By the paper in these terms; by us from what it states or prints; by us alone.
 Stated = Literal["verbatim", "derived", "ours"]
 Scope = tuple[str, Callable[[Any], bool]]  # a condition in words, and whether a record meets it
+Run = tuple[str, str, int]  # dataset, subject and seed of an effect
 Printed = Mapping[str, Mapping[str, float]]  # effects by subject and dataset
 NONE: Printed = MappingProxyType({})
 Word = Literal["holds", "does not hold", "reversed", "mixed", "cannot be told", "no data"]
@@ -51,8 +53,13 @@ class Effect:
     error: float | None = None
     #: Behind the standard error, at least 2.
     trials: int = 2
-    #: Standard error by the choice of the test instances, which are the same for all seeds.
+    #: Standard error (of a ratio: of its logarithm) by the choice of the test instances, the same for all seeds.
     test_error: float | None = None
+
+    @property
+    def run(self) -> Run:
+        """Dataset, subject and seed."""
+        return self.dataset, self.subject, self.seed
 
 
 @dataclass(frozen=True)
@@ -61,7 +68,7 @@ class Unit:
 
     The side is 1 for the statement, 0 where it is open, -1 against it, `REVERSED` where it would be for it and the sign
     is another than that of ``printed``, the paper's number. The interval of ``on_tests`` has the error of the test set
-    too, where all effects tell theirs; it decides nothing.
+    too, where all effects tell theirs. It decides nothing; ``lost`` says that the side would be another by it.
     """
 
     dataset: str
@@ -70,6 +77,7 @@ class Unit:
     effect: Estimate
     side: int
     on_tests: Estimate
+    lost: bool = False
     printed: float = math.nan
 
 
@@ -99,6 +107,16 @@ class Outcome:
         """Numbers of units that are for the statement, against it, and reversed."""
         supports, contradicts, reversals = map([unit.side for unit in self.units].count, (1, -1, REVERSED))
         return supports, contradicts, reversals
+
+    @property
+    def lost(self) -> int | None:
+        """Number of units that lose their side by the test set's error; None where none tells its error."""
+        return sum(unit.lost for unit in self.units) if self.told else None
+
+    @property
+    def told(self) -> int:
+        """Number of units that tell the test set's error."""
+        return sum(unit.on_tests.has_interval for unit in self.units)
 
     @property
     def verdict(self) -> str:
@@ -167,8 +185,10 @@ def outcome_of(
     for (dataset, subject), estimate in estimates.items():
         runs = groups[dataset, subject]
         in_print = printed.get(subject, printed.get("", {})).get(same_instances(dataset), math.nan)
-        on_tests, side = _with_test(estimate, runs.values()).mapped(back), side_of(estimate, in_print)
-        units.append(Unit(dataset, subject, len(runs), estimate.mapped(back), side, on_tests, in_print))
+        on_tests, side = _with_test(estimate, runs.values()), side_of(estimate, in_print)
+        lost = on_tests.has_interval and side_of(on_tests, in_print) != side
+        both = estimate.mapped(back), side, on_tests.mapped(back)
+        units.append(Unit(dataset, subject, len(runs), *both, lost, in_print))
     by_dataset: dict[str, list[float]] = {}
     for (dataset, _), estimate in estimates.items():
         by_dataset.setdefault(same_instances(dataset), []).append(estimate.mean)
@@ -222,9 +242,9 @@ def _word(sides: Sequence[int], overall: int, every: bool) -> Word:
 
 
 CLAIMS = "claims"  # name of the table
-CLAIM_KEYS = ("claim",)
+KEYS = ("claim",)
 # Columns of what the records say.
-DECIDED = ("effect", "lower", "upper", "supports", "contradicts", "reversals", "verdict")
+DECIDED = ("effect", "lower", "upper", "supports", "contradicts", "reversals", "lost", "verdict")
 # Of effects in the CSV: libraries agree on logarithms and exponentials to more digits than these, not to the last bit.
 DIGITS = 9
 LARGE_RATIO = 100  # from which on decimals say nothing
@@ -293,10 +313,11 @@ class Claim:
         about = self.about[1] if self.about else lambda record: True
         return list(self.measure(*([record for record in given if about(record)] for given in records)))
 
-    def outcome(self, *records: Sequence[Any]) -> Outcome:
-        """Decide the claim by the records of each need."""
+    def outcome(self, *records: Sequence[Any], errors: Mapping[Run, float] = MappingProxyType({})) -> Outcome:
+        """Decide the claim by the records of each need; ``errors`` are the test set's, of effects that have one."""
         margin = self.margin[0] if self.margin else self.nothing
-        return outcome_of(self(*records), margin, self.scale, self.every, self.printed)
+        effects = [replace(effect, test_error=errors.get(effect.run)) for effect in self(*records)]
+        return outcome_of(effects, margin, self.scale, self.every, self.printed)
 
 
 def datasets(words: str, *names: str) -> Scope:
@@ -353,23 +374,20 @@ def claims_table(claims: Sequence[Claim]) -> TableDefinition:
         calibrated = {name for name, model in models.items() if model.calibration}
         others = {need: [r for r in given[need] if getattr(r, "model", "") not in calibrated] for need in needs}
 
-        def decided(one: Claim, by_need: Mapping[Where, list[Any]]) -> Outcome:
-            return one.outcome(*(by_need[need] for need in one.needs))
+        def decided(
+            one: Claim, by_need: Mapping[Where, list[Any]], errors: Mapping[Run, float] = MappingProxyType({})
+        ) -> Outcome:
+            return one.outcome(*(by_need[need] for need in one.needs), errors=errors)
 
         outcomes = {one: decided(one, given) for one in claims}
         rest = [one.name for one in claims if calibrated and repr(decided(one, others)) != repr(outcomes[one])]
+        errors = errors_on_tests([one for one in claims if not one.cost], given)
+        outcomes |= {one: decided(one, given, of_runs) for one, of_runs in errors.items()}
         _make(table, outcomes, rest)
 
     columns = ("stated", "printed", *DECIDED, *(COST + name for name in DECIDED), "units")
     return TableDefinition(
-        name=CLAIMS,
-        needs=needs,
-        keys=("claim",),
-        columns=columns,
-        build=build,
-        partial=True,
-        takes_suite=True,
-        words=words,
+        name=CLAIMS, needs=needs, keys=KEYS, columns=columns, build=build, partial=True, takes_suite=True, words=words
     )
 
 
@@ -432,7 +450,8 @@ def _make(table: Table, outcomes: Mapping[Claim, Outcome], calibrated: Collectio
         "datasets, with the interval over these where there are at least three. A statement holds where more than half "
         "of all are for it, or, where most are open, by the mean over datasets if none is against it. Where the paper "
         "prints the effect, its mean over the paper's datasets stands beside ours; a unit of which ours has surely the "
-        "other sign is reversed, however small it is. The paper states "
+        "other sign is reversed, however small it is. Of the units whose test set's error is known, so many lose their "
+        "side by it. The paper states "
         "it in these terms (verbatim), or we draw it from what stands there (derived), or it is ours. "
         "Counts are of the verbatim ones, without costs."
     )
@@ -456,7 +475,7 @@ def _make(table: Table, outcomes: Mapping[Claim, Outcome], calibrated: Collectio
 def _row(one: Claim, outcome: Outcome) -> Row:
     effect = outcome.effect
     numbers = [round(value, DIGITS) for value in (effect.mean, effect.lower, effect.upper)]
-    decided = dict(zip(DECIDED, (*numbers, *outcome.sides, outcome.word), strict=True))
+    decided = dict(zip(DECIDED, (*numbers, *outcome.sides, outcome.lost, outcome.word), strict=True))
     # Numbers of clocks and memory differ from run to run, and verdicts with them: they have columns of their own.
     measured, timed = (None, decided) if one.cost else (decided, None)
     row: dict[str, object] = {"stated": one.stated, "printed": round(one.mean_in_print, DIGITS)}
@@ -474,9 +493,10 @@ def _summary(outcomes: Mapping[Claim, Outcome], calibrated: Collection[str]) -> 
         _texts("stated", names, [one.stated for one in outcomes]),
         _texts("effect", names, [_printed(one, outcome.effect) for one, outcome in outcomes.items()]),
         _texts("printed", names, [_printed(one, Estimate(one.mean_in_print)) for one in outcomes]),
+        _texts("lost", names, ["" if (lost := o.lost) is None else f"{lost} of {o.told}" for o in outcomes.values()]),
         _texts("verdict", names, [o.verdict + f" {CALIBRATED}" * (c.name in calibrated) for c, o in outcomes.items()]),
     ]
-    return Panel("", headings_of(("claim", "statement", "source", "unit")), rows, columns, CLAIM_KEYS)
+    return Panel("", headings_of(("claim", "statement", "source", "unit")), rows, columns, KEYS)
 
 
 def _units(one: Claim, outcome: Outcome) -> Panel:
@@ -493,7 +513,7 @@ def _units(one: Claim, outcome: Outcome) -> Panel:
     of_subjects = any(unit.subject for unit in outcome.units)
     rows = [(unit.dataset, model_title(unit.subject)) if of_subjects else (unit.dataset,) for unit in outcome.units]
     headings = headings_of(("dataset", "subject")[: 1 + of_subjects])
-    return Panel(f"{one.name}: {one.unit}", headings, rows, columns, CLAIM_KEYS, detail=True)
+    return Panel(f"{one.name}: {one.unit}", headings, rows, columns, KEYS, detail=True)
 
 
 def _side(unit: Unit) -> str:

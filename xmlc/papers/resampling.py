@@ -3,51 +3,56 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from xmlc.metrics.resampling import REPLICATES
+from xmlc.suites.planned import Where
 
-Run = tuple[str, str, int]  # dataset, subject and seed of an effect
-Records = Sequence[Sequence[Any]]  # of each need
-Name = TypeVar("Name")
+if TYPE_CHECKING:
+    from xmlc.papers.claims import Claim, Run
+
+Records = Mapping[Where, Sequence[Any]]
 
 
-def errors_on_tests(
-    statements: Mapping[Name, Callable[[Records], Mapping[Run, float]]], given: Records
-) -> dict[Name, dict[Run, float]]:
-    """Return the standard errors of effects by the choice of the test instances.
+def errors_on_tests(claims: Iterable[Claim], given: Records) -> dict[Claim, dict[Run, float]]:
+    """Return the standard errors of effects by the choice of the test instances; of ratios those of logarithms.
 
     Parameters
     ----------
-    statements : mapping of name to callable
-        Measures the effects of a statement on records of each need, on a scale on which they are compared.
-    given : sequence of sequence of Record
-        Records of each need. Those of a kind that no ranking and no label sets are measured by stay as they are.
+    claims : iterable of Claim
+    given : mapping of Where to sequence of Record
+        Records of each need. Those of a kind without measures of rankings or label sets stay as they are.
 
     Returns
     -------
-    dict of name to dict of (dataset, subject, seed) to float
-        Without effects that do not depend on the test instances. Nothing, where a record lacks its replicates.
+    dict of Claim to dict of (dataset, subject, seed) to float
+        Without claims on records of earlier versions, which lack replicates, and without effects that do not depend
+        on the test instances.
     """
-    found: dict[Name, dict[Run, list[float]]] = {name: {} for name in statements}
-    resampled = [[getattr(record, "resampled", None) for record in records] for records in given]
-    if any(drawn == {} for records in resampled for drawn in records):
-        return {}
+    from xmlc.kernels import float64
+
+    known = {need for need, records in given.items() if not any(map(_lacks_replicates, records))}
+    found: dict[Claim, dict[Run, list[float]]] = {one: {} for one in claims if known.issuperset(one.needs)}
     for number in range(REPLICATES):
-        drawn = [
-            [record if kept is None else record.replicate(number) for record, kept in zip(records, of_need)]
-            for records, of_need in zip(given, resampled)
-        ]
-        for name, measure in statements.items():
-            for run, value in measure(drawn).items():
-                found[name].setdefault(run, []).append(value)
-    return {
-        name: {run: _error(values) for run, values in of.items() if min(values) < max(values)}
-        for name, of in found.items()
-    }
+        drawn = {need: [_replicate(record, number) for record in given[need]] for need in known}
+        for claim, values in found.items():
+            for effect in claim(*(drawn[need] for need in claim.needs)):
+                value = float64.log(effect.value) if claim.scale == "ratio" else effect.value
+                values.setdefault(effect.run, []).append(value)
+    return {claim: {run: error for run, of in values.items() if (error := _deviation(of))}
+            for claim, values in found.items()}  # fmt: skip
 
 
-def _error(values: Sequence[float]) -> float:
+def _lacks_replicates(record: object) -> bool:
+    """Say whether a record has measures and no replicates of them; where the clock ran out it has neither."""
+    return getattr(record, "resampled", None) == {} and getattr(record, "metrics", record) is not None
+
+
+def _replicate(record: Any, number: int) -> Any:
+    return record.replicate(number) if getattr(record, "resampled", None) else record
+
+
+def _deviation(values: Sequence[float]) -> float:
     mean = math.fsum(values) / len(values)
     return math.sqrt(math.fsum((value - mean) * (value - mean) for value in values) / (len(values) - 1))

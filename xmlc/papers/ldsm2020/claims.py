@@ -90,9 +90,9 @@ DEPTHS |= dict.fromkeys(("delicious", *LARGE), 2.0)
 TABLE_1 = datasets("the datasets of Table 1", *DEPTHS)
 # Of Figure 1 and of the figure of the supplement that goes with each of its plots.
 SHOWN = ("delicious", "bibtex", "mediamill")
-FIGURE_4 = datasets("the datasets of Figures 1 and 4", *SHOWN, "wiki10-31k")
-FIGURE_5 = datasets("the datasets of Figures 1 and 5", *SHOWN, "amazoncat-13k", "wiki10-31k")
-FIGURE_6 = datasets("the datasets of Figures 1 and 6", *SHOWN)
+PLOTS_4 = datasets("the datasets of Figures 1 and 4", *SHOWN, "wiki10-31k")
+PLOTS_5 = datasets("the datasets of Figures 1 and 5", *SHOWN, "amazoncat-13k", "wiki10-31k")
+PLOTS_6 = datasets("the datasets of Figures 1 and 6", *SHOWN)
 # LdSM less the other in Table 1: the means over k of P@k and of nDCG@k, the less; of PLT there is P@k alone.
 IN_PRINT = {
     "fastxml": dict(zip(DEPTHS, (6.09, 0.71, 1.91, 1.50, -2.53, 1.12, 2.52, 4.35), strict=True)),
@@ -122,9 +122,7 @@ def as_good_as_other_trees(records: Sequence[RankingRecord]) -> list[Effect]:
     )
 
 
-@claim(
-    FORESTS, RANKINGS, unit=f"points, {PRECISION}, LdSM − FastXML", stated="verbatim", about=FIGURE_6, one_search=True
-)
+@claim(FORESTS, RANKINGS, unit=f"{PRECISION}, LdSM − FastXML", stated="verbatim", about=PLOTS_6, one_search=True)
 def better_single_tree(forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> Iterator[Effect]:
     """A single tree of LdSM ranks better than a single tree of FastXML.
 
@@ -143,7 +141,7 @@ def better_single_tree(forests: Sequence[ForestRecord], rankings: Sequence[Ranki
             yield ranked_apart(dataset, "best of a search", best, rival, *METRICS)
 
 
-@claim(FORESTS, unit=f"points, {PRECISION}, LdSM − FastXML", stated="verbatim", about=FIGURE_6)
+@claim(FORESTS, unit=f"points, {PRECISION}, LdSM − FastXML", stated="verbatim", about=PLOTS_6)
 def better_ensemble(records: Sequence[ForestRecord]) -> Iterator[Effect]:
     """An ensemble of LdSM's trees ranks better than one of as many of FastXML's.
 
@@ -158,7 +156,7 @@ def better_ensemble(records: Sequence[ForestRecord]) -> Iterator[Effect]:
                 yield Effect(dataset, "", seed, precision(ours.metrics) - precision(other.metrics))
 
 
-@claim(FORESTS, unit=f"{PRECISION}, gain from 1 tree to 10 − from 10 to all", stated="verbatim", about=FIGURE_4)
+@claim(FORESTS, unit=f"{PRECISION}, gain from 1 tree to 10 − from 10 to all", stated="verbatim", about=PLOTS_4)
 def first_ten_trees_gain_most(records: Sequence[ForestRecord]) -> Iterator[Effect]:
     """The first ten trees of an ensemble gain more than all that follow.
 
@@ -172,7 +170,7 @@ def first_ten_trees_gain_most(records: Sequence[ForestRecord]) -> Iterator[Effec
             yield Effect(record.dataset.name, "", record.seed, 2 * few - one - precision(record.rows[-1].metrics))
 
 
-@claim(FORESTS, unit="points, − the largest gain of P@k or nDCG@k", stated="verbatim", about=FIGURE_4, margin=LITTLE)
+@claim(FORESTS, unit="points, − the largest gain of P@k or nDCG@k", stated="verbatim", about=PLOTS_4, margin=LITTLE)
 def more_trees_gain_little(records: Sequence[ForestRecord]) -> Iterator[Effect]:
     """From ten trees to all 50 (on Bibtex with M = 2 from 20) no measure gains 2 points.
 
@@ -228,7 +226,7 @@ def depth_grows_with_log_of_nodes(records: Sequence[SweepRecord]) -> Iterator[Ef
             yield Effect(record.dataset.name, "", record.seed, allowed - (last.depth - first.depth))
 
 
-@claim(SIZES, unit=f"points, − the gain in {PRECISION}", stated="derived", about=FIGURE_5, margin=LESS)
+@claim(SIZES, unit=f"points, − the gain in {PRECISION}", stated="derived", about=PLOTS_5, margin=LESS)
 def shallow_trees_suffice(records: Sequence[SweepRecord]) -> Iterator[Effect]:
     """On most datasets more nodes than a sixteenth of the most that were tried gain less than 3 points.
 

@@ -51,9 +51,7 @@ def precision_on_par(records: Sequence[RankingRecord]) -> Iterator[Effect]:
                 yield ranked_apart(dataset, plt, models[plt], models[FOREST], "p@1")
 
 
-@claim(
-    RANKINGS, unit="share of datasets on which PLT is ahead in P@1 − 1/2", stated="verbatim", about=THE_SIX, margin=HALF
-)
+@claim(RANKINGS, unit="share of datasets with PLT ahead in P@1 − 1/2", stated="verbatim", about=THE_SIX, margin=HALF)
 def better_on_half(records: Sequence[RankingRecord]) -> Iterator[Effect]:
     """PLT's precision@1 is higher than FastXML's on half of the datasets.
 

@@ -125,9 +125,7 @@ def weighted_votes_help(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
             yield from _effect(search, tried[first, 1, 0], tried[first, 0, 0])
 
 
-@claim(
-    SEARCHES, unit=f"{TRIED}, worst of three − best", stated="verbatim", about=BUT_ONE, margin=SEVERAL, one_search=True
-)
+@claim(SEARCHES, unit=f"{TRIED}, worst − best", stated="verbatim", about=BUT_ONE, margin=SEVERAL, one_search=True)
 def size_of_neighbourhood_hardly_matters(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
     """With the best alpha and beta, S = 25, 50 and 75 rank almost equally well; on all datasets but Delicious-200K.
 
