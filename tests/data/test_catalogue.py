@@ -7,6 +7,7 @@ from repository import ROOT
 
 from xmlc.core.errors import XmlcError
 from xmlc.data.catalogue import dataset, load_catalogue
+from xmlc.metrics import propensity_parameters
 
 SYNTHETIC = "{n_train: 1, n_test: 1, n_features: 1, n_labels: 1}"
 SHIPPED = ROOT / "config/datasets.yaml"
@@ -34,6 +35,20 @@ def test_shipped_sources_are_none_of_the_dead_ones():
     assert not [address for address in drive if address.startswith("0B3lPMIHmG6vG")]
     assert len(drive) == len(set(drive))
     assert all(entry.sources or entry.synthetic for entry in entries)
+
+
+def test_each_shipped_set_says_its_edition_and_has_the_propensities_of_its_family():
+    entries = load_catalogue(SHIPPED)
+    assert all(bool(entry.edition) != bool(entry.synthetic) for entry in entries.values())
+    editions = [(re.sub("-(attentionxml|v2)$", "", name), entry) for name, entry in entries.items()]
+    named = [(plain, entry.edition) for plain, entry in editions if entry.edition]
+    assert len(named) == len(set(named))
+    for plain, entry in editions:
+        given = entry.propensity or propensity_parameters(entry.name)  # refuses a name that is not known
+        assert given == propensity_parameters(
+            plain.removeprefix("synthetic-").removesuffix("-shape").removesuffix("-like")
+        )
+    assert all(bool(entry.filter) == name.startswith("lf-") for name, entry in entries.items())
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,13 @@ def test_propensity_parameters_by_dataset(names, expected):
             assert propensity_parameters(written) == expected
 
 
-@pytest.mark.parametrize("name", ["amazon-reviews", "Wiki-1M", "wikidata", "LF-Amazon-9K", "MM-AmazonTitles-300K"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "amazon-reviews", "Wiki-1M", "wikidata", "LF-Amazon-9K", "MM-AmazonTitles-300K", "amazon-670k-attentionxml",
+        "attentionxml-amazon-670k", "my_Wiki-500K",
+    ],
+)  # fmt: skip
 def test_a_set_that_is_only_named_like_a_known_family_is_asked_for(name):
     with pytest.raises(XmlcError, match=rf"{name}: .*propensity: \[A, B\]"):
         propensity_parameters(name)

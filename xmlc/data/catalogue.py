@@ -111,6 +111,7 @@ class Address(TypedDict):
 class Entry(TypedDict, total=False):
     """An entry as it stands in the file; config/README.md says what the keys mean to users."""
 
+    edition: str
     drive: Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{10,}$", description="the id of an archive on Google Drive")]
     url: Url
     urls: dict[str, Url | Address]
@@ -171,6 +172,8 @@ class Dataset:
     propensity: tuple[float, float] | None = field(default=None, repr=False)
     #: Parameters of `xmlc synth`, see `xmlc.data.synthetic.making.KINDS`.
     synthetic: Mapping[str, Any] | None = None
+    #: Which of the data under this name they are, for who fetches them by hand.
+    edition: str | None = field(default=None, repr=False)
     homepage: str | None = None
     licence: str | None = None
 

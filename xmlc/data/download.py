@@ -108,7 +108,8 @@ def download(
             problems = [str(error)]
             break
     said = "; ".join(problems) or "the catalogue knows no address for it, and no mirror is given"
-    where = f" (see {dataset.homepage})" if dataset.homepage else ""
+    about = ": ".join(filter(None, (dataset.homepage, dataset.edition)))
+    where = f" (see {about})" if about else ""
     raise XmlcError(
         f"{name}: {said}. Download it by hand{where} and put {_wanted(dataset)}, or the archive with them, into "
         f"{_by_hand(dataset, out.parent)}/"
