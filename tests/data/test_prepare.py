@@ -134,6 +134,13 @@ def test_differences_from_published_numbers_are_said(tmp_path, source):
     notes, prepared = run(tmp_path, source, Dataset("tiny", published=published))
     assert [note.split(":")[0] for note in notes] == ["n_test", "labels_per_instance", UNTESTED.split(":")[0]]
     assert prepared.meta["notes"] == notes
+    other, _ = run(
+        tmp_path, source, Dataset("tiny", published=published | {"n_train": 51}, edition="the first edition")
+    )
+    assert other[3].startswith("this is not the first edition: "), "other training instances"
+    assert len(other) == len(notes) + 2
+    same, _ = run(tmp_path, source, Dataset("tiny", published=published, edition="the first edition"))
+    assert same == notes, "a misprint of the test set's size, say"
     assert differences({"labels_per_instance": 4.7924}, {"labels_per_instance": 4.79}) == [], "rounded in print"
     assert differences({"labels_per_instance": 4.85}, {"labels_per_instance": 4.79}) != []
 

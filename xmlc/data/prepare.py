@@ -82,6 +82,9 @@ def prepare(
         notes.append(f"test set: no measure counts {left_out.nnz} pairs, {before - test[1].nnz} of them true")
     counts = _counts(train, test)
     notes += differences(counts, dataset.published) if dataset.published else []
+    if dataset.edition and any(note.startswith("n_train:") for note in notes):
+        hint = "what papers print about that one would stand in its rows, so give it a name of its own"
+        notes.append(f"this is not {dataset.edition}: {hint}")
     notes += absent_labels(train[1], test[1])
     meta: Meta = {
         "version": FORMAT_VERSION,

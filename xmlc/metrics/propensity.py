@@ -44,8 +44,8 @@ def propensity_parameters(dataset_name: str) -> tuple[float, float]:
     if name not in _KNOWN and ("amazon" in name or "wiki" in name):
         raise InvalidDataError(
             f"dataset {dataset_name}: A and B of its propensities are not known. Wikipedia's sets have 0.5, 0.4, "
-            "Amazon's 0.6, 2.6, others, such as AmazonCat and WikiSeeAlso, 0.55, 1.5: say which, to `propensities` or "
-            "by propensity: [A, B] in the dataset's entry of config/datasets.yaml"
+            "Amazon's 0.6, 2.6, others, such as AmazonCat and WikiSeeAlso, 0.55, 1.5: say which, to `propensities`, to "
+            "`xmlc rank --propensity`, or by propensity: [A, B] in the dataset's entry of config/datasets.yaml"
         )
     return _KNOWN.get(name, _OTHER)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.passport import timed
@@ -20,8 +19,6 @@ from xmlc.records.forest import ForestRow, LevelObjectives, TreeShapes
 from xmlc.records.sweep import SweepRow
 from xmlc.records.training import TrainingRecord
 from xmlc.steps.timed import rank_timed
-
-Data = tuple[sparse.csr_array, sparse.csr_array]
 
 
 def sweep_rows(
