@@ -168,7 +168,7 @@ def equal_line(counts: Mapping[Verdict, int], words: str = "cells equal") -> str
 
 
 def measured_line(counts: Mapping[Verdict, int], words: str) -> str:
-    """Count cells by verdict: "44 of 90 run again: 30 inside, 4 outside +, 9 outside -, 1 undecided"."""
+    """Count cells by verdict: "2 of 9 run again: 1 equal as printed, 1 inside, 0 outside +", and so on."""
     found = {one: counts.get(one, 0) for one in OUTCOMES}
     verdicts = ", ".join(f"{count} {one}" for one, count in found.items())
     ran = sum(found.values())
