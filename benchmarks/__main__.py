@@ -14,6 +14,7 @@ from benchmarks import (  # noqa: F401  each declares its command
     expected_f,
     fastxml,
     foretold,
+    halves,
     inference,
     ldsm,
     logistic,

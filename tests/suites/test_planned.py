@@ -19,6 +19,7 @@ CONFIG = ROOT / "config"
 OWN = ("demo", "scale")
 YAML = {name: yaml.safe_load((CONFIG / f"{name}.yaml").read_text()) for name in OWN}
 YAML |= {file.stem: yaml.safe_load(file.read_text()) for file in (CONFIG / "papers").glob("*.yaml")}
+del YAML["neural"]  # whose models have files of estimates, which are not here
 ESTIMATED, WITH_FULL = "80/evaluation", "80/evaluation full/evaluation"
 BY_METHODS = {
     "table2": WITH_FULL,

@@ -1,0 +1,42 @@
+"""A dataset and scores of a file of another program's estimates: one half is the training set, the other the test set.
+
+For rows of a model without its program, as in the suite `neural`; docs/estimates.md has the steps for one's own.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import numpy as np
+from scipy import sparse
+
+from benchmarks.commands import group
+from xmlc.cli._options import FOLDER
+from xmlc.core.files import atomic_folder
+from xmlc.data import load
+from xmlc.data.prepared import fit_mask
+from xmlc.kernels.counter_random import random_permutation
+
+SPLIT, HALVES = 0, 1  # seed and stream of the halves
+VALIDATION_SHARE = 0.2  # of `xmlc prepare`
+
+
+@group.command(help="Make of SOURCE, with estimates.txt.xz and labels.txt.xz, a dataset and scores of a suite's model.")
+@click.argument("source", type=FOLDER)
+@click.option("--seeds", default=5, show_default=True, type=click.IntRange(1), help="Seeds from 0, of the suite.")
+def halves(source: Path, seeds: int) -> None:
+    """Write resources/manual/NAME and scores/NAME, NAME being that of the folder."""
+    spe, _ = load(source / "estimates.txt.xz", "svmlight")
+    _, Y = load(source / "labels.txt.xz", "svmlight", n_labels=spe.shape[1])
+    train, test = np.split(random_permutation(Y.shape[0], SPLIT, HALVES), [Y.shape[0] // 2])
+    with atomic_folder(Path("resources/manual", source.name)) as folder:
+        for part, rows in (("trn", train), ("tst", test)):
+            # No features are at hand, and none are needed.
+            sparse.save_npz(folder / f"X.{part}.npz", sparse.csr_array(np.ones((rows.size, 1), dtype=np.float32)))
+            sparse.save_npz(folder / f"Y.{part}.npz", Y[rows])
+    with atomic_folder(Path("scores", source.name)) as folder:
+        for seed in range(seeds):
+            held_out = train[~fit_mask(train.size, VALIDATION_SHARE, seed)]
+            sparse.save_npz(folder / f"validation-{seed}.npz", spe[held_out])
+            sparse.save_npz(folder / f"test-{seed}.npz", spe[test])
