@@ -157,8 +157,8 @@ def macro_precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
     As for all of these, the mean is over labels that have an instance in ``Y``, and 0/0 is 0, so that labels which the
     test set lacks change nothing. Other programs divide the same sums by more labels: napkinXC, but for coverage, by
-    those that are true or ranked, xCOLUMNs by all m (Schultheis et al., *Generalized test utilities for long-tail
-    performance in extreme multi-label classification*, NeurIPS 2023, arXiv 2311.05081).
+    all up to the highest that is true or ranked, xCOLUMNs by all m (Schultheis et al., *Generalized test utilities for
+    long-tail performance in extreme multi-label classification*, NeurIPS 2023, arXiv 2311.05081).
 
     Examples
     --------
