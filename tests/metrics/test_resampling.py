@@ -1,5 +1,7 @@
 """Replicates of measures against the test set written out with each instance as often as it was drawn."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from xmlc.metrics import classification_metrics, ndcg_at_k, precision_at_k
-from xmlc.metrics.classification import agreement
+from xmlc.metrics.classification import agreement, agreement_of_blocks
 from xmlc.metrics.ranking import precision_and_ndcg
 from xmlc.metrics.resampling import (
     OF_SETS,
@@ -18,7 +20,7 @@ from xmlc.metrics.resampling import (
     resampled_ranking,
     resampled_sets,
 )
-from xmlc.thresholds.methods import agreement_above, apply_thresholds
+from xmlc.thresholds.methods import apply_thresholds, sets_above
 
 SHAPES = {"n": st.integers(1, 9), "m": st.integers(5, 9), "seed": st.integers(0, 99)}
 
@@ -32,8 +34,9 @@ def test_label_sets_equal_those_written_out(n, m, seed):
     sets = apply_thresholds(spe, thresholds).toarray()
     scores = classification_metrics(Y, sets)
     of_sets = resampled_sets(n, lambda times: agreement(Y, sets, times), scores)
-    labels = sparse.csr_array(Y)
-    assert of_sets == resampled_sets(n, lambda times: agreement_above(labels, spe, thresholds, times), scores)
+    blocks = [*sets_above(sparse.csr_array(Y[: n // 2]), spe[: n // 2], thresholds)]
+    blocks += sets_above(sparse.csr_array(Y[n // 2 :]), spe[n // 2 :], thresholds)
+    assert of_sets == resampled_sets(n, partial(agreement_of_blocks, blocks), scores)
     for number in (0, REPLICATES - 1):
         drawn = np.repeat(np.arange(n), draws(n, number))
         expected, found = classification_metrics(Y[drawn], sets[drawn]), replicate(scores, of_sets, number)

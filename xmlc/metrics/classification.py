@@ -12,8 +12,8 @@ numba, so that kernels are imported where something is computed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
-from functools import partial
+from collections.abc import Callable, Collection, Iterable
+from functools import partial, reduce
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -69,39 +69,34 @@ def agreement(Y: Matrix, Y_hat: Matrix, times: np.ndarray | None = None) -> Agre
     return Agreement(*of_labels, *(of_rows if times is None else (np.repeat(part, times) for part in of_rows)))
 
 
-def agreement_by_blocks(
-    Y: Matrix,
-    spe: sparse.csr_array,
-    predict: Callable[[sparse.csr_array], sparse.csr_array],
-    times: np.ndarray | None = None,
-) -> Agreement:
-    """Count how the truth agrees with label sets that ``predict`` makes of estimates, block by block.
+Blocks = Iterable[tuple[sparse.csr_array, sparse.csr_array]]  # truth and label sets of some instances after others
 
-    Parameters
-    ----------
-    Y : boolean CSR, shape (n, m)
-    spe : csr_array, shape (n, m)
-    predict : callable
-        Returns the label sets of a block of estimates.
-    times : ndarray of int32, shape (n,), optional
-        As of `agreement`.
+
+def sets_by_blocks(Y: Matrix, spe: sparse.csr_array, predict: Callable[[sparse.csr_array], sparse.csr_array]) -> Blocks:
+    """Yield the truth and the label sets that ``predict`` makes of estimates, block by block.
 
     Raises
     ------
     XmlcError
         The shapes differ.
     """
-    Y, total, rows, first = as_labels(Y), [np.zeros(spe.shape[1], dtype=np.int64) for _ in range(3)], [], 0
+    Y = as_labels(Y)
     check_same_shape(Y, spe)
     for part, truth in blocks_of_rows(spe, Y):
-        last = first + part.shape[0]
-        counts = agreement(truth, predict(part), None if times is None else times[first:last])
+        predicted = predict(part)
         release(part)
-        rows.append(counts[3:])
-        for all_of_it, more in zip(total, counts[:3]):
-            all_of_it += more
+        yield truth, predicted
+
+
+def agreement_of_blocks(blocks: Blocks, times: np.ndarray | None = None) -> Agreement:
+    """Count how truth and label sets agree, at least one block of them; ``times`` is that of `agreement`."""
+    counts, first = [], 0
+    for truth, predicted in blocks:
+        last = first + truth.shape[0]
+        counts.append(agreement(truth, predicted, None if times is None else times[first:last]))
         first = last
-    return Agreement(*total, *map(np.concatenate, zip(*rows)))
+    of_labels, of_rows = (zip(*(one[part] for one in counts)) for part in (slice(0, 3), slice(3, 6)))
+    return Agreement(*(reduce(np.add, parts) for parts in of_labels), *map(np.concatenate, of_rows))
 
 
 def check_same_shape(Y: sparse.csr_array, Y_hat: sparse.csr_array) -> None:

@@ -251,18 +251,19 @@ def _compile_thresholds(methods: list[str]) -> None:
     """Tune every method and score what it predicts; those of an extension compile when they are used."""
     from xmlc.kernels.csr import top_k_of
     from xmlc.metrics import classification_metrics, precision_and_ndcg
+    from xmlc.metrics.classification import agreement
     from xmlc.metrics.resampling import resampled_sets
     from xmlc.thresholds.bounds import priors
     from xmlc.thresholds.calibration import IsotonicCalibration
-    from xmlc.thresholds.methods import agreement_above, apply_thresholds
+    from xmlc.thresholds.methods import apply_thresholds
     from xmlc.thresholds.sweeps import METHODS, tune
 
     _, Y, P = _few()
     for method in methods:
         if method in METHODS:
             tuned = tune(method, P, Y, priors(Y), floor=FLOOR)
-            scores = classification_metrics(Y, apply_thresholds(P, tuned.thresholds))
-            resampled_sets(Y.shape[0], partial(agreement_above, Y, P, tuned.thresholds), scores)
+            sets = apply_thresholds(P, tuned.thresholds)
+            resampled_sets(Y.shape[0], partial(agreement, Y, sets), classification_metrics(Y, sets))
     precision_and_ndcg(Y, top_k_of(IsotonicCalibration().fit(P, Y).transform(P), 5)[0])
 
 

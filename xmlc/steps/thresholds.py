@@ -15,7 +15,12 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.passport import WARM_UP_ROWS, step_costs, timed, with_passport
 from xmlc.data.prepared import Prepared
 from xmlc.kernels.csr import as_estimates, release, some_rows, top_k_of
-from xmlc.metrics.classification import groups_by_frequency, measure_scores, scores_by_frequency
+from xmlc.metrics.classification import (
+    agreement_of_blocks,
+    groups_by_frequency,
+    measure_scores,
+    scores_by_frequency,
+)
 from xmlc.metrics.ranking import K, calibration_scores, precision_and_ndcg
 from xmlc.metrics.resampling import resampled_sets
 from xmlc.models.base import SparseProbabilityEstimator
@@ -25,7 +30,7 @@ from xmlc.records.training import KnownTrainingCosts, TrainingRecord
 from xmlc.steps.timed import estimate_timed, mean_inner_products, write_estimates
 from xmlc.thresholds.bounds import GRID, priors
 from xmlc.thresholds.calibration import IsotonicCalibration
-from xmlc.thresholds.methods import agreement_above, apply_thresholds
+from xmlc.thresholds.methods import agreement_above, apply_thresholds, sets_above
 from xmlc.thresholds.sweeps import GridPoint, Tuned, fit_unlabelled, scores_of, tune
 
 
@@ -180,13 +185,14 @@ def evaluate_point(
         first = last
 
     ms = estimate_timed(model, prepared, "test", point.thresholds, compare)
-    count = {
-        part: partial(agreement_above, prepared.part(part)[1], as_estimates(estimates), point.thresholds)
+    sets = {
+        part: [*sets_above(prepared.part(part)[1], as_estimates(estimates), point.thresholds)]
         for part, estimates in spe.items()
     }
-    counts = {part: of_part() for part, of_part in count.items()}
+    counts = {part: agreement_of_blocks(blocks) for part, blocks in sets.items()}
     scores = {part: measure_scores(of_part) for part, of_part in counts.items()}
     scores["test"] |= scores_by_frequency(counts["test"], groups_by_frequency(prepared.part("train")[1]))
+    resampled = resampled_sets(spe["test"].shape[0], partial(agreement_of_blocks, sets["test"]), scores["test"])
     costs = ThresholdCosts(
         **asdict(training.costs),
         tune_seconds=tune_seconds,
@@ -200,7 +206,7 @@ def evaluate_point(
         method=method,
         grid=grid,
         best=Chosen(c=point.c, a=point.a, b=point.b, validation=scores.get("val", {}), test=scores["test"]),
-        resampled=resampled_sets(spe["test"].shape[0], count["test"], scores["test"]),
+        resampled=resampled,
         costs=costs,
         **with_passport(step_costs("evaluate", threads, *training.run_names, method)),
     ).write(out / f"{method}.json")

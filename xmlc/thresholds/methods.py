@@ -13,7 +13,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.csr import Kind, Matrix, as_estimates, as_labels, kernel_csr, per_label, proven, with_values
 from xmlc.kernels.estimator import Estimator, hyperparameters, not_fitted
 from xmlc.kernels.frames import column_names
-from xmlc.metrics.classification import Agreement, agreement_by_blocks
+from xmlc.metrics.classification import Agreement, Blocks, agreement_of_blocks, sets_by_blocks
 from xmlc.metrics.measure import F1, Overlap
 from xmlc.thresholds.cuts import Cuts, cuts_of
 
@@ -54,10 +54,13 @@ def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> sparse.csr_
     return _above(*_comparable(as_estimates(spe), thresholds))
 
 
-def agreement_above(
-    Y: sparse.csr_array, spe: sparse.csr_array, thresholds: float | np.ndarray, times: np.ndarray | None = None
-) -> Agreement:
-    """Count how the truth and the label sets of `apply_thresholds` agree, which are made block by block.
+def agreement_above(Y: sparse.csr_array, spe: sparse.csr_array, thresholds: float | np.ndarray) -> Agreement:
+    """Count how the truth and the label sets of `apply_thresholds` agree; parameters are those of `sets_above`."""
+    return agreement_of_blocks(sets_above(Y, spe, thresholds))
+
+
+def sets_above(Y: sparse.csr_array, spe: sparse.csr_array, thresholds: float | np.ndarray) -> Blocks:
+    """Yield the truth and the label sets of `apply_thresholds`, which are made block by block.
 
     Parameters
     ----------
@@ -65,11 +68,9 @@ def agreement_above(
         As `checked_pair` returns it, as the next.
     spe : csr_array of float32 or float64, shape (n, m)
     thresholds : float or ndarray, shape (m,)
-    times : ndarray of int32, shape (n,), optional
-        As of `xmlc.metrics.classification.agreement`.
     """
     spe, limits = _comparable(spe, thresholds)
-    return agreement_by_blocks(Y, spe, lambda part: proven(_above(part, limits)), times)
+    return sets_by_blocks(Y, spe, lambda part: proven(_above(part, limits)))
 
 
 def _comparable(spe: sparse.csr_array, thresholds: float | np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:
