@@ -124,6 +124,14 @@ def test_depths_and_scores_of_a_sweep():
     assert decided(claims.depth_grows_with_log_of_nodes, swept) == (2 * 4 - 4, "holds")
     assert decided(claims.shallow_trees_suffice, swept) == (-4 * OF_P1, "holds")
     assert decided(claims.shallow_trees_suffice, read([sweep("yeast", seed=seed) for seed in SEEDS]))[1] == "no data"
+    ended = [sweep("bibtex", seed=seed) for seed in SEEDS]  # at 32 nodes, whatever T_max: one level for twice as many
+    for record in ended:
+        for row in record["rows"][1:]:
+            row |= {"nodes": 32, "depth": 4}
+    assert decided(claims.depth_grows_with_log_of_nodes, read(ended)) == (2 - 1, "holds")
+    for record in ended:
+        record["rows"][0] |= {"nodes": 32, "depth": 4}
+    assert decided(claims.shallow_trees_suffice, read(ended))[1] == "no data"  # one forest beside itself
     deep = [sweep("bibtex", seed=seed, p1=0.4) for seed in SEEDS]
     for record in deep:
         record["rows"][-1]["depth"] = 13
