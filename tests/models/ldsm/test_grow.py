@@ -9,6 +9,7 @@ from ldsm_cases import node_of, node_settings
 from scipy import sparse
 
 from xmlc.kernels.csr import kernel_csr
+from xmlc.models import LdSM
 from xmlc.models.ldsm._grow import (
     divides,
     fit_node,
@@ -51,6 +52,36 @@ def test_learned_weights_are_for_features_as_they_come(multilabel, adaptive):
     assert 0 < small.sum() < small.size
     assert np.array_equal(pruned, np.where(small, 0, full))
     assert not np.array_equal(weights, fit(uniform_start=True)[1])
+
+
+# Which leaf of a tree of LdSM is split next.
+
+
+def instances_of(forest, X):
+    """Return the rows that reach each inner node of a forest of one tree."""
+    members = {0: np.arange(len(X))}
+    for node in range(forest.levels.size):
+        own = slice(forest.weight_starts[node], forest.weight_starts[node + 1])
+        margins = forest.biases[node] + X[members[node]][:, forest.features[own]] @ forest.weights[own]
+        sent = [twin.directions(row) for row in margins]
+        for j, child in enumerate(forest.children[node].tolist()):
+            if child >= 0:
+                members[child] = members[node][[j in directions for directions in sent]]
+    return members
+
+
+@pytest.mark.parametrize("arity", [2, 3])
+def test_the_leaf_with_the_highest_priority_is_split_next(multilabel, arity):
+    """Algorithm 1: sum minus maximum of the label histogram; among the nodes that are ever split."""
+    X, Y = multilabel(600, 30, 12, seed=1)
+    forest = LdSM(n_trees=1, arity=arity, max_nodes=10**6, learning_rate=1.0, epochs=10, n_jobs=1).fit(X, Y).forest_
+    rows, Y = instances_of(forest, X.toarray()), Y.toarray()
+    priority = {node: Y[own].sum() - Y[own].sum(axis=0).max() for node, own in rows.items()}
+    waiting = {0}
+    for node in range(forest.levels.size):  # in the order in which they were split
+        assert priority[node] == max(priority[other] for other in waiting)
+        waiting = waiting - {node} | {child for child in forest.children[node].tolist() if child >= 0}
+    assert len({*priority.values()}) > 5
 
 
 # The data of a node of LdSM: features and labels numbered anew.
