@@ -226,7 +226,7 @@ def test_effects_have_the_error_of_the_test_set_by_records_drawn_anew():
     rng = np.random.default_rng(0)
     pairs = []
     for seed in range(3):
-        apart = {model: {"p@1": rng.integers(-50_000, 50_000, 50).tolist()} for model in ("mine", "other")}
+        apart = {model: {"p@1": rng.uniform(-0.05, 0.05, 50).tolist()} for model in ("mine", "other")}
         pairs += [as_record(ranking("yeast", name, seed, 0.6, resampled=kept)) for name, kept in apart.items()]
 
     def ahead(records):
@@ -241,12 +241,17 @@ def test_effects_have_the_error_of_the_test_set_by_records_drawn_anew():
     (errors,) = errors_on_tests([one], {RANKINGS: pairs}).values()
     assert sorted(seed for _, _, seed in errors) == [0, 1, 2]
     for mine, other in zip(pairs[::2], pairs[1::2], strict=True):
-        difference = np.subtract(mine.resampled["p@1"], other.resampled["p@1"]) / 1e4  # in points
+        difference = np.subtract(mine.resampled["p@1"], other.resampled["p@1"]) * 100  # in points
         assert errors["yeast", "", mine.seed] == pytest.approx(difference.std(ddof=1))
     (unit,) = one.outcome(pairs, errors=errors).units
     assert unit.on_tests.upper == pytest.approx(1.959964 * np.mean([*errors.values()]), abs=1e-6)
-    earlier = [*pairs[:-1], replace(pairs[-1], resampled={})]
-    assert errors_on_tests([one], {RANKINGS: earlier}) == {}
+    elsewhere = [replace(record, dataset=replace(record.dataset, name="scene"), resampled={}) for record in pairs]
+    assert errors_on_tests([one], {RANKINGS: [*pairs, *elsewhere]}) == {one: errors}  # records of an earlier version
+    still = [replace(record, resampled={"p@1": [0.0] * 50}) for record in pairs[:2]]
+    (found,) = errors_on_tests([one], {RANKINGS: [*still, *pairs[2:]]}).values()
+    assert found["yeast", "", 0] == 0  # which is no reason to have no error of the unit
+    assert found["yeast", "", 1] == errors["yeast", "", 1]
+    assert errors_on_tests([one], {RANKINGS: still}) == {one: {}}
 
 
 def test_a_unit_whose_interval_with_the_test_sets_error_reaches_the_margin_loses_its_side():

@@ -8,7 +8,9 @@ from report_cases import inference, inferred_from_estimates
 from xmlc.records.inference import InferenceRecord
 
 CONTENT = whole(
-    inferred_from_estimates(sizes={"weights": [0.5, 0.25], "learn_seconds": 0.125}, resampled={"instance_f": [3, -4]}),
+    inferred_from_estimates(
+        sizes={"weights": [0.5, 0.25], "learn_seconds": 0.125}, resampled={"instance_f": [0.03, -0.04]}
+    ),
     [
         *("method", "samples", "time_limit", "estimates", "sizes", "finished", "metrics", "expected_f", "floor_loss"),
         "resampled",

@@ -10,7 +10,9 @@ from report_cases import ranking
 
 from xmlc.records.ranking import RankingRecord
 
-SCORED = ranking(standard_errors={"p@1": 0.01}, certified=0.5, resampled={"p@1": [1000, -2000], "ndcg@3": [0, 5]})
+SCORED = ranking(
+    standard_errors={"p@1": 0.01}, certified=0.5, resampled={"p@1": [0.001, -0.002, 0.3], "ndcg@3": [0.0, 0.005, 0.0]}
+)
 CONTENT = whole(SCORED, ["metrics", "standard_errors", "certified", "resampled"])
 
 
@@ -23,13 +25,13 @@ class TestFile(RecordFile):
         (["metrics", "p@1"], 75.0),
         (["costs", "train_seconds"], ...),
         (["seed"], "0"),
-        (["resampled", "p@1"], [0.5]),
+        (["resampled", "p@1"], ["0.5"]),
     )
 
 
 def test_a_replicate_has_other_measures_and_nothing_else():
     record = RankingRecord.of(Path("ranking.json"), SCORED)
-    for number, apart in enumerate((0.001, -0.002)):
+    for number, apart in enumerate((0.001, -0.002, 1 - SCORED["metrics"]["p@1"])):  # a share is at most one
         found = record.replicate(number)
         assert found.metrics["p@1"] == pytest.approx(record.metrics["p@1"] + apart)
         assert found.metrics["p@5"] == record.metrics["p@5"]

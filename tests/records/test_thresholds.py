@@ -6,7 +6,7 @@ from report_cases import thresholds
 
 from xmlc.records.thresholds import Estimates, ThresholdRecord
 
-RESAMPLED = {"macro_f": [10, -20]}
+RESAMPLED = {"macro_f": [0.0125, -0.25]}
 CONTENT = whole(thresholds(method="ofo", resampled=RESAMPLED), ["method", "grid", "best", "resampled"])
 
 

@@ -133,8 +133,8 @@ def test_runs_that_vary_less_than_rounding_are_fixed(unit):
     least = unit / math.sqrt(12 * 2)  # the variance of two single runs is then that of rounding
     below, above = (half_width(Spread(5, share * least), unit) for share in (0.99, 1.01))
     assert (below.fixed, above.fixed) == (True, False)
-    assert below.value > above.value > unit / 2  # a chance as large as rounding widens both
-    assert half_width(Spread(5, 1e-9 * least), unit).value == pytest.approx(unit / 2)
+    assert below.value < above.value < 1.05 * below.value
+    assert half_width(Spread(5, 1e-9 * least), unit).value == pytest.approx(1.96 * unit / math.sqrt(12), rel=1e-3)
 
 
 def test_the_formula_by_hand():
@@ -142,10 +142,11 @@ def test_the_formula_by_hand():
     assert half_width(Spread(5, 1.0), 1e-9).value == pytest.approx(2.776 * math.sqrt(2), abs=1e-2)
     assert half_width(Spread(5, 1.0), 1e-9, 5, 5).value == pytest.approx(2.776 * math.sqrt(0.4), abs=1e-2)
     # No deviation: rounding alone, or 1.96 standard errors of two test sets.
-    assert half_width(Spread(5, 0.0), 0.1) == (0.05, True)
+    of_rounding = (pytest.approx(1.96 * 0.1 / math.sqrt(12), rel=1e-3), True)
+    assert half_width(Spread(5, 0.0), 0.1) == of_rounding
     assert half_width(Spread(5, 0.0, 1.0), 1e-9, other_split=True).value == pytest.approx(1.96 * math.sqrt(2), abs=1e-3)
     # A known split needs no standard error, and has none.
-    assert half_width(Spread(5, 0.0, 1.0), 0.1) == (0.05, True)
+    assert half_width(Spread(5, 0.0, 1.0), 0.1) == of_rounding
     with pytest.raises(ValueError, match="error of another split"):
         half_width(Spread(5, 0.0), 0.1, other_split=True)
 

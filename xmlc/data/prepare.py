@@ -71,15 +71,15 @@ def prepare(
     filter = filter or (source / files.filter if files.filter else None)
     with _copies_named(source):
         train, test = read_parts(source, files)
-    for name, (X, Y) in (("training", train), ("test", test)):
-        if not Y.nnz:
-            raise XmlcError(f"{source}: no label in all {X.shape[0]} instances of {name}; expected at least one")
     test, notes = _of_same_width(train, test, files.format)
     if filter:
         with _copies_named(source):
             left_out = read_pairs(filter, test[1].shape)
         test, before = (test[0], without(test[1], left_out)), test[1].nnz
         notes.append(f"test set: no measure counts {left_out.nnz} pairs, {before - test[1].nnz} of them true")
+    for name, (X, Y) in (("training", train), ("test", test)):
+        if not Y.nnz:
+            raise XmlcError(f"{source}: no label in all {X.shape[0]} instances of {name}; expected at least one")
     counts = _counts(train, test)
     notes += differences(counts, dataset.published) if dataset.published else []
     if dataset.edition and any(note.startswith("n_train:") for note in notes):

@@ -22,12 +22,20 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError
-from xmlc.kernels.csr import MOST_COLUMNS, Matrix, as_csr, as_labels, kernel_csr, top_k_of
+from xmlc.kernels.csr import (
+    MOST_COLUMNS,
+    ROUNDING,
+    Matrix,
+    as_csr,
+    as_labels,
+    check_probabilities,
+    kernel_csr,
+    top_k_of,
+)
 from xmlc.metrics.measure import F1, Measure
 from xmlc.metrics.propensity import checked_propensities
 
 K = (1, 3, 5)  # what the papers take
-HIGHEST = 1 + 1e-6  # an estimate of float32 may exceed one by a rounding
 
 
 class Ranked(NamedTuple):
@@ -255,15 +263,15 @@ def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float
     >>> ece_at_k(Y, labels, scores, k=1)
     0.25
     """
-    _, ranked, relevant = _matched(Y, labels, k)
-    if np.shape(scores) != np.shape(labels):
+    if sparse.issparse(labels) or sparse.issparse(scores) or np.shape(scores) != np.shape(labels):
         raise InvalidDataError(
-            f"scores have shape {np.shape(scores)}, labels {np.shape(labels)}; they must be the same"
+            f"labels of shape {np.shape(labels)} and scores of shape {np.shape(scores)}; expected two ndarrays of one "
+            "shape, as `predict_top_k` returns them"
         )
+    _, ranked, relevant = _matched(Y, labels, k)
     there = ranked >= 0
     estimates, true = np.asarray(scores, dtype=np.float64)[:, :k][there], relevant[there]
-    if not ((estimates >= 0) & (estimates <= HIGHEST)).all():
-        raise InvalidDataError("a score of a ranked label is no probability; expected numbers of 0 .. 1")
+    check_probabilities(estimates, "the scores", 1 + ROUNDING)
     bins = np.minimum((estimates * BINS).astype(np.int64), BINS - 1)
     apart = (abs(math.fsum((true - estimates)[bins == each])) for each in range(BINS))
     return math.fsum(apart) / max(estimates.size, 1)

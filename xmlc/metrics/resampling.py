@@ -18,11 +18,11 @@ from xmlc.metrics.classification import Agreement, measure_scores
 from xmlc.metrics.ranking import K, hits_at_k, scores_of_instances
 
 REPLICATES = 50  # by which an error is known to a tenth
-UNIT = 1e-6  # of the differences that records keep, which are shares of one
+DIGITS = 4  # that records keep of a difference
 OF_RANKINGS = tuple(f"{name}@{k}" for name in ("p", "ndcg") for k in K)
 OF_SETS = ("macro_f", "macro_f_zero", "macro_f_present", "micro_f", "instance_f", "hamming_loss")
 
-Resampled = dict[str, tuple[int, ...]]  # by measure: how far each replicate is from the test set
+Resampled = dict[str, tuple[float, ...]]  # by measure: how far each replicate is from the test set, shares of one
 
 
 def draws(n: int, replicate: int) -> np.ndarray:
@@ -61,9 +61,10 @@ def resampled_ranking(Y: Matrix, labels: np.ndarray, metrics: Mapping[str, float
 
 def _differences(replicates: Iterable[Mapping[str, float]], metrics: Mapping[str, float]) -> Resampled:
     found = [*replicates]
-    return {name: tuple(round((each[name] - metrics[name]) / UNIT) for each in found) for name in found[0]}
+    return {name: tuple(float(f"{each[name] - metrics[name]:.{DIGITS}g}") for each in found) for name in found[0]}
 
 
 def replicate(metrics: Mapping[str, float], resampled: Resampled, number: int) -> dict[str, float]:
     """Return measures of the test set, those that were resampled as they are in one replicate."""
-    return dict(metrics) | {name: metrics[name] + UNIT * values[number] for name, values in resampled.items()}
+    drawn = {name: metrics[name] + values[number] for name, values in resampled.items()}
+    return dict(metrics) | {name: min(max(share, 0.0), 1.0) for name, share in drawn.items()}

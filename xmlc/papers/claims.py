@@ -179,7 +179,7 @@ def outcome_of(
     def side_of(estimate: Estimate, in_print: float = math.nan) -> int:
         side = estimate.side_of(level)
         side = min(side, -estimate.side_of(-level)) if scale == "distance" else side
-        return REVERSED if side == 1 and in_print * estimate.side_of(0) < 0 else side
+        return REVERSED if side == 1 and forth(in_print) * estimate.side_of(0) < 0 else side
 
     units = []
     for (dataset, subject), estimate in estimates.items():

@@ -88,7 +88,7 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
         Mean of what the method expects.
     floor_loss : float or None
         Bound of what the floor costs of it.
-    resampled : dict of str to tuple of int
+    resampled : dict of str to tuple of float
         As of `xmlc.metrics.resampling`; records of earlier versions lack it.
     """
 

@@ -49,7 +49,7 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
         Of P@k and nDCG@k, as means over the test instances that were drawn; records of earlier versions lack them.
     certified : float or None
         Share of the test instances for which a beam search proved that it ranks exactly; None where none searched.
-    resampled : dict of str to tuple of int
+    resampled : dict of str to tuple of float
         As of `xmlc.metrics.resampling`; records of earlier versions lack it.
     """
 

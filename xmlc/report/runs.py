@@ -66,8 +66,7 @@ def half_width(spread: Spread, unit: float, ours: int = 1, theirs: int = 1, othe
     s^2 (1 / ours + 1 / theirs), s being the deviation of one run; rounding to a printed digit adds u^2 / 12, u being
     the unit of that digit; two splits drawn apart add twice the square of the split error. Only s is estimated,
     from few runs, hence Student's t; its degrees of freedom are those of Welch and Satterthwaite, runs - 1 over the
-    squared share of the variance that s has. Where runs and splits vary by no more than rounding does, h is half a
-    unit, the most that rounding does, and beyond it t times the deviation of runs and splits: 0 where nothing is drawn.
+    squared share of the variance that s has.
 
     Parameters
     ----------
@@ -90,10 +89,10 @@ def half_width(spread: Spread, unit: float, ours: int = 1, theirs: int = 1, othe
     error = (spread.split_error or 0.0) if other_split else 0.0
     of_splits, of_rounding = 2 * error * error, unit * unit / 12
     fixed = of_runs + of_splits <= of_rounding
-    variance = of_runs + of_splits + (0.0 if fixed else of_rounding)
+    variance = of_runs + of_splits + of_rounding
     share = of_runs / variance if variance else 0.0
     freedom = (spread.runs - 1) / (share * share) if share else math.inf
-    return HalfWidth(unit / 2 * fixed + student_quantile(freedom) * math.sqrt(variance), fixed)
+    return HalfWidth(student_quantile(freedom) * math.sqrt(variance), fixed)
 
 
 COLUMNS = ("paper", "table", "row", "column", "seeds", "values", "split_error")

@@ -72,7 +72,7 @@ def test_label_sets_are_drawn_anew_and_a_records_replicates_belong_to_its_measur
     sets = apply_thresholds(load_csr(options[-1], "test"), np.load(tmp_path / "80/fta.npy"))
     drawn = np.repeat(np.arange(Y.shape[0]), draws(Y.shape[0], 7))
     expected = classification_metrics(Y[drawn], sets[drawn])
-    assert record.replicate(7).best.test["macro_f"] == pytest.approx(expected["macro_f"], abs=1e-6)
+    assert record.replicate(7).best.test["macro_f"] == pytest.approx(expected["macro_f"], abs=1e-4)
 
 
 def test_a_method_without_labels_is_evaluated_with_the_model_of_the_whole_training_set_too(options, tmp_path):

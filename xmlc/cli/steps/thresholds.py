@@ -62,6 +62,8 @@ def command(
     record = TrainingRecord.read(training)
     prepared = Prepared(data, record.seed)
     model = load_estimator(record.estimator, model_folder, threads)
+    if calibration and estimates is None:
+        raise click.UsageError("--calibration is of saved estimates: give --estimates")
     if estimates is None:
         with atomic_folder(out) as folder:
             evaluate_unlabelled(prepared, model, record, methods, floor, threads, folder)

@@ -28,9 +28,10 @@ tail = TableDefinition(
         }.items()
     ),
     caption="Rankings label by label, as means over the labels that the test set has. P@k counts correct labels, most "
-    "of which are frequent ones: a model that never ranks a rare label loses little of it, and all of these. "
-    "Macro-precision and macro-recall are the shares of correct ones among the instances that have a label among their "
-    "k first, and among those that have it; coverage is the share of labels that are found once.",
+    "of which are frequent ones: a model that never ranks a rare label loses little of P@k, and here as much as for a "
+    "frequent one. Macro-precision and macro-recall are the shares of correct ones among the instances that have a "
+    "label among their k first, and among those that have it; coverage is the share of labels that are found at least "
+    "once.",
 )
 tail_f = TableDefinition(
     name="tail-f",
@@ -39,8 +40,9 @@ tail_f = TableDefinition(
     rows=means,
     columns=("macro_f_present", *RARE),
     panels=(columns("", "macro_f_present", *RARE),),
-    caption="Macro-F over the labels that the test set has, of all and by their numbers of training instances. It "
-    "tells for which labels thresholds help; P@k has no thresholds, and one macro-F mixes frequent and rare labels.",
+    caption="Macro-F over the labels that the test set has, of all and by their numbers of training instances; labels "
+    "without any are in the former alone. It tells for which labels thresholds help; P@k has no thresholds, and one "
+    "macro-F mixes frequent and rare labels.",
 )
 calibration = TableDefinition(
     name="calibration",
