@@ -24,20 +24,9 @@ if TYPE_CHECKING:
     from xmlc.steps.compiling import compile_kernels as compile_kernels
     from xmlc.thresholds import LabelSets as LabelSets
 
-ESTIMATORS = ("OPLT", "PLT", "BinaryRelevance", "FastXML", "LdSM", "Parabel", "ProbabilisticClassifierChain")
-PUBLIC = dict.fromkeys((*ESTIMATORS, "SparseWeightedNearestNeighbors"), "xmlc.models")
-PUBLIC |= dict.fromkeys(("InvalidDataError", "XmlcError"), "xmlc.core.errors")
-PUBLIC |= {"InvalidParameterError": "xmlc.kernels.estimator", "TextClassifier": "xmlc.models.texts"}
-PUBLIC |= {
-    "LabelSets": "xmlc.thresholds",
-    "compile_kernels": "xmlc.steps.compiling",
-    "load_model": "xmlc.models.registry",
-}
-
-__all__ = ["__version__", "set_progress", *PUBLIC]
 __version__ = "0.2.0"
 if not TYPE_CHECKING:  # which would take any name for known
-    __getattr__, __dir__ = lazy_names(__name__, PUBLIC)
+    __getattr__, __dir__, __all__ = lazy_names(__name__, "__version__", "set_progress")
 
 
 def set_progress(shown: bool) -> None:

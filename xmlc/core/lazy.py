@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 
-def lazy_names(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a package, given the modules of public names that come on demand."""
+def lazy_names(package: str, *own: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package whose public names come on demand.
+
+    They are those that it imports for type checkers, ``if TYPE_CHECKING``, and some of its ``own``.
+    """
+    tree = ast.parse(Path(str(sys.modules[package].__file__)).read_bytes())
+    parts = [part for block in tree.body if isinstance(block, ast.If) for part in block.body]
+    modules = {name.name: part.module for part in parts if isinstance(part, ast.ImportFrom) for name in part.names}
+    public = [*own, *modules]
 
     def get(name: str) -> Any:
         if name in modules:
-            return getattr(importlib.import_module(modules[name]), name)
+            return getattr(importlib.import_module(str(modules[name])), name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
-    return get, lambda: sorted(sys.modules[package].__all__)
+    return get, lambda: sorted(public), public

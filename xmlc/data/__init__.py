@@ -12,8 +12,5 @@ from xmlc.core.lazy import lazy_names
 if TYPE_CHECKING:
     from xmlc.data.formats import load as load
 
-PUBLIC = {"load": "xmlc.data.formats"}
-
-__all__ = list(PUBLIC)
 if not TYPE_CHECKING:  # which would take any name for known
-    __getattr__, __dir__ = lazy_names(__name__, PUBLIC)
+    __getattr__, __dir__, __all__ = lazy_names(__name__)

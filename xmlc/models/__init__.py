@@ -20,17 +20,5 @@ if TYPE_CHECKING:
     from xmlc.models.parabel import Parabel as Parabel
     from xmlc.models.plt import PLT as PLT
 
-PUBLIC = {
-    "BinaryRelevance": "xmlc.models.linear.binary_relevance",
-    "FastXML": "xmlc.models.fastxml",
-    "LdSM": "xmlc.models.ldsm",
-    "OPLT": "xmlc.models.oplt",
-    "PLT": "xmlc.models.plt",
-    "Parabel": "xmlc.models.parabel",
-    "ProbabilisticClassifierChain": "xmlc.models.linear.classifier_chain",
-    "SparseWeightedNearestNeighbors": "xmlc.models.nearest",
-}
-
-__all__ = list(PUBLIC)
 if not TYPE_CHECKING:  # which would take any name for known
-    __getattr__, __dir__ = lazy_names(__name__, PUBLIC)
+    __getattr__, __dir__, __all__ = lazy_names(__name__)

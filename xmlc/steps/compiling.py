@@ -250,8 +250,8 @@ def _compile_ranking() -> None:
 def _compile_thresholds(methods: list[str]) -> None:
     """Tune every method and score what it predicts; those of an extension compile when they are used."""
     from xmlc.kernels.csr import top_k_of
-    from xmlc.metrics import classification_metrics, precision_and_ndcg
-    from xmlc.metrics.classification import agreement
+    from xmlc.metrics.classification import agreement, classification_metrics
+    from xmlc.metrics.ranking import precision_and_ndcg
     from xmlc.metrics.resampling import resampled_sets
     from xmlc.thresholds.bounds import priors
     from xmlc.thresholds.calibration import IsotonicCalibration
@@ -272,8 +272,7 @@ def _compile_inference(methods: list[str]) -> None:
     from xmlc.inference.distributions import floor_bound, labels_below_floor
     from xmlc.inference.methods import METHODS, infer_blocks
     from xmlc.inference.sizes import fit_size_weights
-    from xmlc.metrics import classification_metrics
-    from xmlc.metrics.classification import agreement
+    from xmlc.metrics.classification import agreement, classification_metrics
     from xmlc.metrics.resampling import resampled_sets
 
     _, Y, P = _few()

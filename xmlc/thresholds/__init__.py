@@ -27,24 +27,5 @@ if TYPE_CHECKING:
     from xmlc.thresholds.pooled import MicroLabelWise as MicroLabelWise
     from xmlc.thresholds.sweeps import tune as tune
 
-PUBLIC = {
-    "ExpectedF": "xmlc.thresholds.expected",
-    "FTA": "xmlc.thresholds.one_pass",
-    "OFO": "xmlc.thresholds.one_pass",
-    "IsotonicCalibration": "xmlc.thresholds.calibration",
-    "LabelSets": "xmlc.thresholds.label_sets",
-    "STO": "xmlc.thresholds.methods",
-    "CommonThreshold": "xmlc.thresholds.pooled",
-    "MicroLabelWise": "xmlc.thresholds.pooled",
-    "OutOfFold": "xmlc.thresholds.out_of_fold",
-    "apply_thresholds": "xmlc.thresholds.methods",
-    "fit_in_one_pass": "xmlc.thresholds.one_pass",
-    "lower_bounds": "xmlc.thresholds.bounds",
-    "macro_f_at_k": "xmlc.thresholds.expected",
-    "priors": "xmlc.thresholds.bounds",
-    "tune": "xmlc.thresholds.sweeps",
-}
-
-__all__ = list(PUBLIC)
 if not TYPE_CHECKING:  # which would take any name for known
-    __getattr__, __dir__ = lazy_names(__name__, PUBLIC)
+    __getattr__, __dir__, __all__ = lazy_names(__name__)
