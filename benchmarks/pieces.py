@@ -34,7 +34,7 @@ from xmlc.metrics import (
     propensities,
     psp_at_k,
 )
-from xmlc.metrics.progressive import checkpoints, entropy_reduction, progressive_accuracy, progressive_macro_f
+from xmlc.metrics.progressive import checkpoints, entropy_reduction, progressive_accuracy
 from xmlc.models import (
     OPLT,
     PLT,
@@ -234,7 +234,7 @@ def stream(data: Data) -> Parts:
         "learned": learned(model),
         "progressive_top_k": ranked,
         **predictions(model, data),
-        "curves": [at, accuracy, entropy_reduction(accuracy, 0.05), progressive_macro_f(truth, predicted, at[-5:])],
+        "curves": [at, accuracy, entropy_reduction(accuracy, 0.05)],
         "macro_f": macro_f(truth, predicted),
     }
 

@@ -3,20 +3,17 @@
 import math
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from small_data import random_multilabel
 
-from xmlc.metrics import macro_f
 from xmlc.metrics.progressive import (
     POINTS_PER_DECADE,
     checkpoints,
     constant_accuracy,
     entropy_reduction,
     progressive_accuracy,
-    progressive_macro_f,
 )
 
 
@@ -54,12 +51,3 @@ def test_entropy_reduction_counts_bits_and_has_none_where_nothing_was_right():
     assert math.isnan(bits[0])
     assert bits[1:].tolist() == [0, 1, 2]
     assert np.isnan(entropy_reduction(np.array([0.0, 0.5]), 0.0)).all()
-
-
-@pytest.mark.parametrize("average", ["all", "present"])
-def test_macro_f_is_that_of_the_first_instances(average):
-    (_, Y), (_, Y_hat) = (random_multilabel(90, 5, 9, seed=seed) for seed in (3, 4))
-    points = np.array([1, 7, 90])
-    expected = [macro_f(Y[:t], Y_hat[:t], average=average) for t in (1, 7, 90)]
-    assert progressive_macro_f(Y, Y_hat, points, average).tolist() == expected
-    assert len(set(expected)) == 3

@@ -15,13 +15,13 @@ from xmlc.models import FastXML, abilities
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import ESTIMATORS, estimator_class
 
-ABILITIES = ("Forest", "Streaming", "StreamsSets", "DrawsSamples")
+ABILITIES = ("Forest", "Streaming", "DrawsSamples")
 TABLE = {
     "plt": (),
     "parabel": (),
     "fastxml": ("Forest",),
     "ldsm": ("Forest",),
-    "oplt": ("Streaming", "StreamsSets"),
+    "oplt": ("Streaming",),
     "br": (),
     "pcc": ("DrawsSamples",),
     "swnn": (),

@@ -92,27 +92,8 @@ class Ranks:
         return np.zeros((X_STREAMS.shape[0], 1), dtype=np.int32), np.ones((X_STREAMS.shape[0], 1), dtype=np.float32)
 
 
-class Predicts(Ranks):
-    """Predicts what is true."""
-
-    def unfitted(self):
-        return Predicts()
-
-    def progressive_sets(self, X_STREAMS, Y, a, b):
-        return Y
-
-
 X_STREAMS = sparse.csr_array((4, 2), dtype=np.float32)
-SEVERAL = sparse.csr_array(np.array([[1, 1], [1, 0], [0, 1], [1, 0]], dtype=bool))
 SINGLE = sparse.csr_array(np.array([[1, 0], [1, 0], [0, 1], [1, 0]], dtype=bool))
-
-
-def test_sets_are_predicted_where_a_model_can_and_instances_have_several_labels():
-    for model, Y, has_sets in ((Predicts(), SEVERAL, True), (Ranks(), SEVERAL, False), (Predicts(), SINGLE, False)):
-        found = run_stream(model, X_STREAMS, Y)
-        assert (found.sets_cpu_seconds is not None) == has_sets
-        assert [row.macro_f for row in found.rows] == [1.0 if has_sets else None] * len(found.rows)
-        assert [row.macro_f_present for row in found.rows] == [1.0 if has_sets else None] * len(found.rows)
 
 
 def test_rows_are_what_was_right_so_far():

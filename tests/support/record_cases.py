@@ -75,12 +75,11 @@ MODELS = ("independent", "dependent", "dependent-signed")
 def progressive(name="aloi", model="oplt-b-1-pass", seed=0, **changes):
     """A record of `xmlc progressive` with two checkpoints, the first of which has no entropy reduction."""
     rows = [
-        {"instances": n, "accuracy": p, "entropy_reduction": bits, "macro_f": None, "macro_f_present": None}
-        for n, p, bits in ((1, 0.0, None), (10, 0.5, 2.0))
+        {"instances": n, "accuracy": p, "entropy_reduction": bits} for n, p, bits in ((1, 0.0, None), (10, 0.5, 2.0))
     ]
     record = {"kind": "progressive", "schema": 1, "dataset": dataset(name), "estimator": "oplt", "model": model}
     record |= {"hyperparameters": {"arity": 2}, "seed": seed, "portion": "full", "constant_accuracy": 0.125}
-    costs = {"cpu_seconds": 1.5, "sets_cpu_seconds": None, "threads": 2, "peak_bytes": 123_000_000}
+    costs = {"cpu_seconds": 1.5, "threads": 2, "peak_bytes": 123_000_000}
     return record | {"rows": rows, "costs": costs, "passport": passport(), "step": step("progressive")} | changes
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from xmlc.kernels import elementwise
 from xmlc.kernels.csr import Matrix, as_labels
 from xmlc.kernels.float64 import log
-from xmlc.metrics.classification import macro_f
 from xmlc.metrics.ranking import hits_at_k
 
 POINTS_PER_DECADE = 12
@@ -79,26 +78,3 @@ def entropy_reduction(accuracy: np.ndarray, constant: float) -> np.ndarray:
         right = accuracy > 0
         bits[right] = elementwise.log2(accuracy[right] / constant)
     return bits
-
-
-def progressive_macro_f(Y: Matrix, Y_hat: Matrix, instances: np.ndarray, average: str = "present") -> np.ndarray:
-    """Return the macro-F of the label sets that were predicted for the first t instances.
-
-    With ``average="all"`` labels that did not come yet count 1 each, so that the curve begins near 1; "present" is the
-    mean over the labels that came. `xmlc.metrics.macro_f` defines both. Time is that of ``macro_f`` times the number of
-    decades and of points in one.
-
-    Parameters
-    ----------
-    Y, Y_hat : boolean CSR, shape (n, m)
-        Truth and prediction, in the order of the stream.
-    instances : ndarray of int64
-        The numbers t, of 1 .. n.
-    average : {"all", "present", "seen"}
-
-    Returns
-    -------
-    ndarray of float64, shape of ``instances``
-    """
-    Y, Y_hat = as_labels(Y), as_labels(Y_hat)
-    return np.array([macro_f(Y[:t], Y_hat[:t], average=average) for t in instances.tolist()])

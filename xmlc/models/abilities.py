@@ -45,14 +45,6 @@ class Streaming(Protocol):
 
 
 @runtime_checkable
-class StreamsSets(Streaming, Protocol):
-    """An estimator that predicts sets of labels, too, by OFO's running thresholds."""
-
-    def progressive_sets(self, X: Matrix, Y: Matrix, a: float, b: float) -> sparse.csr_array:
-        """Learn a stream; return the sets predicted before each instance, boolean CSR of shape (n, m)."""
-
-
-@runtime_checkable
 class DrawsSamples(Protocol):
     """An estimator of the joint distribution of the labels: label sets can be drawn from it."""
 

@@ -21,23 +21,18 @@ class ProgressiveRow:
     accuracy : float
     entropy_reduction : float or None
         In bits.
-    macro_f, macro_f_present : float or None
-        Over all labels, and over those that came so far; only where instances have several labels.
     """
 
     instances: Annotated[int, Meta(ge=0)]
     accuracy: Fraction
     entropy_reduction: Number | None
-    macro_f: Number | None
-    macro_f_present: Number | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProgressiveCosts:
-    """CPU seconds of the training, and of the one that predicts label sets; threads and peak memory."""
+    """CPU seconds of the training, threads and peak memory."""
 
     cpu_seconds: Number | None = None
-    sets_cpu_seconds: Number | None = None
     threads: int | None = None
     peak_bytes: Number | None = None
 

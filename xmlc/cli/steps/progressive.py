@@ -42,7 +42,6 @@ def command(
         rows=found.rows,
         costs=ProgressiveCosts(
             cpu_seconds=found.cpu_seconds,
-            sets_cpu_seconds=found.sets_cpu_seconds,
             threads=threads,
             peak_bytes=peak_bytes(),
         ),
