@@ -13,6 +13,6 @@ class TestFile(RecordFile):
     broken = (
         (["rows"], []),
         (["rows", 1, "accuracy"], 1.5),
-        (["rows", 0, "macro_f"], ...),
+        (["rows", 0, "entropy_reduction"], ...),
         (["constant_accuracy"], None),
     )

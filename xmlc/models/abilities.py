@@ -5,7 +5,6 @@ ability           members                                   steps that ask for i
 ================  ========================================  ===========================================================
 `Forest`          ``trees``                                 sweep over the number of trees
 `Streaming`       ``unfitted``, ``progressive_top_k``       progressive validation
-`StreamsSets`     also ``progressive_sets``                 progressive validation of label sets
 `DrawsSamples`    ``sample``                                inference from samples of the joint distribution
 `looks_up`        ``look_up``                               estimation: estimates are read, and none is timed
 ================  ========================================  ===========================================================
