@@ -159,12 +159,12 @@ class RecordFile:
     @property
     def dataset_name(self) -> str:
         """Name of the dataset; nothing of a record of none."""
-        return ""
+        return getattr(getattr(self, "dataset", None), "name", "")
 
     @property
     def model_name(self) -> str:
         """Name of the model, likewise."""
-        return ""
+        return getattr(self, "model", "")
 
     @property
     def method_name(self) -> str:
@@ -174,7 +174,7 @@ class RecordFile:
     @property
     def data_digest(self) -> str:
         """Digest of the data, likewise."""
-        return ""
+        return getattr(getattr(self, "dataset", None), "digest", "")
 
     def __init_subclass__(cls, kind: str = "", command: str = "") -> None:
         cls.KIND, cls.COMMAND = kind, command
@@ -228,24 +228,9 @@ class Record(RecordFile):
         return self.dataset.name, self.model, self.portion
 
     @property
-    def dataset_name(self) -> str:
-        """Name of the dataset."""
-        return self.dataset.name
-
-    @property
-    def model_name(self) -> str:
-        """Name of the model."""
-        return self.model
-
-    @property
     def method_name(self) -> str:
         """The threshold or inference method, where the record is of one."""
         return getattr(self, "method", "")
-
-    @property
-    def data_digest(self) -> str:
-        """Digest of the data."""
-        return self.dataset.digest
 
     @property
     def dataset_sizes(self) -> Row:

@@ -55,16 +55,6 @@ class SearchRecord(RecordFile, kind="search", command="tune"):
     instances: Annotated[int, Meta(ge=1)]
     passport: Passport
 
-    @property
-    def dataset_name(self) -> str:
-        """Name of the dataset."""
-        return self.dataset.name
-
-    @property
-    def data_digest(self) -> str:
-        """Digest of the data."""
-        return self.dataset.digest
-
     @classmethod
     def read_earlier(cls, path: Path) -> Self:
         """Read and check a file of an earlier version, which is YAML and does not say its kind."""
