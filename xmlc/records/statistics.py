@@ -63,9 +63,9 @@ class Statistics(RecordFile, command="prepare"):
     def numbers(self) -> Numbers:
         """Yield the sizes, and a variant for each thing of the training part that is summarised by five numbers."""
         sizes = {"d": self.d, "m": self.m, "n_train": self.train.instances, "n_test": self.test.instances}
-        yield "", sizes | {name: self.train.summary(name).mean for name in AVERAGES}
+        yield "", sizes | {name: getattr(self.train, name).mean for name in AVERAGES}
         for counted in COUNTED:
-            summary = self.train.summary(counted)
+            summary = getattr(self.train, counted)
             yield counted, {name: getattr(summary, key) for name, key in SUMMARY.items()}
 
 
@@ -90,18 +90,7 @@ class PartStatistics:
     instances_per_label: FiveNumbers
     instances_per_label_seen: FiveNumbers
     activations_per_instance: FiveNumbers
-    occurrences_per_feature: FiveNumbers
     occurrences_per_feature_seen: FiveNumbers
-    instances_without_labels: Count
-    instances_without_features: Count
-    labels_never_seen: Count
-    features_never_seen: Count
-
-    def summary(self, counted: str) -> FiveNumbers:
-        """Return a summary by its name, such as ``labels_per_instance``."""
-        found = getattr(self, counted)
-        assert isinstance(found, FiveNumbers)
-        return found
 
 
 def five_numbers(counts: np.ndarray) -> FiveNumbers:
@@ -118,8 +107,8 @@ def five_numbers(counts: np.ndarray) -> FiveNumbers:
 def part_statistics(X: sparse.csr_array, Y: sparse.csr_array) -> PartStatistics:
     """Describe one part of a dataset.
 
-    Summaries over labels and over features count all m and all d of them, those that never occur as 0; what ends in
-    ``_seen`` is over those that occur, as in Tables 2 and 5 of swnn2018.
+    Summaries over labels count all m of them, those that never occur as 0; what ends in ``_seen`` is over those that
+    occur, as in Tables 2 and 5 of swnn2018.
 
     Parameters
     ----------
@@ -128,18 +117,11 @@ def part_statistics(X: sparse.csr_array, Y: sparse.csr_array) -> PartStatistics:
     """
     label_frequency = np.bincount(Y.indices, minlength=Y.shape[1])
     feature_frequency = np.bincount(X.indices, minlength=X.shape[1])
-    labels_per_instance = np.diff(Y.indptr)
-    activations = np.diff(X.indptr)
     return PartStatistics(
         instances=X.shape[0],
-        labels_per_instance=five_numbers(labels_per_instance),
+        labels_per_instance=five_numbers(np.diff(Y.indptr)),
         instances_per_label=five_numbers(label_frequency),
         instances_per_label_seen=five_numbers(label_frequency[label_frequency > 0]),
-        activations_per_instance=five_numbers(activations),
-        occurrences_per_feature=five_numbers(feature_frequency),
+        activations_per_instance=five_numbers(np.diff(X.indptr)),
         occurrences_per_feature_seen=five_numbers(feature_frequency[feature_frequency > 0]),
-        instances_without_labels=int(np.count_nonzero(labels_per_instance == 0)),
-        instances_without_features=int(np.count_nonzero(activations == 0)),
-        labels_never_seen=int(np.count_nonzero(label_frequency == 0)),
-        features_never_seen=int(np.count_nonzero(feature_frequency == 0)),
     )
