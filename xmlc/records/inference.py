@@ -40,8 +40,8 @@ class SizeWeights:
 
 
 @dataclass(frozen=True, kw_only=True)
-class InferringCosts:
-    """Costs of inferring, and of the steps before it; None where nothing was measured.
+class InferenceCosts(KnownTrainingCosts):
+    """Costs of training, of drawing or estimating, and of inferring; None where nothing was measured.
 
     Attributes
     ----------
@@ -58,11 +58,6 @@ class InferringCosts:
     inference_seconds: Number | None
     threads: int | None
     infer_peak_bytes: Number | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class InferenceCosts(InferringCosts, KnownTrainingCosts):
-    """Costs of training, of drawing or estimating, and of inferring."""
 
 
 @dataclass(frozen=True, kw_only=True)

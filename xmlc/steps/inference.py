@@ -24,7 +24,7 @@ from xmlc.metrics.classification import agreement, groups_by_frequency, measure_
 from xmlc.metrics.resampling import resampled_sets
 from xmlc.models.abilities import DrawsSamples
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.records.inference import FlooredEstimates, InferenceCosts, InferenceRecord, InferringCosts, SizeWeights
+from xmlc.records.inference import FlooredEstimates, InferenceCosts, InferenceRecord, SizeWeights
 from xmlc.records.thresholds import Estimates
 from xmlc.records.training import TrainingRecord
 from xmlc.steps.timed import instances_for, predict_timed
@@ -36,23 +36,25 @@ class Basis:
 
     Attributes
     ----------
-    given : Given
+    distribution : Samples, or csr_array of shape (n, m)
+        Label vectors of a model that can be drawn from; of any other the marginals p(Y_i = 1).
     Y : boolean csr_array, shape (n, m)
         The truth.
     groups : ndarray of int, shape (m,)
         Of labels, as of `groups_by_frequency`.
-    n_samples : int or None
-        Label sets drawn for each instance; None where marginals are given.
+    draw_ms_per_instance, estimate_ms_per_instance : float or None
+        Milliseconds; one of the two is None, and both are for an oracle.
     floored : FlooredEstimates or None
         What a floor left of marginals.
     sizes : SizeWeights or None
         Where a method needs them.
     """
 
-    given: Given
+    distribution: Samples | sparse.csr_array
     Y: sparse.csr_array
     groups: np.ndarray
-    n_samples: int | None = None
+    draw_ms_per_instance: float | None = None
+    estimate_ms_per_instance: float | None = None
     floored: FlooredEstimates | None = None
     sizes: SizeWeights | None = None
 
@@ -82,9 +84,9 @@ def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samp
     groups = groups_by_frequency(prepared.part("train")[1])
     if isinstance(model, DrawsSamples):
         drawn, ms = predict_timed(model, X, lambda rows: model.sample(rows, n_samples))
-        return Basis(Given(Samples(drawn, n_samples), draw_ms_per_instance=ms), Y, groups, n_samples)
+        return Basis(Samples(drawn, n_samples), Y, groups, draw_ms_per_instance=ms)
     spe, ms = predict_timed(model, X, model.predict_proba)
-    return Basis(Given(spe, estimate_ms_per_instance=ms), Y, groups)
+    return Basis(spe, Y, groups, estimate_ms_per_instance=ms)
 
 
 def basis_of_estimates(prepared: Prepared, methods: Iterable[str], folder: Path) -> Basis:
@@ -102,11 +104,11 @@ def basis_of_estimates(prepared: Prepared, methods: Iterable[str], folder: Path)
             f"estimates of {spe.shape[0]} instances, a test set of {Y.shape[0]}; they do not belong together: delete "
             f"{folder} and make it again"
         )
-    given = Given(spe, estimate_ms_per_instance=about.parts["test"].ms_per_instance, floor=about.floor)
     floored, sizes = describe_estimates(spe, about.floor, Y) if about.floor > 0 else None, None
     if needs_sizes(methods):
         sizes = learn_sizes(lent(load_csr(folder, "val", made_by="estimate")), prepared.part("val")[1])
-    return Basis(given, Y, groups_by_frequency(prepared.part("train")[1]), None, floored, sizes)
+    groups, ms = groups_by_frequency(prepared.part("train")[1]), about.parts["test"].ms_per_instance
+    return Basis(spe, Y, groups, None, ms, floored, sizes)
 
 
 def describe_estimates(marginals: sparse.csr_array, floor: float, Y: sparse.csr_array) -> FlooredEstimates:
@@ -116,31 +118,6 @@ def describe_estimates(marginals: sparse.csr_array, floor: float, Y: sparse.csr_
         estimates_per_instance=marginals.nnz / max(Y.shape[0], 1),
         missed_per_instance=mean(labels_below_floor(marginals, Y)),
     )
-
-
-@dataclass(frozen=True)
-class Given:
-    """Distributions or marginals to infer label sets from, with their costs.
-
-    Attributes
-    ----------
-    distribution : Samples, or csr_array of shape (n, m)
-        Label vectors of a model that can be drawn from; of any other the marginals p(Y_i = 1).
-    draw_ms_per_instance, estimate_ms_per_instance : float or None
-        Milliseconds; one of the two is None, and both are for an oracle.
-    floor : float
-        Marginals up to this count as 0.
-    """
-
-    distribution: Samples | sparse.csr_array
-    draw_ms_per_instance: float | None = None
-    estimate_ms_per_instance: float | None = None
-    floor: float = 0.0
-
-    @property
-    def marginals(self) -> sparse.csr_array | None:
-        """The marginals, where they are given."""
-        return None if isinstance(self.distribution, Samples) else self.distribution
 
 
 def learn_sizes(estimates: sparse.csr_array, Y: sparse.csr_array) -> SizeWeights:
@@ -170,47 +147,49 @@ def write_inferences(
         Folder for ``<method>.json``.
     """
     weights = None if basis.sizes is None else np.array(basis.sizes.weights)
-    given, Y = basis.given, basis.Y
-    few = take_instances(given.distribution, slice(0, WARM_UP_ROWS))
+    distribution, Y, floored = basis.distribution, basis.Y, basis.floored
+    few = take_instances(distribution, slice(0, WARM_UP_ROWS))
     for name in methods:
         method = method_named(name)
         infer_blocks(name, few, threads, size_weights=weights)
-        inferred, seconds = timed(partial(infer_blocks, name, given.distribution, threads, time_limit, weights))
-        costs = _costs(given, None if inferred is None else seconds, Y.shape[0], threads)
+        inferred, seconds = timed(partial(infer_blocks, name, distribution, threads, time_limit, weights))
+        costs = _costs(basis, record, None if inferred is None else seconds, threads)
         metrics, resampled, expected, loss = None, {}, None, None
         if inferred is not None:
             Y_hat, expected_f = inferred
             counts, expected = agreement(Y, Y_hat), mean(expected_f)
             metrics = measure_scores(counts) | scores_by_frequency(counts, basis.groups)
             resampled = resampled_sets(Y.shape[0], partial(agreement, Y, Y_hat), metrics)
-            if given.marginals is not None and given.floor > 0 and method.is_exact:
-                loss = floor_loss(given.marginals, given.floor, Y, Y_hat, expected_f)
+            if floored and floored.floor and method.is_exact and not isinstance(distribution, Samples):
+                loss = floor_loss(distribution, floored.floor, Y, Y_hat, expected_f)
         InferenceRecord(
             **record.head_fields(),
             tuning=record.tuning,
             method=name,
-            samples=basis.n_samples,
+            samples=distribution.n_samples if isinstance(distribution, Samples) else None,
             time_limit=time_limit,
-            estimates=basis.floored,
+            estimates=floored,
             sizes=basis.sizes if method.takes_sizes else None,
             finished=inferred is not None,
             metrics=metrics,
             resampled=resampled,
             expected_f=expected,
             floor_loss=loss,
-            costs=InferenceCosts(**asdict(record.costs), **asdict(costs)),
+            costs=costs,
             **with_passport(step_costs("infer", threads, *record.run_names, name)),
         ).write(out / f"{name}.json")
 
 
-def _costs(given: Given, seconds: float | None, n: int, threads: int) -> InferringCosts:
+def _costs(basis: Basis, record: TrainingRecord, seconds: float | None, threads: int) -> InferenceCosts:
     """Add the time of inferring to the time of drawing or estimating; an oracle has neither of the two."""
+    n = basis.Y.shape[0]
     ms = None if seconds is None else 1e3 * seconds / max(n, 1)
-    before = given.estimate_ms_per_instance if given.draw_ms_per_instance is None else given.draw_ms_per_instance
+    before = basis.estimate_ms_per_instance if basis.draw_ms_per_instance is None else basis.draw_ms_per_instance
     whole = None if ms is None or before is None else 1e-3 * n * (before + ms)
-    return InferringCosts(
-        draw_ms_per_instance=given.draw_ms_per_instance,
-        estimate_ms_per_instance=given.estimate_ms_per_instance,
+    return InferenceCosts(
+        **asdict(record.costs),
+        draw_ms_per_instance=basis.draw_ms_per_instance,
+        estimate_ms_per_instance=basis.estimate_ms_per_instance,
         infer_ms_per_instance=ms,
         inference_seconds=whole,
         threads=threads,
