@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from inspect import signature
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any
 
 from scipy import sparse
 
@@ -22,29 +23,7 @@ ROWS_AT_A_TIME = 1 << 16  # in memory; the posteriors of all rows are
 SIZES = ("n_train", "n_test", "n_features", "n_labels")
 
 
-class Draws(Protocol):
-    """A source of rows of a dataset: instances, labels, and posteriors if they are known."""
-
-    def draw(
-        self, start: int, end: int, n_jobs: int | None = None
-    ) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array | None]:
-        """Draw rows ``start .. end - 1`` on ``n_jobs`` threads."""
-
-
-class SyntheticKind(NamedTuple):
-    """A kind of synthetic data: the class that draws it, and the defaults of its parameters beside `SIZES`."""
-
-    model: Callable[..., Draws]
-    defaults: Mapping[str, float]
-
-
-KINDS = {
-    "labels": SyntheticKind(
-        SyntheticModel, {"labels_per_instance": 4.0, "nonzeros": 60, "seed": 0, "posteriors": True}
-    ),
-    "objects": SyntheticKind(ObjectViews, {"seed": 0}),
-    "texts": SyntheticKind(ShortTexts, {"nonzeros": 70, "seed": 0}),
-}
+KINDS: dict[str, Callable[..., Any]] = {"labels": SyntheticModel, "objects": ObjectViews, "texts": ShortTexts}
 
 
 def make_dataset(name: str, kind: str, given: Mapping[str, float], out: Path, n_jobs: int) -> None:
@@ -66,12 +45,13 @@ def make_dataset(name: str, kind: str, given: Mapping[str, float], out: Path, n_
     XmlcError
         A parameter is none of the kind's, or out of range.
     """
-    draws, defaults = KINDS[kind]
+    known = signature(KINDS[kind]).parameters.items()
+    defaults = {key: parameter.default for key, parameter in known if key not in SIZES}
     parameters = {**defaults, **given}
     if unknown := [key for key in parameters if key not in (*SIZES, *defaults)]:
         raise XmlcError(f"{name}: {', '.join(unknown)} is no parameter of kind {kind}; expected {', '.join(defaults)}")
     n_train, n_test = int(parameters["n_train"]), int(parameters["n_test"])
-    model = draws(**{key: value for key, value in parameters.items() if key not in ("n_train", "n_test")})
+    model = KINDS[kind](**{key: value for key, value in parameters.items() if key not in ("n_train", "n_test")})
     with atomic_folder(out) as folder:
         for part, (start, end) in {"train": (0, n_train), "test": (n_train, n_train + n_test)}.items():
             size = (end - start, int(parameters["n_features"]), int(parameters["n_labels"]))
