@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +13,7 @@ from xmlc.core.errors import InvalidDataError, XmlcError
 from xmlc.kernels.csr import per_label
 from xmlc.metrics.classification import MEASURES, TUNABLE, AveragedOverlap, measure_scores
 from xmlc.metrics.measure import Overlap
-from xmlc.metrics.measures import UNLABELLED_METHODS
+from xmlc.metrics.measures import LABEL_WISE, MEASURE_METHODS, UNLABELLED_METHODS
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa, lower_bounds
 from xmlc.thresholds.bounds import priors as shares_in
 from xmlc.thresholds.cuts import cuts_of
@@ -273,41 +274,36 @@ def fit_unlabelled(method: str, spe: sparse.csr_array, priors: np.ndarray | None
     return ExpectedF(zero_division=UNLABELLED_METHODS[method], prior=priors).fit(spe)
 
 
-def _register_unlabelled(name: str) -> None:
-    @register(name)
-    def sweep_unlabelled(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
-        yield GridPoint(fit_unlabelled(name, spe, priors).thresholds_)
+def _unlabelled(method: str, spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
+    yield GridPoint(fit_unlabelled(method, spe, priors).thresholds_)
 
 
-def _register_measure(name: str, measure: AveragedOverlap) -> None:
-    """Register ``for-<measure>``: STO with the measure in place of F where it is a mean over labels, else one cut.
+def _for_measure(
+    measure: AveragedOverlap, spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]
+) -> Iterator[GridPoint]:
+    """Sweep as ``for-<measure>``: STO with the measure in place of F where it is a mean over labels, else one cut.
 
     ``for-macro-f`` is ``sto``. STO's grid of floors gives the other macro-averaged measures their lower bound too; an
     exact common threshold needs neither floor nor grid.
     """
     average, overlap = measure
-
-    @register("for-" + name.replace("_", "-"), measure=name)
-    def sweep_for_measure(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
-        if average != "macro":
-            yield GridPoint(CommonThreshold(average, overlap).fit_checked(spe, Y).thresholds_)
-            return
-        nu, cuts = lower_bounds(priors, overlap.recall), cuts_of(spe, Y)
-        for c in checked_grid(grid):
-            yield GridPoint(STO(kappa=kappa(c, nu), overlap=overlap).fit_cuts(cuts).thresholds_, c=c)
+    if average != "macro":
+        yield GridPoint(CommonThreshold(average, overlap).fit_checked(spe, Y).thresholds_)
+        return
+    nu, cuts = lower_bounds(priors, overlap.recall), cuts_of(spe, Y)
+    for c in checked_grid(grid):
+        yield GridPoint(STO(kappa=kappa(c, nu), overlap=overlap).fit_cuts(cuts).thresholds_, c=c)
 
 
-def _register_label_wise(name: str, overlap: Overlap) -> None:
-    """Register ``for-<measure>-labelwise`` of a micro-averaged measure."""
-
-    @register(f"for-{name.replace('_', '-')}-labelwise", measure=name)
-    def sweep_label_wise(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
-        yield GridPoint(MicroLabelWise(overlap).fit_checked(spe, Y).thresholds_)
+def _label_wise(overlap: Overlap, spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
+    yield GridPoint(MicroLabelWise(overlap).fit_checked(spe, Y).thresholds_)
 
 
 for _name in UNLABELLED_METHODS:
-    _register_unlabelled(_name)
-for _name, _measure in TUNABLE.items():
-    _register_measure(_name, _measure)
-    if _measure.average == "micro":
-        _register_label_wise(_name, _measure.overlap)
+    register(_name)(partial(_unlabelled, _name))
+for _method, _name in MEASURE_METHODS.items():
+    if _name in TUNABLE:
+        register(_method, _name)(partial(_for_measure, TUNABLE[_name]))
+    else:
+        _name = _name.removesuffix(LABEL_WISE)
+        register(_method, _name)(partial(_label_wise, TUNABLE[_name].overlap))
