@@ -309,18 +309,8 @@ MEASURES: tuple[Measure[Agreement], ...] = (
 )
 
 
-class ByFrequency(NamedTuple):
-    """The counts of label sets, and the groups of labels by their numbers of training instances.
-
-    Attributes
-    ----------
-    counts : Agreement
-    groups : ndarray of int, shape (m,)
-        As of `groups_by_frequency`.
-    """
-
-    counts: Agreement
-    groups: np.ndarray
+#: The counts of label sets, and the groups of labels as of `groups_by_frequency`.
+ByFrequency = tuple[Agreement, np.ndarray]
 
 
 def groups_by_frequency(Y_train: Matrix) -> np.ndarray:
@@ -381,6 +371,5 @@ def scores_by_frequency(counts: Agreement, groups: np.ndarray) -> dict[str, floa
     groups : ndarray of int, shape (m,)
         As of `groups_by_frequency`, of the training set.
     """
-    labels = ByFrequency(counts, groups)
-    scores = {measure.name: measure.of(labels) for measure in MEASURES_BY_FREQUENCY}
+    scores = {measure.name: measure.of((counts, groups)) for measure in MEASURES_BY_FREQUENCY}
     return {name: score for name, score in scores.items() if not math.isnan(score)}

@@ -433,38 +433,32 @@ def hits_at_k(Y: Matrix, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.nda
     return relevant, np.diff(Y.indptr)
 
 
-def _at_each_k(name: str, title: str, of: Callable[[Ranked, int], float], **about: Any) -> tuple[Measure[Ranked], ...]:
-    return tuple(Measure(f"{name}@{k}", f"{title}@{k}", partial(_at, of, k), **about) for k in K)
+def _at_each_k(name: str, title: str, of: Callable[..., float], **about: Any) -> tuple[Measure[Ranked], ...]:
+    return tuple(Measure(f"{name}@{k}", f"{title}@{k}", partial(of, k=k), **about) for k in K)
 
 
-def _at(of: Callable[[Ranked, int], float], k: int, ranked: Ranked) -> float:
-    return of(ranked, k)
+def _of_ranking(
+    name: str, title: str, of: Callable[[Matrix, np.ndarray, int], float], in_tables: bool = False
+) -> tuple[Measure[Ranked], ...]:
+    return _at_each_k(name, title, lambda ranked, k: of(ranked.Y, ranked.labels, k), in_tables=in_tables)
 
 
-def _of_ranking(of: Callable[[Matrix, np.ndarray, int], float], ranked: Ranked, k: int) -> float:
-    return of(ranked.Y, ranked.labels, k)
-
-
-_PRECISION = _at_each_k("p", "P", lambda ranked, k: precision_at_k(ranked.Y, ranked.labels, k))
-_NDCG = _at_each_k("ndcg", "nDCG", lambda ranked, k: ndcg_at_k(ranked.Y, ranked.labels, k))
+_PRECISION = _of_ranking("p", "P", precision_at_k, in_tables=True)
+_NDCG = _of_ranking("ndcg", "nDCG", ndcg_at_k, in_tables=True)
 _PSP = _at_each_k("psp", "PSP", lambda ranked, k: psp_at_k(ranked.Y, ranked.labels, ranked.propensity, k))
 # Records have had these two since the papers' tables were accepted.
-_RECALL = _at_each_k("r", "R", lambda ranked, k: recall_at_k(ranked.Y, ranked.labels, k), in_tables=False)
+_RECALL = _of_ranking("r", "R", recall_at_k)
 _PSNDCG = _at_each_k(
     "psndcg", "PSnDCG", lambda ranked, k: psndcg_at_k(ranked.Y, ranked.labels, ranked.propensity, k), in_tables=False
 )
 _MAXIMA = _at_each_k(
     "max_p", "Maximum P", lambda ranked, k: maximum_precision_at_k(ranked.Y, k), better=None, kind="constant"
 )
-OVER_LABELS = tuple(
-    measure
-    for name, title, of in (
-        ("macro_p", "Macro-P", macro_precision_at_k),
-        ("macro_r", "Macro-R", macro_recall_at_k),
-        ("macro_f", "Macro-F", macro_f_at_k),
-        ("coverage", "Coverage", coverage_at_k),
-    )
-    for measure in _at_each_k(name, title, partial(_of_ranking, of), in_tables=False)
+OVER_LABELS = (
+    *_of_ranking("macro_p", "Macro-P", macro_precision_at_k),
+    *_of_ranking("macro_r", "Macro-R", macro_recall_at_k),
+    *_of_ranking("macro_f", "Macro-F", macro_f_at_k),
+    *_of_ranking("coverage", "Coverage", coverage_at_k),
 )
 # In the order of records and tables.
 MEASURES: tuple[Measure[Ranked], ...] = (*_PRECISION, *_NDCG, *_PSP, *_RECALL, *_PSNDCG, *OVER_LABELS, *_MAXIMA)
