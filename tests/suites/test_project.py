@@ -372,9 +372,9 @@ def test_the_projects_own_configuration_is_free_of_contradictions():
         ),
         (
             {"estimator": "sklearn.neighbours:A"},
-            "model mine: sklearn.neighbours:A: sklearn has no module neighbours, ex",
+            "sklearn.neighbours:A: cannot be imported (No module named 'sklearn.neighbours'); mend the name",
         ),
-        ({"estimator": "no_such:A"}, "no_such:A: cannot be imported (No module named 'no_such'); install"),
+        ({"estimator": "no_such:A"}, "no_such:A: cannot be imported (No module named 'no_such'); mend"),
         (
             {"estimator": f"{KNN}s"},
             "sklearn.neighbors has no class KNeighborsClassifiers, expected KNeighborsClassifier",

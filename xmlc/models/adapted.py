@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from inspect import signature
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any, Self
 
 import numpy as np
@@ -228,17 +227,13 @@ def class_of(name: str) -> Any:
     Raises
     ------
     XmlcError
-        There is no such package, module or class here; the nearest are named.
+        There is no such package, module or class here.
     """
     place, _, attribute = name.partition(":")
-    package, _, last = place.rpartition(".")
     try:
         module = importlib.import_module(place)
     except (ImportError, ValueError) as error:
-        said = f"cannot be imported ({error}); install what it imports here"
-        if getattr(error, "name", "") == place and package:
-            known = [found.name for found in iter_modules(importlib.import_module(package).__path__)]
-            said = f"{package} has no module {last}, expected {nearest(last, known)}"
+        said = f"cannot be imported ({error}); mend the name, or install what it imports here"
         raise XmlcError(f"{name}: {said}") from error
     known = [each for each, value in vars(module).items() if isinstance(value, type)]
     if attribute not in known:
