@@ -115,7 +115,7 @@ class Parabel(SparseProbabilityEstimator):
         """
         check_hyperparameters(self)
         X, Y = self._training_data(X, Y)
-        self.C_ = cross_validated(self._single, 1.0, 0.3, X, Y) if self.C is None else float(self.C)
+        self.C_ = float(cross_validated(self._single, 1.0, 0.3, X, Y) if self.C is None else self.C)
         self.trees_ = [
             self._tree(t)._train(X, Y, Growing(self._into, f"_{t}"), self._title("training", t))
             for t in range(self.n_trees)
@@ -163,23 +163,10 @@ class Parabel(SparseProbabilityEstimator):
     def _tree(self, t: int) -> PLT:
         """Return tree t, untrained."""
         key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.PARABEL_TREE + t)))
-        return PLT(
-            tree="kmeans",
-            arity=self.arity,
-            max_leaf=self.max_leaf,
-            solver="batch",
-            loss=self.loss,
-            hinge_power=self.hinge_power,
-            C=self.C_,
-            tol=self.tol,
-            epochs=self.epochs,
-            weight_cut=self.weight_cut,
-            search="exact" if self.beam is None else "beam",
-            beam=10 if self.beam is None else self.beam,
-            unit_norm=self.unit_norm,
-            random_state=int(key & LARGEST_SEED),
-            n_jobs=self.n_jobs,
-        )
+        own = {"C": self.C_, "random_state": int(key & LARGEST_SEED), "beam": self.beam or 10}
+        given: Any = {name: value for name, value in self.get_params().items() if name != "n_trees"}
+        search: plt.Search = "exact" if self.beam is None else "beam"
+        return PLT(tree="kmeans", solver="batch", search=search, **given | own)
 
     def _average(
         self, X: sparse.csr_array, average: Callable[..., Any], arguments: tuple[Any, ...]
