@@ -22,4 +22,4 @@ class TestFile(RecordFile):
 
 class TestEstimates(RecordFile):
     kind, content, nan_at = Estimates, estimates(), ["floor"]
-    broken = ((["parts", "val", "instances"], ...),)
+    broken = ((["parts", "val", "ms_per_instance"], ...),)

@@ -24,9 +24,8 @@ def training(name="yeast", model="plt", seed=0, portion="80", **changes):
 
 def estimates(**changes):
     """What `xmlc estimate` writes beside estimates."""
-    part = {"instances": 300, "estimates_per_instance": 9.5, "inner_products_per_instance": None}
-    parts = {"val": part | {"ms_per_instance": 0.5}, "test": part | {"ms_per_instance": 0.25}}
-    content = {"floor": 0.001, "parts": parts, "peak_bytes": 123_000_000, "passport": passport()}
+    parts = {"val": {"ms_per_instance": 0.5}, "test": {"ms_per_instance": 0.25}}
+    content = {"floor": 0.001, "parts": parts, "passport": passport()}
     return content | {"step": step("estimate")} | changes
 
 

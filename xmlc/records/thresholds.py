@@ -116,11 +116,8 @@ def check_label_set_scores(place: str, scores: Mapping[str, float]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class PartEstimates:
-    """Number of estimates of one part, and their costs; None where a model does not report it."""
+    """Cost of the estimates of one part; None where nothing was computed."""
 
-    instances: int
-    estimates_per_instance: Number
-    inner_products_per_instance: Number | None
     ms_per_instance: Number | None
 
 
@@ -132,6 +129,5 @@ class Estimates(RecordFile, command="estimate"):
 
     floor: float
     parts: dict[str, PartEstimates]
-    peak_bytes: Number
     passport: Passport
     step: StepCosts

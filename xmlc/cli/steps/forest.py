@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, data_option, model_option, threads_option
+from xmlc.cli._options import FILE, data_option, model_option, threads_option, training_option
 from xmlc.core.passport import step_costs, with_passport
 from xmlc.data.prepared import Prepared
 from xmlc.models.registry import load_estimator
@@ -18,7 +18,7 @@ from xmlc.steps.sweeps import objectives_by_level, rank_by_first_trees, shape_of
 @click.command(help="Rank with the first trees of a forest only; report depths and objectives of its trees.")
 @data_option
 @model_option
-@click.option("--training", type=FILE, required=True, help="Record written by `xmlc train`.")
+@training_option
 @click.option("--trees", "sizes", type=click.IntRange(min=1), multiple=True, required=True,
               help="Number of trees to rank with, repeatable; the whole forest is always ranked.")  # fmt: skip
 @threads_option
