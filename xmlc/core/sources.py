@@ -158,7 +158,7 @@ def _with_packages(names: Iterable[str]) -> frozenset[str]:
 def _running_statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """Walk through statements, nested ones included; no expression holds an import."""
     for node in body:
-        if isinstance(node, ast.If) and _is_type_checking(node.test):
+        if isinstance(node, ast.If) and getattr(node.test, "attr", getattr(node.test, "id", "")) == "TYPE_CHECKING":
             yield from _running_statements(node.orelse)
             continue
         if isinstance(node, ast.FunctionDef) and node.name == "__getattr__":
@@ -166,11 +166,6 @@ def _running_statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
         yield node
         for part in ("body", "handlers", "orelse", "finalbody", "cases"):
             yield from _running_statements(getattr(node, part, ()))
-
-
-def _is_type_checking(test: ast.expr) -> bool:
-    name = test.attr if isinstance(test, ast.Attribute) else getattr(test, "id", "")
-    return name == "TYPE_CHECKING"
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from xmlc.core.passport import Passport, StepCosts
+from xmlc.core.passport import Passport
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.records.base import RecordFile
 
@@ -28,7 +28,7 @@ class RecordPassport(NamedTuple):
 
 def passport_columns(record: RecordFile) -> RecordPassport:
     """Return how a record came about."""
-    about, spent = passport_of(record), step_of(record)
+    about, spent = passport_of(record), getattr(record, "step", None)
     packages = {name: text for name, text in about.items() if name not in NOT_PACKAGES}
     settings: Hyperparameters | None = getattr(record, "hyperparameters", None)
     return RecordPassport(
@@ -48,8 +48,3 @@ def passport_of(record: RecordFile) -> Passport:
     """Return the passport of a record; empty where there is none."""
     found: Passport | None = getattr(record, "passport", None)
     return found or {}
-
-
-def step_of(record: RecordFile) -> StepCosts | None:
-    """Return the costs of the step that wrote a record, if they are known."""
-    return getattr(record, "step", None)

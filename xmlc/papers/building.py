@@ -201,9 +201,9 @@ def choose(need: Where, sources: Sequence[Source], needed: bool = True) -> list[
             continue
         identity = (record.dataset_name, record.model_name, record.method_name, getattr(record, "seed", 0))
         if identity in found:
+            named = ", ".join(filter(None, (*identity[:3], f"seed {identity[3]}")))
             raise XmlcError(
-                f"{source.path}: a second record of {_named(identity)}; the first is {found[identity].path}. "
-                "Give each record once"
+                f"{source.path}: a second record of {named}; the first is {found[identity].path}. Give each record once"
             )
         found[identity] = source
     chosen = list(found.values())
@@ -244,11 +244,6 @@ def _check_one_setting(sources: Iterable[Source]) -> None:
                 f"{path}: hyperparameters of {record.model} on {record.dataset.name} differ from those in {where}; "
                 "one row of a table has one setting: make the older again"
             )
-
-
-def _named(identity: Identity) -> str:
-    dataset, model, method, seed = identity
-    return ", ".join(part for part in (dataset, model, method, f"seed {seed}") if part)
 
 
 def read_printed(made: MadeOf) -> TextRows:

@@ -180,7 +180,9 @@ class OPLT(SparseProbabilityEstimator):
         x = self._bounded(features, features.shape[0] * self.epochs)
         X, Y = self._training_data(X, Y)
         order = random_permutation(X.shape[0], self.random_state, Stream.PLT_ORDER)
-        chosen = cross_validated(self._with_step, 1.0, 0.3, X, Y) if self.gamma is None else 1.0
+        chosen = 1.0
+        if self.gamma is None:
+            chosen = cross_validated(lambda gamma: self.unfitted().set_params(gamma=gamma), chosen, 0.3, X, Y)
         self._start(chosen, tree_only=not self.online and Y.nnz > 0)
         if self.warm_start is not None:
             sample = order[: max(1, round(self.warm_start * order.size))]
@@ -198,9 +200,6 @@ class OPLT(SparseProbabilityEstimator):
             for epoch in range(self.epochs):
                 self._learn(x, y, order, f"pass {epoch + 1} of {self.epochs}")
         return self
-
-    def _with_step(self, gamma: float) -> OPLT:
-        return self.unfitted().set_params(gamma=gamma)
 
     def _start(self, chosen: float = 1.0, tree_only: bool = False) -> None:
         """Begin with a root and nothing else, and with a step size where none is given."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from xmlc.core.errors import XmlcError
 from xmlc.numbers.long import Key, Mean, Row, Rows, average, key_by
@@ -43,10 +44,6 @@ def better_passes(table: Table, score: str) -> Rows:
     return {key: row | {"passes": Mean(passes, records=row[score].records)} for key, (passes, row) in best.items()}
 
 
-def _by_precision(table: Table) -> Rows:
-    return better_passes(table, "p@1")
-
-
 def _by_accuracy(table: Table) -> Rows:
     for record in table.records:
         if record.dataset.labels_per_instance != 1:
@@ -70,7 +67,7 @@ table2 = TableDefinition(
     name="table2",
     needs=(Where("ranking", "full", task="multi-label"),),
     keys=OPLT_KEYS,
-    rows=_by_precision,
+    rows=partial(better_passes, score="p@1"),
     columns=("passes", *PRECISION, "train_cpu_minutes", *PROPENSITY_SCORED, *COSTS, *THREADS),
     panels=(
         columns("Precision on the test set and training time", "passes", *PRECISION, "train_cpu_minutes"),

@@ -76,22 +76,17 @@ def search_in_ranges(
     first = {name: given[name] for name in space if name in given and given[name] in space[name]}
     known = first if len(first) == len(space) else None
     if method == "smac":
-        _require_smac()
-        from xmlc.steps.tuning.smac_search import smac_search
-
+        try:
+            from xmlc.steps.tuning.smac_search import smac_search
+        except ImportError as error:
+            said = f"smac cannot be imported ({error}), without which a search can be random"
+            raise needs_extra(said, "tune") from error
         smac_search(space, objective, budget, seed, known)
         return
     if known is not None:
         objective(known)
     for trial in random_trials(space, budget - (known is not None), seed):
         objective(trial)
-
-
-def _require_smac() -> None:
-    try:
-        import smac  # noqa: F401
-    except ImportError as error:
-        raise needs_extra(f"smac cannot be imported ({error}), without which a search can be random", "tune") from error
 
 
 def random_trials(space: Space, n_trials: int, seed: int) -> Iterator[Hyperparameters]:
