@@ -46,7 +46,9 @@ def put(folder, files):
 
 def test_an_alternative_is_taken_where_the_first_source_fails_and_that_is_said(server, resources):
     server.files = {"/quota.zip": HTML, "/short.zip": GOOD[:-30], "/other.zip": zip_of(dict.fromkeys("ab", b"0 1:1"))}
-    other = Dataset("tiny", "svmlight", False, ("a",), ("b",), sources=(("url", server.url + "/other.zip"),))
+    other = Dataset(
+        "tiny", ("a",), ("b",), format="svmlight", zero_based=False, sources=(("url", server.url + "/other.zip"),)
+    )
     urls = tuple(("url", f"{server.url}/{name}.zip") for name in ("gone", "quota", "short"))
     said = []
     origin = download(Dataset("tiny", sources=urls, alternatives=(other,)), resources / "tiny", on_missing=said.append)
@@ -187,7 +189,7 @@ def test_a_folder_and_an_address_of_any_name_are_found(tmp_path, server, name, m
 
 
 def test_a_mirror_may_hold_a_set_in_its_own_format(tmp_path, resources):
-    entry = Dataset("tiny", "arff", train=("a.arff",), test=("b.arff",), labels="c.xml")
+    entry = Dataset("tiny", format="arff", train=("a.arff",), test=("b.arff",), labels="c.xml")
     put(tmp_path / "m/tiny", {"a.arff.gz": gzip.compress(b"@relation"), "b.arff": b"@relation", "c.xml": b"<labels/>"})
     download(entry, resources / "tiny", str(tmp_path / "m"))
     source = read_json(resources / "tiny/source.json")

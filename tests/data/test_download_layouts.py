@@ -34,10 +34,10 @@ def server():
 
 def entry_of(server):
     """A set like ALOI: two files of Vowpal Wabbit's with addresses, and an alternative that can only be put there."""
-    other = Dataset("tiny", "svmlight", False, ("a_train.svm",), ("a_test.svm",))
+    other = Dataset("tiny", ("a_train.svm",), ("a_test.svm",), format="svmlight", zero_based=False)
     urls = {name: f"{server.url}/far/{name}" for name in VW}
     parts = ("a_train.vw",), ("a_test.vw",)
-    return Dataset("tiny", "vw", False, *parts, sources=(("urls", urls),), alternatives=(other,))
+    return Dataset("tiny", *parts, format="vw", zero_based=False, sources=(("urls", urls),), alternatives=(other,))
 
 
 def prepared(folder, server, place, files):

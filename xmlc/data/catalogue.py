@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
@@ -34,6 +34,11 @@ DatasetName = Annotated[
 ]
 Count = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 Average = Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)]  # as it stands in the file
+Format = Literal["repository", "repository-two-files", "npz", "arff", "svmlight", "libsvm", "vw", "coordinates"]
+Propensity = Annotated[
+    tuple[Annotated[float, Meta(ge=0)], Annotated[float, Meta(gt=0)]],
+    Meta(description="A and B of the propensities, such as [0.55, 1.5]: A at least 0, B above 0"),
+]
 Url = Annotated[str, Meta(pattern="^https?://", description="an address that starts with http:// or https://")]
 
 
@@ -108,74 +113,65 @@ class Address(TypedDict):
     blob: Annotated[str, Meta(pattern="^[0-9a-f]{40}$", description="git's id of the content")]
 
 
-class Entry(TypedDict, total=False):
-    """An entry as it stands in the file; config/README.md says what the keys mean to users."""
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """What an entry of the file says as a `Dataset` does; config/README.md says what the keys mean to users."""
 
-    edition: str
-    drive: Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{10,}$", description="the id of an archive on Google Drive")]
-    url: Url
-    urls: dict[str, Url | Address]
-    source: Literal["mirror"]
-    format: Literal["repository", "repository-two-files", "npz", "arff", "svmlight", "libsvm", "vw", "coordinates"]
-    zero_based: bool
-    train: str | list[str]
-    test: str | list[str]
-    labels: str
-    split_files: SplitFiles
-    filter: str
-    alternatives: list[Entry]
-    propensity: Annotated[
-        tuple[Annotated[float, Meta(ge=0)], Annotated[float, Meta(gt=0)]],
-        Meta(description="A and B of the propensities, such as [0.55, 1.5]: A at least 0, B above 0"),
-    ]
-    homepage: str
-    licence: str
-    published: PublishedCounts
-    shape: Shape
-    splits: dict[str, Split]
-    synthetic: Synthetic
-
-
-Catalogue = Annotated[dict[DatasetName, Entry], Meta(description="a mapping from dataset names to entries")]
-
-
-@dataclass(frozen=True)
-class Dataset:
-    """One entry of the catalogue."""
-
-    name: str
     #: See `xmlc.data.formats.load`.
-    format: str = "repository"
+    format: Format = "repository"
     #: Whether ids of labels, in svmlight those of features too, start from 0.
     zero_based: bool = True
-    #: File names in ``resources/<name>``: one each, or several in some formats.
-    train: tuple[str, ...] = ("train.txt",)
-    test: tuple[str, ...] = ("test.txt",)
     #: XML file that names the labels of an ARFF dataset, unless its header counts them, as MEKA's does.
     labels: str | None = None
     #: Where one data file is cut by lists of row numbers.
     split_files: SplitFiles | None = None
     #: File of the pairs of a test instance and a label that no measure counts, see `xmlc.data.prepare.read_pairs`.
     filter: str | None = None
-    #: Where to fetch it: ``("drive", id)``, ``("url", address)``, ``("urls", {file name: address})``, each of these a
-    #: text or an `Address`; none where only a mirror holds it.
-    sources: tuple[tuple[str, Any], ...] = field(default=())
-    #: The same data in other files, tried when this entry's own sources fail.
-    alternatives: tuple[Dataset, ...] = field(default=())
     published: PublishedCounts | None = None
     #: Of large sets, beside what is published, for prices and rehearsals. The data do not depend on it.
     shape: Shape | None = field(default=None, repr=False)
     #: By paper. It says how printed numbers are judged, and nothing about the data, so
     #: the entry's text lacks it.
-    splits: Mapping[str, Split] = field(default_factory=dict, repr=False)
+    splits: dict[str, Split] = field(default_factory=dict, repr=False)
     #: A and B of the propensities; None for those that go with the name. The data do not depend on it, nor the text.
-    propensity: tuple[float, float] | None = field(default=None, repr=False)
+    propensity: Propensity | None = field(default=None, repr=False)
     #: Parameters of `xmlc synth`, see `xmlc.data.synthetic.making.KINDS`.
-    synthetic: Mapping[str, Any] | None = None
+    synthetic: Synthetic | None = None
     #: Which of the data under this name they are, for who fetches them by hand.
     edition: str | None = field(default=None, repr=False)
     homepage: str | None = None
     licence: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry(Described):
+    """An entry of the file."""
+
+    drive: Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{10,}$", description="the id of an archive on Google Drive")] = ""
+    url: Url = ""
+    urls: dict[str, Url | Address] = field(default_factory=dict)
+    source: Literal["mirror"] = "mirror"
+    train: str | list[str] = "train.txt"
+    test: str | list[str] = "test.txt"
+    alternatives: list[Entry] = field(default_factory=list)
+
+
+Catalogue = Annotated[dict[DatasetName, Entry], Meta(description="a mapping from dataset names to entries")]
+
+
+@dataclass(frozen=True)
+class Dataset(Described):
+    """One entry of the catalogue."""
+
+    name: str
+    #: File names in ``resources/<name>``: one each, or several in some formats.
+    train: tuple[str, ...] = ("train.txt",)
+    test: tuple[str, ...] = ("test.txt",)
+    #: Where to fetch it: ``("drive", id)``, ``("url", address)``, ``("urls", {file name: address})``, each of these a
+    #: text or an `Address`; none where only a mirror holds it.
+    sources: tuple[tuple[str, Any], ...] = ()
+    #: The same data in other files, tried when this entry's own sources fail.
+    alternatives: tuple[Dataset, ...] = ()
 
     @property
     def known_shape(self) -> dict[str, Any]:
@@ -299,14 +295,13 @@ def file_facts(folder: Path) -> dict[str, FileFacts]:
     return {file.name: {"bytes": file.stat().st_size, "sha256": sha256(file)} for file in sorted(folder.iterdir())}
 
 
-def _entry(name: str, values: Mapping[str, Any]) -> Dataset:
+def _entry(name: str, entry: Entry) -> Dataset:
     """Return the entry of a name."""
-    given = {key: value for key, value in values.items() if key not in (*SOURCES, "source", "alternatives")}
-    given |= {part: _names(values[part]) for part in ("train", "test") if part in values}
-    sources = tuple((kind, values[kind]) for kind in SOURCES if kind in values)
-    common = {"filter": values["filter"]} if "filter" in values else {}
-    others = tuple(_entry(name, common | other) for other in values.get("alternatives", ()))
-    return Dataset(name, sources=sources, alternatives=others, **given)
+    given: dict[str, Any] = {one.name: getattr(entry, one.name) for one in fields(Described)}
+    given |= {"train": _names(entry.train), "test": _names(entry.test)}
+    sources = tuple((kind, address) for kind in SOURCES if (address := getattr(entry, kind)))
+    others = (replace(other, filter=other.filter or entry.filter) for other in entry.alternatives)
+    return Dataset(name, sources=sources, alternatives=tuple(_entry(name, other) for other in others), **given)
 
 
 def _names(value: str | list[str]) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ SIZES = ("n_train", "n_test", "n_features", "n_labels")
 KINDS: dict[str, Callable[..., Any]] = {"labels": SyntheticModel, "objects": ObjectViews, "texts": ShortTexts}
 
 
-def make_dataset(name: str, kind: str, given: Mapping[str, float], out: Path, n_jobs: int) -> None:
+def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jobs: int) -> None:
     """Draw a dataset and write it to the folder ``out``, which is there only when all of it is written.
 
     Parameters
