@@ -371,6 +371,11 @@ def without_zeros(matrix: sparse.csr_array) -> sparse.csr_array:
     return proven(matrix) if known else matrix
 
 
+def entries_above(spe: sparse.csr_array, thresholds: np.ndarray) -> sparse.csr_array:
+    """Return the estimates strictly greater than their label's threshold, of shape (m,), in a matrix of their own."""
+    return without_zeros(with_values(spe, np.where(spe.data > thresholds[spe.indices], spe.data, spe.dtype.type(0))))
+
+
 def _check_truth_values(matrix: Any, name: str) -> None:
     """Refuse stored values that are neither 0 nor 1."""
     values = matrix if isinstance(matrix, np.ndarray) else matrix.data

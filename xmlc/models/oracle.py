@@ -11,7 +11,7 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.data.formats.npz import read_matrix
 from xmlc.data.prepared import Prepared
-from xmlc.kernels.csr import Matrix, as_estimates, as_labels
+from xmlc.kernels.csr import Matrix, as_estimates, as_labels, entries_above
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import estimates_file
@@ -51,10 +51,7 @@ class Oracle(SparseProbabilityEstimator):
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the posteriors strictly greater than ``threshold``, float32 CSR of shape (n, m)."""
-        P = self._posteriors_of(X).copy()
-        P.data[P.data <= self._label_thresholds(threshold)[P.indices]] = 0
-        P.eliminate_zeros()
-        return P
+        return entries_above(self._posteriors_of(X), self._label_thresholds(threshold))
 
     def _posteriors_of(self, X: Any) -> sparse.csr_array:
         self._check_fitted()

@@ -11,7 +11,7 @@ from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.inference.samples import Samples, marginals_of
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.counter_random import random_unit, stream_key
-from xmlc.kernels.csr import Matrix, stack_estimates
+from xmlc.kernels.csr import Matrix, entries_above, stack_estimates
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.stored import Field
@@ -102,9 +102,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
         """
         thresholds = self._label_thresholds(threshold)
         shares = marginals_of(Samples(self.sample(X), self.n_samples)).astype(np.float32)
-        shares.data[shares.data <= thresholds[shares.indices]] = 0.0
-        shares.eliminate_zeros()
-        return shares
+        return entries_above(shares, thresholds)
 
     def _training_data(self, X: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Check training data, and put the labels into the order of the chain."""

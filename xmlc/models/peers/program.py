@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import needs_extra
-from xmlc.kernels.csr import Matrix, ranking_of, stack_estimates
+from xmlc.kernels.csr import Matrix, entries_above, ranking_of, stack_estimates
 from xmlc.models.base import SparseProbabilityEstimator
 
 FILES = "program"  # folder of the program's own files, beside our JSON
@@ -50,7 +50,8 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the program's estimates above ``threshold``, float32 CSR of shape (n, m)."""
         X, limits = self._instances(X), self._label_thresholds(threshold)
-        return estimates_above(self._answers(X, self.n_labels_, float(limits.min())), limits)
+        answers = self._answers(X, self.n_labels_, float(limits.min()))
+        return entries_above(stack_estimates(*answers, limits.size), limits)
 
     def predict_top_k(self, X: Matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the k labels that the program ranks first and their estimates, best first; -1 = none."""
@@ -94,14 +95,6 @@ def flattened(rows: Sequence[Sequence[tuple[int, float]]]) -> Answers:
     counts = np.array([len(row) for row in rows], dtype=np.int64)
     labels = np.array([label for row in rows for label, _ in row], dtype=np.int32)
     return counts, labels, np.array([score for row in rows for _, score in row], dtype=np.float32)
-
-
-def estimates_above(answers: Answers, thresholds: np.ndarray) -> sparse.csr_array:
-    """Return the estimates strictly greater than their label's threshold, float32 (m,), as CSR of shape (n, m)."""
-    spe = stack_estimates(*answers, thresholds.size)
-    spe.data[spe.data <= thresholds[spe.indices]] = 0
-    spe.eliminate_zeros()
-    return spe
 
 
 @contextmanager
