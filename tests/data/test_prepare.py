@@ -45,7 +45,7 @@ def source(folder, multilabel):
 
 def run(tmp_path, source, dataset=None, **options):
     out = tmp_path / "data"
-    notes = prepare(dataset or Dataset("tiny"), source, out, **options).meta["notes"]
+    notes = prepare(dataset or Dataset("tiny"), source, out, **options)[0]["notes"]
     return notes, Prepared(out)
 
 

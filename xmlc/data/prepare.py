@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -29,25 +28,9 @@ RELATIVE_TOLERANCE = 5e-3  # averages are printed with three to six digits
 Part = tuple[sparse.csr_array, sparse.csr_array]
 
 
-class Preparation(NamedTuple):
-    """A dataset as it was written.
-
-    Attributes
-    ----------
-    meta : Meta
-        Its description; ``notes`` are the differences from the published numbers and the labels without instances.
-    train, test : (csr_array, csr_array)
-        Features and label sets.
-    """
-
-    meta: Meta
-    train: Part
-    test: Part
-
-
 def prepare(
     dataset: Dataset, source: Path, out: Path, validation_share: float = 0.2, seed: int = 0, filter: Path | None = None
-) -> Preparation:
+) -> tuple[Meta, Part, Part]:
     """Read a dataset, check it, split it and write it as arrays that can be memory-mapped.
 
     Parameters
@@ -65,7 +48,8 @@ def prepare(
 
     Returns
     -------
-    Preparation
+    meta : Meta
+    train, test : (X, Y)
     """
     files = source_files(dataset, source)
     filter = filter or (source / files.filter if files.filter else None)
@@ -105,7 +89,7 @@ def prepare(
             save_csr(folder / "test", "F", left_out)
         np.save(folder / "split.npy", fit_mask(train[0].shape[0], validation_share, seed))
         write_json(folder / "meta.json", meta)
-    return Preparation(meta, train, test)
+    return meta, train, test
 
 
 def source_files(dataset: Dataset, source: Path) -> Dataset:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from scipy import sparse
 
@@ -16,23 +15,7 @@ from xmlc.metrics.progressive import checkpoints, constant_accuracy, entropy_red
 from xmlc.models.abilities import Streaming
 from xmlc.records.progressive import ProgressiveRow
 
-
-@dataclass(frozen=True)
-class Progressed:
-    """Correct predictions on a stream, and the costs of learning it.
-
-    Attributes
-    ----------
-    rows : tuple of ProgressiveRow
-        For each of `xmlc.metrics.progressive.checkpoints`.
-    constant_accuracy : float
-        Of the constant predictor.
-    cpu_seconds : float
-    """
-
-    rows: tuple[ProgressiveRow, ...]
-    constant_accuracy: float
-    cpu_seconds: float
+Rows = tuple[ProgressiveRow, ...]
 
 
 def shuffled_stream(prepared: Prepared, seed: int) -> tuple[sparse.csr_array, sparse.csr_array]:
@@ -42,7 +25,7 @@ def shuffled_stream(prepared: Prepared, seed: int) -> tuple[sparse.csr_array, sp
     return X[order], Y[order]
 
 
-def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> Progressed:
+def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> tuple[Rows, float, float]:
     """Predict, then learn, instance by instance.
 
     Parameters
@@ -52,6 +35,13 @@ def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> Progr
     X : csr_array, shape (n, d)
     Y : boolean csr_array, shape (n, m)
         The stream, in its order.
+
+    Returns
+    -------
+    rows : tuple of ProgressiveRow
+        For each of `xmlc.metrics.progressive.checkpoints`.
+    constant_accuracy, cpu_seconds : float
+        Accuracy of the constant predictor, and what the stream took.
 
     Raises
     ------
@@ -70,4 +60,4 @@ def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> Progr
         ProgressiveRow(instances=n, accuracy=share, entropy_reduction=None if math.isnan(bits) else bits)
         for n, share, bits in curve
     ]
-    return Progressed(tuple(rows), constant, seconds)
+    return tuple(rows), constant, seconds

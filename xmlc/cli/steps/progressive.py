@@ -35,13 +35,13 @@ def command(
     """Run the stream."""
     prepared = Prepared(data)
     model = make_estimator(estimator, parse_parameters(parameters), seed, threads)
-    found = run_stream(model, *shuffled_stream(prepared, seed))
+    rows, constant, seconds = run_stream(model, *shuffled_stream(prepared, seed))
     ProgressiveRecord(
         **description(prepared, model, estimator, name, seed, "full"),
-        constant_accuracy=found.constant_accuracy,
-        rows=found.rows,
+        constant_accuracy=constant,
+        rows=rows,
         costs=ProgressiveCosts(
-            cpu_seconds=found.cpu_seconds,
+            cpu_seconds=seconds,
             threads=threads,
             peak_bytes=peak_bytes(),
         ),
