@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import NotRequired, TypedDict, TypeVar
+from typing import Any, NotRequired, TypedDict, TypeVar
 
 from xmlc import __version__
 from xmlc.core.files import folder_bytes
@@ -85,13 +85,6 @@ class StepCosts(TypedDict):
     threads: int
     cpu: str
     cpu_seconds: NotRequired[float]
-
-
-class Ending(TypedDict):
-    """How a step ended: the last parts of its record."""
-
-    passport: Passport
-    step: StepCosts
 
 
 def passport(threads: int) -> Passport:
@@ -215,7 +208,7 @@ def step_costs(
     return costs
 
 
-def with_passport(costs: StepCosts) -> Ending:
+def with_passport(costs: StepCosts) -> dict[str, Any]:
     """Return the end of a record: passport of the measuring process, and costs of the step."""
     return {"passport": passport(costs["threads"]), "step": costs}
 
