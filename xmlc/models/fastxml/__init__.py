@@ -1,5 +1,3 @@
 """FastXML and PfastreXML: forests whose nodes are sparse linear classifiers."""
 
-from xmlc.models.fastxml.estimator import FastXML
-
-__all__ = ["FastXML"]
+from xmlc.models.fastxml.estimator import FastXML as FastXML

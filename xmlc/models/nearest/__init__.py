@@ -1,5 +1,3 @@
 """The sparse weighted nearest-neighbour method (swnn2018)."""
 
-from xmlc.models.nearest.estimator import SparseWeightedNearestNeighbors
-
-__all__ = ["SparseWeightedNearestNeighbors"]
+from xmlc.models.nearest.estimator import SparseWeightedNearestNeighbors as SparseWeightedNearestNeighbors

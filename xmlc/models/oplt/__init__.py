@@ -1,5 +1,3 @@
 """OPLT: probabilistic label trees that grow with the stream of instances."""
 
-from xmlc.models.oplt.estimator import OPLT
-
-__all__ = ["OPLT"]
+from xmlc.models.oplt.estimator import OPLT as OPLT

@@ -1,5 +1,3 @@
 """Texts in, names of labels out."""
 
-from xmlc.models.texts.text_classifier import TextClassifier
-
-__all__ = ["TextClassifier"]
+from xmlc.models.texts.text_classifier import TextClassifier as TextClassifier
