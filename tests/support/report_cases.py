@@ -8,6 +8,8 @@ GRID = (2, 10, 100)
 SET_METRICS = ("macro_f", "macro_f_zero", "macro_f_present", "macro_f_seen", "micro_f", "instance_f", "hamming_loss")
 MEASURES = tuple(f"{average}_{name}" for average in ("macro", "micro", "instance") for name in ("f", "f2", "jaccard"))
 
+TRAINED = dict.fromkeys(("train_seconds", "train_threads", "train_peak_bytes", "model_bytes"))
+
 
 def dataset(name="yeast", digest=None):
     counts = {"n_train": 1500, "n_test": 917, "d": 103, "m": 14}
@@ -47,7 +49,12 @@ def thresholds(name="yeast", model="plt", method="fta", seed=0, f=0.4, chosen=10
     best = next(point for point in grid if point["c"] == chosen)
     test = {metric: f / (1 + i) for i, metric in enumerate(SET_METRICS)} | {"predicted_per_instance": 3.5}
     best = {key: best[key] for key in ("c", "a", "b")} | {"validation": best["validation"], "test": test}
-    costs = {"tune_seconds": 0.5, "test_ms_per_instance": 0.25, "test_inner_products_per_instance": 55.0, "threads": 2}
+    costs = TRAINED | {
+        "tune_seconds": 0.5,
+        "test_ms_per_instance": 0.25,
+        "test_inner_products_per_instance": 55.0,
+        "threads": 2,
+    }
     record = {"kind": "thresholds", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
     record |= {"hyperparameters": {"arity": 16}, "portion": "80", "method": method, "grid": grid, "best": best}
     return record | {"costs": costs, "passport": {}} | changes
@@ -73,7 +80,7 @@ def inference(name="scene", model="pcc", method="gfm", seed=0, f=0.7, **changes)
     """A record of `xmlc infer` on samples; ``finished=False`` gives that of one whose clock ran out."""
     metrics = {metric: f / (1 + i) for i, metric in enumerate(SET_METRICS)} | {"predicted_per_instance": 1.5}
     metrics |= {"instance_f": f, "macro_f_zero": metrics["macro_f"]}
-    costs = {
+    costs = TRAINED | {
         "draw_ms_per_instance": 0.5,
         "estimate_ms_per_instance": None,
         "infer_ms_per_instance": 0.25,
@@ -106,7 +113,7 @@ def calibration(name="yeast", model="plt", seed=0, **changes):
     record = {"kind": "calibration", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
     record |= {"hyperparameters": {"arity": 16}, "portion": "80", "metrics": metrics}
     record |= {"isotonic": metrics | {f"ece@{k}": 0.02 / k for k in (1, 3, 5)}}
-    return record | {"costs": {}, "passport": {}} | changes
+    return record | {"costs": TRAINED, "passport": {}} | changes
 
 
 def _scores(p1):

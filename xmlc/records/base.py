@@ -258,16 +258,6 @@ class ExperimentRecord(Record):
     estimator: str = ""
 
 
-class RankingRow:
-    """A row with the metrics of a ranking of the test set, all that ``METRICS`` names, as shares."""
-
-    METRICS: ClassVar[tuple[str, ...]]
-    metrics: Fractions
-
-    def __post_init__(self) -> None:
-        check_scores("metrics", self.metrics, self.METRICS)
-
-
 def costs_in(costs: object, wanted: Costs) -> Row:
     """Return costs in the units of their columns."""
     return {name: or_nan(getattr(costs, key)) * factor for name, (key, factor) in wanted.items()}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xmlc.metrics.ranking import CALIBRATION, K
 from xmlc.records.base import Fractions, Numbers, Row, check_scores
-from xmlc.records.training import KnownTrainingCosts, ModelRecord
+from xmlc.records.training import ModelRecord
 
 METRICS = (*(f"p@{k}" for k in K), *(measure.name for measure in CALIBRATION))
 
@@ -21,7 +21,6 @@ class CalibrationRecord(ModelRecord, kind="calibration", command="thresholds"):
         ``p@k`` and ``ece@k`` of the labels ranked first, before and after isotonic calibration on the validation set.
     """
 
-    costs: KnownTrainingCosts
     metrics: Fractions
     isotonic: Fractions
 

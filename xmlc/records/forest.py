@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Self
 
 from msgspec import Meta
 
 from xmlc.core.passport import Passport, StepCosts
-from xmlc.metrics.resampling import Resampled, replicate
-from xmlc.records.base import ExperimentRecord, Fractions, Number, Numbers, RankingRow, Row
+from xmlc.metrics.resampling import OF_RANKINGS, Resampled, replicate
+from xmlc.records.base import ExperimentRecord, Fractions, Number, Numbers, Row, check_scores
 
-METRICS = tuple(f"{metric}@{k}" for metric in ("p", "ndcg") for k in (1, 3, 5))
 Count = Annotated[int, Meta(ge=0)]
 Counts = Annotated[tuple[Count, ...], Meta(min_length=1)]
 Epochs = Annotated[tuple[float, ...], Meta(min_length=1)]
 
 
+class RankingRow:
+    """A row with the metrics of a ranking of the test set, all of `OF_RANKINGS`, as shares."""
+
+    metrics: Fractions
+
+    def __post_init__(self) -> None:
+        check_scores("metrics", self.metrics, OF_RANKINGS)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ForestRow(RankingRow):
-    """Ranking with the first trees alone: `METRICS` on the test set as shares, and how they vary with it."""
-
-    METRICS: ClassVar[tuple[str, ...]] = METRICS
+    """Ranking with the first trees alone: `RankingRow.metrics`, and how they vary with it."""
 
     n_trees: Count
     metrics: Fractions

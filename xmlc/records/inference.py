@@ -10,7 +10,7 @@ from xmlc.metrics.resampling import Resampled, replicate
 from xmlc.records.base import Number, Numbers, costs_in, or_nan
 from xmlc.records.ranking import measured
 from xmlc.records.thresholds import PREDICTED, check_label_set_scores
-from xmlc.records.training import KnownTrainingCosts, ModelRecord
+from xmlc.records.training import ModelRecord, TrainingCosts
 
 COST_COLUMNS = {
     "inference_seconds": ("inference_seconds", 1),
@@ -40,7 +40,7 @@ class SizeWeights:
 
 
 @dataclass(frozen=True, kw_only=True)
-class InferenceCosts(KnownTrainingCosts):
+class InferenceCosts(TrainingCosts):
     """Costs of training, of drawing or estimating, and of inferring; None where nothing was measured.
 
     Attributes

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Self
 
 from msgspec import Meta
 
 from xmlc.core.passport import Passport, StepCosts
-from xmlc.records.base import ExperimentRecord, Fractions, Number, Numbers, RankingRow, or_nan
-from xmlc.records.forest import METRICS
+from xmlc.records.base import ExperimentRecord, Fractions, Number, Numbers, or_nan
+from xmlc.records.forest import RankingRow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,13 +21,11 @@ class SweepRow(RankingRow):
     ----------
     value : object
     metrics : dict of str to float
-        `METRICS` on the test set, as shares.
+        Those of a ranking of the test set, as shares.
     depth, nodes : float or None
         Of the deepest tree, and the mean over trees; None where there are no trees.
     train_seconds, predict_ms_per_instance : float or None
     """
-
-    METRICS: ClassVar[tuple[str, ...]] = METRICS
 
     value: object
     metrics: Fractions

@@ -11,7 +11,7 @@ from xmlc.metrics.measures import OF_SETS, SET_METRICS, TUNABLE_MEASURES
 from xmlc.metrics.resampling import Resampled, replicate
 from xmlc.records.base import Fractions, Number, Numbers, RecordFile, check_scores, costs_in, or_nan
 from xmlc.records.ranking import measured, shares_of
-from xmlc.records.training import KnownTrainingCosts, ModelRecord
+from xmlc.records.training import ModelRecord, TrainingCosts
 
 PREDICTED = "predicted_per_instance"
 COST_COLUMNS = {
@@ -64,7 +64,7 @@ class Chosen(GridScores):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ThresholdCosts(KnownTrainingCosts):
+class ThresholdCosts(TrainingCosts):
     """Costs of training and tuning, and of predicting the labels above their thresholds."""
 
     tune_seconds: Number | None

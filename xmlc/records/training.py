@@ -27,16 +27,6 @@ class TrainingCosts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class KnownTrainingCosts(TrainingCosts):
-    """The same in records whose tables do not show them, which may lack them."""
-
-    train_seconds: Number | None = None
-    train_threads: int | None = None
-    train_peak_bytes: Number | None = None
-    model_bytes: Number | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class ModelRecord(ExperimentRecord):
     """A record of a trained model, with the record of its training.
 

@@ -26,7 +26,7 @@ from xmlc.metrics.resampling import resampled_sets
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.records.calibration import METRICS, CalibrationRecord
 from xmlc.records.thresholds import Chosen, GridScores, ThresholdCosts, ThresholdRecord
-from xmlc.records.training import KnownTrainingCosts, TrainingRecord
+from xmlc.records.training import TrainingRecord
 from xmlc.steps.timed import estimate_timed, mean_inner_products, write_estimates
 from xmlc.thresholds.bounds import GRID, priors
 from xmlc.thresholds.calibration import IsotonicCalibration
@@ -234,7 +234,7 @@ def evaluate_calibration(
     CalibrationRecord(
         **training.head_fields(),
         tuning=training.tuning,
-        costs=KnownTrainingCosts(**asdict(training.costs)),
+        costs=training.costs,
         metrics=before,
         isotonic=after,
         **with_passport(step_costs("calibrate", threads, *training.run_names)),
