@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from glob import glob
 from pathlib import Path
@@ -242,14 +242,6 @@ def git_blob(path: str | os.PathLike[str]) -> str:
     with open(path, "rb") as file:
         head = b"blob %d\0" % os.stat(path).st_size
         return hashlib.file_digest(file, lambda: hashlib.sha1(head, usedforsecurity=False)).hexdigest()
-
-
-def file_digest(files: Iterable[Path]) -> str:
-    """Return 16 hexadecimal digits that change with the name or the content of any file."""
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(f"{file}\0{sha256(file)}\0".encode())
-    return digest.hexdigest()[:16]
 
 
 def _json(content: Any) -> str:
