@@ -23,7 +23,7 @@ from xmlc.inference import LabelsBySize, Samples, gfm, gfm_t, marginals_of
 from xmlc.inference._counting import compact_samples, count_bits, counting_scratch, sort_keys
 from xmlc.inference._gfm import best_size, keep_largest, rank_places
 from xmlc.inference._selection import TIE, sum_of_largest
-from xmlc.inference.gfm import gfm_t_few
+from xmlc.inference.methods import METHODS
 
 # Always the same examples: which of two values is the greater is left to rounding where they differ by as little.
 FEW = settings(deadline=None, max_examples=30, derandomize=True)
@@ -97,7 +97,7 @@ def test_gfm_t_with_few_thresholds_finds_the_best_of_these(seed, m, t):
             np.testing.assert_array_equal(Y_hat.toarray()[i], smallest)
 
 
-@pytest.mark.parametrize("infer", [gfm, gfm_t, gfm_t_few])
+@pytest.mark.parametrize("infer", [gfm, gfm_t, METHODS["gfm-t-few"].infer])
 def test_samples_and_dense_p_give_the_same_bits_on_any_number_of_threads(infer):
     samples = random_samples(np.random.default_rng(5), 600, 7, n_samples=13)
     one, two, dense = (

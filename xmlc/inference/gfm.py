@@ -13,8 +13,6 @@ from xmlc.inference.distributions import LabelsBySize, checked_labels_by_size, p
 from xmlc.inference.samples import Samples, checked_samples
 
 NO_THRESHOLDS = np.empty(0)
-# t of the method gfm-t-few: below the number of labels of each dataset of gfm2011.
-FEW_THRESHOLDS = 5
 
 
 def gfm(
@@ -111,13 +109,6 @@ def gfm_t(
         raise InvalidDataError(f"n_thresholds={n_thresholds}: expected at least 1, or None for all")
     thresholds = NO_THRESHOLDS if n_thresholds is None else np.arange(1, n_thresholds + 1) / (2 * n_thresholds)
     return _maximise(P, p_empty, sizes, n_jobs, True, thresholds)
-
-
-def gfm_t_few(
-    P: object, p_empty: object = None, sizes: object = None, n_jobs: int | None = None
-) -> tuple[sparse.csr_array, np.ndarray]:
-    """Infer as `gfm_t`, with `FEW_THRESHOLDS` thresholds."""
-    return gfm_t(P, p_empty, sizes, n_jobs, FEW_THRESHOLDS)
 
 
 def _maximise(
