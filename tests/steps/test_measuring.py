@@ -13,7 +13,7 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.oracle import Oracle
 from xmlc.steps.streams import run_stream
 from xmlc.steps.sweeps import EXEMPLARY, objectives_by_level, rank_by_first_trees, shape_of_trees
-from xmlc.steps.timed import mean_inner_products, predict_timed
+from xmlc.steps.timed import mean_of, predict_timed
 
 
 def forest():
@@ -75,11 +75,11 @@ def test_an_oracle_is_asked_once_and_has_no_time():
 
 def test_mean_inner_products_are_those_of_the_last_prediction():
     model = Counts()
-    assert mean_inner_products(model) is None
+    assert mean_of(model.inner_products_) is None
     model.inner_products_ = np.array([1, 2, 6])
-    assert mean_inner_products(model) == 3.0
+    assert mean_of(model.inner_products_) == 3.0
     model.inner_products_ = np.empty(0, dtype=np.int64)
-    assert mean_inner_products(model) is None
+    assert mean_of(model.inner_products_) is None
 
 
 class Ranks:

@@ -27,7 +27,7 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.records.calibration import METRICS, CalibrationRecord
 from xmlc.records.thresholds import Chosen, GridScores, ThresholdCosts, ThresholdRecord
 from xmlc.records.training import TrainingRecord
-from xmlc.steps.timed import estimate_timed, mean_inner_products, write_estimates
+from xmlc.steps.timed import estimate_timed, mean_of, write_estimates
 from xmlc.thresholds.bounds import GRID, priors
 from xmlc.thresholds.calibration import IsotonicCalibration
 from xmlc.thresholds.methods import agreement_above, apply_thresholds, sets_above
@@ -197,7 +197,7 @@ def evaluate_point(
         **asdict(training.costs),
         tune_seconds=tune_seconds,
         test_ms_per_instance=ms,
-        test_inner_products_per_instance=mean_inner_products(model),
+        test_inner_products_per_instance=mean_of(model.inner_products_),
         threads=threads,
     )
     ThresholdRecord(

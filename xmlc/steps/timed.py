@@ -147,13 +147,6 @@ def write_estimates(
     return lent(writer.finished()), ms
 
 
-def share_certified(model: SparseProbabilityEstimator) -> float | None:
-    """Return for which share of the instances a beam proved the last ranking; None where no beam searched."""
-    certified = model.certified_
-    return None if certified is None or certified.size == 0 else fmean(certified)
-
-
-def mean_inner_products(model: SparseProbabilityEstimator) -> float | None:
-    """Return the inner products per instance of the last prediction; None where a program reports none."""
-    counts = model.inner_products_
+def mean_of(counts: np.ndarray | None) -> float | None:
+    """Return the mean of what a model tells of each instance; None where it tells nothing, or there is no instance."""
     return None if counts is None or counts.size == 0 else fmean(counts)

@@ -17,7 +17,7 @@ from xmlc.metrics.resampling import resampled_ranking
 from xmlc.models.registry import load_estimator
 from xmlc.records.ranking import RankingCosts, RankingRecord
 from xmlc.records.training import TrainingRecord
-from xmlc.steps.timed import mean_inner_products, rank_timed, share_certified
+from xmlc.steps.timed import mean_of, rank_timed
 
 
 @click.command(help="Rank the labels of the test set and score the ranking.")
@@ -59,11 +59,11 @@ def _rank(
     costs = RankingCosts(
         **asdict(record.costs),
         predict_ms_per_instance=ms_per_instance,
-        inner_products_per_instance=mean_inner_products(model),
+        inner_products_per_instance=mean_of(model.inner_products_),
         predict_threads=threads,
         predict_peak_bytes=peak_bytes(),
     )
-    resampled, certified = resampled_ranking(Y, labels, metrics), share_certified(model)
+    resampled, certified = resampled_ranking(Y, labels, metrics), mean_of(model.certified_)
     about, last = record.head_fields(), with_passport(step_costs("rank", threads, *record.run_names))
     about |= {"metrics": metrics, "standard_errors": errors, "certified": certified, "resampled": resampled}
     RankingRecord(**about, tuning=record.tuning, costs=costs, **last).write(out)
