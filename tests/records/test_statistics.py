@@ -19,7 +19,7 @@ CONTENT = statistics()
 class TestFile(RecordFile):
     kind, content, nan_at = Statistics, CONTENT, ["train", "labels_per_instance", "mean"]
     broken = (
-        (["train", "occurrences_per_feature_seen"], ...),
+        (["train", "labels_never_seen"], ...),
         (["test", "labels_per_instance", "mean"], -1),
         (["d"], 1.5),
     )
@@ -49,6 +49,7 @@ def test_statistics_by_hand():
     }  # fmt: skip
     assert found.activations_per_instance.mean == 1
     assert found.occurrences_per_feature_seen.mean == 1.5
+    assert (found.labels_never_seen, found.features_never_seen) == (2, 1)
 
 
 @settings(deadline=None, max_examples=60)
@@ -63,4 +64,4 @@ def test_five_numbers_equal_the_standard_library(counts):
 def test_nothing_is_summarised_as_zeros():
     assert set(asdict(five_numbers(np.array([]))).values()) == {0.0}
     empty = part_statistics(as_features(np.zeros((0, 3))), as_labels(np.zeros((0, 2), dtype=bool)))
-    assert (empty.instances, empty.instances_per_label.max) == (0, 0)
+    assert (empty.labels_never_seen, empty.features_never_seen, empty.instances) == (2, 3, 0)

@@ -34,7 +34,8 @@ def part_statistics(instances=1500):
     summary = {"min": 0.0, "lower_quartile": 1.0, "median": 2.5, "upper_quartile": 4.0, "max": 9.0, "mean": 2.125}
     names = ("labels_per_instance", "instances_per_label", "instances_per_label_seen", "activations_per_instance")
     names += ("occurrences_per_feature_seen",)
-    return {"instances": instances} | {key: summary | {"max": 9.0 + place} for place, key in enumerate(names)}
+    part = {"instances": instances} | {key: summary | {"max": 9.0 + place} for place, key in enumerate(names)}
+    return part | {"labels_never_seen": 0, "features_never_seen": 0}
 
 
 def statistics(name="yeast", **changes):

@@ -91,6 +91,8 @@ class PartStatistics:
     instances_per_label_seen: FiveNumbers
     activations_per_instance: FiveNumbers
     occurrences_per_feature_seen: FiveNumbers
+    labels_never_seen: Count
+    features_never_seen: Count
 
 
 def five_numbers(counts: np.ndarray) -> FiveNumbers:
@@ -124,4 +126,6 @@ def part_statistics(X: sparse.csr_array, Y: sparse.csr_array) -> PartStatistics:
         instances_per_label_seen=five_numbers(label_frequency[label_frequency > 0]),
         activations_per_instance=five_numbers(np.diff(X.indptr)),
         occurrences_per_feature_seen=five_numbers(feature_frequency[feature_frequency > 0]),
+        labels_never_seen=int(np.count_nonzero(label_frequency == 0)),
+        features_never_seen=int(np.count_nonzero(feature_frequency == 0)),
     )
