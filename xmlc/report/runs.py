@@ -130,11 +130,6 @@ class CellRuns:
     values: Mapping[int, float]
     split_error: float | None = None
 
-    @property
-    def spread(self) -> Spread:
-        """The deviation over runs."""
-        return Spread.of(list(self.values.values()), self.split_error)
-
 
 @dataclass(frozen=True)
 class Runs:
@@ -145,7 +140,7 @@ class Runs:
     def spread(self, place: Place) -> Spread | None:
         """Return how much a number of ours varies; None where it was not run with several seeds."""
         found = self.cells.get(place)
-        return found.spread if found else None
+        return Spread.of([*found.values.values()], found.split_error) if found else None
 
     def over(self, earlier: Runs) -> Runs:
         """Return both; of a dataset of a paper's table that both have, these."""

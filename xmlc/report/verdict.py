@@ -137,10 +137,6 @@ class Tolerance:
     absolute: float = 0.0
     relative: float = 0.0
 
-    def covers(self, difference: float, earlier: float) -> bool:
-        """Say whether a difference is within it."""
-        return abs(difference) <= max(self.absolute, self.relative * abs(earlier))
-
 
 EXACT = Tolerance()
 
@@ -156,8 +152,9 @@ def judge_exactly(old: str, new: str, tolerance: Tolerance = EXACT) -> Judgement
         return Judgement(Verdict.EQUAL if both else Verdict.NEW if is_blank(old) else Verdict.MISSING)
     if before is None or after is None:
         return Judgement(Verdict.EQUAL if old == new else Verdict.DIFFERENT)
-    equal = before == after or tolerance.covers(after - before, before)
-    return Judgement(Verdict.EQUAL if equal else Verdict.DIFFERENT, after - before)
+    difference, allowed = after - before, max(tolerance.absolute, tolerance.relative * abs(before))
+    equal = before == after or abs(difference) <= allowed
+    return Judgement(Verdict.EQUAL if equal else Verdict.DIFFERENT, difference)
 
 
 def equal_line(counts: Mapping[Verdict, int], words: str = "cells equal") -> str:

@@ -142,7 +142,7 @@ def unlabelled(methods: Iterable[str]) -> list[str]:
 def _methods(suite: Suite, run: Run, portion: str) -> list[str]:
     """Name the threshold methods of a run, none of a model that is ranked only or has nothing that they need."""
     peer, model = suite.peers.get(run.model), suite.all_models.get(run.model)
-    if suite.is_ranked_only(run) or (peer and peer.ranks_only):
+    if {run.dataset, run.model} & {*suite.ranked_only} or (peer and peer.ranks_only):
         return []
     if model and model.estimator == "estimates" and "validation" not in model.values_on(run.dataset):
         return unlabelled(suite.methods) if portion == "full" else []  # there is nothing to tune on

@@ -276,10 +276,6 @@ class Suite(Experiments):
         block = self.inference
         return block.methods.get(model, []) if block and portion in (None, block.portion) else []
 
-    def is_ranked_only(self, run: Run) -> bool:
-        """Say whether no thresholds are tuned on a run: its model is trained on the whole training set and ranked."""
-        return run.dataset in self.ranked_only or run.model in self.ranked_only
-
     def task_of(self, dataset: str) -> Task:
         """Return the task of a dataset."""
         return "few-shot" if dataset in self.few_shot else "multi-label"
