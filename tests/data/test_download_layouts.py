@@ -110,13 +110,20 @@ def test_a_filter_comes_along_whatever_the_layout(tmp_path, place):
     entry = Dataset("tiny", filter="filter.txt")
     folder = tmp_path / "mirror/tiny" if place == "mirror" else tmp_path / "resources/manual/tiny"
     folder.mkdir(parents=True)
-    content = OWN | {"filter.txt": b"0 1\n"}
+    content = OWN | {"filter.txt": b"0 0\n"}
     files = {"a.zip": zip_of(content)} if place == "archive" else content
     for name, text in files.items():
         (folder / name).write_bytes(text)
     download(entry, tmp_path / "resources/tiny", str(tmp_path / "mirror") if place == "mirror" else None)
     prepare(entry, tmp_path / "resources/tiny", tmp_path / "data")
-    assert Prepared(tmp_path / "data").left_out("test").toarray().tolist() == [[False, True]]
+    assert Prepared(tmp_path / "data").left_out("test").toarray().tolist() == [[True, False]]
+
+
+def test_a_filter_of_every_true_label_is_refused(tmp_path):
+    for name, text in (OWN | {"filter.txt": b"0 1\n"}).items():
+        (tmp_path / name).write_bytes(text)
+    with pytest.raises(XmlcError, match="no label in all 1 instances of test"):
+        prepare(Dataset("tiny", filter="filter.txt"), tmp_path, tmp_path / "data")
 
 
 def test_a_copy_without_the_filter_of_its_entry_is_refused(tmp_path):

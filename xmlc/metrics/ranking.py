@@ -247,7 +247,7 @@ def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float
     Y : boolean CSR, shape (n, m)
     labels : ndarray of int32, shape (n, K)
     scores : ndarray of float, shape (n, K)
-        The estimates of these labels, as `predict_top_k` returns them.
+        The estimates of these labels, as ``predict_top_k`` returns them.
     k : int
 
     Raises

@@ -66,6 +66,12 @@ def test_the_calibration_of_the_estimates_is_measured_before_and_after(options, 
             assert found[f"ece@{k}"] == ece_at_k(Y, labels, scores, k)
 
 
+def test_a_calibration_of_no_saved_estimates_is_refused(options, tmp_path, capsys):
+    arguments = ("--calibration", tmp_path / "c.json", "--out", tmp_path / "out")
+    assert run("thresholds", "expected-f", *options[:-2], *arguments) == 2
+    assert "give --estimates" in capsys.readouterr().err
+
+
 def test_label_sets_are_drawn_anew_and_a_records_replicates_belong_to_its_measures(options, tmp_path):
     assert run("thresholds", "fta", *options, "--thresholds", tmp_path / "80", "--out", tmp_path / "out") == 0
     record, (_, Y) = ThresholdRecord.read(tmp_path / "out/fta.json"), Prepared(options[1], 0).part("test")
