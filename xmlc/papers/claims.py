@@ -285,7 +285,7 @@ class Claim:
     #: Which records the statement is about; of all, where none is given.
     about: Scope | None = None
     #: Effects in print, as `outcome_of` takes them, where a margin is a word for equal.
-    printed: Printed = field(default=NONE, hash=False)
+    printed: Printed = field(default_factory=dict, hash=False)
     #: Whether one unit against it refutes the statement, such as a lemma.
     every: bool = False
     #: Whether hyperparameters are of one search for all seeds.
