@@ -11,7 +11,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.metrics import (
     coverage_at_k,
     ece_at_k,
-    macro_f_at_k,
+    macro_f1_at_k,
     macro_precision_at_k,
     macro_recall_at_k,
     maximum_precision_at_k,
@@ -78,7 +78,7 @@ def test_means_over_labels_equal_plain_loops(n, m, k, seed):
     expected = {name: np.mean(values) if values else 0 for name, values in found.items()}
     assert macro_precision_at_k(Y, labels, k) == pytest.approx(expected["precision"])
     assert macro_recall_at_k(Y, labels, k) == pytest.approx(expected["recall"])
-    assert macro_f_at_k(Y, labels, k) == pytest.approx(expected["f"])
+    assert macro_f1_at_k(Y, labels, k) == pytest.approx(expected["f"])
     assert coverage_at_k(Y, labels, k) == pytest.approx(expected["coverage"])
 
 
@@ -128,7 +128,7 @@ def test_means_over_labels_are_napkinxcs():
         for ours, theirs in (
             (macro_precision_at_k, metrics.macro_precision_at_k),
             (macro_recall_at_k, metrics.macro_recall_at_k),
-            (macro_f_at_k, metrics.macro_f1_measure_at_k),
+            (macro_f1_at_k, metrics.macro_f1_measure_at_k),
         ):
             total = ours(Y, labels, k) * np.count_nonzero(Y.any(axis=0))
             assert total == pytest.approx(theirs(*arguments, k=k)[-1] * n_labels)

@@ -185,17 +185,17 @@ def test_a_table_of_records_that_there_are_is_made(house):
 
 
 @pytest.fixture(scope="module")
-def calibration(house):
+def brier(house):
     """What the script wrote that measures the new kind of record."""
     record = {key: ranking("bibtex")[key] for key in ("dataset", "model", "seed", "hyperparameters")}
-    record |= {"kind": "calibration", "schema": 1, "portion": "80", "brier": 0.125}
-    file = house.folder / "results/bibtex/plt/seed0/80/calibration.json"
+    record |= {"kind": "brier", "schema": 1, "portion": "80", "brier": 0.125}
+    file = house.folder / "results/bibtex/plt/seed0/80/brier.json"
     file.parent.mkdir(parents=True)
     write_record(file, record)  # what the `write` of the recipe's class calls
     return file
 
 
-def test_a_sixth_paper_is_planned(house, calibration):
+def test_a_sixth_paper_is_planned(house, brier):
     steps = {"download": 1, "prepare": 1, "train": 1, "rank": 1, "table": 2}  # one of them of the last recipe
     assert house.planned("mine2026", "--config", "mirror=http://localhost/none") == steps | {"mine2026": 1}
 
@@ -212,20 +212,23 @@ def test_a_sixth_papers_numbers_stand_beside_the_printed_ones_and_are_judged(hou
     house.xmlc_well("deviations", "results/tables", "--out", "config/runs.csv")
     judged = house.xmlc("compare", "--published", "--all", "results/published/mine2026", "results/tables/mine2026")
     assert judged.returncode == 0
-    assert "2 of 2 printed results run again, on 1 of 1 datasets: 1 inside, 0 outside +, 1 outside -" in judged.stdout
+    assert (
+        "2 of 2 printed results run again, on 1 of 1 datasets: 1 equal as printed, 0 inside, 0 outside +, 1 outside -"
+        in judged.stdout
+    )
     assert re.search(r"bibtex / plt +p@3 +38\.9 +20\.8367 +-18\.1 +± \d", judged.stdout)
 
 
-def test_a_table_of_a_new_kind_of_record_is_made_of_those_and_no_others(house, calibration):
+def test_a_table_of_a_new_kind_of_record_is_made_of_those_and_no_others(house, brier):
     house.run_well("results/tables/mine2026/brier.md")
     assert pd.read_csv(house.folder / "results/tables/mine2026/brier.csv")["brier"].tolist() == [0.125]
     wrong = house.folder / "made-up/wrong.json"
     wrong.parent.mkdir(exist_ok=True)
-    write_record(wrong, read_json(calibration) | {"brier": "low"})
+    write_record(wrong, read_json(brier) | {"brier": "low"})
     done = house.xmlc("table", "brier", "--paper", "mine2026", wrong, "--out", "made-up/brier")
     assert done.returncode == 1
     assert "$.brier" in done.stderr  # the types of the record check what is read
     assert "expected a record of this version: delete it and make it again" in done.stderr
     other = write(house.folder / "of-another-kind", [ranking()])
     done = house.xmlc("table", "brier", "--paper", "mine2026", *other, "--out", "made-up/brier")
-    assert "no record of kind 'calibration', portion '80' among 1 files; expected files that your" in done.stderr
+    assert "no record of kind 'brier', portion '80' among 1 files; expected files that your" in done.stderr

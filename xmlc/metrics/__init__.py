@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from xmlc.metrics.propensity import propensity_parameters as propensity_parameters
     from xmlc.metrics.ranking import coverage_at_k as coverage_at_k
     from xmlc.metrics.ranking import ece_at_k as ece_at_k
-    from xmlc.metrics.ranking import macro_f_at_k as macro_f_at_k
+    from xmlc.metrics.ranking import macro_f1_at_k as macro_f1_at_k
     from xmlc.metrics.ranking import macro_precision_at_k as macro_precision_at_k
     from xmlc.metrics.ranking import macro_recall_at_k as macro_recall_at_k
     from xmlc.metrics.ranking import maximum_precision_at_k as maximum_precision_at_k

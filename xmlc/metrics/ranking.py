@@ -195,15 +195,15 @@ def macro_recall_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
     return _mean_over_present(counts.hits / np.maximum(counts.positives, 1), counts)
 
 
-def macro_f_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
+def macro_f1_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
     """Macro-F at k: the mean over labels of F of the k labels ranked first, taken as a label set.
 
     Examples
     --------
-    >>> from xmlc.metrics import macro_f_at_k
+    >>> from xmlc.metrics import macro_f1_at_k
     >>> import numpy as np
     >>> Y, labels = [[1, 0, 1], [0, 1, 0]], np.array([[0, 1], [2, 1]])
-    >>> round(macro_f_at_k(Y, labels, k=2), 3)
+    >>> round(macro_f1_at_k(Y, labels, k=2), 3)
     0.556
     """
     counts = label_hits_at_k(Y, labels, k)
@@ -457,7 +457,7 @@ _MAXIMA = _at_each_k(
 OVER_LABELS = (
     *_of_ranking("macro_p", "Macro-P", macro_precision_at_k),
     *_of_ranking("macro_r", "Macro-R", macro_recall_at_k),
-    *_of_ranking("macro_f", "Macro-F", macro_f_at_k),
+    *_of_ranking("macro_f", "Macro-F", macro_f1_at_k),
     *_of_ranking("coverage", "Coverage", coverage_at_k),
 )
 # In the order of records and tables.
