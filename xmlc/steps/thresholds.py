@@ -185,14 +185,15 @@ def evaluate_point(
         first = last
 
     ms = estimate_timed(model, prepared, "test", point.thresholds, compare)
-    sets = {
-        part: [*sets_above(prepared.part(part)[1], as_estimates(estimates), point.thresholds)]
-        for part, estimates in spe.items()
-    }
-    counts = {part: agreement_of_blocks(blocks) for part, blocks in sets.items()}
-    scores = {part: measure_scores(of_part) for part, of_part in counts.items()}
-    scores["test"] |= scores_by_frequency(counts["test"], groups_by_frequency(prepared.part("train")[1]))
-    resampled = resampled_sets(spe["test"].shape[0], partial(agreement_of_blocks, sets["test"]), scores["test"])
+    validation = {}
+    if "val" in spe:
+        counts = agreement_above(prepared.part("val")[1], as_estimates(spe["val"]), point.thresholds)
+        validation = measure_scores(counts)
+    # Made once for all replicates.
+    sets = [*sets_above(prepared.part("test")[1], as_estimates(spe["test"]), point.thresholds)]
+    counts = agreement_of_blocks(sets)
+    test = measure_scores(counts) | scores_by_frequency(counts, groups_by_frequency(prepared.part("train")[1]))
+    resampled = resampled_sets(spe["test"].shape[0], partial(agreement_of_blocks, sets), test)
     costs = ThresholdCosts(
         **asdict(training.costs),
         tune_seconds=tune_seconds,
@@ -205,7 +206,7 @@ def evaluate_point(
         tuning=training.tuning,
         method=method,
         grid=grid,
-        best=Chosen(c=point.c, a=point.a, b=point.b, validation=scores.get("val", {}), test=scores["test"]),
+        best=Chosen(c=point.c, a=point.a, b=point.b, validation=validation, test=test),
         resampled=resampled,
         costs=costs,
         **with_passport(step_costs("evaluate", threads, *training.run_names, method)),
