@@ -7,6 +7,7 @@ from repository import ROOT
 from xmlc.data.catalogue import load_catalogue
 from xmlc.numbers.columns import COLUMNS
 from xmlc.papers import table_of
+from xmlc.papers.claims import OTHER_SPLITS
 from xmlc.papers.common.hyperparameters import ranges_of
 from xmlc.papers.ldsm2020 import claims as ldsm2020
 from xmlc.papers.oplt2021 import claims as oplt2021
@@ -36,6 +37,17 @@ def test_sizes_are_the_catalogues(table):
     catalogue = load_catalogue(ROOT / "config/datasets.yaml")
     for name, row in sizes.iterrows():
         assert {key: row[key] for key in keys}.items() <= catalogue[name].published.items()
+
+
+def test_claims_know_the_splits_of_the_same_instances_that_the_catalogue_knows():
+    entries = load_catalogue(ROOT / "config/datasets.yaml").items()
+    splits = [
+        (split["counted_on"], name)
+        for name, entry in entries
+        for split in entry.splits.values()
+        if "counted_on" in split
+    ]
+    assert dict(splits) == OTHER_SPLITS
 
 
 def test_the_ranges_of_the_configuration_are_those_of_table_3():
