@@ -13,7 +13,7 @@ class TestFile(RecordFile):
     kind, content, nan_at = CalibrationRecord, CONTENT, ["metrics", "ece@1"]
     broken = (
         (["metrics", "ece@3"], ...),
-        (["isotonic", "p@1"], 60.0),
+        (["isotonic", "ece@1"], 60.0),
     )
 
 

@@ -130,7 +130,7 @@ _ALL = (
     # Rankings, and the hyperparameters of neighbours (swnn2018, Table 6).
     *map(_measure, OF_RANKINGS),
     *(replace(_measure(part), name=f"isotonic_{part.name}", title=f"{part.title}, calibrated")
-      for part in OF_RANKINGS if part.name.startswith(("p@", "ece@"))),
+      for part in OF_RANKINGS if part.name.startswith("ece@")),
     *(Column(name, name, kind="choice") for name in ("S", "alpha", "beta")),
     Column("trials", "Trials", kind="choice"),
     # Each instance with one label, and how many passes over the training set were best (oplt2021).

@@ -8,7 +8,8 @@ from xmlc.metrics.ranking import CALIBRATION, K
 from xmlc.records.base import Fractions, Numbers, Row, check_scores
 from xmlc.records.training import ModelRecord
 
-METRICS = (*(f"p@{k}" for k in K), *(measure.name for measure in CALIBRATION))
+PRECISION = tuple(f"p@{k}" for k in K)
+ERRORS = tuple(measure.name for measure in CALIBRATION)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,16 +18,18 @@ class CalibrationRecord(ModelRecord, kind="calibration", command="thresholds"):
 
     Attributes
     ----------
-    metrics, isotonic : dict of str to float
-        ``p@k`` and ``ece@k`` of the labels ranked first, before and after isotonic calibration on the validation set.
+    metrics : dict of str to float
+        ``p@k`` and ``ece@k`` of the labels ranked first.
+    isotonic : dict of str to float
+        ``ece@k`` of the same labels after isotonic calibration on the validation set.
     """
 
     metrics: Fractions
     isotonic: Fractions
 
     def __post_init__(self) -> None:
-        for place in ("metrics", "isotonic"):
-            check_scores(place, getattr(self, place), METRICS)
+        check_scores("metrics", self.metrics, (*PRECISION, *ERRORS))
+        check_scores("isotonic", self.isotonic, ERRORS)
 
     def numbers(self) -> Numbers:
         """Yield both in percent."""

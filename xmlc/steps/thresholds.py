@@ -24,7 +24,7 @@ from xmlc.metrics.classification import (
 from xmlc.metrics.ranking import K, calibration_scores, precision_and_ndcg
 from xmlc.metrics.resampling import resampled_sets
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.records.calibration import METRICS, CalibrationRecord
+from xmlc.records.calibration import PRECISION, CalibrationRecord
 from xmlc.records.thresholds import Chosen, GridScores, ThresholdCosts, ThresholdRecord
 from xmlc.records.training import TrainingRecord
 from xmlc.steps.timed import estimate_timed, mean_of, write_estimates
@@ -218,6 +218,9 @@ def evaluate_calibration(
 ) -> None:
     """Calibrate estimates on the validation set, and write how far they were and are from shares of true labels.
 
+    Both are of the labels that the estimates rank first: by calibrated ones, which are steps, ties would decide, and
+    the two errors would be of other labels.
+
     Parameters
     ----------
     prepared : Prepared
@@ -231,19 +234,17 @@ def evaluate_calibration(
     """
     (_, Y_val), (_, Y) = (prepared.part(part) for part in ("val", "test"))
     calibration = IsotonicCalibration().fit(spe["val"], Y_val)
-    before, after = (_scores_of_best(Y, part) for part in (spe["test"], calibration.transform(spe["test"])))
+    labels, before = top_k_of(spe["test"], max(K))
+    rows, ranks = np.nonzero(labels >= 0)
+    best = sparse.csr_array((before[rows, ranks], (rows, labels[rows, ranks])), shape=Y.shape)
+    after = np.zeros_like(before)
+    after[rows, ranks] = calibration.transform(best)[rows, labels[rows, ranks]]
+    precision = {name: value for name, value in precision_and_ndcg(Y, labels).items() if name in PRECISION}
     CalibrationRecord(
         **training.head_fields(),
         tuning=training.tuning,
         costs=training.costs,
-        metrics=before,
-        isotonic=after,
+        metrics=precision | calibration_scores(Y, labels, before),
+        isotonic=calibration_scores(Y, labels, after),
         **with_passport(step_costs("calibrate", threads, *training.run_names)),
     ).write(out)
-
-
-def _scores_of_best(Y: sparse.csr_array, spe: sparse.csr_array) -> dict[str, float]:
-    """Return ``p@k`` and ``ece@k`` of the labels with the highest estimates."""
-    best = top_k_of(spe, max(K))
-    scores = precision_and_ndcg(Y, best[0]) | calibration_scores(Y, *best)
-    return {name: scores[name] for name in METRICS}

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from xmlc.metrics.measures import RARE
-from xmlc.metrics.ranking import CALIBRATION, OVER_LABELS
+from xmlc.metrics.ranking import OVER_LABELS
 from xmlc.papers.common.rankings import MODEL_KEYS
 from xmlc.papers.common.thresholds import METHOD_KEYS, OF_80, OF_FULL, means
 from xmlc.papers.table import TableDefinition, columns
+from xmlc.records.calibration import ERRORS, PRECISION
 from xmlc.suites.planned import CALIBRATIONS, RANKINGS
 
 FOUND = tuple(measure.name for measure in OVER_LABELS)
-ERRORS = tuple(f"{prefix}{measure.name}" for prefix in ("", "isotonic_") for measure in CALIBRATION)
-PRECISION = tuple(f"{prefix}p@{k}" for prefix in ("", "isotonic_") for k in (1, 3, 5))
+CALIBRATED = tuple(f"isotonic_{name}" for name in ERRORS)
 
 tail = TableDefinition(
     name="tail",
@@ -40,18 +40,18 @@ tail_f = TableDefinition(
     rows=means,
     columns=("macro_f_present", *RARE),
     panels=(columns("", "macro_f_present", *RARE),),
-    caption="Macro-F over the labels that the test set has, of all and by their numbers of training instances; labels "
-    "without any are in the former alone. It tells for which labels thresholds help; P@k has no thresholds, and one "
-    "macro-F mixes frequent and rare labels.",
+    caption="Macro-F over the labels that the test set has, of all and by their numbers of instances in the training "
+    "set, of which the models of 80 % have learned fewer; labels without any are in the former alone. It tells for "
+    "which labels thresholds help; P@k has no thresholds, and one macro-F mixes frequent and rare labels.",
 )
 calibration = TableDefinition(
     name="calibration",
     needs=(CALIBRATIONS,),
     keys=MODEL_KEYS,
-    columns=(*ERRORS, *PRECISION),
-    panels=(columns("Calibration error", *ERRORS), columns("Precision", *PRECISION)),
+    columns=(*ERRORS, *CALIBRATED, *PRECISION),
+    panels=(columns("Calibration error", *ERRORS, *CALIBRATED), columns("Precision", *PRECISION)),
     caption="Expected calibration error of the k labels ranked first: how far estimates are from the share of correct "
-    "labels, before and after isotonic calibration on the validation set; by models of 80 % of the training set. It "
-    "tells whether estimates are probabilities, on which thresholds and label sets rest; P@k depends on their order "
-    "alone.",
+    "labels, before and after isotonic calibration on the validation set, of the same labels; by models of 80 % of the "
+    "training set. It tells whether estimates are probabilities, on which thresholds and label sets rest; P@k depends "
+    "on their order alone.",
 )
