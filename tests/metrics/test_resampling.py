@@ -74,3 +74,31 @@ def test_replicates_are_of_different_draws_and_the_same_for_every_record():
     assert all((draws(100, number) == drawn[number]).all() for number in range(REPLICATES))
     # 63 of 100 instances are drawn on average.
     assert np.mean([np.count_nonzero(one) for one in drawn]) == pytest.approx(63.4, abs=1.5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("m", "most", "positives", "share"), [(14, 0.3, 70, 1.0), (300, 0.3, 6.3, 0.8), (1000, 0.05, 0.4, 0.55)]
+)
+def test_the_error_of_macro_f_is_too_small_where_labels_are_rare(m, most, positives, share):
+    """A label that the test set lacks is in no replicate: beside the deviation over test sets that are drawn afresh."""
+    n, rng = 1000, np.random.default_rng(1)
+    shares = np.minimum(0.3, most / np.arange(1, m + 1))
+    assert n * shares.mean() == pytest.approx(positives, rel=0.1)
+
+    def drawn():
+        """Draw a test set and the label sets of two methods."""
+        Y, chance = rng.random((n, m)) < shares, rng.random((n, m))
+        sets = [(Y & (chance < hit)) | (~Y & (chance < miss * shares)) for hit, miss in ((0.4, 0.6), (0.3, 0.25))]
+        return sparse.csr_array(Y), [sparse.csr_array(each) for each in sets]
+
+    def apart(scores):
+        return scores[0]["macro_f"] - scores[1]["macro_f"]
+
+    of_fresh = [apart([classification_metrics(Y, each) for each in sets]) for Y, sets in (drawn() for _ in range(200))]
+    told = []
+    for Y, sets in (drawn() for _ in range(8)):
+        scores = [classification_metrics(Y, each) for each in sets]
+        kept = [resampled_sets(n, partial(agreement, Y, each), of) for each, of in zip(sets, scores, strict=True)]
+        told.append(np.std(np.subtract(kept[0]["macro_f"], kept[1]["macro_f"]), ddof=1))
+    assert np.mean(told) / np.std(of_fresh, ddof=1) == pytest.approx(share, abs=0.15)

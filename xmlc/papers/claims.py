@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
@@ -16,7 +16,7 @@ from xmlc.numbers.columns import COST, column
 from xmlc.numbers.intervals import Estimate, estimate_from, estimate_of, student_quantile
 from xmlc.numbers.long import Mean, Row
 from xmlc.numbers.titles import model_title
-from xmlc.papers.resampling import errors_on_tests
+from xmlc.papers.resampling import Place, errors_on_tests
 from xmlc.papers.table import Cell, Panel, PanelColumn, Table, TableDefinition, digests_line, headings_of
 from xmlc.records.base import Record
 from xmlc.records.ranking import RankingRecord
@@ -31,7 +31,6 @@ Scale = Literal["difference", "distance", "ratio"]
 # By the paper in these terms; by us from what it states or prints; by us alone.
 Stated = Literal["verbatim", "derived", "ours"]
 Scope = tuple[str, Callable[[Any], bool]]  # a condition in words, and whether a record meets it
-Run = tuple[str, str, int]  # dataset, subject and seed of an effect
 Printed = Mapping[str, Mapping[str, float]]  # effects by subject and dataset
 NONE: Printed = MappingProxyType({})
 Word = Literal["holds", "does not hold", "reversed", "mixed", "cannot be told", "no data"]
@@ -53,13 +52,6 @@ class Effect:
     error: float | None = None
     #: Behind the standard error, at least 2.
     trials: int = 2
-    #: Standard error (of a ratio: of its logarithm) by the choice of the test instances, the same for all seeds.
-    test_error: float | None = None
-
-    @property
-    def run(self) -> Run:
-        """Dataset, subject and seed."""
-        return self.dataset, self.subject, self.seed
 
 
 @dataclass(frozen=True)
@@ -68,7 +60,7 @@ class Unit:
 
     The side is 1 for the statement, 0 where it is open, -1 against it, `REVERSED` where it would be for it and the sign
     is another than that of ``printed``, the paper's number. The interval of ``on_tests`` has the error of the test set
-    too, where all effects tell theirs. It decides nothing; ``lost`` says that the side would be another by it.
+    too, where that is known. It decides nothing; ``lost`` says that the side would be another by it.
     """
 
     dataset: str
@@ -139,7 +131,12 @@ class Outcome:
 
 
 def outcome_of(
-    effects: Sequence[Effect], margin: float, scale: Scale = "difference", every: bool = False, printed: Printed = NONE
+    effects: Sequence[Effect],
+    margin: float,
+    scale: Scale = "difference",
+    every: bool = False,
+    printed: Printed = NONE,
+    errors: Mapping[Place, float] = MappingProxyType({}),
 ) -> Outcome:
     """Decide a statement by its effects; the module's text has the rules.
 
@@ -156,6 +153,8 @@ def outcome_of(
     printed : mapping
         Effects in print, by subject and dataset; those under no subject are of all others. A unit that would be for the
         statement while its whole interval has the other sign is reversed.
+    errors : mapping of (dataset, subject) to float
+        Standard errors by the choice of the test instances, of units that have one.
 
     Raises
     ------
@@ -185,7 +184,7 @@ def outcome_of(
     for (dataset, subject), estimate in estimates.items():
         runs = groups[dataset, subject]
         in_print = printed.get(subject, printed.get("", {})).get(same_instances(dataset), math.nan)
-        on_tests, side = _with_test(estimate, runs.values()), side_of(estimate, in_print)
+        on_tests, side = _with_test(estimate, errors.get((dataset, subject))), side_of(estimate, in_print)
         lost = on_tests.has_interval and side_of(on_tests, in_print) != side
         both = estimate.mapped(back), side, on_tests.mapped(back)
         units.append(Unit(dataset, subject, len(runs), *both, lost, in_print))
@@ -217,13 +216,11 @@ def together(*errors: float) -> float:
     return math.sqrt(math.fsum(error * error for error in errors))
 
 
-def _with_test(estimate: Estimate, effects: Collection[Effect]) -> Estimate:
-    """Widen an interval by the mean error of the test set, which no number of seeds makes smaller."""
-    errors = [effect.test_error for effect in effects if effect.test_error is not None]
-    if not estimate.has_interval or len(errors) < len(effects):
+def _with_test(estimate: Estimate, error: float | None) -> Estimate:
+    """Widen an interval by the error of the test set, which more seeds do not make as small as one likes."""
+    if not estimate.has_interval or error is None:
         return Estimate(estimate.mean)
-    of_tests = student_quantile(math.inf) * math.fsum(errors) / len(errors)
-    half = together(estimate.upper - estimate.mean, of_tests)
+    half = together(estimate.upper - estimate.mean, student_quantile(math.inf) * error)
     return Estimate(estimate.mean, estimate.mean - half, estimate.mean + half)
 
 
@@ -308,16 +305,19 @@ class Claim:
         effects = [effect for of_subject in self.printed.values() for effect in of_subject.values()]
         return math.fsum(effects) / len(effects) if effects else math.nan
 
+    def concerned(self, *records: Sequence[Any]) -> list[list[Any]]:
+        """Keep, of the records of each need, those that the statement is about."""
+        about = self.about[1] if self.about else lambda record: True
+        return [[record for record in given if about(record)] for given in records]
+
     def __call__(self, *records: Sequence[Any]) -> list[Effect]:
         """Measure the effects in the records of each need, as far as the statement is about them."""
-        about = self.about[1] if self.about else lambda record: True
-        return list(self.measure(*([record for record in given if about(record)] for given in records)))
+        return list(self.measure(*self.concerned(*records)))
 
-    def outcome(self, *records: Sequence[Any], errors: Mapping[Run, float] = MappingProxyType({})) -> Outcome:
-        """Decide the claim by the records of each need; ``errors`` are the test set's, of effects that have one."""
+    def outcome(self, *records: Sequence[Any], errors: Mapping[Place, float] = MappingProxyType({})) -> Outcome:
+        """Decide the claim by the records of each need; ``errors`` are the test set's, of units that have one."""
         margin = self.margin[0] if self.margin else self.nothing
-        effects = [replace(effect, test_error=errors.get(effect.run)) for effect in self(*records)]
-        return outcome_of(effects, margin, self.scale, self.every, self.printed)
+        return outcome_of(self(*records), margin, self.scale, self.every, self.printed, errors)
 
 
 def datasets(words: str, *names: str) -> Scope:
@@ -375,14 +375,14 @@ def claims_table(claims: Sequence[Claim]) -> TableDefinition:
         others = {need: [r for r in given[need] if getattr(r, "model", "") not in calibrated] for need in needs}
 
         def decided(
-            one: Claim, by_need: Mapping[Where, list[Any]], errors: Mapping[Run, float] = MappingProxyType({})
+            one: Claim, by_need: Mapping[Where, list[Any]], errors: Mapping[Place, float] = MappingProxyType({})
         ) -> Outcome:
             return one.outcome(*(by_need[need] for need in one.needs), errors=errors)
 
         outcomes = {one: decided(one, given) for one in claims}
         rest = [one.name for one in claims if calibrated and repr(decided(one, others)) != repr(outcomes[one])]
         errors = errors_on_tests([one for one in claims if not one.cost], given)
-        outcomes |= {one: decided(one, given, of_runs) for one, of_runs in errors.items()}
+        outcomes |= {one: decided(one, given, of_places) for one, of_places in errors.items()}
         _make(table, outcomes, rest)
 
     columns = ("stated", "printed", *DECIDED, *(COST + name for name in DECIDED), "units")

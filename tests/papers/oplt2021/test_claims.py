@@ -137,13 +137,13 @@ def test_the_memory_tree_on_a_stream(rival, word):
 
 def test_the_memory_tree_on_aloi():
     near = (
-        ranked("aloi", 1000, 1.0, oplt_b_program_1_pass=67, cmt_1_pass=72),
+        ranked("aloi", 1000, 1.0, oplt_b_program_3_passes=67, cmt_3_passes=72),
         streamed("aloi", oplt_r_program_1_pass=58, cmt_1_pass=55),
     )
     assert decided(claims.similar_to_memory_tree, *near) == (-1, "holds", 2)
     outcome = claims.similar_to_memory_tree.outcome(*([as_record(record) for record in some] for some in near))
     assert [unit.printed for unit in outcome.units] == [-4.72, pytest.approx(math.nan, nan_ok=True)]  # none online
-    ahead = ranked("aloi", 1000, 1.0, oplt_b_program_1_pass=73, cmt_1_pass=72)
+    ahead = ranked("aloi", 1000, 1.0, oplt_b_program_3_passes=73, cmt_3_passes=72)
     assert decided(claims.similar_to_memory_tree, ahead, []) == (1, "reversed", 1)
     far = ranked("aloi", 1000, 1.0, oplt_b_program_1_pass=90, cmt_1_pass=52), near[1]
     assert decided(claims.similar_to_memory_tree, *far) == (20.5, "mixed", 2)  # apart, whichever is ahead

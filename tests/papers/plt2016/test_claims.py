@@ -151,16 +151,27 @@ def test_two_methods_on_the_test_set(claim, better, worse):
     assert decided(claim, tuned(**{better: 30, worse: 30})) == (0, "cannot be told")
 
 
-def test_inner_products_and_times_of_plt_and_fastxml():
-    forest = tuned("fastxml", fta=30, inner_products={"fta": 700}, ms=3.0, name_=LARGE)
-    fast, slow = (tuned(fta=30, inner_products={"fta": n}, ms=ms, name_=LARGE) for n, ms in ((350, 1.5), (1400, 6.0)))
+@pytest.mark.parametrize("cheapest", ["sto", "ofo", "fastxml"])
+def test_plt_with_fta_is_compared_with_the_cheapest_of_all_others(cheapest):
+    counts = {"fta": 350.0, "sto": 1400.0, "ofo": 1400.0, "fastxml": 1400.0} | {cheapest: 700.0}
+    scores = dict.fromkeys(("fta", "sto", "ofo"), 30)
+
+    def all_of(ours, name=LARGE):
+        plt = [
+            part
+            for method in scores
+            for n in [ours if method == "fta" else counts[method]]
+            for part in tuned(**{method: 30}, inner_products={method: n}, ms=n / 100, name_=name)
+        ]
+        products = dict.fromkeys(scores, counts["fastxml"])
+        return plt + tuned("fastxml", **scores, inner_products=products, ms=counts["fastxml"] / 100, name_=name)
+
     for claim in (claims.fewer_inner_products, claims.predicts_faster):
-        assert decided(claim, fast + forest) == (2, "holds")
-        assert decided(claim, slow + forest) == (0.5, "does not hold")
-        assert decided(claim, forest)[1] == "no data"
+        assert decided(claim, all_of(350.0)) == (pytest.approx(2), "holds")
+        assert decided(claim, all_of(1400.0)) == (pytest.approx(0.5), "does not hold")
+        assert decided(claim, all_of(350.0)[:3])[1] == "no data"  # without the forest
         for name in ("bibtex", "rcv1-2k"):  # not of the paper, and its exception
-            both = tuned(fta=30, name_=name) + tuned("fastxml", fta=30, name_=name)
-            assert decided(claim, both)[1] == "no data"
+            assert decided(claim, all_of(350.0, name))[1] == "no data"
 
 
 def test_inner_products_of_sto_and_of_the_dearer_of_the_others():
