@@ -27,16 +27,18 @@ VALIDATION_SHARE = 0.2  # of `xmlc prepare`
 @click.option("--seeds", default=5, show_default=True, type=click.IntRange(1), help="Seeds from 0, of the suite.")
 def halves(source: Path, seeds: int) -> None:
     """Write resources/manual/NAME and scores/NAME, NAME being that of the folder."""
+    name = source.resolve().name
     spe, _ = load(source / "estimates.txt.xz", "svmlight")
     _, Y = load(source / "labels.txt.xz", "svmlight", n_labels=spe.shape[1])
     train, test = np.split(random_permutation(Y.shape[0], SPLIT, HALVES), [Y.shape[0] // 2])
-    with atomic_folder(Path("resources/manual", source.name)) as folder:
+    with atomic_folder(Path("resources/manual", name)) as folder:
         for part, rows in (("trn", train), ("tst", test)):
             # No features are at hand, and none are needed.
             sparse.save_npz(folder / f"X.{part}.npz", sparse.csr_array(np.ones((rows.size, 1), dtype=np.float32)))
             sparse.save_npz(folder / f"Y.{part}.npz", Y[rows])
-    with atomic_folder(Path("scores", source.name)) as folder:
+    with atomic_folder(Path("scores", name)) as folder:
         for seed in range(seeds):
             held_out = train[~fit_mask(train.size, VALIDATION_SHARE, seed)]
             sparse.save_npz(folder / f"validation-{seed}.npz", spe[held_out])
             sparse.save_npz(folder / f"test-{seed}.npz", spe[test])
+    click.echo(f"wrote resources/manual/{name}, the dataset, and scores/{name}; now: snakemake --cores 2 neural")

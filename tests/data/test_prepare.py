@@ -116,6 +116,9 @@ def test_a_filter_is_part_of_the_digest_whether_the_entry_or_the_command_names_i
     notes, empty = run(tmp_path, source)
     assert empty.digest not in (plain.digest, named.digest)
     assert notes == ["test set: no measure counts 0 pairs, 0 of them true", UNTESTED]
+    (source / "pairs.txt").unlink()
+    (tmp_path / "others.txt").write_text("0 1\n\n19 5\n")  # the same pairs, by another name, in place of the entry's
+    assert run(tmp_path, source, filter=tmp_path / "others.txt")[1].digest == given.digest
 
 
 def test_each_bad_line_of_a_filter_is_named(tmp_path, source):

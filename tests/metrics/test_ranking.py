@@ -234,7 +234,7 @@ def test_propensities_of_tiny_sets_stay_probabilities():
 def test_bad_rankings_are_named():
     with pytest.raises(XmlcError, match="k=4"):
         precision_at_k(np.zeros((2, 5)), np.zeros((2, 3), dtype=np.int32), 4)
-    with pytest.raises(XmlcError, match="do not fit 2 instances"):
+    with pytest.raises(XmlcError, match="does not fit 2 instances"):
         precision_at_k(np.zeros((2, 5)), np.zeros((3, 3), dtype=np.int32), 1)
     with pytest.raises(XmlcError, match="different lengths"):
         precision_at_k(np.zeros((2, 5)), [[0, 1], [2]], 1)

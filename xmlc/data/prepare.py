@@ -6,6 +6,7 @@ import hashlib
 from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def prepare(
     meta : Meta
     train, test : (X, Y)
     """
-    files = source_files(dataset, source)
+    files = source_files(dataset, source, with_filter=filter is None)
     filter = filter or (source / files.filter if files.filter else None)
     with _copies_named(source):
         train, test = read_parts(source, files)
@@ -66,7 +67,7 @@ def prepare(
             raise XmlcError(f"{source}: no label in all {X.shape[0]} instances of {name}; expected at least one")
     counts = _counts(train, test)
     notes += differences(counts, dataset.published) if dataset.published else []
-    if dataset.edition and any(note.startswith("n_train:") for note in notes):
+    if dataset.edition and any(note.startswith(("n_train:", "d:")) for note in notes):
         hint = "what papers print about that one would stand in its rows, so give it a name of its own"
         notes.append(f"this is not {dataset.edition}: {hint}")
     notes += absent_labels(train[1], test[1])
@@ -92,10 +93,11 @@ def prepare(
     return meta, train, test
 
 
-def source_files(dataset: Dataset, source: Path) -> Dataset:
+def source_files(dataset: Dataset, source: Path, with_filter: bool = True) -> Dataset:
     """Return an entry with format, base of ids and file names as ``source.json`` or else the catalogue gives them.
 
-    Without ``source.json`` a file may also lie there compressed: ``train.txt`` as ``train.txt.xz``, say.
+    Without ``source.json`` a file may also lie there compressed: ``train.txt`` as ``train.txt.xz``, say. Its filter
+    need not be there where another takes its place (``with_filter=False``).
 
     Raises
     ------
@@ -111,6 +113,7 @@ def source_files(dataset: Dataset, source: Path) -> Dataset:
     else:
         found = dataset.files_in(source)
         files = (dataset.layout_of(found) or dataset).renamed({name: file.name for name, file in found.items()})
+    files = files if with_filter else replace(files, filter=None)
     for name in files.files:
         if not (source / name).is_file():
             raise XmlcError(f"{source / name}: no such file; run xmlc download {dataset.name}, or put it there by hand")
@@ -226,8 +229,8 @@ def _of_same_width(train: Part, test: Part, format: str) -> tuple[Part, list[str
 
 
 def _digest(files: list[Path], filter: Path | None) -> str:
-    """Return one SHA-256 over the names and SHA-256 of the data files, in their order, and of the filter."""
-    lines = [f"{file.name} {sha256(file)}" for file in (*files, filter) if file]
+    """Return one SHA-256 over the names and SHA-256 of the data files, in their order, and of a filter of any name."""
+    lines = [f"{file.name} {sha256(file)}" for file in files] + ([f"filter {sha256(filter)}"] if filter else [])
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 

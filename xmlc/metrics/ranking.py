@@ -369,8 +369,12 @@ def _ranking(labels: object, shape: tuple[int, int], k: int) -> np.ndarray:
         labels = np.asarray(labels)
     except ValueError:
         raise InvalidDataError("the ranking has rows of different lengths; put -1 where there is no label") from None
-    if labels.ndim != 2 or labels.shape[0] != n or k > labels.shape[1]:
-        raise InvalidDataError(f"k={k} and a ranking of shape {labels.shape} do not fit {n} instances")
+    if labels.ndim != 2 or labels.shape[0] != n:
+        raise InvalidDataError(f"a ranking of shape {labels.shape} does not fit {n} instances")
+    if k > labels.shape[1]:
+        raise InvalidDataError(
+            f"k={k} and a ranking of {labels.shape[1]} labels an instance; put -1 where there is none"
+        )
     if labels.dtype.kind not in "iu":
         raise InvalidDataError(
             f"the ranking holds values of type {labels.dtype}; expected labels, -1 where there is none, "

@@ -31,7 +31,7 @@ class IsotonicCalibration(Estimator):
     ----------
     curves_ : dict of int to tuple
         By group the largest estimate of each block, float32, or float64 where float32 would merge blocks, and its
-        value, float32. Labels of other groups keep their estimates.
+        value, float32. Labels of groups without a stored estimate keep theirs.
 
     Examples
     --------

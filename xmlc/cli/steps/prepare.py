@@ -23,7 +23,10 @@ from xmlc.records.statistics import Statistics, part_statistics
 @click.option("--validation-share", default=0.2, show_default=True, help="Share of the training set held out.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the split.")
 @click.option(
-    "--filter", type=FILE, help="Text of lines `instance label`, from 0: pairs of the test set that no measure counts."
+    "--filter",
+    type=FILE,
+    help="Text of lines `instance label`, from 0: pairs of the test set that no measure counts; "
+    "in place of the entry's filter.",
 )
 def command(
     dataset: str,

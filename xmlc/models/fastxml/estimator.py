@@ -63,7 +63,7 @@ class FastXML(AveragedForest):
         are chosen and in the ranking; `predict_proba` still estimates probabilities.
     propensity_a, propensity_b : float
         Parameters A and B of the propensities: 0.5, 0.4 for Wikipedia, 0.6, 2.6 for Amazon, 0.55, 1.5 for all others
-        (``xmlc.metrics.ranking.propensity_parameters``).
+        (`xmlc.metrics.propensity_parameters`).
     alpha : float
         PfastreXML: `predict_top_k` ranks by P**alpha * B**(1 - alpha), P the forest's score and B that of the tail
         classifiers (`xmlc.models.tail_classifiers.TailClassifiers`). 1 trains none.

@@ -94,7 +94,10 @@ def largest_leaf(arity: int, max_leaf: int | None = None) -> int:
 def check_kmeans_shape(arity: int, max_leaf: int | None) -> None:
     """Raise an XmlcError unless `kmeans_tree` can build a tree of this arity and size of leaves."""
     if arity < 2 or int(arity) & (int(arity) - 1):
-        raise XmlcError(f"arity={arity}: a k-means tree bisects, so its arity must be a power of two: 2, 4, 8, 16, ...")
+        raise XmlcError(
+            f"arity={arity}: a k-means tree bisects, so its arity must be a power of two: 2, 4, 8, "
+            '16, ...; a tree of another kind, such as tree="random", takes any'
+        )
     if max_leaf is not None and max_leaf < 1:
         raise XmlcError(f"max_leaf={max_leaf}: expected at least 1")
 
