@@ -66,8 +66,15 @@ class Verdict(StrEnum):
     OTHER_DATA = "of other or unknown data, not compared"
 
 
-#: What can become of a measured cell that was run: the first six.
-OUTCOMES = tuple(Verdict)[:6]
+#: What can become of a measured cell that was run.
+OUTCOMES = (
+    Verdict.AS_PRINTED,
+    Verdict.INSIDE,
+    Verdict.ABOVE,
+    Verdict.BELOW,
+    Verdict.DIFFERENT,
+    Verdict.UNDECIDED,
+)
 #: The share of a printed number that half its interval may be at most: inside of a wider one lies nearly everything.
 WIDEST = 0.05
 # Two decimal numbers that differ by exactly half a unit do so in floating point up to the last bits.
