@@ -60,7 +60,7 @@ def estimates_of(forest, x):
             passed += 1
             own = slice(forest.weight_starts[node], forest.weight_starts[node + 1])
             margin = float(forest.biases[node]) + float(x[forest.features[own]] @ forest.weights[own].astype(float))
-            node = int(forest.children[2 * node + (margin > 0)])
+            node = int(forest.children[2 * node + (margin >= 0)])
         leaf = ~node
         for k in range(forest.leaf_starts[leaf], forest.leaf_starts[leaf + 1]):
             share = Fraction(int(forest.counts[k]), int(forest.sizes[leaf]))

@@ -9,9 +9,11 @@ from real_data import assert_precision, bibtex
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.csr import top_k_of
+from xmlc.kernels.csr import kernel_csr, top_k_of
 from xmlc.metrics import propensities, psp_at_k
 from xmlc.models import FastXML
+from xmlc.models.fastxml._grow import divide
+from xmlc.models.fastxml.estimator import find_leaf
 from xmlc.models.tail_classifiers import fit_tail_classifiers
 
 PFASTREXML = {"propensity_weighted": True, "alpha": 0.8}
@@ -56,6 +58,40 @@ def test_leaves_hold_each_training_instance_once(fitted):
             found[forest.labels[own]] += forest.counts[own]
         assert np.array_equal(found, Y.sum(axis=0))
     assert (forest.sizes > 0).all()
+
+
+@pytest.mark.parametrize("unit_norm", [False, True])
+def test_each_training_instance_reaches_the_leaf_that_counts_it(unit_norm):
+    # Few binary features and rows without any: many scores are exactly 0 or nearly so.
+    rng = np.random.default_rng(8)
+    X = sparse.csr_array((rng.random((600, 12)) < 0.15).astype(np.float32))
+    Y = sparse.csr_array(rng.random((600, 9)) < 0.2)
+    model = FastXML(n_trees=8, max_leaf=3, unit_norm=unit_norm, n_jobs=1).fit(X, Y)
+    forest, x = model.forest_, kernel_csr(X)
+    if unit_norm:
+        norms = np.sqrt(X.multiply(X).sum(axis=1))
+        x = kernel_csr(sparse.csr_array(X.multiply(1 / np.maximum(norms, 1)[:, None]), dtype=np.float32))
+    leaves, passed = np.empty(600, dtype=np.int32), np.empty(600, dtype=np.int64)
+    n_zero = 0
+    for root in forest.roots:
+        find_leaf(x, 0, 600, int(root), forest, 12, leaves, passed)
+        for leaf in np.unique(leaves):
+            own = slice(forest.leaf_starts[leaf], forest.leaf_starts[leaf + 1])
+            counts = np.zeros(9, dtype=np.int64)
+            counts[forest.labels[own]] = forest.counts[own]
+            assert forest.sizes[leaf] == (leaves == leaf).sum()
+            assert counts.tolist() == Y[leaves == leaf].sum(axis=0).tolist()
+        n_zero += forest.biases[root] == 0 and root >= 0
+    assert n_zero  # in some roots a row without features has a score of exactly 0
+
+
+def test_a_score_of_zero_goes_to_the_positive_side():
+    X = sparse.csr_array(np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]], dtype=np.float32))
+    order, moved = np.array([0, 1, 2], dtype=np.uint32), np.empty(3, dtype=np.uint32)
+    weights, features = np.array([2.0], dtype=np.float32), np.array([0], dtype=np.uint32)
+    n_negative = divide(kernel_csr(X), order, features, weights, np.float32(0), np.zeros(2, dtype=np.float32), moved)
+    assert n_negative == 1
+    assert order.tolist() == [1, 0, 2]
 
 
 def test_pfastrexml_ranks_by_inverse_propensity_and_tail_classifiers(multilabel):

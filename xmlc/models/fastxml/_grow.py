@@ -12,6 +12,7 @@ from xmlc.kernels.arrays import borrowed, copy_into, kth_smallest, sort, unowned
 from xmlc.kernels.counter_random import random_bits, stream_key
 from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream
+from xmlc.kernels.sums import sparse_dot
 from xmlc.models.averaged_forest import LEAF, forest_fields
 from xmlc.models.fastxml._logistic import NodeColumns, StoppingCriteria, fit_logistic
 from xmlc.models.fastxml._partition import partition_by_ndcg
@@ -101,6 +102,8 @@ class Workspace(NamedTuple):
     order: np.ndarray  # uint32 (n,): the instances, those of a node side by side
     side: np.ndarray  # int8 (n,): of a node's instances, 1 or -1
     margins: np.ndarray  # float32 (n,): of a node's instances
+    moved: np.ndarray  # uint32 (n,): scratch of `divide`
+    dense: np.ndarray  # float32 (d,): weights of a node, all zero between uses
     label_counts: np.ndarray  # uint32 (m,), all zero between uses
     feature_counts: np.ndarray  # uint32 (d,), all zero between uses
     bounds: np.ndarray  # float32 (d, 2), all zero between uses
@@ -111,11 +114,13 @@ class Workspace(NamedTuple):
 
 
 def new_workspace(n: int, m: int, d: int, nnz: int) -> Workspace:
-    """Return a `Workspace` for n instances with nnz non-zeros: 8 nnz + 17 n + 24 d + 4 m bytes."""
+    """Return a `Workspace` for n instances with nnz non-zeros: 8 nnz + 21 n + 28 d + 4 m bytes."""
     return Workspace(
         np.arange(n, dtype=np.uint32),
         np.empty(n, dtype=np.int8),
         np.empty(n, dtype=np.float32),
+        np.empty(n, dtype=np.uint32),
+        np.zeros(d, dtype=np.float32),
         np.zeros(m, dtype=np.uint32),
         np.zeros(d, dtype=np.uint32),
         np.zeros((d, 2), dtype=np.float32),
@@ -197,7 +202,7 @@ def grow_binary_tree(x, y, work, settings, seed, tree):
 
 @njit(cache=True, nogil=True)
 def split_node(x, y, node, settings, key, work):
-    """Choose a node's sides by nDCG, separate them by a sparse linear classifier, and order the node by its answer.
+    """Choose a node's sides by nDCG, fit a sparse linear classifier to them, and order the node by its predictions.
 
     Returns
     -------
@@ -235,21 +240,51 @@ def split_node(x, y, node, settings, key, work):
     features, kept = np.empty(n_kept, dtype=np.uint32), np.empty(n_kept, dtype=np.float32)
     for k in range(n_kept):
         features[k], kept[k] = keys[k] >> np.uint64(32), weights[keys[k] & np.uint64(0xFFFFFFFF)]
-    return divide(node, margins), features, kept, weights[n_columns - 1]
+    bias = weights[n_columns - 1]
+    return divide(x, node, features, kept, bias, work.dense, work.moved), features, kept, bias
 
 
 @njit(cache=True, nogil=True)
-def divide(node, margins):
-    """Order a node's instances by side, the negative side first, each side in the order it had; return its size."""
-    positive = np.empty(node.size, dtype=np.uint32)
+def divide(x, node, features, weights, bias, dense, moved):
+    """Order instances by their side of a node, the negative side first, and return the size of the negative side.
+
+    Training and prediction both call this function, so that a training instance is counted in the leaf that it reaches.
+
+    Parameters
+    ----------
+    x : KernelCSR
+        All instances.
+    node : uint32 (k,)
+        Instances of the node. Reordered; each side keeps the order that it had.
+    features : uint32, weights : float32, bias : float32
+        The node's classifier. An instance whose score is at least 0 goes to the positive side, as in the published
+        program. A score of exactly 0 is common: an instance may have none of the features, and the bias may be 0.
+    dense : float32 (d,)
+        Scratch, all zero before and after.
+    moved : uint32
+        Scratch, at least k long.
+
+    Notes
+    -----
+    The weights are laid out densely once. Each non-zero of an instance then costs one read of 8 bytes and one from the
+    cache.
+    """
+    indptr, indices, data = x.indptr, x.indices, x.data
+    for k in range(features.size):
+        dense[features[k]] = weights[k]
     n_negative, n_positive = 0, 0
-    for i in range(node.size):  # without a branch: what is written to the wrong side is overwritten
-        instance, is_positive = node[i], margins[i] > 0
-        positive[n_positive] = instance
-        node[n_negative] = instance
+    for place in range(node.size):
+        i = node[place]
+        ids, values = borrowed(indices, indptr[i], indptr[i + 1]), borrowed(data, indptr[i], indptr[i + 1])
+        is_positive = bias + sparse_dot(ids, values, dense) >= 0
+        # Both writes are made, because a branch would often be mispredicted. The wrong one is overwritten later.
+        moved[n_positive] = i
+        node[n_negative] = i
         n_positive += is_positive
         n_negative += not is_positive
-    copy_into(node[n_negative:], positive[:n_positive])
+    copy_into(node[n_negative:], moved[:n_positive])
+    for feature in features:
+        dense[feature] = 0
     return n_negative
 
 

@@ -11,10 +11,8 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels import elementwise
-from xmlc.kernels.arrays import borrowed, copy_into
 from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.kernels.estimator import InvalidParameterError, hyperparameters
-from xmlc.kernels.sums import sparse_dot
 from xmlc.metrics.propensity import propensities
 from xmlc.models.averaged_forest import ROWS_PER_BLOCK, AveragedForest
 from xmlc.models.domains import fastxml
@@ -23,6 +21,7 @@ from xmlc.models.fastxml._grow import (
     MOST_NONZEROS,
     BinaryForest,
     TreeSettings,
+    divide,
     grow_binary_tree,
     new_workspace,
     single_tree,
@@ -215,13 +214,12 @@ def find_leaf(x, first, last, root, forest, n_features, leaves, n_products):
 
     Notes
     -----
-    All instances of the block that reach a node are treated together: its sparse weights are laid out densely once,
-    and each non-zero of an instance then costs one read of 8 bytes and one from the cache.
+    All instances of the block that reach a node are treated together, by the function that also divides training
+    instances (`xmlc.models.fastxml._grow.divide`).
     """
-    indptr, indices, data, biases, starts = x.indptr, x.indices, x.data, forest.biases, forest.weight_starts
-    order = np.arange(first, last)
-    dense = np.zeros(n_features, dtype=np.float32)
-    positive = np.empty(order.size, dtype=np.int64)
+    starts = forest.weight_starts
+    order = np.arange(first, last).astype(np.uint32)
+    dense, moved = np.zeros(n_features, dtype=np.float32), np.empty(order.size, dtype=np.uint32)
     todo = [(np.int32(root), np.int64(0), np.int64(order.size), np.int64(0))]
     while len(todo) > 0:
         node, start, end, depth = todo.pop()
@@ -232,21 +230,7 @@ def find_leaf(x, first, last, root, forest, n_features, leaves, n_products):
             continue
         features = forest.features[starts[node] : starts[node + 1]]
         weights = forest.weights[starts[node] : starts[node + 1]]
-        for k in range(features.size):
-            dense[features[k]] = weights[k]
-        middle, n_positive = start, 0
-        for place in range(start, end):
-            i = order[place]
-            ids, values = borrowed(indices, indptr[i], indptr[i + 1]), borrowed(data, indptr[i], indptr[i + 1])
-            is_positive = biases[node] + sparse_dot(ids, values, dense) > 0
-            # Without a branch, which would be foretold wrongly: what is written to the wrong side is overwritten.
-            positive[n_positive] = i
-            order[middle] = i
-            n_positive += is_positive
-            middle += not is_positive
-        copy_into(order[middle:], positive[:n_positive])
-        for feature in features:
-            dense[feature] = 0
+        middle = start + divide(x, order[start:end], features, weights, forest.biases[node], dense, moved)
         if middle > start:
             todo.append((forest.children[2 * node], start, middle, depth + 1))
         if middle < end:
