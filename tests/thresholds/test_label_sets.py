@@ -1,6 +1,7 @@
 """Label sets by measure: which methods make them, with and without labels, and what is warned of."""
 
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -42,6 +43,30 @@ def test_without_labels_estimates_are_taken_at_their_word(calibrated):
     assert macro.thresholds_.shape == micro.thresholds_.shape == (M,)
     assert macro.calibration_ is None
     assert not hasattr(instance, "thresholds_")
+
+
+def test_more_positives_may_be_expected_than_there_are_estimates():
+    S = np.float32([[0.9, 0], [0.8, 0], [0.3, 0], [0.25, 0]])
+    micro = LabelSets("micro_f").fit(S, prior=np.array([0.5, 0.9]))
+    np.testing.assert_allclose(micro.thresholds_, 2.25 / (4 * 1.4 + 4), rtol=1e-6)
+    assert micro.predict(S).nnz == 4
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_the_common_threshold_is_best_of_all_in_exact_fractions(labelled):
+    rng = np.random.default_rng(7)
+    for _ in range(200):
+        n, m = rng.integers(1, 8), rng.integers(1, 5)
+        spe = sparse.csr_array((rng.random((n, m)) * (rng.random((n, m)) < rng.choice([0.2, 0.6, 1]))).astype("f4"))
+        prior = rng.random(m) ** rng.choice([0.3, 1, 3])
+        micro = LabelSets("micro_f").fit(spe, rng.random((n, m)) < 0.5 if labelled else None, prior)
+        taken = micro.calibration_.transform(spe) if labelled else spe
+        estimates = sorted(map(Fraction, taken.data.tolist()), reverse=True)
+        positives = max(sum(estimates), n * sum(map(Fraction, prior.tolist())))
+        ratios = [sum(estimates[:k]) / (positives + k) for k in range(1, len(estimates) + 1)]
+        clear = np.abs(taken.data - float(max(ratios, default=0))) > 1e-7
+        expected = taken.data > float(max(ratios, default=0))
+        assert np.array_equal((taken.data > micro.thresholds_[taken.indices])[clear], expected[clear])
 
 
 def test_with_labels_scores_that_are_no_probabilities_will_do(calibrated):

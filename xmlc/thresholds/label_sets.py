@@ -112,10 +112,12 @@ class LabelSets(Estimator):
         if self.measure == "macro_f":
             method = ExpectedF(prior=shares, floor=0.0 if Y is None else FLOOR).fit(spe)
         else:
-            pooled = None if shares is None else np.array([min(1.0, expected / max(spe.nnz, 1))])
+            # More positives may be expected than there are estimates: zeros stand for the pairs that have none.
+            pairs = np.pad(spe.data, (0, max(0, math.ceil(expected) - spe.nnz)))
+            pooled = None if shares is None else np.array([expected / max(pairs.size, 1)])
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # their sum was looked at
-                method = ExpectedF(prior=pooled).fit(spe.data[:, None])
+                method = ExpectedF(prior=pooled).fit(pairs[:, None])
         self.thresholds_ = per_label(method.thresholds_.squeeze(), self.n_labels_, np.float32, "thresholds")
         self.method_ = "ExpectedF"
         return self
