@@ -2,20 +2,27 @@
 
 import bz2
 import gzip
+import io
 import lzma
 import tarfile
 
+import numpy as np
 import pytest
 from archive_cases import tar_member, tar_of, zip_of
+from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.data.archives import open_plain, read_from, unpack
+from xmlc.data import load
+from xmlc.data.archives import CHUNK, SUFFIXES, open_plain, unpack
+from xmlc.data.formats.npz import load_npz
+from xmlc.data.formats.texts import documents
 
 FILES = {"d/train.txt": b"1 1 1\n0 0:1\n" * 500, "d/test.txt": b"1 1 1\n0 0:2\n", "d/readme.md": b"hello"}
 WANTED = ("train.txt", "test.txt")
 ARCHIVES = {"zip": zip_of(FILES)} | {f"tar{mode}": tar_of(FILES, f"w{mode}") for mode in ("", ":gz", ":bz2", ":xz")}
 every_archive = pytest.mark.parametrize("content", ARCHIVES.values(), ids=ARCHIVES)
-every_compression = pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+SUFFIX_OF = {gzip.compress: ".gz", bz2.compress: ".bz2", lzma.compress: ".xz"}
+every_compression = pytest.mark.parametrize("compress", SUFFIX_OF, ids=SUFFIX_OF.values())
 
 
 @pytest.fixture
@@ -79,13 +86,122 @@ def test_two_members_of_one_name_are_not_chosen_between(run):
         run(zip_of({"a/train.txt": b"1", "b/train.txt": b"2", "test.txt": b""}))
 
 
+@pytest.mark.parametrize("pack", [zip_of, tar_of])
+@every_compression
+def test_a_file_that_is_compressed_in_an_archive_is_decompressed(run, pack, compress):
+    suffix = SUFFIX_OF[compress]
+    packed = {f"{name}{suffix}" if "train" in name else name: content for name, content in FILES.items()}
+    packed[f"d/train.txt{suffix}"] = compress(FILES["d/train.txt"][:60]) + compress(FILES["d/train.txt"][60:])
+    assert run(pack(packed)) == {"train.txt": FILES["d/train.txt"], "test.txt": FILES["d/test.txt"]}
+    kept = run(pack(packed), [f"train.txt{suffix}"])[f"train.txt{suffix}"]
+    assert kept == packed[f"d/train.txt{suffix}"], "the name that is wanted has the suffix"
+    with pytest.raises(XmlcError, match=r"train\.txt.*damaged"):
+        run(pack(packed | {f"d/train.txt{suffix}": packed[f"d/train.txt{suffix}"] + b"foreign"}))
+
+
+@pytest.mark.parametrize("other", [f"{folder}train.txt{suffix}" for folder in ("d/", "e/") for suffix in SUFFIXES[1:]])
+def test_a_file_that_is_there_plain_and_compressed_is_not_chosen(run, other):
+    with pytest.raises(XmlcError, match=r"more than one train\.txt"):
+        run(zip_of(FILES | {other: b""}))
+
+
+def damaged(content):
+    """Give copies of a file, in each of which one bit of another byte is flipped."""
+    for place in range(len(content)):
+        copy = bytearray(content)
+        copy[place] ^= 1 << place % 8
+        yield bytes(copy)
+
+
+def matrix_of(text):
+    file = io.BytesIO()
+    sparse.save_npz(file, sparse.csr_array(np.array([list(text)], dtype=np.float32)), compressed=False)
+    return file.getvalue()
+
+
+def read_rows(path):
+    return [matrix.toarray().tolist() for matrix in load(path)]
+
+
+def read_member(path):
+    unpack(path, ["train.txt"], path.parent)
+    return (path.parent / "train.txt").read_bytes()
+
+
+TEXT = b"a text;one\n" * 9
+ROWS = b"6 3 2\n" + b"0 0:1\n1 1:0.5 2:3\n" * 3
+#: By a name: the content of a file, how it is read, and its name without the suffix of its compression.
+READERS = {
+    "repository": (ROWS, read_rows, "a.txt"),
+    "csv": (b"text,labels\n" + TEXT.replace(b";", b","), lambda path: [*documents(path)], "a.csv"),
+    "fasttext": (b"__label__one " + TEXT, lambda path: [*documents(path)], "a.txt"),
+    "scores": (matrix_of(TEXT), lambda path: load_npz(path).toarray().tolist(), "a.npz"),
+    "one file": (ROWS, read_member, "a.txt"),
+    "tar": (tar_of({"d/train.txt": ROWS, "d/e.txt": TEXT}), read_member, "a.tar"),
+    "long tar": (tar_of({"d/train.txt": ROWS}) + bytes(100_000), read_member, "a.tar"),
+}
+
+
+@every_compression
+@pytest.mark.parametrize(("content", "read", "name"), READERS.values(), ids=READERS)
+def test_a_byte_that_is_another_in_any_stream_is_an_error_or_changes_nothing(tmp_path, compress, content, read, name):
+    path, half = tmp_path / (name + SUFFIX_OF[compress]), len(content) // 2
+    streams = compress(content[:half]) + compress(content[half:])
+    path.write_bytes(streams)
+    expected, refused, copies = read(path), 0, [*damaged(streams)]
+    for copy in copies:
+        path.write_bytes(copy)
+        try:
+            found = read(path)
+        except XmlcError:
+            refused += 1
+        else:
+            assert found == expected
+    assert refused > len(copies) / 2
+
+
 @every_compression
 def test_all_streams_of_a_file_are_read_and_the_last_is_whole(tmp_path, compress):
     first, second = b"3 2 2\n0 0:1\n" * 9, b"1 1:0.5\n1 0:2\n" * 9
-    content, path = compress(first) + compress(second), tmp_path / "a"
+    streams, path = [compress(first), compress(second)], tmp_path / f"a{SUFFIX_OF[compress]}"
+    content = b"".join(streams)
     path.write_bytes(content)
     with open_plain(path) as file:
-        assert read_from(file, path) == first + second
-    path.write_bytes(content[:-9])
-    with pytest.raises(XmlcError, match="a: the data is damaged or cut off"), open_plain(path) as file:
-        read_from(file, path)
+        assert file.read() == first + second
+    for size in {*range(len(content))} - {len(streams[0])}:  # there a whole file ends
+        path.write_bytes(content[:size])
+        if size < 6:
+            with pytest.raises(XmlcError, match=rf"{path.name}: the data is cut off"):
+                open_plain(path)
+            continue
+        with open_plain(path) as file, pytest.raises(XmlcError, match=rf"{path.name}: the data is damaged or cut off"):
+            file.read()
+
+
+@every_compression
+@pytest.mark.parametrize(
+    "behind", [b"x", b"\n", b"foreign bytes", b"\0\0x", b"\0" * 4 + b"\xfd7zXZ\0", b"\0", b"\0" * 8]
+)
+def test_behind_the_last_stream_there_is_padding_and_nothing_else(tmp_path, compress, behind):
+    path = tmp_path / "a"
+    content = b"0 0:1\n" * 9
+    path.write_bytes(compress(content) + behind)
+    allowed = {gzip.compress: 1, lzma.compress: 4}.get(compress)
+    with open_plain(path) as file:
+        if allowed and not behind.strip(b"\0") and len(behind) % allowed == 0:
+            assert file.read() == content
+            path.write_bytes((compress(content) + behind) * 2)
+            with open_plain(path) as file:
+                assert file.read() == content * 2
+        else:
+            with pytest.raises(XmlcError, match="damaged"):
+                file.read()
+
+
+@every_compression
+def test_streams_and_padding_longer_than_a_block_are_read(tmp_path, compress):
+    random = np.random.default_rng(0).bytes(CHUNK + 1)
+    padding = b"" if compress is bz2.compress else bytes(2 * CHUNK)
+    (tmp_path / "a").write_bytes((compress(random) + padding) * 3)
+    with open_plain(tmp_path / "a") as file:
+        assert b"".join(iter(lambda: file.read(1000), b"")) == random * 3

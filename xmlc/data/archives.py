@@ -3,66 +3,151 @@
 from __future__ import annotations
 
 import bz2
-import gzip
+import io
 import lzma
 import shutil
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from xmlc.core.errors import XmlcError, let_through
 
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
 SUFFIXES = ("", ".gz", ".xz", ".bz2")
-#: By a file's first bytes, what opens it decompressed.
-OPENERS: dict[bytes, Callable[..., Any]] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\x00": lzma.open,
-}
+CHUNK = 1 << 16
 LISTED = 20
 
 
+class Compression(NamedTuple):
+    """How the streams of a compressed file are read."""
+
+    #: The first bytes of a stream.
+    magic: bytes
+    #: Makes the decompressor of one stream.
+    new_stream: Callable[[], Any]
+    #: The number of zero bytes behind a stream is a multiple of this one; with 0 there are none.
+    padding: int
+
+
+COMPRESSIONS = (
+    Compression(b"\x1f\x8b", lambda: zlib.decompressobj(16 + zlib.MAX_WBITS), 1),
+    Compression(b"BZh", bz2.BZ2Decompressor, 0),
+    Compression(b"\xfd7zXZ\x00", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), 4),
+)
+
+
 def open_plain(path: Path) -> BinaryIO:
-    """Open a file for reading, decompressed if its first bytes say that it is compressed; see `read_from`."""
-    file: BinaryIO = _opener(path)(path, "rb")
-    return file
-
-
-def is_compressed(path: Path) -> bool:
-    """Tell whether the first bytes of a file say that it is compressed."""
-    return _opener(path) is not open
-
-
-def _opener(path: Path) -> Callable[..., Any]:
-    with open(path, "rb") as file:
-        head = file.read(8)
-    return next((opener for magic, opener in OPENERS.items() if head.startswith(magic)), open)
-
-
-def read_from(file: BinaryIO, path: Path, size: int = -1) -> bytes:
-    """Read so many bytes, or all, of a file that `open_plain` opened.
+    """Open a file for reading, decompressed if its first bytes say that it is compressed.
 
     Raises
     ------
     XmlcError
-        The compressed data is damaged or cut off.
+        The compressed data is damaged or cut off. Reading the file raises this error, too.
     """
-    try:
-        return file.read(size)
-    except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
-        let_through(error)
-        raise XmlcError(f"{path}: the data is damaged or cut off ({error}); fetch it anew") from error
+    file = open(path, "rb")
+    if path.suffix in SUFFIXES[1:] and len(file.peek(8)) < 6:  # shorter than the magic bytes
+        file.close()
+        raise XmlcError(f"{path}: the data is cut off, expected a {path.suffix} file; fetch it again")
+    return plain(file, str(path))
+
+
+def is_compressed(path: Path) -> bool:
+    """Tell whether the first bytes of a file say that it is compressed."""
+    with open(path, "rb") as file:
+        return _compression(file) is not None
+
+
+def plain(file: Any, name: str, compression: Compression | None = None) -> BinaryIO:
+    """Decompress a file that is open for reading if its first bytes say that it is compressed.
+
+    Parameters
+    ----------
+    file : binary file
+        It has ``peek``, and is closed with the file that is returned.
+    name : str
+        For messages.
+    compression : Compression, optional
+        How the file is compressed if its first bytes do not say so.
+
+    Raises
+    ------
+    XmlcError
+        On reading: the compressed data is damaged or cut off.
+    """
+    compression = compression or _compression(file)
+    return io.BufferedReader(_Content(file, compression, name), CHUNK) if compression else file
+
+
+def _compression(file: Any) -> Compression | None:
+    head = file.peek(8)
+    return next((each for each in COMPRESSIONS if head.startswith(each.magic)), None)
+
+
+class _Content(io.RawIOBase):
+    """The content of all streams of a compressed file.
+
+    The readers of the standard library take a later stream that is damaged for the end of the file.
+    """
+
+    def __init__(self, file: BinaryIO, compression: Compression, name: str) -> None:
+        self._file, self._name = file, name
+        self._pieces, self._rest = _pieces(file, compression), memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        try:
+            while not self._rest and (piece := next(self._pieces, None)) is not None:
+                self._rest = memoryview(piece)
+        except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
+            let_through(error)
+            raise XmlcError(f"{self._name}: the data is damaged or cut off ({error}); fetch it again") from error
+        target = memoryview(buffer)
+        size = min(len(target), len(self._rest))
+        target[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _pieces(file: BinaryIO, compression: Compression) -> Iterator[bytes]:
+    """Decompress a file stream by stream; behind the last one there may be padding and nothing else."""
+    stream, data, zeros = compression.new_stream(), b"", 0
+    while data := data or file.read(CHUNK):
+        if stream.eof:
+            size = len(data)
+            data = data.lstrip(b"\0") if compression.padding else data
+            zeros += size - len(data)
+            if not data:
+                continue
+            _check_padding(zeros, compression)
+            stream, zeros = compression.new_stream(), 0
+        yield stream.decompress(data)
+        data = stream.unused_data
+    _check_padding(zeros, compression)
+    if not stream.eof:
+        raise EOFError("the last stream has no end")
+
+
+def _check_padding(zeros: int, compression: Compression) -> None:
+    if zeros and zeros % compression.padding:
+        raise EOFError(f"found {zeros} zero bytes behind a stream, expected a multiple of {compression.padding}")
 
 
 def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
     """Copy the wanted files out of an archive (zip, tar, or one compressed file) into ``folder``.
 
-    They are found by their base name and written under it, wherever the archive would put them.
+    They are found by their base name and written under it, wherever the archive would put them. A file that is
+    compressed in the archive, such as ``train.txt.gz`` for ``train.txt``, is decompressed.
 
     Parameters
     ----------
@@ -76,15 +161,15 @@ def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
     Raises
     ------
     XmlcError
-        The archive is damaged or lacks a wanted file.
+        The archive is damaged, or lacks a wanted file or holds it twice.
     """
     try:
-        with _files_in(archive) as files:
-            names = _wanted([*files], wanted)
-            for path, opened in files.items():  # in the order of a tar, which is read from front to end
-                if path in names:
-                    with opened() as source, open(folder / names[path], "wb") as file:
-                        shutil.copyfileobj(source, file)
+        names = _wanted([*dict.fromkeys(path for path, _ in _files_in(archive))], wanted)
+        for path, opened in _files_in(archive):
+            if path in names:
+                source = opened() if names[path].endswith(SUFFIXES[1:]) else plain(opened(), path)
+                with source, open(folder / names[path], "wb") as file:
+                    shutil.copyfileobj(source, file, CHUNK)
     except XmlcError:
         raise
     except Exception as error:  # tarfile and zipfile raise whatever a damaged header leads to, struct.error, say
@@ -92,20 +177,26 @@ def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
         raise XmlcError(f"the archive is damaged or cut off ({error})") from error
 
 
-@contextmanager
-def _files_in(archive: Path) -> Iterator[dict[str, Callable[[], IO[bytes]]]]:
-    """Give the files of an archive by their paths in it, each with what opens it."""
+def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Give the files of an archive by their paths in it, each with what opens it before the next one is taken."""
     if zipfile.is_zipfile(archive):
         with zipfile.ZipFile(archive) as zipped:
-            yield {info.filename: partial(zipped.open, info) for info in zipped.infolist() if not info.is_dir()}
-    elif tarfile.is_tarfile(archive):
-        with tarfile.open(archive) as tarred:
-            extract: Callable[..., Any] = tarred.extractfile  # None of what is no file
-            yield {member.name: partial(extract, member) for member in tarred if member.isfile()}
-    elif is_compressed(archive):
-        yield {archive.stem: partial(open_plain, archive)}
-    else:
-        raise XmlcError("found a file that is neither zip nor tar, nor one compressed file; it may be cut off")
+            yield from ((info.filename, partial(zipped.open, info)) for info in zipped.infolist() if not info.is_dir())
+        return
+    with plain(open(archive, "rb"), "the archive") as content:
+        try:
+            tarred = tarfile.open(fileobj=content, mode="r|")
+        except tarfile.ReadError:
+            if not is_compressed(archive):
+                raise XmlcError(
+                    "found a file that is neither zip nor tar, nor one compressed file; it may be cut off"
+                ) from None
+            yield archive.stem, partial(open, archive, "rb")
+            return
+        with tarred:
+            yield from ((member.name, partial(tarred.extractfile, member)) for member in tarred if member.isfile())
+        while content.read(CHUNK):  # a stream behind the end of the tar may be damaged
+            pass
 
 
 def _wanted(paths: list[str], wanted: Collection[str]) -> dict[str, str]:
@@ -114,7 +205,7 @@ def _wanted(paths: list[str], wanted: Collection[str]) -> dict[str, str]:
         return dict(zip(paths, wanted))
     found = {}
     for name in wanted:
-        matches = [path for path in paths if PurePosixPath(path).name == name]
+        matches = [path for path in paths if PurePosixPath(path).name in [name + suffix for suffix in SUFFIXES]]
         if len(matches) != 1:
             problem = "holds more than one" if matches else "lacks"
             more = f" and {len(paths) - LISTED} more" if len(paths) > LISTED else ""

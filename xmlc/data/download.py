@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from xmlc.core.checksums import checksum_now, state_of
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, git_blob, read_json, write_json
-from xmlc.data.archives import SUFFIXES, is_compressed, open_plain, read_from, unpack
+from xmlc.data.archives import SUFFIXES, is_compressed, open_plain, unpack
 from xmlc.data.catalogue import Address, Dataset, FileFacts, file_facts
 from xmlc.data.fetching import NotThere, fetch_drive, fetch_http
 
@@ -418,7 +418,7 @@ def no_data(path: Path) -> str:
     """
     try:
         with open_plain(path) as file:
-            head = read_from(file, path, HEAD).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+            head = file.read(HEAD).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     except XmlcError:
         return "found a damaged compressed file"
     if not head:

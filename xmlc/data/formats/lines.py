@@ -17,7 +17,7 @@ import numpy as np
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.data.archives import open_plain, read_from
+from xmlc.data.archives import open_plain
 
 BLOCK_BYTES = 1 << 22
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -55,13 +55,13 @@ def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
     """
     rest: list[bytes] = []
     with open_bytes(path) as file:
-        first = read_from(file, path, block_bytes).removeprefix(BYTE_ORDER_MARK)
+        first = file.read(block_bytes).removeprefix(BYTE_ORDER_MARK)
         if b"\0" in first:
             raise XmlcError(
                 f"{path}: found binary data, expected a text of lines; unpack an archive first, save UTF-16 as UTF-8, "
                 "and write matrices by scipy.sparse.save_npz"
             )
-        while block := first or read_from(file, path, block_bytes):
+        while block := first or file.read(block_bytes):
             first = b""
             cut = block.rfind(b"\n") + 1
             if cut:
@@ -75,7 +75,7 @@ def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
 def read_bytes(path: Path, most: int = -1) -> bytes:
     """Return the content of a small file, or its first bytes."""
     with open_bytes(path) as file:
-        return read_from(file, path, most)
+        return file.read(most)
 
 
 def text_lines(path: Path) -> Iterator[tuple[int, str]]:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
-import lzma
 import re
 import sys
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xmlc.core.errors import XmlcError, let_through
+from xmlc.core.errors import XmlcError
 from xmlc.data.archives import SUFFIXES
 from xmlc.data.formats.lines import open_bytes
 
@@ -92,9 +90,6 @@ def _lines(path: Path) -> Iterator[io.TextIOBase]:
         raise XmlcError(f"{path}: expected text in UTF-8 ({error}); save it as such") from error
     except csv.Error as error:
         raise XmlcError(f"{path}: {error}; expected each quote to be closed, and one within a cell twice") from None
-    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
-        let_through(error)
-        raise XmlcError(f"{path}: the data is damaged or cut off ({error}); fetch it anew") from None
     finally:
         if path != STDIN:
             raw.close()
