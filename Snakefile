@@ -25,12 +25,9 @@ wildcard_constraints:
     paper=jobs.one_of(project.suites),
 
 
-asked = []  # suites, as targets are looked up, which only the process that plans does
-
-
 onstart:
     begin(config, project)
-    tell_price()
+    tell_plan()
     # For each job that ended Snakemake 9.27 wakes its scheduler every second from then on, to keep to its limit of jobs a
     # second: after 900 jobs that took 0.4 of a core.
     if workflow.local_exec:
@@ -55,7 +52,7 @@ include: "workflow/rules/tables.smk"
 
 # Targets are named after what the configuration has: all, tables, peers, each suite, each dataset. Their files are looked
 # up when they are asked for, because each job on a cluster reads this file.
-for target, files in plan.targets(project, asked).items():
+for target, files in plan.targets(project).items():
 
     rule:
         name:

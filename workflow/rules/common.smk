@@ -4,10 +4,10 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from xmlc.core.checksums import contents
+from xmlc.core.checksums import checksum_now, contents
 from xmlc.core.errors import XmlcError
 from xmlc.core.sources import command_files, source_digest
-from xmlc.papers import figure_of, price, table_of
+from xmlc.papers import price, table_of
 from xmlc.suites.jobs import options
 from xmlc.suites.resources import memory_mb, minutes
 
@@ -81,6 +81,12 @@ def search_result(wildcards):
     return project.tuned_by(wildcards.model, wildcards.dataset) or []
 
 
+def given(wildcards, seeds=None):
+    """Return the checksums of the files that a model reads itself: as inputs they would count by their times."""
+    files = project.given(wildcards.model, wildcards.dataset, seeds or [wildcards.get("seed")])
+    return [checksum_now(Path(file)) for file in files]
+
+
 def earlier_search(wildcards):
     """Return the file of the search that a model's own search begins with, if there is one."""
     return project.searched_after(wildcards.model, wildcards.dataset) or []
@@ -104,17 +110,12 @@ def inferred_from(wildcards):
 
 def table_records(wildcards):
     """Return what the rules make that a table is made from."""
-    return made_of(table_of(wildcards.table, wildcards.paper).files(project, wildcards.paper))
+    return plan.outputs_of_table(project, wildcards.paper, wildcards.table)
 
 
 def figure_records(wildcards):
     """Return what the rules make that a figure is made from."""
-    return made_of(figure_of(wildcards.figure, wildcards.paper).files(project, wildcards.paper))
-
-
-def made_of(records):
-    """Return the outputs that hold records: the records of methods lie in a folder, which is one output."""
-    return list(dict.fromkeys(paths.output_of(record) for record in records))
+    return plan.outputs_of_figure(project, wildcards.paper, wildcards.figure)
 
 
 def method_order(wildcards):
@@ -132,17 +133,18 @@ def prefix(wildcards, output):
     return output[0].rpartition(".")[0]
 
 
-def tell_price():
-    """Print what the suites that were asked for take until their tables are there, and whether this machine can."""
-    # A dry run has one core where none are given, and a cluster none.
-    cores = workflow.resource_settings.cores or 1
-    told = price.told(project, asked, price.is_missing, cores if cores > 1 else os.cpu_count())
+def tell_plan():
+    """Print what the tables of this run leave out, what its jobs take, and whether this machine can."""
+    cores = workflow.resource_settings.cores or 1  # one of a dry run if none are given, none of a cluster
+    jobs = workflow.dag.needrun_jobs(exclude_finished=False) if workflow.dag else ()
+    made = {paths.in_project(Path(file)) for job in jobs for file in job.output}
+    told = price.told(project, made, cores if cores > 1 else os.cpu_count())
     print(told, end="\n" if told else "", file=sys.stderr, flush=True)
 
 
 @atexit.register
-def tell_price_of_dry_run():
+def tell_plan_of_dry_run():
     """Print it below the list of jobs; a dry run has no handler, and is known as one when it has begun."""
     if workflow.dryrun:
         with suppress(XmlcError):  # with which planning has ended
-            tell_price()
+            tell_plan()

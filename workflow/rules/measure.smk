@@ -132,6 +132,7 @@ rule progressive:
         code=lambda wildcards: code("progressive", wildcards),
         estimator=estimator,
         hyperparameters=hyperparameters,
+        given=given,
     message:
         "Stream {wildcards.dataset} to {wildcards.model}, seed {wildcards.seed}"
     shell:

@@ -18,6 +18,7 @@ rule tune:
         code=lambda wildcards: code("tune", wildcards),
         estimator=estimator,
         hyperparameters=hyperparameters,
+        given=given,
         search=lambda wildcards: project.search_options(wildcards.model, wildcards.dataset),
         tuned=tuned,
     message:
@@ -32,7 +33,6 @@ rule train:
     input:
         data="results/{dataset}/data",
         tuned=search_result,
-        given=lambda wildcards: project.given(wildcards.model, wildcards.dataset, [wildcards.seed]),
     output:
         model=directory("results/{dataset}/{model}/seed{seed}/{portion}/model"),
         record="results/{dataset}/{model}/seed{seed}/{portion}/train.json",
@@ -52,6 +52,7 @@ rule train:
         part=lambda wildcards: {"full": "train", "80": "fit"}[wildcards.portion],
         estimator=estimator,
         hyperparameters=hyperparameters,
+        given=given,
         tuned=tuned,
     message:
         "Train {wildcards.model} on {wildcards.dataset}, portion {wildcards.portion}, seed {wildcards.seed}"
@@ -82,7 +83,6 @@ for seeds, models in jobs.quick_models(project).items():
         input:
             data="results/{dataset}/data",
             tuned=search_result,
-            given=lambda wildcards, seeds=seeds: project.given(wildcards.model, wildcards.dataset, seeds),
         output:
             model=directory(expand("results/{{dataset}}/{{model}}/seed{seed}/full/model", seed=seeds)),
             record=expand("results/{{dataset}}/{{model}}/seed{seed}/full/train.json", seed=seeds),
@@ -102,6 +102,7 @@ for seeds, models in jobs.quick_models(project).items():
             code=lambda wildcards: code("train", wildcards) + code("rank", wildcards),
             estimator=estimator,
             hyperparameters=hyperparameters,
+            given=lambda wildcards, seeds=seeds: given(wildcards, seeds),
             tuned=tuned,
             propensity=propensity,
             seeds=options("--seed", seeds),

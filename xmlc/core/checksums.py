@@ -94,15 +94,18 @@ def checksum_now(path: Path) -> str:
 
 
 def contents(folder: Path) -> list[str]:
-    """Name the files of a folder, each with its checksum; of files that are older than their list the listed one."""
+    """Name the files of a folder, each with its checksum; of files that are older than their list the listed one.
+
+    A file put there with an older time, as by `cp -p`, is known by the time of its last change of state.
+    """
     listed, since = Files(), 0
     with suppress(Damaged):  # files that nobody listed, put there by hand, say
-        listed, since = listed_in(folder), state_of(folder / NAME)[2]
+        listed, since = listed_in(folder), (folder / NAME).stat().st_ctime_ns
     found = []
     for file in sorted(folder.iterdir()) if folder.is_dir() else ():
         if file.is_file() and file.name not in (NAME, *SYSTEMS_OWN):
-            (_, size, changed), entry = state_of(file), listed.get(file.name)
-            same = entry and entry["bytes"] == size and changed <= since
+            status, entry = file.stat(), listed.get(file.name)
+            same = entry and entry["bytes"] == status.st_size and status.st_ctime_ns <= since
             found.append(f"{file.name} {entry['xxh3_128'] if entry and same else checksum_now(file)}")
     return found
 

@@ -16,6 +16,7 @@ from xmlc.suites.project import Project
 from xmlc.suites.runs import datasets_left_out
 
 TABLE_FILES, FIGURE_FILES = ("csv", "md", "tex"), tuple(METADATA)
+_OF_TABLE = paths.Pattern(f"{paths.TABLE}.csv")
 
 
 @dataclass(frozen=True)
@@ -86,21 +87,22 @@ def left_out(project: Project, papers: Iterable[str], figures: bool = True) -> s
     return f"{reason}: {'; '.join(lists)}" if lists else ""
 
 
-def targets(project: Project, asked: list[str]) -> dict[str, Callable[[], list[str]]]:
-    """Return the files of each target by its name: all, tables, peers, a suite, a dataset.
+def remarks(project: Project, made: Iterable[str]) -> list[str]:
+    """Say of the tables among the paths that a run makes which models and datasets they leave out."""
+    found = dict.fromkeys(table["paper"] for path in made if (table := _OF_TABLE.read(path)))
+    papers = [paper for paper in found if paper in project.suites]
+    lines = [said for said in map(project.check_estimates, papers) if said]
+    if others := datasets_left_out(project, papers):
+        lines.append(f"tables leave out {', '.join(others)}, run earlier: to keep them add them to `datasets`")
+    return lines
 
-    The suites whose files are looked up are added to ``asked``.
-    """
+
+def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
+    """Return the files of each target by its name: all, tables, peers, a suite, a dataset."""
 
     def of_papers(files: Callable[[Project, str], list[str]], *papers: str) -> list[str]:
         chosen = papers or project.planned_papers
-        asked.extend(paper for paper in chosen if paper not in asked)
-        for said in filter(None, map(project.check_estimates, chosen)):
-            print(said, file=sys.stderr, flush=True)
         if said := left_out(project, chosen, figures=files is result_files):
-            print(said, file=sys.stderr, flush=True)
-        if others := datasets_left_out(project, chosen):
-            said = f"tables leave out {', '.join(others)}, run earlier: to keep them add them to `datasets`"
             print(said, file=sys.stderr, flush=True)
         return [file for paper in chosen for file in files(project, paper)]
 
@@ -111,7 +113,7 @@ def targets(project: Project, asked: list[str]) -> dict[str, Callable[[], list[s
     }
     found |= {paper: partial(of_papers, result_files, paper) for paper in project.suites}
     datasets = (name for paper in project.suites for name in project.datasets_of(paper))
-    of_datasets = {name: partial(records_of_dataset, project, name) for name in datasets}
+    of_datasets = {name: partial(outputs_of_dataset, project, name) for name in datasets}
     return found | of_datasets | found  # demo is the suite, not its dataset
 
 
@@ -136,11 +138,34 @@ def result_files(project: Project, paper: str) -> list[str]:
     return table_files(project, paper) + drawn
 
 
-def records_of_dataset(project: Project, dataset: str) -> list[str]:
-    """List the records of one dataset that the tables of all suites are made from."""
-    papers = [paper for paper in project.suites if dataset in project.datasets_of(paper)]
-    definitions = [(paper, table_of(table, paper)) for paper in papers for table in project.suites[paper].tables]
-    return list(dict.fromkeys(file for paper, table in definitions for file in table.files(project, paper, [dataset])))
+def outputs_of_table(project: Project, paper: str, table: str) -> list[str]:
+    """List the outputs of rules that a table is made from."""
+    project.check_estimates(paper)
+    return _outputs(table_of(table, paper).files(project, paper))
+
+
+def outputs_of_figure(project: Project, paper: str, figure: str) -> list[str]:
+    """List the outputs of rules that a figure is made from."""
+    project.check_estimates(paper)
+    return _outputs(figure_of(figure, paper).files(project, paper))
+
+
+def outputs_of_dataset(project: Project, dataset: str) -> list[str]:
+    """List the outputs of rules for one dataset, of those that the tables and figures of all suites are made from."""
+    found: list[str] = []
+    for paper, suite in project.suites.items():
+        if dataset in project.datasets_of(paper):
+            for model in project.models_on(paper, dataset):
+                project.check_given(paper, dataset, model)
+            tables = (table_of(name, paper).files(project, paper, [dataset]) for name in suite.tables)
+            figures = (figure_of(name, paper).files(project, paper, [dataset]) for name in suite.figures)
+            found += [file for files in (*tables, *figures) for file in files]
+    return _outputs(found)
+
+
+def _outputs(records: Iterable[str]) -> list[str]:
+    """Name each output that holds records once: those of methods lie in a folder, which is one output."""
+    return list(dict.fromkeys(map(paths.output_of, records)))
 
 
 def titles_of(project: Project, paper: str) -> list[str]:

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
-from xmlc.papers.plan import figures_of, tables_of
+from xmlc.papers.plan import remarks
 from xmlc.suites import paths
 from xmlc.suites.project import Project
 from xmlc.suites.resources import Taken, free_disk, is_size_known, machine_memory, size_of, taken
 
-STEPS = {"ranking.json": "rank", "forest.json": "forest", "progressive.json": "progressive"}
-STEPS |= {
+#: Steps by what they write: what follows the portion in a path.
+STEPS = {
+    "model": "train",
+    "ranking.json": "rank",
+    "forest.json": "forest",
+    "progressive.json": "progressive",
+    "spe": "estimate",
     "evaluation": "thresholds",
-    "calibration.json": "thresholds",
     "inference": "infer",
     "sweeps": "sweep",
-}  # by what follows the portion
+}
 ON_DISK = 3  # a dataset as text and as arrays, by the bytes of its arrays
 SIDE_BY_SIDE = 2  # of the runs whose models are largest, memory seldom lets more be at work at once
 DOWNLOADED = 0.6  # an archive of the text
@@ -35,38 +38,19 @@ class Job(NamedTuple):
     portion: str = ""
 
 
-Missing = Callable[[str], bool]  # whether a path has to be made
-
-
-def is_missing(path: str) -> bool:
-    """Say whether a path is not there."""
-    return not Path(path).exists()
-
-
-def jobs_of(project: Project, papers: Iterable[str], missing: Missing) -> dict[Job, Taken]:
-    """Return the jobs that lead to the missing records of models on datasets of known size, and what each takes."""
-    records = {
-        record
-        for paper in papers
-        for files in [*tables_of(project, paper).values(), *figures_of(project, paper).values()]
-        for record in files
-    }
+def jobs_of(project: Project, made: Iterable[str]) -> dict[Job, Taken]:
+    """Return the jobs of models that write some paths, on datasets of known size, and what each takes."""
     jobs: set[Job] = set()
-    for record in records:
-        if (run := paths.IN_RUN.read(record)) is None or not missing(record):
+    for path in made:
+        if run := paths.IN_RUN.read(path):
+            step = STEPS.get(run["rest"].partition("/")[0], "")
+            job = Job(step, run["dataset"], run["model"], run["seed"], run["portion"])
+        elif search := paths.TUNING.read(path):
+            job = Job("tune", search["dataset"], search["model"])
+        else:
             continue
-        if not is_size_known(project, run["dataset"]):
-            continue
-        of_run = run["dataset"], run["model"], run["seed"], run["portion"]
-        step = STEPS.get(run["rest"].partition("/")[0], "rank")
-        needed = {Job(step, *of_run): record}
-        if step != "progressive":
-            needed[Job("train", *of_run)] = paths.MODEL.of(**run)
-        if run["portion"] == "80":
-            needed[Job("estimate", *of_run)] = paths.ESTIMATES.of(**run)
-        if search := project.tuned_by(run["model"], run["dataset"]):
-            needed[Job("tune", run["dataset"], run["model"])] = search
-        jobs |= {job for job, output in needed.items() if missing(output)}
+        if job.step and job.model in project.models and is_size_known(project, job.dataset):
+            jobs.add(job)
     alike = {job._replace(seed="") for job in jobs}  # what a job takes does not depend on the seed
     known = {job: taken(project, job.step, job._asdict()) for job in alike}
     return {job: known[job._replace(seed="")] for job in sorted(jobs)}
@@ -87,53 +71,43 @@ def disk_of(
     return data + kept + sum(sorted(runs[run] for run in dropped)[-min(at_once, SIDE_BY_SIDE) :])
 
 
-def told(project: Project, papers: Collection[str], missing: Missing, processors: int) -> str:
-    """Return the price of suites as text: a line for each, whether this machine can, and if not, settings that fit.
+def told(project: Project, made: Collection[str], processors: int) -> str:
+    """Return as text what tables leave out, the cost of each dataset, whether this machine can, and if not, what fits.
 
     Parameters
     ----------
     project : Project
-    papers : collection of str
-    missing : callable
-        As `is_missing`.
+    made : collection of str
+        The paths that the jobs of the run write.
     processors : int
         No job has more threads.
 
     Returns
     -------
     str
-        Without a job only the datasets whose size is not known, if there are any.
+        Without a job of a model only what is left out, and the datasets whose size is not known.
     """
     threads = min(project.settings.threads, processors)
     project = _on(project, threads)
-    every = {name for paper in papers for name in project.datasets_of(paper)}
+    found = [run for path in made for run in (paths.IN_RUN.read(path), paths.TUNING.read(path)) if run]
+    every = dict.fromkeys(run["dataset"] for run in found)
     unknown = sorted(name for name in every if not is_size_known(project, name))
-    unsaid = [f"price not known before preparation, and not counted: {', '.join(unknown)}"] if unknown else []
-    jobs = jobs_of(project, papers, missing)
+    lines = remarks(project, made)
+    lines += [f"price not known before preparation, and not counted: {', '.join(unknown)}"] if unknown else []
+    jobs = jobs_of(project, made)
     if not jobs:
-        return "".join(unsaid)
-    lines = [*unsaid, f"{'price':10} {'processor h':>11} {'disk, GB':>9} {'download, GB':>13}  largest job"]
-    for paper in papers:
-        names, of_paper = project.datasets_of(paper), jobs_of(project, [paper], missing)
-        fetched = [name for name in _new(project, paths.RESOURCE, names, missing) if name not in project.made]
-        download = DOWNLOADED * sum(size_of(project, name).bytes for name in fetched)
-        hours = sum(each.seconds for each in of_paper.values()) / 3600
-        disk = disk_of(project, _new(project, paths.DATA, names, missing), of_paper, processors // threads)
-        line = f"{paper:10} {_amount(hours):>11} {_gb(disk):>9} {_gb(download):>13}"
-        if of_paper:
-            memory, largest = max((each.memory, job) for job, each in of_paper.items())
-            line += f"  {_gb(memory)} GB, {largest.step} {largest.model} on {largest.dataset}"
-        lines.append(line)
+        return "\n".join(lines)
+    lines += _by_dataset(project, jobs, made, processors // threads)
     memory, free = machine_memory(), free_disk()
     peaks, settings = _too_large(jobs, memory), []
     out, at_once = peaks, processors // threads
-    narrow = jobs_of(_on(project, 1), papers, missing)  # where forests grow one tree at a time
+    narrow = jobs_of(_on(project, 1), made)  # where forests grow one tree at a time
     if len(less := _too_large(narrow, memory)) < len(peaks):
         jobs, out, settings, at_once = narrow, less, ["threads=1"], processors
-    settings += [f"models='{_without(project, papers, out)}'"] if out else []
-    datasets = _new(project, paths.DATA, every, missing)
+    settings += [f"models='{_without(project, out)}'"] if out else []
+    new = _prepared(made, (job.dataset for job in jobs))
     fitting = {job: each for job, each in jobs.items() if job[1:3] not in out}
-    disk, least = (disk_of(project, datasets, fitting, at_once, drop_all) for drop_all in (False, True))
+    disk, least = (disk_of(project, new, fitting, at_once, drop_all) for drop_all in (False, True))
     said = f"too large on {len(peaks)} pairs of dataset and model, the largest jobs being" if peaks else "it fits"
     said = "memory is enough, free disk is not" if disk > free and not peaks else said
     here = f"memory here {_gb(memory)} GB, free disk {_gb(free)} GB"
@@ -148,14 +122,36 @@ def told(project: Project, papers: Collection[str], missing: Missing, processors
     return "\n".join([*lines, *([f"what fits better, behind --config: {' '.join(settings)}"] if settings else [])])
 
 
+def _by_dataset(project: Project, jobs: dict[Job, Taken], made: Collection[str], at_once: int) -> list[str]:
+    """Return the lines of a table: what the jobs of each dataset take, the longest first, and all together."""
+    hours: dict[str, float] = {}
+    for job, each in jobs.items():
+        hours[job.dataset] = hours.get(job.dataset, 0.0) + each.seconds / 3600
+    groups = {dataset: [dataset] for dataset in sorted(hours, key=lambda dataset: -hours[dataset])}
+    groups |= {"all": list(hours)} if len(hours) > 1 else {}
+    width = max(map(len, ["dataset", *groups]))
+    lines = [f"{'price':{width}} {'processor h':>11} {'disk, GB':>9} {'download, GB':>13}  largest job"]
+    for name, datasets in groups.items():
+        some = {job: each for job, each in jobs.items() if job.dataset in datasets}
+        fetched = [of for of in datasets if paths.RESOURCE.of(dataset=of) in made and of not in project.made]
+        download = DOWNLOADED * sum(size_of(project, of).bytes for of in fetched)
+        disk = disk_of(project, _prepared(made, datasets), some, at_once)
+        memory, largest = max((each.memory, job) for job, each in some.items())
+        lines.append(
+            f"{name:{width}} {_amount(sum(hours[of] for of in datasets)):>11} {_gb(disk):>9} {_gb(download):>13}"
+            f"  {_gb(memory)} GB, {largest.step} {largest.model} on {largest.dataset}"
+        )
+    return lines
+
+
+def _prepared(made: Collection[str], datasets: Iterable[str]) -> set[str]:
+    """Name the datasets whose arrays a run writes."""
+    return {dataset for dataset in datasets if paths.DATA.of(dataset=dataset) in made}
+
+
 def _on(project: Project, threads: int) -> Project:
     """Return the project with so many threads."""
     return replace(project, settings=replace(project.settings, threads=threads))
-
-
-def _new(project: Project, pattern: paths.Pattern, datasets: Iterable[str], missing: Missing) -> list[str]:
-    """Name the datasets of known size of which a path has to be made."""
-    return [name for name in datasets if missing(pattern.of(dataset=name)) and is_size_known(project, name)]
 
 
 def _too_large(jobs: dict[Job, Taken], memory: float) -> dict[tuple[str, str], tuple[float, str]]:
@@ -167,10 +163,10 @@ def _too_large(jobs: dict[Job, Taken], memory: float) -> dict[tuple[str, str], t
     return peaks
 
 
-def _without(project: Project, papers: Collection[str], pairs: Collection[tuple[str, str]]) -> str:
+def _without(project: Project, pairs: Collection[tuple[str, str]]) -> str:
     """Return the setting `models` that leaves out pairs of dataset and model, and what a setting leaves out now."""
     left: dict[str, list[str]] = {dataset: [] for dataset, _ in pairs}
-    for paper in papers:
+    for paper in project.suites:
         for dataset in project.datasets_of(paper):
             if dataset in left or project.settings.models:  # which the new setting replaces
                 models, there = project.models_on(paper, dataset), left.setdefault(dataset, [])

@@ -153,10 +153,28 @@ class Project:
         return json.dumps(self.models[model].values_on(dataset), sort_keys=True)
 
     def given(self, model: str, dataset: str, seeds: Iterable[object]) -> list[str]:
-        """Name the files that a model is given for its runs on a dataset, where another program has made estimates."""
+        """Name the files that a model reads in its runs on a dataset: another program's estimates, or a user's files.
+
+        A user's files are those that hyperparameters of the user's own model name.
+        """
         spec = self.models[model]
-        values = spec.values_on(dataset).values() if spec.estimator == "estimates" else ()
-        return sorted({estimates_file(str(file), dataset, seed) for file in values for seed in seeds})
+        texts = _texts_in(spec.values_on(dataset)) if spec.estimator == "estimates" or ":" in spec.estimator else []
+        if spec.estimator != "estimates":
+            return sorted({text for text in texts if Path(text).is_file()})
+        return sorted({estimates_file(text, dataset, seed) for text in texts for seed in seeds})
+
+    def check_given(self, paper: str, dataset: str, model: str) -> None:
+        """Check that the files are there which a suite's model reads.
+
+        Raises
+        ------
+        XmlcError
+            One is missing.
+        """
+        suite = self.suites[paper]
+        for file in self.given(model, dataset, suite.seeds):
+            if not Path(file).is_file():
+                raise XmlcError(f"{suite.file}: model {model}: no file {file}")
 
     def check_estimates(self, paper: str) -> str:
         """Check that files of other programs' estimates are there; say on which datasets a suite's models have none.
@@ -172,9 +190,8 @@ class Project:
             if spec.estimator != "estimates" or not wanted:
                 continue
             there = [dataset for dataset in wanted if self.has_estimates(name, dataset)]
-            for file in (file for dataset in there for file in self.given(name, dataset, suite.seeds)):
-                if not Path(file).is_file():
-                    raise XmlcError(f"{suite.file}: model {name}: no file {file}")
+            for dataset in there:
+                self.check_given(paper, dataset, name)
             if not there:
                 paths = ", ".join(sorted({str(path) for values in _given(spec) for path in values.values()}))
                 raise XmlcError(f"{suite.file}: model {name}: no estimates of {', '.join(wanted)}, expected {paths}")
@@ -278,6 +295,15 @@ class Project:
     def files_for(self, command: str, model: str) -> list[str]:
         """Return the source files that a command and a model's estimator depend on, each once."""
         return sorted({*command_files(command), *source_files(*estimator_files(self.models[model].estimator))})
+
+
+def _texts_in(value: object) -> list[str]:
+    """List the texts in a value of YAML, however deep."""
+    if isinstance(value, Mapping):
+        return [text for part in value.values() for text in _texts_in(part)]
+    if isinstance(value, list | tuple):
+        return [text for part in value for text in _texts_in(part)]
+    return [value] if isinstance(value, str) else []
 
 
 def is_installed(estimator: str) -> bool:

@@ -1,0 +1,60 @@
+"""All targets of a study lead to the same jobs."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+import yaml
+from command_line import run
+from repository import ROOT
+
+SUITE = {
+    "title": "Targets",
+    "datasets": ["tiny", "small"],
+    "seeds": [0],
+    "tables": ["table1", "table2"],
+    "figures": ["figure1"],
+    "methods": ["fta", "expected-f", "half"],
+    "extensions": ["my_method.py"],
+    "models": {
+        "plt": {"estimator": "plt"},
+        "centroids": {"estimator": "my_model.py:Centroids"},
+        "theirs": {"estimator": "estimates", "hyperparameters": {"test": "scores/{dataset}/test.npz"}},
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory):
+    """Return a function that gives what the jobs of some targets write."""
+    folder = tmp_path_factory.mktemp("study") / "mine"
+    assert run("new", folder) == 0
+    (folder / "suite.yaml").write_text(yaml.safe_dump(SUITE))
+    for name in SUITE["datasets"]:
+        for file in (f"data/{name}/train.txt", f"data/{name}/test.txt", f"scores/{name}/test.npz"):
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / file).write_text("1 2 2\n0 1:1\n")
+
+    def of(*targets):
+        command = [sys.executable, "-m", "snakemake", "--summary", *targets, "--config", "mirror=data"]
+        environment = os.environ | {"PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return {line.split("\t")[0] for line in done.stdout.splitlines()[1:]}
+
+    return of
+
+
+def test_every_target_of_a_study_has_the_same_jobs(outputs):
+    every = outputs()
+    assert every == outputs("all") == outputs("suite")
+    tables = {f"results/tables/suite/{name}" for name in ("table1", "table2")}
+    figures = {name for name in every if name.startswith("results/figures/")}
+    made_of = {name for name in every - figures if not name.startswith(tuple(tables))}
+    assert outputs("tables") == outputs(*(f"{table}.md" for table in tables)) == every - figures
+    for dataset in SUITE["datasets"]:
+        own = {name for name in made_of if f"/{dataset}" in name}
+        assert len(own) > 20
+        assert outputs(dataset) == own
+    assert outputs(*SUITE["datasets"]) == made_of
