@@ -21,7 +21,7 @@ from xmlc.inference import (
     marginals_of,
     meuf,
 )
-from xmlc.inference._positives import count_distribution, count_limit, without_label
+from xmlc.inference._positives import add_label, convolve, count_distribution, count_limit, with_odds, without_label
 from xmlc.inference.distributions import LabelsBySize, floor_loss
 
 FEW = settings(deadline=None, max_examples=30)
@@ -60,6 +60,18 @@ def test_a_label_is_taken_out_stably(p_out, mean):
     without_label(law, p_out, rest)
     np.testing.assert_allclose(rest, count_distribution(others, 300)[: rest.size], rtol=0, atol=1e-15)
     assert (rest >= 0).all()
+
+
+def test_laws_are_joined_and_odds_multiplied():
+    p, law, sum_of_two = np.array([0.2, 1e-300, 0.7, 1.0]), np.eye(1, 4)[0], np.empty(4)
+    positive, negative = with_odds(p, 900)
+    np.testing.assert_allclose(positive, [1, 1e-300 * 2.0**900 / (1 + 1e-300 * 2.0**900), 1, 1], rtol=1e-15)
+    np.testing.assert_allclose(negative, [4 / 2.0**900, 1 - positive[1], 3 / 7 / 2.0**900, 0], rtol=1e-15)
+    for q in p[:3]:
+        add_label(law, q, 1 - q)
+    np.testing.assert_allclose(law, count_distribution(p[:3], 3), rtol=1e-15)
+    convolve(law, count_distribution(p[:2], 3), sum_of_two)
+    np.testing.assert_allclose(sum_of_two, np.convolve(law, count_distribution(p[:2], 3))[:4], rtol=1e-15)
 
 
 # What the floor of an SPE costs: its bound against the exact loss of small distributions, and the estimated mean.

@@ -2,11 +2,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inference_cases import all_sets, independent_law, random_marginals, value_of, values_of_all
+from inference_cases import (
+    all_sets,
+    exact_best,
+    exact_by_size,
+    exact_value_of,
+    independent_law,
+    random_marginals,
+    value_of,
+    values_of_all,
+)
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.inference import fit_size_weights, gfm, gfm_sizes
+from xmlc.inference import fit_size_weights, gfm, gfm_sizes, meuf
 from xmlc.inference import sizes as sizes_module
 from xmlc.inference.sizes import shares_of_sizes
 
@@ -29,6 +38,56 @@ def test_is_the_best_of_all_sets(seed, m):
         law = weighted(row, weights)
         assert value == pytest.approx(values_of_all(law, m).max(), abs=1e-10)
         assert value_of(predicted, law) == pytest.approx(value, abs=1e-10)
+
+
+def test_sizes_that_are_improbable_cost_no_digit():
+    p = [0.009387990549495287, 3.1316936644242873e-13, 1.1792439884300668e-10]
+    p += [0.0011528936237036333, 7.035661595408094e-11, 1.0761754926894921e-13]
+    Y_hat, expected = gfm_sizes([p], [0, 0, 0, 0, 3.5, 1, 1])
+    assert Y_hat.indices.tolist() == [0, 2, 3, 4]
+    assert expected[0] == pytest.approx(0.99763332, abs=1e-8)
+
+
+def extreme_case(rng, m):
+    """Marginals down to the least float64, up to 1, and weights on few sizes or over many orders."""
+    p = 10.0 ** (-rng.choice([1, 4, 14, 30, 323]) * rng.random(m))
+    p[rng.random(m) < rng.choice([0, 0, 0.3])] = rng.choice([1.0, 1 - 1e-16, 0.5, 5e-324])
+    weights = rng.random(rng.integers(1, m + 3))
+    weights = rng.choice([weights, 10 ** (-250 * weights), 1e300 * weights])
+    weights[rng.random(weights.size) < rng.choice([0, 0.3, 0.7])] = 0
+    return np.maximum(p, 5e-324), weights
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_is_the_best_in_exact_fractions(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(100):
+        p, weights = extreme_case(rng, rng.integers(1, 9))
+        Y_hat, expected = gfm_sizes([p], weights)
+        P, p_empty = exact_by_size(p, weights)
+        best = exact_best(P, p_empty)
+        assert abs(expected[0] / best - 1) < 1e-11
+        assert abs(exact_value_of(Y_hat.toarray()[0], P, p_empty) / best - 1) < 1e-11
+
+
+@pytest.mark.parametrize("rule", [gfm, meuf])
+def test_independent_labels_are_exact_with_extreme_marginals(rule):
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        p, _ = extreme_case(rng, rng.integers(1, 9))
+        _, expected = rule([p])
+        assert abs(expected[0] / exact_best(*exact_by_size(p, [1])) - 1) < 1e-11
+
+
+@pytest.mark.parametrize("p", [0.01, 0.9])
+@pytest.mark.parametrize("size", [0, 3, 200, 400])
+def test_one_size_of_many_labels(p, size):
+    """Of equal labels those of the smallest numbers; if s of 400 are positive, E_k = 2 k s / (400 (s + k))."""
+    weights = np.zeros(402)
+    weights[size] = 1
+    Y_hat, expected = gfm_sizes(np.full((1, 400), p), weights)
+    assert Y_hat.nnz == (400 if size else 0)
+    assert expected[0] == pytest.approx(2 * size / (size + 400) if size else 1, rel=1e-12)
 
 
 def test_shares_are_sums_over_instances_in_their_order():
@@ -95,6 +154,21 @@ def test_weights_give_the_sizes_that_were_seen():
     shares = np.bincount(np.diff(Y.indptr), minlength=7) / 300
     assert np.allclose(mean, shares, atol=2e-3)
     assert weights.max() == 1
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-5, 1e-14, 1e-60])
+def test_weights_make_up_for_estimates_that_are_far_too_low(scale):
+    """The sizes of the instances are 1 and 3, however improbable the estimates make that."""
+    rng = np.random.default_rng(6)
+    p, Y = 0.5 * scale * rng.random((60, 6)), np.zeros((60, 6), dtype=bool)
+    for i in range(60):
+        Y[i, rng.permutation(6)[: 1 if i < 20 else 3]] = True
+    weights = fit_size_weights(p, sparse.csr_array(Y))
+    assert np.array_equal(np.flatnonzero(weights), [1, 3])
+    mean = np.zeros(7)
+    for row in p:
+        mean += np.bincount(all_sets(6).sum(axis=1), weights=weighted(row, weights), minlength=7) / 60
+    assert np.allclose(mean[[1, 3]], [1 / 3, 2 / 3], atol=2e-3)
 
 
 def test_large_sizes_share_a_weight_and_many_instances_are_cut(monkeypatch):

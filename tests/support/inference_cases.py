@@ -1,5 +1,6 @@
 """Small distributions over all 2^m label sets, and the expected F of every prediction by its definition."""
 
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -81,3 +82,39 @@ def counted_by_size(samples):
     counts = np.einsum("itj,its->ijs", drawn.astype(int), of_size.astype(int))
     p_empty = (~drawn.any(axis=2)).sum(axis=1) / samples.n_samples
     return LabelsBySize(counts / samples.n_samples, p_empty, sizes)
+
+
+def exact_by_size(p, weights):
+    """P and p(Y = 0) of labels whose sizes are weighted, in fractions: P[i][s - 1], by their definition."""
+    p, weights = [[Fraction(float(x)) for x in each] for each in (p, weights)]
+    weights = [weights[min(s, len(weights) - 1)] for s in range(len(p) + 1)]
+    mass = sum(q * weight for q, weight in zip(exact_law(p), weights))
+    if mass == 0:
+        weights, mass = [1] * (len(p) + 1), 1
+    others = [exact_law(p[:i] + p[i + 1 :]) for i in range(len(p))]
+    P = [[p_i * q * weight / mass for q, weight in zip(law, weights[1:])] for p_i, law in zip(p, others)]
+    return P, exact_law(p)[0] * weights[0] / mass
+
+
+def exact_law(p):
+    """The probabilities of 0 .. len(p) positives among independent labels, in fractions."""
+    law = [Fraction(1)]
+    for q in p:
+        law = [stays * (1 - q) + comes * q for stays, comes in zip([*law, 0], [0, *law])]
+    return law
+
+
+def exact_value_of(predicted, P, p_empty):
+    """Return the expected F of one prediction, a bool mask, in fractions."""
+    k = int(predicted.sum())
+    hits = [P[i][s - 1] * 2 / (s + k) for i in np.flatnonzero(predicted) for s in range(1, len(P) + 1)]
+    return sum(hits) if k else p_empty
+
+
+def exact_best(P, p_empty):
+    """Return the highest expected F of all predictions, in fractions: GFM as its Algorithm 1 is printed."""
+    best = p_empty
+    for k in range(1, len(P) + 1):
+        f = [sum(q * 2 / (s + k) for s, q in enumerate(row, 1)) for row in P]
+        best = max(best, sum(sorted(f, reverse=True)[:k]))
+    return best

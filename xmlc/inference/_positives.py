@@ -6,6 +6,8 @@ cut is what it would be without it, so that no more than that probability is los
 
 from __future__ import annotations
 
+from math import ldexp
+
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
@@ -15,15 +17,15 @@ LOG_NEGLIGIBLE = -40.0  # e^-40 = 4e-18
 
 
 @njit(cache=True, nogil=True)
-def count_limit(mean, n):
-    """Return the number of positives, at most ``n``, that is reached with a probability below e^-40 (or is ``n``).
+def count_limit(mean, n, least=LOG_NEGLIGIBLE):
+    """Return the number of positives, at most ``n``, that is reached with a probability below e^least (or is ``n``).
 
     Chernoff's bound, for any independent labels with ``mean`` positives expected and r > mean:
     Pr(N >= r) <= e^-mean (e mean / r)^r. (E[x^N] = prod(1 + p_i (x - 1)) <= e^(mean (x - 1)), and Pr(N >= r) is at most
     E[x^N] / x^r; take x = r / mean.)
     """
     r = int(mean) + 1
-    while r < n and r * (1.0 + log(mean / r)) - mean > LOG_NEGLIGIBLE:
+    while r < n and r * (1.0 + log(mean / r)) - mean > least:
         r += 1
     return min(r, n)
 
@@ -77,3 +79,31 @@ def without_label(law, p, rest):
         for r in range(rest.size - 1, -1, -1):
             after = max((law[r + 1] - (1.0 - p) * after) / p, 0.0)
             rest[r] = after
+
+
+@njit(cache=True, nogil=True)
+def add_label(law, positive, negative):
+    """Add one label to a distribution of the number of positives, float64 (size,), cut above size - 1."""
+    for r in range(law.size - 1, 0, -1):
+        law[r] = law[r] * negative + law[r - 1] * positive
+    law[0] *= negative
+
+
+@njit(cache=True, nogil=True)
+def convolve(law, other, result):
+    """Write the distribution of the sum of two numbers of positives, each float64 (size,), cut above size - 1."""
+    result[:] = 0.0
+    for a in range(law.size):
+        if law[a] > 0.0:
+            for r in range(law.size - a):
+                result[a + r] += law[a] * other[r]
+
+
+@njit(cache=True, nogil=True)
+def with_odds(p, e):
+    """Return probabilities that are p / (1 - p) times 2^e to one, and their complements, each to a few roundings."""
+    positive, negative, factor = np.empty_like(p), 1.0 - p, ldexp(1.0, np.int32(e))
+    for i in range(p.size):
+        both = p[i] * factor + negative[i]
+        positive[i], negative[i] = p[i] * factor / both, negative[i] / both
+    return positive, negative

@@ -12,21 +12,35 @@ with one weight g(s) for each size s and all instances. This is not in the paper
 
 from __future__ import annotations
 
+from math import ldexp
+
 import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
-from xmlc.inference._positives import count_distribution, count_limit, without_label
+from xmlc.inference._positives import (
+    LOG_NEGLIGIBLE,
+    add_label,
+    convolve,
+    count_distribution,
+    count_limit,
+    with_odds,
+    without_label,
+)
 from xmlc.inference._selection import TIE
 from xmlc.inference.distributions import as_marginals, predict_from_marginals
 from xmlc.kernels.csr import Matrix, as_labels, blocks_of_rows, release, some_rows
+from xmlc.kernels.float64 import log
 from xmlc.kernels.heaps import make_heap, pop_first
 from xmlc.kernels.sums import in_turn
 
 LARGEST = 255  # sizes above share one weight
 MOST_INSTANCES = 100_000  # that weights are learned from: 200 MB for all their distributions
 ITERATIONS, ENOUGH = 300, 1e-3
+RARE = 1e-3  # mass of the sizes, as a share of the greatest weight, up to which no subtraction is accurate enough
+MOST_DOUBLINGS = 1000  # of odds
+LN2 = 0.6931471805599453
 
 
 def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
@@ -120,6 +134,7 @@ def gfm_sizes(
         raise InvalidDataError(
             "size_weights: expected at least one finite number, none negative; fit_size_weights gives them"
         )
+    weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))  # so that no product overflows
     return predict_from_marginals(gfm_sizes_rows, marginals, n_jobs, weights)
 
 
@@ -140,7 +155,8 @@ def size_laws(indptr, marginals, laws):
     laws[:] = 0.0
     for i in range(laws.shape[0]):
         p = marginals[indptr[i] : indptr[i + 1]]
-        law = count_distribution(p, count_limit(in_turn(p), p.size))
+        limit = max(count_limit(in_turn(p), p.size), min(laws.shape[1] - 1, p.size))
+        law = count_distribution(p, limit)
         for s in range(law.size):
             laws[i, min(s, laws.shape[1] - 1)] += law[s]
 
@@ -172,20 +188,66 @@ def shares_of_sizes(laws, weights):
 
 
 @njit(cache=True, nogil=True)
-def weighted_law(law, weights):
-    """Return law[s] weights[s], summing to 1; the law itself where no size with a weight has mass.
+def weighted_law(law, weights, e, size):
+    """Return law[s] weights[s] 2^(e (size - s)), float64 (R,).
 
     Parameters
     ----------
     law : float64 (R,)
     weights : float64 (S,)
         The last is that of S - 1 and more.
+    e, size : int
+        As `reach` gives them; 0 for the law of the marginals as they are.
     """
     result = np.empty(law.size)
     for s in range(law.size):
         result[s] = law[s] * weights[min(s, weights.size - 1)]
-    total = in_turn(result)
-    return result / total if total > 0.0 else law / in_turn(law)
+        if e != 0:
+            result[s] = ldexp(result[s], np.int32(e * (size - s)))
+    return result
+
+
+@njit(cache=True, nogil=True)
+def reach(p, weights):
+    """Find a size that has much of the weighted mass, and the odds by which about as many labels are positive.
+
+    Odds times 2^e multiply the probability of s positives by 2^(es), but for a common factor K(e), and so change
+    nothing once the weights are divided by the same. Candidates are the nearest sizes with a weight on both sides of
+    the mean, for probabilities fall from there; K(e) 2^(-es) bounds them (Chernoff).
+
+    Returns
+    -------
+    e : int
+    size : int
+        -1: no size with a weight can be.
+    """
+    n, mean, certain = p.size, in_turn(p), 0
+    for i in range(n):
+        certain += p[i] == 1.0
+    below = above = -1
+    for s in range(certain, n + 1):
+        if weights[min(s, weights.size - 1)] > 0.0:
+            if s <= mean:
+                below = s
+            elif above < 0:
+                above = s
+    best_e, best_size, best = 0, -1, -np.inf
+    for size in (below, above):
+        if size < 0:
+            continue
+        low, high, target = -MOST_DOUBLINGS, MOST_DOUBLINGS, max(min(np.float64(size), n - 0.5), certain + 0.5)
+        while low < high:
+            middle = (low + high) // 2
+            if in_turn(with_odds(p, middle)[0]) >= target:
+                high = middle
+            else:
+                low = middle + 1
+        bound, factor = log(weights[min(size, weights.size - 1)]) - low * size * LN2, ldexp(1.0, np.int32(low))
+        for i in range(n):
+            bound += log(p[i] * factor + (1.0 - p[i]))
+        if bound > best:
+            best_e, best_size, best = low, size, bound
+    return best_e, best_size
 
 
 @njit(cache=True, nogil=True)
@@ -197,6 +259,9 @@ def best_of_sizes(p, ids, weights, heap):
     sum over a prefix, and a label's column of P is computed when its turn comes: O(S) each, besides O(L S) for the
     distribution of the number of positives. No set of k labels exceeds B_k = 2 sum_s s q(s) / (s + k), where q is the
     weighted distribution of sizes: B_k is the sum over all labels, and falls with k.
+
+    A column's absolute error is that of roundings of 1, and is divided by the weighted mass. If this is small, see
+    `best_of_rare_sizes`.
 
     Parameters
     ----------
@@ -211,24 +276,90 @@ def best_of_sizes(p, ids, weights, heap):
     value : float64
     """
     law = count_distribution(p, count_limit(in_turn(p), p.size))
-    sizes = weighted_law(law, weights)
-    prefix, rest = np.zeros(law.size), np.empty(law.size - 1)
+    sizes = weighted_law(law, weights, 0, 0)
     make_heap(heap, p, ids)
+    mass = in_turn(sizes)
+    if mass <= RARE * weights[: p.size + 1].max():
+        e, size = reach(p, weights)
+        if size >= 0:
+            return best_of_rare_sizes(p, ids, weights, e, size, heap)
+        sizes, mass = law, in_turn(law)
+    sizes = sizes / mass
+    prefix, rest = np.zeros(law.size), np.empty(law.size - 1)
     best_k, best = 0, sizes[0]
     for k in range(1, p.size + 1):
         place = pop_first(heap, p.size - k + 1, p, ids)
         without_label(law, p[place], rest)
-        value = bound = 0.0
         for s in range(1, law.size):
             if law[s] > 0.0:
                 prefix[s] += p[place] * rest[s - 1] * (sizes[s] / law[s])
-            value += 2.0 * prefix[s] / (s + k)
-            bound += 2.0 * s * sizes[s] / (s + k)
+        value, bound = value_and_bound(prefix, sizes, k)
         if value > best + TIE:
             best_k, best = k, value
         if bound <= best + TIE:
             break
     return best_k, best
+
+
+@njit(cache=True, nogil=True)
+def best_of_rare_sizes(p, ids, weights, e, size, heap):
+    """Do the same if the sizes with a weight are improbable: without a subtraction, and by odds times 2^e.
+
+    P is made of the distributions of the positives among the first labels in rank, A, and among the last, B:
+    p_is = p_i sum_a A_(i-1)(a) B_(i+1)(s - 1 - a). All terms are positive, so that all errors are a few roundings of
+    the results. O(L S + k S^2), and 8 L S bytes; S is the number of sizes up to the last that matters.
+
+    Parameters
+    ----------
+    p, ids, weights
+        As of `best_of_sizes`.
+    e, size : int
+        From `reach`.
+    heap : int64 (L,)
+        From `make_heap`; written likewise.
+    """
+    positive, negative = with_odds(p, e)
+    n, own = p.size, weights[: p.size + 1]
+    last = n
+    while weights[min(last, weights.size - 1)] == 0.0:
+        last -= 1
+    if e >= 0:  # then larger sizes lose by it, and their weights
+        least = LOG_NEGLIGIBLE + log(weights[min(size, weights.size - 1)]) - log(own.max())
+        last = max(min(last, count_limit(in_turn(positive), n, least)), size)
+    for k in range(n):
+        pop_first(heap, n - k, p, ids)
+    behind, hits, rest = np.zeros((n + 1, last + 1)), np.zeros(last + 1), np.empty(last + 1)
+    behind[0, 0] = hits[0] = 1.0
+    for rank in range(n):
+        behind[rank + 1] = behind[rank]
+        add_label(behind[rank + 1], positive[heap[rank]], negative[heap[rank]])
+    sizes = weighted_law(behind[n], weights, e, size)
+    mass, prefix = in_turn(sizes), np.zeros(last + 1)
+    sizes = sizes / mass
+    best_k, best = 0, sizes[0]
+    for k in range(1, n + 1):
+        place = heap[n - k]
+        convolve(hits, behind[n - k], rest)
+        add_label(hits, positive[place], negative[place])
+        for s in range(1, last + 1):
+            if sizes[s] > 0.0:
+                prefix[s] += sizes[s] * (positive[place] * rest[s - 1] / behind[n, s])
+        value, bound = value_and_bound(prefix, sizes, k)
+        if value > best + TIE:
+            best_k, best = k, value
+        if bound <= best + TIE:
+            break
+    return best_k, best
+
+
+@njit(cache=True, nogil=True)
+def value_and_bound(prefix, sizes, k):
+    """Return E_k = 2 sum_s prefix[s] / (s + k) and its bound B_k = 2 sum_s s sizes[s] / (s + k)."""
+    value = bound = 0.0
+    for s in range(1, sizes.size):
+        value += 2.0 * prefix[s] / (s + k)
+        bound += 2.0 * s * sizes[s] / (s + k)
+    return value, bound
 
 
 @njit(cache=True, nogil=True)
