@@ -155,6 +155,41 @@ def test_what_servers_hand_out_instead_of_data_is_recognised(tmp_path, content, 
     assert bool(no_data(tmp_path / "f")) == bool(found)
 
 
+@pytest.mark.parametrize("wrong", [HTML, b'{"error": "quota"}', gzip.compress(b"[]", mtime=0), b""])
+@pytest.mark.parametrize("packed", [False, True])
+def test_what_is_no_data_is_not_recorded_and_does_not_block_the_right_file(server, resources, wrong, packed):
+    urls = {name: f"{server.url}/{name}" for name in FILES}
+    entry = Dataset("tiny", sources=(("url", f"{server.url}/a.zip") if packed else ("urls", urls),))
+    server.files = {"/train.txt": wrong, "/test.txt": TEST, "/a.zip": wrong}
+    with pytest.raises(XmlcError, match=r"found (an HTML page|JSON|an empty file)"):
+        download(entry, resources / "tiny")
+    assert not resources.exists() or [*resources.iterdir()] == []
+    server.files = {"/train.txt": TRAIN, "/test.txt": TEST, "/a.zip": GOOD}
+    download(entry, resources / "tiny")
+    assert (resources / "tiny/train.txt").read_bytes() == TRAIN
+
+
+@pytest.mark.parametrize("way", ["file", "archive", "address"])
+def test_a_full_disk_is_no_reason_to_look_elsewhere_and_leaves_nothing(tmp_path, server, resources, monkeypatch, way):
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    server.files = {"/a.zip": GOOD}
+    for name in {"file": ["copyfile"], "archive": ["copyfileobj"], "address": []}[way]:
+        monkeypatch.setattr(shutil, name, full)
+    monkeypatch.setattr(fetching, "Progress", full if way == "address" else fetching.Progress)
+    put(tmp_path / "m/tiny", {"a.zip": GOOD} if way == "archive" else FILES)
+    with pytest.raises(OSError, match="No space left on device") as error:
+        download(
+            Dataset("tiny", sources=(("url", server.url + "/a.zip"),)),
+            resources / "tiny",
+            None if way == "address" else str(tmp_path / "m"),
+        )
+    assert error.value.filename == str(resources / "tiny")
+    assert list(resources.iterdir()) == []
+    assert len(server.requests) == (way == "address"), "one attempt"
+
+
 def test_a_mirror_that_answers_a_page_for_a_missing_file_is_searched_further(server, resources):
     server.files = {f"/tiny/{part}.txt{suffix}": HTML for part in ("train", "test") for suffix in ("", ".gz")}
     with pytest.raises(XmlcError, match=r"/tiny/train\.txt: found an HTML page"):

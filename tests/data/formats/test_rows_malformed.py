@@ -92,6 +92,7 @@ def test_blank_lines_would_shift_rows_unless_they_end_the_file(tmp_path, monkeyp
     [
         ("3 4 5\n1 0:1\n", "a:3: found the end of the file after 1 instances, expected 3"),
         ("3 4 5\n1 0:1\n1 1", "a:3: found '1', "),
+        ("2147483647 2147483647 2147483647\n1 0:1\n", "a:3: found the end of the file after 1 instances"),
         ("1 4 5\n1 0:1\n1 1:1\n", "a:3: found instance 2, expected 1"),
         ("", "a: found an empty file"),
         ("PK\x03\x04\x14\0\0\0train.txt\0", "a: found binary data"),
