@@ -73,7 +73,7 @@ def test_xmlc_and_its_benchmarks_know_what_they_are_asked_for(line):
 
 
 def test_snakemake_knows_what_it_is_asked_for():
-    made = targets(Project.read(read_config(ROOT / "config/config.yaml"), ROOT / "config"), [])
+    made = targets(Project.read(read_config(ROOT / "config/config.yaml"), ROOT / "config"))
     known = {*made, "scale", "demo", *yaml.safe_load((ROOT / "config/datasets.yaml").read_text())}
     keys = {field.name for field in fields(Settings)}
     parser = get_argument_parser()
