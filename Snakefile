@@ -3,11 +3,15 @@
 from snakemake.utils import min_version
 
 from xmlc.core.configuration import config_folder
-from xmlc.papers import plan
+from xmlc.papers import asked_for, plan
 from xmlc.suites import jobs, paths
-from xmlc.suites.runs import begin, made_by, read_project
+from xmlc.suites.runs import begin, check_settings, in_one_line, made_by, read_project
 
 min_version("9.19")
+
+
+if workflow.is_main_process:
+    check_settings(workflow.config_settings.configfiles, workflow.config_settings.config_args)
 
 
 # A study (`xmlc new`) includes this file, has its settings in its own Snakefile, and may have a config.yaml beside it.
@@ -63,3 +67,10 @@ for target, files in plan.targets(project).items():
         localrule: True
         message:
             f"Everything of {target} is made"
+
+
+# Mistakes in targets, and those that input functions find, end planning with one line.
+if workflow.is_main_process:
+    workflow.is_rule = asked_for.check_targets(workflow, project)
+for each in workflow.rules:
+    each.apply_input_function = in_one_line()(each.apply_input_function)

@@ -74,7 +74,8 @@ def test_each_shipped_set_says_its_edition_and_has_the_propensities_of_its_famil
 def test_contradictions_are_named_by_entry_and_key(tmp_path, text, place):
     with pytest.raises(XmlcError) as error:
         load(tmp_path, text)
-    assert str(error.value).startswith(f"{tmp_path / 'catalogue.yaml'}: {place}")
+    found = str(error.value).removeprefix(str(tmp_path / "catalogue.yaml"))
+    assert found.removeprefix(":1").startswith(f": {place}")
 
 
 def test_every_mistake_is_listed_at_once(tmp_path):

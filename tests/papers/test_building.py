@@ -28,7 +28,7 @@ def build(tmp_path):
 
 
 def test_unknown_table_and_unfit_records(build):
-    with pytest.raises(XmlcError, match=r"table .table9. is unknown; expected one of .*table1, table2"):
+    with pytest.raises(XmlcError, match=r"table table9 of plt2016: .*expected .*table"):
         build("9", [ranking()])
     for name, method in (("table4", "fta"), ("table2", "ofo-ab")):
         with pytest.raises(XmlcError, match=r"no record of kind 'thresholds', .* of the models and methods"):

@@ -397,6 +397,18 @@ def test_the_projects_own_configuration_is_free_of_contradictions():
             "missing 1 required positional argument: 'estimator'; expected a class or function",
         ),
         ({"estimator": ONE_VS_REST, "hyperparameters": {"estimator": "sklearn.svm:LinearSVC"}}, "has no predict_proba"),
+        (
+            {"estimator": KNN, "hyperparameters": {"n_neighbors": 0}},
+            "'n_neighbors' parameter of KNeighborsClassifier must be an int in the range [1, inf) or None. Got 0",
+        ),
+        ({"estimator": KNN, "datasets": {"tiny": {"weights": "distanec"}}}, "a callable or None. Got 'distanec'"),
+        (
+            {
+                "estimator": ONE_VS_REST,
+                "hyperparameters": {"estimator": "sklearn.linear_model:LogisticRegression", "estimator__C": "1.0e-3"},
+            },
+            "The 'C' parameter of LogisticRegression must be a float",
+        ),
         ({"estimator": "subprocess:Popen"}, "subprocess:Popen has no fit"),
     ],
 )

@@ -33,6 +33,15 @@ def test_a_search_may_be_left_to_the_models_or_out_on_the_command_line_too(given
         ),
         ({"papers": [], "seeds": ["9" * 23]}, r"config: seeds\[0\]: found '9{23}', expected a whole number from 0"),
         ({"papers": [], "seeds": []}, r"config: seeds: found \[\]"),
+        ({"papers": [], "seeds": 3}, r"config: seeds: found 3, expected a list, such as '\[3\]' or null$"),
+        (
+            {"papers": [], "datasets": "yeast,scene"},
+            r"datasets: found 'yeast,scene', expected .*datasets='\[yeast, scene\]'$",
+        ),
+        ({"papers": [], "models": "plt fastxml"}, r"expected a list: models='\[plt, fastxml\]'$"),
+        ({"papers": [], "threads": -1}, "config: threads: found -1, expected a whole number from 1 to 4096$"),
+        ({"papers": [], "validation_share": 2}, "validation_share: found 2, expected a number from 0.001 to 0.999$"),
+        ({"papers": [], "keep_models": "maybe"}, "keep_models: found 'maybe', expected true or false or null$"),
         ({"papers": [], "tuning": "smac"}, "config: tuning: found 'smac', expected auto, null, or"),
     ],
 )
@@ -52,8 +61,8 @@ def test_settings_are_put_over_the_file(tmp_path):
     ("text", "settings", "message"),
     [
         ("papers: []", ["datasets"], "setting 'datasets': expected key=value"),
-        ("papers: []", ["datasets=[yeast"], r"setting 'datasets=\[yeast': '\[yeast' is not YAML"),
-        ("[papers]", [], r"config\.yaml: expected keys and values, such as papers: \[plt2016\]"),
+        ("papers: []", ["datasets=[yeast"], r"config: datasets=\[yeast: not YAML"),
+        ("[papers]", [], r"config\.yaml: found \['papers'\], expected keys and values, such as papers: \[plt2016\]"),
         (None, [], r"config\.yaml: No such file"),
     ],
 )

@@ -85,7 +85,7 @@ def test_a_model_as_in_a_suite_that_does_not_define_it_is_refused(tmp_path, targ
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"tabels": []}, r"mine\.yaml: unknown key: found 'tabels', expected tables"),
+        ({"tabels": []}, r"mine\.yaml:\d+: unknown key: found 'tabels', expected tables"),
         ({"datasets": ["../x"]}, r"datasets\[0\]: found '\.\./x', expected lower-case letters"),
         ({"inference": {"portion": "80", "methods": {"plt": ["gmf"]}}}, "inference.methods: found 'gmf', expected gfm"),
         ({"models": {"plt": {"estimator": "plt", "as_in": "other"}}}, "models.plt: .*estimator and as_in"),

@@ -1,5 +1,7 @@
 """What the workflow would run, on a tiny copy of the project in which nothing has run yet."""
 
+import re
+
 import pytest
 from project_copy import Project
 from repository import ROOT
@@ -72,20 +74,33 @@ def test_methods_of_a_model_are_one_job(project):
     ("words", "said"),
     [
         (["demo", "--config", "mirorr=x"], "found 'mirorr', expected mirror"),
-        (["--config", "papers=[]"], "XmlcError: config: papers names none, so nothing is planned; name some of"),
-        (["plt2061"], "No rule to produce plt2061"),
-        (
-            ["plt2016", "--config", "datasets=bibtec"],
-            "XmlcError: dataset bibtec: the catalogue knows no address for it",
-        ),
+        (["--config", "papers=[]"], "config: papers names none, so nothing is planned; name some of"),
+        (["plt2061"], "target plt2061: .*expected plt2016"),
+        (["demo", "--forcerun", "rnak"], "target rnak: .*expected rank"),
+        (["results/tables/plt2061/table1.md"], "expected results/tables/plt2016/table1.md"),
+        (["results/tables/plt2016/tabel2.md"], "table tabel2 of plt2016: .*expected table2"),
+        (["plt2016", "--config", "datasets=bibtec"], "dataset bibtec: the catalogue knows no address for it"),
         (["plt2016", "--config", "datasets=larg"], "no address for it, and no mirror is given; expected large"),
-        (["plt2016", "--config", "datasets=bibtex", "mirror=/nowhere"], "/nowhere is no folder on this machine"),
+        (["plt2016", "--config", "datasets=bibtex", "mirror=profile"], "the mirror profile is .*expected profiles"),
+        (["plt2016", "--config", "datasets=[1_2]"], "datasets=.1_2.: found 1_2, .*write 12"),
     ],
 )
-def test_a_mistake_is_found_before_anything_runs(project, words, said):
+def test_a_mistake_is_one_line_before_anything_runs(project, words, said):
     done = project.run("--dry-run", *words)
     assert done.returncode != 0
-    assert said in done.stdout + done.stderr
+    lines = [line for line in done.stderr.splitlines() if line.startswith("xmlc: error: ")]
+    assert len(lines) == 1
+    assert re.search(said, lines[0])
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "Exception" not in done.stdout + done.stderr
+
+
+def test_values_in_config_yaml_that_mean_something_else_are_refused_with_their_line(project):
+    with project.restored("config/config.yaml"):
+        file = project.folder / "config/config.yaml"
+        file.write_text("papers: [demo]\nthreads: 010\n")
+        done = project.run("--dry-run")
+    assert "xmlc: error: config/config.yaml:2: found 010" in done.stderr
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ import importlib
 import os
 import sys
 from contextlib import suppress
+from difflib import get_close_matches
 from importlib.util import find_spec
 from typing import NoReturn
 
@@ -82,6 +83,14 @@ COMMANDS = [name for commands in GROUPS.values() for name in commands]
 
 class LazyGroup(click.Group):
     """A click group that imports a subcommand when it is needed and prints an `XmlcError` as one message."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the subcommand; of one that is not there name the nearest."""
+        if args and args[0] not in COMMANDS and (near := get_close_matches(args[0].lower(), COMMANDS, n=1)):
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
+        return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the subcommands in the order of the workflow."""

@@ -1,12 +1,13 @@
-"""YAML that people write: nothing of it is left out or read as something else, and mistakes are said in a sentence."""
+"""YAML that people write: mistakes are refused, and values that YAML reads as something else than they look like."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator
+import re
+from collections.abc import Collection, Iterator
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NotRequired, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -18,24 +19,23 @@ from xmlc.core.errors import XmlcError
 # Safe loaders both, which make plain values and no objects; the one in C, where PyYAML has it, because a dry run reads
 # ten such files.
 _SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-# mypy knows no base class that is chosen when the module is imported.
-class _Loader(_SAFE):  # type: ignore[misc]
-    """A safe loader that does not take the last of several equal keys in silence, nor a number as a key."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen = set()
-        for key, _ in node.value:
-            name = (key.tag, key.value) if isinstance(key, yaml.ScalarNode) else id(key)
-            if name in seen:
-                raise yaml.MarkedYAMLError(None, None, f"found the key {key.value} a second time", key.start_mark)
-            seen.add(name)
-        mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
-        if odd := [key for key in mapping if not isinstance(key, str)]:
-            said = f"the key {shown(odd[0])} is no text; write it in quotes"
-            raise yaml.MarkedYAMLError(None, None, said, node.start_mark)
-        return mapping
+TAG, _RESOLVER = "tag:yaml.org,2002:", yaml.resolver.Resolver()
+# Spellings of scalars that mean the same to a reader and to YAML 1.1.
+_CLEAR = {
+    "int": re.compile(r"[-+]?(0|[1-9][0-9]*)"),
+    "float": re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)(e[-+][0-9]+)?", re.I),
+    "bool": re.compile("true|false", re.I),
+    "null": re.compile("null|", re.I),
+    "str": re.compile(r"(?!([-+]?([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(e[-+]?[0-9]+)?|0o[0-7]+)\Z).*", re.I | re.S),
+}
+_HINTS = {
+    "mapping values are not allowed": "; put text that has a colon in quotes",
+    "cannot start any token": "; put text that begins with it in quotes",
+    "could not find expected ':'": "; expected `key: value`",
+    "unexpected end of stream": "; close every quote",
+    "found another document": "; expected one document",
+    "did not find expected": "; put text in quotes, indent equal keys alike and close every bracket",
+}
 
 
 def read_yaml(file: Path) -> object:
@@ -44,27 +44,117 @@ def read_yaml(file: Path) -> object:
     Raises
     ------
     XmlcError
-        It is no YAML in UTF-8, or has a key twice, or one that is no text.
+        It is not YAML in UTF-8, has a key twice or one that is not text, or a value as `parsed_yaml` refuses it.
     """
     try:
-        # Safe: `_Loader` is a safe loader. `yaml.safe_load` takes none, and of equal keys the last without a word.
-        return yaml.load(file.read_text(encoding="utf-8"), Loader=_Loader)
-    except (yaml.YAMLError, ValueError) as error:  # UnicodeDecodeError, and the date of 30 February
-        said = " ".join(str(error).split()).replace(' in "<unicode string>",', " at")
-        raise XmlcError(f"{file}: not YAML ({said})") from error
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise XmlcError(f"{file}: not YAML ({error}); expected a text file in UTF-8") from error
     except OSError as error:
         is_elsewhere = isinstance(error, FileNotFoundError) and not Path("config/config.yaml").exists()
         advice = "; run this in a clone of the project or in a study that `xmlc new` made" if is_elsewhere else ""
         raise XmlcError((sentence_of(error) or f"{file}: {error}") + advice) from error
+    return parsed_yaml(text, str(file))
+
+
+def parsed_yaml(text: str, source: str) -> object:
+    """Return the content of YAML; ``source`` is the path of the file, or ``key=`` before a setting.
+
+    Raises
+    ------
+    XmlcError
+        It is not YAML, or has a scalar that YAML 1.1 reads as something else than it looks like, such as ``010`` or
+        ``yes``, or a key that is not text or is there twice.
+    """
+    try:
+        loader = _SAFE(text)  # safe; it is not `yaml.safe_load`, which takes the last of equal keys without a word
+        node = loader.get_single_node()
+        if node is not None:
+            _check(node, set())
+        return None if node is None else loader.construct_document(node)
+    except (yaml.YAMLError, ValueError) as error:
+        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or str(error)
+        hint = next((words for part, words in _HINTS.items() if part in problem), "")
+        if mark and "\t" in "".join(text.split("\n")[mark.line : mark.line + 1])[mark.column :][:1]:
+            problem, hint = "found a tab", ", expected blanks"
+        where = f"config: {source}{text}" if source.endswith("=") else f"{source}:{mark.line + 1}" if mark else source
+        is_ours = isinstance(error, _UnclearError)
+        raise XmlcError(f"{where}: {'' if is_ours else 'not YAML: '}{' '.join(problem.split())}{hint}") from error
+
+
+class _UnclearError(yaml.MarkedYAMLError):
+    """A part of YAML that is refused although it is YAML."""
+
+    def __init__(self, problem: str, node: yaml.Node):
+        super().__init__(problem=problem, problem_mark=node.start_mark)
+
+
+def _check(node: yaml.Node, seen: set[int]) -> None:
+    """Refuse unclear scalars and keys below a node; aliases are looked at once."""
+    if id(node) in seen:
+        return
+    seen.add(id(node))
+    if isinstance(node, yaml.ScalarNode):
+        is_implicit = not node.style and node.tag == _RESOLVER.resolve(yaml.ScalarNode, node.value, (True, False))
+        if is_implicit and (said := _unclear(node.tag.removeprefix(TAG), node.value)):
+            raise _UnclearError(f"found {node.value}, {said}", node)
+    elif isinstance(node, yaml.MappingNode):
+        names = set()
+        for key, value in node.value:
+            if key.tag not in (f"{TAG}str", f"{TAG}merge"):
+                text = f"{key.value}, expected text: write '{key.value}' in quotes"
+                said = text if isinstance(key, yaml.ScalarNode) else "with parts, expected text"
+                raise _UnclearError(f"found the key {said}", key)
+            if key.value in names:
+                raise _UnclearError(f"found the key {key.value} a second time, expected each key once", key)
+            names.add(key.value)
+            _check(value, seen)
+    else:
+        for part in node.value:
+            _check(part, seen)
+
+
+def _unclear(tag: str, text: str) -> str:
+    """Say what YAML 1.1 reads a plain scalar as, and what to write instead; nothing if the scalar is clear."""
+    if (clear := _CLEAR.get(tag)) and clear.fullmatch(text):
+        return ""
+    low, quoted = text.lower(), f"'{text}' in quotes for text"
+    mantissa, e, exponent = low.replace("_", "").partition("e")
+    if tag == "bool":
+        read = instead = "true" if low in ("yes", "on") else "false"
+    elif tag == "null":
+        read = instead = "null"
+    elif tag in ("int", "float"):
+        value = yaml.safe_load(text)
+        if value - value != 0:
+            return f"expected a finite number, or {quoted}"
+        decimal, read = _without_zeros(text), str(value)
+        instead = read if decimal in (read, text) else f"{decimal} or {read}"
+    elif tag == "str":
+        dotted, sign = mantissa if "." in mantissa else f"{mantissa}.0", "" if exponent[:1] in ("-", "+") else "+"
+        number = str(int(low, 0)) if "o" in low else _without_zeros(mantissa)
+        read, instead = "text", f"{dotted}e{sign}{exponent}" if e else number
+    else:
+        return f"which YAML 1.1 reads as {'a date' if tag == 'timestamp' else 'something else'}: write {quoted}"
+    return f"which YAML 1.1 reads as {read}: write {instead}, or {quoted}"
+
+
+def _without_zeros(text: str) -> str:
+    """Return a decimal number without its leading zeros."""
+    return re.sub(r"^([-+]?)0+(?=[0-9]+$)", r"\1", text)
 
 
 SHOWN = 60  # characters of a value
 T = TypeVar("T")
+Keys = tuple[str | int, ...]  # that lead to a part: of mappings, and indices of lists
+Misfit = tuple[Keys, Keys, str]  # where a part is, of which keys the line is shown, and what is wrong
+_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text", NoneType: "null"}
+_BOUNDS = {"ge": "of at least", "gt": "above", "le": "of at most", "lt": "below"}
 
 
 def shown(value: object) -> str:
-    """Return a value as Python writes it, or its beginning."""
-    text = repr(value)
+    """Return a value as Python writes it, or its beginning; truth values and null as YAML does."""
+    text = str(value).lower() if isinstance(value, bool) else "null" if value is None else repr(value)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
@@ -77,77 +167,141 @@ def nearest(name: str, names: Collection[str]) -> str:
 def converted(content: object, kind: type[T], source: str, strict: bool = True) -> T:
     """Return plain content, as YAML has it, as an object of a type that msgspec knows, such as a dataclass.
 
-    A key that is no field of it is refused. The bounds of a value, and words for what is expected of it, stand in its
-    type as `msgspec.Meta`; beside a list, a union must not have a text with a pattern: msgspec 0.22 crashes.
+    A key that is not a field of it is refused. The type has the bounds of a value, and words for what is expected, as
+    `msgspec.Meta`. A union must not have a list and a text with a pattern: msgspec 0.22 crashes.
 
     Parameters
     ----------
     content : object
     kind : type
     source : str
-        What the content is from, such as the name of a file.
+        The origin of the content. If it is the path of a file, messages have lines.
     strict : bool
-        Refuse text in place of a number.
+        Refuse text in place of a number; otherwise content is from a command line.
 
     Raises
     ------
     XmlcError
         With a line for each part that does not fit: source, keys that lead there, what was found and expected.
     """
-    if said := _misfits(content, kind, "", strict):
-        raise XmlcError("\n".join(f"{source}: {one}" for one in said))
+    if found := _misfits(content, kind, (), strict):
+        raise XmlcError("\n".join(_located(source, *one) for one in found))
     return msgspec.convert(content, kind, strict=strict)
 
 
-def _misfits(value: Any, kind: Any, place: str, strict: bool) -> list[str]:
-    """Say of the innermost parts that do not fit where they are, what they are and what was expected."""
-    if inner := [said for part in _parts(value, kind, place) for said in _misfits(*part, strict)]:
+def _located(source: str, place: Keys, of_line: Keys, said: str) -> str:
+    """Put source, line and keys before what is wrong."""
+    line = f":{_line(Path(source), of_line)}" if Path(source).suffix == ".yaml" and Path(source).is_file() else ""
+    at = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in place).removeprefix(".")
+    return f"{source}{line}: {at}: {said}" if at else f"{source}{line}: {said}"
+
+
+def _line(file: Path, keys: Keys) -> int:
+    """Return the line of a part of a YAML file, or of the last part on the way there."""
+    node = yaml.compose(file.read_text(encoding="utf-8"), Loader=_SAFE)
+    line: int = node.start_mark.line if node else 0
+    for key in keys:
+        pairs = node.value if isinstance(node, yaml.MappingNode) else [*enumerate(getattr(node, "value", ()))]
+        found: Any = next((pair for pair in pairs if key in (pair[0], getattr(pair[0], "value", None))), None)
+        if found is None:
+            break
+        node = found[1]
+        line = found[isinstance(key, int)].start_mark.line
+    return line + 1
+
+
+def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
+    """Name the innermost parts that do not fit: what they are, and what was expected."""
+    if inner := [said for part in _parts(value, kind, place, strict) for said in part]:
         return inner
     try:
         msgspec.convert(value, kind, strict=strict)
     except msgspec.ValidationError as error:
-        words, at = _words(value, kind), f"{place}: " if place else ""
-        if isinstance(value, dict) and not words:  # the message says which key is missing
-            return [f"{at}{error}"]
-        return [f"{at}found {shown(value)}" + (f", expected {words}" if words else f": {error}")]
+        fields = _fields(_form(kind)) if isinstance(value, dict) else {}
+        if fields:  # a key is missing, or keys do not go together
+            lacking = [name for name, (of, required) in fields.items() if required and name not in value]
+            said = [f"found no key {name}, expected {_words(fields[name][0], None)}" for name in lacking]
+            return [(place, place, one) for one in said or [str(error)]]
+        return [(place, place, f"found {shown(value)}, expected {_words(kind, value, strict)}{_hint(value, kind)}")]
     return []
 
 
-def _words(value: object, kind: Any) -> str:
-    """Say what is expected, if a type does."""
-    if get_origin(kind) is Literal:
-        return nearest(str(value), get_args(kind))
-    if get_origin(kind) in (Union, UnionType):
-        return next(filter(None, (_words(value, one) for one in get_args(kind))), "")
-    about = get_args(kind)[1:] if get_origin(kind) is Annotated else ()
-    return next((meta.description for meta in about if meta.description), "")
+def _hint(value: object, kind: Any) -> str:
+    """Return the advice about quotes, if they are the mistake."""
+    if not isinstance(value, str | int | float):
+        return ""
+    try:
+        msgspec.convert(str(value) if isinstance(value, int | float) else yaml.safe_load(value), kind)
+    except (msgspec.ValidationError, yaml.YAMLError):
+        return ""
+    return f"; write {value} without quotes" if isinstance(value, str) else f"; write '{shown(value)}' in quotes"
 
 
-def _parts(value: object, kind: Any, place: str) -> Iterator[tuple[Any, Any, str]]:
-    """Yield each part of a value, and each of its keys, if their types are known: itself, its type and its place."""
+def _words(kind: Any, value: object, strict: bool = True) -> str:
+    """Describe what a type takes, near to a value that it does not take."""
     origin, of = get_origin(kind), get_args(kind)
-    start, at = (f"{place}.", f"{place}: ") if place else ("", "")
+    if origin is Annotated:
+        described = next((meta.description for meta in of[1:] if meta.description), "")
+        words = _words(of[0], value, strict)
+        return described or (words if "such as" in words else words + "".join(map(_bounds, of[1:])))
+    if origin is Literal:
+        return nearest(str(value), of)
+    if origin in (Union, UnionType):
+        all_words = dict.fromkeys(_words(one, value, strict) for one in of)
+        *first, last = [one for one in all_words if one.replace("whole ", "") not in all_words or "whole" not in one]
+        return " or ".join(filter(None, (", ".join(first), last)))
+    if origin in (list, tuple):
+        example = f", such as [{value}]" if strict else f", such as '[{value}]'"
+        return f"a list{example if isinstance(value, str | int | float) and len(example) < SHOWN else ''}"
+    if fields := _fields(kind):
+        return f"keys with values, such as {next(iter(fields))}"
+    return "keys with values" if origin is dict else _WORDS.get(kind, "another value")
+
+
+def _bounds(meta: msgspec.Meta) -> str:
+    """Describe the bounds of a value."""
+    if meta.ge is not None and meta.le is not None:
+        return f" from {meta.ge} to {meta.le}"
+    said = [f" {words} {bound}" for key, words in _BOUNDS.items() if (bound := getattr(meta, key)) is not None]
+    return " and".join([*said, *([" that is not empty"] if meta.min_length else [])])
+
+
+def _form(kind: Any) -> Any:
+    """Return the alternative of a type that has keys, or the type."""
+    if get_origin(kind) is Annotated:
+        return _form(get_args(kind)[0])
+    alternatives = map(_form, get_args(kind)) if get_origin(kind) in (Union, UnionType) else ()
+    return next(filter(_fields, alternatives), kind)
+
+
+def _parts(value: object, kind: Any, place: Keys, strict: bool) -> Iterator[list[Misfit]]:
+    """Yield the misfits of each part of a value, and of each of its keys, if their types are known."""
+    origin, of = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):  # at most one of the alternatives has the form of the value
-        yield from (part for one in of for part in _parts(value, one, place))
+        for one in of:
+            yield from _parts(value, one, place, strict)
     elif origin is Annotated:
-        yield from _parts(value, of[0], place)
+        yield from _parts(value, of[0], place, strict)
     elif isinstance(value, dict) and origin is dict:
         for key, part in value.items():
-            yield key, of[0], f"{at}key"
-            yield part, of[1], f"{start}{key}"
+            yield [(place, (*place, key), f"key: {said}") for _, _, said in _misfits(key, of[0], (), strict)]
+            yield _misfits(part, of[1], (*place, key), strict)
     elif isinstance(value, dict) and (fields := _fields(kind)):
         for key, part in value.items():
-            known = key in fields
-            yield (part, fields[key], f"{start}{key}") if known else (key, Literal[*fields], f"{at}unknown key")
+            if key in fields:
+                yield _misfits(part, fields[key][0], (*place, key), strict)
+            else:
+                yield [(place, (*place, key), f"unknown key: found {shown(key)}, expected {nearest(str(key), fields)}")]
     elif isinstance(value, list) and origin in (list, tuple):
         kinds = of if origin is tuple else of * len(value)
-        yield from ((part, one, f"{place}[{i}]") for i, (part, one) in enumerate(zip(value, kinds, strict=False)))
+        for i, (part, one) in enumerate(zip(value, kinds, strict=False)):
+            yield _misfits(part, one, (*place, i), strict)
 
 
 @cache
-def _fields(kind: Any) -> dict[str, Any]:
-    """Return the type of each key of a dataclass, a structure of msgspec or a `TypedDict`; nothing of another type."""
+def _fields(kind: Any) -> dict[str, tuple[Any, bool]]:
+    """Return for each key of a dataclass, msgspec structure or `TypedDict` its type, and whether it is required."""
     fields = getattr(msgspec.inspect.type_info(kind), "fields", ())
     hints = get_type_hints(kind, include_extras=True) if fields else {}
     types = {name: get_args(hint)[0] if get_origin(hint) is NotRequired else hint for name, hint in hints.items()}
-    return {field.encode_name: types[field.name] for field in fields}
+    return {field.encode_name: (types[field.name], field.required) for field in fields}

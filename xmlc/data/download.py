@@ -228,9 +228,10 @@ def mirror_at(given: str) -> Place:
         return given.rstrip("/")
     folder = Path(unquote(given[7:]) if given.startswith("file://") else given).expanduser()
     if not folder.is_dir():
-        raise XmlcError(
-            f"the mirror {folder} is no folder on this machine, and no address that begins with http:// or https://"
-        )
+        beside = [str(other) for other in folder.parent.glob("*") if other.is_dir()]
+        near = " or ".join(get_close_matches(str(folder), beside)) or "one of the two"
+        said = f"the mirror {folder} is no folder on this machine, and no address that begins with http:// or https://"
+        raise XmlcError(f"{said}; expected {near}")
     return folder
 
 

@@ -212,6 +212,7 @@ def adapt(
         if key == "n_jobs" or key.endswith("random_state"):
             made.set_params(**{key: common[key.rpartition("__")[2]]})
     check_methods(name, made)
+    check_values(name, made)
     tags = made.__sklearn_tags__() if type(made).__module__.startswith("sklearn.") else None
     if tags and not (tags.classifier_tags.multi_label or tags.target_tags.multi_output):
         said = f"expected label sets: {ONE_VS_REST}, with it as the hyperparameter estimator"
@@ -253,6 +254,21 @@ def check_methods(name: str, found: object) -> None:
         if not callable(getattr(found, method, None)):
             said = hint if hasattr(found, "decision_function") else ""
             raise XmlcError(f"{name} has no {method}, expected a class with fit and predict_proba{said}")
+
+
+def check_values(name: str, made: Any) -> None:
+    """Refuse hyperparameters out of the ranges that classes of scikit-learn declare, which these check in ``fit`` only.
+
+    Raises
+    ------
+    XmlcError
+    """
+    for each in (made, *parameters_of(made).values()):
+        if hasattr(each, "_parameter_constraints") and not isinstance(each, type):
+            try:
+                each._validate_params()
+            except ValueError as error:
+                raise XmlcError(f"{name}: {error}") from error
 
 
 def parameters_of(estimator: Any) -> dict[str, Any]:

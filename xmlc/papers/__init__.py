@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeVar
 
 from xmlc.core.errors import XmlcError
+from xmlc.core.schemas import nearest
 
 if TYPE_CHECKING:
     from xmlc.papers.plotting import FigureDefinition
@@ -70,7 +71,7 @@ def _of(name: str, paper: str, noun: str, kind: type[Definition]) -> Definition:
     known |= _definitions(paper, noun, kind) if paper in rooms() else {}
     if name in known:
         return known[name]
-    raise XmlcError(f"{noun} {name!r} is unknown; expected one of {', '.join(sorted(known))}")
+    raise XmlcError(f"{noun} {name} of {paper}: found none of this name, expected {nearest(name, known)}")
 
 
 def _definitions(room: str, noun: str, kind: type[Definition]) -> dict[str, Definition]:

@@ -8,14 +8,15 @@ import sys
 import sysconfig
 import threading
 import time
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
 from xmlc.core.configuration import config_folder
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import remove_leftovers
+from xmlc.core.schemas import read_yaml
 from xmlc.core.sources import PACKAGE
 from xmlc.suites import paths
 from xmlc.suites.project import Project
@@ -25,14 +26,36 @@ DISK = Path(".snakemake/disk.csv")  # time, and bytes below `resources/` and `re
 BETWEEN = 20  # seconds from one look at the disk to the next
 
 
+@contextmanager
+def in_one_line() -> Iterator[None]:
+    """End the process with the message of an `XmlcError`: Snakemake shows other exceptions with lines of this package.
+
+    It decorates input functions of rules too, whose errors Snakemake wraps in an error of another class.
+    """
+    try:
+        yield
+    except Exception as error:
+        cause = error if isinstance(error, XmlcError) else error.__context__
+        if not isinstance(cause, XmlcError):
+            raise
+        sys.exit(f"xmlc: error: {cause}")
+
+
+@in_one_line()
+def check_settings(files: Iterable[Path], settings: Sequence[str]) -> None:
+    """Refuse what Snakemake's readers of config.yaml, ``--configfile`` and ``--config`` take for something else."""
+    for file in files:
+        if file.suffix in (".yaml", ".yml"):
+            read_yaml(file)
+    read_config(config_folder() / "config.yaml", settings)
+
+
+@in_one_line()
 def read_project(config: Mapping[str, object]) -> Project:
     """Read the configuration for a workflow; a mistake in it ends the run with one sentence."""
-    try:
-        if not os.environ.get("PYTHONPATH"):  # which goes before
-            check_installed(Path(PACKAGE.name), Path(sysconfig.get_path("purelib"), PACKAGE.name))
-        return Project.read(config)
-    except XmlcError as error:
-        sys.exit(f"xmlc: error: {error}")  # Snakemake shows other exceptions with the lines of this package
+    if not os.environ.get("PYTHONPATH"):  # which goes before
+        check_installed(Path(PACKAGE.name), Path(sysconfig.get_path("purelib"), PACKAGE.name))
+    return Project.read(config)
 
 
 def check_installed(clone: Path, installed: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,7 +16,7 @@ from msgspec import Meta
 from xmlc.core.configuration import STUDY, is_study
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, write_json
-from xmlc.core.schemas import converted, read_yaml
+from xmlc.core.schemas import converted, parsed_yaml, read_yaml, shown
 from xmlc.data.catalogue import DatasetName
 from xmlc.suites.suite import Name, Seed, Some, Text, Threads
 
@@ -60,6 +61,9 @@ class Settings:
         for key in LISTS:
             names = content.get(key)
             if isinstance(names, str):
+                if len(parts := re.split(r"[,\s]+", names.strip(", "))) > 1:
+                    said = f"found {shown(names)}, expected a list: {key}='[{', '.join(parts)}]'"
+                    raise XmlcError(f"config: {key}: {said}")
                 names = [names]
             if isinstance(names, list):
                 names = [name for i, name in enumerate(names) if name not in names[:i]]
@@ -89,15 +93,12 @@ def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:
     """
     content = read_yaml(file) if file.is_file() or not is_study(file.parent) else {}
     if not isinstance(content, dict):
-        raise XmlcError(f"{file}: expected keys and values, such as papers: [plt2016]")
+        raise XmlcError(f"{file}: found {shown(content)}, expected keys and values, such as papers: [plt2016]")
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals:
             raise XmlcError(f"setting {setting!r}: expected key=value, such as datasets='[yeast]'")
-        try:
-            content[key] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise XmlcError(f"setting {setting!r}: {value!r} is not YAML") from error
+        content[key] = parsed_yaml(value, f"{key}=")
     return content
 
 

@@ -25,7 +25,14 @@ Text = Annotated[str, Meta(min_length=1)]
 Name = Annotated[str, Meta(pattern="^[a-z0-9-]+$", description="lower-case letters, digits and dashes")]
 Seed = Annotated[int, Meta(ge=0, le=2**32 - 1, description="a whole number from 0 to 4294967295")]
 Reason = Annotated[str, Meta(min_length=3, description="a reason")]
-Measure = Annotated[str, Meta(pattern="^((macro|instance)-(f2?|jaccard)|micro-(f2?|jaccard)(-labelwise)?)$")]
+Measure = Annotated[
+    str,
+    Meta(
+        pattern="^((macro|instance)-(f2?|jaccard)|micro-(f2?|jaccard)(-labelwise)?)$",
+        description="macro, micro or instance, a dash, and f, f2 or jaccard, such as micro-f",
+    ),
+]
+Extension = Annotated[str, Meta(pattern="[.]py$", description="a file of Python, such as my_method.py")]
 Threads = Annotated[int, Meta(ge=1, le=4096)]
 Number = int | float  # as it stands in the file: a whole number stays one
 Task = Literal["few-shot", "multi-label"]
@@ -213,7 +220,7 @@ class Experiments:
     #: Measures that thresholds are tuned for too.
     measures: list[Measure] = field(default_factory=list)
     #: Python files that register further threshold or inference methods.
-    extensions: list[Annotated[str, Meta(pattern="[.]py$")]] = field(default_factory=list)
+    extensions: list[Extension] = field(default_factory=list)
     inference: Inference | None = None
     ensembles: Ensembles | None = None
     #: Datasets whose instances have one label each.

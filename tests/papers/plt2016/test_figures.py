@@ -64,7 +64,7 @@ def test_records_that_make_no_figure(tmp_path):
     paths = write(tmp_path, [thresholds(method="ofo-ab")])
     with pytest.raises(XmlcError, match="no record of kind 'thresholds'"):
         draw_figure("1", "demo", paths)
-    with pytest.raises(XmlcError, match="figure 'figure2' is unknown"):
+    with pytest.raises(XmlcError, match="figure figure2 of demo"):
         draw_figure("2", "demo", paths)
     other = thresholds(seed=1)
     other["grid"] = other["grid"][1:]
