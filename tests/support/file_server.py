@@ -13,10 +13,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         server.requests.append(path)
         content = server.files.get(path)
         status = server.statuses[path].pop(0) if server.statuses.get(path) else 200 if content is not None else 404
-        if status != 200:
+        if status >= 400:
             return self.send_error(status)
         self.send_response(status)
-        self.send_header("Content-Length", str(len(content)))
+        for name, value in {"Content-Length": str(len(content)), **server.headers.get(path, {})}.items():
+            if value is not None:
+                self.send_header(name, value)
         self.end_headers()
         self.wfile.write(content[: server.cuts[path].pop(0) if server.cuts.get(path) else None])
         return None
@@ -30,10 +32,11 @@ def serve():
     """Run the server on a free port of 127.0.0.1 in a thread; it ends with the block.
 
     ``statuses`` and ``cuts`` have, for some paths, the statuses of the next answers and how many bytes of the announced
-    length they have; ``requests`` the paths that were asked for.
+    length they have; ``headers`` further headers, None for one that is left out; ``requests`` the paths that were asked
+    for.
     """
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.files, server.statuses, server.cuts, server.requests = {}, {}, {}, []
+        server.files, server.statuses, server.cuts, server.headers, server.requests = {}, {}, {}, {}, []
         server.url = f"http://127.0.0.1:{server.server_port}"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()
@@ -41,4 +44,4 @@ def serve():
             yield server
         finally:
             server.shutdown()
-            thread.join(timeout=5)
+            thread.join()

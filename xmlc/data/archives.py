@@ -40,6 +40,8 @@ COMPRESSIONS = (
     Compression(b"BZh", bz2.BZ2Decompressor, 0),
     Compression(b"\xfd7zXZ\x00", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), 4),
 )
+#: As HTTP defines it; it is not told by its first bytes.
+DEFLATE = Compression(b"", zlib.decompressobj, 0)
 
 
 def open_plain(path: Path) -> BinaryIO:

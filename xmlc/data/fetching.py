@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
+import socket
+import ssl
 import sys
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import requests
 
 from xmlc.core.errors import XmlcError, let_through
 from xmlc.core.progress import Progress
+from xmlc.data.archives import DEFLATE, is_compressed, plain
 
 ATTEMPTS = 4
 FIRST_PAUSE = 1.0  # seconds; doubles from attempt to attempt
@@ -45,21 +50,59 @@ def fetch_http(url: str, target: Path) -> None:
             problem = f"the server answered {status}"
             if status not in PASSING:
                 break
-        except requests.RequestException as error:
-            problem = f"{error}, after {attempt + 1} attempts"
+        except (requests.RequestException, ValueError) as error:  # of an address in a redirection, say
+            problem = f"{error}, after {attempt + 1} attempt{'s' if attempt else ''}"
+            if _lasts(error):
+                break
     raise XmlcError(problem)
 
 
+def _lasts(error: BaseException | None) -> bool:
+    """Tell whether another attempt would fail, too: the address is wrong, or its host unknown or not who it says."""
+    if isinstance(error, requests.TooManyRedirects | ValueError | ssl.SSLCertVerificationError):
+        return True
+    if isinstance(error, socket.gaierror):
+        return error.errno == socket.EAI_NONAME
+    return error is not None and _lasts(error.__cause__ or error.__context__)
+
+
 def _attempt(url: str, target: Path) -> None:
-    headers = {"Accept-Encoding": "identity"}  # else the length would be that of the compressed transfer
-    with requests.get(url, headers=headers, stream=True, timeout=SILENCE) as response:
+    with requests.get(url, headers={"Accept-Encoding": "identity"}, stream=True, timeout=SILENCE) as response:
         response.raise_for_status()
-        total = int(response.headers.get("Content-Length", 0))
+        if response.status_code != 200:  # a part of the file, say
+            raise requests.HTTPError(response=response)
+        # Without this header requests gives the bytes as they are sent, which is what the length counts.
+        coding = response.raw.headers.pop("Content-Encoding", "identity").lower()
+        total = response.raw.length_remaining or 0
         with open(target, "wb") as file, Progress(total, url, "B") as progress:
             for chunk in response.iter_content(CHUNK):
                 progress.update(file.write(chunk))
             if file.tell() < total:  # urllib3 before version 2 does not look
                 raise requests.ConnectionError(f"found {file.tell()} bytes, expected {total}")
+    if coding != "identity":
+        _decode(target, coding, named_gz=urlsplit(url).path.endswith(".gz"))
+
+
+def _decode(file: Path, coding: str, named_gz: bool) -> None:
+    """Replace a file by its content as it was before the server encoded it, although it was asked not to.
+
+    Some servers call a file ``train.txt.gz`` a ``train.txt`` that they encode: that one stays compressed.
+    """
+    if coding not in ("gzip", "x-gzip", "deflate"):
+        if is_compressed(file):  # by the user, too
+            return
+        raise XmlcError(f"the server sent it encoded as {coding}, expected no encoding, gzip or deflate")
+    decoded = file.with_name(f"{file.name}.decoded")
+    try:
+        with plain(open(file, "rb"), coding, DEFLATE if coding == "deflate" else None) as source:
+            with open(decoded, "wb") as content:
+                shutil.copyfileobj(source, content, CHUNK)
+    except XmlcError as error:
+        raise requests.exceptions.ContentDecodingError(str(error)) from error
+    if named_gz and not is_compressed(decoded):
+        decoded.unlink()
+    else:
+        decoded.replace(file)
 
 
 def fetch_drive(identifier: str, target: Path) -> None:
