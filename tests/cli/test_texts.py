@@ -84,6 +84,42 @@ def test_streams_and_standard_input(train, tmp_path, capsys, monkeypatch):
     assert {name for name, _ in lines(capsys)[0]} == {"cooking", "garden", "vegetables"}
 
 
+def test_options_of_a_file_and_warnings_reach_the_console(tmp_path, capsys):
+    half, uris = tmp_path / "half.csv", tmp_path / "uris.csv"
+    half.write_text("text|labels\nboil rice|a, b\nfry onions|b\nprune roses|\nplant onions|\n")
+    assert run("fit", half, "--delimiter", "|", "--out", tmp_path / "model") == 0
+    said = capsys.readouterr().err
+    assert f"xmlc: warning: {half}: 2 of 4 texts have no label" in said
+    assert f"xmlc: warning: {half}: 1 of 2 cells of labels have ','" in said
+    assert run("fit", half, "--separator", ",", "--out", tmp_path / "model") == 0
+    found = capsys.readouterr()
+    assert "2 labels, 0.75 labels an instance" in found.out
+    assert "--separator" not in found.err
+    assert run("predict", half, "--model", tmp_path / "model") == 0
+    found = capsys.readouterr()
+    assert "warning" not in found.err
+    (tmp_path / "predictions.jsonl").write_text(found.out)
+    assert run("evaluate", tmp_path / "predictions.jsonl", half) == 0
+    assert "2 of 4 texts have no label" in capsys.readouterr().err
+    uris.write_text("text\tlabels\n" + "".join(f"boil rice {i}\thttp://x/{i};http://x/{i + 1}\n" for i in range(5)))
+    assert run("fit", uris, "--delimiter", r"\t", "--out", tmp_path / "model") == 0
+    assert "6 labels, 2.00 labels an instance" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [["fit", "-", "--out", "model"], ["predict", "-", "--model", "there"]])
+def test_standard_input_needs_a_format(command, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    TextClassifier().fit(TEXTS, NAMES).save(tmp_path / "there")
+    assert run(*command) == 1
+    assert "expected one of csv, tsv, jsonl, json, fasttext (--format" in capsys.readouterr().err
+
+
+def test_half_a_character_is_refused_before_training(tmp_path, capsys):
+    (tmp_path / "train.jsonl").write_text(r'{"text": "boil rice", "labels": ["\ud800"]}')
+    assert run("fit", tmp_path / "train.jsonl", "--out", tmp_path / "model") == 1
+    assert "train.jsonl:1: found half of a character" in capsys.readouterr().err
+
+
 def test_features_in_place_of_texts(multilabel, tmp_path, capsys):
     X, Y = multilabel(40, 12, 5)
     dump_svmlight_file(X, csr_matrix(Y), str(tmp_path / "train.svm"), multilabel=True)
@@ -106,8 +142,7 @@ def test_features_in_place_of_texts(multilabel, tmp_path, capsys):
         (["fit", "train.csv", "--labels", "label", "--out", "model"], "found 4 texts and no label"),
         (["fit", "train.csv", "--separator", "", "--out", "model"], "found an empty text"),
         (["fit", "train.csv", "--estimator", "oracle", "--out", "model"], "learns nothing"),
-        (["fit", "noext", "--out", "model"], "or of texts: csv, tsv, jsonl, fasttext (--format)"),
-        (["predict", "-", "--model", "there"], "found format '', expected one of csv, tsv, jsonl, fasttext (--format)"),
+        (["fit", "noext", "--out", "model"], "or of texts: csv, tsv, jsonl, json, fasttext (--format)"),
         (["predict", "train.csv", "--model", "there", "-k", 2, "--threshold", 0.5], "expected one of them"),
         (["evaluate", "predictions.jsonl", "train.csv", "--labels", "label"], "train.csv: found no label"),
         (["evaluate", "twice.jsonl", "train.csv"], "twice.jsonl:1: found a label twice"),

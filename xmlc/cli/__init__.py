@@ -12,6 +12,7 @@ import gc
 import importlib
 import os
 import sys
+import warnings
 from contextlib import suppress
 from difflib import get_close_matches
 from importlib.util import find_spec
@@ -121,7 +122,9 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; an `XmlcError` or an error of the system becomes a message and exit status 1."""
     try:
         try:
-            sys.exit(group.main(args=arguments, prog_name="xmlc", standalone_mode=False) or 0)
+            with warnings.catch_warnings():
+                warnings.showwarning = _show_warning
+                sys.exit(group.main(args=arguments, prog_name="xmlc", standalone_mode=False) or 0)
         finally:
             _flush_standard_output()
     except click.ClickException as error:  # of the way in which it was called
@@ -138,6 +141,19 @@ def main(arguments: list[str] | None = None) -> None:
         if (sentence := sentence_of(error)) is None:
             raise
         _fail(sentence)
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: object = None,
+    line: object = None,
+) -> None:
+    """Print a warning as an error is printed; only one that does not speak to the user has a place in the code."""
+    place = "" if issubclass(category, UserWarning) else f" ({filename}:{lineno})"
+    click.echo(f"xmlc: warning: {message}{place}", err=True)
 
 
 def _flush_standard_output() -> None:

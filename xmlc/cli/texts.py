@@ -33,11 +33,11 @@ SETS = {"macro_f_present": "macro-F, labels present", "micro_f": "micro-F", "ins
 INPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
-def not_empty(_: click.Context, option: click.Parameter, value: str) -> str:
-    """Refuse an empty text."""
-    if not value:
+def not_empty(_: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    """Refuse an empty text; a backslash and a t are a tab, which many shells cannot give."""
+    if value == "":
         raise click.BadParameter("found an empty text, expected at least one letter", param=option)
-    return value
+    return "\t" if value == r"\t" else value
 
 
 def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -46,10 +46,13 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option(
             "--separator",
-            default=usual.separator,
-            show_default=True,
             callback=not_empty,
-            help="Between two labels of a cell.",
+            help="Between two labels of a cell.  [default: ; or blanks between URIs]",
+        ),
+        click.option(
+            "--delimiter",
+            callback=not_empty,
+            help="Between two columns of CSV and TSV.  [default: that of CSV's header, a tab in TSV]",
         ),
         click.option(
             "--labels",
@@ -62,7 +65,8 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--format",
             type=click.Choice([*READERS, *FORMATS]),
             default=None,
-            help="Of FILE; by default that of its suffix (.csv, .tsv, .jsonl, or .txt of fastText) or of its content.",
+            help="Of FILE; by default that of its suffix (.csv, .tsv, .jsonl, .ndjson, .json, or .txt of fastText) or "
+            "of its content.",
         ),
     ):
         command = option(command)
@@ -136,7 +140,7 @@ def predict_command(
         parts: Iterator[Any] = iter([features(file, given, model)])
     else:
         model = TextClassifier.load(folder, trusted)
-        parts = ([document.text for document in batch] for batch in batches(file, given, BATCH))
+        parts = ([document.text for document in batch] for batch in batches(file, given, BATCH, labelled=False))
     for part in parts:
         for pairs in ranked(model, part, k or 5, threshold):
             click.echo(json.dumps({"labels": pairs}, ensure_ascii=False))
@@ -182,6 +186,8 @@ def is_texts(file: Path, format: str | None) -> bool:
     Files of features may end in ``.txt`` too: one of fastText has a label in its first line.
     """
     found = format or format_of(file)
+    if file == STDIN and not found:
+        return True  # so that `documents` asks for the format
     return found in READERS and (format is not None or found != "fasttext" or FASTTEXT in first_line(file))
 
 
@@ -206,22 +212,22 @@ def features(file: Path, given: dict[str, Any], model: Any) -> Any:
 def predicted(file: Path) -> list[list[Any]]:
     """Read the labels of each line of `xmlc predict`."""
     found = []
-    for number, line in enumerate(sys.stdin, start=1) if file == STDIN else text_lines(file):
+    for number, line in enumerate(sys.stdin.buffer, start=1) if file == STDIN else text_lines(file):
         try:
             names = [name for name, _ in json.loads(line)["labels"]]
         except (ValueError, KeyError, TypeError):
             expected = '{"labels": [["name", 0.5], ...]}, as `xmlc predict` writes it'
-            raise XmlcError(f"{file}:{number}: found {line.strip()[:60]!r}, expected {expected}") from None
+            raise XmlcError(f"{file}:{number}: found {line[:60]!r}, expected {expected}") from None
         if len({*names}) < len(names):
             raise XmlcError(f"{file}:{number}: found a label twice, expected different ones")
         found.append(names)
     return found
 
 
-def batches(file: Path, given: dict[str, Any], size: int | None) -> Iterator[list[Document]]:
+def batches(file: Path, given: dict[str, Any], size: int | None, labelled: bool = True) -> Iterator[list[Document]]:
     """Give the documents of a file in lists of a size; in one list if that is None."""
-    columns = Columns(given["text"], given["labels"], given["separator"])
-    found = documents(file, given["format"], columns)
+    columns = Columns(given["text"], given["labels"], given["separator"], given["delimiter"])
+    found = documents(file, given["format"], columns, labelled)
     while batch := list(islice(found, size)):
         yield batch
 

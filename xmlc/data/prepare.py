@@ -20,7 +20,7 @@ from xmlc.core.files import atomic_folder, read_json, sha256, write_json
 from xmlc.data.catalogue import Dataset, PublishedCounts, SplitFiles
 from xmlc.data.formats import WITHOUT_HEADER, load, read_coordinates
 from xmlc.data.formats.arff import check_alike
-from xmlc.data.formats.lines import WHOLE, MalformedLines, quoted, text_lines
+from xmlc.data.formats.lines import WHOLE, MalformedLines, quoted, text_lines, words
 from xmlc.data.formats.vw import NoIds
 from xmlc.data.matrices import first_columns, load_csr, resize, save_csr, without
 from xmlc.data.prepared import COUNTED, FORMAT_VERSION, Counts, Meta, fit_mask
@@ -280,12 +280,12 @@ def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
     """
     (n, m), places, malformed = shape, array("q"), MalformedLines(path)
     for number, line in text_lines(path):
-        cells = line.split()
+        cells = words(line)
         row, label = map(int, cells) if len(cells) == 2 and all(map(WHOLE.fullmatch, cells)) else (n, m)
         if row < n and label < m:
             places.append(row * m + label)
         elif cells:
-            malformed.add(number, quoted(line.strip()), f"an instance of 0 .. {n - 1} and a label of 0 .. {m - 1}")
+            malformed.add(number, quoted(line), f"an instance of 0 .. {n - 1} and a label of 0 .. {m - 1}")
     malformed.raise_any()
     rows, labels = np.divmod(np.unique(np.asarray(places)), m)
     return sparse.csr_array((np.ones(rows.size, dtype=bool), (rows, labels)), shape=shape)
@@ -295,11 +295,12 @@ def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:
     rows: dict[int, None] = {}
     malformed = MalformedLines(path)
     for number, line in text_lines(path):
-        cell = next(islice(line.split(), column, None), "")
+        cells = words(line)
+        cell = next(islice(cells, column, None), "")
         row = int(cell) - 1 if WHOLE.fullmatch(cell) else -1
-        if line.strip() and (not 0 <= row < n_rows or row in rows):
+        if cells and (not 0 <= row < n_rows or row in rows):
             malformed.add(number, quoted(cell), f"in column {column}, from 0, row numbers of 1 .. {n_rows}, each once")
-        elif line.strip():
+        elif cells:
             rows[row] = None
     malformed.raise_any()
     if not rows:

@@ -2,14 +2,16 @@
 
 import bz2
 import gzip
+import io
 import json
 import lzma
+import sys
 from pathlib import Path
 
 import pytest
 
 from xmlc.core.errors import XmlcError
-from xmlc.data.formats.texts import Document, documents
+from xmlc.data.formats.texts import Columns, Document, documents
 
 DOCUMENTS = [
     Document("rice, boiled", ["cooking", "easy meals"]),
@@ -23,6 +25,13 @@ FILES = {
     "C.CSV": 'text,labels\n"rice, boiled",cooking;easy meals\n"a ""quoted"" rose",\nsoil,garden\n\n',
     "b.tsv": 'labels\ttext\ncooking;easy meals\trice, boiled\n\ta "quoted" rose\ngarden\tsoil\n',
     "a.jsonl": "".join(json.dumps({"text": text, "labels": names}) + "\n" for text, names in DOCUMENTS),
+    "a.ndjson": "".join(json.dumps({"text": text, "labels": ";".join(names)}) + "\n" for text, names in DOCUMENTS),
+    "a.json": json.dumps([{"text": text, "labels": {name: 1.0 for name in names}} for text, names in DOCUMENTS]),
+    "b.json": json.dumps([{"text": text, "labels": names or None} for text, names in DOCUMENTS], indent=4) + "\n\n",
+    "c.json": "".join(json.dumps({"text": text, "labels": str(names)}) + "\n" for text, names in DOCUMENTS),
+    "semicolons.csv": 'id;text;labels\n1;rice, boiled;"cooking;easy meals"\n2;"a ""quoted"" rose";\n3;soil;garden\n',
+    "bars.csv": 'text| labels \nrice, boiled|cooking;easy meals\n"a ""quoted"" rose"|\nsoil|garden\n',
+    "tabs.csv": 'labels\ttext\ncooking;easy meals\trice, boiled\n\t"a ""quoted"" rose"\ngarden\tsoil\n',
     "annif.jsonl": "".join(
         json.dumps({"text": text, "subjects": [{"uri": "http://x/", "label": name} for name in names]}) + "\n"
         for text, names in DOCUMENTS
@@ -54,12 +63,12 @@ def test_compressed(suffix, compress, tmp_path):
 def test_uris_of_annif_and_words_of_fasttext(tmp_path):
     (tmp_path / "a.tsv").write_text("Rosa canina\t<http://x/1>\thttp://x/2\n")
     (tmp_path / "a.csv").write_text("text,subject_uris\nRosa canina,<http://x/1> <http://x/2>\n")
-    (tmp_path / "a.txt").write_text("__label__a __label__b-c Rosa canina\n\nno labels\n")
+    (tmp_path / "a.txt").write_text("__label__a __label__b-c Rosa canina\n\nrice __label__c __label__c\n")
     expected = [Document("Rosa canina", ["http://x/1", "http://x/2"])]
     assert list(documents(tmp_path / "a.tsv")) == expected
     assert list(documents(tmp_path / "a.csv")) == expected
     found = list(documents(tmp_path / "a.txt"))
-    assert found == [Document("Rosa canina", ["a", "b-c"]), Document("", []), Document("no labels", [])]
+    assert found == [Document("Rosa canina", ["a", "b-c"]), Document("", []), Document("rice", ["c"])]
 
 
 @pytest.mark.parametrize(
@@ -69,10 +78,29 @@ def test_uris_of_annif_and_words_of_fasttext(tmp_path):
         ("a.csv", "text,labels\nrice,a\nrice, boiled,a\n", "a.csv:3: found 3 columns, expected 2 as in the header"),
         ("a.tsv", "rice\ta\tb\n", "a.tsv:1: found 3 columns"),
         ("a.jsonl", '{"text": "rice"}\n{"title": "rose"}\n', "a.jsonl:2: found"),
-        ("a.jsonl", '{"text": "rice", "labels": "a"}\n', "a.jsonl:1: expected a string"),
+        ("a.jsonl", '{"text": 3, "labels": ["a"]}\n', "a.jsonl:1: found '3', expected a string as text"),
+        ("a.jsonl", '{"title": "rice"}\n', "found keys 'title', expected a string as text"),
+        ("a.jsonl", '\n{"text": "rice", "text": "rose"}\n', "a.jsonl:2: found"),
+        ("a.jsonl", "[" * 100_000, "a.jsonl:1: found"),
+        ("a.jsonl", '{"text": ' + "[" * 100_000, "a.jsonl:1: found"),
+        ("a.jsonl", '{"text": "rice"}\n{"text": "\\ud800"}\n', "a.jsonl:2: found half of a character"),
+        ("a.jsonl", '{"text": "rice", "labels": ["\\udc00"]}\n', "a.jsonl:1: found half of a character"),
+        ("a.json", '[\n{"text": "rice"},\n\n{"title": "rose"}]\n', "a.json:4: found keys"),
+        ("a.json", '[\n{"text": "rice"},\n{"text": "rose"}\n', "a.json:4: found '', expected a comma or the end"),
+        ("a.json", '[{"text": "rice"}]\n[]', "a.json:2: found '[]', expected the end of the file"),
+        ("a.json", '[{"text": "rice"},\n]', "a.json:2: found ']'"),
+        ("a.json", '{\n"text": "rice"\n}\n', "a.json:1: found '{', expected"),
         ("a.jsonl", "rice\n", "a.jsonl:1: found 'rice'"),
-        ("a.doc", "rice\n", "found format '', expected one of csv"),
-        ("a.csv", 'text,labels\n"rice,a\n', "unexpected end of data; expected each quote to be closed"),
+        ("a.doc", "rice\n", "expected one of csv"),
+        ("a.csv", 'text,labels\nrose,b\n"rice,a\nsoil,c\n', "a.csv:3: found a row that cannot be read"),
+        ("a.csv", 'text,labels\n"rice\nrose",b\n"rice"s,a\n', "a.csv:4: found a row that cannot be read"),
+        ("a.csv", "text,labels\rrice,a\r", "a.csv:1: found a row that cannot be read"),
+        ("a.csv", "text,labels,labels\nrice,a,b\n", "a.csv:1: found columns text, labels, labels, expected one"),
+        ("a.csv", "text,subjects,subjects\nrice,a,b\n", "a.csv:1: found columns text, subjects, subjects, expected"),
+        ("a.csv", "", "a.csv:1: found columns , expected one named text"),
+        ("a.tsv", "title\tsubjects\nboil rice\ta\n", "a.tsv:1: found columns title, subjects, expected"),
+        ("a.tsv", "text\tlabels\tlabels\nrice\ta\tb\n", "a.tsv:1: found columns text, labels, labels, expected"),
+        ("a.txt", "__label__a,__label__b rice\n", "a.txt:1: found label 'a,__label__b'"),
         ("a.csv", "text,text,labels\nrice,rice,a\n", "a.csv:1: found columns text, text, labels, expected one"),
     ],
 )
@@ -91,9 +119,118 @@ def test_the_beginning_of_a_compressed_file_is_no_interruption(compress, tmp_pat
         list(documents(tmp_path / "a.csv"))
 
 
-def test_no_text_and_no_file(tmp_path):
-    (tmp_path / "a.csv").write_bytes(b"text,labels\n\xff\xfe,a\n")
-    with pytest.raises(XmlcError, match="UTF-8"):
-        list(documents(tmp_path / "a.csv"))
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.json", "a.txt"])
+@pytest.mark.parametrize("line", [b"\xff\xfe,a", b"\xed\xa0\x80", b"caf\xe9", "rice".encode("utf-16-le")])
+def test_lines_that_are_no_utf_8_are_refused(name, line, tmp_path):
+    first = "[" if name == "a.json" else FILES.get(name, "rice __label__a\n").partition("\n")[0]
+    (tmp_path / name).write_bytes(first.encode() + b"\n" + line + b"\n")
+    with pytest.raises(XmlcError, match=f"{name}:2: .*UTF-8"):
+        list(documents(tmp_path / name))
+
+
+def test_no_file(tmp_path):
     with pytest.raises(XmlcError, match="no such file"):
         list(documents(Path("absent.csv")))
+
+
+UNICODE_BLANKS = "\u00a0\u2028\u2029\x85\x1c\x1d\x1e\x1f\u3000"
+
+
+@pytest.mark.parametrize("blank", UNICODE_BLANKS)
+def test_blanks_of_unicode_end_neither_a_line_nor_a_name(blank, tmp_path):
+    text, name = f"rice{blank}rose", f"{blank}New{blank}York"
+    rows = [{"text": text, "labels": [f" {name}\t", name]}, {"text": blank, "labels": [blank]}]
+    written = {
+        "a.csv": f"text,labels\n{text}, {name} ;{name}\n{blank},{blank}\n",
+        "a.tsv": f"{text}\t {name} ;{name}\n{blank}\t{blank}\n",
+        "a.jsonl": "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows),
+        "a.txt": f"{text} __label__{name}\n{blank} __label__{blank}\n",
+    }
+    for file, content in written.items():
+        (tmp_path / file).write_text(content, encoding="utf-8", newline="")
+        assert list(documents(tmp_path / file)) == [Document(text, [name]), Document(blank, [blank])]
+
+
+def test_a_lone_carriage_return_ends_no_line(tmp_path):
+    expected = [Document("boil rice\rfry onions", ["a", "b\rc"]), Document("soil", ["d"])]
+    written = {
+        "a.csv": 'text,labels\n"boil rice\rfry onions","a;b\rc"\nsoil,d\n',
+        "a.tsv": "boil rice\rfry onions\ta;b\rc\nsoil\td\n",
+        "a.jsonl": "".join(json.dumps({"text": text, "labels": names}) + "\r\n" for text, names in expected),
+    }
+    for name, content in written.items():
+        (tmp_path / name).write_text(content, newline="")
+        assert list(documents(tmp_path / name)) == expected
+    (tmp_path / "a.txt").write_text("boil rice\rfry onions __label__a\nsoil\n", newline="")
+    with pytest.warns(UserWarning, match="1 of 2 texts have no label"):
+        assert len(list(documents(tmp_path / "a.txt"))) == 2
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.txt"])
+def test_half_of_the_lines_without_labels_are_counted_in_a_warning(name, tmp_path, recwarn):
+    rows = [(f"boil rice {i}", ["a"] if i < 2 else []) for i in range(5)]
+    written = {
+        "a.csv": "text,labels\n" + "".join(f"{text},{';'.join(names)}\n" for text, names in rows),
+        "a.tsv": "".join("\t".join([text, *names]) + "\n" for text, names in rows),
+        "a.jsonl": "".join(json.dumps({"text": text, "labels": names}) + "\n" for text, names in rows),
+        "a.txt": "".join(" ".join([text, *(f"__label__{each}" for each in names)]) + "\n" for text, names in rows),
+    }
+    (tmp_path / name).write_text(written[name])
+    assert len(list(documents(tmp_path / name, labelled=False))) == 5
+    assert len(recwarn) == 0
+    list(documents(tmp_path / name))
+    assert len(recwarn) == 1
+    assert f"{name}: 3 of 5 texts have no label" in str(recwarn[0].message)
+
+
+def test_a_first_line_like_a_header_gets_a_warning(tmp_path):
+    (tmp_path / "a.tsv").write_text("Titel\tThemen\nboil rice\ta\nfry onions\ta;b\nprune roses\tc\n")
+    with pytest.warns(UserWarning, match=r"a.tsv:1: found 'Titel' with label 'Themen'.*--text"):
+        list(documents(tmp_path / "a.tsv"))
+    found = list(documents(tmp_path / "a.tsv", columns=Columns("Titel", "Themen")))
+    assert found[1] == Document("fry onions", ["a", "b"])
+    with pytest.raises(XmlcError, match=r"a\.tsv:1: found columns Titel, Themen, expected one named Title"):
+        list(documents(tmp_path / "a.tsv", columns=Columns("Title")))
+
+
+@pytest.mark.parametrize("mark", [",", "|"])
+def test_cells_with_another_separator_get_a_hint(mark, tmp_path, recwarn):
+    lines = "".join(f'text {i},"a{mark} b"\n' for i in range(4))
+    (tmp_path / "a.csv").write_text(f"text,labels\n{lines}soil,garden\n")
+    list(documents(tmp_path / "a.csv"))
+    assert f"4 of 5 cells of labels have '{mark}'" in str(recwarn[0].message)
+    assert next(documents(tmp_path / "a.csv", columns=Columns(separator=mark))).labels == ["a", "b"]
+    (tmp_path / "a.csv").write_text(f"text,labels\n{lines}soil,garden;roses\n")
+    list(documents(tmp_path / "a.csv"))
+    assert len(recwarn) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "columns"),
+    [
+        ("a.jsonl", '{"text": "rice"}\n', Columns(delimiter=";")),
+        ("a.txt", "rice __label__a\n", Columns(separator=";")),
+        ("a.csv", "text,labels\nrice,a\n", Columns(delimiter=", ")),
+        ("a.csv", "text,labels\nrice,a\n", Columns(delimiter=";")),
+    ],
+)
+def test_options_that_do_not_fit_the_file_are_refused(name, text, columns, tmp_path):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(XmlcError, match=f"{name}.*--(delimiter|separator)"):
+        list(documents(tmp_path / name, columns=columns))
+
+
+def test_labels_that_share_a_name_have_their_uris(tmp_path, monkeypatch):
+    rows = [
+        {"text": "tea", "subjects": [{"uri": "http://x/1", "label": "Java"}, {"uri": "http://x/2", "label": "Tea"}]},
+        {"text": "code", "subjects": [{"uri": "http://x/3", "label": "Java"}]},
+    ]
+    written = "".join(json.dumps(row) + "\n" for row in rows)
+    for name, content in [("a.jsonl", written), ("a.json", json.dumps(rows))]:
+        (tmp_path / name).write_text(content)
+        with pytest.warns(UserWarning, match="1 labels have two URIs each.*'Java'"):
+            found = list(documents(tmp_path / name))
+        assert found == [Document("tea", ["http://x/1", "Tea"]), Document("code", ["http://x/3"])]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(written.encode())))
+    with pytest.raises(XmlcError, match="-:2: found label 'Java' of 'http://x/3' and 'http://x/1'"):
+        list(documents(Path("-"), "jsonl"))

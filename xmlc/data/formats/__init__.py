@@ -10,7 +10,7 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.data.formats.arff import read_arff
 from xmlc.data.formats.coordinates import read_coordinates as read_coordinates
-from xmlc.data.formats.lines import first_line, read_bytes
+from xmlc.data.formats.lines import BLANKS, WHOLE, first_line, read_bytes, words
 from xmlc.data.formats.npz import read_npz
 from xmlc.data.formats.rows import read_repository, read_rows, read_two_files
 from xmlc.data.formats.vw import looks_like_vw, read_vw
@@ -123,10 +123,10 @@ def detect_format(path: Path) -> str:
     if head.startswith(b"PK\x03\x04") and b".npy" in head:  # a zip file, whose first member has this name
         return "npz"
     line = first_line(path)
-    numbers = line.split()
-    if len(numbers) == 3 and all(number.isdigit() for number in numbers):
+    numbers = words(line)
+    if len(numbers) == 3 and all(map(WHOLE.fullmatch, numbers)):
         return "repository"
-    if line.lstrip().lower().startswith(("@relation", "%")):
+    if line.lstrip(BLANKS).lower().startswith(("@relation", "%")):
         return "arff"
     if looks_like_vw(line):
         return "vw"

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.data.formats.lines import (
+    BLANKS,
     LineError,
     MalformedLines,
     decimal,
@@ -24,12 +25,13 @@ from xmlc.data.formats.lines import (
     text_lines,
     truth,
     whole,
+    words,
 )
 
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
-ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(\S.*)", re.IGNORECASE)
+ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(\S.*)", re.ASCII | re.IGNORECASE)
 CELL = re.compile(rf"((?:{QUOTED}|[^,'\"])*)(?:,|$)")
-MEKA = re.compile(r"(?i:@relation)\b.*[\s:'\"]-C\s+(-?\d+)")
+MEKA = re.compile(r"(?i:@relation)\b.*[\s:'\"]-C\s+(-?\d+)", re.ASCII)
 NUMERIC = ("numeric", "real", "integer")
 
 
@@ -57,7 +59,7 @@ def read_arff(path: Path, labels: Path | None = None) -> tuple[sparse.csr_array,
     omitted = {i: next(iter(a.codes.values())) for i, a in enumerate(attributes) if a.codes}
     omitted = {i: value for i, value in omitted.items() if value}
     for number, line in lines:
-        text = line.strip()
+        text = line.strip(BLANKS)
         if not text or text.startswith("%"):
             continue
         try:
@@ -117,8 +119,8 @@ def _header(path: Path, labels: Path | None) -> tuple[list[Attribute], Iterator[
     declared: int | None = None
     lines = text_lines(path)
     for number, line in lines:
-        text = line.strip()
-        keyword = text.split(maxsplit=1)[0].lower() if text else ""
+        text = line.strip(BLANKS)
+        keyword = words(text)[0].lower() if text else ""
         if keyword == "@data":
             return _with_labels(path, list(attributes.values()), labels, declared), lines
         if keyword == "@relation" and (meka := MEKA.match(text)):
@@ -126,9 +128,9 @@ def _header(path: Path, labels: Path | None) -> tuple[list[Attribute], Iterator[
         if keyword != "@attribute":
             continue
         match = ATTRIBUTE.match(text)
-        kind = match[2].strip() if match else ""
+        kind = match[2].strip(BLANKS) if match else ""
         is_list = kind.startswith("{") and kind.endswith("}")
-        if match is None or not (is_list or kind.split()[0].lower() in NUMERIC):
+        if match is None or not (is_list or words(kind)[0].lower() in NUMERIC):
             raise XmlcError(f"{path}:{number}: found {quoted(text)}, expected @attribute name numeric or {{a,b,...}}")
         name = _unquoted(match[1])
         if name in attributes:
@@ -180,13 +182,13 @@ def _codes(listed: str) -> dict[str, float]:
 def _cells(text: str) -> list[str]:
     """Cut a row at its commas, except those within quotes."""
     if "'" not in text and '"' not in text:
-        return [cell.strip() for cell in text.split(",")]
+        return [cell.strip(BLANKS) for cell in text.split(",")]
     cells, position = [], 0
     while position <= len(text):
         match = CELL.match(text, position)
         if not match:
             raise LineError(quoted(text[position:]), "quotes that are closed")
-        cells.append(match[1].strip())
+        cells.append(match[1].strip(BLANKS))
         position = match.end() + (not match[0].endswith(","))
     return cells
 
@@ -202,8 +204,8 @@ def _sparse_row(text: str, attributes: list[Attribute]) -> dict[int, float]:
     if not text.endswith("}"):
         raise LineError(quoted(text[-20:]), "} at the end of the row; is the line cut off?")
     row: dict[int, float] = {}
-    for pair in _cells(text[1:-1]) if text[1:-1].strip() else []:
-        number, cell = (*pair.split(maxsplit=1), "", "")[:2]
+    for pair in _cells(text[1:-1]) if text[1:-1].strip(BLANKS) else []:
+        number, cell = (*words(pair, 1), "", "")[:2]
         try:
             attribute = whole(number)
         except LineError:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.data.formats.lines import LARGEST, LineError, MalformedLines, decimal, quoted, text_lines, whole
+from xmlc.data.formats.lines import BLANKS, LARGEST, LineError, MalformedLines, decimal, quoted, text_lines, whole
 
 
 def read_coordinates(files: Sequence[Path]) -> tuple[sparse.csr_array, sparse.csr_array]:
@@ -65,7 +65,7 @@ def _numbers(path: Path, read: Callable[[str], float]) -> array[float]:
     numbers, malformed = array("d"), MalformedLines(path)  # which holds ids exactly
     for line, text in text_lines(path):
         try:
-            numbers.append(read(text.strip()))
+            numbers.append(read(text.strip(BLANKS)))
         except LineError as error:
             malformed.add(line, error.found, error.expected)
     malformed.raise_any()

@@ -21,8 +21,10 @@ from xmlc.data.archives import open_plain
 
 BLOCK_BYTES = 1 << 22
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BLANKS = " \t\n\r\x0b\x0c"  # of ASCII; what else Unicode calls a space may be part of a name
 LISTED = 20
-DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+# Possessive: digits that could go to either of two repetitions would take quadratic time if no number ends there.
+DECIMAL = re.compile(r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?", re.ASCII)
 TRUTHS = {"0": False, "1": True, "false": False, "true": True, "no": False, "yes": True}
 WHOLE = re.compile(r"\d{1,18}", re.ASCII)  # beyond that no id, and more than 64 bits
 LARGEST = int(np.iinfo(np.int32).max)
@@ -36,7 +38,8 @@ LARGEST_FLOAT32 = 3.4028235677973366e38  # values from here on round to infinity
 def check_file(path: Path) -> None:
     """Raise `XmlcError` unless there is such a file."""
     if not path.is_file():
-        raise XmlcError(f"{path}: " + ("found a folder, expected a file" if path.is_dir() else "no such file"))
+        found = "found a folder" if path.is_dir() else "found a pipe or a device" if path.exists() else ""
+        raise XmlcError(f"{path}: " + (f"{found}, expected a file" if found else "no such file"))
 
 
 def open_bytes(path: Path) -> BinaryIO:
@@ -85,12 +88,17 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
         for line in io.BytesIO(block):
             number += 1
             # Bytes that are no UTF-8 stay apart from each other: names must.
-            yield number, line.decode("utf-8", errors="backslashreplace").rstrip("\r\n")
+            yield number, line.decode("utf-8", errors="backslashreplace").removesuffix("\n").removesuffix("\r")
 
 
 def first_line(path: Path) -> str:
     """Return the first line of a text file; empty for an empty file."""
     return next((line for _, line in text_lines(path)), "")
+
+
+def words(text: str, most: int = -1) -> list[str]:
+    """Cut a text at the blanks of ASCII, at most so many times; `str.split` would cut at those of Unicode, too."""
+    return [word.decode() for word in text.encode().split(maxsplit=most)]
 
 
 class LineError(ValueError):

@@ -1,172 +1,342 @@
-"""Texts with the names of their labels in files: CSV, TSV, JSON lines, and fastText's lines."""
+"""Texts with the names of their labels in files: CSV, TSV, JSON, JSON lines, and fastText's lines."""
 
 from __future__ import annotations
 
 import csv
-import io
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import warnings
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from xmlc.core.errors import XmlcError
 from xmlc.data.archives import SUFFIXES
-from xmlc.data.formats.lines import open_bytes
+from xmlc.data.formats.lines import BLANKS, BYTE_ORDER_MARK, LineError, open_bytes, quoted, words
+from xmlc.data.formats.names import LabelNames, is_uri, once
 
 FASTTEXT = "__label__"
 ANNIF = ("subject_uris", "subjects")  # its labels in CSV and in JSON
-URIS = re.compile(r"\s*((<[^<>\s]+>|\w+://\S+)\s*)+")  # as Annif writes the labels of a text
 STDIN = Path("-")
+DELIMITERS = ",;\t|"  # of CSV, as a header shows
+SPACE = re.compile(r"[ \t\r\n]*")  # of JSON
+# Names of columns. A first line of TSV that has nothing else is no text.
+HEADINGS = {
+    *("id", "text", "texts", "title", "titles", "abstract", "body", "content", "document", "sentence", "description"),
+    *("label", "labels", "subject", "subjects", "subject_uris", "tag", "tags", "topic", "topics", "category"),
+    *("categories", "keyword", "keywords", "class", "classes"),
+}
 
 
 class Columns(NamedTuple):
     """Where a line of a file has its text and its labels."""
 
-    #: Column of CSV and TSV, or key of JSON. Where there are no labels under this name, Annif's are taken.
+    #: Column of CSV and TSV, or key of JSON. Where there are no labels under the default name, Annif's are taken.
     text: str = "text"
     labels: str = "labels"
-    #: Between two labels of a cell.
-    separator: str = ";"
+    #: Between two labels of a cell. None is a semicolon, or blanks between URIs, or a list that was written as text.
+    separator: str | None = None
+    #: Between two columns. None is a tab for TSV; for CSV it is the one of ``,;|`` and the tab that the header has.
+    delimiter: str | None = None
 
 
 USUAL = Columns()
 
 
 class Document(NamedTuple):
-    """A text and the names of its labels."""
+    """A text and the names of its labels, each once and without blanks around it."""
 
     text: str
     labels: list[str]
 
 
-def documents(path: Path, format: str | None = None, columns: Columns = USUAL) -> Iterator[Document]:
-    """Give the documents of a file, one after the other.
+def documents(
+    path: Path, format: str | None = None, columns: Columns = USUAL, labelled: bool = True
+) -> Iterator[Document]:
+    r"""Give the documents of a file, one after the other.
+
+    Lines end with ``\n`` or ``\r\n``. Blanks are those of ASCII.
 
     Parameters
     ----------
     path : Path
         The file, plain or compressed (.gz, .xz, .bz2, by content); ``-`` for standard input.
-    format : {"csv", "tsv", "jsonl", "fasttext"}, optional
+    format : {"csv", "tsv", "jsonl", "json", "fasttext"}, optional
         By default that of the name's suffix, ``.txt`` being fastText's:
 
         - ``csv``: a header names the columns; a cell of labels has a separator between them, or URIs with blanks
           between them, as Annif's ``subject_uris`` has;
         - ``tsv``: the same with tabs; without a header a line is a text, a tab and its labels, as Annif's, and a quote
           is a letter;
-        - ``jsonl``: an object a line; its labels are a list of strings or numbers, or of objects with a ``label`` or
-          ``uri``, as Annif's ``subjects`` are;
+        - ``jsonl`` and ``json``: an object on each line, or one array of objects; its labels are a list of names, of
+          whole numbers, or of objects with a ``label`` or ``uri``, as Annif's ``subjects`` are; or an object that has
+          0 or 1 under each name, as spaCy's ``cats``; or a cell as in CSV. A label that has two URIs in the file is
+          named by them;
         - ``fasttext``: words that begin with ``__label__`` are labels, all others are the text.
     columns : Columns
+    labelled : bool
+        Whether the labels are read.
 
     Raises
     ------
     XmlcError
         The format is unknown, the file is no text of this format, or a line lacks its text.
+
+    Warns
+    -----
+    UserWarning
+        Half of the texts or more have no label, the labels seem to have another separator, or the first line of a TSV
+        looks like a header.
     """
     format = format or format_of(path)
     if format not in READERS:
-        raise XmlcError(f"{path}: found format {format!r}, expected one of {', '.join(READERS)} (--format)")
-    with _lines(path) as lines:
-        yield from READERS[format](lines, path, columns)
+        found = f"format {format!r}" if format else "a name without a suffix of texts"
+        raise XmlcError(f"{path}: found {found}, expected one of {', '.join(READERS)} (--format says which)")
+    if columns.delimiter and format not in ("csv", "tsv"):
+        raise XmlcError(f"{path}: found a delimiter for {format}, expected none (--delimiter is for csv and tsv)")
+    if columns.delimiter is not None and (len(columns.delimiter) != 1 or columns.delimiter in '"\r\n'):
+        raise XmlcError(f"{path}: found delimiter {columns.delimiter!r}, expected one letter, such as ; (--delimiter)")
+    if columns.separator and format == "fasttext":
+        raise XmlcError(f"{path}: found a separator for fasttext, whose labels are words; expected none (--separator)")
+    names, n, without = LabelNames(columns.separator), 0, 0
+    with closing(_lines(path)) as lines:
+        for document in READERS[format](lines, path, columns, names if labelled else None):
+            n, without = n + 1, without + (not document.labels)
+            yield document
+    if labelled and 2 * without >= n > 0:
+        warnings.warn(f"{path}: {without} of {n} texts have no label{_advice(format, columns)}", stacklevel=2)
+    if hint := names.hint():
+        warnings.warn(f"{path}: {hint}", stacklevel=2)
 
 
 def format_of(path: Path) -> str:
     """Tell the format of texts by the suffix of a name; an empty text if it is none of them."""
-    suffix = next((each.lower() for each in reversed(path.suffixes) if each not in SUFFIXES), "")
-    return {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".txt": "fasttext"}.get(suffix, "")
+    suffix = next((each.lower() for each in reversed(path.suffixes) if each.lower() not in SUFFIXES), "")
+    known = {".ndjson": "jsonl", ".txt": "fasttext"} | {f".{name}": name for name in ("csv", "tsv", "jsonl", "json")}
+    return known.get(suffix, "")
 
 
-@contextmanager
-def _lines(path: Path) -> Iterator[io.TextIOBase]:
-    """Open a text file, and have errors of its bytes name it."""
-    raw = sys.stdin.buffer if path == STDIN else open_bytes(path)
+def _advice(format: str, columns: Columns) -> str:
+    """Say where the labels of a text are looked for."""
+    if format == "fasttext":
+        return f"; labels are words that begin with {FASTTEXT}"
+    tab = "behind a tab, or " if format == "tsv" else ""
+    return f"; labels are looked for {tab}as {columns.labels!r} (--labels says where)"
+
+
+def _lines(path: Path) -> Generator[str, None, None]:
+    """Give the lines of a text file with their ends."""
+    number = 0
     try:
-        yield io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
+        with nullcontext(sys.stdin.buffer) if path == STDIN else open_bytes(path) as file:
+            for line in file:
+                number += 1
+                line = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
+                if b"\0" in line:
+                    raise XmlcError(f"{path}:{number}: found a zero byte, expected text in UTF-8; save it as such")
+                yield line.decode()
     except UnicodeDecodeError as error:
-        raise XmlcError(f"{path}: expected text in UTF-8 ({error}); save it as such") from error
-    except csv.Error as error:
-        raise XmlcError(f"{path}: {error}; expected each quote to be closed, and one within a cell twice") from None
-    finally:
-        if path != STDIN:
-            raw.close()
+        raise XmlcError(f"{path}:{number}: expected text in UTF-8 ({error}); save it as such") from error
 
 
-def _csv(lines: io.TextIOBase, path: Path, columns: Columns) -> Iterator[Document]:
+def _csv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Iterator[Document]:
     """Read rows below a header."""
-    csv.field_size_limit(sys.maxsize)
-    rows = csv.reader(lines, strict=True)
-    yield from _rows(rows, path, columns, next(rows, []))
+    first = next(lines, "")
+    delimiter = next((each for each in DELIMITERS if columns.text in _headings(first, each)), ",")
+    yield from _rows(chain([first], lines), path, columns, names, columns.delimiter or delimiter)
 
 
-def _tsv(lines: io.TextIOBase, path: Path, columns: Columns) -> Iterator[Document]:
+def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Iterator[Document]:
     """Read rows with tabs; below a header they are quoted as in CSV, without one a quote is a letter."""
-    csv.field_size_limit(sys.maxsize)
-    first = lines.readline()
-    if columns.text in [name.strip('"') for name in first.rstrip("\r\n").split("\t")]:
-        rows = csv.reader(chain([first], lines), delimiter="\t", strict=True)
-        yield from _rows(rows, path, columns, next(rows))
+    first, delimiter = next(lines, ""), columns.delimiter or "\t"
+    headings = _headings(first, delimiter)
+    if columns.text in headings or (columns.text, columns.labels) != (USUAL.text, USUAL.labels):
+        yield from _rows(chain([first], lines), path, columns, names, delimiter)
         return
-    rows = csv.reader(chain([first], lines), delimiter="\t", quoting=csv.QUOTE_NONE)
-    for row in rows:
-        if len(row) > 2 and not URIS.fullmatch(" ".join(row[1:])):
-            expected = "a text, a tab and its labels, or a header in line 1"
-            raise XmlcError(f"{path}:{rows.line_num}: found {len(row)} columns, expected {expected}")
-        elif row:
-            yield Document(row[0], _split(" ".join(row[1:]), columns.separator))
-
-
-def _rows(rows: Any, path: Path, columns: Columns, header: list[str]) -> Iterator[Document]:
-    if header.count(columns.text) != 1:
-        raise XmlcError(f"{path}:1: found columns {', '.join(header)}, expected one named {columns.text} (--text)")
-    text, named = header.index(columns.text), [name for name in (columns.labels, *ANNIF) if name in header]
-    for row in filter(None, rows):  # a blank line is none
-        if len(row) != len(header):
-            raise XmlcError(
-                f"{path}:{rows.line_num}: found {len(row)} columns, expected {len(header)} as in the header"
-            )
-        yield Document(row[text], _split(row[header.index(named[0])], columns.separator) if named else [])
-
-
-def _split(cell: str, separator: str) -> list[str]:
-    """Return the labels of a cell."""
-    if URIS.fullmatch(cell):
-        return [uri.removeprefix("<").removesuffix(">") for uri in cell.split()]
-    return [name for part in cell.split(separator) if (name := part.strip())]
-
-
-def _jsonl(lines: io.TextIOBase, path: Path, columns: Columns) -> Iterator[Document]:
-    """Read an object a line."""
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
+    if len(headings) > 1 and HEADINGS.issuperset(name.lower() for name in headings):
+        expected = f"one of them named {columns.text}, or a text and its labels (--text and --labels name the columns)"
+        raise XmlcError(f"{path}:1: found columns {', '.join(headings)}, expected {expected}")
+    again = one_word = 0
+    top: Document | None = None
+    for number, line in enumerate(chain([first], lines), start=1):
+        text, *cells = line.removesuffix("\n").removesuffix("\r").split(delimiter)
+        if len(cells) > 1 and columns.separator != delimiter and not all(map(is_uri, words(" ".join(cells)))):
+            expected = "a text, a tab and its labels, or a header in line 1 (--text and --labels name its columns)"
+            raise XmlcError(f"{path}:{number}: found {len(cells) + 1} columns, expected {expected}")
+        if not text and not cells:
             continue
+        document = Document(text, _names(f"{path}:{number}", names, (columns.separator or " ").join(cells)))
+        again += top is not None and bool({*top.labels} & {*document.labels})
+        one_word += len(words(text)) < 2
+        top = top or document
+        yield document
+    if names and top and number > 2 and one_word == 1 and len(words(top.text)) == 1 and top.labels and not again:
+        found = f"{quoted(top.text)} with label {quoted(top.labels[0])}"
+        said = "no other text is one word, and no other has its label; a header needs --text and --labels"
+        warnings.warn(f"{path}:1: found {found}, which looks like a header: {said}", stacklevel=3)
+
+
+def _headings(line: str, delimiter: str) -> list[str]:
+    """Return the names of the columns in a first line."""
+    return [name.strip(BLANKS).strip('"') for name in line.split(delimiter)]
+
+
+def _rows(
+    lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None, delimiter: str
+) -> Iterator[Document]:
+    """Read the rows of a table with quotes, and its header."""
+    rows = _table(lines, path, delimiter)
+    line, header = next(rows, (1, []))
+    header = [name.strip(BLANKS) for name in header]
+    usual = columns.labels == USUAL.labels
+    named = [name for name in (columns.labels, *(ANNIF if usual else ())) if name in header][:1]
+    for name in [columns.text, *named]:
+        if header.count(name) != 1:
+            expected = f"one named {name} (--text, --labels and --delimiter say what they are)"
+            raise XmlcError(f"{path}:{line}: found columns {', '.join(header)}, expected {expected}")
+    text, *labels = map(header.index, [columns.text, *named])
+    for line, row in rows:
+        if len(row) != len(header):
+            raise XmlcError(f"{path}:{line}: found {len(row)} columns, expected {len(header)} as in the header")
+        yield Document(row[text], _names(f"{path}:{line}", names, row[labels[0]] if labels else ""))
+
+
+def _table(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Give the rows of a table with the numbers of their first lines; a blank line is none."""
+    csv.field_size_limit(sys.maxsize)
+    rows, start = csv.reader(lines, delimiter=delimiter, strict=True), 1
+    try:
+        for row in rows:
+            if row:
+                yield start, row
+            start = rows.line_num + 1
+    except csv.Error as error:
+        expected = "each quote to be closed, one in a cell twice, and a carriage return in quotes or at a line's end"
+        raise XmlcError(f"{path}:{start}: found a row that cannot be read ({error}); expected {expected}") from None
+
+
+def _names(place: str, names: LabelNames | None, value: Any) -> list[str]:
+    """Return the labels in a cell or in a value of JSON, if they are read."""
+    try:
+        return names.of_value(value) if names else []
+    except LineError as error:
+        raise XmlcError(f"{place}: {error}") from None
+
+
+def _json(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Iterator[Document]:
+    """Read objects."""
+    for place, row in _objects(lines, path):
+        text = row.get(columns.text)
+        if not isinstance(text, str):
+            found = quoted(repr(text)) if columns.text in row else f"keys {quoted(', '.join(row))}"
+            raise XmlcError(f"{place}: found {found}, expected a string as {columns.text} (--text names the key)")
+        value = _labels_of(row, columns)
+        entries = value if isinstance(value, list) else [value]
+        if names and not names.shared_is_known and any(isinstance(each, dict) and "uri" in each for each in entries):
+            names.shared_is_known = True
+            if path != STDIN:
+                names.shared = _shared(path, columns)
+        labels = _names(place, names, value)
         try:
-            row = json.loads(line)
-            text, named = row[columns.text], [name for name in (columns.labels, *ANNIF) if name in row]
-            found = row[named[0]] if named else []
-            labels = [str(each) if isinstance(each, str | int) else each.get("label") or each["uri"] for each in found]
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            expected = f'{{"{columns.text}": "a text", "{columns.labels}": ["a name", ...]}}'
-            raise XmlcError(f"{path}:{number}: found {line.strip()[:60]!r}, expected {expected} ({error})") from None
-        if not isinstance(text, str) or isinstance(found, str):
-            raise XmlcError(f"{path}:{number}: expected a string as {columns.text} and a list as {columns.labels}")
+            (text + "".join(labels)).encode()
+        except UnicodeEncodeError as error:
+            raise XmlcError(f"{place}: found half of a character, expected whole ones ({error})") from None
         yield Document(text, labels)
 
 
-def _fasttext(lines: io.TextIOBase, path: Path, columns: Columns) -> Iterator[Document]:
+def _labels_of(row: dict[str, Any], columns: Columns) -> Any:
+    keys = (columns.labels, *(ANNIF if columns.labels == USUAL.labels else ()))
+    return next((row[key] for key in keys if key in row), None)
+
+
+def _shared(path: Path, columns: Columns) -> set[str]:
+    """Return the labels of a file that have more than one URI each."""
+    names = LabelNames(columns.separator)
+    with closing(_lines(path)) as lines:
+        for place, row in _objects(lines, path):
+            _names(place, names, _labels_of(row, columns))
+    if names.shared:
+        some = ", ".join(map(quoted, sorted(names.shared)[:3]))
+        said = f"{len(names.shared)} labels have two URIs each and are named by them: {some}"
+        warnings.warn(f"{path}: {said}{' ...' if len(names.shared) > 3 else ''}", stacklevel=4)
+    return names.shared
+
+
+def _objects(lines: Iterator[str], path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Give the objects of a file with their places: of one array, or one on each line."""
+    found: Any
+    for number, line in enumerate(lines, start=1):
+        if not line.strip(BLANKS):
+            continue
+        if line.lstrip(BLANKS).startswith("["):
+            yield from _array("".join(chain([line], lines)), path, number)
+            return
+        try:
+            found = json.loads(line, object_pairs_hook=once)
+        except (ValueError, RecursionError) as error:
+            raise _no_object(f"{path}:{number}", line, error) from None
+        yield f"{path}:{number}", _object(f"{path}:{number}", found, line)
+
+
+def _array(text: str, path: Path, number: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Give the objects of an array."""
+    read = json.JSONDecoder(object_pairs_hook=once).raw_decode
+    position = text.index("[") + 1
+    counted, end, mark = 0, 0, ","
+    while mark == ",":
+        start = _behind_space(text, position)
+        number, counted = number + text.count("\n", counted, start), start
+        if text[start : start + 1] == "]" and end == 0:
+            end, mark = start, "]"
+            break
+        try:
+            found, end = read(text, start)
+        except (ValueError, RecursionError) as error:
+            raise _no_object(f"{path}:{number}", text[start : start + 99], error) from None
+        yield f"{path}:{number}", _object(f"{path}:{number}", found, text[start : start + 99])
+        end = _behind_space(text, end)
+        mark, position = text[end : end + 1], end + 1
+    behind = _behind_space(text, end + 1)
+    if mark != "]" or behind < len(text):
+        number += text.count("\n", counted, max(end, behind) if mark == "]" else end)
+        expected = "a comma or the end of the array" if mark != "]" else "the end of the file behind the array"
+        rest = text[end if mark != "]" else behind :][:60]
+        raise XmlcError(f"{path}:{number}: found {quoted(rest)}, expected {expected}")
+
+
+def _behind_space(text: str, position: int) -> int:
+    match = SPACE.match(text, position)
+    return match.end() if match else position
+
+
+def _object(place: str, value: Any, line: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _no_object(place, line, "no object")
+    return value
+
+
+def _no_object(place: str, line: str, problem: object) -> XmlcError:
+    expected = '{"text": "a text", "labels": ["a name", ...]} on each line, or one array of them'
+    return XmlcError(f"{place}: found {quoted(line.strip(BLANKS))}, expected {expected} ({problem})")
+
+
+def _fasttext(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Iterator[Document]:
     """Read words, of which some are labels."""
-    for line in lines:
-        words = line.split()
-        labels = [word.removeprefix(FASTTEXT) for word in words if word.startswith(FASTTEXT) and word != FASTTEXT]
-        yield Document(" ".join(word for word in words if not word.startswith(FASTTEXT)), labels)
+    for number, line in enumerate(lines, start=1):
+        text = [word for word in words(line) if not word.startswith(FASTTEXT)]
+        labels = [word.removeprefix(FASTTEXT) for word in words(line) if word.startswith(FASTTEXT) and word != FASTTEXT]
+        if joined := next((name for name in labels if FASTTEXT in name), ""):
+            raise XmlcError(f"{path}:{number}: found label {quoted(joined)}, expected blanks between labels")
+        yield Document(" ".join(text), list(dict.fromkeys(labels)) if names else [])
 
 
-READERS: dict[str, Callable[[io.TextIOBase, Path, Columns], Iterator[Document]]] = {
+READERS: dict[str, Callable[[Iterator[str], Path, Columns, LabelNames | None], Iterator[Document]]] = {
     "csv": _csv,
     "tsv": _tsv,
-    "jsonl": _jsonl,
+    "jsonl": _json,
+    "json": _json,
     "fasttext": _fasttext,
 }

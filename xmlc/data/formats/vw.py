@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.data.formats.lines import DECIMAL, LARGEST, LineError, MalformedLines, decimal, quoted, text_lines
+from xmlc.data.formats.lines import BLANKS, DECIMAL, LARGEST, LineError, MalformedLines, decimal, quoted, text_lines
 
 ID = re.compile("0|[1-9][0-9]{0,9}")  # of a feature, as its name
 # What stands before the first bar, labels as a group. A tag begins with ' or, behind labels, touches the bar.
@@ -46,7 +46,7 @@ def read_vw(
     indptr, label_indptr = array("q", [0]), array("q", [0])
     blank = 0  # number of the first of the blank lines that end the file so far
     for number, line in text_lines(path):
-        if not line.strip():
+        if not line.strip(BLANKS):
             blank = blank or number
             continue
         if blank:

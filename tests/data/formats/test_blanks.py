@@ -1,0 +1,92 @@
+"""Blanks and line ends of the formats of datasets are those of ASCII, and numbers take linear time."""
+
+import numpy as np
+import pytest
+
+from xmlc.core.errors import XmlcError
+from xmlc.data import load
+from xmlc.data.formats import detect_format, read_coordinates
+from xmlc.data.formats.lines import BLANKS, decimal, text_lines, words
+
+OF_UNICODE = ["\u00a0", "\u2028", "\u2029", "\x85", "\x1c", "\x1d", "\x1e", "\x1f", "\u3000"]
+
+
+@pytest.mark.parametrize("blank", OF_UNICODE)
+def test_blanks_of_unicode_are_letters_of_a_name(blank, tmp_path):
+    name, vocabulary = f"New{blank}York", {}
+    (tmp_path / "a.vw").write_text(f"1 |{name} {name}:2 b\n", encoding="utf-8")
+    X, _ = load(tmp_path / "a.vw", "vw", vocabulary=vocabulary)
+    assert [*vocabulary] == [f"{name}|{name}", f"{name}|b"]
+    assert X.toarray().tolist() == [[2, 1]]
+    (tmp_path / "a.arff").write_text(
+        f"@relation 'x: -C 1'\n@attribute {name} {{0,1}}\n@attribute b {{{blank},c}}\n@data\n1,{blank}\n{{1 c}}\n",
+        encoding="utf-8",
+    )
+    X, Y = load(tmp_path / "a.arff", "arff")
+    assert (X.toarray().tolist(), Y.toarray().tolist()) == ([[0], [1]], [[True], [False]])
+
+
+@pytest.mark.parametrize("blank", OF_UNICODE)
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        ("vw", "1 | 0:1\n{}\n1 | 0:2\n"),
+        ("vw", "1 | 0:1{}1:2\n"),
+        ("svmlight", "1 0:1{}1:2\n"),
+        ("svmlight", "1,{}2 0:1\n"),
+        ("repository", "1 2{}3\n0 0:1\n"),
+        ("repository", "1 2 3\n0{}0:1\n"),
+        ("arff", "@relation 'x: -C 1'\n@attribute a {{0,1}}\n@attribute b numeric\n@data\n1,{}2\n"),
+        ("arff", "@relation 'x: -C 1'\n@attribute a {{0,1}}\n@attribute b numeric\n@data\n{}\n"),
+        ("coordinates", "1{}\n"),
+    ],
+)
+def test_blanks_of_unicode_part_no_numbers(blank, format, text, tmp_path):
+    path = tmp_path / "a"
+    path.write_text(text.format(blank), encoding="utf-8")
+    with pytest.raises(XmlcError, match=r"a:\d+: found"):
+        read_coordinates([path] * 5) if format == "coordinates" else load(path, format)
+
+
+def test_digits_of_unicode_are_no_header(tmp_path):
+    (tmp_path / "a").write_text("\u0663 \u0664 \u0665\n", encoding="utf-8")
+    with pytest.raises(XmlcError, match="does not tell the format"):
+        detect_format(tmp_path / "a")
+
+
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        ("vw", "1 | 0:1\r\n0 |\t1:2\r\n"),
+        ("svmlight", "1 0:1\r\n0 1:2\r\n"),
+        ("svmlight", "1 0:1\n0\r1:2\n"),  # a carriage return alone is a blank
+        ("repository", "2 2 2\r\n1 0:1\r\n0 1:2\r\n"),
+    ],
+)
+def test_lines_end_at_newlines(format, text, tmp_path):
+    (tmp_path / "a").write_text(text, newline="")
+    X, Y = load(tmp_path / "a", format)
+    np.testing.assert_array_equal(X.toarray(), [[1, 0], [0, 2]])
+    np.testing.assert_array_equal(Y.toarray(), [[0, 1], [1, 0]])
+
+
+def test_a_line_loses_one_line_end(tmp_path):
+    (tmp_path / "a").write_bytes(b"a\r\r\nb\rc\n\r\nd\r")
+    assert [line for _, line in text_lines(tmp_path / "a")] == ["a\r", "b\rc", "", "d"]
+
+
+def test_words_are_cut_at_the_blanks_of_ascii():
+    assert words(f"a{BLANKS}b\u00a0c\x85d") == ["a", "b\u00a0c\x85d"]
+    assert words(" a  b c ", 1) == ["a", "b c "]
+
+
+@pytest.mark.parametrize("end", ["x", "ex", ".x", "e1x"])
+def test_long_numbers_that_are_none_do_not_backtrack(end, tmp_path):
+    digits = "1" * 300_000  # quadratic time would be hours
+    with pytest.raises(ValueError, match="decimal number"):
+        decimal(digits + end)
+    with pytest.raises(ValueError, match="decimal number"):
+        decimal(digits + "." + digits + end)
+    (tmp_path / "a").write_text(f"1 {digits}{end} | 1:1\n2 1 |a:{digits}{end} 3\n")
+    with pytest.raises(XmlcError, match="malformed"):
+        load(tmp_path / "a", "vw")

@@ -1,0 +1,233 @@
+"""Names of labels in a cell of a table or in a value of JSON."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from xmlc.data.formats.lines import BLANKS, DECIMAL, LineError, quoted, words
+
+SEPARATOR = ";"
+OTHER_SEPARATORS = ",|\t\n"
+BRACKETS = {"[": "]", "(": ")", "{": "}"}
+STRING = re.compile(r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\"""", re.DOTALL)  # of Python
+CALLS = ("array(", "set(", "frozenset(")  # collections whose text in a cell is no literal of Python
+MULTI_HOT = {"0", "1", "0.0", "1.0", "true", "false"}
+IN_SCHEMES = dict.fromkeys(map(ord, "+-."))  # next to letters and digits; `str.translate` leaves them out
+ARE_NAMES = 'the names of the labels that the text has, such as "cooking": labels are names, not columns of 0 and 1'
+
+
+class LabelNames:
+    """Reads names of labels, and counts the cells that seem to have another separator.
+
+    Parameters
+    ----------
+    separator : str, optional
+        Between two names of a cell. By default a semicolon. A cell without one may have URIs with blanks between them,
+        or a list that Python or JSON wrote as text.
+    """
+
+    def __init__(self, separator: str | None = None) -> None:
+        self.separator = separator
+        #: The URI of each label that has one, and the labels that have two URIs, which name them then.
+        self.uris: dict[str, str] = {}
+        self.shared: set[str] = set()
+        self.shared_is_known = False
+        self._cells, self._separated, self._seen = 0, 0, Counter[str]()
+
+    def of_cell(self, cell: str) -> list[str]:
+        """Return the names in a cell, each once, in the order of their first appearance; the time is linear.
+
+        Raises
+        ------
+        LineError
+            The cell has a list that cannot be read, or nothing but zeros and ones.
+        """
+        cell = cell.strip(BLANKS)
+        if not cell:
+            return []
+        if self.separator is None:
+            value = written_value(cell)
+            if value is not None:
+                return self.of_value(value)
+            self._cells += 1
+            self._separated += SEPARATOR in cell
+            self._seen.update(mark for mark in OTHER_SEPARATORS if mark in cell)
+        separator = self.separator or SEPARATOR
+        if self.separator is not None or separator in cell:
+            found = cell.split(separator)
+            _refuse_multi_hot(found, 3)
+        else:
+            _refuse_multi_hot(words(cell.replace(",", " ")), 3)
+            found = _uris_or_name(cell)
+        return _distinct(_without_angles(name) for name in found)
+
+    def of_value(self, value: Any) -> list[str]:
+        """Return the names in a value of JSON, each once.
+
+        Parameters
+        ----------
+        value : list, dict, str or None
+            A list of names, of whole numbers, or of objects with a ``label`` or ``uri``; such an object alone; an
+            object that has 0 or 1, or false or true, under each name; or a cell.
+
+        Raises
+        ------
+        LineError
+            The value is anything else.
+        """
+        if value is None:
+            return []
+        if isinstance(value, str):
+            return self.of_cell(value)
+        if isinstance(value, dict):
+            if any(isinstance(value.get(key), str) for key in ("label", "uri")):
+                return _distinct([self._of_object(value)])
+            return _distinct(name for name, flag in value.items() if _flag(name, flag))
+        if not isinstance(value, list):
+            raise LineError(_shown(value), "a list of names")
+        _refuse_multi_hot(value, 3 if all(isinstance(each, str) for each in value) else 2)
+        return _distinct(self._of_entry(each) for each in value)
+
+    def hint(self) -> str:
+        """Return a sentence on cells that seem to have another separator; empty if there are few."""
+        for mark, count in self._seen.most_common(1):
+            if self._separated == 0 and 10 * count >= self._cells:
+                return (
+                    f"{count} of {self._cells} cells of labels have {mark!r}, and none has {SEPARATOR!r}; if it stands "
+                    f"between labels, set the separator to it (--separator {mark!r})"
+                )
+        return ""
+
+    def _of_entry(self, entry: Any) -> str:
+        if isinstance(entry, dict):
+            return self._of_object(entry)
+        if isinstance(entry, str) or (isinstance(entry, int) and not isinstance(entry, bool)):
+            return str(entry)
+        raise LineError(f"{_shown(entry)} in a list of labels", "a name, or an object with a label or uri")
+
+    def _of_object(self, value: dict[str, Any]) -> str:
+        label, uri = (each.strip(BLANKS) if isinstance(each := value.get(key), str) else "" for key in ("label", "uri"))
+        if not label and not uri:
+            raise LineError(_shown(value), "an object with a label or uri that is a string")
+        if label and uri and self.uris.setdefault(label, uri) != uri and label not in self.shared:
+            if self.shared_is_known:
+                found = f"label {quoted(label)} of {quoted(uri)} and {quoted(self.uris[label])}"
+                raise LineError(found, "one URI for each label on standard input; save it as a file")
+            self.shared.add(label)
+        return uri if not label or (uri and label in self.shared) else label
+
+
+def written_value(cell: str) -> Any:
+    """Return the list, or mapping of names, that a program such as pandas wrote as the text of a cell.
+
+    Returns
+    -------
+    list, dict or None
+        None if the cell is no such text.
+
+    Raises
+    ------
+    LineError
+        The cell has quotes as in a list but is none, such as an array of NumPy, which has no commas.
+    """
+    if BRACKETS.get(cell[0]) != cell[-1] and not (cell.startswith(CALLS) and cell[-1] == ")"):
+        return None
+    try:
+        return json.loads(cell, object_pairs_hook=once)
+    except LineError:
+        raise
+    except (ValueError, RecursionError):
+        value = _literal(cell)
+    if isinstance(value, set):
+        return sorted(value, key=str)  # the order of a set differs from process to process
+    if isinstance(value, list | tuple):
+        return list(value)
+    if isinstance(value, dict):
+        return value
+    inside = cell[1:-1].strip(BLANKS)
+    numbers = cell[0] == "[" and all(DECIMAL.fullmatch(each) or each.lower() in MULTI_HOT for each in words(inside))
+    if cell.startswith(CALLS) or inside[:1] in ("'", '"') or numbers:
+        raise LineError(quoted(cell), "names with a separator between them, or a list such as ['a', 'b']")
+    return None
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; raise `LineError` if it has a key twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise LineError(f"the key {key!r} twice", "each key once")
+    return found
+
+
+def _literal(cell: str) -> Any:
+    """Return the value of a literal of Python; None if it is none, or if two strings touch, as in NumPy's arrays."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of backslashes in names
+            value = ast.literal_eval(cell)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return None
+    return None if "''" in "".join(words(STRING.sub("'", cell))) else value
+
+
+def _uris_or_name(cell: str) -> list[str]:
+    """Cut a cell at blanks if it has nothing but URIs, or at least two; other words between them are names, too."""
+    parts = words(cell)
+    uris = [is_uri(part) for part in parts]
+    if sum(uris) < min(2, len(parts)):
+        return [cell]
+    found: list[list[str]] = []
+    for part, uri, after_uri in zip(parts, uris, [True, *uris]):
+        if uri or after_uri:
+            found.append([])
+        found[-1].append(part)
+    return [" ".join(each) for each in found]
+
+
+def is_uri(word: str) -> bool:
+    """Tell whether a word without blanks is a URI: ``scheme://...``, ``urn:...``, or any in angle brackets."""
+    inside = _without_angles(word)
+    scheme, colon, rest = inside.partition(":")
+    if not (colon and rest and scheme[:1].isalpha() and scheme.isascii() and scheme.translate(IN_SCHEMES).isalnum()):
+        return False
+    return inside != word or rest.startswith("//") or scheme.lower() == "urn"
+
+
+def _without_angles(name: str) -> str:
+    """Return a name without the angle brackets around a URI."""
+    name = name.strip(BLANKS)
+    inside = name[1:-1]
+    enclosed = name[:1] == "<" and name[-1:] == ">" and ":" in inside
+    return inside if enclosed and not any(each in inside for each in "<>" + BLANKS) else name
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    return [name for name in dict.fromkeys(name.strip(BLANKS) for name in names) if name]
+
+
+def _refuse_multi_hot(values: list[Any], least: int) -> None:
+    """Raise `LineError` for a list of nothing but 0 and 1; it takes ``least`` entries to tell it from names."""
+    flags = len(values) >= least and all(
+        isinstance(each, str | int | float) and str(each).strip(BLANKS).lower() in MULTI_HOT for each in values
+    )
+    if flags:
+        raise LineError(_shown(values), ARE_NAMES)
+
+
+def _flag(name: Any, flag: Any) -> bool:
+    """Tell whether the label under a name is one of the text."""
+    if not isinstance(name, str) or not isinstance(flag, bool | int | float) or flag not in (0, 1):
+        raise LineError(f"{_shown(flag)} for label {_shown(name)}", "0 or 1, or false or true, for each name")
+    return bool(flag)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
