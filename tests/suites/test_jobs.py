@@ -71,8 +71,6 @@ def test_inference_from_a_model_is_one_job_for_each_portion(tmp_path):
 
 def test_inference_that_contradicts_is_refused(tmp_path):
     infer = {"portion": "full", "methods": {"plt": ["h"]}}
-    with pytest.raises(XmlcError, match="a infers from plt"):
-        inference_options(project_of(tmp_path, a=suite({"br": {}}, inference=infer)), "plt", "full")
     for other in ({"samples": 50}, {"time_limit": 5}):
         project = project_of(
             tmp_path, a=suite({"plt": {}}, inference=infer), b=suite({"plt": {}}, inference=infer | other)

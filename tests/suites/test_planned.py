@@ -134,27 +134,27 @@ def test_the_target_of_baselines_is_a_table_and_a_figure_of_each_selected_paper_
 
 
 def test_no_thresholds_are_tuned_where_models_are_ranked_only(tmp_path):
-    made = suite({"plt": {}, "swnn": {}}, datasets=["small", "large"], methods=["sto"])
-    made["ranked_only"] = {"large": "too large", "swnn": "not asked"}
+    made = suite({"plt": {}, "swnn": {}}, datasets=["few", "many"], methods=["sto"])
+    made["ranked_only"] = {"many": "too large", "swnn": "not asked"}
     project = project_of(tmp_path, catalogue={}, scale=made)
-    assert THRESHOLDS.files(project, "scale", None) == ["results/small/plt/seed0/80/evaluation/sto.json"]
+    assert THRESHOLDS.files(project, "scale", None) == ["results/few/plt/seed0/80/evaluation/sto.json"]
 
 
 def test_scores_in_files_have_a_row_where_they_are_and_thresholds_where_there_is_something_to_tune_on(
     tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    Path("scores/small").mkdir(parents=True)
+    Path("scores/few").mkdir(parents=True)
     both = {"test": "scores/{dataset}/test-{seed}.npz", "validation": "scores/{dataset}/val-{seed}.npz"}
     models = {
         "tuned": {"estimator": "estimates", "hyperparameters": both},
         "ranked": {"estimator": "estimates", "hyperparameters": {"test": "scores/{dataset}/test.npz"}},
     }
-    made = suite(models, datasets=["small", "other"], methods=["sto", "expected-f"], seeds=[0, 3])
+    made = suite(models, datasets=["few", "other"], methods=["sto", "expected-f"], seeds=[0, 3])
     project = project_of(tmp_path, catalogue={}, scale=made)
-    assert project.given("tuned", "small", [3]) == ["scores/small/test-3.npz", "scores/small/val-3.npz"]
-    assert project.given("ranked", "small", [0, 3]) == ["scores/small/test.npz"]
-    record = "results/small/{}/seed{}/{}".format
+    assert project.given("tuned", "few", [3]) == ["scores/few/test-3.npz", "scores/few/val-3.npz"]
+    assert project.given("ranked", "few", [0, 3]) == ["scores/few/test.npz"]
+    record = "results/few/{}/seed{}/{}".format
     assert RANKINGS.files(project, "scale") == [
         record(name, seed, "full/ranking.json") for name in models for seed in (0, 3)
     ]
@@ -176,7 +176,7 @@ def test_of_some_datasets_a_table_needs_what_is_about_them(project):
 
 def test_a_model_of_other_suites_beside_ones_own(tmp_path):
     left_out = suite({"br": {"without": {"scene": "why"}}})
-    catalogue = {name: {"published": {"m": m, "source": "a paper"}} for name, m in (("yeast", 14), ("large", 501))}
+    catalogue = {name: {"published": {"m": m, "source": "a paper"}} for name, m in (("yeast", 14), ("many", 501))}
     catalogue["scene"], catalogue["unknown"] = catalogue["yeast"], {}
     suites = {"a": suite({"plt": {}}, seeds=[0, 4]), "b": suite({"br": {}}), "c": left_out}
     project = project_of(tmp_path, catalogue=catalogue, **suites)
@@ -184,7 +184,7 @@ def test_a_model_of_other_suites_beside_ones_own(tmp_path):
     both = [f"results/yeast/{model}/seed{seed}/full/ranking.json" for model in ("plt", "br") for seed in (0, 4)]
     assert ranked(project, "a", ["yeast"]) == both
     # Left out by a suite that has it; too many labels; nobody says how many.
-    for name in ("scene", "large", "unknown"):
+    for name in ("scene", "many", "unknown"):
         assert ranked(project, "a", [name]) == [file.replace("yeast", name) for file in both[:2]]
     assert ranked(project_of(tmp_path / "alone", a=suite({"plt": {}})), "a", ["yeast"]) == both[:1]
 

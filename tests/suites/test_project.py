@@ -322,12 +322,12 @@ def test_files_of_estimates_are_there_or_named(tmp_path, monkeypatch):
 
 def test_a_sweep_is_not_made_on_datasets_that_it_is_without(tmp_path):
     sweep = {"model": "plt", "hyperparameter": "solver", "values": ["sgd", "batch"]}
-    few = sweep | {"without": {"large": "it would take too long"}}
+    few = sweep | {"without": {"wide": "it would take too long"}}
     other = sweep | {"model": "other"}
     sweeps = {"solver": sweep, "few": few, "other": other}
-    project = project_of(tmp_path, x=suite({"plt": {}, "other": {}}, sweeps=sweeps, datasets=["one", "large"]))
+    project = project_of(tmp_path, x=suite({"plt": {}, "other": {}}, sweeps=sweeps, datasets=["one", "wide"]))
     record = "results/{}/{}/seed0/full/sweeps/x/{}.json".format
-    several = [record("one", "plt", "solver"), record("large", "plt", "solver")]
+    several = [record("one", "plt", "solver"), record("wide", "plt", "solver")]
     assert Where("sweep", "full", sweeps=["solver"]).files(project, "x") == several
     two = Where("sweep", "full", sweeps=["solver", "few", "unknown"])
     assert two.files(project, "x") == [several[0], record("one", "plt", "few"), several[1]]

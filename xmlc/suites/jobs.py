@@ -54,15 +54,13 @@ def inference_options(project: Project, model: str, portion: str) -> list[str]:
     Raises
     ------
     XmlcError
-        A suite infers from a model that it does not have, or two disagree about samples or the time limit.
+        Two suites disagree about samples or the time limit.
     """
     methods: dict[str, None] = {}
     settings: dict[str, tuple[int, float | None]] = {}
     for suite in project.suites.values():
         if not (block := suite.inference) or block.portion != portion or model not in block.methods:
             continue
-        if model not in suite.models:
-            raise XmlcError(f"config: {suite.name} infers from {model}, which is none of its models")
         methods |= dict.fromkeys(block.methods[model])
         settings[suite.name] = (block.samples, block.time_limit)
     if len(set(settings.values())) > 1:

@@ -28,6 +28,13 @@ from xmlc.suites.settings import RequestedSearch, Settings
 from xmlc.suites.suite import THRESHOLD_METHODS, ModelSpec, Run, Suite, read_suites
 
 SIZES = "small", "large"  # in place of names of datasets
+#: Names that neither a dataset nor a suite may have: rules, targets and folders of the workflow have them.
+RESERVED = frozenset(
+    "all tables peers study small large manual digests figures published reference benchmarks simulations "
+    "download synthesise prepare simulate tune train train_and_drop rank estimate estimate_and_drop thresholds "
+    "thresholds_without_validation infer forest sweep progressive table figure".split()
+)
+FOLDERS = "data", "tuning"  # of a dataset, beside those of its models
 SPLITS = 5  # over which the trials of a search that is always made are scored
 
 
@@ -63,11 +70,14 @@ class Project:
         folder = config_folder() if folder is None else folder
         suites = read_suites(folder)
         for suite in suites.values():
+            check_mentions(suite)
             check_models(suite)
             check_methods(suite)
         if settings.seeds:
             suites = {name: replace(suite, seeds=settings.seeds) for name, suite in suites.items()}
         catalogue = load_catalogue(*config_files("datasets.yaml", folder))
+        named = {*settings.named_datasets} - {*SIZES}
+        check_names(suites, {str(config_files("datasets.yaml", folder)[-1]): catalogue, "config: datasets": named})
         models = models_of_all(suites.values())
         chosen = settings.models or []
         chosen = chosen if isinstance(chosen, list) else [name for names in chosen.values() for name in names]
@@ -337,6 +347,52 @@ def _common(model: ModelSpec) -> dict[str, object]:
     """Return what a model has in all suites."""
     search = model.search if model.search.always else None
     return {"estimator": model.estimator, "search": search, "threads": model.threads, "quick": model.quick}
+
+
+def check_names(suites: Mapping[str, Suite], datasets: Mapping[str, Iterable[str]]) -> None:
+    """Refuse names of datasets, suites and models that are names of rules, targets or folders of the workflow.
+
+    Parameters
+    ----------
+    suites : mapping of str to Suite
+    datasets : mapping of str to iterable of str
+        By where they are from, names besides those of suites.
+
+    Raises
+    ------
+    XmlcError
+    """
+    places = [(f"{suite.file}: datasets", suite.datasets) for suite in suites.values()]
+    of_own = {name for suite in suites.values() if suite.own for name in suite.datasets}  # demo is a suite and its set
+    for where, names in [*places, *datasets.items()]:
+        if taken := sorted({*names} & (RESERVED | ({*suites} - of_own))):
+            kind = "a suite" if taken[0] in suites else "a rule or target of the workflow"
+            said = f"expected another, such as my-{taken[0]}, which its folder in the mirror has too"
+            raise XmlcError(f"{where}: found {taken[0]}, which is the name of {kind}; {said}")
+    for suite in suites.values():
+        if suite.name in RESERVED:
+            said = f"found {suite.name}, which is the name of a rule or target of the workflow"
+            raise XmlcError(f"{suite.file}: {said}; expected another name of the file, such as my-{suite.name}.yaml")
+        for name in {*suite.all_models} & {*FOLDERS}:
+            said = f"found {name}, the name of a folder of each dataset"
+            raise XmlcError(f"{suite.file}: models: {said}; expected another, such as my-{name}")
+
+
+def check_mentions(suite: Suite) -> None:
+    """Check that a suite has each model that one of its experiments names.
+
+    Raises
+    ------
+    XmlcError
+    """
+    named: dict[str, Iterable[str]] = {f"sweeps.{name}.model": [sweep.model] for name, sweep in suite.sweeps.items()}
+    named |= {f"models.{name}.tuned_as": [model.tuned_as] for name, model in suite.models.items() if model.tuned_as}
+    named |= {"inference.methods": suite.inference.methods} if suite.inference else {}
+    named |= {"ensembles.models": suite.ensembles.models} if suite.ensembles else {}
+    for place, names in {**named, "progressive": suite.progressive}.items():
+        for name in names:
+            if name not in suite.models:
+                raise XmlcError(f"{suite.file}: {place}: found {name}, expected {nearest(name, suite.models)}")
 
 
 def check_models(suite: Suite) -> None:
