@@ -1,0 +1,236 @@
+"""Random files of texts: read back as they were written or refused, in a linear number of steps."""
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
+import os
+import random
+import sys
+import warnings
+from collections import Counter
+
+import pytest
+
+from xmlc.core.errors import XmlcError
+from xmlc.data.formats.texts import Columns, documents
+
+TRIED = int(os.environ.get("FUZZ") or 300)  # of each form, as `make fuzz N=` sets it
+
+pytestmark = pytest.mark.slow
+BLANKS = " \t\n\r\x0b\x0c"
+PIECES = [*"aB1;,|:'\"[](){}<>\\/#%-_=\0\u00a0\u2028\x85\x1c\ufeff\u00e9\u4e2d\U0001f600", *BLANKS, "  ", "\r\n", "\\n"]
+PIECES += ["rice", "New York", "text", "labels", "http://x/1", "https://y/2", "urn:isbn:3", "<http://z/4>", "__label__"]
+PIECES += ["0", "1", "true", "nan", "null", "['a', 'b']", '{"a": 1}', "0;1;0", "sep=;", '""', "\ud800"]
+COMPRESSED = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress, ".bz2": bz2.compress}
+
+
+def some(rng, most, without=""):
+    """Return a random text without some letters."""
+    joined = "".join(rng.choice(PIECES) for _ in range(rng.randint(0, most)))
+    return joined.translate(dict.fromkeys(map(ord, without)))
+
+
+def rows_of(rng, without_text="", without_name=""):
+    """Return random texts and their names, which are as the reader gives them: stripped, not empty, different."""
+    rows = []
+    for _ in range(rng.randint(1, 6)):
+        names = [some(rng, 3, without_name).strip(BLANKS) for _ in range(rng.choice([0, 1, 1, 2, 5]))]
+        rows.append((some(rng, 6, without_text), [*dict.fromkeys(filter(None, names))]))
+    return rows
+
+
+def table(rng, rows, cells, delimiter, end):
+    """Write rows as CSV."""
+    order = rng.sample(["id", "text", "labels"], 3)
+    file = io.StringIO(newline="")
+    writer = csv.writer(file, delimiter=delimiter, lineterminator=end, quoting=rng.choice([csv.QUOTE_ALL, 0]))
+    writer.writerow(order)
+    for (text, _), cell in zip(rows, cells):
+        row = {"id": "7", "text": text, "labels": cell}
+        if "\r" in text + cell:  # which the writer quotes only if it is in the line end
+            file.write(delimiter.join('"' + row[name].replace('"', '""') + '"' for name in order) + end)
+        else:
+            writer.writerow([row[name] for name in order])
+    return file.getvalue()
+
+
+def separated(rng, rows, mark):
+    """Return cells that have at least one separator each, and blanks around it."""
+    gap = rng.choice(["", " ", "\t"])
+    return [f"{gap}{mark}{gap}".join(names) + mark for _, names in rows]
+
+
+def write_csv(rng, end):
+    rows = rows_of(rng, "\0\ud800", ";\0\ud800<")
+    return rows, table(rng, rows, separated(rng, rows, ";"), rng.choice(",;\t|"), end), Columns()
+
+
+def write_given(rng, end):
+    mark = rng.choice(["|", "||", ",", "\t", "__", "\u2028"])
+    rows = [(text, [n for n in names if not {*mark} & {*n}]) for text, names in rows_of(rng, "\0\ud800", "\0\ud800<")]
+    delimiter = rng.choice(",;\t#")
+    return (
+        rows,
+        table(rng, rows, [mark.join(names) for _, names in rows], delimiter, end),
+        Columns("text", "labels", mark, delimiter),
+    )
+
+
+def write_uris(rng, end):
+    rows = [
+        (
+            text,
+            [
+                *dict.fromkeys(
+                    f"{rng.choice(['http://', 'urn:'])}x/{rng.randint(0, 9)}" for _ in range(rng.randint(0, 9))
+                )
+            ],
+        )
+        for text, _ in rows_of(rng, "\0\ud800")
+    ]
+    cells = [
+        rng.choice([" ", "\t", "  "]).join(rng.choice(["<{}>", "{}"]).format(n) for n in names) for _, names in rows
+    ]
+    return rows, table(rng, rows, cells, ",", end), Columns()
+
+
+def write_lists(rng, end):
+    rows = rows_of(rng, "\0\ud800", "\0\ud800")
+    cells = [rng.choice([str, json.dumps, lambda names: str(tuple(names))])(names) for _, names in rows]
+    return rows, table(rng, rows, cells, ",", end), Columns()
+
+
+def write_tsv(rng, end):
+    rows = rows_of(rng, "\0\ud800\t\n", ";\0\ud800\t\n<")
+    gap = rng.choice(["", " "])
+    lines = [f"{text}\t{f';{gap}'.join(names)};{end}" for text, names in rows]
+    return rows, "".join(lines), Columns()
+
+
+def write_jsonl(rng, end):
+    rows, lines = rows_of(rng), []
+    for text, names in rows:
+        labels = rng.choice(
+            [names, [f" {name}\t" for name in names] + ["", *names], dict.fromkeys(names, 1.0) | {"": 0}]
+        )
+        lines.append(json.dumps({"labels": labels, "text": text, "id": 3}, ensure_ascii=rng.random() < 0.5))
+    return rows, "".join(line + end for line in lines), Columns()
+
+
+def write_array(rng, end):
+    rows = rows_of(rng)
+    found = [{"text": text, "tags": names or None} for text, names in rows]
+    indent = rng.choice([None, 1])
+    return rows, json.dumps(found, indent=indent).replace("\n", end if indent else "\n"), Columns(labels="tags")
+
+
+def write_annif(rng, end):
+    given = rows_of(rng)
+    subjects = [[(name, f"http://x/{rng.randint(0, 3)}") for name in names] for _, names in given]
+    uris = {
+        name: {uri for each in subjects for other, uri in each if other == name} for _, names in given for name in names
+    }
+    rows = [
+        (text, [*dict.fromkeys(uri if len(uris[name]) > 1 else name for name, uri in each)])
+        for (text, _), each in zip(given, subjects)
+    ]
+    lines = [
+        json.dumps({"text": text, "subjects": [{"uri": uri, "label": name} for name, uri in each]}) + end
+        for (text, _), each in zip(given, subjects)
+    ]
+    return rows, "".join(lines), Columns()
+
+
+def write_fasttext(rng, end):
+    rows, lines = [], []
+    for text, names in rows_of(rng, "\0\ud800", "\0\ud800" + BLANKS):
+        words = [w.decode() for w in text.encode().split() if not w.startswith(b"__label__")]
+        names = [name for name in names if "__label__" not in name]
+        rows.append((" ".join(words), names))
+        lines.append(rng.choice([" ", "\t", " \r "]).join([*(f"__label__{name}" for name in names), *words]) + end)
+    return rows, "".join(lines), Columns()
+
+
+FORMS = {
+    "table.csv": write_csv,
+    "given.csv": write_given,
+    "uris.csv": write_uris,
+    "lists.csv": write_lists,
+    "plain.tsv": write_tsv,
+    "lines.jsonl": write_jsonl,
+    "array.json": write_array,
+    "annif.ndjson": write_annif,
+    "fasttext.txt": write_fasttext,
+}
+
+
+def damaged(rng, content):
+    """Flip, drop or insert a few bytes."""
+    content = bytearray(content)
+    for _ in range(rng.randint(1, 3)):
+        place = rng.randint(0, max(len(content) - 1, 0))
+        kind = rng.randint(0, 2)
+        if kind == 0 and content:
+            content[place] ^= 1 << rng.randint(0, 7)
+        elif kind == 1:
+            del content[place : place + rng.randint(1, 9)]
+        else:
+            content[place:place] = rng.choice(PIECES).encode(errors="surrogatepass")
+    return bytes(content)
+
+
+def read(path, columns):
+    """Return the documents of a file, and how many functions of Python and C were called."""
+    calls = 0
+
+    def count(frame, event, argument):
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        return [tuple(each) for each in documents(path, columns=columns)], calls
+    except XmlcError as error:
+        assert str(error).startswith(str(path)), error  # noqa: PT017
+        str(error).encode()  # the console can print it
+        return None, calls
+    finally:
+        sys.setprofile(None)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_random_files_are_read_back_or_refused(name, tmp_path):
+    counts = Counter()
+    for number in range(TRIED):
+        rng = random.Random(f"{name} {number}")
+        rows, text, columns = FORMS[name](rng, rng.choice(["\n", "\n", "\r\n"]))
+        encoding = rng.choice(["utf-8"] * 6 + ["utf-8-sig"] * 2 + ["utf-16", "latin-1"])
+        if text.startswith("\ufeff"):  # a mark of the encoding, unless one is before it
+            encoding = "utf-8-sig"
+        plain = text.encode(encoding, errors="surrogatepass" if encoding != "latin-1" else "replace")
+        suffix, compress = rng.choice([*COMPRESSED.items()])
+        kind = (
+            rng.choice(["whole", "whole", "bytes", "compressed"]) if suffix else rng.choice(["whole", "whole", "bytes"])
+        )
+        content = compress(damaged(rng, plain) if kind == "bytes" else plain)
+        path = tmp_path / f"{name}{suffix}"
+        path.write_bytes(damaged(rng, content) if kind == "compressed" else content)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found, calls = read(path, columns)
+            assert calls < 1000 + 30 * len(text), number
+            if found is not None and kind == "bytes":  # what it means is no longer known, but it can be written
+                lines = [json.dumps({"text": text, "labels": names}) + "\n" for text, names in found]
+                (tmp_path / "again.jsonl").write_text("".join(lines))
+                again = read(tmp_path / "again.jsonl", Columns())[0]
+                assert found == again or any({*names} <= {"0", "1", "true", "false"} for _, names in found), number
+            elif found is not None and encoding != "latin-1":
+                assert found == rows, number
+        outcome = "refused" if found is None else "read"
+        counts[f"{kind} {encoding if encoding in ('utf-16', 'latin-1') else 'utf-8'} {outcome}"] += 1
+    print(name, dict(counts))
+    assert counts["whole utf-8 read"] > counts["whole utf-8 refused"]
+    assert counts["whole utf-16 read"] == 0
