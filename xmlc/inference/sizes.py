@@ -48,7 +48,7 @@ def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
 
     Every iteration multiplies g(s) with the share of instances that have s labels over the mean probability of it under
     the present weights; the likelihood never falls, and the weights at which it stands still are its maximum (iterative
-    scaling; Darroch and Ratcliff, 1972).
+    scaling; Darroch and Ratcliff, 1972). Sizes of a probability below e^-40 are left out, unless an instance has one.
 
     Parameters
     ----------
@@ -83,11 +83,16 @@ def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
     n_sizes = min(int(found.max()), LARGEST) + 2
     shares = np.bincount(np.minimum(found, n_sizes - 1), minlength=n_sizes) / found.size
     laws = np.empty((found.size, n_sizes))
-    first = 0
-    for (part,) in blocks_of_rows(some_rows(p, 0, found.size)):
-        size_laws(part.indptr.astype(np.int64), part.data.astype(np.float64), laws[first : first + part.shape[0]])
-        first += part.shape[0]
-        release(p)
+    for whole in (False, True):
+        first = n_cut = 0
+        for (part,) in blocks_of_rows(some_rows(p, 0, found.size)):
+            rows = slice(first, first + part.shape[0])
+            arrays = part.indptr.astype(np.int64), part.data.astype(np.float64), found[rows].astype(np.int64)
+            n_cut += size_laws(*arrays, whole, laws[rows])
+            first = rows.stop
+            release(p)
+        if n_cut == 0:
+            break
     weights = np.ones(n_sizes)
     for _ in range(ITERATIONS):
         expected = weights * shares_of_sizes(laws, weights) / found.size
@@ -142,23 +147,36 @@ def gfm_sizes(
 
 
 @njit(cache=True, nogil=True)
-def size_laws(indptr, marginals, laws):
+def size_laws(indptr, marginals, found, whole, laws):
     """Write each instance's distribution of the number of positives, for independent labels.
 
     Parameters
     ----------
     indptr : int64 (n + 1,), marginals : float64
         Instance by instance, the first at entry 0.
+    found : int64 (n,)
+        How many labels each instance has.
+    whole : bool
+        Whether to write sizes above `count_limit`, too.
     laws : float64 (n, S)
         Written; the last column is of S - 1 positives or more.
+
+    Returns
+    -------
+    n_cut : int
+        Instances whose own size is possible, but not written.
     """
-    laws[:] = 0.0
+    laws[:], n_cut = 0.0, 0
     for i in range(laws.shape[0]):
         p = marginals[indptr[i] : indptr[i + 1]]
-        limit = max(count_limit(in_turn(p), p.size), min(laws.shape[1] - 1, p.size))
+        limit, largest = count_limit(in_turn(p), p.size), min(laws.shape[1] - 1, p.size)
+        if whole:
+            limit = max(limit, largest)
+        n_cut += limit < min(found[i], largest)
         law = count_distribution(p, limit)
         for s in range(law.size):
             laws[i, min(s, laws.shape[1] - 1)] += law[s]
+    return n_cut
 
 
 @njit(cache=True, nogil=True)
