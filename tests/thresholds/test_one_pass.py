@@ -11,6 +11,7 @@ from threshold_cases import CASES, f_of, random_case, row_wise_ofo
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.csr import kernel_csr
+from xmlc.kernels.estimator import InvalidParameterError
 from xmlc.metrics import macro_f
 from xmlc.metrics.measure import f_beta
 from xmlc.models import PLT
@@ -206,6 +207,48 @@ def test_a_floor_leaves_estimates_out(tree):
     np.testing.assert_array_equal(found, OFO().fit(model.predict_proba(X, 0.2), Y).thresholds_)
 
 
+LOW, HIGH = np.full(3, 0.1), np.full(3, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("method", "change"),
+    [
+        (FTA(grid=[2, 3]), {"grid": [5, 7]}),
+        (FTA(grid=[2, 3]), {"grid": [2]}),
+        (FTA(), {"lower_bounds": LOW}),
+        (FTA(lower_bounds=LOW), {"lower_bounds": HIGH}),
+        (OFO(lower_bounds=LOW), {"lower_bounds": None}),
+        (OFO(a=LOW, b=1), {"a": HIGH}),
+        (OFO(), {"b": 50.0}),
+    ],
+)
+def test_counts_go_on_with_the_hyperparameters_they_began_with_only(method, change):
+    spe, Y = random_case(14, 3, 5)
+    (name,), method = change, method.unfitted()
+    before = getattr(method, name)
+    for begin in (method.fit, method.partial_fit):
+        begin(spe, Y)
+        thresholds = method.thresholds_.copy()
+        with pytest.raises(InvalidParameterError, match=f"{type(method).__name__}: {name} is "):
+            method.set_params(**change).partial_fit(spe, Y)
+        np.testing.assert_array_equal(method.thresholds_, thresholds)
+        method.set_params(**{name: before}).partial_fit(spe, Y)
+    found = method.set_params(**change).fit(spe, Y).thresholds_
+    np.testing.assert_array_equal(found, method.unfitted().fit(spe, Y).thresholds_)
+    with pytest.raises(InvalidParameterError):
+        method.set_params(**{name: before}).partial_fit(spe, Y)
+
+
+def test_an_array_that_is_changed_in_place_is_a_change():
+    spe, Y = random_case(14, 3, 5)
+    method = FTA(lower_bounds=LOW.copy()).fit(spe, Y)
+    method.lower_bounds[1] = 0.4
+    with pytest.raises(InvalidParameterError, match="lower_bounds"):
+        method.partial_fit(spe, Y)
+    same = FTA(grid=(2, 3), lower_bounds=LOW).fit(spe, Y)
+    same.set_params(grid=[2, 3], lower_bounds=LOW.tolist(), n_jobs=1, label_wise=True).partial_fit(spe, Y)
+
+
 def test_malformed_streams_are_refused(tree):
     model, X, Y, _ = tree
     with pytest.raises(XmlcError, match="X has 99 instances but Y has 100"):
@@ -213,8 +256,6 @@ def test_malformed_streams_are_refused(tree):
     with pytest.raises(XmlcError, match="instances=0: expected at least one at a time"):
         fit_in_one_pass(FTA(), model, X, Y, instances=0)
     spe = model.predict_proba(X)
-    with pytest.raises(XmlcError, match="1 thresholds, but 12 were counted before"):
-        FTA().fit(spe, Y).set_params(grid=[2]).partial_fit(spe, Y)
     for method in (FTA(), OFO()):
         with pytest.raises(XmlcError, match="11 labels, but there were 12 before"):
             method.fit(spe, Y).partial_fit(spe[:, :11], Y[:, :11])

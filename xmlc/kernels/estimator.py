@@ -15,11 +15,14 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
+import numpy as np
+
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.domains import Domain
 from xmlc.kernels.frames import check_names, column_names
 
 Hyperparameters = dict[str, object]  # values by name: numbers, text, truth values or None, as JSON has them
+MOST_SHOWN = 200  # characters of a value in a message
 LEARNED = {"n_features_in_": "features", "n_labels_": "labels", "thresholds_": "thresholds"}
 E = TypeVar("E", bound="Estimator")
 
@@ -71,6 +74,9 @@ class Estimator:
 
     #: The domains of hyperparameters, by name; those that have none are checked by the class itself, if at all.
     domains: ClassVar[Mapping[str, Domain]] = {}
+    #: Hyperparameters that may change between calls of ``partial_fit``, which does not depend on them.
+    _changeable: ClassVar[tuple[str, ...]] = ("n_jobs",)
+    _learning_with: Hyperparameters | None = None  # values as `as_kept` gives them, and how they are shown
 
     @classmethod
     def _hyperparameter_names(cls) -> list[str]:
@@ -100,6 +106,29 @@ class Estimator:
     def unfitted(self) -> Self:
         """Return an estimator with the same hyperparameters that has learned nothing: scikit-learn's ``clone``."""
         return type(self)(**deepcopy(self.get_params(deep=False)))
+
+    def _begin_learning(self) -> None:
+        """Keep the hyperparameters with which learning begins."""
+        self._learning_with = {name: (as_kept(value), shown(value)) for name, value in self._lasting().items()}
+
+    def _go_on_learning(self) -> None:
+        """Refuse hyperparameters other than those with which learning began.
+
+        Raises
+        ------
+        InvalidParameterError
+        """
+        began: dict[str, Any] = self._learning_with or {}
+        for name, value in self._lasting().items():
+            if name in began and not is_same(began[name][0], as_kept(value)):
+                raise InvalidParameterError(
+                    f"{type(self).__name__}: {name} is {shown(value)}, but partial_fit goes on from what was learned "
+                    f"with {name}={began[name][1]}; set it back, or call fit, which begins anew"
+                )
+
+    def _lasting(self) -> Hyperparameters:
+        values = self.get_params(deep=False)
+        return {name: value for name, value in values.items() if name not in self._changeable}
 
     def _remember_names(self, data: object, of: Literal["feature", "label"] = "feature") -> None:
         """Keep the names of the columns of a training set, or forget those of an earlier one."""
@@ -154,6 +183,32 @@ class Estimator:
         from sklearn.base import BaseEstimator
 
         return BaseEstimator.__sklearn_tags__(self)
+
+
+def as_kept(value: Any) -> Any:
+    """Return a hyperparameter in a form that does not change with it: arrays are copied, estimators taken apart."""
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        return {"": type(value)} | {name: as_kept(own) for name, own in value.get_params().items()}
+    if isinstance(value, dict):
+        return {name: as_kept(own) for name, own in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_kept(own) for own in value]
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def is_same(first: Any, second: Any) -> bool:
+    """Whether two results of `as_kept` are equal."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(is_same(first[name], second[name]) for name in first)
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(is_same, first, second))
+    return first is second or np.array_equal(first, second)
+
+
+def shown(value: object) -> str:
+    """Return a value as messages show it."""
+    text = repr(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}.."
 
 
 @dataclass_transform(eq_default=False)

@@ -71,6 +71,7 @@ class OnePassMethod(ThresholdMethod):
         pair = checked_pair(spe, Y)
         self._counted = None
         self._remember_names(spe)
+        self._begin_learning()
         return self.learn(instances(*pair), pair[1].shape[1])
 
     def partial_fit(self, spe: Matrix, Y: Matrix) -> Self:
@@ -88,13 +89,15 @@ class OnePassMethod(ThresholdMethod):
         Raises
         ------
         XmlcError
-            As ``fit``, or there are more or fewer labels than before.
+            As ``fit``, or there are more or fewer labels than before, or a hyperparameter of the counts has changed.
         """
         pair = checked_pair(spe, Y)
         n_labels = pair[1].shape[1]
         if self._counted is None:
             self._remember_names(spe)
+            self._begin_learning()
         else:
+            self._go_on_learning()
             self._check_names(spe)
             if self.thresholds_.size != n_labels:
                 raise InvalidDataError(f"{n_labels} labels, but there were {self.thresholds_.size} before")
@@ -158,6 +161,8 @@ class FTA(OnePassMethod):
     (array([0.25, 0.25], dtype=float32), array([0.333, 1.   , 0.833]))
     """
 
+    _changeable = ("label_wise", "n_jobs")
+
     grid: Sequence[float] = GRID
     label_wise: bool = False
     lower_bounds: np.ndarray | None = None
@@ -169,9 +174,6 @@ class FTA(OnePassMethod):
         if self._counted is None:  # positives, and hits and predictions at each threshold, ascending
             shapes = (n_labels, (n_labels, len(grid)), (n_labels, len(grid)))
             self._counted = [np.zeros(shape, dtype=np.int32) for shape in shapes]
-        n_counted = self._counted[1].shape[1]
-        if n_counted != len(grid):
-            raise InvalidDataError(f"{len(grid)} thresholds, but {n_counted} were counted before; call fit")
         self._run(count_fixed, blocks, fixed_thresholds(grid)[::-1].copy(), lower, *self._counted)
         scores = self.label_scores()
         # Added up as in `macro_f`, to equal it to the last bit.

@@ -1,3 +1,5 @@
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from oplt_cases import assert_same_nodes, oplt, shape, stream, trained_apart
@@ -9,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.csr import kernel_csr, unit_rows
+from xmlc.kernels.estimator import InvalidParameterError
 from xmlc.kernels.streams import Stream
 from xmlc.models import OPLT, PLT
 from xmlc.models.oplt.tree import N_NODES, NODE, ROOT, SLOTS_USED
@@ -162,10 +165,32 @@ def test_auxiliary_classifiers_are_where_a_policy_can_extend_a_node_and_nowhere_
             assert node["degree"] <= (max_leaf if node["leaf_children"] == node["degree"] else arity)
 
 
-def test_a_tree_goes_on_with_the_hyperparameters_it_grew_with_only():
-    model = oplt().partial_fit(*stream())
-    with pytest.raises(XmlcError, match="set them back, or call fit"):
-        model.set_params(arity=5, max_leaf=8).partial_fit(*stream())
+CHANGES = {"policy": "random", "alpha": 0.5, "balance": "printed", "growth": "program", "arity": 5, "max_leaf": 80}
+CHANGES |= {"gamma": 0.3, "eps": 0.5, "unit_norm": False, "random_state": 9}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_stream_goes_on_with_the_hyperparameters_it_began_with_only(name, tmp_path):
+    X, Y = stream()
+    model = OPLT().partial_fit(X, Y)
+    model.save(tmp_path / "model")
+    for begun in (model, OPLT.load(tmp_path / "model"), OPLT(online=True).fit(X, Y), deepcopy(model)):
+        learned, before = begun.n_instances_, getattr(begun, name)
+        begun.set_params(**{name: CHANGES[name]})
+        for go_on in (begun.partial_fit, begun.progressive_top_k, begun.progressive_sets):
+            with pytest.raises(InvalidParameterError, match=f"{name} is {CHANGES[name]!r}.* with {name}={before!r}"):
+                go_on(X, Y)
+        assert begun.n_instances_ == learned
+        begun.set_params(**{name: before}).partial_fit(X, Y)
+        begun.set_params(**{name: CHANGES[name]}, online=True).fit(X, Y).partial_fit(X, Y)
+
+
+def test_hyperparameters_of_fit_alone_may_change_in_a_stream():
+    X, Y = stream()
+    model = OPLT().partial_fit(X, Y)
+    model.set_params(epochs=1, warm_start=0.1, online=True, n_jobs=1).partial_fit(X, Y)
+    same = OPLT().partial_fit(X, Y).partial_fit(X, Y)
+    np.testing.assert_array_equal(model.predict_proba(X).toarray(), same.predict_proba(X).toarray())
 
 
 def test_batches_and_a_saved_model_go_on_with_the_same_bits(tmp_path):

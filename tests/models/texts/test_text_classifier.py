@@ -7,6 +7,7 @@ from sklearn.preprocessing import MultiLabelBinarizer, Normalizer
 
 from xmlc import TextClassifier
 from xmlc.core.errors import XmlcError
+from xmlc.kernels.estimator import InvalidParameterError
 from xmlc.models import OPLT, PLT, Parabel
 
 WORDS = "rice onion flour rose tulip soil spring oven".split()
@@ -70,6 +71,25 @@ def test_a_stream_brings_new_names_and_goes_on_after_loading(tmp_path):
 @pytest.mark.parametrize("model", [TextClassifier(PLT()), TextClassifier(OPLT(), TfidfVectorizer())])
 def test_a_stream_needs_parts_that_learn_online(model):
     with pytest.raises(XmlcError, match="does not learn from a stream"):
+        model.partial_fit(TEXTS, NAMES)
+
+
+def test_a_stream_goes_on_with_the_parts_it_began_with_only(tmp_path):
+    words = HashingVectorizer(n_features=64, tokenizer=str.split, token_pattern=None)
+    model = TextClassifier(OPLT(gamma=0.5), words).partial_fit(TEXTS, NAMES).partial_fit(TEXTS, NAMES)
+    TextClassifier().partial_fit(TEXTS, NAMES).save(tmp_path / "model")
+    for begun in (model, TextClassifier.load(tmp_path / "model"), TextClassifier(OPLT(online=True), words)):
+        if not hasattr(begun, "estimator_"):
+            begun.fit(TEXTS, NAMES)
+        before = begun.get_params(deep=False)
+        for name, value in (("estimator", OPLT(gamma=0.2)), ("vectorizer", HashingVectorizer(n_features=32))):
+            with pytest.raises(InvalidParameterError, match=f"TextClassifier: {name} is {type(value).__name__}"):
+                begun.set_params(**{name: value}).partial_fit(TEXTS, NAMES)
+            begun.set_params(**before).partial_fit(TEXTS, NAMES)
+    model.estimator.set_params(gamma=0.2)
+    with pytest.raises(
+        InvalidParameterError, match=r"estimator is OPLT\(gamma=0.2\).* with estimator=OPLT\(gamma=0.5\)"
+    ):
         model.partial_fit(TEXTS, NAMES)
 
 

@@ -137,6 +137,7 @@ class OPLT(SparseProbabilityEstimator):
     """
 
     domains = oplt.DOMAINS
+    _changeable = ("epochs", "warm_start", "weight_cut", "online", "n_jobs")  # all but the last are of `fit` alone
 
     policy: oplt.Policy = "best_greedy"
     alpha: float = 0.75
@@ -206,7 +207,8 @@ class OPLT(SparseProbabilityEstimator):
         self.gamma_, self._tree_only = chosen if self.gamma is None else float(self.gamma), tree_only
         self._ofo: tuple[np.ndarray, float, float] | None = None
         self._frozen = None
-        self._online, self._shape = planted(self._settings()), self._wanted_shape()
+        self._online = planted(self._settings())
+        self._begin_learning()
 
     def _start_as_kmeans(self, X: sparse.csr_array, Y: sparse.csr_array) -> None:
         """Begin with a tree of balanced 2-means over the labels of some instances; one without labels is no start."""
@@ -229,7 +231,8 @@ class OPLT(SparseProbabilityEstimator):
         Raises
         ------
         XmlcError
-            Data or a hyperparameter is out of its range, or `fit` has learned without ``online``.
+            Data or a hyperparameter is out of its range, or a hyperparameter of the tree or of its training has changed
+            since learning began, or `fit` has learned without ``online``.
         """
         x, y = self._stream(X, Y)
         self._learn(x, y, np.arange(x.indptr.size - 1))
@@ -383,6 +386,7 @@ class OPLT(SparseProbabilityEstimator):
                 "OPLT: fit has kept nothing with which to go on learning; call fit with online=True, or partial_fit "
                 "from the start"
             )
+        self._go_on_learning()
         given, labels, X, Y = X, column_names(Y), as_features(X), as_labels(Y)
         if X.shape[0] != Y.shape[0]:
             raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
@@ -399,11 +403,6 @@ class OPLT(SparseProbabilityEstimator):
             self._start()
         if labels is not None:
             self.label_names_in_ = known if known.size > labels.size else labels
-        if self._shape != self._wanted_shape():
-            raise InvalidParameterError(
-                f"OPLT: (policy, growth, arity, max_leaf) are {self._wanted_shape()}, but the tree grew with "
-                f"{self._shape}; set them back, or call fit, which begins anew"
-            )
         self.n_features_in_ = max(self.n_features_in_, X.shape[1])
         self.n_labels_ = max(self.n_labels_, Y.shape[1])
         return x, y
@@ -428,10 +427,6 @@ class OPLT(SparseProbabilityEstimator):
         self._frozen, tree = None, with_labels(self._online, self.n_labels_)
         self._online, ranking, scores, sets = learn(tree, x, y, order, self._settings(), title, **wanted)
         return ranking, scores, sets
-
-    def _wanted_shape(self) -> tuple[str, str, int, int]:
-        """Return the hyperparameters that a tree keeps: where it has auxiliary classifiers depends on them."""
-        return self.policy, self.growth, self.arity, self.max_leaf
 
     def _settings(self) -> GrowthSettings:
         threshold = NO_THRESHOLD if self._ofo is None else self._ofo[1] / self._ofo[2]
@@ -509,7 +504,8 @@ class OPLT(SparseProbabilityEstimator):
         return arrays | {"ofo": counted}, meta | {"a": a, "b": b}
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
-        self.gamma_, self._shape, self._tree_only = meta["gamma"], self._wanted_shape(), "instances" in meta
+        self.gamma_, self._tree_only = meta["gamma"], "instances" in meta
+        self._begin_learning()
         self._ofo = self._frozen = None
         if self._tree_only:
             self._n_learned = int(meta["instances"])

@@ -78,6 +78,7 @@ class TextClassifier(Estimator):
             raise InvalidDataError(f"texts: {error}") from error
         estimator.fit(X, indicator(label_lists, {name: j for j, name in enumerate(classes)}))
         self.estimator_, self.vectorizer_, self.classes_ = estimator, vectorizer, np.array(classes, dtype=object)
+        self._begin_learning()
         return self
 
     def partial_fit(self, texts: Iterable[str], label_lists: Iterable[Iterable[str]]) -> Self:
@@ -86,7 +87,8 @@ class TextClassifier(Estimator):
         Raises
         ------
         XmlcError
-            As of `fit`; or the estimator does not learn online, or the vectorizer learns a vocabulary.
+            As of `fit`; or the estimator does not learn online, or the vectorizer learns a vocabulary, or one of them
+            has changed since learning began.
         """
         texts, label_lists = _checked(texts, label_lists)
         if not hasattr(self, "estimator_"):
@@ -97,6 +99,7 @@ class TextClassifier(Estimator):
             vectorizer = vectorizer if self.vectorizer is None else unfitted(self.vectorizer)
             classes: list[str] = []
         else:
+            self._go_on_learning()
             estimator, vectorizer, classes = self.estimator_, self.vectorizer_, list(self.classes_)
         for part, example in ((estimator, "OPLT"), (vectorizer, "HashingVectorizer")):
             if not hasattr(part, "partial_fit"):
@@ -107,6 +110,8 @@ class TextClassifier(Estimator):
         for name in (name for names in label_lists for name in names):
             column.setdefault(name, len(column))
         estimator.partial_fit(vectorizer.transform(texts), indicator(label_lists, column))
+        if not hasattr(self, "estimator_"):
+            self._begin_learning()
         self.estimator_, self.vectorizer_, self.classes_ = estimator, vectorizer, np.array([*column], dtype=object)
         return self
 
@@ -188,6 +193,7 @@ class TextClassifier(Estimator):
         model = cls(estimator.unfitted(), unfitted(vectorizer))
         model.estimator_, model.vectorizer_ = estimator, vectorizer
         model.classes_ = np.array(about["classes"], dtype=object)
+        model._begin_learning()
         return model
 
     def _unfitted(self) -> SparseProbabilityEstimator:
