@@ -31,17 +31,17 @@ class Compression(NamedTuple):
     magic: bytes
     #: Makes the decompressor of one stream.
     new_stream: Callable[[], Any]
-    #: The number of zero bytes behind a stream is a multiple of this one; with 0 there are none.
+    #: The number of zero bytes that may follow a stream is a multiple of this one.
     padding: int
 
 
 COMPRESSIONS = (
     Compression(b"\x1f\x8b", lambda: zlib.decompressobj(16 + zlib.MAX_WBITS), 1),
-    Compression(b"BZh", bz2.BZ2Decompressor, 0),
+    Compression(b"BZh", bz2.BZ2Decompressor, 1),
     Compression(b"\xfd7zXZ\x00", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), 4),
 )
 #: As HTTP defines it; it is not told by its first bytes.
-DEFLATE = Compression(b"", zlib.decompressobj, 0)
+DEFLATE = Compression(b"", zlib.decompressobj, 1)
 
 
 def open_plain(path: Path) -> BinaryIO:
@@ -122,26 +122,22 @@ class _Content(io.RawIOBase):
 
 
 def _pieces(file: BinaryIO, compression: Compression) -> Iterator[bytes]:
-    """Decompress a file stream by stream; behind the last one there may be padding and nothing else."""
+    """Decompress a file stream by stream; behind each one there may be padding and nothing else."""
     stream, data, zeros = compression.new_stream(), b"", 0
     while data := data or file.read(CHUNK):
         if stream.eof:
-            size = len(data)
-            data = data.lstrip(b"\0") if compression.padding else data
-            zeros += size - len(data)
-            if not data:
-                continue
-            _check_padding(zeros, compression)
-            stream, zeros = compression.new_stream(), 0
-        yield stream.decompress(data)
-        data = stream.unused_data
-    _check_padding(zeros, compression)
+            rest = data.lstrip(b"\0")
+            zeros, data = zeros + len(data) - len(rest), rest
+            if data and zeros % compression.padding == 0:
+                stream, zeros = compression.new_stream(), 0
+            elif data:
+                break
+        if data:
+            yield stream.decompress(data)
+            data = stream.unused_data
     if not stream.eof:
         raise EOFError("the last stream has no end")
-
-
-def _check_padding(zeros: int, compression: Compression) -> None:
-    if zeros and zeros % compression.padding:
+    if zeros % compression.padding:
         raise EOFError(f"found {zeros} zero bytes behind a stream, expected a multiple of {compression.padding}")
 
 
