@@ -4,11 +4,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from small_data import random_multilabel
 
-# The first example of a kernel's test contains its compilation.
-settings.register_profile("kernels", deadline=None)
+# The first example of a kernel's test contains its compilation, and a busy machine draws examples slowly.
+settings.register_profile("kernels", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("kernels")
 
 pytest_plugins = ["needs"]

@@ -44,10 +44,20 @@ def test_trees_are_compared_with_those_of_the_program(tmp_path, few, form, print
     assert len(rows["LdSM, 10 trees", bench.TREES, "depth of the deepest", 1]["rounds"]) == 10
 
 
-def test_re_ranking_takes_its_time(tmp_path, monkeypatch):
+def test_re_ranking_is_compared_with_the_same_trees_without_it(tmp_path, monkeypatch):
+    models = {}
+
+    def ranking_task(name, model, X, make=bench.ranking_task):
+        models[name] = model
+        return make(name, model, X)
+
+    monkeypatch.setattr(bench, "ranking_task", ranking_task)
     monkeypatch.setattr(bench, "RE_RANKING", bench.RE_RANKING | {"n_trees": 2} | SETTING)
     rows = run_benchmark(tmp_path, "re-ranking", "--data", prepare_tiny(tmp_path, "delicious"), "--rounds", 1)
-    plain, again = (rows[name, PREDICTION, "time", 1]["value"] for name in (bench.PLAIN, bench.RE_RANKED))
+    plain, again = models[bench.PLAIN], models[bench.RE_RANKED]
+    assert (plain.tail_ is None, again.tail_ is None) == (True, False)
+    for one, other in zip(plain.forest_, again.forest_, strict=True):
+        np.testing.assert_array_equal(one, other)
+    times = [rows[name, PREDICTION, "time", 1]["value"] for name in (bench.PLAIN, bench.RE_RANKED)]
     ratio = rows[f"{bench.RE_RANKED} / {bench.PLAIN}", f"{PREDICTION}, compared", "time", 1]["value"]
-    assert ratio == pytest.approx(again / plain)
-    assert ratio > 1
+    assert ratio == pytest.approx(times[1] / times[0])

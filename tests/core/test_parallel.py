@@ -4,37 +4,81 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections import defaultdict
 
 import pytest
 
+from xmlc.core import parallel
 from xmlc.core.errors import XmlcError
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.core.threads import resolve_threads
 
+MOST = 300  # seconds for what comes at once, unless the machine is busy
+
+
+class Events:
+    """An event for each piece."""
+
+    def __init__(self):
+        self._events = defaultdict(threading.Event)
+
+    def set(self, i):
+        self._events[i].set()
+
+    def wait(self, i):
+        assert self._events[i].wait(MOST)
+
+
+@pytest.fixture
+def failed(monkeypatch):
+    """Give what tells whether `run_pieces` without `then` has heard of an error."""
+    heard = []
+
+    class Told(threading.Condition):
+        def notify_all(self):
+            super().notify_all()
+            heard.append(True)
+
+    monkeypatch.setattr(parallel, "Condition", Told)
+    return heard
+
+
+def wait_for(condition):
+    """Wait until a list is no longer empty; an event could not be set in a handler of signals."""
+    until = time.monotonic() + MOST
+    while not condition:
+        assert time.monotonic() < until
+        time.sleep(0.001)
+
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
 def test_results_come_in_the_order_of_the_pieces(n_jobs):
-    def work(i, pause):
-        time.sleep(pause)
+    ended = Events()
+
+    def work(i):
+        if n_jobs > 1 and i % 2 == 0:
+            ended.wait(i + 1)
+        ended.set(i)
         return i
 
-    pieces = [(i, 0.002 * ((7 * i) % 5)) for i in range(20)]
-    assert run_pieces(work, pieces, n_jobs) == list(range(20))
+    assert run_pieces(work, [(i,) for i in range(20)], n_jobs) == list(range(20))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
 def test_results_may_be_handed_on_in_the_order_of_the_pieces_and_wait_in_their_threads(n_jobs):
-    taken, begun, ahead = [], [], []
+    taken, begun, ahead, ended = [], [], [], Events()
 
-    def work(i, pause):
+    def work(i):
         begun.append(i)
         ahead.append(len(begun) - len(taken))
-        time.sleep(pause)
+        if n_jobs > 1 and i % 2 == 0:
+            ended.wait(i + 1)
+        ended.set(i)
         return i
 
-    pieces = [(i, 0.002 * ((7 * i) % 5)) for i in range(20)]
-    assert run_pieces(work, pieces, n_jobs, then=taken.append) == []
+    assert run_pieces(work, [(i,) for i in range(20)], n_jobs, then=taken.append) == []
     assert taken == list(range(20))
     assert max(ahead) <= n_jobs
 
@@ -42,9 +86,13 @@ def test_results_may_be_handed_on_in_the_order_of_the_pieces_and_wait_in_their_t
 @pytest.mark.parametrize("n_jobs", [1, 3])
 @pytest.mark.parametrize("then", [None, lambda result: None])
 def test_an_error_in_a_piece_reaches_the_caller(n_jobs, then):
+    begun = Events()
+
     def work(i):
+        begun.set(i)
         if i == 2:
-            time.sleep(0.01)  # later ones wait for it
+            if n_jobs > 1:
+                begun.wait(3)  # which waits for this one, if `then` is given
             raise ValueError("piece 2")
         return i
 
@@ -52,18 +100,18 @@ def test_an_error_in_a_piece_reaches_the_caller(n_jobs, then):
         run_pieces(work, [(i,) for i in range(50)], n_jobs, then=then)
 
 
-def test_after_an_error_no_piece_is_begun():
+def test_after_an_error_no_piece_is_begun(failed):
     begun = []
 
     def work(i):
         begun.append(i)
         if i == 1:
             raise ValueError("piece 1")
-        time.sleep(0.01)
+        wait_for(failed)
 
     with pytest.raises(ValueError, match="piece 1"):
         run_pieces(work, [(i,) for i in range(50)], 2)
-    assert len(begun) < 10
+    assert sorted(begun) == [0, 1]
 
 
 def test_row_blocks_cover_every_row_once():
@@ -99,20 +147,20 @@ def interruptible():
 
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_an_interruption_ends_the_work_between_pieces_and_not_within_one(n_jobs):
+def test_an_interruption_ends_the_work_between_pieces_and_not_within_one(n_jobs, failed):
     """Within a kernel's conversions it would crash the process (numba 0.68)."""
     ended = []
 
     def work(i):
         if i == 2:
             os.kill(os.getpid(), signal.SIGINT)  # to the main thread
-        time.sleep(0.01)
+        if i >= 2:
+            wait_for(failed)
         ended.append(i)
 
     with pytest.raises(KeyboardInterrupt):
         run_pieces(work, [(i,) for i in range(200)], n_jobs)
-    assert {0, 1, 2} <= set(ended)
-    assert len(ended) < 100
+    assert {0, 1, 2} <= {*ended} <= {*range(n_jobs + 2)}
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
