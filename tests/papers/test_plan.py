@@ -6,7 +6,7 @@ from suite_cases import project_of, suite
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import write_json
-from xmlc.papers.plan import outputs_of_dataset, outputs_of_figure, outputs_of_table, remarks, targets
+from xmlc.papers.plan import outputs_of_dataset, outputs_of_figure, outputs_of_table, remarks, targets, titles_of
 from xmlc.suites import paths
 from xmlc.suites.project import Project
 
@@ -62,3 +62,10 @@ def test_a_dataset_refuses_estimates_of_which_a_file_is_missing(tmp_path, monkey
     (tmp_path / "scores/yeast").mkdir(parents=True)
     with pytest.raises(XmlcError, match=r"no file scores/yeast/t-0\.npz"):
         outputs_of_dataset(project, "yeast")
+
+
+def test_models_with_equal_titles_are_told_apart_by_their_names(tmp_path):
+    titles = {"plt": None, "one": "PLT", "two": "Trees", "three": "Trees", "four": "Forest"}
+    models = {name: {"title": title} if title else {} for name, title in titles.items()}
+    options = titles_of(project_of(tmp_path, a=suite(models)), "a")
+    assert options[1::2] == ["one=PLT (one)", "two=Trees (two)", "three=Trees (three)", "four=Forest"]

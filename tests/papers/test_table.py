@@ -1,5 +1,6 @@
 """Tables: published values as they are read, and the Markdown, LaTeX and CSV written."""
 
+import html
 import math
 import re
 
@@ -10,13 +11,14 @@ from report_cases import every_method, ranking, write
 from repository import ROOT
 
 from xmlc.core.errors import XmlcError
+from xmlc.numbers import titles
 from xmlc.numbers.fingerprint import fingerprint
 from xmlc.numbers.long import Mean
 from xmlc.numbers.made_of import MadeOf
 from xmlc.papers import table_of
 from xmlc.papers.building import build_table, read_printed, write_table
 from xmlc.papers.latex import latex, panel_to_latex, to_latex
-from xmlc.papers.printing import select, to_csv, to_markdown
+from xmlc.papers.printing import escaped, select, to_csv, to_markdown
 from xmlc.papers.table import Cell, Panel, PanelColumn, printed_of
 
 
@@ -128,3 +130,33 @@ def test_csv_holds_every_digit_and_only_measured_values(build, tmp_path):
     said = f"Fingerprint of all numbers but costs: {fingerprint(files[0]).word}"
     assert files[1].read_text().splitlines()[-1] == f"- {said}"
     assert files[2].read_text().splitlines()[1] == f"% {said}"
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("LdSM <ours>", "LdSM &lt;ours>"),
+        ("<img src=x onerror=alert(1)>", "&lt;img src=x onerror=alert(1)>"),
+        ("</details>", "&lt;/details>"),
+        ("[here](http://x.y)", "&#91;here](http&#58;//x.y)"),
+        ("![a][b]", "!&#91;a][b]"),
+        ("@everyone", "@&#8203;everyone"),
+        ("p@1, macro_f, [1, 2], 3 > 2, AT&T", "p@1, macro_f, [1, 2], 3 > 2, AT&T"),
+        (
+            "a|b `c` *d* _e_ ~f~ $g$ \\h",
+            "a&#124;b &#96;c&#96; &#42;d&#42; &#95;e&#95; &#126;f&#126; &#36;g&#36; &#92;h",
+        ),
+        ("&lt;b", "&amp;lt;b"),
+        ("two\n lines", "two lines"),
+    ],
+)
+def test_text_is_shown_by_markdown_as_it_is(text, written):
+    assert escaped(text) == written
+    assert html.unescape(written.replace("&#8203;", "")) == " ".join(text.split())
+
+
+def test_titles_of_models_are_escaped_in_markdown(build, monkeypatch):
+    monkeypatch.setitem(titles._MODELS, "plt", "<b>|@all</b>")
+    text = to_markdown(build("table2", every_method()))
+    assert "| &lt;b>&#124;@&#8203;all&lt;/b> |" in text
+    assert escaped("run `xmlc show <x>` <b>", code=True) == "run `xmlc show <x>` &lt;b>"

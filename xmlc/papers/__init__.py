@@ -63,10 +63,16 @@ def rooms() -> tuple[str, ...]:
     return tuple(found.name for found in pkgutil.iter_modules(__path__) if found.ispkg)
 
 
+@cache
+def enter_rooms() -> None:
+    """Import all rooms, which name their models."""
+    for room in rooms():
+        importlib.import_module(f"{__name__}.{room}")
+
+
 def _of(name: str, paper: str, noun: str, kind: type[Definition]) -> Definition:
     name = f"{noun}{name}" if name.isdecimal() else name
-    for room in rooms():
-        importlib.import_module(f"{__name__}.{room}")  # for the names of models
+    enter_rooms()
     known = _definitions(COMMON, noun, kind)
     known |= _definitions(paper, noun, kind) if paper in rooms() else {}
     if name in known:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 
 from xmlc.core.sources import command_files, source_digest, source_files
-from xmlc.papers import figure_of, modules_of, table_of
+from xmlc.numbers.titles import model_title
+from xmlc.papers import enter_rooms, figure_of, modules_of, table_of
 from xmlc.papers.plotting import METADATA
 from xmlc.suites import paths
 from xmlc.suites.project import Project
@@ -169,9 +171,12 @@ def _outputs(records: Iterable[str]) -> list[str]:
 
 
 def titles_of(project: Project, paper: str) -> list[str]:
-    """Return the options that name models in print as the suite has it."""
-    titles = project.suites[paper].titles.items()
-    return [word for name, title in titles for word in ("--title", f"{name}={title}")]
+    """Return the options that name models in print as the suite has it, and tell equal titles apart."""
+    suite = project.suites[paper]
+    enter_rooms()
+    every = Counter(suite.titles.get(name) or model_title(name) for name in suite.all_models)
+    titles = {name: title if every[title] == 1 else f"{title} ({name})" for name, title in suite.titles.items()}
+    return [word for name, title in titles.items() for word in ("--title", f"{name}={title}")]
 
 
 def suite_of_table(project: Project, paper: str, table: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Collection
 from dataclasses import replace
@@ -15,6 +16,18 @@ from xmlc.numbers.long import Key
 from xmlc.papers.table import Panel, Table
 
 WIDTH = 110
+# What begins something in Markdown: HTML, emphasis, code, cells, formulas, links, addresses, mentions of users. It is
+# written as entities, which mean the same within HTML in Markdown; a mention ends at a space without width.
+MARKS = re.compile(r"[<\\`*~|$]|&(?=#?\w+;)|(?<!\w)@(?=\w)|(?<=\w):(?=//)|\[(?=[^\]]*\]\s*[(\[:])|(?<!\w)_|_(?!\w)")
+CODE = re.compile(r"(`[^`]+`)")
+ENTITIES = {"<": "&lt;", "&": "&amp;", "@": "@&#8203;"}
+
+
+def escaped(text: str, code: bool = False) -> str:
+    """Return Markdown that is shown as a plain text, on one line; ``code`` leaves code in backticks."""
+    parts = CODE.split(" ".join(text.split())) if code else [" ".join(text.split())]
+    parts[::2] = [MARKS.sub(lambda found: ENTITIES.get(found[0], f"&#{ord(found[0])};"), part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def to_csv(table: Table) -> str:
@@ -40,11 +53,11 @@ def title_of(table: Table) -> str:
 
 def to_markdown(table: Table) -> str:
     """Return the printed table as Markdown that can also be read in a terminal."""
-    parts = [_wrapped(f"**{title_of(table)}, {table.paper}.** {table.caption}")]
+    parts = [_wrapped(f"**{title_of(table)}, {table.paper}.** {escaped(table.caption, code=True)}")]
     for panel in table.panels:
         parts.append(panel_to_markdown(panel))
     notes = [*table.notes, f"Fingerprint of all numbers but costs: {fingerprint_of(table).word}"]
-    parts.append("\n".join(_wrapped(f"- {note}", hanging="  ") for note in notes))
+    parts.append("\n".join(_wrapped(f"- {escaped(note, code=True)}", hanging="  ") for note in notes))
     return "\n\n".join(parts) + "\n"
 
 
@@ -54,10 +67,10 @@ def _wrapped(text: str, hanging: str = "") -> str:
 
 def panel_to_markdown(panel: Panel) -> str:
     """Return one printed panel as Markdown, under its title if it has one."""
-    cells = [[f"**{text}**" if bold else text for text, bold in line] for line in panel.cells()]
-    frame = pd.DataFrame([[text.replace("|", r"\|") for text in line] for line in cells], columns=panel.headings())
+    cells = [[f"**{escaped(text)}**" if bold else escaped(text) for text, bold in line] for line in panel.cells()]
+    frame = pd.DataFrame(cells, columns=list(map(escaped, panel.headings())))
     align = ["left"] * len(panel.names) + ["right"] * (len(panel.headings()) - len(panel.names))
-    title = f"**{panel.title}**\n\n" if panel.title else ""
+    title = f"**{escaped(panel.title)}**\n\n" if panel.title else ""
     return title + frame.to_markdown(index=False, disable_numparse=True, colalign=align)
 
 

@@ -15,6 +15,7 @@ from xmlc.numbers.fingerprint import Fingerprint
 from xmlc.numbers.long import quantities_of
 from xmlc.numbers.titles import TITLES
 from xmlc.papers.claims import CLAIMS
+from xmlc.papers.printing import escaped
 from xmlc.papers.table import named
 from xmlc.report.changes import some, texts_of, told
 from xmlc.report.compare import Cell, Comparison, published_lines
@@ -249,8 +250,8 @@ def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _one_line(text: str, most: int) -> str:
-    text = " ".join(text.split()).replace("|", "\\|")
-    return text if len(text) <= most else f"{text[: most - 3]} .."
+    text = " ".join(text.split())
+    return escaped(text if len(text) <= most else f"{text[: most - 3]} ..")
 
 
 def _indented(section: Section) -> str:
