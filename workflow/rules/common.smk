@@ -24,10 +24,8 @@ def code(command, wildcards):
 
     Steps of a model depend on its estimator's files too, and steps of a method on the files that register methods.
     """
-    if "model" not in wildcards.keys():
-        return source_digest(command_files(command))
-    extensions = project.extensions if command in ("thresholds", "infer") else []
-    return source_digest([*project.files_for(command, wildcards.model), *extensions])
+    model = wildcards.get("model")
+    return source_digest(project.files_for(command, model) if model else command_files(command))
 
 
 def memory(step, wildcards, attempt):

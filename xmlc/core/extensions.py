@@ -4,36 +4,90 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
 from xmlc.core.errors import XmlcError
+from xmlc.core.sources import PACKAGE, import_folders, source_files
 
 
 def import_file(file: str | Path) -> ModuleType:
     """Run a Python file and return it as a module, known by the name of the file unless another is.
 
-    Stored objects of its classes, and processes that are given some, look for the module by this name.
+    It imports modules beside it, as a script does; one in a package may use relative imports. Stored objects of its
+    classes, and processes that are given some, look for the module by its name.
 
     Raises
     ------
     XmlcError
-        There is no such file, it is no Python file, or it imports a package that is not here.
+        There is no such file, it is no Python file, it imports a package that is not here, or a module beside it whose
+        name another module has.
     """
     file = Path(file)
     if not file.is_file() or file.suffix != ".py":
         raise XmlcError(f"{file}: no such Python file; the configuration names it as a model or method")
-    spec = importlib.util.spec_from_file_location(file.stem, file)
+    folders = import_folders(file)
+    name = _name_in(folders[-1], file)
+    known = importlib.util.find_spec(name) if name.isidentifier() else None
+    is_known = known is None or Path(known.origin or "").resolve() == file.resolve()
+    _check_helpers(file, folders)
+    with _imports_from(folders):
+        try:
+            return importlib.import_module(name) if "." in name else _run(file, name if is_known else "")
+        except ImportError as error:
+            said = "install what it imports here"
+            if "relative import" in str(error):
+                said = "import by the name of the module alone, or make its folder a package by an empty __init__.py"
+            raise XmlcError(f"{file}: it cannot be imported ({error}); {said}") from error
+
+
+def _check_helpers(file: Path, folders: tuple[Path, ...]) -> None:
+    """Refuse a file that imports a module beside it under a name that another module of this process has."""
+    own = {Path(name).resolve() for name in source_files(str(file))} - {file.resolve()}
+    for helper in sorted(helper for helper in own if PACKAGE not in helper.parents):
+        for name in {_name_in(folder, helper) for folder in folders if folder in helper.parents}:
+            other = getattr(sys.modules[name], "__file__", None) if name in sys.modules else helper
+            if Path(other or "").resolve() != helper:
+                raise XmlcError(
+                    f"{file}: imports {name}, found {other or 'Python'}, expected {helper}; rename this file"
+                )
+
+
+def _name_in(folder: Path, file: Path) -> str:
+    """Return the name by which a file is imported from a folder."""
+    parts = file.resolve().relative_to(folder).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _run(file: Path, name: str) -> ModuleType:
+    """Run a file as a module of some name, which finds it from then on; without one, nothing does."""
+    spec = importlib.util.spec_from_file_location(name or file.stem, file)
     if spec is None or spec.loader is None:
         raise XmlcError(f"{file}: Python cannot import this file")
     module = importlib.util.module_from_spec(spec)
+    before = sys.modules.get(name)
+    if name:
+        sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except ImportError as error:
-        raise XmlcError(f"{file}: it cannot be imported ({error}); install what it imports here") from error
-    known = importlib.util.find_spec(file.stem) if file.stem.isidentifier() else spec
-    if known is None or Path(known.origin or "").resolve() == file.resolve():
-        sys.modules[file.stem] = module
-        if (folder := str(file.parent.resolve())) not in sys.path:
-            sys.path.append(folder)
+    except BaseException:
+        if name:
+            sys.modules.pop(name)
+            sys.modules.update({name: before} if before else {})
+        raise
     return module
+
+
+@contextmanager
+def _imports_from(folders: tuple[Path, ...]) -> Iterator[None]:
+    """Look into some folders before all others, and afterwards, for imports that come later, behind all others."""
+    places = [str(folder) for folder in folders]
+    sys.path[:0] = places
+    try:
+        yield
+    finally:
+        for place in places:
+            sys.path.remove(place)  # the first one
+        sys.path += [place for place in places if place not in sys.path]

@@ -1,4 +1,4 @@
-"""Which source files a module depends on: the closure of its imports within the package.
+"""Which source files a module depends on: the closure of its imports within the package, and beside a user's file.
 
 Each rule of the workflow has a digest of them among its parameters, so that an edit reruns the steps that it concerns
 and no others; an edit of comments, docstrings or layout reruns none. Imports are read from the syntax tree, those
@@ -13,6 +13,7 @@ import hashlib
 import subprocess
 from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from xmlc.core.errors import XmlcError
@@ -74,7 +75,12 @@ def _content_digest(file: str) -> tuple[str, str]:
 @cache
 def _parsed(file: Path) -> tuple[frozenset[str], str]:
     """Return what a file imports and the digest of its code: both from one tree, since parsing takes the time."""
-    tree = ast.parse(file.read_bytes(), str(file))
+    if file.suffix != ".py":  # compiled
+        return frozenset(), ""
+    try:
+        tree = ast.parse(file.read_bytes(), str(file))
+    except SyntaxError as error:
+        raise XmlcError(f"{file}:{error.lineno}: {error.msg}; expected a file of Python") from error
     return _imports(tree), hashlib.sha256(_code(tree).encode()).hexdigest()
 
 
@@ -101,6 +107,8 @@ def _code(tree: ast.AST) -> str:
 def source_files(*modules: str, packages: bool = True) -> list[str]:
     """Return the files that the named modules import, directly or not, themselves included, sorted.
 
+    A user's file imports modules beside it too, and these others; what is installed elsewhere is not followed.
+
     Parameters
     ----------
     *modules : str
@@ -119,34 +127,72 @@ def source_files(*modules: str, packages: bool = True) -> list[str]:
 
 @cache
 def _closure(modules: tuple[str, ...], here: Path, packages: bool) -> tuple[str, ...]:
-    def found(names: Iterable[str]) -> Iterator[Path]:
-        return filter(None, map(_module_file, _with_packages(names) if packages else names))
-
     files: set[Path] = set()
-    waiting = [Path(name) for name in modules if name.endswith(".py")]
-    waiting += found(name for name in modules if not name.endswith(".py"))
+    waiting = [(file, import_folders(file)) for name in modules if name.endswith(".py") for file in _with_inits(name)]
+    waiting += [(file, ()) for file in _package_files((n for n in modules if not n.endswith(".py")), packages)]
     while waiting:
-        file = waiting.pop()
+        file, folders = waiting.pop()
         if file not in files and file not in WITHOUT_RESULT:
             files.add(file)
-            waiting += found(_parsed(file)[0])
+            imported = _parsed(file)[0]
+            waiting += [(found, ()) for found in _package_files(filter(_is_ours, imported), packages)]
+            waiting += [(found, folders) for found in _files_beside(file, folders, imported)]
     return tuple(sorted({_short(file, here) for file in files}))
+
+
+def _with_inits(name: str) -> list[Path]:
+    """Return a user's file, and the `__init__` of each package that it lies in."""
+    file = Path(name).resolve()
+    top = import_folders(file)[-1]
+    return [file, *(folder / "__init__.py" for folder in file.parents if top in folder.parents)]
+
+
+def import_folders(file: Path) -> tuple[Path, ...]:
+    """Return where a user's file imports from: its folder, and of a module in a package the folder of the package."""
+    top = file.resolve().parent
+    while (top / "__init__.py").is_file():
+        top = top.parent
+    return tuple(dict.fromkeys((file.resolve().parent, top)))
+
+
+def _package_files(names: Iterable[str], packages: bool) -> Iterator[Path]:
+    return filter(None, map(_module_file, _with_packages(names) if packages else names))
+
+
+def _files_beside(file: Path, folders: tuple[Path, ...], names: Iterable[str]) -> Iterator[Path]:
+    """Find the modules, with the packages that they lie in, which a user's file imports from its folders."""
+    for name in names if folders else ():
+        level = len(name) - len(name.lstrip("."))  # of a relative import
+        search = [str(file.resolve().parents[level - 1])] if level else [*map(str, folders)]
+        for part in name[level:].split("."):
+            spec = None if _is_ours(name) or not search else PathFinder.find_spec(part, search)
+            if spec is None:  # an attribute, or installed elsewhere
+                break
+            if spec.origin:
+                yield Path(spec.origin)
+            search = list(spec.submodule_search_locations or ())
 
 
 def imported_modules(file: Path) -> frozenset[str]:
     """Return the dotted names of the package's modules that one file imports, with their parent packages."""
-    return _with_packages(_parsed(file)[0])
+    return _with_packages(filter(_is_ours, _parsed(file)[0]))
+
+
+def _is_ours(name: str) -> bool:
+    return name.split(".")[0] == PACKAGE.name
 
 
 def _imports(tree: ast.Module) -> frozenset[str]:
+    """Return the dotted names that a file imports, relative ones with as many dots before them as they have."""
     names: set[str] = set()
     for node in _running_statements(tree.body):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            names.add(node.module)
-            names.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return frozenset(name for name in names if name.split(".")[0] == PACKAGE.name)
+        elif isinstance(node, ast.ImportFrom):
+            start = "." * node.level + (f"{node.module}." if node.module else "")
+            names.update(f"{start}{alias.name}" for alias in node.names)
+            names.update([node.module] if node.module and not node.level else [])
+    return frozenset(names)
 
 
 def _with_packages(names: Iterable[str]) -> frozenset[str]:

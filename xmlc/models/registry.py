@@ -166,7 +166,13 @@ def estimates_file(pattern: str, dataset: str, seed: object) -> str:
 
 
 def estimator_files(name: str) -> list[str]:
-    """Return the source files that define an estimator: the workflow looks for changes from there."""
-    own = [name.rpartition(":")[0]] if ".py:" in name else []
+    """Return the source files that define an estimator: the workflow looks for changes from there.
+
+    A class of another library has none of it where the library is installed, but a package under development has.
+    """
+    place = name.rpartition(":")[0]
+    own = [place] if ".py:" in name else []
+    if place and not own and (spec := find_spec(place)) and (file := Path(spec.origin or "")).suffix == ".py":
+        own = [] if {"site-packages", "dist-packages"} & {*file.parts} else [str(file)]
     spec = find_spec(ESTIMATORS[name].partition(":")[0] if name in ESTIMATORS else "xmlc.models.adapted")
     return [*own, str(spec.origin)] if spec and spec.origin else own

@@ -303,8 +303,10 @@ class Project:
         return [*parameters, "--hyperparameter", sweep.hyperparameter, *values]
 
     def files_for(self, command: str, model: str) -> list[str]:
-        """Return the source files that a command and a model's estimator depend on, each once."""
-        return sorted({*command_files(command), *source_files(*estimator_files(self.models[model].estimator))})
+        """Return the source files that a command, a model's estimator and a user's methods depend on, each once."""
+        extensions = self.extensions if command in ("thresholds", "infer") else []
+        own = source_files(*estimator_files(self.models[model].estimator))
+        return sorted({*command_files(command), *own, *(file for one in extensions for file in source_files(one))})
 
 
 def _texts_in(value: object) -> list[str]:

@@ -1,0 +1,102 @@
+"""Users' files and the modules beside them: what they import, and which files their steps depend on."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from xmlc.core.errors import XmlcError
+from xmlc.core.extensions import import_file
+from xmlc.core.sources import PACKAGE, source_files
+
+FILES = {
+    "mine_a.py": "import numpy\nfrom helper_a import POWER\nimport helper_b as b\nfrom kit_a.deep.low import DEPTH\n"
+    "FOUND = POWER, b.X, DEPTH\ndef late():\n    import helper_late\n    return helper_late.X\n",
+    "helper_a.py": "from helper_c import THREE\nfrom xmlc.kernels.bits import *\nPOWER = THREE\n",
+    "helper_b.py": "X = 4\n",
+    "helper_c.py": "THREE = 3\n",
+    "helper_late.py": "import mine_a\nX = 5\n",
+    "unused_a.py": "",
+    "kit_a/__init__.py": "",
+    "kit_a/deep/__init__.py": "",
+    "kit_a/deep/low.py": "from ..twin import DEPTH\n",
+    "kit_a/twin.py": "from . import base\nDEPTH = base.B\n",
+    "kit_a/base.py": "B = 7\n",
+    "pack_a/__init__.py": "",
+    "pack_a/model.py": "from .part import Q\nfrom . import other\nFOUND = Q\n",
+    "pack_a/part.py": "Q = 1\n",
+    "pack_a/other.py": "",
+    "spaces_a/plain.py": "R = 8\n",
+    "mine_c.py": "from spaces_a import plain\nFOUND = plain.R\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = {*sys.modules}
+    yield tmp_path
+    for name in {*sys.modules} - before:
+        if str(tmp_path) in str(getattr(sys.modules[name], "__file__", None) or ""):
+            del sys.modules[name]
+
+
+def own_files(file):
+    return {name for name in source_files(file) if PACKAGE not in Path(name).resolve().parents}
+
+
+def test_modules_beside_a_file_are_imported_now_and_later(folder):
+    module = import_file("mine_a.py")
+    assert module.FOUND == (3, 4, 7)
+    assert module.late() == 5
+    assert sys.modules["mine_a"] is module
+    assert import_file("pack_a/model.py").FOUND == 1
+    assert import_file(folder / "mine_c.py").FOUND == 8
+    assert sys.path[-1] == str(folder / "pack_a")
+
+
+def test_its_steps_depend_on_all_modules_that_it_imports_and_on_no_others(folder):
+    kit = {"kit_a/__init__.py", "kit_a/deep/__init__.py", "kit_a/deep/low.py", "kit_a/twin.py", "kit_a/base.py"}
+    helpers = {f"helper_{name}.py" for name in ("a", "b", "c", "late")}
+    assert own_files("mine_a.py") == {"mine_a.py"} | helpers | kit
+    assert any(name.endswith("kernels/bits.py") for name in source_files("mine_a.py"))
+    pack = {f"pack_a/{name}.py" for name in ("__init__", "model", "part", "other")}
+    assert own_files("pack_a/model.py") == pack
+    assert own_files("mine_c.py") == {"mine_c.py", "spaces_a/plain.py"}
+
+
+def test_a_name_that_another_module_has_is_refused(folder):
+    (folder / "random.py").write_text("A = 1\n")
+    (folder / "mine_b.py").write_text("import random\n")
+    with pytest.raises(XmlcError, match=r"mine_b\.py: imports random, found .*random\.py, expected .*random"):
+        import_file("mine_b.py")
+    (folder / "math.py").write_text("A = 1\n")
+    (folder / "mine_d.py").write_text("import math\n")
+    with pytest.raises(XmlcError, match=r"imports math, found .*, expected .*math\.py"):
+        import_file("mine_d.py")
+    import_file("mine_a.py")
+    (folder / "elsewhere").mkdir()
+    (folder / "elsewhere/helper_b.py").write_text("X = 99\n")
+    (folder / "elsewhere/method.py").write_text("import helper_b\n")
+    with pytest.raises(XmlcError, match=r"imports helper_b, found .*helper_b\.py, expected .*elsewhere/helper_b\.py"):
+        import_file("elsewhere/method.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import not_installed_a\n", "cannot be imported .*not_installed_a.*; install"),
+        ("from .helper_b import X\n", r"relative import .*; import by the name of the module alone"),
+        ("import broken_a\n", r"broken_a\.py:1: .*; expected a file of Python"),
+    ],
+)
+def test_what_cannot_be_imported_is_named(folder, text, said):
+    (folder / "broken_a.py").write_text("a = (\n")
+    (folder / "mine_b.py").write_text(text)
+    with pytest.raises(XmlcError, match=said):
+        import_file("mine_b.py")
+    assert "mine_b" not in sys.modules
