@@ -161,7 +161,7 @@ def without_small_weights(data: Data) -> Parts:
 
 def above_thresholds(data: Data) -> Parts:
     """Find the estimates above each label's own threshold."""
-    model = _tree(tree="huffman").fit(data.X, data.Y)
+    model = _tree(tree="random").fit(data.X, data.Y)
     return {"predict_proba": model.predict_proba(data.X_test, np.linspace(0.02, 0.4, data.Y.shape[1]))}
 
 
@@ -170,7 +170,7 @@ TREES: dict[str, Run] = {
     "PLT sgd, beam": estimator(PLT, **TREE, solver="sgd", tree="random", search="beam", beam=3),
     "PLT sgd, hashed weights": estimator(PLT, **TREE, solver="sgd", tree="random", hash_bits=14),
     "PLT sgd, not unit length": estimator(PLT, **TREE, solver="sgd", tree="random", unit_norm=False),
-    "PLT adagrad, Huffman tree": estimator(PLT, **TREE, solver="adagrad", tree="huffman"),
+    "PLT adagrad, random tree": estimator(PLT, **TREE, solver="adagrad", tree="random"),
     "IPLT (PLT adagrad, k-means tree)": estimator(PLT, solver="adagrad", tree="kmeans", arity=2, max_leaf=6, epochs=1),
     "PLT batch, logistic loss": estimator(PLT, **TREE, solver="batch", loss="logistic", tree="random"),
     "PLT batch, squared hinge loss": estimator(

@@ -124,7 +124,7 @@ def test_same_bits_on_one_and_two_threads(multilabel, options):
 
 
 @pytest.mark.parametrize("hash_bits", [None, 18])
-@pytest.mark.parametrize("tree", ["random", "huffman", "kmeans"])
+@pytest.mark.parametrize("tree", ["random", "kmeans"])
 def test_a_tree_is_over_the_labels_that_have_an_instance(multilabel, tree, hash_bits, tmp_path):
     X, Y = multilabel(30, 10, 5, labels=2)
     places = np.array([2, 3, 40_000, 70_000, 99_999])

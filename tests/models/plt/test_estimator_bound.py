@@ -16,7 +16,7 @@ from scipy import sparse
 from xmlc.kernels.csr import kernel_csr
 from xmlc.models import OPLT, PLT
 from xmlc.models.plt.weights import LOGISTIC_LINK
-from xmlc.models.trees import huffman_tree, random_complete_tree
+from xmlc.models.trees import LabelTree, random_complete_tree
 
 M = 5
 SETS = [[j for j in range(M) if mask >> j & 1] for mask in range(2**M)]
@@ -54,11 +54,20 @@ def bounds(tree, joint, guessed):
     return [along_paths(tree, factor * np.abs(guessed - true), sum) for factor in (above, 1)]
 
 
+def deepest_tree():
+    """Return the binary tree of the largest depth: one child of each inner node is a leaf."""
+    children = [1, *np.repeat(np.arange(3, 2 * M, 2), 2), 2 * M - 1]
+    label = np.full(2 * M - 1, -1)
+    label[1::2] = np.arange(M - 1)
+    label[-1] = M - 1
+    return LabelTree.from_children(np.array(children), label)
+
+
 @settings(deadline=None, max_examples=60)
-@given(seed=st.integers(0, 9999), arity=st.integers(2, 4), huffman=st.booleans())
-def test_any_node_estimates_keep_the_bound_and_one_wrong_node_attains_it(seed, arity, huffman):
+@given(seed=st.integers(0, 9999), arity=st.integers(2, 4), deep=st.booleans())
+def test_any_node_estimates_keep_the_bound_and_one_wrong_node_attains_it(seed, arity, deep):
     rng, joint = np.random.default_rng(seed), joint_distributions(seed)
-    tree = huffman_tree(rng.integers(1, 9, M), arity) if huffman else random_complete_tree(M, arity, seed)
+    tree = deepest_tree() if deep else random_complete_tree(M, arity, seed)
     true, _ = node_posteriors(tree, joint)
     np.testing.assert_allclose(along_paths(tree, true, np.prod), posteriors(joint), atol=1e-12)  # equation (10)
     guessed = rng.uniform(size=true.shape)

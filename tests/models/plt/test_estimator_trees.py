@@ -1,9 +1,8 @@
-"""The PLT on Huffman and 2-means trees: nodes of any degree, trained and searched like those of complete trees."""
+"""The PLT on 2-means trees: nodes of any degree, trained and searched like those of complete trees."""
 
 import numpy as np
 import plt_twin
 import pytest
-from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
@@ -14,7 +13,7 @@ from xmlc.models.plt.solvers import AdaGrad
 from xmlc.models.plt.training import train_nodes
 
 SGD = {"gamma": 0.7, "lam": 0.01, "epochs": 3}
-SHAPES = [{"tree": "huffman", "arity": 3}, {"tree": "kmeans", "arity": 4, "max_leaf": 3}]
+SHAPES = [{"tree": "random", "arity": 3}, {"tree": "kmeans", "arity": 4, "max_leaf": 3}]
 SHAPES += [{"tree": "kmeans", "arity": 2, "max_leaf": 100}]  # all 40 labels are children of the root
 
 
@@ -41,14 +40,6 @@ def test_same_bits_on_one_and_two_threads_and_after_loading(tmp_path, multilabel
     expected = one.predict_proba(X).data.tobytes()
     assert two.predict_proba(X).data.tobytes() == expected
     assert PLT.load(tmp_path / "model").predict_proba(X).data.tobytes() == expected
-
-
-def test_huffman_tree_puts_frequent_labels_near_the_root(multilabel):
-    X, Y = multilabel(60, 15, 6, seed=5)
-    Y = sparse.csr_array(np.hstack([Y.toarray(), np.ones((60, 1), dtype=bool)]))
-    tree = PLT(arity=2, tree="huffman", **SGD).fit(X, Y).tree_
-    assert tree.depth[tree.leaf][6] == tree.depth[tree.leaf].min()
-    assert tree.depth[tree.leaf].max() > tree.depth[tree.leaf].min()
 
 
 def test_a_share_of_the_instances_is_learned_as_if_there_were_no_others(multilabel):

@@ -1,7 +1,4 @@
-"""Label trees: shape, order, thresholds of inner nodes; Huffman trees against brute force and Kraft's equality."""
-
-from functools import cache
-from itertools import combinations
+"""Label trees: shape, order, thresholds of inner nodes."""
 
 import numpy as np
 import pytest
@@ -9,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xmlc.core.errors import XmlcError
-from xmlc.models.trees import LabelTree, complete_tree, huffman_tree, random_complete_tree
+from xmlc.models.trees import LabelTree, complete_tree, random_complete_tree
 
-ARITIES = st.integers(2, 5)
 TREES = st.tuples(st.integers(1, 80), st.integers(2, 20), st.integers(0, 5))
 
 
@@ -81,55 +77,3 @@ def test_arity_and_label_count_are_checked():
         random_complete_tree(5, 1, seed=0)
     with pytest.raises(XmlcError, match="at least one label"):
         complete_tree(np.array([], dtype=np.int32), 2)
-
-
-def cost(tree, frequencies):
-    return sum(frequencies * tree.depth[tree.leaf])
-
-
-def cheapest(frequencies, arity):
-    """The smallest cost over all trees, by splitting every set of labels in every way."""
-
-    @cache
-    def tree_cost(labels):
-        if len(labels) == 1:
-            return 0
-        return sum(frequencies[label] for label in labels) + forest_cost(labels, arity, len(labels) - 1)
-
-    @cache
-    def forest_cost(labels, n_trees, largest):
-        # The tree with the first label is chosen, and the others go to at most n_trees - 1 more.
-        if not labels:
-            return 0
-        if n_trees == 0:
-            return np.inf
-        rest = labels[1:]
-        best = np.inf
-        for size in range(min(len(rest), largest - 1) + 1):
-            for others in combinations(rest, size):
-                left = tuple(label for label in rest if label not in others)
-                best = min(best, tree_cost((labels[0], *others)) + forest_cost(left, n_trees - 1, largest))
-        return best
-
-    return tree_cost(tuple(range(len(frequencies))))
-
-
-@settings(deadline=None, max_examples=40)
-@given(st.lists(st.integers(0, 9), min_size=1, max_size=6), ARITIES)
-def test_no_tree_is_cheaper(frequencies, arity):
-    assert cost(huffman_tree(np.array(frequencies), arity), frequencies) == cheapest(frequencies, arity)
-
-
-def test_huffman_ties_go_to_the_smaller_label():
-    tree = huffman_tree(np.array([1, 1, 1, 5]), 2)
-    assert tree.leaf[0] < tree.leaf[1]
-    assert tree.depth[tree.leaf].tolist() == [3, 3, 2, 1]
-
-
-@pytest.mark.parametrize(
-    ("frequencies", "arity", "message"),
-    [([1, 2], 1, "at least 2 children"), ([], 2, "at least one label"), ([1, -1], 2, "not negative")],
-)
-def test_arguments_of_huffman_trees_are_checked(frequencies, arity, message):
-    with pytest.raises(XmlcError, match=message):
-        huffman_tree(np.array(frequencies), arity)

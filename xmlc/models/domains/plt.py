@@ -17,7 +17,7 @@ from xmlc.kernels.domains import (
 )
 
 Loss = Literal["logistic", "squared_hinge"]
-Tree = Literal["random", "huffman", "kmeans"]
+Tree = Literal["random", "kmeans"]
 Solver = Literal["sgd", "adagrad", "batch"]
 Search = Literal["certified", "beam", "exact"]
 

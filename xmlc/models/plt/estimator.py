@@ -27,7 +27,7 @@ from xmlc.models.plt.search import EVERY_NODE, estimate_by_levels, rank_best_fir
 from xmlc.models.plt.solvers import AdaGrad, DualDescent, Sgd, Solver
 from xmlc.models.plt.training import TITLE, train_hashed, train_nodes
 from xmlc.models.plt.weights import LOGISTIC_LINK, HashedWeights, TreeWeights, named, weights_from_state
-from xmlc.models.trees import LabelTree, huffman_tree, random_complete_tree
+from xmlc.models.trees import LabelTree, random_complete_tree
 from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
@@ -59,9 +59,8 @@ class PLT(SparseProbabilityEstimator):
     ----------
     arity : int
         Degree b of the tree; a power of two for "kmeans".
-    tree : {"random", "huffman", "kmeans"}
-        The shape of the tree. Random and complete (plt2016, Section 6); Huffman's by label frequency, which puts
-        frequent labels near the root (`xmlc.models.trees.huffman_tree`); or by hierarchical balanced 2-means over the
+    tree : {"random", "kmeans"}
+        The shape of the tree. Random and complete (plt2016, Section 6); or by hierarchical balanced 2-means over the
         labels' instances, which puts similar labels side by side (Parabel, Prabhu et al., WWW 2018;
         `xmlc.models.trees.kmeans.kmeans_tree`).
     max_leaf : int or None
@@ -334,8 +333,6 @@ class PLT(SparseProbabilityEstimator):
         return self._tree_over_all(X, Y)
 
     def _tree_over_all(self, X: sparse.csr_array, Y: sparse.csr_array) -> LabelTree:
-        if self.tree == "huffman":
-            return huffman_tree(np.bincount(Y.indices, minlength=Y.shape[1]), self.arity)
         if self.tree == "kmeans":
             representations = label_representations(X, Y, self.n_jobs, self.label_features)
             return kmeans_tree(representations, self.arity, self.max_leaf, self.random_state, self.n_jobs)

@@ -1,5 +1,5 @@
 """Label trees as arrays."""
 
-from xmlc.models.trees.label_tree import LabelTree, complete_tree, huffman_tree, random_complete_tree
+from xmlc.models.trees.label_tree import LabelTree, complete_tree, random_complete_tree
 
-__all__ = ["LabelTree", "complete_tree", "huffman_tree", "random_complete_tree"]
+__all__ = ["LabelTree", "complete_tree", "random_complete_tree"]

@@ -1,9 +1,8 @@
-"""The one form of a label tree, nodes in breadth-first order; complete trees, and Huffman's."""
+"""The one form of a label tree, nodes in breadth-first order, and complete trees."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from heapq import heapify, heappop, heappush
 
 import numpy as np
 
@@ -154,53 +153,3 @@ def complete_tree(labels: np.ndarray, arity: int) -> LabelTree:
 def random_complete_tree(m: int, arity: int, seed: int) -> LabelTree:
     """Return a complete ``arity``-ary tree over ``m`` labels in random order."""
     return complete_tree(random_permutation(m, seed, Stream.COMPLETE_TREE, np.int32), arity)
-
-
-def huffman_tree(frequencies: np.ndarray, arity: int) -> LabelTree:
-    """Return the ``arity``-ary tree that minimises the sum over labels of frequency times depth.
-
-    With one label per instance, that sum is the number of positive examples of all node classifiers (Huffman, "A
-    method for the construction of minimum-redundancy codes", Proceedings of the IRE 1952; Busa-Fekete et al., "On the
-    computational complexity of the probabilistic label tree algorithms", 2019); with several it bounds it from above.
-    Every inner node has ``arity`` children but for one of the deepest, which has at least two. Takes O(m log m).
-
-    Parameters
-    ----------
-    frequencies : ndarray of float or int, shape (m,)
-        How often each label occurs, at least 0. Ties go to the smaller label, and to labels before merged nodes.
-    arity : int
-        The degree b of the tree, at least 2.
-
-    Raises
-    ------
-    XmlcError
-        ``arity`` is below 2, or ``frequencies`` is empty, negative or not finite.
-    """
-    frequencies = np.ascontiguousarray(frequencies, dtype=np.float64)
-    if arity < 2:
-        raise XmlcError(f"arity={arity}: a label tree needs at least 2 children per node")
-    if frequencies.ndim != 1 or frequencies.size == 0:
-        raise XmlcError(f"frequencies of shape {frequencies.shape}: expected one number for each of at least one label")
-    if not (np.isfinite(frequencies) & (frequencies >= 0)).all():
-        raise XmlcError("frequencies must be finite and not negative")
-    m = frequencies.size
-    lightest_first = [(weight, label) for label, weight in enumerate(frequencies.tolist())]
-    heapify(lightest_first)
-    merged: list[list[int]] = []  # node m + i of the heap has the children merged[i]
-    # Only the first, lightest merge may have fewer than arity nodes: it is the one that stands deepest.
-    width = 2 + (m - 2) % (arity - 1)
-    while len(lightest_first) > 1:
-        total, taken = 0.0, list[int]()
-        for _ in range(width):
-            weight, node = heappop(lightest_first)
-            total += weight
-            taken.append(node)
-        heappush(lightest_first, (total, m + len(merged)))
-        merged.append(taken)
-        width = arity
-    nodes, children, label = [lightest_first[0][1]], [1], []
-    for node in nodes:  # which grows: breadth first
-        nodes += merged[node - m] if node >= m else []
-        children.append(len(nodes))
-        label.append(node if node < m else -1)
-    return LabelTree.from_children(np.array(children), np.array(label))
