@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from xmlc.data.catalogue import Dataset
 
 SHAPES = Path(__file__).with_name("shapes.csv")
@@ -157,19 +159,15 @@ def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[f
     rows = [row for row in rows if row[target]]
     if not rows:
         return ()
-    X = [logarithms(*(float(row[name]) for name in COLUMNS)) for row in rows]
-    y = [math.log(float(row[target])) for row in rows]
-    start = list(USUAL[target])
-    start[4] = 1.0 if forest and target in ("model_bytes", "ranking_ms") else start[4]
-    centre = [math.fsum(column) / len(rows) for column in zip(*X, strict=True)]
-    middle = math.fsum(y) / len(y)
-    k = range(len(COLUMNS))
-    centred = [[x - c for x, c in zip(row, centre, strict=True)] for row in X]
-    gram = [[math.fsum(row[i] * row[j] for row in centred) for j in k] for i in k]
-    right = [math.fsum(row[i] * (each - middle) for row, each in zip(centred, y, strict=True)) for i in k]
-    b = list(start)
-    for _ in range(100):  # coordinate descent
-        for i in k:
-            others = math.fsum(gram[i][j] * b[j] for j in k if j != i)
-            b[i] = max(0.0, (right[i] - others + WEIGHT * start[i]) / (gram[i][i] + WEIGHT))
-    return (middle - math.fsum(each * c for each, c in zip(b, centre, strict=True)), *b)
+    from scipy.optimize import nnls  # which takes a while to load
+
+    X = np.array([logarithms(*(float(row[name]) for name in COLUMNS)) for row in rows])
+    y = np.log([float(row[target]) for row in rows])
+    usual = np.array(USUAL[target])
+    if forest and target in ("model_bytes", "ranking_ms"):
+        usual[4] = 1.0
+    centre, middle = X.mean(axis=0), y.mean()
+    weight = math.sqrt(WEIGHT)
+    A = np.vstack((X - centre, weight * np.eye(usual.size)))
+    exponents, _ = nnls(A, np.append(y - middle, weight * usual))
+    return (float(middle - exponents @ centre), *exponents.tolist())
