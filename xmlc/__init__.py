@@ -9,8 +9,8 @@ from xmlc.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from xmlc.core.errors import InvalidDataError as InvalidDataError
+    from xmlc.core.errors import InvalidParameterError as InvalidParameterError
     from xmlc.core.errors import XmlcError as XmlcError
-    from xmlc.kernels.estimator import InvalidParameterError as InvalidParameterError
     from xmlc.models import OPLT as OPLT
     from xmlc.models import PLT as PLT
     from xmlc.models import BinaryRelevance as BinaryRelevance

@@ -119,7 +119,7 @@ def test_missing_size_weights_are_named():
 
 
 def test_an_unknown_method_is_named():
-    with pytest.raises(XmlcError, match="no inference method 'best'; there are h, gfm, gfm-t"):
+    with pytest.raises(XmlcError, match="no inference method 'best', expected one of gfm, gfm-sizes"):
         infer_blocks("best", np.zeros((1, 1)))
 
 

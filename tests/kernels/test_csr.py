@@ -189,7 +189,7 @@ def test_too_many_columns_for_indices_of_32_bits():
         ([[0, 1], [1, -1]], r"Y holds -1 in row 1, column 1; expected labels of 0 and 1"),
         ([[0.0, np.nan]], "Y holds nan in row 0, column 1"),
         ([[0.5, 1]], r"Y holds 0\.5 in row 0, column 0"),
-        ([["0", "1"]], "Y holds values of type <U1; expected 0 and 1"),
+        ([["0", "1"]], "Y holds values of type <U1, the first '0'; expected 0 and 1"),
         (np.ma.masked_array([[0, 1]], mask=[[True, False]]), "Y is a masked array"),
     ],
 )
@@ -209,9 +209,7 @@ def test_a_label_that_is_given_twice_counts_once():
 
 def test_complex_features_and_texts_are_refused():
     for values in (np.ones((2, 2), dtype=complex), np.array([["1"]]), np.array([[None]])):
-        with pytest.raises(
-            XmlcError, match=r"X holds values of type .*; expected numbers|X: Complex data not supported"
-        ):
+        with pytest.raises(XmlcError, match=r"X holds values of type .*; expected numbers"):
             as_csr(values, np.float32, "X")
 
 

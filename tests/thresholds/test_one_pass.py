@@ -253,7 +253,7 @@ def test_malformed_streams_are_refused(tree):
     model, X, Y, _ = tree
     with pytest.raises(XmlcError, match="X has 99 instances but Y has 100"):
         fit_in_one_pass(FTA(), model, X[:-1], Y)
-    with pytest.raises(XmlcError, match="instances=0: expected at least one at a time"):
+    with pytest.raises(XmlcError, match="instances=0: expected a whole number from 1"):
         fit_in_one_pass(FTA(), model, X, Y, instances=0)
     spe = model.predict_proba(X)
     for method in (FTA(), OFO()):

@@ -115,7 +115,7 @@ def test_a_label_of_one_instance_is_absent_where_its_fold_is_left_out(estimator,
 
 def test_each_fold_has_as_many_instances_as_another_and_fewer_instances_are_refused(multilabel):
     X, Y = multilabel(20, 6, 4)
-    with pytest.raises(XmlcError, match="4 instances cannot be cut into folds=5"):
+    with pytest.raises(XmlcError, match="folds=5: found 4 instances"):
         OutOfFold(Shares()).fit(X[:4], Y[:4])
     with pytest.raises(XmlcError, match="X has 4 instances but Y has 5"):
         OutOfFold(Shares()).fit(X[:4], Y[:5])

@@ -26,7 +26,7 @@ if not all(map(find_spec, ("click", "gdown", "msgspec"))):  # other packages may
 import click
 
 from xmlc import __version__
-from xmlc.core.advice import sentence_of
+from xmlc.core.advice import message_of, sentence_of
 
 # Titles in the help, the commands below each, and what each does.
 GROUPS = {
@@ -134,7 +134,7 @@ def main(arguments: list[str] | None = None) -> None:
         click.echo(INTERRUPTED, err=True)
         sys.exit(130)  # as a shell has it
     except XmlcError as error:
-        _fail(str(error))
+        _fail(message_of(error))
     except OSError as error:
         if error.errno == errno.EPIPE:  # its reader has read enough, as `head` does
             sys.exit(1)

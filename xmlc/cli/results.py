@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from xmlc.cli._options import FILE, split_names
+from xmlc.core.advice import message_of
 from xmlc.core.configuration import config_folder
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
@@ -174,7 +175,7 @@ def verify_command(places: tuple[Path, ...], delete: bool) -> None:
     for file in found.unlisted:
         click.echo(f"{file}: is none of the files that were written there; no step reads it")
     for damage in found.damaged:
-        click.echo(str(damage))
+        click.echo(message_of(damage))
     if delete:
         remove(found.targets)
         for target in found.targets:

@@ -6,8 +6,10 @@ import errno
 import os
 import shutil
 
+from xmlc.core.checksums import Damaged
 from xmlc.core.errors import WRITING_ONLY
 
+MADE = "resources", "results"  # the folders that steps of the workflow write to
 AGAIN = "then give the same command again"
 MOVE_AWAY = f"move it away, or name another place, {AGAIN}"
 ADVICE = {
@@ -53,3 +55,13 @@ def sentence_of(error: OSError) -> str | None:
     said = f"{where}{error.strerror or error}"
     advice = ADVICE.get(error.errno)
     return f"{said}. {advice}" if advice else said
+
+
+def message_of(error: Exception) -> str:
+    """Return the message of an error for the command line; of a damaged result of the workflow, with its remedy there.
+
+    The library has users who have no workflow.
+    """
+    if isinstance(error, Damaged) and error.target.parts[:1] in [(folder,) for folder in MADE]:
+        return f"{error.file}: {error.fault}; delete {error.target} and make it again: snakemake {error.target}"
+    return str(error)

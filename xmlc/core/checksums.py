@@ -32,16 +32,16 @@ State = tuple[int, int, int]  # a file's number on its disk, its size, and when 
 
 
 class Damaged(XmlcError):
-    """A file differs from the one written; the message names it and the command that makes it again.
+    """A file differs from the one written; the message names it, and what to bring back.
 
     Attributes
     ----------
     file, fault, target : Path, str, Path
-        What was changed, and how; what to delete, which Snakemake makes again.
+        What was changed, and how; the file or folder that was written as a whole.
     """
 
     def __init__(self, file: Path, fault: str, target: Path):
-        again = f"delete {target} and make it again: snakemake {target}, or whatever else wrote it"
+        again = f"expected it as it was written: take {target} from a copy, or have it written again"
         super().__init__(f"{file}: {fault}; {again}")
         self.file, self.fault, self.target = file, fault, target
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Collection
+from difflib import get_close_matches
 
 WRITING_ONLY = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}  # no reading ends so
 # No fault of the program or of a file's content: a full disk, missing rights.
@@ -26,6 +28,28 @@ def needs_extra(what: str, extra: str) -> XmlcError:
 
 class InvalidDataError(XmlcError, ValueError):
     """Invalid data; a ValueError, as of NumPy's and scikit-learn's functions."""
+
+
+class MissingFileError(XmlcError, FileNotFoundError):
+    """A file or folder of the user's is not there; a FileNotFoundError."""
+
+
+class InvalidParameterError(XmlcError, ValueError, TypeError):
+    """A hyperparameter is out of its range; a ValueError and TypeError, as scikit-learn's of this name."""
+
+
+def shown(value: object) -> str:
+    """Return a user's value for a message, cut off if it is long."""
+    value = str(value) if isinstance(value, str) else value  # NumPy's texts show their type
+    text = repr(value) if isinstance(value, str | bytes | int | float | None) else f"{type(value).__name__} {value}"
+    text = " ".join(text.split())
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def nearest(name: str, names: Collection[str]) -> str:
+    """Name the nearest of some names, or all of them."""
+    near = get_close_matches(name.lower(), names, n=3) or sorted(names)
+    return " or ".join(near) if len(near) <= 3 else f"one of {', '.join(near)}"
 
 
 def is_of_the_machine(error: BaseException) -> bool:

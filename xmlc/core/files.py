@@ -20,7 +20,7 @@ import numpy as np
 
 from xmlc.core.checksums import NAME as CHECKSUMS
 from xmlc.core.checksums import list_files, stamped, unlisted_in
-from xmlc.core.errors import WRITING_ONLY, XmlcError
+from xmlc.core.errors import WRITING_ONLY, InvalidParameterError, XmlcError, shown
 
 OURS = f"+xmlc-{os.uname().nodename}+"  # in the names of temporary files and folders that this machine makes
 FORGOTTEN = 7 * 86400.0  # seconds; no job runs for longer
@@ -94,7 +94,7 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     XmlcError, OSError
         The folder cannot be replaced (`check_replaceable`), before the block or at its end; nothing was changed.
     """
-    path = Path(path)
+    path = checked_path(path)
     check_replaceable(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(path.parent)
@@ -136,6 +136,19 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def checked_path(path: object) -> Path:
+    """Return a path that a user gave.
+
+    Raises
+    ------
+    InvalidParameterError
+        It is no name of a file.
+    """
+    if not isinstance(path, str | os.PathLike) or "\0" in os.fsdecode(path):
+        raise InvalidParameterError(f"path={shown(path)}: expected the name of a folder or file: a str or a Path")
+    return Path(path)
+
+
 def check_replaceable(path: str | os.PathLike[str]) -> None:
     """Refuse to replace anything but a folder of which `atomic_folder` wrote every file, an empty one, or none at all.
 
@@ -145,10 +158,10 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
         It holds a file that the list of its files does not name, or has no such list; it is a file, a symbolic link, or
         may not be written; it is or holds the working directory.
     """
-    path = Path(path)
+    path = checked_path(path)
     if path.is_symlink():
         raise XmlcError(f"{path}: is a symbolic link, which is not replaced; give {os.path.realpath(path)}, or another")
-    above = next(folder for folder in path.absolute().parents if folder.exists())
+    above = next(folder for folder in (*path.absolute().parents, Path("/")) if folder.exists())
     for place in (above, path):
         if place.exists() and not (place.is_dir() and os.access(place, os.W_OK | os.X_OK)):
             raise XmlcError(f"{place}: is no folder that you may write to; give another one")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
-from difflib import get_close_matches
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
@@ -15,6 +14,7 @@ import yaml
 
 from xmlc.core.advice import sentence_of
 from xmlc.core.errors import XmlcError
+from xmlc.core.errors import nearest as nearest
 
 # Safe loaders both, which make plain values and no objects; the one in C, where PyYAML has it, because a dry run reads
 # ten such files.
@@ -156,12 +156,6 @@ def shown(value: object) -> str:
     """Return a value as Python writes it, or its beginning; truth values and null as YAML does."""
     text = str(value).lower() if isinstance(value, bool) else "null" if value is None else repr(value)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
-
-
-def nearest(name: str, names: Collection[str]) -> str:
-    """Name the nearest of some names, or all of them."""
-    near = get_close_matches(name.lower(), names, n=3) or sorted(names)
-    return " or ".join(near) if len(near) <= 3 else f"one of {', '.join(near)}"
 
 
 def converted(content: object, kind: type[T], source: str, strict: bool = True) -> T:

@@ -16,6 +16,7 @@ import numpy as np
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
 from xmlc.core.parallel import row_blocks
+from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, without_zeros
 
 ROWS_PER_BLOCK = 1024
@@ -75,8 +76,7 @@ def repository_writer(path: str | Path, n: int, d: int, m: int) -> Iterator[Call
         def write(X: Matrix, Y: Matrix) -> None:
             nonlocal written
             X, Y = without_zeros(as_features(X)), as_labels(Y)
-            if X.shape[0] != Y.shape[0]:
-                raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
+            check_same_instances(X.shape[0], Y.shape[0])
             x, y = kernel_csr(X), kernel_csr(Y)
             for start, end in row_blocks(X.shape[0], ROWS_PER_BLOCK):
                 file.write(_text(x, y, start, end))

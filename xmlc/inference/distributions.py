@@ -14,6 +14,7 @@ from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.kernels.checks import as_numbers
 from xmlc.kernels.csr import (
     Matrix,
     as_estimates,
@@ -23,6 +24,7 @@ from xmlc.kernels.csr import (
     warn_of_sums,
     with_values,
 )
+from xmlc.kernels.domains import SHARE, check
 from xmlc.kernels.elementwise import mean
 from xmlc.metrics.classification import agreement_of_blocks, sets_by_blocks
 
@@ -65,9 +67,8 @@ def checked_labels_by_size(P: object, p_empty: object, sizes: object = None) -> 
         The shapes contradict each other, sizes do not ascend within 1 .. m, an entry is no probability, or the mass
         of an instance, p(Y = 0) + sum_is p_is / s, exceeds 1.
     """
-    P = np.ascontiguousarray(P, dtype=np.float64)
+    P, p_empty = as_numbers(P, "P"), np.atleast_1d(as_numbers(p_empty, "p_empty"))
     P = P[None] if P.ndim == 2 else P
-    p_empty = np.atleast_1d(np.asarray(p_empty, dtype=np.float64))
     if P.ndim != 3 or p_empty.shape != P.shape[:1]:
         raise InvalidDataError(
             f"P has shape {P.shape} and p_empty {p_empty.shape}; expected (n, m, S) and (n,): labels x sizes, and "
@@ -233,14 +234,13 @@ def floor_bound(
         ``dropped`` is negative, NaN or of another shape, or kappa is not in 0 .. 1.
     """
     sizes = np.diff(as_labels(Y_hat).indptr)
-    values, delta = np.asarray(expected_f, dtype=np.float64), np.asarray(dropped, dtype=np.float64)
+    values, delta = as_numbers(expected_f, "expected_f"), as_numbers(dropped, "dropped")
     if values.shape != sizes.shape or delta.shape not in ((), sizes.shape) or not (delta >= 0).all():
         raise InvalidDataError(
             f"expected_f has shape {values.shape} and dropped {delta.shape}, smallest {delta.min(initial=np.inf)}; "
             f"expected {sizes.shape} for both, or one number for dropped, and none below 0"
         )
-    if not 0 <= kappa <= 1:
-        raise InvalidDataError(f"kappa={kappa}: expected the floor of the estimates, in 0 .. 1")
+    check("kappa", kappa, SHARE, ", the floor of the estimates")
     longer = delta / (sizes + 2.0) * (values if independent else 1.0)
     never = np.minimum(delta, 1.0) * values if independent else np.minimum(delta, values)
     return np.minimum(delta, 2.0 * kappa) + np.where(sizes > 0, longer, never)

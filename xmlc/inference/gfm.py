@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import InvalidDataError
 from xmlc.inference._gfm import gfm_dense, gfm_marginals, gfm_samples
 from xmlc.inference.distributions import LabelsBySize, checked_labels_by_size, predict_blocks, predict_from_marginals
 from xmlc.inference.samples import Samples, checked_samples
+from xmlc.kernels.domains import MANY, check, whole
 
 NO_THRESHOLDS = np.empty(0)
 
@@ -105,8 +105,7 @@ def gfm_t(
     >>> expected_f.round(3)
     array([0.708, 0.648])
     """
-    if n_thresholds is not None and n_thresholds < 1:
-        raise InvalidDataError(f"n_thresholds={n_thresholds}: expected at least 1, or None for all")
+    check("n_thresholds", n_thresholds, whole(1, MANY, none=True))
     thresholds = NO_THRESHOLDS if n_thresholds is None else np.arange(1, n_thresholds + 1) / (2 * n_thresholds)
     return _maximise(P, p_empty, sizes, n_jobs, True, thresholds)
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import XmlcError, nearest
 from xmlc.inference.distributions import LabelsBySize, as_marginals
 from xmlc.inference.gfm import gfm, gfm_t
 from xmlc.inference.meuf import hamming, lewis, meuf, meuf_approx, meuf_cubic, multinomial
@@ -89,7 +89,7 @@ def method_named(name: str) -> Method:
         There is none of that name.
     """
     if name not in METHODS:
-        raise XmlcError(f"no inference method {name!r}; there are {', '.join(METHODS)}")
+        raise XmlcError(f"found no inference method {name!r}, expected {nearest(str(name), METHODS)}")
     return METHODS[name]
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import InvalidDataError
 from xmlc.inference._independent import meuf_rows
 from xmlc.inference._rules import first_rows, hamming_rows, jansche_rows
 from xmlc.inference.distributions import as_marginals, predict_from_marginals
 from xmlc.kernels.csr import Matrix
+from xmlc.kernels.domains import MANY, check, whole
 
 # The published procedures take milliseconds for an instance: pieces of few, so that several threads find work.
 JANSCHE_ROWS_PER_PIECE = 16
@@ -115,8 +115,7 @@ def meuf_approx(marginals: Matrix, n_jobs: int | None = None, n_cells: int = 16)
     >>> expected_f.round(3)
     array([0.708, 0.648])
     """
-    if n_cells < 2:
-        raise InvalidDataError(f"n_cells={n_cells}: expected at least 2, one for no positives and one for the others")
+    check("n_cells", n_cells, whole(2, MANY), ": one for no positives and one for the others")
     return _by_dynamic_programme(marginals, n_jobs, n_cells)
 
 

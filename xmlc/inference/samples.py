@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import InvalidDataError
+from xmlc.core.errors import InvalidDataError, shown
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.counter_random import random_unit, stream_key
 from xmlc.kernels.csr import as_labels, stack_estimates
@@ -27,7 +27,7 @@ class Samples(NamedTuple):
     n_samples: int
 
 
-def checked_samples(samples: Samples) -> Samples:
+def checked_samples(samples: object) -> Samples:
     """Return samples in canonical form.
 
     Raises
@@ -35,6 +35,9 @@ def checked_samples(samples: Samples) -> Samples:
     XmlcError
         The number of rows is no multiple of the number of samples per instance.
     """
+    if not isinstance(samples, Samples):
+        said = "expected Samples(Y, n_samples): the samples of all instances, and how many each has"
+        raise InvalidDataError(f"samples: found {shown(samples)}, {said}")
     Y, n_samples = as_labels(samples.Y), int(samples.n_samples)
     if n_samples < 1 or Y.shape[0] % n_samples:
         raise InvalidDataError(

@@ -30,6 +30,7 @@ from xmlc.inference._positives import (
 )
 from xmlc.inference._selection import TIE
 from xmlc.inference.distributions import as_marginals, predict_from_marginals
+from xmlc.kernels.checks import as_numbers
 from xmlc.kernels.csr import Matrix, as_labels, blocks_of_rows, release, some_rows
 from xmlc.kernels.float64 import log
 from xmlc.kernels.heaps import make_heap, pop_first
@@ -134,7 +135,7 @@ def gfm_sizes(
     >>> expected_f.round(3)
     array([0.892, 0.529])
     """
-    weights = np.ascontiguousarray(size_weights, dtype=np.float64)
+    weights = as_numbers(size_weights, "size_weights")
     if weights.ndim != 1 or weights.size == 0 or not (np.isfinite(weights) & (weights >= 0)).all():
         raise InvalidDataError(
             "size_weights: expected at least one finite number, none negative; fit_size_weights gives them"

@@ -19,12 +19,12 @@ from scipy import sparse
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.growing import give_back
 from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.kernels.checks import OF_LISTS, no_label_sets, no_matrix, swapped
 from xmlc.kernels.frames import frame_values, is_frame
 
 NONZEROS_PER_PIECE = 1 << 17  # that are scaled
 VALUES_PER_PIECE = 1 << 22  # that are checked
 ENTRIES_PER_BLOCK = 1 << 24  # of estimates that are read together
-OF_LISTS = "sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True) makes a matrix of label lists"
 MOST_COLUMNS = np.iinfo(np.int32).max
 COMPRESSED = ("csr", "csc", "bsr")
 INDEXED = (*COMPRESSED, "coo")  # formats that are index arrays
@@ -185,19 +185,43 @@ def as_features(X: Matrix) -> sparse.csr_array:
     X = as_csr(X, np.float32, "X")
     if not np.isfinite(X.data).all():
         row = int(np.searchsorted(X.indptr, np.flatnonzero(~np.isfinite(X.data))[0], side="right")) - 1
-        raise InvalidDataError(f"X holds NaN or inf, first in row {row}; expected finite numbers")
+        raise InvalidDataError(
+            f"X holds NaN or inf, first in row {row}; expected finite numbers: fill these entries, or drop the rows"
+        )
     return X
 
 
-def as_labels(Y: Matrix, name: str = "Y") -> sparse.csr_array:
+def as_labels(Y: Matrix, name: str = "Y", other: object = None, call: str = "") -> sparse.csr_array:
     """Return label sets as a canonical boolean CSR array, shape (n, m): stored entries are the positives.
+
+    Parameters
+    ----------
+    Y : sparse or dense array, shape (n, m)
+    name : str
+        What messages call it.
+    other : object
+        What was given together with it in the ``call``, in the place of no label sets.
+    call : str
+        How it is right, for the message on arguments that are swapped.
 
     Raises
     ------
     InvalidDataError
         A value is neither 0 nor 1, ``Y`` is not two-dimensional or a masked array, or its index arrays lead out of it.
     """
-    return without_zeros(as_csr(Y, bool, name))
+    try:
+        return without_zeros(as_csr(Y, bool, name))
+    except InvalidDataError as error:
+        if call and _is_matrix(Y, np.float64) and _is_matrix(other, bool):
+            raise swapped(error, call) from None
+        raise
+
+
+def _is_matrix(matrix: Any, dtype: type) -> bool:
+    try:
+        return as_csr(matrix, dtype, "").shape[1] > 1
+    except InvalidDataError:
+        return False
 
 
 def as_estimates(spe: Any, dtype: type | None = None, name: str = "the SPE") -> sparse.csr_array:
@@ -327,24 +351,15 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
         raise InvalidDataError(
             f"{name} is a masked array, whose mask would be lost; fill it, or drop the rows it hides"
         )
-    hint = f"; {OF_LISTS}" if dtype is bool else ""
     if is_frame(matrix):
         matrix = frame_values(matrix, name)
     try:
-        matrix = matrix if sparse.issparse(matrix) else np.asarray(matrix)
+        given, matrix = matrix, matrix if sparse.issparse(matrix) else np.asarray(matrix)
     except ValueError:
-        raise InvalidDataError(f"{name} has rows of different lengths; expected a matrix{hint}") from None
-    if matrix.ndim != 2:
-        kind, columns = ("Unknown label type: ", "a column for each class") if dtype is bool else ("", "columns")
-        wanted = f"2: rows and {columns}. Reshape your data"
-        if matrix.ndim == 3 and matrix.shape[2] == 2:
-            hint = "; of a list with an array for each label take np.column_stack([one[:, 1] for one in estimates])"
-        raise InvalidDataError(f"{kind}{name}: found {matrix.ndim} dimensions, expected {wanted}{hint}")
-    if matrix.dtype.kind == "c":
-        raise InvalidDataError(f"{name}: Complex data not supported")  # scikit-learn's words
-    if matrix.dtype.kind not in "biuf":
-        wanted = "0 and 1" if dtype is bool else "numbers"
-        raise InvalidDataError(f"{name} holds values of type {matrix.dtype}; expected {wanted}{hint}")
+        wanted = OF_LISTS if dtype is bool else "make all rows equally long"
+        raise InvalidDataError(f"{name} has rows of different lengths; expected a matrix: {wanted}") from None
+    if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
+        raise no_matrix(given, matrix, dtype is bool, name)
     kind, ascending = "", False
     if sparse.issparse(matrix):  # the stubs know a format of each class, but not of their union
         ascending, kind = prove_sparse(matrix, name), matrix.format  # type: ignore[attr-defined]
@@ -386,11 +401,7 @@ def _check_truth_values(matrix: Any, name: str) -> None:
     if wrong.size == 0:
         return  # only in room that scipy keeps behind the last entry
     first = wrong[np.argmin(entries.row[wrong])]
-    raise InvalidDataError(
-        f"Unknown label type: {name} holds {entries.data[first]} in row {entries.row[first]}, "
-        f"column {entries.col[first]}; expected labels of 0 and 1, or boolean: xmlc.thresholds.apply_thresholds makes "
-        f"them of estimates, {name.split()[0]} > 0 of counts; {OF_LISTS}"
-    )
+    raise no_label_sets(entries.data[first], entries.row[first], entries.col[first], matrix.shape[1], name)
 
 
 def stack_estimates(counts: np.ndarray, labels: np.ndarray, estimates: np.ndarray, n_labels: int) -> sparse.csr_array:

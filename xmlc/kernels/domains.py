@@ -11,6 +11,8 @@ from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any
 
+from xmlc.core.errors import InvalidParameterError, shown
+
 
 @dataclass(frozen=True)
 class Number:
@@ -97,6 +99,17 @@ Domain = Number | OneOf | Flag | Ascending
 def whole(low: int, high: int, none: bool = False) -> Number:
     """Return the whole numbers from ``low`` to ``high``."""
     return Number(low, high, whole=True, none=none)
+
+
+def check(name: str, value: object, domain: Domain, advice: str = "") -> None:
+    """Refuse the value of an argument that is outside a domain.
+
+    Raises
+    ------
+    InvalidParameterError
+    """
+    if value not in domain:
+        raise InvalidParameterError(f"{name}={shown(value)}: expected {domain}{advice}")
 
 
 LARGE, MANY, PASSES, TREES = 1e9, 2**31 - 1, 1_000_000, 100_000

@@ -17,7 +17,8 @@ from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import InvalidParameterError as InvalidParameterError
+from xmlc.core.errors import XmlcError, nearest
 from xmlc.kernels.domains import Domain
 from xmlc.kernels.frames import check_names, column_names
 
@@ -46,23 +47,27 @@ def check_value(cls: type[Estimator], name: str, value: object) -> None:
         raise InvalidParameterError(f"{cls.__name__}: {name}={shown!r}: expected {cls.domains[name]}")
 
 
-def not_fitted(estimator: object) -> Exception:
-    """Return the error that something must be fitted first, to be raised: scikit-learn's where that is installed."""
-    message = f"this {type(estimator).__name__} is not fitted; call fit first"
+def not_fitted(estimator: object) -> UnfittedError:
+    """Return the error that something must be fitted first, to be raised."""
+    return _unfitted(f"this {type(estimator).__name__} is not fitted; call fit first")
+
+
+class UnfittedError(XmlcError, ValueError, AttributeError):
+    """Something must be fitted first; a ValueError and AttributeError, as scikit-learn's NotFittedError."""
+
+    def __reduce__(self) -> Any:
+        """Make the error again in another process: pickles do not have its class."""
+        return _unfitted, (str(self),)
+
+
+def _unfitted(message: str) -> UnfittedError:
+    """Return the error, also one of scikit-learn's class where that is installed."""
     try:
         from sklearn.exceptions import NotFittedError
     except ImportError:
         return UnfittedError(message)
-    error: Exception = NotFittedError(message)
+    error: UnfittedError = type("NotFittedError", (UnfittedError, NotFittedError), {})(message)
     return error
-
-
-class InvalidParameterError(XmlcError, ValueError, TypeError):
-    """A hyperparameter is out of its range; a ValueError and TypeError, as scikit-learn's of this name."""
-
-
-class UnfittedError(XmlcError, ValueError, AttributeError):
-    """Replaces scikit-learn's NotFittedError where that is not installed; like it a ValueError and AttributeError."""
 
 
 class Estimator:
@@ -85,22 +90,34 @@ class Estimator:
         return sorted(name for name in inspect.signature(cls.__init__).parameters if name != "self")
 
     def get_params(self, deep: bool = True) -> Hyperparameters:
-        """Return the hyperparameters by name; ``deep`` is there for scikit-learn, none of ours is an estimator."""
-        return {name: getattr(self, name) for name in self._hyperparameter_names()}
+        """Return the hyperparameters by name; ``deep``: and those of parts that are estimators, ``part__name``."""
+        found: Hyperparameters = {name: getattr(self, name) for name in self._hyperparameter_names()}
+        for name, part in list(found.items()) if deep else ():
+            if hasattr(part, "get_params") and not isinstance(part, type):
+                found |= {f"{name}__{key}": value for key, value in part.get_params().items()}
+        return found
 
     def set_params(self, **params: Any) -> Self:
-        """Set hyperparameters.
+        """Set hyperparameters; ``part__name`` is one of a part, which is set first if it is given too.
 
         Raises
         ------
-        ValueError
-            There is no such hyperparameter; scikit-learn raises it too.
+        InvalidParameterError
+            There is no such hyperparameter; a ValueError, as scikit-learn's.
         """
-        names = self._hyperparameter_names()
-        for name, value in params.items():
-            if name not in names:
-                raise ValueError(f"{type(self).__name__} has no hyperparameter {name!r}; expected any of {names}")
-            setattr(self, name, value)
+        for name in sorted(params, key=lambda name: name.count("__")):
+            own, inner, rest = name.partition("__")
+            part: Any = getattr(self, own) if own in self._hyperparameter_names() else None
+            if own not in self._hyperparameter_names() or (inner and not hasattr(part, "set_params")):
+                known = nearest(name, self.get_params())
+                raise InvalidParameterError(f"{type(self).__name__} has no hyperparameter {name!r}; expected {known}")
+            if not inner:
+                setattr(self, name, params[name])
+                continue
+            try:
+                part.set_params(**{rest: params[name]})
+            except ValueError as error:  # of scikit-learn
+                raise InvalidParameterError(f"{type(self).__name__}: {name}: {error}") from error
         return self
 
     def unfitted(self) -> Self:

@@ -19,8 +19,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import InvalidDataError
+from xmlc.core.errors import InvalidParameterError, shown
+from xmlc.kernels.checks import check_same_shape
 from xmlc.kernels.csr import Matrix, as_labels, blocks_of_rows, kernel_csr, release
+from xmlc.kernels.domains import OneOf, check
 from xmlc.metrics.measure import F1, JACCARD, Measure, Overlap, f_beta
 
 
@@ -59,8 +61,9 @@ def agreement(Y: Matrix, Y_hat: Matrix, times: np.ndarray | None = None) -> Agre
     """
     from xmlc.metrics._counts import count_agreement
 
-    Y, Y_hat = as_labels(Y), as_labels(Y_hat, "Y_hat (the predictions)")
-    check_same_shape(Y, Y_hat)
+    Y = as_labels(Y, "Y", Y_hat, "the truth, then the predictions: f(Y, Y_hat)")
+    Y_hat = as_labels(Y_hat, "Y_hat (the predictions)")
+    check_same_shape(Y_hat, Y, "the prediction")
     true, predicted = kernel_csr(Y), kernel_csr(Y_hat)
     each = np.ones(Y.shape[0], dtype=np.int32) if times is None else times
     counts = count_agreement(true.indptr, true.indices, predicted.indptr, predicted.indices, each, Y.shape[1])
@@ -81,7 +84,7 @@ def sets_by_blocks(Y: Matrix, spe: sparse.csr_array, predict: Callable[[sparse.c
         The shapes differ.
     """
     Y = as_labels(Y)
-    check_same_shape(Y, spe)
+    check_same_shape(spe, Y)
     for part, truth in blocks_of_rows(spe, Y):
         predicted = predict(part)
         release(part)
@@ -97,12 +100,6 @@ def agreement_of_blocks(blocks: Blocks, times: np.ndarray | None = None) -> Agre
         first = last
     of_labels, of_rows = (zip(*(one[part] for one in counts)) for part in (slice(0, 3), slice(3, 6)))
     return Agreement(*(reduce(np.add, parts) for parts in of_labels), *map(np.concatenate, of_rows))
-
-
-def check_same_shape(Y: sparse.csr_array, Y_hat: sparse.csr_array) -> None:
-    """Raise an error unless truth and prediction have the same shape."""
-    if Y.shape != Y_hat.shape:
-        raise InvalidDataError(f"truth has shape {Y.shape}, prediction {Y_hat.shape}; they must be the same")
 
 
 def macro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average: str = "all", beta: float = 1.0) -> float:
@@ -221,8 +218,7 @@ def _macro(counts: Agreement, overlap: Overlap, zero_division: float = 1.0, aver
         "present": counts.positives > 0,
         "seen": (counts.positives > 0) | (counts.predicted > 0),
     }
-    if average not in chosen:
-        raise InvalidDataError(f"average={average!r}: expected one of {', '.join(chosen)}")
+    check("average", average, OneOf(tuple(chosen)))
     empty = _checked(zero_division)
     return _mean(overlap.of(counts.hits, counts.positives, counts.predicted, empty)[chosen[average]])
 
@@ -247,7 +243,8 @@ def _checked(zero_division: object) -> float:
     if not isinstance(zero_division, float | int | np.number) or (
         zero_division not in (0, 1) and not math.isnan(zero_division)
     ):
-        raise InvalidDataError(f"zero_division={zero_division!r}: expected 0, 1 or nan, which leaves 0/0 out of means")
+        said = "expected 0, 1 or nan, which leaves 0/0 out of means"
+        raise InvalidParameterError(f"zero_division={shown(zero_division)}: {said}")
     return float(zero_division)
 
 

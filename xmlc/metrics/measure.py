@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from xmlc.core.errors import InvalidDataError
+from xmlc.core.errors import InvalidParameterError, shown
+from xmlc.kernels.domains import POSITIVE, check
 
 Scored = TypeVar("Scored")
 
@@ -88,6 +88,19 @@ class Overlap(NamedTuple):
         return np.where(total > 0, self.gain * hits / np.where(total > 0, total, 1.0), zero_division)
 
 
+def checked_overlap(overlap: object) -> Overlap:
+    """Return a measure by the overlap of two sets, if it is one.
+
+    Raises
+    ------
+    InvalidParameterError
+    """
+    if not isinstance(overlap, Overlap):
+        said = "expected one of xmlc.metrics.measure: F1, JACCARD, or f_beta(2.0), say"
+        raise InvalidParameterError(f"overlap={shown(overlap)}: {said}")
+    return overlap
+
+
 def f_beta(beta: float) -> Overlap:
     """Return F_beta, in which recall counts beta times as much as precision.
 
@@ -96,8 +109,7 @@ def f_beta(beta: float) -> Overlap:
     XmlcError
         ``beta`` is not a finite number above 0.
     """
-    if not (beta > 0 and math.isfinite(beta)):
-        raise InvalidDataError(f"beta={beta}: expected a finite number above 0; 1 is the F-measure, 2 prefers recall")
+    check("beta", beta, POSITIVE, "; 1 is the F-measure, 2 prefers recall")
     return Overlap(1.0 + beta * beta, float(beta * beta), 0.0)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 import numpy as np
 
 from xmlc.core.errors import InvalidDataError
+from xmlc.kernels.checks import as_numbers
 from xmlc.kernels.csr import Matrix, as_labels
+from xmlc.kernels.domains import NOT_NEGATIVE, POSITIVE, check
 
 # Names in lower case, without prefix and separators, by (A, B): first those of sets that count as Wikipedia's, as
 # Amazon's, and those that are named like these and count as neither.
@@ -74,10 +75,8 @@ def propensities(Y_train: Matrix, a: float = 0.55, b: float = 1.5) -> np.ndarray
     from xmlc.kernels.float64 import log
     from xmlc.kernels.powers import power
 
-    if not (0 <= a < math.inf and 0 < b < math.inf):
-        raise InvalidDataError(
-            f"propensity parameters A={a}, B={b}: expected finite numbers, A at least 0 and B above 0"
-        )
+    check("a", a, NOT_NEGATIVE)
+    check("b", b, POSITIVE)
     Y_train = as_labels(Y_train)
     n_instances = Y_train.shape[0]
     frequency = np.bincount(Y_train.indices, minlength=Y_train.shape[1])
@@ -94,7 +93,7 @@ def checked_propensities(propensity: object, n_labels: int) -> np.ndarray:
     XmlcError
         There is not one for each label, or one is not in (0, 1].
     """
-    values = np.asarray(propensity, dtype=np.float64)
+    values = as_numbers(propensity, "propensity")
     if values.shape != (n_labels,):
         raise InvalidDataError(
             f"propensity has shape {values.shape}, expected ({n_labels},): one number for each label"

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import InvalidDataError
+from xmlc.core.errors import InvalidDataError, shown
 from xmlc.kernels.csr import (
     MOST_COLUMNS,
     ROUNDING,
@@ -356,7 +356,7 @@ def _weighted_share(
 def checked_k(k: object) -> int:
     """Return a number of ranks that is a whole number of at least 1."""
     if not isinstance(k, Integral) or k < 1:
-        raise InvalidDataError(f"k={k!r}: expected a whole number of ranks, at least 1")
+        raise InvalidDataError(f"k={shown(k)}: expected a whole number of ranks, at least 1: 5, say")
     return int(k)
 
 
@@ -370,7 +370,10 @@ def _ranking(labels: object, shape: tuple[int, int], k: int) -> np.ndarray:
     except ValueError:
         raise InvalidDataError("the ranking has rows of different lengths; put -1 where there is no label") from None
     if labels.ndim != 2 or labels.shape[0] != n:
-        raise InvalidDataError(f"a ranking of shape {labels.shape} does not fit {n} instances")
+        raise InvalidDataError(
+            f"found a ranking of shape {labels.shape} for {n} instances; expected ({n}, k): labels best first, as "
+            "predict_top_k gives them"
+        )
     if k > labels.shape[1]:
         raise InvalidDataError(
             f"k={k} and a ranking of {labels.shape[1]} labels an instance; put -1 where there is none"
@@ -413,7 +416,7 @@ def _matched(Y: Matrix, labels: object, k: int) -> tuple[sparse.csr_array, np.nd
     """Return the truth, the k labels ranked first, and which of them are true, bool of their shape."""
     from xmlc.metrics._counts import match_ranking
 
-    Y = as_labels(Y)
+    Y = as_labels(Y, "Y", labels, "the truth, then the ranking: f(Y, labels, k)")
     truth, ranked = kernel_csr(Y), _ranking(labels, Y.shape, k)
     return Y, ranked, match_ranking(truth.indptr, truth.indices, ranked)
 

@@ -13,10 +13,9 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import InvalidDataError, XmlcError
-from xmlc.core.files import write_json
+from xmlc.core.errors import InvalidDataError, MissingFileError, XmlcError, nearest
+from xmlc.core.files import checked_path, write_json
 from xmlc.core.parallel import row_blocks
-from xmlc.core.schemas import nearest
 from xmlc.kernels.csr import ROUNDING, Matrix, check_probabilities, top_k_of
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models import pickled
@@ -166,7 +165,11 @@ class Adapted(SparseProbabilityEstimator):
         XmlcError
             The folder holds no such model, a file of it was changed since, or it is not trusted.
         """
-        model: Self = pickled.read(Path(path) / PICKLE, trusted, "load_model")
+        file = checked_path(path) / PICKLE
+        if not file.exists():
+            said = f"expected a folder written by save of {cls.__name__}; `xmlc.load_model` reads those of others"
+            raise MissingFileError(f"{path}: found no {PICKLE}, {said}")
+        model: Self = pickled.read(file, trusted, "load_model")
         return model
 
 

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from xmlc.core.checksums import Damaged
-from xmlc.core.errors import InvalidDataError, XmlcError
-from xmlc.core.files import atomic_folder, write_json
+from xmlc.core.errors import InvalidDataError, MissingFileError, XmlcError, shown
+from xmlc.core.files import atomic_folder, checked_path, write_json
 from xmlc.core.growing import NotFiniteError
 from xmlc.core.parallel import row_blocks
+from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.csr import (
     KernelCSR,
     Malformed,
@@ -103,7 +103,9 @@ class SparseProbabilityEstimator(Estimator):
             Data or a hyperparameter is out of its range. After this or any other error, an interruption too, the
             estimator is what it was before: not fitted, or with what it had learned.
         """
-        raise TypeError(f"{type(self).__name__} does not implement fit")
+        raise XmlcError(
+            f"{type(self).__name__} has no fit; expected a class that defines it, as docs/extending.md shows"
+        )
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the estimates strictly greater than a threshold.
@@ -119,7 +121,13 @@ class SparseProbabilityEstimator(Estimator):
         csr_array of float32, shape (n, m)
             The sparse probability estimates, sorted indices. ``inner_products_`` counts what they cost.
         """
-        raise TypeError(f"{type(self).__name__} does not implement predict_proba")
+        raise XmlcError(
+            f"{type(self).__name__} has no predict_proba; expected a class that defines it, as docs/extending.md shows"
+        )
+
+    def _lacks(self, method: str) -> XmlcError:
+        """Return the error that a class of the user's own has no method, to be raised."""
+        return XmlcError(f"{type(self).__name__} has no {method}; expected a class that defines it; write the method")
 
     def estimate_blocks(
         self, X: sparse.csr_array, threshold: float | np.ndarray, rows: int, then: Callable[[sparse.csr_array], None]
@@ -223,8 +231,7 @@ class SparseProbabilityEstimator(Estimator):
         """
         self._check_names(y, "label")
         Y, first = as_labels(y), self.predict_top_k(X, 1)[0][:, 0]
-        if Y.shape[0] != first.size:
-            raise InvalidDataError(f"X has {first.size} instances but Y has {Y.shape[0]}")
+        check_same_instances(first.size, Y.shape[0])
         known = np.flatnonzero(first >= 0)
         return float(Y[known, first[known]].sum()) / max(Y.shape[0], 1)
 
@@ -322,9 +329,11 @@ class SparseProbabilityEstimator(Estimator):
         XmlcError
             The folder holds no model, one of another estimator or version, or a file that was changed since.
         """
-        folder = Path(path)
+        folder = checked_path(path)
         if not (folder / DESCRIPTION).exists():
-            raise XmlcError(f"{folder}: no model here ({DESCRIPTION} is missing); train it first")
+            raise MissingFileError(
+                f"{folder}: found no {DESCRIPTION}, expected a folder written by save; look at the path"
+            )
         try:
             content = cls._description(folder)
             model = cls(**content["hyperparameters"])
@@ -334,12 +343,8 @@ class SparseProbabilityEstimator(Estimator):
             # Plain views of the mapped files: numba takes long to recognise numpy's class for them.
             arrays = {name: np.asarray(load_array(folder / f"{name}.npy")) for name in content["arrays"]}
             model._restore(arrays, content["meta"])
-        except Damaged as damage:
-            if folder.parts[:1] == ("results",):  # the workflow's
-                raise
-            raise XmlcError(f"{damage.file}: {damage.fault}; delete {folder} and train the model again") from None
         except (Malformed, InvalidParameterError) as fault:
-            raise XmlcError(f"{folder}: {fault}; delete it and train the model again (xmlc train)") from None
+            raise XmlcError(f"{folder}: {fault}; train a model with this version of xmlc, and save it") from None
         return model
 
     @classmethod
@@ -414,12 +419,16 @@ class SparseProbabilityEstimator(Estimator):
     def _training_data(self, X: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Check training data, remember its shape and return it in canonical form."""
         if Y is None:
-            raise InvalidDataError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        given, X, Y = (X, Y), as_features(X), as_labels(Y)
-        if X.shape[0] != Y.shape[0]:
-            raise InvalidDataError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
+            raise InvalidDataError(  # in scikit-learn's words
+                f"{type(self).__name__} requires y to be passed, but the target y is None; expected label sets"
+            )
+        given, X, Y = (X, Y), as_features(X), as_labels(Y, "Y", X, f"{type(self).__name__}.fit(X, Y)")
+        check_same_instances(X.shape[0], Y.shape[0])
         if X.shape[0] == 0 or Y.shape[1] == 0:
-            raise InvalidDataError(f"nothing to learn from: {X.shape[0]} instances, {Y.shape[1]} labels")
+            found = f"{X.shape[0]} instances, {Y.shape[1]} labels"
+            raise InvalidDataError(
+                f"nothing to learn from: {found}; expected some of both: look at how X and Y are made"
+            )
         self._remember_names(given[0])
         self._remember_names(given[1], "label")
         self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
@@ -433,7 +442,7 @@ class SparseProbabilityEstimator(Estimator):
         if X.shape[1] != self.n_features_in_:
             raise InvalidDataError(
                 f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
-                "as input, as it was trained with"
+                "as input, as it was trained with: make them by the same fitted vectorizer or reader"
             )
         return X
 
@@ -446,12 +455,15 @@ class SparseProbabilityEstimator(Estimator):
     def _one_instance(self, indices: ArrayLike, values: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Check a single instance; return indptr and indices of int64, ascending, and values of float32."""
         self._check_fitted()
-        indices, values = np.asarray(indices), np.asarray(values, dtype=np.float32)
-        if indices.ndim != 1 or indices.shape != values.shape or (indices.size and indices.dtype.kind not in "iu"):
+        indices, given = np.asarray(indices), np.asarray(values)
+        integers, numbers = indices.dtype.kind in "iu" or not indices.size, given.dtype.kind in "biuf"
+        if indices.ndim != 1 or indices.shape != given.shape or not integers or not numbers:
             raise InvalidDataError(
-                f"indices have shape {indices.shape} and type {indices.dtype}, values shape {values.shape}: "
-                "expected integers and as many values, each in one dimension"
+                f"found indices of shape {indices.shape} and type {indices.dtype}, values of shape {given.shape} and "
+                f"type {given.dtype}; expected integers and as many values, each in one dimension: x.indices and "
+                "x.data of a sparse row x"
             )
+        values = given.astype(np.float32, copy=False)
         indices = indices.astype(np.int64, copy=False)
         if (indices[1:] <= indices[:-1]).any():  # as of scikit-learn's vectorizers, in any order
             order = np.argsort(indices, kind="stable")
@@ -462,7 +474,8 @@ class SparseProbabilityEstimator(Estimator):
             fault = wrong.argmax()
             raise InvalidDataError(
                 f"found feature {indices[fault]} with value {values[fault]}: "
-                f"expected finite values of features below {self.n_features_in_}, each feature once"
+                f"expected finite values of features below {self.n_features_in_}, each feature once; make them by the "
+                "vectorizer or reader of the training"
             )
         return np.array([0, indices.size]), indices, values
 
@@ -480,7 +493,7 @@ class SparseProbabilityEstimator(Estimator):
         self._check_fitted()
         most = max(self.n_labels_, MOST_RANKED)
         if not isinstance(k, int | np.integer) or not 1 <= k <= most:
-            raise InvalidDataError(f"k={k!r}: expected at least one label per instance and at most {most}")
+            raise InvalidDataError(f"k={shown(k)}: expected a whole number of labels, at least 1 and at most {most}")
         return int(k)
 
 

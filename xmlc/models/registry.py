@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmlc.core.checksums import check_file
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import MissingFileError, XmlcError
 from xmlc.core.extensions import import_file
-from xmlc.core.files import read_json
+from xmlc.core.files import checked_path, read_json
 from xmlc.kernels.estimator import Hyperparameters
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
     """
     from xmlc.models.base import DESCRIPTION
 
-    described, found = Path(path) / DESCRIPTION, ""
+    described, found = checked_path(path) / DESCRIPTION, ""
     if described.exists():
         check_file(described)
         found = str(read_json(described).get("estimator"))
@@ -148,7 +148,8 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
     if not names:
         expected = "a folder that `save` of an estimator of xmlc.models has written"
         expected += "; this one is read by TextClassifier.load" if (Path(path) / "texts.json").exists() else ""
-        raise XmlcError(f"{path}: found {f'a model of {found}' if found else 'no model'}, expected {expected}")
+        kind = XmlcError if found else MissingFileError
+        raise kind(f"{path}: found {f'a model of {found}' if found else 'no model'}, expected {expected}")
     model: SparseProbabilityEstimator = estimator_class(names[0]).load(path)
     return model
 

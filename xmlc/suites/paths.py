@@ -6,6 +6,8 @@ import re
 from functools import cache
 from pathlib import Path
 
+from xmlc.core.advice import MADE as MADE
+
 NAME = r"[a-z0-9][a-z0-9._-]*"  # of a dataset
 WORD = r"[a-z0-9-]+"
 WILDCARDS = {"dataset": NAME, "seed": r"\d+", "portion": "full|80", "rest": ".+"}
@@ -52,7 +54,6 @@ def in_project(path: Path) -> str:
 
 OF_METHODS = ("evaluation", "inference")  # folders of records
 STORAGE_COPIES = ".snakemake/storage"
-MADE = "resources", "results"  # the folders that steps write to
 LOGS = "logs"  # and Snakemake, which counts these files as made by a step
 CATALOGUE = "config/datasets.yaml"
 PUBLISHED, ACCEPTED, MEASURED = "results/published", "results/reference", "results/benchmarks"  # kept by git

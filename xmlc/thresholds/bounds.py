@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from xmlc.core.errors import shown
+from xmlc.kernels.checks import as_numbers
 from xmlc.kernels.csr import Matrix, as_labels, per_label
 from xmlc.kernels.estimator import InvalidParameterError
 
@@ -62,8 +64,9 @@ def checked_grid(grid: Sequence[float]) -> tuple[float, ...]:
     XmlcError
         It is empty, or a value is less than 1, which would put the threshold 1/c above every probability.
     """
-    if len(grid) == 0 or not all(c >= 1 for c in grid):
+    values = as_numbers(grid, "grid")
+    if values.ndim != 1 or values.size == 0 or not (values >= 1).all():
         raise InvalidParameterError(
-            f"grid={tuple(grid)}: expected at least one value c, each 1 or more (thresholds are 1/c)"
+            f"grid={shown(grid)}: expected at least one value c, each 1 or more (thresholds are 1/c)"
         )
     return tuple(sorted(set(grid)))

@@ -11,10 +11,11 @@ from scipy import sparse
 
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.csr import Matrix, as_estimates, blocks_of_rows, kernel_csr, per_label, release, warn_of_sums
+from xmlc.kernels.domains import SHARE, check
 from xmlc.kernels.elementwise import exp
 from xmlc.kernels.estimator import InvalidParameterError, hyperparameters
 from xmlc.kernels.heaps import insert_best
-from xmlc.metrics.measure import F1, Overlap
+from xmlc.metrics.measure import F1, Overlap, checked_overlap
 from xmlc.metrics.ranking import checked_k
 from xmlc.thresholds.methods import ThresholdMethod
 
@@ -112,9 +113,8 @@ class ExpectedF(ThresholdMethod):
         """
         if self.zero_division not in (0, 1):
             raise InvalidParameterError(f"zero_division={self.zero_division!r}: expected 0 or 1")
-        if not 0 <= self.floor <= 1:
-            raise InvalidParameterError(f"floor={self.floor!r}: expected a number from 0 to 1")
-        given, spe, (gain, recall, shared) = spe, as_estimates(spe, np.float32), self.overlap
+        check("floor", self.floor, SHARE)
+        given, spe, (gain, recall, shared) = spe, as_estimates(spe, np.float32), checked_overlap(self.overlap)
         mass, absent, largest = np.zeros(spe.shape[1]), np.ones(spe.shape[1]), np.zeros(spe.shape[1], np.float32)
         counts = np.zeros(spe.shape[1], dtype=np.int64)
         blocks = [part for (part,) in blocks_of_rows(spe)]

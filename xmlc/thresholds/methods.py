@@ -10,11 +10,12 @@ from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
+from xmlc.kernels.checks import check_same_shape
 from xmlc.kernels.csr import Kind, Matrix, as_estimates, as_labels, kernel_csr, per_label, proven, with_values
 from xmlc.kernels.estimator import Estimator, hyperparameters, not_fitted
 from xmlc.kernels.frames import column_names
 from xmlc.metrics.classification import Agreement, Blocks, agreement_of_blocks, sets_by_blocks
-from xmlc.metrics.measure import F1, Overlap
+from xmlc.metrics.measure import F1, Overlap, checked_overlap
 from xmlc.thresholds.cuts import Cuts, cuts_of
 
 
@@ -192,7 +193,7 @@ class STO(RankingMethod):
     def fit_cuts(self, cuts: Cuts) -> Self:
         """Take the best of each label's cuts above its floor: a sweep over floors finds the cuts once."""
         floors = per_label(self.kappa, cuts.largest.size, np.float32, "kappa", "probability")
-        bits = cuts.best(cuts.bits_of(floors), self.overlap.recall)
+        bits = cuts.best(cuts.bits_of(floors), checked_overlap(self.overlap).recall)
         self.thresholds_ = cuts.numbers_of(bits, floors)
         return self
 
@@ -205,9 +206,10 @@ def checked_pair(spe: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_a
     XmlcError
         The shapes differ, or an estimate is no probability.
     """
-    names, spe, Y = (column_names(spe), column_names(Y)), as_estimates(spe), as_labels(Y)
-    if spe.shape != Y.shape:
-        raise InvalidDataError(f"the SPE has shape {spe.shape}, the truth {Y.shape}; they must be the same")
+    names = column_names(spe), column_names(Y)
+    Y = as_labels(Y, "Y", spe, "estimates, then the truth: fit(spe, Y)")
+    spe = as_estimates(spe)
+    check_same_shape(spe, Y)
     if names[0] is not None and names[1] is not None and (names[0] != names[1]).any():
         raise InvalidDataError(
             f"the columns of the SPE are {', '.join(names[0])}, those of the truth {', '.join(names[1])}; "

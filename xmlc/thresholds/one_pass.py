@@ -19,7 +19,9 @@ from scipy import sparse
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
+from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.csr import Matrix, as_labels, blocks_of_rows, kernel_csr, per_label, release
+from xmlc.kernels.domains import MANY, check, whole
 from xmlc.kernels.elementwise import mean
 from xmlc.kernels.estimator import InvalidParameterError, hyperparameters
 from xmlc.kernels.frames import n_rows, rows_of
@@ -298,10 +300,8 @@ def fit_in_one_pass(method: M, model: Estimating, X: Matrix, Y: Matrix, floor: f
         X and Y differ in length, or ``instances`` is less than 1.
     """
     Y, n_instances = as_labels(Y), n_rows(X)
-    if n_instances != Y.shape[0]:
-        raise InvalidDataError(f"X has {n_instances} instances but Y has {Y.shape[0]}")
-    if instances < 1:
-        raise InvalidDataError(f"instances={instances}: expected at least one at a time")
+    check_same_instances(n_instances, Y.shape[0])
+    check("instances", instances, whole(1, MANY))
     floors = np.maximum(method.floors(Y.shape[1]), np.float32(floor))
     for start in range(0, max(n_instances, 1), instances):
         block = slice(start, start + instances)

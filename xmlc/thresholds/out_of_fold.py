@@ -9,12 +9,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import InvalidDataError
+from xmlc.core.errors import InvalidDataError, InvalidParameterError, shown
 from xmlc.core.parallel import run_pieces
+from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.csr import as_estimates, as_labels, with_values, without_zeros
 from xmlc.kernels.domains import COMMON, SHARE, whole
-from xmlc.kernels.estimator import Estimator, Hyperparameters, check_hyperparameters, hyperparameters, not_fitted
+from xmlc.kernels.estimator import Estimator, check_hyperparameters, hyperparameters, not_fitted
 from xmlc.kernels.frames import n_rows, rows_of
 from xmlc.kernels.streams import Stream
 from xmlc.thresholds.bounds import lower_bounds, priors
@@ -106,11 +107,14 @@ class OutOfFold(Estimator):
             hyperparameter is out of its range.
         """
         check_hyperparameters(self)
-        truth, n_instances = as_labels(Y), n_rows(X)
-        if n_instances != truth.shape[0]:
-            raise InvalidDataError(f"X has {n_instances} instances but Y has {truth.shape[0]}")
+        for name in ("fit", "predict_proba"):
+            if isinstance(self.estimator, type) or not hasattr(self.estimator, name):
+                said = f"estimator: found {shown(self.estimator)}, expected one with {name}"
+                raise InvalidParameterError(f"{said}: PLT(), say, or a classifier of scikit-learn")
+        truth, n_instances = as_labels(Y, "Y", X, "OutOfFold.fit(X, Y)"), n_rows(X)
+        check_same_instances(n_instances, truth.shape[0])
         if n_instances < self.folds:
-            raise InvalidDataError(f"{n_instances} instances cannot be cut into folds={self.folds}")
+            raise InvalidDataError(f"folds={self.folds}: found {n_instances} instances, expected as many folds at most")
         fold_of = random_permutation(n_instances, self.random_state, Stream.OUT_OF_FOLD) % self.folds
 
         def estimate(fold: int) -> sparse.csr_array:
@@ -162,20 +166,6 @@ class OutOfFold(Estimator):
     def n_features_in_(self) -> int:
         """Number of features, where the model has it."""
         return int(self.estimator_.n_features_in_)
-
-    def get_params(self, deep: bool = True) -> Hyperparameters:
-        """Return the hyperparameters by name, with ``deep`` those of estimator and method too: ``estimator__C``."""
-        parts = {"estimator": self.estimator, "method": self.method} if deep else {}
-        nested = {name: part.get_params() for name, part in parts.items() if hasattr(part, "get_params")}
-        return super().get_params() | {f"{name}__{key}": own[key] for name, own in nested.items() for key in own}
-
-    def set_params(self, **params: Any) -> Self:
-        """Set hyperparameters, also those of estimator and method: ``estimator__C=10``."""
-        super().set_params(**{name: value for name, value in params.items() if "__" not in name})
-        for name in params.keys() - self._hyperparameter_names():
-            part, _, key = name.partition("__")
-            getattr(self, part).set_params(**{key: params[name]})
-        return self
 
 
 def unfitted(estimator: Any) -> Any:

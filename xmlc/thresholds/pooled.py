@@ -11,8 +11,9 @@ from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
 from xmlc.kernels.arrays import sort
 from xmlc.kernels.csr import blocks_of_rows, kernel_csr, release
-from xmlc.kernels.estimator import InvalidParameterError, hyperparameters
-from xmlc.metrics.measure import F1, Overlap
+from xmlc.kernels.domains import OneOf, check
+from xmlc.kernels.estimator import hyperparameters
+from xmlc.metrics.measure import F1, Overlap, checked_overlap
 from xmlc.thresholds.cuts import Cuts, cuts_of
 from xmlc.thresholds.methods import RankingMethod
 
@@ -62,8 +63,8 @@ class CommonThreshold(RankingMethod):
 
     def fit_checked(self, spe: sparse.csr_array, Y: sparse.csr_array) -> Self:
         """Find the cuts of all labels together and take the best."""
-        if self.average not in ("micro", "instance"):
-            raise InvalidParameterError(f"average={self.average!r}: expected 'micro' or 'instance'; STO is for 'macro'")
+        check("average", self.average, OneOf(("micro", "instance")), "; STO is for 'macro'")
+        checked_overlap(self.overlap)
         cuts, floors = cuts_of(spe, Y, self.n_jobs, common=True), np.zeros(Y.shape[1], dtype=np.float32)
         if self.average == "micro":
             bits = cuts.best(np.zeros(1, dtype=np.uint32), self.overlap.recall)
@@ -131,6 +132,7 @@ class MicroLabelWise(RankingMethod):
 
     def fit_checked(self, spe: sparse.csr_array, Y: sparse.csr_array) -> Self:
         """Find each label's cuts once, then cut at a rising price until the cuts reach no more."""
+        checked_overlap(self.overlap)
         cuts, chosen = cuts_of(spe, Y, self.n_jobs), np.zeros((Y.shape[1], 2), dtype=np.int64)
         bits, price, reached = np.empty_like(cuts.largest), -1.0, 0.0
         arrays = cuts.starts, cuts.lowest, cuts.hits, cuts.predicted, cuts.largest

@@ -129,5 +129,5 @@ def test_a_changed_file_is_named(name, tmp_path):
 def test_prediction_before_fit_and_a_folder_of_something_else(tmp_path):
     with pytest.raises(ValueError, match="not fitted"):
         TextClassifier().predict(["rice"])
-    with pytest.raises(XmlcError, match="no classifier of texts here"):
+    with pytest.raises(XmlcError, match="found no classifier of texts"):
         TextClassifier.load(tmp_path)

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import MissingFileError, XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.data.archives import open_plain
 
@@ -39,7 +39,7 @@ def check_file(path: Path) -> None:
     """Raise `XmlcError` unless there is such a file."""
     if not path.is_file():
         found = "found a folder" if path.is_dir() else "found a pipe or a device" if path.exists() else ""
-        raise XmlcError(f"{path}: " + (f"{found}, expected a file" if found else "no such file"))
+        raise XmlcError(f"{path}: {found}, expected a file") if found else MissingFileError(f"{path}: no such file")
 
 
 def open_bytes(path: Path) -> BinaryIO:

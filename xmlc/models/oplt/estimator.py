@@ -10,8 +10,18 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.growing import Growing
+from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.counter_random import random_permutation, stream_key
-from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, stack_estimates, unit_rows
+from xmlc.kernels.csr import (
+    KernelCSR,
+    Matrix,
+    as_features,
+    as_labels,
+    kernel_csr,
+    stack_estimates,
+    unit_rows,
+)
+from xmlc.kernels.domains import LARGE, MANY, POSITIVE, Number, check, whole
 from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters, hyperparameters
 from xmlc.kernels.frames import check_names, column_names
 from xmlc.kernels.stored import Field
@@ -250,8 +260,7 @@ class OPLT(SparseProbabilityEstimator):
         scores : ndarray of float32, shape (n, k)
             Their estimates.
         """
-        if k < 1:
-            raise XmlcError(f"k={k}: expected at least one label per instance")
+        check("k", k, whole(1, MANY))
         x, y = self._stream(X, Y)
         ranking, scores, _ = self._learn(x, y, np.arange(x.indptr.size - 1), k=int(k))
         return ranking, scores
@@ -275,8 +284,8 @@ class OPLT(SparseProbabilityEstimator):
         csr_array of bool, shape (n, m)
             The sets predicted; `thresholds_` has the thresholds that stand at the end.
         """
-        if not (a > 0 and 2 * a <= b):
-            raise XmlcError(f"a={a}, b={b}: the initial threshold a/b must lie in (0, 0.5], with a and b > 0")
+        check("a", a, POSITIVE)
+        check("b", b, Number(2 * a, LARGE), ", twice a: the initial threshold a/b is at most 0.5")
         x, y = self._stream(X, Y)
         if self._ofo is None:
             self._ofo = (np.zeros((0, 2)), float(a), float(b))
@@ -387,9 +396,9 @@ class OPLT(SparseProbabilityEstimator):
                 "from the start"
             )
         self._go_on_learning()
-        given, labels, X, Y = X, column_names(Y), as_features(X), as_labels(Y)
-        if X.shape[0] != Y.shape[0]:
-            raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
+        given, labels, X = X, column_names(Y), as_features(X)
+        Y = as_labels(Y, "Y", X, "OPLT.partial_fit(X, Y)")
+        check_same_instances(X.shape[0], Y.shape[0])
         learned = self.n_instances_ if self._is_fitted() else 0
         x, y = self._bounded(X, learned + X.shape[0]), kernel_csr(Y)
         if labels is not None:

@@ -11,9 +11,10 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.checksums import check_listed, listed_in
-from xmlc.core.errors import InvalidDataError, XmlcError
-from xmlc.core.files import atomic_folder, read_json, write_json
+from xmlc.core.errors import InvalidDataError, MissingFileError, XmlcError
+from xmlc.core.files import atomic_folder, checked_path, write_json
 from xmlc.kernels.estimator import Estimator, InvalidParameterError, not_fitted
+from xmlc.kernels.stored import load_description
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.plt.estimator import PLT
 from xmlc.models.registry import load_model
@@ -181,15 +182,19 @@ class TextClassifier(Estimator):
             The folder holds no classifier of texts, a file of it was changed since it was written, or its vectorizer
             needs ``trusted``.
         """
-        folder = Path(path)
+        folder = checked_path(path)
         if not (folder / DESCRIPTION).exists():
-            said = f"{DESCRIPTION} is missing; `xmlc.load_model` reads an estimator alone"
-            raise XmlcError(f"{folder}: no classifier of texts here ({said})")
+            said = "expected a folder written by save; `xmlc.load_model` reads an estimator alone"
+            raise MissingFileError(f"{folder}: found no classifier of texts ({DESCRIPTION} is missing), {said}")
         for name in listed_in(folder):
             check_listed(folder, name)
-        about = read_json(folder / DESCRIPTION)
+        about = load_description(folder / DESCRIPTION, {"classes": list, "vectorizer": dict})
         estimator = load_model(folder / "model", trusted)
-        vectorizer = load_vectorizer(folder, about["vectorizer"], trusted)
+        try:
+            vectorizer = load_vectorizer(folder, about["vectorizer"], trusted)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            said = "expected one that these versions of xmlc and scikit-learn know; train the classifier here"
+            raise XmlcError(f"{folder}: the vectorizer cannot be read ({error}), {said}") from error
         model = cls(estimator.unfitted(), unfitted(vectorizer))
         model.estimator_, model.vectorizer_ = estimator, vectorizer
         model.classes_ = np.array(about["classes"], dtype=object)

@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import XmlcError
 from xmlc.core.growing import Growing
 from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.csr import Matrix, as_features, as_labels, proven, unit_rows, with_values
 
 NONZEROS_PER_PIECE = 1 << 20  # of instances, counted once for each of their labels
@@ -50,8 +50,7 @@ def label_representations(
         X and Y differ in their number of instances, or X holds a value that is not finite.
     """
     X, Y = as_features(X), as_labels(Y)
-    if X.shape[0] != Y.shape[0]:
-        raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
+    check_same_instances(X.shape[0], Y.shape[0])
     by_label, x = sparse.csr_array(Y.T).astype(np.float64), with_values(X, unit_rows(X).data.astype(np.float64))
     nonzeros = 1 + x.nnz // max(X.shape[0], 1)  # of an instance
     blocks = item_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_PIECE)

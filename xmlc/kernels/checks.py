@@ -1,0 +1,132 @@
+"""Checks of what users give, and errors on what is no matrix of numbers or no label sets: what makes one of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.core.errors import InvalidDataError, shown
+
+OF_LISTS = "sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True) makes a matrix of label lists"
+OF_CLASSES = (
+    "of a class for each instance, sklearn.preprocessing.MultiLabelBinarizer().fit_transform([[one] for one in y]) "
+    "makes a matrix; of a single label, np.reshape(y, (-1, 1))"
+)
+OF_TEXTS = "xmlc.TextClassifier takes texts, and scikit-learn's TfidfVectorizer makes features of them"
+OF_DICTS = "sklearn.feature_extraction.DictVectorizer makes features of dictionaries"
+OF_COLUMNS = "of a list with an array for each label take np.column_stack([one[:, 1] for one in estimates])"
+
+
+def no_matrix(given: Any, array: Any, of_labels: bool, name: str) -> InvalidDataError:
+    """Return the error that something is no matrix of numbers, to be raised.
+
+    Parameters
+    ----------
+    given : object
+        What the user gave.
+    array : ndarray or sparse matrix
+        What it was read as.
+    of_labels : bool
+        Whether label sets are expected.
+    name : str
+        What messages call it.
+    """
+    first = array.reshape(-1)[0] if not sparse.issparse(array) and array.size else None
+    kind = type(first).__name__ if array.dtype.kind == "O" else str(array.dtype)
+    example = f", the first {shown(first)}" if isinstance(first, str) else ""
+    column = "class" if of_labels else "feature" if name == "X" else "label"
+    said = f"{'0 and 1' if of_labels else 'numbers'}, with a column for each {column}"
+    if array.ndim == 2:
+        said = f"{name} holds values of type {kind}{example}; expected {said}"
+    else:  # in scikit-learn's words
+        found = f"{array.size} values of type {kind}{example}" if array.ndim else shown(given)
+        said = f"{name}: found {found}, of {array.ndim} dimensions, expected 2: {said}. Reshape your data"
+        said = f"Unknown label type: {said}" if of_labels else said
+    return InvalidDataError(f"{said}: {_advice(given, array, first, of_labels)}")
+
+
+def _advice(given: Any, array: Any, first: object, of_labels: bool) -> str:
+    """Return what makes a matrix of an array whose first value is ``first``."""
+    if array.dtype.kind == "c":
+        return "Complex data not supported, take the real part or the absolute values"  # scikit-learn's words
+    if array.ndim == 0:
+        return "xmlc.data.load reads files" if isinstance(given, str | os.PathLike) else "make it a list or an array"
+    if array.ndim == 3 and array.shape[2] == 2:
+        return OF_COLUMNS
+    if of_labels:
+        return OF_LISTS if array.ndim == 2 or isinstance(first, list | tuple | set | frozenset) else OF_CLASSES
+    if isinstance(first, str):
+        return OF_TEXTS
+    if isinstance(first, Mapping):
+        return OF_DICTS
+    return "encode or convert them" if array.ndim == 2 else "np.reshape(x, (1, -1)) makes one of a single instance"
+
+
+def no_label_sets(value: Any, row: int, column: int, n_labels: int, name: str) -> InvalidDataError:
+    """Return the error that a matrix holds a value that is neither 0 nor 1, to be raised."""
+    if np.isnan(value):
+        advice = "fill these entries, or drop the rows"
+    elif n_labels == 1:
+        advice = OF_CLASSES
+    elif value % 1:
+        advice = "xmlc.thresholds.apply_thresholds makes label sets of estimates"
+    else:
+        advice = f"{name.split()[0]} > 0 makes label sets of counts, or of -1 and 1; {OF_LISTS}"
+    return InvalidDataError(
+        f"Unknown label type: {name} holds {value} in row {row}, column {column}; expected labels of 0 and 1, or "
+        f"boolean: {advice}"
+    )
+
+
+def swapped(error: InvalidDataError, call: str) -> InvalidDataError:
+    """Return the error on label sets, to be raised, if the other argument of a ``call`` holds label sets."""
+    found, _, rest = str(error).partition("; expected")
+    said = f"swap them if they are the wrong way round, else {rest.partition(': ')[2]}"
+    return InvalidDataError(f"{found}, and the other argument holds 0 and 1; expected {call}: {said}")
+
+
+def as_numbers(values: Any, name: str) -> np.ndarray:
+    """Return numbers as a float64 array that lies row by row.
+
+    Raises
+    ------
+    InvalidDataError
+        They are no numbers, or a sparse matrix.
+    """
+    try:
+        return np.asarray(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        said = "sparse.toarray() makes one of a sparse matrix" if sparse.issparse(values) else "convert it"
+        raise InvalidDataError(f"{name}: found {shown(values)}, expected an array of numbers: {said}") from None
+
+
+def check_same_instances(n: int, n_labelled: int) -> None:
+    """Refuse features and label sets of different numbers of instances.
+
+    Raises
+    ------
+    InvalidDataError
+    """
+    if n != n_labelled:
+        raise InvalidDataError(
+            f"X has {n} instances but Y has {n_labelled}; expected a row of Y for each row of X: were rows dropped of "
+            "one of them, or is one transposed?"
+        )
+
+
+def check_same_shape(spe: Any, Y: Any, what: str = "the SPE") -> None:
+    """Refuse estimates, or predictions, and the truth of different shapes.
+
+    Raises
+    ------
+    InvalidDataError
+    """
+    if spe.shape != Y.shape:
+        raise InvalidDataError(
+            f"{what} has shape {spe.shape}, the truth {Y.shape}; expected the same: are instances or labels missing in "
+            "one of them?"
+        )
