@@ -12,6 +12,14 @@ from xmlc.core.files import read_json
 
 pytestmark = pytest.mark.slow
 DROP = ("--config", "keep_models=false")
+#: Imported by each Python that the run starts: `xmlc rank` says that it has begun and waits for its end.
+HOLD = """
+import signal, sys
+from pathlib import Path
+if sys.orig_argv[2:3] == ["rank"]:
+    Path("held").touch()
+    signal.pause()
+"""
 
 
 @pytest.fixture(scope="module")
@@ -20,11 +28,13 @@ def projects(tmp_path_factory):
     kept, dropped = (Project(tmp_path_factory.mktemp(name)) for name in ("kept", "dropped"))
     kept.run_well("demo")
     command = dropped.command("demo", *DROP)
+    (dropped.folder / "sitecustomize.py").write_text(HOLD)
     process = subprocess.Popen(command, cwd=dropped.folder, env=dropped.environment, start_new_session=True)
-    while process.poll() is None and not models(dropped):
+    while process.poll() is None and not (dropped.folder / "held").exists():
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    (dropped.folder / "sitecustomize.py").unlink()
     dropped.left = models(dropped)
     dropped.run_well("demo", "--unlock", *DROP)
     dropped.said = dropped.run_well("demo", *DROP)

@@ -94,7 +94,7 @@ def _decode(file: Path, coding: str, named_gz: bool) -> None:
         raise XmlcError(f"the server sent it encoded as {coding}, expected no encoding, gzip or deflate")
     decoded = file.with_name(f"{file.name}.decoded")
     try:
-        with plain(open(file, "rb"), coding, DEFLATE if coding == "deflate" else None) as source:
+        with plain(open(file, "rb"), f"encoded as {coding}", DEFLATE if coding == "deflate" else None) as source:
             with open(decoded, "wb") as content:
                 shutil.copyfileobj(source, content, CHUNK)
     except XmlcError as error:
