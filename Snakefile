@@ -5,7 +5,7 @@ from snakemake.utils import min_version
 from xmlc.core.configuration import config_folder
 from xmlc.papers import asked_for, plan
 from xmlc.suites import jobs, paths
-from xmlc.suites.runs import begin, check_settings, in_one_line, made_by, read_project
+from xmlc.suites.runs import begin, check_settings, end, in_one_line, made_by, read_project
 
 min_version("9.19")
 
@@ -30,7 +30,7 @@ wildcard_constraints:
 
 
 onstart:
-    begin(config, project)
+    begin(config, project, workflow.dag_settings.targets, (Path(file) for job in workflow.dag.jobs for file in job.output))
     tell_plan()
     # For each job that ended Snakemake 9.27 wakes its scheduler every second from then on, to keep to its limit of jobs a
     # second: after 900 jobs that took 0.4 of a core.
@@ -39,10 +39,12 @@ onstart:
 
 
 onsuccess:
+    end()
     print(made_by(project))
 
 
 onerror:
+    end()
     print("`xmlc status` says what failed and why; the same command goes on where this run ended.", file=sys.stderr)
 
 

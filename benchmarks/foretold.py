@@ -16,7 +16,8 @@ from xmlc.core.files import atomic_file, read_json
 from xmlc.suites import paths
 from xmlc.suites.project import Project
 from xmlc.suites.resources import taken
-from xmlc.suites.settings import last_settings, read_config
+from xmlc.suites.runs import LastRun
+from xmlc.suites.settings import read_config
 
 STEPS = {"evaluate": "thresholds"}  # of a record whose step has another name than its rule
 LONG, BIG = 60.0, 1e9  # seconds and bytes: below them nobody asks what a job takes, and a start is most of it
@@ -43,7 +44,7 @@ class Job:
 @click.option("--out", type=click.Path(path_type=Path), help="CSV file for a row of each job.")
 def bench_foretold(out: Path | None) -> None:
     """Compare the jobs of a run."""
-    project = Project.read(read_config(config_folder() / "config.yaml") | last_settings()[0])
+    project = Project.read(read_config(config_folder() / "config.yaml") | LastRun.read().settings)
     jobs = jobs_of(project, Path("results"))
     click.echo("\n".join(told(jobs)))
     if out:

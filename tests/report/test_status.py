@@ -1,7 +1,11 @@
 """What of a run is done, missing and failed."""
 
+import base64
+import json
 import os
 import re
+import socket
+import subprocess
 from itertools import product
 from pathlib import Path
 
@@ -11,12 +15,19 @@ from page_cases import plan_with
 from suite_cases import write_suite
 
 from xmlc.cli.results import status_command as command
+from xmlc.core.checksums import stamped
 from xmlc.numbers.made_of import MadeOf
 from xmlc.report.failures import failures
-from xmlc.report.status import MADE, FileCounts, status_of, to_text
-from xmlc.suites.settings import remember
+from xmlc.report.status import AT_WORK, MADE, FileCounts, of_files, outcome_of, status_of, to_text
+from xmlc.suites.runs import LastRun
 
 FULL = "results/{0}/{1}/seed{2}/full/ranking.json"
+
+
+def put(file):
+    """Put a file there, as a step writes it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(stamped({})))
 
 
 TABLES = {
@@ -32,8 +43,7 @@ def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     there = [FULL.format("yeast", "plt", 0), FULL.format("scene", "plt", 0), "results/tables/plt2016/table2.md"]
     for file in there:
-        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / file).touch()
+        put(tmp_path / file)
     log = tmp_path / "logs/yeast/plt/seed1/full/train.log"
     log.parent.mkdir(parents=True)
     log.write_text("PLT: 10 % after 12 s\nxmlc: error: no room left on\n  the device\n")
@@ -105,7 +115,8 @@ def test_the_most_urgent_comes_first_and_what_is_complete_is_folded(run):
     assert failed[1].endswith(f"\n  {log}")
     rows = [line.split()[:2] for line in table.splitlines()[2:]]
     assert rows == [["plt2016", "yeast"], ["tables,", "figures"], ["demo", "late"]]
-    assert done.splitlines()[:2] == ["done: plt2016, 1 of 7 results: scene", "done: scale, all 6 results"]
+    assert done.splitlines()[:2] == ["done: plt2016, 1 result of scene", "done: scale, all 6 results"]
+    assert done.splitlines()[2] == "9 of 17 results are there; 2 steps failed, which blocks 2 results."
 
 
 def test_a_suite_that_nobody_asks_for_is_told_of_when_it_is_named(run):
@@ -128,7 +139,7 @@ def configured(run):
     for own in ("demo", "scale"):
         write_suite(run / f"config/{own}.yaml", {})
     for dataset, name in product(("scene", "yeast"), ("statistics.json", "plt/seed0/full/train.json")):
-        (run / f"results/{dataset}/{name}").touch()
+        put(run / f"results/{dataset}/{name}")
     (run / "results/tables/plt2016/table1.md").touch()
     return run
 
@@ -152,14 +163,70 @@ def test_the_settings_are_by_default_those_of_the_last_run(configured):
         return done.exit_code, " ".join(done.output.partition("\n\n")[0].split())
 
     assert status() == (0, "plt2016 on scene, yeast"), "there was none"
-    remember({})
+    LastRun().write()
     assert status()[0] == 0
-    remember({"datasets": ["scene", "none"], "seeds": [0], "mirror": "a b"})
+    LastRun({"datasets": ["scene", "none"], "seeds": [0], "mirror": "a b"}, ["tables"]).write()
     code, heading = status()
     assert code == 1
     assert re.fullmatch(
-        r"plt2016 on scene, none settings of the last run, \d{4}-\d\d-\d\d \d\d:\d\d: "
+        r"plt2016 on scene, none the last run, \d{4}-\d\d-\d\d \d\d:\d\d: tables "
         r"datasets=\[scene, none\] seeds=\[0\] mirror=a b",
         heading,
     )
     assert status("datasets=[scene]")[0] == 0, "settings that are given are the only ones"
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda text: text[:9], lambda text: text.replace("{", '{"edited": 1, '), lambda text: ""]
+)
+def test_a_damaged_record_is_not_done_and_the_target_is_named(configured, damage):
+    record = configured / FULL.format("scene", "plt", 0)
+    record.write_text(damage(record.read_text()))
+    os.utime(record, ns=(1, 1))  # the table is not older
+    done = CliRunner().invoke(command, [])
+    assert done.exit_code == 1
+    said = " ".join(done.output.split())
+    place = FULL.format("scene", "plt", 0)
+    assert "damaged: scene plt ranking.json" in said
+    assert f"delete {place} and run: snakemake {place}" in said
+    assert "6 of 7 results are there; 0 steps failed, 1 record damaged, which blocks 1 result." in said
+
+
+def test_of_a_run_of_one_table_only_what_leads_there_counts(configured):
+    table = "results/tables/plt2016/table1.md"
+    plt, statistics = FULL.format("yeast", "plt", 0), "results/yeast/statistics.json"
+    LastRun(targets=[table], files=[table, plt, FULL.format("scene", "plt", 0)]).write()
+    output = CliRunner().invoke(command, []).output
+    assert "3 of 3 results are there" in output
+    assert f": {table}" in " ".join(output.split())
+    LastRun(targets=["yeast"], files=[plt, statistics]).write()
+    assert "2 of 2 results are there" in CliRunner().invoke(command, []).output
+    assert "7 of 7 results are there" in CliRunner().invoke(command, ["--paper", "plt2016"]).output
+
+
+def test_what_papers_share_counts_for_the_one_whose_tables_are_made():
+    plan = plan_with(TABLES)
+    other = {"other": plan_with({"table2": TABLES["table2"]})["plt2016"]}
+    files = ["results/tables/plt2016/table2.md", *TABLES["table2"]]
+    found = of_files(other | plan, files)
+    assert found["plt2016"].steps == TABLES["table2"]
+    assert [*found["plt2016"].tables] == ["table2"]
+    assert not found["other"].requested
+
+
+def test_a_killed_run_and_one_that_is_at_work_are_told_with_what_they_make(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert outcome_of(LastRun()) == ""
+    name = base64.urlsafe_b64encode(b"results/yeast/plt/seed0/full/model").decode()
+    for part in (Path(name), Path(f"@{name[:8]}", name[8:])):
+        (AT_WORK / part).parent.mkdir(parents=True, exist_ok=True)
+        (AT_WORK / part).touch()
+        made = "results/yeast/plt/seed0/full/model"
+        here = LastRun(host=socket.gethostname(), process=os.getpid(), ended=False)
+        assert outcome_of(here) == f"The run is at work; what it was making: {made}."
+        (AT_WORK / part).unlink()
+    child = subprocess.Popen(["true"])
+    child.wait()
+    killed = LastRun(host=socket.gethostname(), process=child.pid, ended=False)
+    assert outcome_of(killed) == "The run was killed; no step was at work. The same command goes on."
+    assert outcome_of(LastRun(host="far", ended=False)).startswith("The run began on far and has not ended")

@@ -2,14 +2,15 @@
 
 import os
 import shutil
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from suite_cases import project_of, suite
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import OURS, atomic_folder, write_json
-from xmlc.suites.runs import begin, check_installed, datasets_left_out, made_by, read_project, sweep
-from xmlc.suites.settings import last_settings
+from xmlc.suites.runs import LastRun, begin, check_installed, datasets_left_out, end, made_by, read_project, sweep
 
 
 def test_a_mistake_in_the_configuration_ends_with_one_sentence(tmp_path, monkeypatch):
@@ -33,9 +34,14 @@ def test_a_run_keeps_its_settings_and_names_what_is_there(tmp_path, monkeypatch)
     project = project_of(tmp_path / "config", a=suite({"plt": {}}), b=suite({"br": {}}))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "config/config.yaml").write_text("papers: [b]\nthreads: 8\n")
-    monkeypatch.setattr("sys.argv", ["snakemake", "--cores", "2", "a"])
-    begin({"papers": ["b"], "threads": 8, "datasets": ["yeast"]}, project)
-    assert last_settings()[0] == {"papers": ["a"], "datasets": ["yeast"]}
+    config = {"papers": ["b"], "threads": 8, "datasets": ["yeast"]}
+    begin(config, project, ["a"], [Path(".snakemake/storage/fs/far/results/yeast/data"), Path("results/tables/a/1.md")])
+    run = LastRun.read()
+    assert (run.settings, run.targets, run.process) == ({"datasets": ["yeast"]}, ["a"], os.getpid())
+    assert run.files == ["results/tables/a/1.md", "results/yeast/data"]
+    assert not run.ended
+    end()
+    assert LastRun.read() == replace(run, ended=True)
     assert not made_by(project)
     (tmp_path / "results/tables/a").mkdir(parents=True)
     (tmp_path / "results/tables/a/table1.md").touch()

@@ -124,7 +124,7 @@ def test_one_model_runs_to_the_end_with_k_beside_a_dataset_that_fails(finished, 
     done = finished.run(paper, "--keep-going", *settings, "datasets=[fine-set, broken-set]")
     assert done.returncode == 1
     last = finished.xmlc("status").stdout
-    assert last.splitlines()[-1].endswith("; 1 step failed.")
+    assert "; 1 step failed, which blocks " in last.splitlines()[-1]
     assert "demo" not in last
     planned = finished.planned(paper, *settings, "datasets=[fine-set]")
     assert not {"download", "prepare", "train"} & set(planned), "what does not need the other set is done"

@@ -23,11 +23,12 @@ from xmlc.report.contributed import with_contributed
 from xmlc.report.failures import failures, separate_stale
 from xmlc.report.judge import Judge
 from xmlc.report.results import long_table
-from xmlc.report.status import status_of, to_text
+from xmlc.report.status import of_files, outcome_of, status_of, to_text
 from xmlc.report.verify import remove, verify
 from xmlc.suites import paths
 from xmlc.suites.project import Project
-from xmlc.suites.settings import Settings, last_settings, read_config
+from xmlc.suites.runs import LastRun
+from xmlc.suites.settings import Settings, read_config
 
 TABLES, LOGS = Path(paths.TABLES), Path(paths.LOGS)
 NAMES: dict[str, Any] = {"multiple": True, "callback": split_names}
@@ -103,10 +104,12 @@ def first_panel(text: str) -> str:
 @click.pass_context
 def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[str, ...]) -> None:
     """Plan as the workflow does, and look up which files exist."""
-    of_last_run, said = ({}, "") if settings else last_settings()
-    content = read_config(config_folder() / "config.yaml", settings) | of_last_run
-    status = status_of(plan_of(Project.read(content)), Path(), failures(LOGS), papers)
-    click.echo(to_text(status, said), nl=False)
+    last = LastRun() if settings else LastRun.read()
+    content = read_config(config_folder() / "config.yaml", settings) | last.settings
+    plan = plan_of(Project.read(content))
+    plan = of_files(plan, last.files) if last.files and not papers else plan
+    status = status_of(plan, Path(), failures(LOGS), papers)
+    click.echo(to_text(status, last.about, outcome_of(last)), nl=False)
     if not all(progress.complete for progress in status.values()):
         ctx.exit(1)
 

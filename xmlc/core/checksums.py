@@ -130,7 +130,7 @@ def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object
     Damaged
         There is none, or the content is another.
     """
-    target = path.parent if (path.parent / NAME).is_file() else path  # the files of a list are made together
+    target = written_with(path)
     if KEY not in content:
         raise Damaged(path, f"$.{KEY}: {KEY!r} is a required property; it is of another version or was edited", target)
     try:
@@ -140,6 +140,11 @@ def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object
     if content[KEY] != found:
         raise Damaged(path, f"was edited since it was written: the checksum of its content is {found}", target)
     return {name: value for name, value in content.items() if name != KEY}
+
+
+def written_with(file: Path) -> Path:
+    """Return what a file was written as a part of: the folder, if it has a list of its files, or the file."""
+    return file.parent if (file.parent / NAME).is_file() else file
 
 
 def list_files(folder: Path) -> None:

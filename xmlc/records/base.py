@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 import msgspec
 from msgspec import Meta
 
-from xmlc.core.checksums import check_content
+from xmlc.core.checksums import Damaged, check_content, written_with
 from xmlc.core.errors import XmlcError, let_through
 from xmlc.core.files import write_record
 from xmlc.kernels.estimator import Hyperparameters
@@ -83,7 +84,7 @@ def parsed(path: Path, what: str = "file") -> object:
         content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
     except (OSError, ValueError, RecursionError) as error:
         let_through(error)
-        raise XmlcError(f"{path}: not a readable JSON {what} ({error}); make it again") from error
+        raise Damaged(path, f"not a readable JSON {what} ({error})", written_with(path)) from error
     return check_content(path, content) if isinstance(content, dict) else content
 
 
@@ -98,12 +99,13 @@ def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:
     try:
         return msgspec.convert(content, kind, dec_hook=_path)
     except msgspec.ValidationError as error:
-        raise misfit(path, str(error), expected) from error
+        said = re.sub(r"^Expected `([^`]+)`, got `([^`]+)`", r"found \2, expected \1", str(error))
+        raise misfit(path, said.replace("Object missing required field", "found no key"), expected) from error
 
 
 def misfit(path: Path, found: str, expected: str) -> XmlcError:
     """Return the error of a file that does not fit."""
-    return XmlcError(f"{path}: {found}; expected {expected}: delete it and make it again")
+    return Damaged(path, f"{found}; expected {expected}", written_with(path))
 
 
 def _path(kind: type, value: Any) -> Any:

@@ -13,11 +13,12 @@ from xmlc.suites import paths
 MESSAGE = re.compile(r"^(?:xmlc: error|Error): (.+(?:\n(?!xmlc: error: |Traceback ).+)*)", re.MULTILINE)
 TRACEBACK = "Traceback (most recent call last):"
 LONGEST = 400
+FAILED, DAMAGED = "failed", "damaged"
 
 
 @dataclass(frozen=True)
 class Failure:
-    """One step whose last attempt ended with an error; the reason is its message on one line.
+    """One step whose last attempt ended with an error; the reason is its message.
 
     The step has the name of its log, such as ``train`` or ``table2``; dataset, model and portion may be empty.
     """
@@ -29,6 +30,11 @@ class Failure:
     seed: int | None
     portion: str
     reason: str
+
+    @property
+    def kind(self) -> str:
+        """Whether a step failed, or a record is damaged, which stands in the place of the log."""
+        return DAMAGED if self.log.suffix == ".json" else FAILED
 
     def concerns(self, dataset: str | None, model: str | None) -> bool:
         """Return whether a cell of this dataset and model may be missing because of it."""
@@ -71,7 +77,7 @@ def separate_stale(tables: Sequence[MadeOf]) -> tuple[list[MadeOf], list[Failure
 
 
 def error_message(text: str) -> str | None:
-    """Return the error that a log ends with, on one line, or None."""
+    """Return the error that a log ends with, or None; a line of it for each that begins without blanks."""
     messages = MESSAGE.findall(text)
     if messages:
         reason = messages[-1]
@@ -79,7 +85,8 @@ def error_message(text: str) -> str | None:
         reason = [line for line in text.splitlines() if line.strip()][-1]
     else:
         return None
-    reason = " ".join(reason.split())
+    lines = re.split(r"\n(?=\S)", reason.strip())  # of a message; lines that go on are indented
+    reason = "\n".join(" ".join(line.split()) for line in lines)
     return reason if len(reason) <= LONGEST else reason[: LONGEST - 1] + "…"
 
 

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import base64
+import os
 import textwrap
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from socket import gethostname
 
 from tabulate import tabulate
 
+from xmlc.core.checksums import Damaged
 from xmlc.core.errors import XmlcError
 from xmlc.numbers.made_of import MadeOf
 from xmlc.papers.plan import SuitePlan
-from xmlc.report.failures import Failure
+from xmlc.records.base import parsed
+from xmlc.report.changes import some
+from xmlc.report.failures import DAMAGED, FAILED, Failure
 from xmlc.suites import paths
+from xmlc.suites.runs import LastRun
 
-HEADINGS = ("Paper", "Dataset", "Done", "Missing", "Failed")
+HEADINGS = ("Paper", "Dataset", "Done", "Missing", "Blocked")
 ALIGN = ("left", "left", "right", "right", "right")
 LINE, INDENT = 90, "  "  # width of lines, in characters
+AT_WORK = Path(".snakemake/incomplete")  # where Snakemake notes the outputs of jobs that have begun
 SIMULATIONS, MADE = Path(paths.SIMULATION).parts[1], "tables, figures"
 
 
@@ -28,7 +37,7 @@ class FileCounts:
     Attributes
     ----------
     done, missing, failed : int
-        Files that are there, that are not, and of the latter those that a step which failed is behind.
+        Files that are there; that are not; and those that are not because a step failed, or that are damaged.
     failures : list of Failure
     """
 
@@ -79,18 +88,63 @@ def status_of(
     return found
 
 
+def of_files(plan: Mapping[str, SuitePlan], made: Collection[str]) -> dict[str, SuitePlan]:
+    """Return the part of a plan that a run makes, given all its files; what several papers need counts once.
+
+    Papers of which the run makes tables or figures come first, then those of most records.
+    """
+    found, seen, made = {}, set[str](), {*made}
+    for paper, suite in plan.items():
+        tables = {name: records for name, records in suite.tables.items() if _table(paper, name) in made}
+        figures = {name: records for name, records in suite.figures.items() if _figure(paper, name) in made}
+        records = [file for files in (suite.tables | suite.figures).values() for file in files]
+        steps = [file for file in dict.fromkeys([*suite.steps, *records]) if paths.output_of(file) in made]
+        found[paper] = replace(suite, requested=bool(tables or figures), tables=tables, figures=figures, steps=steps)
+    for paper, suite in sorted(found.items(), key=lambda item: (not item[1].requested, -len(item[1].steps))):
+        steps = [file for file in suite.steps if suite.requested or file not in seen]
+        seen |= {*steps}
+        found[paper] = replace(suite, requested=bool(steps), steps=steps)
+    return found
+
+
+def _table(paper: str, name: str) -> str:
+    return f"{paths.TABLE.of(paper=paper, table=name)}.md"
+
+
+def _figure(paper: str, name: str) -> str:
+    return f"{paths.FIGURE.of(paper=paper, figure=name)}.svg"
+
+
 def _paper_status(paper: str, suite: SuitePlan, root: Path, failed: Sequence[Failure]) -> Status:
     found: Status = {}
     lists = [suite.steps, *suite.tables.values(), *suite.figures.values()]
     for file in dict.fromkeys(file for files in lists for file in files):
         counts = found.setdefault((paper, _dataset(file)), FileCounts())
-        _count(counts, (root / file).exists(), file, failed)
-    made = {paths.TABLE.of(paper=paper, table=name) + ".md": records for name, records in suite.tables.items()}
-    made |= {paths.FIGURE.of(paper=paper, figure=name) + ".svg": records for name, records in suite.figures.items()}
+        if damage := _damage(root, file):
+            counts.failed += 1
+            counts.failures.append(damage)
+        else:
+            _count(counts, (root / file).exists(), file, failed)
+    made = {_table(paper, name): records for name, records in suite.tables.items()}
+    made |= {_figure(paper, name): records for name, records in suite.figures.items()}
     for file, records in made.items():
         counts = found.setdefault((paper, MADE), FileCounts())
         _count(counts, _is_current(root, file, records), file, failed)
     return found
+
+
+def _damage(root: Path, file: str) -> Failure | None:
+    """Return what is wrong with a record that is there, if it cannot be read or was edited."""
+    if not file.endswith(".json") or not (root / file).exists():
+        return None
+    try:
+        parsed(root / file, "record")
+    except Damaged as damage:
+        target = damage.target.relative_to(root).as_posix()
+        reason = f"{damage.fault}; delete {target} and run: snakemake {target}"
+        model = (paths.IN_RUN.read(file) or {}).get("model", "")
+        return Failure(Path(file), Path(file).name, _dataset(file), model, None, "", reason)
+    return None
 
 
 def _is_current(root: Path, file: str, records: Sequence[str]) -> bool:
@@ -133,11 +187,29 @@ def _causes(failure: Failure, file: Path) -> bool:
     )
 
 
-def to_text(status: Status, about: str = "") -> str:
+def outcome_of(run: LastRun) -> str:
+    """Say that a run is at work, or that it was killed, and what was being made; nothing if it has ended."""
+    if run.ended:
+        return ""
+    files = [file.relative_to(AT_WORK).parts for file in AT_WORK.rglob("*") if file.is_file()]
+    names = sorted(base64.urlsafe_b64decode("".join(parts).replace("@", "")).decode() for parts in files)
+    made = f"what it was making: {some(names, ', ')}" if names else "no step was at work"
+    if run.host != gethostname():
+        return f"The run began on {run.host} and has not ended; {made}."
+    try:
+        os.kill(run.process, 0)
+    except ProcessLookupError:
+        return f"The run was killed; {made}. The same command goes on."
+    except PermissionError:  # it is at work, of another user
+        pass
+    return f"The run is at work; {made}."
+
+
+def to_text(status: Status, about: str = "", outcome: str = "") -> str:
     """Return the status for a terminal, the most urgent first.
 
-    Papers and datasets, words about the run; each failure with its message and log; what is failed or missing as a
-    table; a line for each paper about what is complete; how much is done in all.
+    Papers and datasets, words about the run; each failure with its message and log; what is blocked by one or missing,
+    as a table; a line for each paper about what is complete; how much is done in all, and the outcome of the run.
     """
     papers, datasets = (list(dict.fromkeys(names)) for names in zip(*status)) if status else ([], [])
     named = ", ".join(dataset for dataset in datasets if dataset not in (SIMULATIONS, MADE))
@@ -146,7 +218,8 @@ def to_text(status: Status, about: str = "") -> str:
     failures = list(dict.fromkeys(failure for counts in status.values() for failure in counts.failures))
     for failure in failures:
         step = " ".join(part for part in (failure.dataset, failure.model, failure.step) if part)
-        blocks.append(f"failed: {step}\n{_wrapped(failure.reason, INDENT)}\n{INDENT}{failure.log}")
+        reason = "\n".join(_wrapped(line, INDENT) for line in failure.reason.splitlines())
+        blocks.append(f"{failure.kind}: {step}\n{reason}\n{INDENT}{failure.log}")
     rows, last = [], None
     unfinished = [(key, counts) for key, counts in status.items() if not counts.complete]
     for (paper, dataset), counts in sorted(unfinished, key=lambda item: not item[1].failed):
@@ -160,13 +233,22 @@ def to_text(status: Status, about: str = "") -> str:
         own = {key: counts for key, counts in status.items() if key[0] == paper}
         complete = {key: counts for key, counts in own.items() if counts.complete}
         if complete:
-            done = _numbers(complete)[0]
-            parts = "; ".join(dataset for _, dataset in complete)
-            results = f"all {done} results" if complete == own else f"{done} of {_numbers(own)[1]} results: {parts}"
-            lines.append(_wrapped(f"done: {paper}, {results}"))
+            number = _numbers(complete)[0]
+            of = "" if complete == own else f" of {'; '.join(dataset for _, dataset in complete)}"
+            parts = f"{_count_of(number, 'result')}{of}"
+            lines.append(_wrapped(f"done: {paper}, {'all ' if complete == own and number > 1 else ''}{parts}"))
     done, total = _numbers(status)
-    lines.append(f"{done} of {total} results are there; {len(failures)} step{'s' * (len(failures) != 1)} failed.")
+    blocked = sum(counts.failed for counts in status.values())
+    kinds = Counter(failure.kind for failure in failures)
+    said = f"{done} of {total} results are there; {_count_of(kinds[FAILED], 'step')} failed"
+    said += f", {_count_of(kinds[DAMAGED], 'record')} damaged" if kinds[DAMAGED] else ""
+    said += f", which blocks {_count_of(blocked, 'result')}" if blocked else ""
+    lines += [f"{said}.", *filter(None, [outcome])]
     return "\n\n".join([*blocks, "\n".join(lines)]) + "\n"
+
+
+def _count_of(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _numbers(status: Status) -> tuple[int, int]:

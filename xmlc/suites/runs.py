@@ -2,28 +2,79 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
+import socket
 import sys
 import sysconfig
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Self
+
+import yaml
 
 from xmlc.core.configuration import config_folder
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import remove_leftovers
+from xmlc.core.files import read_json, remove_leftovers, write_json
 from xmlc.core.schemas import read_yaml
 from xmlc.core.sources import PACKAGE
 from xmlc.suites import paths
 from xmlc.suites.project import Project
-from xmlc.suites.settings import read_config, remember
+from xmlc.suites.settings import read_config
 
+LAST_RUN = Path(".snakemake/last-run.json")
 DISK = Path(".snakemake/disk.csv")  # time, and bytes below `resources/` and `results/`
 BETWEEN = 20  # seconds from one look at the disk to the next
+
+
+@dataclass
+class LastRun:
+    """The last run in a folder.
+
+    Attributes
+    ----------
+    settings : dict
+        Options that it put over config.yaml.
+    targets, files : list of str
+        Targets that were named, and all outputs of the jobs that lead there, those that were there before included.
+    host, process : str, int
+        Where Snakemake ran.
+    ended : bool
+    """
+
+    settings: dict[str, object] = field(default_factory=dict)
+    targets: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    host: str = ""
+    process: int = 0
+    ended: bool = True
+
+    @classmethod
+    def read(cls) -> Self:
+        """Read what the last run in this folder noted; without one, nothing."""
+        found = read_json(LAST_RUN) if LAST_RUN.exists() else {}
+        return cls(**{key: value for key, value in found.items() if key in cls.__dataclass_fields__})
+
+    def write(self) -> None:
+        """Note it for `xmlc status`."""
+        write_json(LAST_RUN, vars(self))
+
+    @property
+    def about(self) -> str:
+        """Its date, targets and settings in words; nothing of a run without targets and settings."""
+        settings = [
+            f"{key}={yaml.safe_dump([value], default_flow_style=True, width=math.inf)[1:-2]}"
+            for key, value in self.settings.items()
+        ]
+        words = " ".join([*self.targets, *settings])
+        date = datetime.fromtimestamp(LAST_RUN.stat().st_mtime).astimezone() if words else None
+        return f"the last run, {date:%Y-%m-%d %H:%M}: {words}" if date else ""
 
 
 @contextmanager
@@ -80,19 +131,35 @@ def check_installed(clone: Path, installed: Path) -> None:
             )
 
 
-def begin(config: Mapping[str, object], project: Project) -> None:
-    """Keep the settings of a run for `xmlc status`, and remove what killed runs left half-written.
+def begin(config: Mapping[str, object], project: Project, targets: Iterable[str], files: Iterable[Path]) -> None:
+    """Note a run for `xmlc status`, and remove what killed runs left half-written.
+
+    Parameters
+    ----------
+    config : mapping of str to object
+    project : Project
+    targets : iterable of str
+        Those that were named.
+    files : iterable of Path
+        All outputs of the jobs that lead to them.
 
     Snakemake has locked the folder, so that no other run writes there.
     """
     file = config_folder() / "config.yaml"
     usual = read_config(file) if file.is_file() else {}
     options = {key: value for key, value in config.items() if value != usual.get(key)}
-    targets = [word for word in sys.argv[1:] if word in project.suites]
-    remember({**options, **({"papers": targets} if targets else {})})
+    made = sorted(map(paths.in_project, files))
+    LastRun(options, [*map(str, targets)], made, socket.gethostname(), os.getpid(), ended=False).write()
     for folder in paths.MADE:
         sweep(folder)
     threading.Thread(target=watch_disk, daemon=True).start()
+
+
+def end() -> None:
+    """Note that the run has ended, well or with errors."""
+    run = LastRun.read()
+    run.ended = True
+    run.write()
 
 
 def watch_disk() -> None:

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-import yaml
 from msgspec import Meta
 
 from xmlc.core.configuration import STUDY, is_study
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import read_json, write_json
 from xmlc.core.schemas import converted, parsed_yaml, read_yaml, shown
 from xmlc.data.catalogue import DatasetName
 from xmlc.suites.suite import Name, Seed, Some, Text, Threads
 
 LISTS = ("papers", "datasets", "models", "seeds")  # of which one name is a list of one, and equal ones are one
-LAST_RUN = Path(".snakemake/settings.json")
 
 
 @dataclass(frozen=True)
@@ -100,20 +95,3 @@ def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:
             raise XmlcError(f"setting {setting!r}: expected key=value, such as datasets='[yeast]'")
         content[key] = parsed_yaml(value, f"{key}=")
     return content
-
-
-def remember(settings: Mapping[str, object]) -> None:
-    """Keep the options that a new run puts over config.yaml, for `last_settings`."""
-    write_json(LAST_RUN, settings)
-
-
-def last_settings() -> tuple[dict[str, object], str]:
-    """Return the options that the last run in this folder put over config.yaml, if any, and a line about it."""
-    if not LAST_RUN.exists() or not (settings := read_json(LAST_RUN)):
-        return {}, ""
-    date = datetime.fromtimestamp(LAST_RUN.stat().st_mtime).astimezone()
-    said = [
-        f"{key}={yaml.safe_dump([value], default_flow_style=True, width=math.inf)[1:-2]}"
-        for key, value in settings.items()
-    ]
-    return settings, f"settings of the last run, {date:%Y-%m-%d %H:%M}: {' '.join(said)}"
