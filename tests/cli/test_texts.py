@@ -147,6 +147,8 @@ def test_features_in_place_of_texts(multilabel, tmp_path, capsys):
         (["evaluate", "predictions.jsonl", "train.csv", "--labels", "label"], "train.csv: found no label"),
         (["evaluate", "twice.jsonl", "train.csv"], "twice.jsonl:1: found a label twice"),
         (["evaluate", "letters.csv", "train.csv"], "letters.csv:1: found 'text,labels'"),
+        (["evaluate", "names.jsonl", "train.csv"], "names.jsonl:1: found"),
+        (["evaluate", "lists.jsonl", "train.csv"], "lists.jsonl:1: found"),
         (["fit", "absent.csv", "--out", "model"], "no such file"),
         (["predict", "train.csv", "--model", "absent"], "found no model"),
     ],
@@ -155,6 +157,8 @@ def test_errors(train, tmp_path, capsys, monkeypatch, arguments, said):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty.csv").write_text("text,labels\n")
     (tmp_path / "letters.csv").write_text("text,labels\nx,a\n")
+    (tmp_path / "names.jsonl").write_text('{"labels": ["ab", "cd"]}\n' * 4)
+    (tmp_path / "lists.jsonl").write_text('{"labels": [[["a"], 0.5]]}\n' * 4)
     (tmp_path / "noext").write_text("boil rice\n")
     (tmp_path / "predictions.jsonl").write_text('{"labels": [["cooking", 0.5]]}\n' * 4)
     (tmp_path / "twice.jsonl").write_text('{"labels": [["cooking", 0.5], ["cooking", 0.4]]}\n' * 4)

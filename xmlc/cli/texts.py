@@ -34,10 +34,10 @@ INPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
 def not_empty(_: click.Context, option: click.Parameter, value: str | None) -> str | None:
-    """Refuse an empty text; a backslash and a t are a tab, which many shells cannot give."""
+    r"""Refuse an empty text; ``\t`` and ``\n`` are one letter, which is hard to type in a shell."""
     if value == "":
         raise click.BadParameter("found an empty text, expected at least one letter", param=option)
-    return "\t" if value == r"\t" else value
+    return {r"\t": "\t", r"\n": "\n"}.get(value or "", value)
 
 
 def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -214,8 +214,11 @@ def predicted(file: Path) -> list[list[Any]]:
     found = []
     for number, line in enumerate(sys.stdin.buffer, start=1) if file == STDIN else text_lines(file):
         try:
-            names = [name for name, _ in json.loads(line)["labels"]]
-        except (ValueError, KeyError, TypeError):
+            pairs = json.loads(line)["labels"]
+            names = [name for name, _ in pairs]
+            if not all(isinstance(pair, list) and isinstance(pair[0], str | int) for pair in pairs):
+                raise TypeError  # two letters are no pair
+        except (ValueError, KeyError, TypeError, RecursionError):
             expected = '{"labels": [["name", 0.5], ...]}, as `xmlc predict` writes it'
             raise XmlcError(f"{file}:{number}: found {line[:60]!r}, expected {expected}") from None
         if len({*names}) < len(names):

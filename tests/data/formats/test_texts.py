@@ -78,7 +78,7 @@ def test_uris_of_annif_and_words_of_fasttext(tmp_path):
         ("a.csv", "text,labels\nrice,a\nrice, boiled,a\n", "a.csv:3: found 3 columns, expected 2 as in the header"),
         ("a.tsv", "rice\ta\tb\n", "a.tsv:1: found 3 columns"),
         ("a.jsonl", '{"text": "rice"}\n{"title": "rose"}\n', "a.jsonl:2: found"),
-        ("a.jsonl", '{"text": 3, "labels": ["a"]}\n', "a.jsonl:1: found '3', expected a string as text"),
+        ("a.jsonl", '{"text": 3, "labels": ["a"]}\n', "a.jsonl:1: found 3, expected a string as text"),
         ("a.jsonl", '{"title": "rice"}\n', "found keys 'title', expected a string as text"),
         ("a.jsonl", '\n{"text": "rice", "text": "rose"}\n', "a.jsonl:2: found"),
         ("a.jsonl", "[" * 100_000, "a.jsonl:1: found"),

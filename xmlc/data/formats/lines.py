@@ -39,7 +39,8 @@ def check_file(path: Path) -> None:
     """Raise `XmlcError` unless there is such a file."""
     if not path.is_file():
         found = "found a folder" if path.is_dir() else "found a pipe or a device" if path.exists() else ""
-        raise XmlcError(f"{path}: {found}, expected a file") if found else MissingFileError(f"{path}: no such file")
+        said = f"{path}: {found}, expected a file (the commands on texts take - for standard input)"
+        raise XmlcError(said) if found else MissingFileError(f"{path}: no such file")
 
 
 def open_bytes(path: Path) -> BinaryIO:

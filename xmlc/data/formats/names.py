@@ -46,7 +46,7 @@ class LabelNames:
         Raises
         ------
         LineError
-            The cell has a list that cannot be read, or nothing but zeros and ones.
+            The cell has a list that cannot be read, nothing but zeros and ones, or URIs with commas between them.
         """
         cell = cell.strip(BLANKS)
         if not cell:
@@ -179,10 +179,16 @@ def _literal(cell: str) -> Any:
 
 def _uris_or_name(cell: str) -> list[str]:
     """Cut a cell at blanks if it has nothing but URIs, or at least two; other words between them are names, too."""
+    if ":" not in cell:
+        return [cell]
     parts = words(cell)
     uris = [is_uri(part) for part in parts]
     if sum(uris) < min(2, len(parts)):
         return [cell]
+    odd = next((part for part in parts if part[-1] in ",|" or not any(map(str.isalnum, part))), "")
+    if odd and len(parts) > 1:
+        expected = "blanks between URIs, or a separator that is said (--separator)"
+        raise LineError(f"{quoted(odd)} in {quoted(cell)}", expected)
     found: list[list[str]] = []
     for part, uri, after_uri in zip(parts, uris, [True, *uris]):
         if uri or after_uri:

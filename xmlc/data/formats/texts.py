@@ -25,9 +25,23 @@ DELIMITERS = ",;\t|"  # of CSV, as a header shows
 SPACE = re.compile(r"[ \t\r\n]*")  # of JSON
 # Names of columns. A first line of TSV that has nothing else is no text.
 HEADINGS = {
-    *("id", "text", "texts", "title", "titles", "abstract", "body", "content", "document", "sentence", "description"),
-    *("label", "labels", "subject", "subjects", "subject_uris", "tag", "tags", "topic", "topics", "category"),
-    *("categories", "keyword", "keywords", "class", "classes"),
+    *(
+        "id",
+        "text",
+        "texts",
+        "title",
+        "titles",
+        "name",
+        "headline",
+        "abstract",
+        "summary",
+        "body",
+        "content",
+        "document",
+    ),
+    *("sentence", "description", "question", "comment", "review", "message", "label", "labels", "subject", "subjects"),
+    *("subject_uris", "uri", "uris", "tag", "tags", "topic", "topics", "category", "categories", "keyword", "keywords"),
+    *("class", "classes", "genre", "genres", "theme", "themes", "target", "targets"),
 }
 
 
@@ -231,7 +245,7 @@ def _json(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames 
     for place, row in _objects(lines, path):
         text = row.get(columns.text)
         if not isinstance(text, str):
-            found = quoted(repr(text)) if columns.text in row else f"keys {quoted(', '.join(row))}"
+            found = repr(text)[:60] if columns.text in row else f"keys {quoted(', '.join(row))}"
             raise XmlcError(f"{place}: found {found}, expected a string as {columns.text} (--text names the key)")
         value = _labels_of(row, columns)
         entries = value if isinstance(value, list) else [value]
@@ -281,30 +295,31 @@ def _objects(lines: Iterator[str], path: Path) -> Iterator[tuple[str, dict[str, 
         yield f"{path}:{number}", _object(f"{path}:{number}", found, line)
 
 
-def _array(text: str, path: Path, number: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give the objects of an array."""
+def _array(text: str, path: Path, line: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Give the objects of an array, which begins in a line of the file."""
     read = json.JSONDecoder(object_pairs_hook=once).raw_decode
-    position = text.index("[") + 1
-    counted, end, mark = 0, 0, ","
-    while mark == ",":
-        start = _behind_space(text, position)
-        number, counted = number + text.count("\n", counted, start), start
-        if text[start : start + 1] == "]" and end == 0:
-            end, mark = start, "]"
+    counted, position, mark = 0, text.index("["), "["
+    while mark != "]":
+        start = _behind_space(text, position + 1)
+        line, counted = line + text.count("\n", counted, start), start
+        if mark == "[" and text.startswith("]", start):
+            position = start
+        else:
+            shown = text[start : start + 99]
+            try:
+                found, end = read(text, start)
+            except (ValueError, RecursionError) as error:
+                raise _no_object(f"{path}:{line}", shown, error) from None
+            yield f"{path}:{line}", _object(f"{path}:{line}", found, shown)
+            position = _behind_space(text, end)
+        mark = text[position : position + 1]
+        if mark not in (",", "]"):
             break
-        try:
-            found, end = read(text, start)
-        except (ValueError, RecursionError) as error:
-            raise _no_object(f"{path}:{number}", text[start : start + 99], error) from None
-        yield f"{path}:{number}", _object(f"{path}:{number}", found, text[start : start + 99])
-        end = _behind_space(text, end)
-        mark, position = text[end : end + 1], end + 1
-    behind = _behind_space(text, end + 1)
-    if mark != "]" or behind < len(text):
-        number += text.count("\n", counted, max(end, behind) if mark == "]" else end)
+    rest = position if mark != "]" else _behind_space(text, position + 1)
+    if mark != "]" or rest < len(text):
         expected = "a comma or the end of the array" if mark != "]" else "the end of the file behind the array"
-        rest = text[end if mark != "]" else behind :][:60]
-        raise XmlcError(f"{path}:{number}: found {quoted(rest)}, expected {expected}")
+        line += text.count("\n", counted, rest)
+        raise XmlcError(f"{path}:{line}: found {quoted(text[rest : rest + 60])}, expected {expected}")
 
 
 def _behind_space(text: str, position: int) -> int:
