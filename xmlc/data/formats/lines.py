@@ -38,9 +38,10 @@ LARGEST_FLOAT32 = 3.4028235677973366e38  # values from here on round to infinity
 def check_file(path: Path) -> None:
     """Raise `XmlcError` unless there is such a file."""
     if not path.is_file():
-        found = "found a folder" if path.is_dir() else "found a pipe or a device" if path.exists() else ""
-        said = f"{path}: {found}, expected a file (the commands on texts take - for standard input)"
-        raise XmlcError(said) if found else MissingFileError(f"{path}: no such file")
+        if not path.exists():
+            raise MissingFileError(f"{path}: no such file")
+        found = "a folder, expected a file" if path.is_dir() else "a pipe, expected a file, or - for standard input"
+        raise XmlcError(f"{path}: found {found}")
 
 
 def open_bytes(path: Path) -> BinaryIO:
