@@ -43,6 +43,13 @@ def test_wanted_members_are_flattened_and_others_left(run, content):
     assert run(content) == {"train.txt": FILES["d/train.txt"], "test.txt": FILES["d/test.txt"]}
 
 
+@pytest.mark.parametrize("pack", [zip_of, tar_of])
+@pytest.mark.parametrize("inner", [zip_of, tar_of])
+def test_an_archive_in_an_archive_is_a_file(run, pack, inner):
+    packed = FILES | {"z.bin": inner({"d/train.txt": b"old", "d/test.txt": b"old"})}
+    assert run(pack(packed)) == {"train.txt": FILES["d/train.txt"], "test.txt": FILES["d/test.txt"]}
+
+
 @every_compression
 def test_one_compressed_file_is_the_one_wanted(run, compress):
     assert run(compress(b"1 1 1\n0 0:1\n"), ["data.txt"]) == {"data.txt": b"1 1 1\n0 0:1\n"}
@@ -134,7 +141,7 @@ ROWS = b"6 3 2\n" + b"0 0:1\n1 1:0.5 2:3\n" * 3
 READERS = {
     "repository": (ROWS, read_rows, "a.txt"),
     "csv": (b"text,labels\n" + TEXT.replace(b";", b","), lambda path: [*documents(path)], "a.csv"),
-    "fasttext": (b"__label__one " + TEXT, lambda path: [*documents(path)], "a.txt"),
+    "fasttext": (TEXT.replace(b"a ", b"__label__one "), lambda path: [*documents(path)], "a.txt"),
     "scores": (matrix_of(TEXT), lambda path: load_npz(path).toarray().tolist(), "a.npz"),
     "one file": (ROWS, read_member, "a.txt"),
     "tar": (tar_of({"d/train.txt": ROWS, "d/e.txt": TEXT}), read_member, "a.tar"),

@@ -97,6 +97,8 @@ LENGTH = {"length": {}, "no length": {"Content-Length": None}, "chunks": {"Trans
         ("/f.txt.gz", "gzip", GZ, GZ),
         ("/f.txt.gz", "gzip", gzip.compress(GZ), GZ),
         ("/f.txt.gz", "deflate", zlib.compress(GZ), GZ),
+        ("/f.txt.gz", "deflate", zlib.compress(CONTENT), CONTENT),
+        ("/f.zip", "", CONTENT, CONTENT),
         ("/f.txt.xz", "gzip", gzip.compress(XZ), XZ),
         ("/f.txt.xz", "xz", XZ, XZ),
         ("/f.zip", "gzip", CONTENT, CONTENT),
@@ -110,6 +112,18 @@ def test_a_file_is_what_it_was_before_the_server_encoded_it(server, tmp_path, pa
     assert (tmp_path / "got").read_bytes() == expected
     assert [*tmp_path.iterdir()] == [tmp_path / "got"]
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("cut", [0, 1, 5, 50, -9, -5, -2])
+def test_chunks_that_break_off_are_fetched_again(server, tmp_path, cut):
+    server.files["/f"], server.headers["/f"] = (
+        chunked(CONTENT),
+        {"Content-Length": None, "Transfer-Encoding": "chunked"},
+    )
+    server.cuts["/f"] = [len(chunked(CONTENT)) + cut if cut < 0 else cut]
+    fetch_http(server.url + "/f", tmp_path / "got")
+    assert (tmp_path / "got").read_bytes() == CONTENT
+    assert len(server.requests) == 1 + (cut != -2)  # the last line end has nothing to say
 
 
 @pytest.mark.parametrize(("coding", "sent"), [("gzip", GZ), ("deflate", zlib.compress(CONTENT))])

@@ -177,24 +177,24 @@ def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
 
 def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Give the files of an archive by their paths in it, each with what opens it before the next one is taken."""
-    if zipfile.is_zipfile(archive):
-        with zipfile.ZipFile(archive) as zipped:
-            yield from ((info.filename, partial(zipped.open, info)) for info in zipped.infolist() if not info.is_dir())
-        return
     with plain(open(archive, "rb"), "the archive") as content:
         try:
             tarred = tarfile.open(fileobj=content, mode="r|")
         except tarfile.ReadError:
-            if not is_compressed(archive):
-                raise XmlcError(
-                    "found a file that is neither zip nor tar, nor one compressed file; it may be cut off"
-                ) from None
-            yield archive.stem, partial(open, archive, "rb")
+            tarred = None
+        if tarred:
+            with tarred:
+                yield from ((one.name, partial(tarred.extractfile, one)) for one in tarred if one.isfile())
+            while content.read(CHUNK):  # a stream behind the end of the tar may be damaged
+                pass
             return
-        with tarred:
-            yield from ((member.name, partial(tarred.extractfile, member)) for member in tarred if member.isfile())
-        while content.read(CHUNK):  # a stream behind the end of the tar may be damaged
-            pass
+    if is_compressed(archive):
+        yield archive.stem, partial(open, archive, "rb")
+    elif zipfile.is_zipfile(archive):  # which a tar seems to be, too, if its last file is one
+        with zipfile.ZipFile(archive) as zipped:
+            yield from ((one.filename, partial(zipped.open, one)) for one in zipped.infolist() if not one.is_dir())
+    else:
+        raise XmlcError("found a file that is neither zip nor tar, nor one compressed file; it may be cut off")
 
 
 def _wanted(paths: list[str], wanted: Collection[str]) -> dict[str, str]:

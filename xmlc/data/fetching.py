@@ -57,13 +57,15 @@ def fetch_http(url: str, target: Path) -> None:
     raise XmlcError(problem)
 
 
-def _lasts(error: BaseException | None) -> bool:
+def _lasts(error: Exception) -> bool:
     """Tell whether another attempt would fail, too: the address is wrong, or its host unknown or not who it says."""
-    if isinstance(error, requests.TooManyRedirects | ValueError | ssl.SSLCertVerificationError):
-        return True
-    if isinstance(error, socket.gaierror):
-        return error.errno == socket.EAI_NONAME
-    return error is not None and _lasts(error.__cause__ or error.__context__)
+    cause: BaseException | None = error
+    while cause:
+        unknown = isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_NONAME
+        if unknown or isinstance(cause, ssl.SSLCertVerificationError):
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return isinstance(error, requests.TooManyRedirects | ValueError)
 
 
 def _attempt(url: str, target: Path) -> None:
@@ -72,14 +74,14 @@ def _attempt(url: str, target: Path) -> None:
         if response.status_code != 200:  # a part of the file, say
             raise requests.HTTPError(response=response)
         # Without this header requests gives the bytes as they are sent, which is what the length counts.
-        coding = response.raw.headers.pop("Content-Encoding", "identity").lower()
+        coding = response.raw.headers.pop("Content-Encoding", "").strip().lower()
         total = response.raw.length_remaining or 0
         with open(target, "wb") as file, Progress(total, url, "B") as progress:
             for chunk in response.iter_content(CHUNK):
                 progress.update(file.write(chunk))
             if file.tell() < total:  # urllib3 before version 2 does not look
                 raise requests.ConnectionError(f"found {file.tell()} bytes, expected {total}")
-    if coding != "identity":
+    if coding not in ("", "identity"):
         _decode(target, coding, named_gz=urlsplit(url).path.endswith(".gz"))
 
 
@@ -99,7 +101,7 @@ def _decode(file: Path, coding: str, named_gz: bool) -> None:
                 shutil.copyfileobj(source, content, CHUNK)
     except XmlcError as error:
         raise requests.exceptions.ContentDecodingError(str(error)) from error
-    if named_gz and not is_compressed(decoded):
+    if named_gz and coding != "deflate" and not is_compressed(decoded):
         decoded.unlink()
     else:
         decoded.replace(file)
