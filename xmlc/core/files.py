@@ -105,6 +105,18 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 @contextmanager
+def temporary_folder(beside: Path) -> Iterator[Path]:
+    """Give a folder on the file system of ``beside``, next to it; it is removed when the block ends.
+
+    What killed processes left there is removed first.
+    """
+    beside.parent.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(beside.parent)
+    with _temporary(beside.with_suffix(""), Path.mkdir) as temporary:
+        yield temporary
+
+
+@contextmanager
 def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
     """Make a temporary file or folder beside ``path``, locked while a block runs, and remove it at the end."""
     temporary = path.with_name(f".{path.name}{OURS}{token_hex(4)}{path.suffix}")

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Thread
 from typing import BinaryIO
 
 import numpy as np
 from numpy.lib import format as npy
 
 MORE = 1 << 26  # bytes beyond what is needed, or a quarter of it if that is less, so that few pieces move the array
+
+
+HELD = 1 << 28  # bytes of mapped files that `read_in_parts` leaves in memory
+LOOK = 0.005  # seconds from one look at them to the next
 
 
 class NotFiniteError(ArithmeticError):
@@ -103,6 +109,39 @@ def give_back(*arrays: np.ndarray) -> None:
             start = address(array) - address(np.frombuffer(base, dtype=np.uint8))
             start, end = start // mmap.PAGESIZE * mmap.PAGESIZE, start + array.nbytes
             base.madvise(mmap.MADV_DONTNEED, start, end - start)
+
+
+@contextmanager
+def read_in_parts(arrays: Iterable[np.ndarray]) -> Iterator[None]:
+    """Give back the pages of mapped arrays again and again while a block reads them, so that few are in memory.
+
+    The block must not change the arrays. A system that does not count the pages of files keeps them.
+    """
+    large = [array for array in arrays if array.nbytes > mmap.PAGESIZE]
+    most, done = file_bytes() + HELD, Event()
+
+    def watch() -> None:
+        while not done.wait(LOOK):
+            if file_bytes() > most:
+                give_back(*large)
+
+    thread = Thread(target=watch, daemon=True)
+    if sum(array.nbytes for array in large) > HELD:
+        thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        if thread.ident is not None:
+            thread.join()
+
+
+def file_bytes() -> int:
+    """Return the bytes of mapped files that this process has in memory; 0 where the system does not count them."""
+    try:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[2]) * mmap.PAGESIZE
+    except OSError:
+        return 0
 
 
 def address(array: np.ndarray) -> int:

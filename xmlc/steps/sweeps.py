@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.passport import timed
 from xmlc.data.prepared import Prepared
 from xmlc.metrics.ranking import K, precision_and_ndcg
 from xmlc.metrics.resampling import resampled_ranking
 from xmlc.models.abilities import Forest
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import make_estimator
-from xmlc.models.warm_up import warm_up
 from xmlc.records.forest import ForestRow, LevelObjectives, TreeShapes
 from xmlc.records.sweep import SweepRow
 from xmlc.records.training import TrainingRecord
-from xmlc.steps.timed import rank_timed
+from xmlc.steps.timed import rank_timed, trained_beside
 
 
 def sweep_rows(
-    prepared: Prepared, base: TrainingRecord, swept: str, values: Iterable[object], threads: int
+    prepared: Prepared, base: TrainingRecord, swept: str, values: Iterable[object], threads: int, out: Path
 ) -> tuple[SweepRow, ...]:
     """Train on the whole training set with each value of a hyperparameter, and rank the labels of the test set.
 
@@ -35,19 +34,19 @@ def sweep_rows(
         Name of the hyperparameter.
     values : iterable
     threads : int
+    out : Path
+        The record that is written later. Each model is a temporary folder next to it, one at a time.
     """
     rows = []
     for value in values:
         model = make_estimator(base.estimator, base.hyperparameters | {swept: value}, base.seed, threads)
-        rows.append(_train_and_rank(model, value, prepared))
+        rows.append(_train_and_rank(model, value, prepared, out))
     return tuple(rows)
 
 
-def _train_and_rank(model: SparseProbabilityEstimator, value: object, prepared: Prepared) -> SweepRow:
-    train = prepared.part("train")
-    warm_up(model, *train)
-    _, seconds = timed(lambda: model.fit(*train))
-    labels, ms = rank_timed(model, prepared, max(K))
+def _train_and_rank(model: SparseProbabilityEstimator, value: object, prepared: Prepared, out: Path) -> SweepRow:
+    with trained_beside(out, model, *prepared.part("train")) as (seconds, _):
+        labels, ms = rank_timed(model, prepared, max(K))
     trees = shape_of_trees(model)
     return SweepRow(
         value=value,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import fmean
 from typing import TypeVar
@@ -10,6 +11,8 @@ from typing import TypeVar
 import numpy as np
 from scipy import sparse
 
+from xmlc.core.files import temporary_folder
+from xmlc.core.growing import read_in_parts
 from xmlc.core.passport import WARM_UP_ROWS, cpu_seconds, peak_bytes, timed
 from xmlc.data.matrices import CSRWriter, places_of, without
 from xmlc.data.prepared import Prepared
@@ -36,6 +39,23 @@ def fit_timed(
     before = cpu_seconds()
     _, seconds = timed(lambda: model.fit(X, Y) if folder is None else model.fit_to(folder, X, Y))
     return seconds, cpu_seconds() - before
+
+
+@contextmanager
+def trained_beside(
+    out: Path, model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array
+) -> Iterator[tuple[float, float]]:
+    """Fit a model into a temporary folder next to a file; a block then predicts with few of its pages in memory.
+
+    Yields
+    ------
+    seconds, cpu_seconds : float
+        As of `fit_timed`.
+    """
+    with temporary_folder(out) as folder:
+        times = fit_timed(model, X, Y, folder / "model")
+        with read_in_parts(model._state()[0].values()):
+            yield times
 
 
 def training_costs(

@@ -37,7 +37,7 @@ def command(
     prepared = Prepared(data)
     record = trained_on_all(training, prepared)
     record = replace(record, hyperparameters=record.hyperparameters | parse_parameters(parameters))
-    rows = sweep_rows(prepared, record, hyperparameter, map(json.loads, values), threads)
+    rows = sweep_rows(prepared, record, hyperparameter, map(json.loads, values), threads, out)
     SweepRecord(
         **record.head_fields(),
         hyperparameter=hyperparameter,

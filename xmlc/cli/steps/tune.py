@@ -82,7 +82,7 @@ def command(
         every = [*([one.best["hyperparameters"]] for one in before), *parse_stages(stages)]
         labels = prepared.meta["labels_per_instance"]
         plan = plan_in_stages(every, labels, splits, sample, parse_parameters(in_trials))
-    trials, instances = run_plan(plan, prepared, estimator, given, seed, threads)
+    trials, instances = run_plan(plan, prepared, estimator, given, seed, threads, out)
     SearchRecord(
         dataset=dataset_of(prepared),
         estimator=estimator,

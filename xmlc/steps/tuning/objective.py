@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from pathlib import Path
 from typing import cast
 
 import numpy as np
 
-from xmlc.core.passport import timed
 from xmlc.core.progress import Progress
 from xmlc.data.prepared import Prepared
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.ranking import K, hits_at_k
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.records.search import Trial, mean_precision
+from xmlc.steps.timed import trained_beside
 
 Make = Callable[[Hyperparameters], SparseProbabilityEstimator]
 
@@ -54,6 +54,8 @@ class ValidationPrecision:
         Returns an estimator for the hyperparameters of a trial, which are all that trials differ in: the seed is one.
     progress : Progress
         Counts the trials.
+    out : Path
+        The result that is written later. Each model is a temporary folder next to it, one at a time.
 
     Attributes
     ----------
@@ -63,8 +65,8 @@ class ValidationPrecision:
         Of the validation parts, each counted once.
     """
 
-    def __init__(self, validation: Validation, prepared: Prepared, make: Make, progress: Progress) -> None:
-        self._validation, self._make, self._progress = validation, make, progress
+    def __init__(self, validation: Validation, prepared: Prepared, make: Make, progress: Progress, out: Path) -> None:
+        self._validation, self._make, self._progress, self._out = validation, make, progress, out
         self._splits = [Prepared(prepared.folder, run) for run in range(validation.splits or 1)]
         rows = np.concatenate([split.rows("val", validation.validated) for split in self._splits])
         _, self._places, self._times = np.unique(rows, return_inverse=True, return_counts=True)
@@ -76,10 +78,11 @@ class ValidationPrecision:
         """Train with these hyperparameters and return the worth of the trial."""
         found, seconds = [], 0.0
         for split in self._splits:
-            model = self._make(hyperparameters)
-            seconds += timed(partial(model.fit, *split.part("fit", self._validation.fitted)))[1]
-            X, Y = split.part("val", self._validation.validated)
-            found.append(hits_at_k(Y, model.predict_top_k(X, max(K))[0], max(K))[0])
+            model, train = self._make(hyperparameters), split.part("fit", self._validation.fitted)
+            with trained_beside(self._out, model, *train) as (spent, _):
+                seconds += spent
+                X, Y = split.part("val", self._validation.validated)
+                found.append(hits_at_k(Y, model.predict_top_k(X, max(K))[0], max(K))[0])
         hits = np.concatenate(found).cumsum(axis=1)[:, np.array(K) - 1]
         shares = (hits.sum(axis=0) / (np.array(K) * hits.shape[0])).tolist()
         scores = np.bincount(self._places, (hits * (IN_ONE // 3 // np.array(K))).sum(axis=1)).astype(int)

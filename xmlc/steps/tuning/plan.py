@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 from xmlc.core.progress import Progress
 from xmlc.data.prepared import Prepared
@@ -13,7 +14,6 @@ from xmlc.kernels.domains import LABELS_PER_INSTANCE
 from xmlc.kernels.estimator import Hyperparameters, check_value
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import make_estimator
-from xmlc.models.warm_up import warm_up
 from xmlc.records.search import Trial
 from xmlc.steps.tuning.methods import search_in_ranges, search_in_stages
 from xmlc.steps.tuning.objective import Validation, ValidationPrecision
@@ -105,6 +105,7 @@ def run_plan(
     fixed: Hyperparameters,
     seed: int,
     threads: int,
+    out: Path,
 ) -> tuple[list[Trial], int]:
     """Search on 80/20 splits, and return the trials in order, and the number of validation instances.
 
@@ -120,6 +121,8 @@ def run_plan(
         Hyperparameters of all trials; those of a trial are put over them.
     seed, threads : int
         Of the estimators.
+    out : Path
+        As of `ValidationPrecision`.
 
     Raises
     ------
@@ -135,8 +138,7 @@ def run_plan(
     def make(hyperparameters: Hyperparameters) -> SparseProbabilityEstimator:
         return make_estimator(estimator, fixed | plan.in_trials | hyperparameters, seed, threads)
 
-    warm_up(make({}), *prepared.part("fit", plan.validation.fitted))
     with Progress(plan.budget, f"tuning {estimator}", "trials") as progress:
-        objective = ValidationPrecision(plan.validation, prepared, make, progress)
+        objective = ValidationPrecision(plan.validation, prepared, make, progress, out)
         plan.run(objective)
     return objective.trials, objective.instances
