@@ -11,7 +11,16 @@ import numpy as np
 import pytest
 
 from xmlc.core.checksums import NAME as CHECKSUMS
-from xmlc.core.files import atomic_file, atomic_folder, locked, read_json, sha256, write_json
+from xmlc.core.files import (
+    OURS,
+    atomic_file,
+    atomic_folder,
+    locked,
+    read_json,
+    sha256,
+    temporary_folder,
+    write_json,
+)
 
 WRITE = """
 import sys
@@ -169,3 +178,27 @@ def test_json_takes_numpy_and_refuses_nan(tmp_path):
 def test_sha256_is_the_standard_digest(tmp_path):
     (tmp_path / "abc").write_bytes(b"abc")  # FIPS 180-2, appendix B.1
     assert sha256(tmp_path / "abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+def test_a_temporary_folder_lies_next_to_its_file_and_goes_with_the_block(tmp_path):
+    beside = tmp_path / "tuning/plt.json"
+    with temporary_folder(beside) as folder:
+        (folder / "model").mkdir()
+        assert folder.parent == beside.parent
+        assert OURS in folder.name
+    with pytest.raises(KeyboardInterrupt), temporary_folder(beside):
+        raise KeyboardInterrupt
+    assert list(beside.parent.iterdir()) == []
+
+
+def test_the_temporary_folder_of_a_killed_process_goes_with_the_next(tmp_path):
+    code = "import sys\nfrom pathlib import Path\nfrom xmlc.core.files import temporary_folder\n"
+    code += "with temporary_folder(Path(sys.argv[1])): print(flush=True), sys.stdin.read()"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", code, tmp_path / "a.json"], **pipes) as killed:
+        killed.stdout.readline()
+        killed.kill()
+    (left,) = tmp_path.iterdir()
+    os.utime(left, (0, 0))
+    with temporary_folder(tmp_path / "a.json") as folder:
+        assert list(tmp_path.iterdir()) == [folder]

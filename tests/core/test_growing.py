@@ -1,11 +1,15 @@
 """Arrays that grow, in memory and in a folder."""
 
+import mmap
 import resource
 import signal
+import threading
+from itertools import count
 
 import numpy as np
 import pytest
 
+from xmlc.core import growing
 from xmlc.core.growing import Growing, NotFiniteError, give_back
 
 PIECES = [
@@ -17,24 +21,24 @@ PIECES = [
 
 @pytest.mark.parametrize("on_disk", [False, True])
 def test_pieces_stand_one_behind_the_other(tmp_path, on_disk):
-    growing = Growing(tmp_path if on_disk else None)
+    arrays = Growing(tmp_path if on_disk else None)
     for piece in PIECES:
-        growing.append(**piece)
-    found = growing.finished()
+        arrays.append(**piece)
+    found = arrays.finished()
     for name, array in found.items():
         expected = np.concatenate([piece[name] for piece in PIECES])
         assert array.dtype == expected.dtype
         assert array.tobytes() == expected.tobytes()
         assert not on_disk or np.array_equal(np.load(tmp_path / f"{name}.npy"), expected)
     with pytest.raises(TypeError, match="behind"):
-        growing.append(a=np.ones(3))
+        arrays.append(a=np.ones(3))
 
 
 @pytest.mark.parametrize("on_disk", [False, True])
 def test_an_array_may_stay_empty(tmp_path, on_disk):
-    growing = Growing(tmp_path if on_disk else None)
-    growing.append(a=np.zeros((0, 3), dtype=np.uint32))
-    found = growing.finished()["a"]
+    arrays = Growing(tmp_path if on_disk else None)
+    arrays.append(a=np.zeros((0, 3), dtype=np.uint32))
+    found = arrays.finished()["a"]
     assert found.shape == (0, 3)
     assert found.dtype == np.uint32
 
@@ -42,10 +46,10 @@ def test_an_array_may_stay_empty(tmp_path, on_disk):
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
 def test_weights_that_are_not_finite_are_found_as_they_are_appended(tmp_path, wrong):
     for folder in (tmp_path, None):
-        growing = Growing(folder)
-        growing.append(a=np.zeros(0, dtype=np.float32), b=np.array([wrong]))  # no weights: they may be NaN
+        arrays = Growing(folder)
+        arrays.append(a=np.zeros(0, dtype=np.float32), b=np.array([wrong]))  # no weights: they may be NaN
         with pytest.raises(NotFiniteError):
-            growing.append(a=np.array([1, wrong, 2], dtype=np.float32))
+            arrays.append(a=np.array([1, wrong, 2], dtype=np.float32))
 
 
 def test_what_is_given_back_is_read_again(tmp_path):
@@ -63,9 +67,36 @@ def test_a_full_disk_is_an_error_of_writing(tmp_path):
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
-        growing = Growing(tmp_path)
+        arrays = Growing(tmp_path)
         with pytest.raises(OSError, match="File too large"):
-            growing.append(a=np.ones(6000))
+            arrays.append(a=np.ones(6000))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, ignored)
+
+
+def test_pages_of_a_mapped_array_are_given_back_while_a_block_reads(monkeypatch):
+    given_back, before = threading.Event(), threading.active_count()
+    monkeypatch.setattr(growing, "HELD", 0)
+    monkeypatch.setattr(growing, "file_bytes", count().__next__)
+    monkeypatch.setattr(growing, "give_back", lambda *arrays: given_back.set())
+    with growing.read_in_parts([np.zeros(2 * mmap.PAGESIZE)]):
+        assert given_back.wait(600)
+    assert threading.active_count() == before
+
+
+def test_pages_of_small_arrays_are_not_watched():
+    before = threading.active_count()
+    with growing.read_in_parts([np.zeros(9), np.zeros(growing.HELD // 16)]):
+        assert threading.active_count() == before
+
+
+@pytest.mark.skipif(not growing.file_bytes(), reason="the system does not count mapped bytes")
+def test_mapped_bytes_are_those_that_were_read(tmp_path):
+    np.save(tmp_path / "a.npy", np.ones(1 << 22))
+    before = growing.file_bytes()
+    mapped = np.load(tmp_path / "a.npy", mmap_mode="c")
+    assert mapped.sum() == 1 << 22
+    assert growing.file_bytes() - before > 1 << 24
+    give_back(mapped)
+    assert growing.file_bytes() - before < 1 << 24

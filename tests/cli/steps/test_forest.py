@@ -11,6 +11,9 @@ from xmlc.records.forest import ForestRecord
 from xmlc.records.sweep import SweepRecord
 
 
+fit = FastXML.fit
+
+
 @pytest.fixture
 def trained(tmp_path):
     """Train a small forest; return its options, its folder and how to score a model of the same data."""
@@ -49,3 +52,14 @@ def test_sweep_rows_are_what_each_value_does(trained):
         assert row.depth is row.nodes is None
     assert record.rows[0].metrics != record.rows[1].metrics
     assert record.hyperparameters["n_trees"] == 2
+
+
+def test_models_of_a_sweep_are_temporary_folders_next_to_its_record(trained, monkeypatch):
+    common, folder, _ = trained
+    places, before = [], sorted(folder.iterdir())
+    monkeypatch.setattr(FastXML, "fit", lambda self, X, Y: places.append(self._into) or fit(self, X, Y))
+    assert run("sweep", *common, "--hyperparameter", "max_leaf", "--value", 5, "--value", 60) == 0
+    of_models = [place.parent for place in places if place]  # others only compile
+    assert len({*of_models}) == len(of_models) == 2
+    assert all(place.parent == folder for place in of_models)
+    assert sorted(folder.iterdir()) == sorted([*before, folder / "out.json"])

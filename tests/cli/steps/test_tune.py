@@ -89,3 +89,16 @@ def test_a_result_of_something_else_is_refused(data, tmp_path, key, value, messa
     with pytest.raises(XmlcError, match=message):
         train(data, tmp_path / "x", "--tuned", file)
     assert not (tmp_path / "x").exists()
+
+
+def test_models_of_trials_are_temporary_folders_next_to_the_result(data, tmp_path, monkeypatch):
+    places, fit = [], PLT.fit
+    monkeypatch.setattr(PLT, "fit", lambda self, X, Y: places.append(self._into) or fit(self, X, Y))
+    out = tmp_path / "tuning/plt.json"
+    stages = json.dumps([[{"epochs": 1}, {"epochs": 2}]])
+    call(tune_command, "--data", data, "--estimator", "plt", "--parameters", '{"tree": "random"}', "--stages", stages,
+         "--splits", 3, "--out", out)  # fmt: skip
+    of_models = [place.parent for place in places if place]  # others only compile
+    assert len({*of_models}) == len(of_models) == 2 * 3
+    assert {place.parent for place in of_models} == {out.parent}
+    assert list(out.parent.iterdir()) == [out]
