@@ -17,9 +17,11 @@ from xmlc.core.files import atomic_folder, git_blob, read_json, write_json
 from xmlc.data.archives import SUFFIXES, is_compressed, open_plain, unpack
 from xmlc.data.catalogue import Address, Dataset, FileFacts, file_facts
 from xmlc.data.fetching import NotThere, fetch_drive, fetch_http
+from xmlc.data.synthetic import is_made
 
 OF_MIRRORS = ("train.txt", "test.txt")  # in the repository's format
 HEAD, SHOWN = 512, 60  # bytes
+LONGEST = 1 << 20  # bytes of a description of a dataset
 #: What servers hand out instead of data, by how it begins.
 NO_DATA = {
     b"<!doctype html": "an HTML page (a quota, sign-in or error page)",
@@ -99,6 +101,7 @@ def download(
                 if fetched.of_catalogue:
                     _check_digests(out.parent / "digests" / f"{name}.json", fetched.origin, files)
                 content = {"name": name, "origin": fetched.origin, "copied": fetched.copied, **fetched.entry.layout}
+                content |= {"data": "synthetic"} if _is_synthetic(fetched, folder) else {}
                 write_json(folder / "source.json", content | {"files": files})
             return fetched.origin
         except NotThere as error:  # look elsewhere; any other error is for the user to mend
@@ -114,6 +117,20 @@ def download(
         f"{name}: {said}. Download it by hand{where} and put {_wanted(dataset)}, or the archive with them, into "
         f"{_by_hand(dataset, out.parent)}/"
     )
+
+
+def _is_synthetic(fetched: Fetched, folder: Path) -> bool:
+    """Say whether the source of a download has a ``source.json`` of synthetic data; others need not have this file."""
+    file, origin = folder / "source.json", Path(fetched.origin)
+    with suppress(XmlcError, OSError, ValueError):
+        if not fetched.of_catalogue and not origin.is_dir():
+            fetch_http(f"{fetched.origin}/{file.name}", file)
+        elif (origin / file.name).is_file():
+            file = origin / file.name
+        elif len(fetched.copied) == 1:
+            unpack(origin / next(iter(fetched.copied)), [file.name], folder)
+        return file.stat().st_size < LONGEST and is_made(read_json(file))
+    return False
 
 
 def states(files: Iterable[Path], known: States) -> States:

@@ -24,6 +24,7 @@ from xmlc.data.formats.lines import WHOLE, MalformedLines, quoted, text_lines, w
 from xmlc.data.formats.vw import NoIds
 from xmlc.data.matrices import first_columns, load_csr, resize, save_csr, without
 from xmlc.data.prepared import COUNTED, FORMAT_VERSION, Counts, Meta, fit_mask
+from xmlc.data.synthetic import is_made, name_in_records
 
 RELATIVE_TOLERANCE = 5e-3  # averages are printed with three to six digits
 Part = tuple[sparse.csr_array, sparse.csr_array]
@@ -66,7 +67,13 @@ def prepare(
         if not Y.nnz:
             raise XmlcError(f"{source}: no label in all {X.shape[0]} instances of {name}; expected at least one")
     counts = _counts(train, test)
-    notes += differences(counts, dataset.published) if dataset.published else []
+    described = source / "source.json"
+    made = described.is_file() and is_made(read_json(described))
+    if made:
+        called = name_in_records(dataset.name, made)
+        notes.append(f"synthetic: tables call it {called!r}, and compare no number of it with a published one")
+    elif dataset.published:
+        notes += differences(counts, dataset.published)
     if dataset.edition and any(note.startswith(("n_train:", "d:")) for note in notes):
         hint = "what papers print about that one would stand in its rows, so give it a name of its own"
         notes.append(f"this is not {dataset.edition}: {hint}")
@@ -74,6 +81,7 @@ def prepare(
     meta: Meta = {
         "version": FORMAT_VERSION,
         "name": dataset.name,
+        "synthetic": made,
         **counts,
         "digest": _digest([source / name for name in files.files if name != files.filter], filter),
         "split": {"validation_share": validation_share, "seed": seed},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, TypedDict, cast
+from typing import Literal, NotRequired, TypedDict, cast
 
 import numpy as np
 from scipy import sparse
@@ -12,6 +12,7 @@ from scipy import sparse
 from xmlc.core.checksums import listed_in
 from xmlc.core.errors import XmlcError
 from xmlc.data.matrices import load_csr
+from xmlc.data.synthetic import name_in_records
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.stored import load_array, load_description
 from xmlc.kernels.streams import Stream
@@ -58,6 +59,8 @@ class Meta(Counts):
     version : int
         Of the folder's format.
     name : str
+    synthetic : bool
+        Whether `xmlc synth` made it.
     digest : str
         SHA-256 over the source files.
     split : Split
@@ -67,9 +70,15 @@ class Meta(Counts):
 
     version: int
     name: str
+    synthetic: NotRequired[bool]
     digest: str
     split: Split
     notes: list[str]
+
+
+def recorded_name(meta: Meta) -> str:
+    """Return the name of a dataset in records; one of a folder of earlier versions is not marked as synthetic."""
+    return name_in_records(meta["name"], meta.get("synthetic", False))
 
 
 class Prepared:

@@ -12,12 +12,22 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
+from xmlc.data.synthetic import is_synthetic
 from xmlc.numbers.columns import COST, column
 from xmlc.numbers.intervals import Estimate, estimate_from, estimate_of, student_quantile
-from xmlc.numbers.long import Mean, Row
+from xmlc.numbers.long import Mean, Row, Source
 from xmlc.numbers.titles import model_title
 from xmlc.papers.resampling import Place, errors_on_tests
-from xmlc.papers.table import Cell, Panel, PanelColumn, Table, TableDefinition, digests_line, headings_of
+from xmlc.papers.table import (
+    Cell,
+    Panel,
+    PanelColumn,
+    Table,
+    TableDefinition,
+    digests_line,
+    headings_of,
+    synthetic_line,
+)
 from xmlc.records.base import Record
 from xmlc.records.ranking import RankingRecord
 from xmlc.suites.planned import Where
@@ -369,7 +379,7 @@ def claims_table(claims: Sequence[Claim]) -> TableDefinition:
     words = tuple(f"{one.statement} {SOURCE} {one.source}" for one in claims)
 
     def build(table: Table) -> None:
-        given = dict(zip(needs, ([source.record for source in sources] for sources in table.given), strict=True))
+        given = dict(zip(needs, (_real(sources) for sources in table.given), strict=True))
         models = table.suite.all_models if table.suite else {}
         calibrated = {name for name, model in models.items() if model.calibration}
         others = {need: [r for r in given[need] if getattr(r, "model", "") not in calibrated] for need in needs}
@@ -389,6 +399,11 @@ def claims_table(claims: Sequence[Claim]) -> TableDefinition:
     return TableDefinition(
         name=CLAIMS, needs=needs, keys=KEYS, columns=columns, build=build, partial=True, takes_suite=True, words=words
     )
+
+
+def _real(sources: Iterable[Source]) -> list[Any]:
+    """Return the records of data that are not synthetic: no statement of a paper is about others."""
+    return [source.record for source in sources if not is_synthetic(source.record.dataset_name)]
 
 
 def counted(table: Table) -> Counter[Word]:
@@ -469,6 +484,7 @@ def _make(table: Table, outcomes: Mapping[Claim, Outcome], calibrated: Collectio
     table.digests = {record.dataset.name: record.dataset.digest for record in records}
     if costs := [one.name for one in outcomes if one.cost]:
         about.append(f"Of clocks or memory, so that they differ from run to run: {', '.join(costs)}.")
+    about += synthetic_line(table.records, ", and no claim is tested on them")
     table.notes = about + [digests_line(records)] * bool(records)
 
 

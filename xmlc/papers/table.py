@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from xmlc.data.synthetic import MARK
 from xmlc.numbers.columns import MISSING, column
 from xmlc.numbers.long import (
     Key,
@@ -483,7 +484,7 @@ def marked(part: PanelColumn, marks: Iterable[bool]) -> PanelColumn:
 def notes_of(table: Table) -> list[str]:
     """Return the footnotes that tables have in common: data, seeds, threads, and the meaning of columns."""
     records, definition = table.records, table.definition
-    lines = [digests_line(records)]
+    lines = [digests_line(records), *synthetic_line(records)]
     seeds = sorted({record.seed for record in records if isinstance(record, Record)})
     if seeds:
         spread = "; mean ± standard deviation" if len(seeds) > 1 else ""
@@ -524,6 +525,13 @@ def digests_line(records: Iterable[RecordFile]) -> str:
     """Say which data records are about: by name, the first digits of the digest."""
     digests = {record.dataset_name: record.data_digest for record in records}
     return "Data (digest): " + ", ".join(f"{name} ({digest[:12]})" for name, digest in digests.items()) + "."
+
+
+def synthetic_line(records: Iterable[RecordFile], left_out: str = "") -> list[str]:
+    """Say which data are synthetic, whose names have the mark; nothing of others."""
+    names = dict.fromkeys(record.dataset_name for record in records if record.dataset_name.endswith(MARK))
+    said = "made by `xmlc synth`: no published number is about such data" + left_out
+    return [f"{', '.join(names)}: {said}."] if names else []
 
 
 def undefined_note(records: Iterable[RecordFile]) -> list[str]:

@@ -15,6 +15,7 @@ from msgspec import Meta
 from xmlc.core.checksums import Damaged, check_content, written_with
 from xmlc.core.errors import XmlcError, let_through
 from xmlc.core.files import write_record
+from xmlc.data.synthetic import without_mark
 from xmlc.kernels.estimator import Hyperparameters
 
 SCHEMA = 1
@@ -227,7 +228,7 @@ class Record(RecordFile):
     @property
     def run_names(self) -> tuple[str, str, Portion]:
         """Names of dataset and model, and the portion: the run that a step is charged to."""
-        return self.dataset.name, self.model, self.portion
+        return without_mark(self.dataset.name), self.model, self.portion
 
     @property
     def method_name(self) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from xmlc.core.errors import XmlcError
-from xmlc.data.prepared import Prepared
+from xmlc.data.prepared import Prepared, recorded_name
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.records.base import DATASET_COLUMNS, Portion, RecordedDataset
 from xmlc.records.training import TrainingRecord
@@ -16,7 +16,8 @@ from xmlc.records.training import TrainingRecord
 def dataset_of(prepared: Prepared) -> RecordedDataset:
     """Return the part of a record that says which data it is about."""
     meta: Mapping[str, Any] = prepared.meta
-    return RecordedDataset(digest=prepared.digest, **{name: meta[name] for name in ("name", *DATASET_COLUMNS)})
+    sizes = {name: meta[name] for name in DATASET_COLUMNS}
+    return RecordedDataset(digest=prepared.digest, name=recorded_name(prepared.meta), **sizes)
 
 
 def description(

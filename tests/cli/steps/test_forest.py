@@ -10,7 +10,6 @@ from xmlc.models.fastxml import FastXML
 from xmlc.records.forest import ForestRecord
 from xmlc.records.sweep import SweepRecord
 
-
 fit = FastXML.fit
 
 

@@ -11,6 +11,7 @@ from xmlc.core.passport import step_costs
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.prepare import prepare
+from xmlc.data.prepared import recorded_name
 from xmlc.records.statistics import Statistics, part_statistics
 
 
@@ -42,7 +43,7 @@ def command(
     entry = catalogue_entry(dataset, load_catalogue(*catalogue))
     meta, train, test = prepare(entry, source, out, validation_share, seed, filter)
     Statistics(
-        name=meta["name"],
+        name=recorded_name(meta),
         digest=meta["digest"],
         d=meta["d"],
         m=meta["m"],

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xmlc.core.configuration import config_folder
 from xmlc.core.errors import XmlcError
+from xmlc.data.synthetic import without_mark
 from xmlc.numbers.fingerprint import TABLE, Fingerprint, of_parts
 from xmlc.numbers.long import Source, read_rows, text_rows
 from xmlc.numbers.made_of import MadeOf
@@ -118,7 +119,7 @@ def page_of(tables: Sequence[MadeOf], failed: list[Failure], judge: Judge, root:
     known: Known = {}
     used = sources_of(tables, known)
     sources = [source for source, _ in used]
-    earlier = earlier_sources(root, known, {source.record.dataset_name for source in sources})
+    earlier = earlier_sources(root, known, _datasets(sources))
     passports = Passports([*sources, *earlier])
     of_suites = {name for suite in read_suites(config_folder(root)).values() for name in suite.datasets}
     built = [build_table(made, known) for made in tables]  # which names their models, before contests print them
@@ -148,6 +149,11 @@ def page_of(tables: Sequence[MadeOf], failed: list[Failure], judge: Judge, root:
         machines=list(dict.fromkeys(about.cpu for about in abouts if about.cpu)),
         contests=contests,
     )
+
+
+def _datasets(sources: Iterable[Source]) -> set[str]:
+    """Return the datasets of records as paths and suites name them."""
+    return {without_mark(source.record.dataset_name) for source in sources}
 
 
 def _paper(
@@ -181,7 +187,7 @@ def _paper(
         beside = compare_with_print(table.name, name, table.definition, table.printed, ours, judge, why)
         built.append(TableOnPage(table, beside, why, passports).page_table(own))
         printed.append(replace(beside, cells=[one for one in beside.cells if one.column in own.get(one.key, {})]))
-    datasets = {source.record.dataset_name for source in sources}
+    datasets = _datasets(sources)
     left_out = [
         (dataset, model, reason)
         for model, definition in (suite.all_models if suite else {}).items()

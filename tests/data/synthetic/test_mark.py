@@ -1,0 +1,129 @@
+"""Synthetic data keep their mark from `xmlc synth` to tables and claims, and no published number stands beside them."""
+
+import shutil
+from zipfile import ZipFile
+
+import pytest
+from built_tables import build_from
+from command_line import run
+from file_server import serve
+from record_files import as_record
+from report_cases import ranking
+
+from xmlc.core.files import read_json, write_json
+from xmlc.data.prepared import Prepared
+from xmlc.data.synthetic import DEMO, is_made, is_synthetic, name_in_records, without_mark
+from xmlc.numbers.long import Source
+from xmlc.papers.claims import _real
+from xmlc.papers.printing import to_csv, to_markdown
+from xmlc.records.statistics import Statistics
+from xmlc.records.training import TrainingRecord
+
+SIZES = "n_train: 60, n_test: 30, n_features: 40, n_labels: 9, labels_per_instance: 2.0, nonzeros: 9, seed: 3"
+NAME = "amazon-670k"
+MARKED = "amazon-670k (synthetic)"
+
+
+@pytest.fixture
+def made(tmp_path):
+    """Make a synthetic set under the name of a real one, in a mirror; return the mirror and a catalogue of the name."""
+    catalogue, empty = tmp_path / "made.yaml", tmp_path / "datasets.yaml"
+    catalogue.write_text(f"{NAME}: {{synthetic: {{{SIZES}}}}}")
+    empty.write_text("{}")
+    assert run("synth", NAME, "--out", tmp_path / "mirror" / NAME, "--catalogue", catalogue) == 0
+    return tmp_path / "mirror", empty
+
+
+def names(tmp_path, mirror, catalogue, name=NAME, *options):
+    """Download and prepare a set of a mirror; return the names that its records have."""
+    source, data = tmp_path / "resources" / name, tmp_path / "data"
+    assert run("download", name, "--out", source, "--mirror", mirror, "--catalogue", catalogue) == 0
+    files = ("--source", source, "--out", data, "--statistics", tmp_path / "statistics.json", *options)
+    assert run("prepare", name, *files, "--catalogue", catalogue) == 0
+    shutil.rmtree(tmp_path / "resources")  # the record has the mark by itself
+    model = ("--estimator", "swnn", "--name", "x", "--out", tmp_path / "model", "--record", tmp_path / "train.json")
+    assert run("train", "--data", data, *model) == 0
+    record = TrainingRecord.read(tmp_path / "train.json")
+    assert record.run_names[0] == record.step["dataset"] == Prepared(data).meta["name"] == name
+    return {Statistics.read(tmp_path / "statistics.json").dataset_name, record.dataset_name}
+
+
+def test_a_mirror_of_synthetic_data_gives_marked_records(tmp_path, made):
+    assert names(tmp_path, *made) == {MARKED}
+
+
+def test_a_copy_of_a_copy_is_marked(tmp_path, made):
+    mirror, catalogue = made
+    assert run("download", NAME, "--out", tmp_path / "second" / NAME, "--mirror", mirror, "--catalogue", catalogue) == 0
+    assert names(tmp_path, tmp_path / "second", catalogue) == {MARKED}
+
+
+def test_another_name_in_the_mirror_is_marked(tmp_path, made):
+    mirror, catalogue = made
+    (mirror / NAME).rename(mirror / "mine")
+    assert names(tmp_path, mirror, catalogue, "mine") == {"mine (synthetic)"}
+
+
+def test_a_filtered_set_is_marked(tmp_path, made):
+    (tmp_path / "filter.txt").write_text("0 1\n")
+    assert names(tmp_path, *made, NAME, "--filter", tmp_path / "filter.txt") == {MARKED}
+
+
+def test_an_archive_of_synthetic_data_is_marked(tmp_path, made):
+    mirror, catalogue = made
+    with ZipFile(tmp_path / "all.zip", "w") as archive:
+        for name in ("train.txt", "test.txt", "source.json"):
+            archive.write(mirror / NAME / name, name)
+    shutil.rmtree(mirror / NAME)
+    (mirror / NAME).mkdir()
+    shutil.move(tmp_path / "all.zip", mirror / NAME)
+    assert names(tmp_path, mirror, catalogue) == {MARKED}
+
+
+def test_a_mirror_of_the_web_is_asked(tmp_path, made):
+    mirror, catalogue = made
+    with serve() as server:
+        server.files = {f"/{NAME}/{file.name}": file.read_bytes() for file in (mirror / NAME).iterdir()}
+        assert names(tmp_path, server.url, catalogue) == {MARKED}
+        del server.files[f"/{NAME}/source.json"]
+        assert names(tmp_path, server.url, catalogue) == {NAME}
+
+
+def test_files_without_a_description_are_real(tmp_path, made):
+    mirror, catalogue = made
+    (mirror / NAME / "source.json").unlink()
+    assert names(tmp_path, mirror, catalogue) == {NAME}
+
+
+@pytest.mark.parametrize("content", [[], {}, "synthetic", {"origin": "/mirror"}, {"data": "real"}])
+def test_other_descriptions_are_of_real_data(tmp_path, content):
+    write_json(tmp_path / "source.json", content)
+    assert not is_made(read_json(tmp_path / "source.json"))
+
+
+def test_the_demo_alone_is_called_as_before():
+    assert name_in_records(DEMO, made=True) == DEMO
+    assert name_in_records("yeast", made=False) == "yeast"
+    assert without_mark(name_in_records("yeast", made=True)) == "yeast"
+    assert [is_synthetic(name) for name in (DEMO, MARKED, NAME, "synthetic-biology")] == [True, True, False, False]
+
+
+def test_no_published_number_stands_beside_synthetic_data(tmp_path):
+    printed = {"table3": "dataset,model,p@1\namazon-670k,fastxml,41.43\n"}
+    records = [ranking(MARKED, "fastxml", 0, 0.29), ranking("yeast", "fastxml", 0, 0.5)]
+    table = build_from(tmp_path, "table2", "oplt2021", records, {"table2": printed["table3"]})
+    assert [line.split(",")[0] for line in to_csv(table).splitlines()[1:]] == [MARKED, "yeast"]
+    text = to_markdown(table)
+    assert f"| {MARKED} |" in text
+    assert f"- {MARKED}: made by `xmlc synth`: no published number is about such data." in " ".join(text.split())
+    assert not any(part.has_printed for panel in table.panels[:2] for part in panel.columns)
+
+
+def test_no_claim_is_tested_on_synthetic_data(tmp_path):
+    of_synthetic = as_record(ranking(MARKED))
+    assert _real([Source(tmp_path, of_synthetic)]) == []
+    models = [(name, p1) for name in ("swnn", "plt", "fastxml", "parabel") for p1 in (0.5, 0.6)]
+    records = [ranking(MARKED, name, seed, p1) for seed, (name, p1) in enumerate(models)]
+    table = build_from(tmp_path, "claims", "swnn2018", records, models={"swnn": {}})
+    assert {row["verdict"].value or row["cost_verdict"].value for row in table.rows.values()} == {"no data"}
+    assert any(note.startswith(f"{MARKED}: made by `xmlc synth`") for note in table.notes)
