@@ -1,6 +1,5 @@
 """Arrays that grow, in memory and in a folder."""
 
-import mmap
 import resource
 import signal
 import threading
@@ -80,14 +79,14 @@ def test_pages_of_a_mapped_array_are_given_back_while_a_block_reads(monkeypatch)
     monkeypatch.setattr(growing, "HELD", 0)
     monkeypatch.setattr(growing, "file_bytes", count().__next__)
     monkeypatch.setattr(growing, "give_back", lambda *arrays: given_back.set())
-    with growing.read_in_parts([np.zeros(2 * mmap.PAGESIZE)]):
+    with growing.read_in_parts([np.zeros(1 + growing.LARGE // 8)]):
         assert given_back.wait(600)
     assert threading.active_count() == before
 
 
 def test_pages_of_small_arrays_are_not_watched():
     before = threading.active_count()
-    with growing.read_in_parts([np.zeros(9), np.zeros(growing.HELD // 16)]):
+    with growing.read_in_parts([np.zeros(9), np.zeros(growing.LARGE // 8)]):
         assert threading.active_count() == before
 
 

@@ -16,6 +16,7 @@ MORE = 1 << 26  # bytes beyond what is needed, or a quarter of it if that is les
 
 
 HELD = 1 << 28  # bytes of mapped files that `read_in_parts` leaves in memory
+LARGE = 1 << 24  # bytes of an array, below which its pages stay
 LOOK = 0.005  # seconds from one look at them to the next
 
 
@@ -117,7 +118,7 @@ def read_in_parts(arrays: Iterable[np.ndarray]) -> Iterator[None]:
 
     The block must not change the arrays. A system that does not count the pages of files keeps them.
     """
-    large = [array for array in arrays if array.nbytes > mmap.PAGESIZE]
+    large = [array for array in arrays if array.nbytes > LARGE]
     most, done = file_bytes() + HELD, Event()
 
     def watch() -> None:
@@ -126,7 +127,7 @@ def read_in_parts(arrays: Iterable[np.ndarray]) -> Iterator[None]:
                 give_back(*large)
 
     thread = Thread(target=watch, daemon=True)
-    if sum(array.nbytes for array in large) > HELD:
+    if large:
         thread.start()
     try:
         yield
