@@ -65,7 +65,7 @@ for target, files in plan.targets(project).items():
             target
         default_target: target == "all"
         input:
-            lambda wildcards, files=files: files(),
+            lambda wildcards, files=in_one_line()(files): files(),  # rules of a study may take it
         localrule: True
         message:
             f"Everything of {target} is made"

@@ -69,3 +69,9 @@ def test_models_with_equal_titles_are_told_apart_by_their_names(tmp_path):
     models = {name: {"title": title} if title else {} for name, title in titles.items()}
     options = titles_of(project_of(tmp_path, a=suite(models)), "a")
     assert options[1::2] == ["one=PLT (one)", "two=Trees (two)", "three=Trees (three)", "four=Forest"]
+
+
+def test_a_size_that_selects_no_dataset_is_refused(tmp_path):
+    project = project_of(tmp_path, {"datasets": "large"}, a=suite(datasets=["yeast"]))
+    with pytest.raises(XmlcError, match="datasets=large selects nothing of a, expected some of yeast"):
+        targets(project)["a"]()

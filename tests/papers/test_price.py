@@ -56,8 +56,20 @@ def test_what_does_not_fit_is_named_with_settings_that_fit(project, monkeypatch)
     assert said.endswith("what fits better, behind --config: models='{big: [plt]}'")
     monkeypatch.setattr(price, "machine_memory", lambda: 64e9)
     assert told(project, everything(project), 2).endswith("it fits")
-    monkeypatch.setattr(price, "free_disk", lambda: 1e6)
+    jobs = jobs_of(project, everything(project))
+    kept, dropped = (disk_of(project, ["big", "little"], jobs, 1, drop_all) for drop_all in (False, True))
+    monkeypatch.setattr(price, "free_disk", lambda: (kept + dropped) / 2)
     assert told(project, everything(project), 2).endswith("what fits better, behind --config: keep_models=false")
+
+
+def test_where_nothing_fits_the_largest_datasets_are_named(project, monkeypatch):
+    monkeypatch.setattr(price, "machine_memory", lambda: 64e9)
+    jobs = {job: each for job, each in jobs_of(project, everything(project)).items() if job.dataset == "little"}
+    monkeypatch.setattr(price, "free_disk", lambda: 1.1 * disk_of(project, ["little"], jobs, 1))
+    said = told(project, everything(project), 2)
+    assert said.endswith("\nnothing fits: leave out big, behind --config: datasets='[little]'")
+    monkeypatch.setattr(price, "free_disk", lambda: 1e3)
+    assert "\nnothing fits: free " in told(project, everything(project), 2)
 
 
 def test_only_the_jobs_that_would_run_cost_something(project):

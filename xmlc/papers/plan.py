@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 
+from xmlc.core.errors import XmlcError
 from xmlc.core.sources import command_files, source_digest, source_files
 from xmlc.numbers.titles import model_title
 from xmlc.papers import enter_rooms, figure_of, modules_of, table_of
@@ -104,6 +105,9 @@ def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
 
     def of_papers(files: Callable[[Project, str], list[str]], *papers: str) -> list[str]:
         chosen = papers or project.planned_papers
+        if (size := project.settings.datasets) and not any(map(project.datasets_of, chosen)):
+            there = ", ".join(name for paper in chosen for name in project.suites[paper].datasets)
+            raise XmlcError(f"config: datasets={size} selects nothing of {', '.join(chosen)}, expected some of {there}")
         if said := left_out(project, chosen, figures=files is result_files):
             print(said, file=sys.stderr, flush=True)
         return [file for paper in chosen for file in files(project, paper)]

@@ -104,10 +104,17 @@ def told(project: Project, made: Collection[str], processors: int) -> str:
     narrow = jobs_of(_on(project, 1), made)  # where forests grow one tree at a time
     if len(less := _too_large(narrow, memory)) < len(peaks):
         jobs, out, settings, at_once = narrow, less, ["threads=1"], processors
-    settings += [f"models='{_without(project, out)}'"] if out else []
     new = _prepared(made, (job.dataset for job in jobs))
     fitting = {job: each for job, each in jobs.items() if job[1:3] not in out}
     disk, least = (disk_of(project, new, fitting, at_once, drop_all) for drop_all in (False, True))
+    left = _left_out(project, new, fitting, at_once, free)
+    fitting = {job: each for job, each in fitting.items() if job.dataset not in left}
+    rest = [name for name in project.settings.named_datasets or every if name not in left]
+    out = {pair: peak for pair, peak in out.items() if pair[0] not in left}
+    settings += [f"datasets='[{', '.join(rest)}]'"] if left else []
+    settings += [f"models='{_without(project, out)}'"] if out else []
+    kept, dropped = (disk_of(project, new - {*left}, fitting, at_once, drop_all) for drop_all in (False, True))
+    settings += ["keep_models=false"] if kept > free and kept > dropped else []
     said = f"too large on {len(peaks)} pairs of dataset and model, the largest jobs being" if peaks else "it fits"
     said = "memory is enough, free disk is not" if disk > free and not peaks else said
     here = f"memory here {_gb(memory)} GB, free disk {_gb(free)} GB"
@@ -118,8 +125,25 @@ def told(project: Project, made: Collection[str], processors: int) -> str:
         lines.append(f"  {dataset}: {'; '.join(parts)}")
     if disk > free:
         lines.append(f"  disk of the jobs that fit: {_gb(disk)} GB, with keep_models=false {_gb(least)} GB")
-        settings += ["keep_models=false"] if least < disk else []
-    return "\n".join([*lines, *([f"what fits better, behind --config: {' '.join(settings)}"] if settings else [])])
+    if left and not fitting:
+        return "\n".join([*lines, f"nothing fits: free {_gb(least - free)} GB more, or take another disk"])
+    said = f"nothing fits: leave out {', '.join(left)}" if left else "what fits better"
+    return "\n".join([*lines, *([f"{said}, behind --config: {' '.join(settings)}"] if settings else [])])
+
+
+def _left_out(project: Project, new: Collection[str], jobs: dict[Job, Taken], at_once: int, free: float) -> list[str]:
+    """Name the datasets, the largest first, without which the free disk is enough, if models are dropped."""
+    left: list[str] = []
+    while jobs and disk_of(project, {*new} - {*left}, jobs, at_once, drop_all=True) > free:
+        sizes = {
+            name: disk_of(
+                project, {name} & {*new}, {job: jobs[job] for job in jobs if job.dataset == name}, at_once, True
+            )
+            for name in dict.fromkeys(job.dataset for job in jobs)
+        }
+        left.append(max(sizes, key=lambda name: sizes[name]))
+        jobs = {job: each for job, each in jobs.items() if job.dataset != left[-1]}
+    return left
 
 
 def _by_dataset(project: Project, jobs: dict[Job, Taken], made: Collection[str], at_once: int) -> list[str]:
