@@ -12,12 +12,9 @@ import zlib
 from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from xmlc.core.errors import XmlcError, let_through
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
 
 SUFFIXES = ("", ".gz", ".xz", ".bz2")
 CHUNK = 1 << 16
@@ -104,7 +101,7 @@ class _Content(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: WriteableBuffer, /) -> int:
+    def readinto(self, buffer: Any, /) -> int:
         try:
             while not self._rest and (piece := next(self._pieces, None)) is not None:
                 self._rest = memoryview(piece)

@@ -96,9 +96,9 @@ def _decode(file: Path, coding: str, named_gz: bool) -> None:
         raise XmlcError(f"the server sent it encoded as {coding}, expected no encoding, gzip or deflate")
     decoded = file.with_name(f"{file.name}.decoded")
     try:
-        with plain(open(file, "rb"), f"encoded as {coding}", DEFLATE if coding == "deflate" else None) as source:
-            with open(decoded, "wb") as content:
-                shutil.copyfileobj(source, content, CHUNK)
+        source = plain(open(file, "rb"), f"encoded as {coding}", DEFLATE if coding == "deflate" else None)
+        with source, open(decoded, "wb") as content:
+            shutil.copyfileobj(source, content, CHUNK)
     except XmlcError as error:
         raise requests.exceptions.ContentDecodingError(str(error)) from error
     if named_gz and coding != "deflate" and not is_compressed(decoded):
