@@ -234,3 +234,10 @@ def test_labels_that_share_a_name_have_their_uris(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(written.encode())))
     with pytest.raises(XmlcError, match="-:2: found label 'Java' of 'http://x/3' and 'http://x/1'"):
         list(documents(Path("-"), "jsonl"))
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def test_standard_input_may_be_compressed(compress, monkeypatch):
+    content = compress(b'{"text": "tea", "labels": ["a"]}\n')
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
+    assert list(documents(Path("-"), "jsonl")) == [Document("tea", ["a"])]

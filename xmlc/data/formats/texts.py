@@ -11,10 +11,10 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, nullcontext
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from xmlc.core.errors import XmlcError
-from xmlc.data.archives import SUFFIXES
+from xmlc.data.archives import SUFFIXES, plain
 from xmlc.data.formats.lines import BLANKS, BYTE_ORDER_MARK, LineError, open_bytes, quoted, words
 from xmlc.data.formats.names import LabelNames, is_uri, once
 
@@ -107,7 +107,7 @@ def documents(
     """
     format = format or format_of(path)
     if format not in READERS:
-        found = f"format {format!r}" if format else "a name without a suffix of texts"
+        found = f"format {format!r}" if format else "no format, which the suffix of a name would tell"
         raise XmlcError(f"{path}: found {found}, expected one of {', '.join(READERS)} (--format says which)")
     if columns.delimiter and format not in ("csv", "tsv"):
         raise XmlcError(f"{path}: found a delimiter for {format}, expected none (--delimiter is for csv and tsv)")
@@ -145,7 +145,7 @@ def _lines(path: Path) -> Generator[str, None, None]:
     """Give the lines of a text file with their ends."""
     number = 0
     try:
-        with nullcontext(sys.stdin.buffer) if path == STDIN else open_bytes(path) as file:
+        with nullcontext(_standard_input()) if path == STDIN else open_bytes(path) as file:
             for line in file:
                 number += 1
                 line = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
@@ -154,6 +154,11 @@ def _lines(path: Path) -> Generator[str, None, None]:
                 yield line.decode()
     except UnicodeDecodeError as error:
         raise XmlcError(f"{path}:{number}: expected text in UTF-8 ({error}); save it as such") from error
+
+
+def _standard_input() -> BinaryIO:
+    file = sys.stdin.buffer
+    return plain(file, str(STDIN)) if hasattr(file, "peek") else file  # one in memory has no peek
 
 
 def _csv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Iterator[Document]:
