@@ -198,7 +198,7 @@ def solver_settings(dataset: str) -> dict[str, Hyperparameters]:
 def baseline_settings() -> dict[str, tuple[str, Hyperparameters]]:
     """Return estimator and hyperparameters of each baseline."""
     return {
-        NAPKINXC_ADAGRAD: ("napkinxc-plt", adagrad_settings()[1]),
+        NAPKINXC_ADAGRAD: ("benchmarks/peers/napkinxc_trees.py:NapkinXCPLT", adagrad_settings()[1]),
         OMIKUJI: paper_setting("plt2016", "omikuji-parabel"),
         NAPKINXC_LIBLINEAR: paper_setting("plt2016", "napkinxc-plt-liblinear"),
     }

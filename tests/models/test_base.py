@@ -27,10 +27,6 @@ TABLE = {
     "swnn": (),
     "oracle": (),
     "estimates": (),
-    "napkinxc-plt": (),
-    "napkinxc-oplt": (),
-    "napkinxc-iplt": (),
-    "omikuji-parabel": (),
     "vw-cmt": ("Streaming",),
 }
 

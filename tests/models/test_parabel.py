@@ -9,13 +9,13 @@ from plt_descent_twin import all_estimates, best_of_beam
 from sklearn.base import clone
 from small_data import random_multilabel
 
+from benchmarks.peers.omikuji_parabel import OmikujiParabel
 from xmlc.core import progress
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.csr import top_k_of
 from xmlc.models import PLT, Parabel
 from xmlc.models._averages import average_above, average_top_k
 from xmlc.models.parabel import as_leaves
-from xmlc.models.peers.omikuji import OmikujiParabel
 
 SMALL = {"max_leaf": 4, "beam": 2, "n_jobs": 1}  # 30 labels in 8 leaves, of which two stay in the beam
 

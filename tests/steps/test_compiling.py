@@ -14,7 +14,8 @@ from xmlc.steps.compiling import Part, compile_part, compile_parts, missing, par
 
 DEMO = ROOT / "config/demo.yaml"
 # A program of others has nothing to compile, and need not be installed.
-THEIRS = Part("model", "theirs", json.dumps({"estimator": "omikuji-parabel", "hyperparameters": {}}))
+PROGRAM = "benchmarks/peers/omikuji_parabel.py:OmikujiParabel"
+THEIRS = Part("model", "theirs", json.dumps({"estimator": PROGRAM, "hyperparameters": {}}))
 
 
 def test_parts_are_what_the_configuration_names():
@@ -33,7 +34,7 @@ def test_only_the_processes_that_compile_are_told_their_threads(monkeypatch):
 
 def test_a_part_is_compiled_once_for_its_content(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    other = THEIRS._replace(arguments=json.dumps({"estimator": "omikuji-parabel", "hyperparameters": {"a": 1}}))
+    other = THEIRS._replace(arguments=json.dumps({"estimator": PROGRAM, "hyperparameters": {"a": 1}}))
     assert missing([THEIRS, other]) == [THEIRS, other]
     compile_part(THEIRS)
     assert missing([THEIRS, other]) == [other]
@@ -65,7 +66,7 @@ def test_a_folder_that_cannot_be_written_to_is_not_complete(tmp_path, monkeypatc
     (tmp_path / "file").touch()
     monkeypatch.setattr("xmlc.steps.compiling.compile_parts", lambda parts, cores: map(compile_part, parts))
     for folder, complete in (("kernels", True), ("file", False)):
-        assert xmlc.compile_kernels("omikuji-parabel", to=tmp_path / folder) is complete
+        assert xmlc.compile_kernels(PROGRAM, to=tmp_path / folder) is complete
     assert not os.environ.get("NUMBA_CACHE_DIR")
 
 

@@ -20,6 +20,8 @@ from xmlc.suites.suite import THRESHOLD_METHODS, Run
 from xmlc.thresholds.bounds import GRID
 from xmlc.thresholds.sweeps import METHODS
 
+NAPKINXC = "benchmarks/peers/napkinxc_trees.py:NapkinXCPLT"
+OMIKUJI = "benchmarks/peers/omikuji_parabel.py:OmikujiParabel"
 SYNTHETIC = {"n_train": 1000, "n_test": 500, "n_features": 20, "n_labels": 30}
 MADE = {"made": {"synthetic": SYNTHETIC}}
 KNN, ONE_VS_REST = "sklearn.neighbors:KNeighborsClassifier", "sklearn.multiclass:OneVsRestClassifier"
@@ -122,8 +124,9 @@ def test_models_run_where_they_can_and_are_meant_to(tmp_path):
 def test_programs_of_others_run_where_they_are_installed(tmp_path, monkeypatch, installed):
     asked = []
     monkeypatch.setattr(module, "find_spec", lambda name: asked.append(name) or (object() if installed else None))
-    peers = {"parabel": {"estimator": "omikuji-parabel"}, "ours": {}, "large": {"without": {"yeast": "too small"}}}
-    models = {"cmt": {"estimator": "vw-cmt", "optional": True}, "br": {"estimator": "napkinxc-plt"}}
+    peers = {"parabel": {"estimator": OMIKUJI}, "ours": {}, "large": {"without": {"yeast": "too small"}}}
+    models = {"cmt": {"estimator": "vw-cmt", "optional": True}, "br": {"estimator": NAPKINXC}}
+    monkeypatch.chdir(ROOT)  # whose files the suite names
     project = project_of(tmp_path, a=suite(models, peers=peers))
     assert project.peers_on("a", "yeast") == ["parabel"] * installed + ["ours"]
     assert project.peers_on("a", "scene") == ["parabel"] * installed + ["ours", "large"]

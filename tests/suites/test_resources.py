@@ -19,7 +19,8 @@ MODELS = {
 }
 STEPS = ("synth", "prepare", "train", "rank", "estimate", "thresholds", "infer", "forest", "tune", "progressive")
 # Peaks of training on tib-core-26k in MB, without the data and compiled kernels.
-PEAKS = {"plt": 135, "swnn": 94, "oplt": 684, "parabel": 273, "napkinxc-oplt": 10338}
+NAPKINXC = "benchmarks/peers/napkinxc_trees.py:NapkinXCOPLT"
+PEAKS = {"plt": 135, "swnn": 94, "oplt": 684, "parabel": 273, NAPKINXC: 10338}
 TIB = {
     "n_train": 41902,
     "n_test": 6983,

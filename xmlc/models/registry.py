@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Mapping
 from importlib.util import find_spec
 from inspect import isfunction
@@ -30,12 +31,9 @@ ESTIMATORS = {
     "swnn": "xmlc.models.nearest:SparseWeightedNearestNeighbors",
     "oracle": "xmlc.models.oracle:Oracle",
     "estimates": "xmlc.models.oracle:Estimates",
-    "napkinxc-plt": "xmlc.models.peers.napkinxc:NapkinXCPLT",
-    "napkinxc-oplt": "xmlc.models.peers.napkinxc:NapkinXCOPLT",
-    "napkinxc-iplt": "xmlc.models.peers.napkinxc:NapkinXCIPLT",
-    "omikuji-parabel": "xmlc.models.peers.omikuji:OmikujiParabel",
     "vw-cmt": "xmlc.models.peers.vowpalwabbit:VowpalWabbitCMT",
 }
+_BASELINE = re.compile(r"(xmlc\.models\.peers\.|benchmarks/peers/)(?P<program>[a-z]+)")
 
 
 def estimator_class(name: str) -> Any:
@@ -159,6 +157,12 @@ def domains_of(name: str) -> Mapping[str, Domain] | None:
     module = f"xmlc.models.domains.{name}"
     known: Mapping[str, Domain] | None = importlib.import_module(module).DOMAINS if find_spec(module) else None
     return known
+
+
+def program_of(name: str) -> str:
+    """Name the program that a baseline wraps, with which its module's name begins; "" for all other estimators."""
+    found = _BASELINE.match(ESTIMATORS.get(name, name))
+    return found["program"] if found else ""
 
 
 def estimates_file(pattern: str, dataset: str, seed: object) -> str:

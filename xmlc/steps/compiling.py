@@ -202,10 +202,10 @@ def _compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
     """
     import numpy as np
 
-    from xmlc.models.registry import ESTIMATORS, make_estimator
+    from xmlc.models.registry import make_estimator, program_of
     from xmlc.models.warm_up import warm_up
 
-    if ESTIMATORS.get(estimator, "").startswith("xmlc.models.peers."):
+    if program_of(estimator):
         return
     X, Y, _ = _few()
     model = make_estimator(estimator, hyperparameters, seed=0, n_jobs=1)

@@ -15,7 +15,12 @@ from xmlc.data.catalogue import Dataset
 
 SHAPES = Path(__file__).with_name("shapes.csv")
 LARGE = 100e6  # bytes of a dataset's arrays, above which its models are dropped where `keep_models` says nothing
-FORESTS = ("fastxml", "ldsm", "parabel", "omikuji-parabel")  # their units are trees, of others passes
+FORESTS = (
+    "fastxml",
+    "ldsm",
+    "parabel",
+    "benchmarks/peers/omikuji_parabel.py:OmikujiParabel",
+)  # their units are trees, of others passes
 COLUMNS = ("n", "nonzeros", "labels", "m", "units", "arity", "d")  # units are trees of a forest, else passes
 # Exponents of these where the rows say nothing.
 USUAL = {

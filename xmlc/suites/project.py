@@ -21,7 +21,7 @@ from xmlc.data.download import check_sources, source_of
 from xmlc.kernels.domains import LABELS_PER_INSTANCE
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.propensity import propensity_parameters
-from xmlc.models.registry import ESTIMATORS, domains_of, estimates_file, estimator_files, make_estimator
+from xmlc.models.registry import ESTIMATORS, domains_of, estimates_file, estimator_files, make_estimator, program_of
 from xmlc.suites import paths
 from xmlc.suites.laws import LARGE, size_in
 from xmlc.suites.settings import RequestedSearch, Settings
@@ -319,9 +319,9 @@ def _texts_in(value: object) -> list[str]:
 
 
 def is_installed(estimator: str) -> bool:
-    """Tell whether an estimator's program is there: a peer's module is named after the package."""
-    room, _, module = ESTIMATORS.get(estimator, "").partition(":")[0].rpartition(".")
-    return room != "xmlc.models.peers" or find_spec(module) is not None
+    """Tell whether the program that an estimator wraps, if any, is there, and the file that wraps it."""
+    program, file = program_of(estimator), estimator.rpartition(":")[0]
+    return not program or (find_spec(program) is not None and (not file or Path(file).is_file()))
 
 
 def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
@@ -411,6 +411,8 @@ def check_models(suite: Suite) -> None:
     for name, model in suite.all_models.items():
         where = f"{suite.file}: model {name}: "
         is_own = ".py:" in model.estimator
+        if program_of(model.estimator):
+            continue  # a baseline, which may be missing
         if is_own:
             _check_file(model.estimator, where)
         elif ":" in model.estimator:

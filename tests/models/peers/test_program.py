@@ -8,9 +8,9 @@ import os
 import numpy as np
 import pytest
 
+from benchmarks.peers.napkinxc_trees import NapkinXCIPLT, NapkinXCOPLT, NapkinXCPLT
+from benchmarks.peers.omikuji_parabel import OmikujiParabel
 from xmlc.core.checksums import NAME, listed_in
-from xmlc.models.peers.napkinxc import NapkinXCIPLT, NapkinXCOPLT, NapkinXCPLT
-from xmlc.models.peers.omikuji import OmikujiParabel
 from xmlc.models.peers.program import ProgramModel, silenced_output
 
 ONLINE = {"max_leaf": 4, "epochs": 3}

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from benchmarks.peers.omikuji_parabel import OmikujiParabel
 from xmlc.core.errors import XmlcError
-from xmlc.models.peers.omikuji import OmikujiParabel
 
 pytestmark = pytest.mark.needs("peers")
 DEEP = {"min_branch_size": 4, "beam_size": 2, "n_jobs": 1}  # 12 labels in several leaves, not all in the beam

@@ -5,8 +5,8 @@ import sys
 import pytest
 from scipy import sparse
 
+from benchmarks.peers.napkinxc_trees import NapkinXCPLT
 from xmlc.core.errors import XmlcError
-from xmlc.models.peers.napkinxc import NapkinXCPLT
 
 
 @pytest.mark.needs("peers")

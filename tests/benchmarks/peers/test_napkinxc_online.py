@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from benchmarks.peers import napkinxc_trees as peer
+from benchmarks.peers.napkinxc_trees import NapkinXCIPLT, NapkinXCOPLT
 from xmlc.core.errors import XmlcError
-from xmlc.models.peers import napkinxc as peer
-from xmlc.models.peers.napkinxc import NapkinXCIPLT, NapkinXCOPLT
 
 pytestmark = pytest.mark.needs("peers")
 SMALL = {"max_leaf": 4, "n_jobs": 1}
