@@ -24,22 +24,31 @@ PIP  = "$(BIN)/python" -m pip install --no-compile --disable-pip-version-check -
 INSTALL = @echo 'Installing $(1) into $(ENV); pip writes to $(SAID)'; $(PIP) "$(1)" >$(SAID) 2>&1 || \
 	{ tail -n 15 $(SAID); echo 'pip failed; all that it said: $(SAID)'; exit 1; }
 
-.PHONY: env demo compare reference-tables reference accept five-seeds rehearsal report bits test test-all bounds test-rest fuzz lint docs report-of-five-seeds release dist clean
+.PHONY: env moved demo compare reference-tables reference accept five-seeds rehearsal report bits test test-all bounds test-rest fuzz lint docs report-of-five-seeds release dist clean
 # Two installations into one environment would disturb each other, and the targets use all cores themselves.
 .NOTPARALLEL:
 
 env: $(ENV)/has-base $(LISTED:%=$(ENV)/has-%)
 
+# The programs of an environment contain its path, so it is rebuilt if the project was copied or moved. Its stamp has the
+# path of the project; an empty one is of an earlier version.
+BUILT_IN = $(shell cat $(ENV)/has-base 2>/dev/null)
+MOVED   := $(if $(findstring |$(BUILT_IN)|,||$(CURDIR)|),,moved)
+
+moved:
+	@echo 'Rebuilding $(ENV), which was built in another folder'
+	@rm -rf $(ENV)
+
 # The stamp of an extra is written after its installation, so that an interrupted installation is repeated.
-$(ENV)/lowest.txt: pyproject.toml
+$(ENV)/lowest.txt: pyproject.toml $(MOVED)
 	@mkdir -p $(ENV)
 	@sed -nE 's/^ +"([A-Za-z0-9-]+)>=([0-9.]+)[^"]*".*/\1==\2/p' pyproject.toml >$@
 
-$(ENV)/has-base: pyproject.toml $(CONSTRAINTS)
+$(ENV)/has-base: $(MOVED) pyproject.toml $(CONSTRAINTS)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "xmlc needs Python 3.11 or newer; call make with PYTHON=python3.12, say")'
 	@"$(BIN)/python" -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(ENV)
 	$(call INSTALL,.[workflow])
-	@touch $@
+	@pwd -P >$@
 
 $(KNOWN:%=$(ENV)/has-%): $(ENV)/has-%: $(ENV)/has-base
 	$(call INSTALL,.[$*])

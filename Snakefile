@@ -1,16 +1,19 @@
 # The suite's entry. `snakemake --cores 8` reproduces what config/config.yaml lists; README.md and docs/running.md name others.
 # workflow/rules/ has a rule for each step of `xmlc`: data, train, measure, labels, tables; common.smk has their helpers.
+from pathlib import Path
+
 from snakemake.utils import min_version
 
 from xmlc.core.configuration import config_folder
 from xmlc.papers import asked_for, plan
 from xmlc.suites import jobs, paths
-from xmlc.suites.runs import begin, check_settings, end, in_one_line, made_by, read_project
+from xmlc.suites.runs import begin, check_program, check_settings, end, in_one_line, made_by, read_project
 
 min_version("9.19")
 
 
 if workflow.is_main_process:
+    check_program(Path(workflow.basedir))
     check_settings(workflow.config_settings.configfiles, workflow.config_settings.config_args)
 
 

@@ -6,11 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from command_line import run
 from suite_cases import project_of, suite
 
-from xmlc.core.errors import XmlcError
 from xmlc.core.files import OURS, atomic_folder, write_json
-from xmlc.suites.runs import LastRun, begin, check_installed, datasets_left_out, end, made_by, read_project, sweep
+from xmlc.core.sources import PACKAGE
+from xmlc.suites import runs
+from xmlc.suites.runs import LastRun, begin, check_program, datasets_left_out, end, made_by, read_project, sweep
 
 
 def test_a_mistake_in_the_configuration_ends_with_one_sentence(tmp_path, monkeypatch):
@@ -22,8 +24,8 @@ def test_a_mistake_in_the_configuration_ends_with_one_sentence(tmp_path, monkeyp
 def test_datasets_of_earlier_runs_that_tables_leave_out_are_named(tmp_path):
     papers = {"a": suite({"plt": {}}), "b": suite({"br": {}}), "demo": suite({"plt": {}}, datasets=["toy"])}
     project = project_of(tmp_path / "config", {"datasets": ["mine"]}, **papers)
-    for run in ("scene/plt", "scene/br", "mine/plt", "toy/plt", "old/none"):
-        write_json(tmp_path / f"results/{run}/seed0/80/train.json", {})
+    for each in ("scene/plt", "scene/br", "mine/plt", "toy/plt", "old/none"):
+        write_json(tmp_path / f"results/{each}/seed0/80/train.json", {})
     (tmp_path / "results/begun/plt/seed0/80/model").mkdir(parents=True)
     found = {paper: datasets_left_out(project, [paper], tmp_path) for paper in papers}
     assert found == {"a": ["scene"], "b": ["scene"], "demo": []}
@@ -48,17 +50,62 @@ def test_a_run_keeps_its_settings_and_names_what_is_there(tmp_path, monkeypatch)
     assert "results/tables/a/*.md" in made_by(project)
 
 
-def test_an_installed_copy_of_other_files_is_refused(tmp_path):
-    clone, installed = tmp_path / "clone/xmlc", tmp_path / "site-packages/xmlc"
-    check_installed(clone, installed)  # the folder of a run need not be a clone
+@pytest.fixture
+def copied(tmp_path, monkeypatch):
+    """Return a folder with a package, and a command `xmlc` that belongs to a copy of it."""
+    clone, other = tmp_path / "clone/xmlc", tmp_path / "a from b/xmlc"
     (clone / "core").mkdir(parents=True)
     for name in ("__init__.py", "core/a.py"):
         (clone / name).write_text("1")
-    shutil.copytree(clone, installed)
-    check_installed(clone, installed)
+    shutil.copytree(clone, other)
+    program = tmp_path / "bin/xmlc"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho 'xmlc, version 1 from {other}'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
+    monkeypatch.setattr(runs, "PACKAGE", clone)
+    return clone, other, program
+
+
+def refusal(folder):
+    with pytest.raises(SystemExit) as refused:
+        check_program(folder)
+    return str(refused.value)
+
+
+def test_a_command_of_another_folder_is_refused_if_its_files_differ(copied, tmp_path):
+    clone, other, program = copied
+    check_program(clone.parent)
     (clone / "core/a.py").write_text("2")
-    with pytest.raises(XmlcError, match=r"clone/xmlc/core/a\.py differs from .*packages/xmlc/core/a\.py"):
-        check_installed(clone, installed)
+    said = refusal(clone.parent)
+    assert said.startswith(
+        f"xmlc: error: {program} uses {other}/core/a.py, expected it to equal {clone}/core/a.py; build"
+    )
+    assert refusal(tmp_path) == said  # a study: the package that plans
+    (other / "core/a.py").unlink()
+    assert refusal(tmp_path) == said
+
+
+def test_a_snakemake_of_another_folder_is_refused_if_its_files_differ(copied, tmp_path, monkeypatch):
+    clone, other, _ = copied
+    monkeypatch.setattr(runs, "PACKAGE", other)
+    check_program(clone.parent)
+    (other / "core/a.py").write_text("2")
+    check_program(tmp_path)  # a study of the other package
+    assert refusal(clone.parent).startswith(f"xmlc: error: Snakemake uses {other}/core/a.py")
+
+
+def test_a_command_that_does_not_run_or_knows_no_folder_is_refused(copied, tmp_path):
+    _, _, program = copied
+    program.write_text("#!/nowhere/python\n")
+    assert f"{program} does not run" in refusal(tmp_path)
+    program.write_text("#!/bin/sh\necho 'xmlc, version 0.1'\n")
+    assert "uses an older version/" in refusal(tmp_path)
+
+
+def test_the_command_names_its_package(capsys):
+    assert run("--version") == 0
+    assert capsys.readouterr().out.rstrip().endswith(f" from {PACKAGE}")
 
 
 def test_what_ended_processes_left_is_swept(tmp_path):

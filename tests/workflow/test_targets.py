@@ -11,7 +11,7 @@ from repository import ROOT
 
 SUITE = {
     "title": "Targets",
-    "datasets": ["tiny", "small"],
+    "datasets": ["tiny", "little"],
     "seeds": [0],
     "tables": ["table1", "table2"],
     "figures": ["figure1"],

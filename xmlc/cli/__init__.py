@@ -16,6 +16,7 @@ import warnings
 from contextlib import suppress
 from difflib import get_close_matches
 from importlib.util import find_spec
+from pathlib import Path
 from typing import NoReturn
 
 from xmlc.core.errors import INTERRUPTED, XmlcError, needs_extra
@@ -113,7 +114,7 @@ class LazyGroup(click.Group):
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__)
+@click.version_option(__version__, message=f"xmlc, version %(version)s from {Path(__file__).parents[1]}")
 def group() -> None:
     """Carry out experiments of extreme multi-label classification, step by step."""
 

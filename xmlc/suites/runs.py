@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import os
-import shlex
+import shutil
 import socket
+import subprocess
 import sys
-import sysconfig
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,6 +31,7 @@ from xmlc.suites.settings import read_config
 LAST_RUN = Path(".snakemake/last-run.json")
 DISK = Path(".snakemake/disk.csv")  # time, and bytes below `resources/` and `results/`
 BETWEEN = 20  # seconds from one look at the disk to the next
+REBUILD = "build the environment of this folder, by make env or python -m pip install --editable ., and activate it"
 
 
 @dataclass
@@ -104,31 +105,47 @@ def check_settings(files: Iterable[Path], settings: Sequence[str]) -> None:
 @in_one_line()
 def read_project(config: Mapping[str, object]) -> Project:
     """Read the configuration for a workflow; a mistake in it ends the run with one sentence."""
-    if not os.environ.get("PYTHONPATH"):  # which goes before
-        check_installed(Path(PACKAGE.name), Path(sysconfig.get_path("purelib"), PACKAGE.name))
     return Project.read(config)
 
 
-def check_installed(clone: Path, installed: Path) -> None:
-    """Refuse to plan by the package of the folder, which Snakemake imports, where jobs run an installed copy of others.
+@in_one_line()
+def check_program(folder: Path) -> None:
+    """Refuse to plan by one package if the command `xmlc`, which jobs run, belongs to another with other files.
+
+    An environment of a folder that was copied still runs the code of the first folder, for instance.
 
     Parameters
     ----------
-    clone, installed : Path
-        Both packages, if they are there; an editable installation has no copy.
+    folder : Path
+        Of the Snakefile: the package in it is meant, if it has one, and else the one that Snakemake has imported.
 
     Raises
     ------
     XmlcError
-        Files differ.
+        Files differ, or the command does not run.
     """
-    for file in clone.rglob("*.py") if (installed / "__init__.py").is_file() else ():
-        copy = installed / file.relative_to(clone)
+    if not (program := shutil.which(PACKAGE.name)):
+        return  # a job brings its own environment, or says that it has none
+    try:
+        said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise XmlcError(f"{program} does not run ({error}), expected the program of jobs; {REBUILD}") from error
+    here = clone if ((clone := folder / PACKAGE.name) / "__init__.py").is_file() else PACKAGE
+    check_same(here, PACKAGE, "Snakemake")
+    check_same(here, Path(said.partition(" from ")[2].strip() or "an older version"), program)
+
+
+def check_same(here: Path, other: Path, program: str) -> None:
+    """Refuse a package of a program whose Python files are not those of the package here.
+
+    Raises
+    ------
+    XmlcError
+    """
+    for file in sorted(here.rglob("*.py")) if here.resolve() != other.resolve() else ():
+        copy = other / file.relative_to(here)
         if not copy.is_file() or copy.read_bytes() != file.read_bytes():
-            raise XmlcError(
-                f"{file} differs from {copy}, which jobs would run; to run what is here: "
-                f"{shlex.quote(sys.executable)} -m pip install --editable ."
-            )
+            raise XmlcError(f"{program} uses {copy}, expected it to equal {file}; {REBUILD}")
 
 
 def begin(config: Mapping[str, object], project: Project, targets: Iterable[str], files: Iterable[Path]) -> None:
