@@ -12,7 +12,8 @@ from xmlc.suites.project import Project
 from xmlc.suites.settings import read_config
 from xmlc.suites.suite import Run
 
-FILES = [".github/workflows/study.yml", "README.md", "Snakefile", "my_method.py", "my_model.py", "suite.yaml"]
+FILES = [".github/workflows/study.yml", "README.md", "Snakefile", "my_method.py", "my_model.py"]
+FILES += ["profiles/default/profile.yaml", "suite.yaml"]
 
 
 @pytest.fixture
@@ -23,10 +24,11 @@ def study(tmp_path, monkeypatch):
     return tmp_path / "mine"
 
 
-def test_a_study_is_six_short_files_all_or_none(study, capsys):
+def test_a_study_is_seven_short_files_all_or_none(study, capsys):
     capsys.readouterr()
     files = sorted(str(file.relative_to(study)) for file in study.rglob("*") if file.is_file())
     assert files == FILES
+    assert (study / FILES[5]).read_text() == (ROOT / FILES[5]).read_text()  # Snakemake does as in the project
     assert all(len((study / file).read_text().splitlines()) <= 30 for file in files)
     steps = yaml.safe_load((study / FILES[0]).read_text())["jobs"]["study"]["steps"]
     assert "xmlc compare accepted results/tables --markdown comparison.md" in [step.get("run") for step in steps]

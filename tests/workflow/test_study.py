@@ -33,7 +33,7 @@ def test_a_new_study_plans_its_tables_for_itself_and_writes_nothing(plan):
     assert plan() == JOBS | {"study": 1, "total": 21, "price": True}
     assert plan("suite", "--config", "models=[centroids]")["train"] == 2
     made = {file.name for file in plan.folder.iterdir()} - {".snakemake"}
-    assert made == {".github", "README.md", "Snakefile", "my_method.py", "my_model.py", "suite.yaml"}
+    assert made == {".github", "README.md", "Snakefile", "my_method.py", "my_model.py", "profiles", "suite.yaml"}
 
 
 @pytest.mark.slow
