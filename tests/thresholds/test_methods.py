@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from threshold_cases import CASES, naive_cut, random_case
+from threshold_cases import CASES, candidate_sets, f_of, naive_cut, random_case, row_wise_ofo
 
 from xmlc.core.errors import XmlcError
+from xmlc.metrics import macro_f
 from xmlc.models import FastXML
 from xmlc.thresholds import (
     FTA,
@@ -19,6 +20,7 @@ from xmlc.thresholds import (
     CommonThreshold,
     ExpectedF,
     IsotonicCalibration,
+    LabelSets,
     MicroLabelWise,
     apply_thresholds,
     lower_bounds,
@@ -74,6 +76,65 @@ def test_comparison_is_in_float32_whatever_comes():
         for thresholds in (tenth, np.array([0.1])):
             assert apply_thresholds(spe, thresholds).nnz == 0
     assert apply_thresholds(np.array([[0.1]]), np.nextafter(tenth, np.float32(0))).nnz == 1
+
+
+def near_case(seed):
+    """Estimates of float64 at numbers that thresholds have, and closer to them than float32 can tell."""
+    rng = np.random.default_rng(seed)
+    numbers = np.append([0.5, 0.25, 0.125, 1 / 3, 1e-4], np.float32([1 / 3, 0.1, 1e-4]))
+    exact = rng.choice(numbers, (12, 4)) + rng.choice([0, 0, 1e-9, -1e-9, 1e-12, -1e-12], (12, 4))
+    return exact, rng.random((12, 4)) < 0.2 + exact
+
+
+def exceeding(exact, thresholds):
+    """The rule: in float64 only what is compared with an array of float64."""
+    wide = isinstance(thresholds, np.ndarray) and thresholds.dtype == np.float64
+    return exact > thresholds if wide else exact.astype(np.float32) > np.asarray(thresholds, dtype=np.float32)
+
+
+KAPPAS = [0.0, 0.25, 0.1, np.float32(0.1), np.float64(0.5), [0.5, 0.25, 1 / 3, 0.1], np.array([0.5, 0.25, 1 / 3, 0.1])]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_methods_learn_by_the_comparison_by_which_they_predict(seed):
+    exact, Y = near_case(seed)
+    for thresholds in KAPPAS:
+        above = exceeding(exact, thresholds)
+        np.testing.assert_array_equal(apply_thresholds(exact, thresholds).toarray(), above)
+        sets = STO(kappa=thresholds).fit(exact, Y).predict(exact).toarray()
+        assert not (sets & ~above).any()
+        for j in range(4):
+            allowed = np.where(above[:, j], exact[:, j], 0)
+            best = max(f_of(Y[:, j], candidate & above[:, j]) for candidate in candidate_sets(allowed))
+            assert f_of(Y[:, j], sets[:, j]) == best
+    for lower in (None, np.array([0.25, 0.1, 0.5, 1e-4])):
+        fta = FTA(grid=[2, 3, 4, 10000], lower_bounds=lower).fit(exact, Y)
+        bounds = np.zeros(4, dtype=np.float32) if lower is None else lower.astype(np.float32)
+        limits = [np.maximum(np.float32(1 / c), bounds) for c in fta.grid]
+        np.testing.assert_array_equal(fta.scores_, [macro_f(Y, exceeding(exact, limit)) for limit in limits])
+        assert macro_f(Y, fta.predict(exact)) == fta.scores_.max()
+        ofo, pair = OFO(a=1, b=4, lower_bounds=lower).fit(exact, Y), (exact.astype(np.float32), Y)
+        np.testing.assert_array_equal(ofo.thresholds_, row_wise_ofo(*map(sparse.csr_array, pair), 1, 4, bounds))
+    for method in (CommonThreshold(), MicroLabelWise(), ExpectedF(), LabelSets("macro_f"), LabelSets("micro_f")):
+        found = method.fit(exact, None if isinstance(method, LabelSets) else Y).predict(exact).toarray()
+        np.testing.assert_array_equal(found, exceeding(exact, method.thresholds_))
+
+
+@pytest.mark.parametrize("half", [0.5, np.float32(0.5), np.float64(0.5), [0.5], np.float32([0.5]), np.array([0.5])])
+def test_all_agree_on_half(half):
+    """An estimate of float64 that float32 merges with 0.5 exceeds it in an array of float64, and nowhere else."""
+    exact, Y = np.array([[0.5 + 1e-9], [0.2]]), [[1], [0]]
+    wide = isinstance(half, np.ndarray) and half.dtype == np.float64
+    assert apply_thresholds(exact, half).nnz == STO(kappa=half).fit(exact, Y).predict(exact).nnz == wide
+    assert FTA(grid=[2]).fit(exact, Y).predict(exact).nnz == 0
+    assert FTA(grid=[100], lower_bounds=half).fit(exact, Y).predict(exact).nnz == 0  # its thresholds are of float32
+    assert OFO(a=1, b=2).fit(exact, Y).thresholds_ == np.float32(1 / 3)  # the first instance was not predicted
+    for name in ("fta", "sto"):
+        assert apply_thresholds(exact, tune(name, exact, Y, grid=[2], floor=0.5).thresholds).nnz == 0
+    for third in (0.3, np.float32(0.3), np.array([0.3])):
+        assert apply_thresholds(np.float32([[0.3]]), third).nnz == apply_thresholds([[0.3]], third).nnz == 0
+        for estimates in (np.float32([[0.3]]), np.array([[0.3]])):
+            assert STO(kappa=third).fit(estimates, [[1]]).predict(estimates).nnz == 0
 
 
 def test_indices_stay_32_bit_and_sorted():

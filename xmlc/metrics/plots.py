@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xmlc.core.errors import needs_extra
-from xmlc.kernels.csr import Matrix, as_estimates, as_labels
+from xmlc.kernels.csr import Matrix, as_estimates, as_labels, rounded
 from xmlc.metrics.classification import groups_by_frequency, macro_f
 from xmlc.metrics.ranking import hits_at_k
 
@@ -43,7 +43,7 @@ def plot_macro_f(Y: Matrix, spe: Matrix, thresholds: Sequence[float] = THRESHOLD
     array([100. ,  33.3])
     """
     Y, spe, ax = as_labels(Y), as_estimates(spe, np.float32), ax or new_axes()
-    sets = [spe > np.float32(threshold) for threshold in thresholds]
+    sets = [spe > limit for limit in rounded(thresholds)]
     for title, convention in CONVENTIONS.items():
         ax.plot(thresholds, [100 * macro_f(Y, predicted, **convention) for predicted in sets], marker=".", label=title)
     ax.set(xscale="log", xlabel="threshold", ylabel="macro-F, %")

@@ -57,10 +57,10 @@ class Cuts:
         return thresholds
 
     def bits_of(self, floors: np.ndarray) -> np.ndarray:
-        """Return floors, float32 (m,), in the form of the estimates, uint32."""
+        """Return floors, float32 or float64 (m,), in the form of the estimates, uint32; compared in their type."""
         if self.distinct.size == 0:
             return (floors + np.float32(0)).view(np.uint32)  # -0 is 0
-        counts = np.searchsorted(self.distinct.astype(np.float32), floors, side="right")
+        counts = np.searchsorted(self.distinct.astype(floors.dtype), floors, side="right")
         return np.where(floors > 0, counts, 0).astype(np.uint32)
 
     def numbers_of(self, bits: np.ndarray, floors: np.ndarray) -> np.ndarray:
@@ -70,7 +70,7 @@ class Cuts:
         ----------
         bits : uint32 (m,)
             One less than the lowest estimate that is predicted; of a label of which none is, its largest.
-        floors : float32 (m,)
+        floors : float32 or float64 (m,)
             Thresholds of labels without a greater estimate.
         """
         if self.distinct.size == 0:
@@ -82,7 +82,8 @@ class Cuts:
         numbers = np.concatenate(([0.0], self.distinct, [1.0]))[np.array([bits + np.uint32(1), last, left_out])]
         for dtype in (np.float32, np.float64):
             lowest, largest, below = numbers.astype(dtype)
-            found = np.where(bits < last, np.nextafter(lowest, dtype(0)), np.where(last > none, largest, floors))
+            least = np.where(last > none, largest, np.maximum(floors, below))  # which float32 may merge with the floor
+            found = np.where(bits < last, np.nextafter(lowest, dtype(0)), least)
             found = found.astype(dtype)
             if (below <= found).all() and ((lowest > found) | (bits >= last)).all():
                 break

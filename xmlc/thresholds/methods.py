@@ -22,7 +22,8 @@ from xmlc.thresholds.cuts import Cuts, cuts_of
 def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> sparse.csr_array:
     """Predict a label where its estimate is strictly greater than its threshold.
 
-    They are compared in float32 if one of them is of float32; a threshold below 1 stays below 1. Else in float64.
+    They are compared in float32, where a threshold below 1 stays below 1; in float64 only if estimates are of float64
+    and thresholds an array of float64. A number is a float32. All methods learn by the same comparison.
 
     The paper writes ``>=`` for the threshold classifier (Section 3) and ``>`` for SPEs and OFO (Section 4). Where
     estimates are fractions with many ties, as a forest's are, the two differ, so one is used throughout: ``>``,
@@ -98,8 +99,13 @@ def _above(spe: sparse.csr_array, limits: np.ndarray) -> sparse.csr_array:
 
 def limits_of(spe: sparse.csr_array, thresholds: float | np.ndarray, name: str, kind: Kind = "number") -> np.ndarray:
     """Return the thresholds of the labels in the type in which they are compared (see `apply_thresholds`)."""
-    wide = spe.dtype == np.float64 and np.asarray(thresholds).dtype != np.float32
-    return per_label(thresholds, spe.shape[1], np.float64 if wide else np.float32, name, kind)
+    return per_label(thresholds, spe.shape[1], compared_in(spe.dtype, thresholds), name, kind)
+
+
+def compared_in(dtype: np.dtype, thresholds: float | np.ndarray) -> type:
+    """Return the type in which estimates of a type are compared with thresholds (see `apply_thresholds`)."""
+    wide = isinstance(thresholds, np.ndarray) and thresholds.ndim > 0 and thresholds.dtype == dtype == np.float64
+    return np.float64 if wide else np.float32
 
 
 class ThresholdMethod(Estimator):
@@ -161,7 +167,7 @@ class STO(RankingMethod):
     Parameters
     ----------
     kappa : float or ndarray of shape (m,)
-        Floors kappa_j, of float32: only estimates strictly greater are candidates.
+        Floors kappa_j: only estimates strictly greater, as of `apply_thresholds`, are candidates.
     overlap : Overlap
         What to maximise in place of the F-measure, such as ``f_beta(2)``. Jaccard has the same best cuts as F, since
         it is F / (2 - F), and so the same thresholds.
@@ -192,7 +198,8 @@ class STO(RankingMethod):
 
     def fit_cuts(self, cuts: Cuts) -> Self:
         """Take the best of each label's cuts above its floor: a sweep over floors finds the cuts once."""
-        floors = per_label(self.kappa, cuts.largest.size, np.float32, "kappa", "probability")
+        dtype = compared_in(cuts.distinct.dtype if cuts.distinct.size else cuts.ranked.dtype, self.kappa)
+        floors = per_label(self.kappa, cuts.largest.size, dtype, "kappa", "probability")
         bits = cuts.best(cuts.bits_of(floors), checked_overlap(self.overlap).recall)
         self.thresholds_ = cuts.numbers_of(bits, floors)
         return self
