@@ -40,6 +40,8 @@ LARGEST = 255  # sizes above share one weight
 MOST_INSTANCES = 100_000  # that weights are learned from: 200 MB for all their distributions
 ITERATIONS, ENOUGH = 300, 1e-3
 RARE = 1e-3  # mass of the sizes, as a share of the greatest weight, up to which no subtraction is accurate enough
+LEAST = 1e-250  # as above, down to which float64 can tell sizes from impossible ones
+RANKED = 12  # labels, first; twice as many each time
 MOST_DOUBLINGS = 1000  # of odds
 LN2 = 0.6931471805599453
 
@@ -297,11 +299,15 @@ def best_of_sizes(p, ids, weights, heap):
     law = count_distribution(p, count_limit(in_turn(p), p.size))
     sizes = weighted_law(law, weights, 0, 0)
     make_heap(heap, p, ids)
-    mass = in_turn(sizes)
-    if mass <= RARE * weights[: p.size + 1].max():
-        e, size = reach(p, weights)
+    mass, most = in_turn(sizes), weights[: p.size + 1].max()
+    if mass <= RARE * most:
+        e = size = 0
+        if not mass > LEAST * most:
+            e, size = reach(p, weights)
+            mass = weights[min(max(size, 0), weights.size - 1)]
         if size >= 0:
-            return best_of_rare_sizes(p, ids, weights, e, size, heap)
+            least = LOG_NEGLIGIBLE + log(mass) - log(most) if e >= 0 else -np.inf  # else larger sizes gain by it
+            return best_of_rare_sizes(p, ids, weights, e, size, least, heap)
         sizes, mass = law, in_turn(law)
     sizes = sizes / mass
     prefix, rest = np.zeros(law.size), np.empty(law.size - 1)
@@ -321,54 +327,81 @@ def best_of_sizes(p, ids, weights, heap):
 
 
 @njit(cache=True, nogil=True)
-def best_of_rare_sizes(p, ids, weights, e, size, heap):
+def best_of_rare_sizes(p, ids, weights, e, size, least, heap):
     """Do the same if the sizes with a weight are improbable: without a subtraction, and by odds times 2^e.
 
-    P is made of the distributions of the positives among the first labels in rank, A, and among the last, B:
-    p_is = p_i sum_a A_(i-1)(a) B_(i+1)(s - 1 - a). All terms are positive, so that all errors are a few roundings of
-    the results. O(L S + k S^2), and 8 L S bytes; S is the number of sizes up to the last that matters.
+    P is made of the distributions of the positives among the first labels in rank, A, and among the others, B:
+    p_is = p_i sum_a A_(i-1)(a) B_i(s - 1 - a). All terms are positive, so that all errors are a few roundings of the
+    results. O(L S log k + k S^2); S is the number of sizes up to the last that matters.
 
     Parameters
     ----------
     p, ids, weights
         As of `best_of_sizes`.
     e, size : int
-        From `reach`.
+        From `reach`, or 0.
+    least : float64
+        Sizes from one on that is reached with a probability below e^least do not matter; -inf if all may.
     heap : int64 (L,)
         From `make_heap`; written likewise.
     """
     positive, negative = with_odds(p, e)
-    n, own = p.size, weights[: p.size + 1]
-    last = n
+    n = last = p.size
     while weights[min(last, weights.size - 1)] == 0.0:
         last -= 1
-    if e >= 0:  # then larger sizes lose by it, and their weights
-        least = LOG_NEGLIGIBLE + log(weights[min(size, weights.size - 1)]) - log(own.max())
-        last = max(min(last, count_limit(in_turn(positive), n, least)), size)
-    for k in range(n):
-        pop_first(heap, n - k, p, ids)
-    behind, hits, rest = np.zeros((n + 1, last + 1)), np.zeros(last + 1), np.empty(last + 1)
-    behind[0, 0] = hits[0] = 1.0
-    for rank in range(n):
-        behind[rank + 1] = behind[rank]
-        add_label(behind[rank + 1], positive[heap[rank]], negative[heap[rank]])
-    sizes = weighted_law(behind[n], weights, e, size)
-    mass, prefix = in_turn(sizes), np.zeros(last + 1)
-    sizes = sizes / mass
-    best_k, best = 0, sizes[0]
+    last = max(min(last, count_limit(in_turn(positive), n, least)), size)
+    start, stop = 0, min(RANKED, n)
+    for rank in range(stop):
+        pop_first(heap, n - rank, p, ids)
+    behind = laws_behind(positive, negative, heap, start, stop, last)
+    law, sizes = behind[0], weighted_law(behind[0], weights, e, size)
+    sizes /= in_turn(sizes)
+    hits, rest, prefix = np.zeros(last + 1), np.empty(last + 1), np.zeros(last + 1)
+    hits[0], best_k, best = 1.0, 0, sizes[0]
     for k in range(1, n + 1):
+        if k > stop:
+            start, stop = stop, min(2 * stop, n)
+            for rank in range(start, stop):
+                pop_first(heap, n - rank, p, ids)
+            behind = laws_behind(positive, negative, heap, start, stop, last)
         place = heap[n - k]
-        convolve(hits, behind[n - k], rest)
+        convolve(hits, behind[k - start], rest)
         add_label(hits, positive[place], negative[place])
         for s in range(1, last + 1):
             if sizes[s] > 0.0:
-                prefix[s] += sizes[s] * (positive[place] * rest[s - 1] / behind[n, s])
+                prefix[s] += sizes[s] * (positive[place] * rest[s - 1] / law[s])
         value, bound = value_and_bound(prefix, sizes, k)
         if value > best + TIE:
             best_k, best = k, value
         if bound <= best + TIE:
             break
     return best_k, best
+
+
+@njit(cache=True, nogil=True)
+def laws_behind(positive, negative, heap, start, stop, last):
+    """Return the distributions of the positives among all labels but the first start, .. stop in rank, up to ``last``.
+
+    Parameters
+    ----------
+    positive, negative : float64 (L,)
+    heap : int64 (L,)
+        The last ``stop`` places are the first labels in rank, backwards.
+    start, stop, last : int
+
+    Returns
+    -------
+    float64 (stop - start + 1, last + 1)
+    """
+    n, behind = heap.size, np.zeros((stop - start + 1, last + 1))
+    behind[stop - start, 0] = 1.0
+    for place in heap[: n - stop]:
+        add_label(behind[stop - start], positive[place], negative[place])
+    for row in range(stop - start - 1, -1, -1):
+        place = heap[n - 1 - start - row]
+        behind[row] = behind[row + 1]
+        add_label(behind[row], positive[place], negative[place])
+    return behind
 
 
 @njit(cache=True, nogil=True)
