@@ -15,12 +15,8 @@ from xmlc.data.catalogue import Dataset
 
 SHAPES = Path(__file__).with_name("shapes.csv")
 LARGE = 100e6  # bytes of a dataset's arrays, above which its models are dropped where `keep_models` says nothing
-FORESTS = (
-    "fastxml",
-    "ldsm",
-    "parabel",
-    "benchmarks/peers/omikuji_parabel.py:OmikujiParabel",
-)  # their units are trees, of others passes
+# Their units are trees, those of others passes.
+FORESTS = ("fastxml", "ldsm", "parabel", "benchmarks/peers/omikuji_parabel.py:OmikujiParabel")
 COLUMNS = ("n", "nonzeros", "labels", "m", "units", "arity", "d")  # units are trees of a forest, else passes
 # Exponents of these where the rows say nothing.
 USUAL = {
@@ -107,9 +103,7 @@ def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, object]) 
         Its hyperparameters.
     """
     variant, units, arity = variant_of(estimator, given)
-    while variant not in measured() and "-" in variant:  # without a row of its own, as the plainer one
-        variant = variant.rpartition("-")[0]
-    if variant not in measured():
+    if not fitted(variant, "seconds"):
         return Costs(*(each * size.bytes for each in UNKNOWN))
     point = logarithms(n, size.nonzeros, size.labels_per_instance, size.m, units, arity, size.d)
     costs = Costs(*(value(fitted(variant, target), point) for target in USUAL))
@@ -139,7 +133,7 @@ def measured() -> dict[str, list[dict[str, str]]]:
 
 @cache
 def fitted(estimator: str, target: str) -> tuple[float, ...]:
-    """Return the law of a column of an estimator; where its rows have none there, that of the plainer one."""
+    """Return the law of a column of an estimator; if no row of it has a number there, that of the plainer one."""
     law = fit(measured().get(estimator, ()), target, estimator in FORESTS)
     return law or (fitted(estimator.rpartition("-")[0], target) if "-" in estimator else ())
 
