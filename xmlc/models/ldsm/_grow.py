@@ -95,12 +95,6 @@ class MultiwayForest(NamedTuple):
         return type(self)(**{name: array[: ends[name]] for name, array in self._asdict().items()})
 
 
-def tree_depths(forest: MultiwayForest) -> np.ndarray:
-    """Return the depth of the deepest leaf of each tree, int64 (n_trees,); a root has depth 0."""
-    bounds = zip(forest.inner_starts[:-1], forest.inner_starts[1:])
-    return np.array([forest.levels[first:last].max(initial=0) for first, last in bounds], dtype=np.int64)
-
-
 LEARNED = ("features", "weights", "biases", "objectives")  # what an inner node has learned
 NODES_AT_A_TIME = 64
 

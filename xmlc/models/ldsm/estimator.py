@@ -23,7 +23,6 @@ from xmlc.models.ldsm._grow import (
     grow_multiway_tree,
     route,
     sent_to,
-    tree_depths,
 )
 from xmlc.models.ldsm._regressors import NodeSettings
 
@@ -205,7 +204,7 @@ class LdSM(AveragedForest):
     @property
     def tree_depths_(self) -> np.ndarray:
         """Depth of the deepest leaf of each tree, int64 (n_trees,); a root has depth 0."""
-        return tree_depths(self.forest_)
+        return np.array([levels.max(initial=0) for levels, _ in self.objectives_], dtype=np.int64)
 
     @property
     def n_nodes_(self) -> np.ndarray:
