@@ -105,6 +105,7 @@ def write_lists(rng, end):
 
 def write_tsv(rng, end):
     rows = rows_of(rng, "\0\ud800\t\n", ";\0\ud800\t\n<")
+    rows[0] = rows[0][0].replace("text", "words"), rows[0][1]  # a column of this name makes line 1 a header
     gap = rng.choice(["", " "])
     lines = [f"{text}\t{f';{gap}'.join(names)};{end}" for text, names in rows]
     return rows, "".join(lines), Columns()

@@ -85,6 +85,7 @@ def test_uris_of_annif_and_words_of_fasttext(tmp_path):
         ("a.jsonl", '{"text": ' + "[" * 100_000, "a.jsonl:1: found"),
         ("a.jsonl", '{"text": "rice"}\n{"text": "\\ud800"}\n', "a.jsonl:2: found half of a character"),
         ("a.jsonl", '{"text": "rice", "labels": ["\\udc00"]}\n', "a.jsonl:1: found half of a character"),
+        ("a.csv", """text,labels\nrice,['\\ud800']\n""", "a.csv:2: found half of a character"),
         ("a.json", '[\n{"text": "rice"},\n\n{"title": "rose"}]\n', "a.json:4: found keys"),
         ("a.json", '[\n{"text": "rice"},\n{"text": "rose"}\n', "a.json:4: found '', expected a comma or the end"),
         ("a.json", '[{"text": "rice"}]\n[]', "a.json:2: found '[]', expected the end of the file"),

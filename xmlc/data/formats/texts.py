@@ -187,7 +187,7 @@ def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames |
             raise XmlcError(f"{path}:{number}: found {len(cells) + 1} columns, expected {expected}")
         if not text and not cells:
             continue
-        document = Document(text, _names(f"{path}:{number}", names, (columns.separator or " ").join(cells)))
+        document = _document(f"{path}:{number}", text, names, (columns.separator or " ").join(cells))
         again += top is not None and bool({*top.labels} & {*document.labels})
         one_word += len(words(text)) < 2
         top = top or document
@@ -220,7 +220,7 @@ def _rows(
     for line, row in rows:
         if len(row) != len(header):
             raise XmlcError(f"{path}:{line}: found {len(row)} columns, expected {len(header)} as in the header")
-        yield Document(row[text], _names(f"{path}:{line}", names, row[labels[0]] if labels else ""))
+        yield _document(f"{path}:{line}", row[text], names, row[labels[0]] if labels else "")
 
 
 def _table(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -237,12 +237,16 @@ def _table(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tuple[i
         raise XmlcError(f"{path}:{start}: found a row that cannot be read ({error}); expected {expected}") from None
 
 
-def _names(place: str, names: LabelNames | None, value: Any) -> list[str]:
-    """Return the labels in a cell or in a value of JSON, if they are read."""
+def _document(place: str, text: str, names: LabelNames | None, value: Any) -> Document:
+    """Return a text with the labels in a cell or in a value of JSON, if they are read."""
     try:
-        return names.of_value(value) if names else []
+        labels = names.of_value(value) if names else []
+        (text + "".join(labels)).encode()
+    except UnicodeEncodeError as error:  # JSON and Python can escape a surrogate
+        raise XmlcError(f"{place}: found half of a character, expected whole ones ({error})") from None
     except LineError as error:
         raise XmlcError(f"{place}: {error}") from None
+    return Document(text, labels)
 
 
 def _json(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Iterator[Document]:
@@ -258,12 +262,7 @@ def _json(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames 
             names.shared_is_known = True
             if path != STDIN:
                 names.shared = _shared(path, columns)
-        labels = _names(place, names, value)
-        try:
-            (text + "".join(labels)).encode()
-        except UnicodeEncodeError as error:
-            raise XmlcError(f"{place}: found half of a character, expected whole ones ({error})") from None
-        yield Document(text, labels)
+        yield _document(place, text, names, value)
 
 
 def _labels_of(row: dict[str, Any], columns: Columns) -> Any:
@@ -276,7 +275,7 @@ def _shared(path: Path, columns: Columns) -> set[str]:
     names = LabelNames(columns.separator)
     with closing(_lines(path)) as lines:
         for place, row in _objects(lines, path):
-            _names(place, names, _labels_of(row, columns))
+            _document(place, "", names, _labels_of(row, columns))
     if names.shared:
         some = ", ".join(map(quoted, sorted(names.shared)[:3]))
         said = f"{len(names.shared)} labels have two URIs each and are named by them: {some}"
