@@ -1,6 +1,8 @@
 """`xmlc fit`, `predict` and `evaluate`: from files to files, as by hand."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from command_line import run
@@ -9,7 +11,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from xmlc import TextClassifier
 from xmlc.data.formats import load
-from xmlc.models import PLT
+from xmlc.models import OPLT, PLT
 
 ROWS = [
     ("boil rice", ["cooking"]),
@@ -138,10 +140,11 @@ def test_features_in_place_of_texts(multilabel, tmp_path, capsys):
     ("arguments", "said"),
     [
         (["fit", "empty.csv", "--out", "model"], "found no texts"),
-        (["fit", "letters.csv", "--out", "model"], "texts: empty vocabulary"),
+        (["fit", "letters.csv", "--out", "model"], "TfidfVectorizer: empty vocabulary"),
         (["fit", "train.csv", "--labels", "label", "--out", "model"], "found 4 texts and no label"),
         (["fit", "train.csv", "--separator", "", "--out", "model"], "found an empty text"),
         (["fit", "train.csv", "--estimator", "oracle", "--out", "model"], "learns nothing"),
+        (["fit", "train.csv", "--estimator", "plt-rankin", "--out", "model"], "expected plt-ranking"),
         (["fit", "noext", "--out", "model"], "or of texts: csv, tsv, jsonl, json, fasttext (--format)"),
         (["predict", "train.csv", "--model", "there", "-k", 2, "--threshold", 0.5], "expected one of them"),
         (["evaluate", "predictions.jsonl", "train.csv", "--labels", "label"], "train.csv: found no label"),
@@ -166,3 +169,39 @@ def test_errors(train, tmp_path, capsys, monkeypatch, arguments, said):
     assert run(*arguments) != 0
     assert said in capsys.readouterr().err
     assert not (tmp_path / "model").exists()
+
+
+def test_the_preset_for_rankings_and_the_default_of_streams_have_names(train, tmp_path):
+    for given, estimator in (
+        (("--estimator", "plt-ranking"), PLT.for_ranking(n_jobs=1)),
+        (("--estimator", "PLT-ranking", "--parameters", '{"tol": 0.5}'), PLT.for_ranking(n_jobs=1, tol=0.5)),
+        ((), PLT(n_jobs=1)),
+        (("--stream",), OPLT(n_jobs=1)),
+    ):
+        assert run("fit", train, *given, "--out", tmp_path / "model") == 0
+        assert repr(TextClassifier.load(tmp_path / "model").estimator) == repr(estimator)
+
+
+# An import of a module that is None in sys.modules fails as if it were not installed.
+OF_THE_WORKFLOW = """
+import sys
+names = "gdown jinja2 matplotlib msgspec pandas pygments requests snakemake tabulate yaml"
+sys.modules.update(dict.fromkeys(names.split()))
+from xmlc.cli import main
+main(sys.argv[1:])
+"""
+
+
+def test_they_run_without_the_packages_of_the_workflow_and_others_name_its_extra(train, tmp_path):
+    def alone(*given):
+        code = [sys.executable, "-c", OF_THE_WORKFLOW, *map(str, given)]
+        return subprocess.run(code, capture_output=True, text=True, timeout=600, cwd=tmp_path)
+
+    assert alone("fit", train, "--out", "model").returncode == 0
+    (tmp_path / "predictions.jsonl").write_text(alone("predict", train, "--model", "model").stdout)
+    done = alone("evaluate", "predictions.jsonl", train)
+    assert "P@1" in done.stdout, done.stderr
+    refused = alone("status")
+    assert refused.returncode == 1
+    assert "install the extra `workflow`" in refused.stderr
+    assert refused.stderr.count("\n") == 1

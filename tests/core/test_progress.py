@@ -54,7 +54,7 @@ def test_numba_says_when_it_compiles_and_a_variable_switches_all_off(capsys, mon
 
 
 @pytest.mark.parametrize(
-    ("folder", "said"), [("here", "are kept for the next time"), ("nowhere", "cannot be kept here")]
+    ("folder", "said"), [("here", "compiling kernels, which are kept"), ("nowhere", "compiling kernels\n")]
 )
 def test_a_log_says_whether_kernels_can_be_kept(capsys, monkeypatch, tmp_path, folder, said):
     (tmp_path / "here").mkdir()
@@ -63,4 +63,4 @@ def test_a_log_says_whether_kernels_can_be_kept(capsys, monkeypatch, tmp_path, f
     monkeypatch.setattr(kernel_cache, "kernel_folder", lambda: tmp_path / folder)
     with Progress(2, "adding", shown=False):
         assert numba.njit(lambda x: x + 5)(1) == 6
-    assert f"adding: compiling kernels, which {said}" in capsys.readouterr().err
+    assert f"adding: {said}" in capsys.readouterr().err

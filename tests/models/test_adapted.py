@@ -11,11 +11,13 @@ from command_line import run
 from repository import ROOT
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
 from sklearn.svm import LinearSVC
 from small_data import equal_bits, prepare_tiny, random_multilabel
 
@@ -185,8 +187,8 @@ def test_dense_label_sets_have_a_bound_and_an_error_leaves_the_model_as_it_was(m
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("sklearn.linear_model:LogisticRegression", "learns one label for each instance, expected label sets: skl"),
-        (ONE_VS_REST, "takes no sparse features"),
+        ("sklearn.linear_model:LogisticRegression", "learns one label for each instance, .* sklearn.multiclass:OneVs"),
+        (ONE_VS_REST, "GaussianNB takes no sparse features"),
         ("of_mine.py:np", "of_mine.py:np has no fit, expected a class with fit and predict_proba"),
         ("of_mine.py:MADE", "not a callable object"),
         ("of_mine.py:MaxAbsScaler", "has no predict_proba, expected"),
@@ -260,3 +262,50 @@ def test_what_cannot_be_stored_and_a_file_that_was_changed(tmp_path):
         file.write(b"x")
     with pytest.raises(XmlcError, match=r"estimator\.joblib"):
         load_model(tmp_path / "model", trusted=True)
+
+
+HARD = VotingClassifier([("a", LogisticRegression())])
+
+
+@pytest.mark.parametrize(
+    ("estimator", "said"),
+    [
+        (LogisticRegression(), r"one label for each instance, .*Adapted\(OneVsRestClassifier\(LogisticRegression\("),
+        (make_pipeline(MaxAbsScaler(), LogisticRegression()), "one label for each instance"),
+        (OneVsRestClassifier(LinearSVC()), "LinearSVC has no predict_proba, .*CalibratedClassifierCV"),
+        (OneVsRestClassifier(HARD), "VotingClassifier has no predict_proba, .*voting='soft'"),
+        (OneVsRestClassifier(HistGradientBoostingClassifier()), "^HistGradientBoostingClassifier: "),
+        (KNeighborsClassifier(n_neighbors=0), "n_neighbors"),
+        (KNeighborsClassifier, "expected an estimator"),
+        (MaxAbsScaler(), "has no predict_proba"),
+        ("sklearn.neighbors:KNeighborsClassifier", "expected an estimator"),
+    ],
+)
+def test_an_object_that_cannot_learn_label_sets_is_refused(estimator, said, multilabel):
+    with pytest.raises(XmlcError, match=said):
+        Adapted(estimator).fit(*multilabel(30, 5, 3))
+
+
+def test_estimators_within_lists_are_made_by_name_and_others_are_named(multilabel):
+    voting = {"estimator": "sklearn.ensemble:VotingClassifier", "estimator__voting": "soft", "estimator__a__C": 3.0}
+    voting["estimator__estimators"] = [["a", "sklearn.linear_model:LogisticRegression"]]
+    model = make_estimator(ONE_VS_REST, voting, seed=5)
+    inner = model.estimator.estimator.estimators[0][1]
+    assert (inner.C, inner.random_state) == (3.0, 5)
+    assert model.fit(*multilabel(30, 5, 3)).predict_proba(np.eye(5)).shape == (5, 3)
+    with pytest.raises(XmlcError, match="HistGradientBoostingClassifier takes no sparse features"):
+        make_estimator(ONE_VS_REST, {"estimator": "sklearn.ensemble:HistGradientBoostingClassifier"}, seed=0)
+
+
+class Seeded(Returning):
+    """One with a parameter whose name only ends in that of a seed."""
+
+    def __init__(self, split_random_state=None):
+        self.split_random_state = split_random_state
+
+    def get_params(self, deep=True):
+        return vars(self)
+
+
+def test_only_seeds_of_that_name_are_set():
+    assert adapted.adapt("Seeded", Seeded, {}, seed=7).estimator.split_random_state is None

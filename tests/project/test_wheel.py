@@ -106,7 +106,7 @@ def test_the_command_says_which_extra_it_needs(python):
     done = subprocess.run([python.parent / "xmlc", "status"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(
-        "xmlc: error: the commands are not installed: install the extra `workflow`, in the clone"
+        "xmlc: error: the commands are not installed, expected the extra `text` for fit, predict and evaluate"
     )
     assert done.stderr.endswith(": pip install '.[workflow]'\n")
 

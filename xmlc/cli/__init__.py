@@ -21,8 +21,11 @@ from typing import NoReturn
 
 from xmlc.core.errors import INTERRUPTED, XmlcError, needs_extra
 
-if not all(map(find_spec, ("click", "gdown", "msgspec"))):  # other packages may bring one of them
-    sys.exit(f"xmlc: error: {needs_extra('the commands are not installed', 'workflow')}")
+if not find_spec("click"):
+    which = (
+        "the commands are not installed, expected the extra `text` for fit, predict and evaluate, `workflow` for all"
+    )
+    sys.exit(f"xmlc: error: {needs_extra(which, 'workflow')}")
 
 import click
 
@@ -102,7 +105,11 @@ class LazyGroup(click.Group):
         """Import one subcommand."""
         if name not in COMMANDS:
             return None
-        module = importlib.import_module(f"xmlc.cli.{MODULES.get(name, f'steps.{name}')}")
+        try:
+            module = importlib.import_module(f"xmlc.cli.{MODULES.get(name, f'steps.{name}')}")
+        except ModuleNotFoundError as error:
+            extra = "text" if MODULES.get(name) == "texts" else "workflow"
+            raise needs_extra(f"xmlc {name}: found no package {error.name}, expected it here", extra) from error
         found: click.Command = getattr(module, f"{name}_command", None) or module.command
         return found
 

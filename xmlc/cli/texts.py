@@ -11,10 +11,9 @@ from typing import Any
 
 import click
 import numpy as np
-from tabulate import tabulate
 
 from xmlc.cli._options import FOLDER, SEED, out_option, parse_parameters, threads_option
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import XmlcError, nearest
 from xmlc.core.files import folder_bytes
 from xmlc.data.formats import FORMATS, detect_format, load
 from xmlc.data.formats.lines import first_line, text_lines
@@ -24,11 +23,13 @@ from xmlc.kernels.csr import top_k_of
 from xmlc.metrics.classification import classification_metrics
 from xmlc.metrics.ranking import ndcg_at_k, precision_at_k, recall_at_k
 from xmlc.models.abilities import looks_up
-from xmlc.models.registry import load_model, make_estimator
+from xmlc.models.plt.estimator import RANKING
+from xmlc.models.registry import ESTIMATORS, load_model, make_estimator
 from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, indicator
 
 BATCH = 1000  # texts that are read, and predicted or learned, at a time
 AT = (1, 3, 5)
+PRESET = "plt-ranking"  # `PLT.for_ranking`
 SETS = {"macro_f_present": "macro-F, labels present", "micro_f": "micro-F", "instance_f": "instance-F"}
 INPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
@@ -80,22 +81,28 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("file", type=INPUT)
 @click.option(
     "--estimator",
-    default="plt",
-    show_default=True,
-    help="plt, parabel, swnn, oplt, fastxml, ldsm, br, pcc, or one of others: module:Class, path/to/file.py:Class.",
+    default=None,
+    help="plt, plt-ranking (the preset for rankings), parabel, swnn, oplt, fastxml, ldsm, br, pcc, or one of others: "
+    "module:Class, path/to/file.py:Class.  [default: plt, or oplt with --stream]",
 )
 @click.option("--parameters", default="{}", help="Hyperparameters as a JSON object.")
-@click.option("--stream", is_flag=True, help="Learn part by part, with hashed words; for an estimator such as oplt.")
+@click.option("--stream", is_flag=True, help="Learn part by part, with hashed words.")
 @columns_options
 @click.option("--seed", type=SEED, default=0, show_default=True)
 @threads_option
 @out_option("Folder for the model.")
 def fit_command(
-    file: Path, estimator: str, parameters: str, stream: bool, seed: int, threads: int, out: Path, **given: Any
+    file: Path, estimator: str | None, parameters: str, stream: bool, seed: int, threads: int, out: Path, **given: Any
 ) -> None:
     """Train, save, and say what was read."""
-    name = estimator if ":" in estimator else estimator.lower()
-    model: Any = make_estimator(name, parse_parameters(parameters), seed, threads)
+    estimator = estimator or ("oplt" if stream else "plt")
+    name, values = estimator if ":" in estimator else estimator.lower(), parse_parameters(parameters)
+    if ":" not in name and name not in (known := [*ESTIMATORS, PRESET]):
+        said = f"expected {nearest(name, known)}, module:Class or path/to/file.py:Class"
+        raise XmlcError(f"--estimator {estimator}: found no estimator of this name, {said}")
+    if name == PRESET:
+        name, values = "plt", RANKING | values
+    model: Any = make_estimator(name, values, seed, threads)
     if looks_up(model):
         raise XmlcError(f"--estimator {estimator}: learns nothing; expected one that does, such as plt")
     n = total = 0
@@ -177,7 +184,10 @@ def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
     ]
     scores = classification_metrics(Y, indicator(found, column))
     rows += [(title, scores[name]) for name, title in SETS.items()]
-    click.echo(tabulate([[title, f"{100 * value:.2f}"] for title, value in rows], disable_numparse=True))
+    cells = [(title, f"{100 * value:.2f}") for title, value in rows]
+    left, right = (max(map(len, column)) for column in zip(*cells, strict=True))
+    rule = f"{'-' * left}  {'-' * right}"
+    click.echo("\n".join([rule, *(f"{title:{left}}  {value}" for title, value in cells), rule]))
 
 
 def is_texts(file: Path, format: str | None) -> bool:

@@ -16,6 +16,7 @@ import os
 import pickle
 import re
 import shutil
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import cache
@@ -176,4 +177,10 @@ def _folder(given: str | None) -> Path:
                     shutil.rmtree(old, ignore_errors=True)
         if os.access(folder, os.W_OK):
             break
+    else:
+        warnings.warn(
+            f"compiled kernels cannot be kept: {folder} cannot be written, so each process compiles them again; "
+            "set NUMBA_CACHE_DIR to a folder that can be written",
+            stacklevel=2,
+        )
     return folder

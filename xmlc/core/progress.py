@@ -10,9 +10,7 @@ from typing import Any, Self
 from tqdm import tqdm
 
 SECONDS_BETWEEN_LINES = 10.0
-COMPILING = "compiling kernels, which {}"
-KEPT = "are kept for the next time"
-NOT_KEPT = "cannot be kept here: {} cannot be written; give a folder that can as NUMBA_CACHE_DIR"
+COMPILING, KEPT = "compiling kernels", ", which are kept for the next time"
 _told: set[str] = set()  # titles whose compiling this process has told of
 
 
@@ -60,9 +58,8 @@ class Progress:
             _told.add(self._title)
             from xmlc.core.kernel_cache import kernel_folder  # which imports numba
 
-            folder = kernel_folder()
-            kept = KEPT if os.access(folder, os.W_OK) else NOT_KEPT.format(folder)
-            tqdm.write(f"{self._title or 'xmlc'}: {COMPILING.format(kept)}", file=sys.stderr)
+            kept = KEPT if os.access(kernel_folder(), os.W_OK) else ""  # else it has warned
+            tqdm.write(f"{self._title or 'xmlc'}: {COMPILING}{kept}", file=sys.stderr)
 
     def __enter__(self) -> Self:
         if self._events is not None:

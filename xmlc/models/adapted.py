@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import InvalidDataError, MissingFileError, XmlcError, nearest
+from xmlc.core.errors import InvalidDataError, InvalidParameterError, MissingFileError, XmlcError, nearest, shown
 from xmlc.core.files import checked_path, write_json
 from xmlc.core.parallel import row_blocks
 from xmlc.kernels.csr import ROUNDING, Matrix, check_probabilities, top_k_of
@@ -78,7 +78,10 @@ class Adapted(SparseProbabilityEstimator):
     def set_params(self, **params: Any) -> Self:
         """Set hyperparameters of the estimator, and of the copy that has learned."""
         for each in (self.estimator, getattr(self, "estimator_", self.estimator)):
-            each.set_params(**params)
+            try:
+                each.set_params(**params)
+            except ValueError as error:  # of scikit-learn, which names those that it has
+                raise InvalidParameterError(f"Adapted: {error}") from error
         return self
 
     def fit(self, X: Matrix, Y: Matrix) -> Self:
@@ -89,6 +92,7 @@ class Adapted(SparseProbabilityEstimator):
         XmlcError
             Data are out of their range, no label tells instances apart, or dense label sets would be too large.
         """
+        check_learner(self.estimator, type(self.estimator).__name__)
         X, Y = self._training_data(X, Y)
         counts, n = np.bincount(Y.indices, minlength=Y.shape[1]), X.shape[0]
         self.varied_, self.always_ = np.flatnonzero((counts > 0) & (counts < n)), np.flatnonzero(counts == n)
@@ -102,7 +106,14 @@ class Adapted(SparseProbabilityEstimator):
                 f"{needed / 1e9:.1f} GB, expected at most {MOST_BYTES / 1e9:g}: {ONE_VS_REST} takes sparse ones, as do "
                 "classes derived from xmlc.models.base.SparseProbabilityEstimator"
             )
-        self.estimator_.fit(X, learned if sparsely else learned.toarray())
+        try:
+            self.estimator_.fit(X, learned if sparsely else learned.toarray())
+        except (TypeError, ValueError, NotImplementedError) as error:
+            if isinstance(error, XmlcError) or not type(self.estimator).__module__.startswith("sklearn."):
+                raise
+            refusing = _innermost(self.estimator, _refuses_sparse)
+            said = "expected hyperparameters that it takes, and that it learns from sparse features; change it"
+            raise InvalidDataError(f"{type(refusing).__name__}: {error}; {said}") from error
         return self
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
@@ -198,12 +209,13 @@ def adapt(
     common = {"random_state": seed, "n_jobs": n_jobs}
     try:
         takes = signature(kind).parameters
-        values = {
-            key: class_of(value)() if isinstance(value, str) and INNER.fullmatch(value) else value
-            for key, value in parameters.items()
-        }
+        values = {**parameters}
+        for key in sorted(values, key=lambda key: -key.count("__")):  # what is within an estimator before it
+            values[key] = _constructed(values[key], key, values)
         made = kind(**{key: value for key, value in (common | values).items() if key in takes})
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
+        if isinstance(error, XmlcError):
+            raise
         raise XmlcError(
             f"{name}: {error}; expected a class or function, with what it needs as hyperparameters"
         ) from error
@@ -212,17 +224,78 @@ def adapt(
             raise XmlcError(f"{name} has no hyperparameter {key}, expected {nearest(key, {*takes, *known})}")
         made.set_params(**{key: values[key]})
     for key in parameters_of(made).keys() - values.keys():
-        if key == "n_jobs" or key.endswith("random_state"):
+        if key == "n_jobs" or key.split("__")[-1] == "random_state":
             made.set_params(**{key: common[key.rpartition("__")[2]]})
-    check_methods(name, made)
+    check_learner(made, name)
     check_values(name, made)
-    tags = made.__sklearn_tags__() if type(made).__module__.startswith("sklearn.") else None
-    if tags and not (tags.classifier_tags.multi_label or tags.target_tags.multi_output):
-        said = f"expected label sets: {ONE_VS_REST}, with it as the hyperparameter estimator"
-        raise XmlcError(f"{name} learns one label for each instance, {said}")
-    if tags and not tags.input_tags.sparse:
-        raise XmlcError(f"{name} takes no sparse features, expected an estimator that does")
+    if _refuses_sparse(made):
+        refusing = type(_innermost(made, _refuses_sparse)).__name__
+        raise XmlcError(f"{name}: {refusing} takes no sparse features, expected an estimator that does")
     return Adapted(made, parameters)
+
+
+def _constructed(value: Any, key: str, values: Hyperparameters) -> Any:
+    """Return a hyperparameter with an estimator for each name of a class, made with the arguments below its key."""
+    if isinstance(value, list):
+        return [_constructed(one, key, {}) for one in value]
+    if not (isinstance(value, str) and INNER.fullmatch(value)):
+        return value
+    kind, below = class_of(value), {name.removeprefix(f"{key}__"): given for name, given in values.items()}
+    return kind(**{name: given for name, given in below.items() if name in signature(kind).parameters})
+
+
+def check_learner(estimator: Any, name: str) -> None:
+    """Refuse what does not learn label sets, or gives no estimates of them.
+
+    Raises
+    ------
+    XmlcError
+    """
+    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
+        raise InvalidParameterError(f"found {shown(estimator)}, expected an estimator: {with_label_sets(estimator)}")
+    tags = _tags(estimator)
+    if tags and tags.estimator_type == "classifier" and not _learns_sets(tags):
+        raise XmlcError(f"{name} learns one label for each instance, expected label sets: {with_label_sets(estimator)}")
+    lacking = _innermost(estimator, lambda part: hasattr(part, "predict") and not hasattr(part, "predict_proba"))
+    inner = estimator if hasattr(estimator, "predict_proba") else lacking
+    check_methods(name if inner is estimator else f"{name}: {type(inner).__name__}", inner)
+
+
+def with_label_sets(estimator: Any) -> str:
+    """Say how a model is made of an estimator of another library, or that it is made of one."""
+    kind = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
+    if not hasattr(estimator, "fit"):
+        return "Adapted(..) of xmlc.models.adapted makes a model of one with fit and predict_proba"
+    tags = None if isinstance(estimator, type) else _tags(estimator)
+    inner = f"OneVsRestClassifier({kind}(...))" if tags and not _learns_sets(tags) else f"{kind}(...)"
+    by_name = f"; by name, {ONE_VS_REST}, with it as the hyperparameter estimator" if "OneVs" in inner else ""
+    return f"Adapted({inner}) of xmlc.models.adapted makes a model of it{by_name}"
+
+
+def _tags(estimator: Any) -> Any:
+    """Return scikit-learn's tags of one of its estimators, None of any other and of one with wrong parts."""
+    if not type(estimator).__module__.startswith("sklearn."):
+        return None
+    try:
+        return estimator.__sklearn_tags__()
+    except AttributeError:
+        return None
+
+
+def _refuses_sparse(estimator: Any) -> bool:
+    tags = _tags(estimator)
+    return bool(tags and not tags.input_tags.sparse)
+
+
+def _learns_sets(tags: Any) -> bool:
+    of_classifiers = tags.classifier_tags
+    return bool(tags.target_tags.multi_output or (of_classifiers and of_classifiers.multi_label))
+
+
+def _innermost(estimator: Any, is_meant: Callable[[Any], bool]) -> Any:
+    """Return the estimator deepest within another of which something holds, or the other."""
+    found = {key: part for key, part in parameters_of(estimator).items() if hasattr(part, "fit") and is_meant(part)}
+    return found[max(found, key=lambda key: key.count("__"))] if found else estimator
 
 
 def class_of(name: str) -> Any:
@@ -253,9 +326,10 @@ def check_methods(name: str, found: object) -> None:
     XmlcError
     """
     hint = f"; sklearn.calibration:CalibratedClassifierCV makes estimates of scores, within {ONE_VS_REST}"
+    hint = "; voting='soft' gives it some" if hasattr(found, "voting") else hint
     for method in ("fit", "predict_proba"):
         if not callable(getattr(found, method, None)):
-            said = hint if hasattr(found, "decision_function") else ""
+            said = hint if hasattr(found, "decision_function") or hasattr(found, "voting") else ""
             raise XmlcError(f"{name} has no {method}, expected a class with fit and predict_proba{said}")
 
 

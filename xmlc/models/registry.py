@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmlc.core.checksums import check_file
-from xmlc.core.errors import MissingFileError, XmlcError
+from xmlc.core.errors import MissingFileError, XmlcError, nearest
 from xmlc.core.extensions import import_file
 from xmlc.core.files import checked_path, read_json
 from xmlc.kernels.estimator import Hyperparameters
@@ -64,8 +64,8 @@ def estimator_class(name: str) -> Any:
     elif ":" in name:
         found = _adapted().class_of(name)
     else:
-        known = ", ".join(sorted(ESTIMATORS))
-        raise XmlcError(f"estimator {name!r} is unknown; expected one of {known}, or path/to/file.py:ClassName")
+        known = nearest(name, ESTIMATORS)
+        raise XmlcError(f"estimator {name!r} is unknown; expected {known}, module:Class or path/to/file.py:Class")
     if not isfunction(found):
         _adapted().check_methods(name, found)
     return found
@@ -99,9 +99,7 @@ def make_estimator(
     known = estimator.get_params()
     unknown = sorted(set(parameters) - set(known))
     if unknown:
-        raise XmlcError(
-            f"{name} has no hyperparameter {', '.join(unknown)}; expected any of {', '.join(sorted(known))}"
-        )
+        raise XmlcError(f"{name} has no hyperparameter {', '.join(unknown)}; expected {nearest(unknown[0], known)}")
     common = {key: value for key, value in {"random_state": seed, "n_jobs": n_jobs}.items() if key in known}
     return estimator.set_params(**common | parameters)
 

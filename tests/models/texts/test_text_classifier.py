@@ -1,7 +1,12 @@
 """Texts to names: as by hand with scikit-learn's parts, stored without a pickle, learned from a stream."""
 
+import io
+from pathlib import Path
+
 import pytest
+from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MultiLabelBinarizer, Normalizer
 
@@ -131,3 +136,42 @@ def test_prediction_before_fit_and_a_folder_of_something_else(tmp_path):
         TextClassifier().predict(["rice"])
     with pytest.raises(XmlcError, match="found no classifier of texts"):
         TextClassifier.load(tmp_path)
+
+
+def test_hyperparameters_of_parts_are_set_and_searched():
+    model = TextClassifier().set_params(estimator__arity=4, vectorizer__ngram_range=(1, 2))
+    assert (model.estimator.arity, model.vectorizer.ngram_range) == (4, (1, 2))
+    assert model.get_params()["estimator__arity"] == clone(model).get_params()["estimator__arity"] == 4
+    assert "estimator__arity" not in model.get_params(deep=False)
+    search = GridSearchCV(
+        TextClassifier(PLT(n_jobs=1)), {"estimator__arity": [2, 4], "vectorizer__binary": [True]}, cv=2
+    )
+    search.fit(TEXTS, NAMES)
+    assert search.best_estimator_.vectorizer.binary
+    assert search.best_score_ == pytest.approx(cross_val_score(search.best_estimator_, TEXTS, NAMES, cv=2).mean())
+
+
+def test_its_score_is_the_share_of_texts_whose_first_label_is_right():
+    model = TextClassifier(PLT()).fit(["rice", "rose"], [["a"], ["b"]])
+    assert model.score(["rice", "rose", "rice", "rose"], [["a", "new"], ["b"], ["b"], []]) == 0.5
+
+
+@pytest.mark.parametrize("kind", [TfidfVectorizer, CountVectorizer, HashingVectorizer])
+def test_vectorizers_of_files_are_stored_and_read(kind, tmp_path):
+    names = [str(tmp_path / f"{i}.txt") for i in range(2)]
+    for name, text in zip(names, ("boil rice", "prune roses")):
+        Path(name).write_text(text)
+    model = TextClassifier(PLT(), kind(input="filename")).fit(names, [["a"], ["b"]])
+    model.save(tmp_path / "model")
+    loaded = TextClassifier.load(tmp_path / "model")
+    assert loaded.predict(names) == model.predict(names)
+    assert repr(loaded.vectorizer_) == repr(model.vectorizer_)
+    opened = TextClassifier(PLT(), kind(input="file")).fit(
+        [io.StringIO("boil rice"), io.StringIO("rose")], [["a"], ["b"]]
+    )
+    assert opened.predict([io.StringIO("rice")], 1)[0][0][0] == "a"
+
+
+def test_an_empty_part_of_a_stream_changes_nothing():
+    model = TextClassifier().partial_fit([], []).partial_fit(TEXTS, NAMES)
+    assert model.partial_fit([], []).predict(TEXTS) == TextClassifier().partial_fit(TEXTS, NAMES).predict(TEXTS)

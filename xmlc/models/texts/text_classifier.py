@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
@@ -11,8 +12,9 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.checksums import check_listed, listed_in
-from xmlc.core.errors import InvalidDataError, MissingFileError, XmlcError
+from xmlc.core.errors import InvalidDataError, MissingFileError, XmlcError, shown
 from xmlc.core.files import atomic_folder, checked_path, write_json
+from xmlc.kernels.domains import MANY, check, whole
 from xmlc.kernels.estimator import Estimator, InvalidParameterError, not_fitted
 from xmlc.kernels.stored import load_description
 from xmlc.models.base import SparseProbabilityEstimator
@@ -69,14 +71,17 @@ class TextClassifier(Estimator):
         XmlcError
             A list of names is a text, the lengths differ, no text has a word, or scikit-learn is not installed.
         """
-        texts, label_lists = _checked(texts, label_lists)
+        texts, label_lists = _checked(texts, label_lists, self.vectorizer)
+        if not texts:
+            raise InvalidDataError("found no texts, expected at least one; look at how they are read")
         classes = sorted({name for names in label_lists for name in names})
         vectorizer = make_vectorizer("TfidfVectorizer") if self.vectorizer is None else unfitted(self.vectorizer)
         estimator = PLT() if self.estimator is None else self._unfitted()
         try:
             X = vectorizer.fit_transform(texts)
         except ValueError as error:  # of scikit-learn, as where no text has a word
-            raise InvalidDataError(f"texts: {error}") from error
+            said = "expected texts with words that it keeps, and settings that it takes; change either"
+            raise InvalidDataError(f"{type(vectorizer).__name__}: {error}; {said}") from error
         estimator.fit(X, indicator(label_lists, {name: j for j, name in enumerate(classes)}))
         self.estimator_, self.vectorizer_, self.classes_ = estimator, vectorizer, np.array(classes, dtype=object)
         self._begin_learning()
@@ -91,7 +96,9 @@ class TextClassifier(Estimator):
             As of `fit`; or the estimator does not learn online, or the vectorizer learns a vocabulary, or one of them
             has changed since learning began.
         """
-        texts, label_lists = _checked(texts, label_lists)
+        texts, label_lists = _checked(texts, label_lists, self.vectorizer)
+        if not texts:  # a part of a stream may be empty
+            return self
         if not hasattr(self, "estimator_"):
             from xmlc.models.oplt.estimator import OPLT
 
@@ -121,7 +128,8 @@ class TextClassifier(Estimator):
 
         A list is shorter than k where the estimator ranks fewer labels.
         """
-        labels, scores = self.predict_top_k(texts, min(k, self._fitted().n_labels_))
+        check("k", k, whole(1, MANY))
+        labels, scores = self.predict_top_k(texts, min(k, max(1, self._fitted().n_labels_)))
         return [
             [(self.classes_[j], float(score)) for j, score in zip(row, estimates, strict=True) if j >= 0]
             for row, estimates in zip(labels, scores, strict=True)
@@ -153,6 +161,36 @@ class TextClassifier(Estimator):
         else:
             sets = self.predict_proba(texts, thresholds)
         return [list(self.classes_[sets.indices[start:end]]) for start, end in pairwise(sets.indptr)]
+
+    def score(self, texts: Iterable[str], label_lists: Iterable[Iterable[str]]) -> float:
+        """Return P@1: the share of texts whose most probable label is one of theirs.
+
+        scikit-learn's searches and cross-validation maximise it unless they are given ``scoring``, as they do
+        `PLT.score`. Labels that were not learned count as missed.
+
+        Parameters
+        ----------
+        texts, label_lists
+            As for `fit`.
+        """
+        texts, label_lists = _checked(texts, label_lists, self.vectorizer)
+        first = [{name for name, _ in pairs} for pairs in self.predict(texts, 1)]
+        return sum(not names.isdisjoint(own) for names, own in zip(first, label_lists)) / max(len(texts), 1)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set hyperparameters, those of the parts too: ``estimator__arity``, ``vectorizer__ngram_range``.
+
+        A part that is None becomes the default of `fit` if one of its hyperparameters is set.
+
+        Raises
+        ------
+        InvalidParameterError
+            There is no such hyperparameter.
+        """
+        for part, make in (("estimator", PLT), ("vectorizer", partial(make_vectorizer, "TfidfVectorizer"))):
+            if params.get(part, getattr(self, part)) is None and any(name.startswith(f"{part}__") for name in params):
+                params[part] = make()
+        return super().set_params(**params)
 
     def save(self, path: str | Path) -> None:
         """Write the classifier as a folder: the model, the vectorizer and the names.
@@ -203,8 +241,10 @@ class TextClassifier(Estimator):
 
     def _unfitted(self) -> SparseProbabilityEstimator:
         if not isinstance(self.estimator, SparseProbabilityEstimator):
-            said = "an estimator of xmlc.models, such as PLT(); xmlc.models.adapted.Adapted(..) makes one of any other"
-            raise InvalidParameterError(f"estimator: found {self.estimator!r}, expected {said}")
+            from xmlc.models.adapted import with_label_sets
+
+            said = f"an estimator of xmlc.models, such as PLT(): {with_label_sets(self.estimator)}"
+            raise InvalidParameterError(f"estimator: found {shown(self.estimator)}, expected {said}")
         return self.estimator.unfitted()
 
     def _fitted(self) -> Any:
@@ -213,38 +253,57 @@ class TextClassifier(Estimator):
         return self.estimator_
 
     def _features(self, texts: Iterable[str]) -> Any:
-        texts = _texts(texts)
+        texts = _texts(texts, self.vectorizer)
         if not texts:  # which vectorizers refuse
             return sparse.csr_array((0, self._fitted().n_features_in_), dtype=np.float32)
         return self.vectorizer_.transform(texts)
 
 
-def _texts(texts: Iterable[str]) -> list[str]:
+def _texts(texts: Iterable[str], vectorizer: Any) -> list[str]:
     """Return texts as a list; one text is an iterable of its letters, which nobody means."""
-    if isinstance(texts, str) or hasattr(texts, "columns"):
-        found = "one text" if isinstance(texts, str) else "a table"
-        raise InvalidDataError(f"found {found}, expected a list of texts, or a column of them")
+    given: Any = texts
+    if isinstance(given, str | bytes) or hasattr(given, "columns") or not isinstance(given, Iterable):
+        said = "expected a list of texts: [text] of one, or a column of a table"
+        raise InvalidDataError(f"found {'a table' if hasattr(texts, 'columns') else shown(texts)}, {said}")
     texts = list(texts)
-    for i, text in enumerate(texts):
+    for i, text in enumerate(texts if getattr(vectorizer, "input", None) != "file" else ()):
         if not isinstance(text, str):  # None or NaN, where a table lacks one
-            raise InvalidDataError(f"text {i}: found {text!r}, expected a str")
+            said = "estimators of xmlc.models take features" if hasattr(text, "shape") else "drop or convert it"
+            raise InvalidDataError(f"text {i}: found {shown(text)}, expected a str; {said}")
     return texts
 
 
-def _checked(texts: Iterable[str], label_lists: Iterable[Iterable[str]]) -> tuple[list[str], list[list[str]]]:
+def _checked(
+    texts: Iterable[str], label_lists: Iterable[Iterable[str]], vectorizer: Any
+) -> tuple[list[str], list[list[str]]]:
     """Return texts and the names of the labels of each as lists."""
-    if hasattr(label_lists, "columns"):
-        raise InvalidDataError("labels: found a table, expected a list of names for each text; estimators take tables")
-    texts, lists = _texts(texts), list[Any](label_lists)
+    if hasattr(label_lists, "columns") or isinstance(label_lists, str) or not isinstance(label_lists, Iterable):
+        found = "a table" if hasattr(label_lists, "columns") else shown(label_lists)
+        said = "expected a list of names for each text: [['a name'], ...]; estimators of xmlc.models take matrices"
+        raise InvalidDataError(f"labels: found {found}, {said}")
+    lists = list[Any](label_lists)
+    if isinstance(texts, list | tuple) and texts and isinstance(texts[0], list | tuple | set):
+        if lists and isinstance(lists[0], str):
+            raise InvalidDataError("found lists of names, then texts; expected (texts, label_lists): swap them")
+    texts = _texts(texts, vectorizer)
     if len(texts) != len(lists):
         raise InvalidDataError(f"{len(texts)} texts but {len(lists)} lists of labels: expected a list for each text")
     for i, names in enumerate(lists):
         if isinstance(names, str) or not isinstance(names, Iterable):
-            raise InvalidDataError(f"labels of text {i}: found {names!r}, expected a list of names: ['a name']")
+            said = "expected a list of names, [] if there are none; [[name] for name in labels] makes lists of names"
+            raise InvalidDataError(f"labels of text {i}: found {shown(names)}, {said}")
         lists[i] = list(names)
         for name in lists[i]:
             if not isinstance(name, str):  # as in a matrix of label sets, which an estimator takes
-                raise InvalidDataError(f"labels of text {i}: found {name!r}, expected a name, a str")
+                said = "convert it by str(); estimators of xmlc.models take matrices of label sets"
+                raise InvalidDataError(f"labels of text {i}: found {shown(name)}, expected a name, a str; {said}")
+    names = {name for names in lists for name in names}
+    try:
+        "".join(names).encode()
+    except UnicodeEncodeError:
+        wrong = next(name for name in names if not name.encode("utf-8", "ignore").decode() == name)
+        said = "expected text that UTF-8 can hold; read the file with its encoding"
+        raise InvalidDataError(f"labels: found {wrong!r}, half a character, {said}") from None
     return texts, lists
 
 

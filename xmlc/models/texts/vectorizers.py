@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from xmlc.core.errors import needs_extra
+from xmlc.core.errors import InvalidParameterError, needs_extra, shown
 from xmlc.core.files import read_json, write_json
 from xmlc.models import pickled
 
@@ -26,8 +26,18 @@ def make_vectorizer(name: str, **given: Any) -> Any:
 
 
 def unfitted(vectorizer: Any) -> Any:
-    """Return a vectorizer with the same settings that has learned nothing."""
+    """Return a vectorizer with the same settings that has learned nothing.
+
+    Raises
+    ------
+    InvalidParameterError
+        It is none.
+    """
     from sklearn.base import clone
+
+    if isinstance(vectorizer, type) or not all(hasattr(vectorizer, name) for name in ("fit_transform", "transform")):
+        said = "expected a vectorizer of scikit-learn: TfidfVectorizer(), say"
+        raise InvalidParameterError(f"vectorizer: found {shown(vectorizer)}, {said}")
 
     return clone(vectorizer)
 
@@ -35,7 +45,8 @@ def unfitted(vectorizer: Any) -> Any:
 def save_vectorizer(folder: Path, vectorizer: Any) -> dict[str, object]:
     """Write what a vectorizer has learned into a folder; return what `load_vectorizer` needs beside it, for JSON."""
     name, given = type(vectorizer).__name__, vectorizer.get_params(deep=False)
-    if isinstance(given.get("dtype"), type):
+    given = {name: value.item() if isinstance(value, np.generic) else value for name, value in given.items()}
+    if "dtype" in given:
         given["dtype"] = np.dtype(given["dtype"]).name
     plain = all(value is None or isinstance(value, str | int | float | bool | list | tuple) for value in given.values())
     if name not in KNOWN or not type(vectorizer).__module__.startswith("sklearn.") or not plain:
@@ -71,8 +82,9 @@ def load_vectorizer(folder: Path, about: dict[str, Any], trusted: bool) -> Any:
     if not (folder / VOCABULARY).exists():
         return make_vectorizer(about["class"], **given)
     # With a vocabulary of its own, which any text fits, it learns nothing but that it is fitted.
-    vectorizer = make_vectorizer(about["class"], **given | {"vocabulary": read_json(folder / VOCABULARY)}).fit([""])
-    vectorizer.vocabulary = given["vocabulary"]
+    fitting = given | {"vocabulary": read_json(folder / VOCABULARY), "input": "content"}
+    vectorizer = make_vectorizer(about["class"], **fitting).fit([""])
+    vectorizer.vocabulary, vectorizer.input = given["vocabulary"], given["input"]
     if (folder / WEIGHTS).exists():
         vectorizer.idf_ = np.load(folder / WEIGHTS, allow_pickle=False)
     return vectorizer

@@ -1,0 +1,125 @@
+"""Errors of the library: of this package, of the class that scikit-learn's users catch, and with what to do."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from small_data import random_multilabel
+
+import xmlc
+from xmlc.core.errors import InvalidDataError, InvalidParameterError, MissingFileError, XmlcError
+from xmlc.inference import gfm, gfm_t, marginals_of, meuf_approx
+from xmlc.metrics import macro_f, precision_at_k, propensities
+from xmlc.models import OPLT, PLT, BinaryRelevance
+from xmlc.models.adapted import Adapted
+from xmlc.models.texts import TextClassifier
+from xmlc.thresholds import FTA, STO, CommonThreshold, ExpectedF, OutOfFold
+
+X, Y = random_multilabel(40, 12, 5)
+SPE = sparse.csr_array(Y * np.float32(0.5))
+RANKING = np.tile(np.arange(3), (40, 1))
+TEXTS, CLASSES = ["boil rice", "prune roses"] * 20, np.arange(40) % 3
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: PLT().fit(TEXTS, Y), "40 values of type .*, the first 'boil rice'.*TextClassifier"),
+        (lambda: BinaryRelevance().fit(np.array(TEXTS, dtype=object), Y), "TextClassifier"),
+        (lambda: OPLT().partial_fit(TEXTS, Y), "TextClassifier"),
+        (lambda: PLT().fit([{"word": 1.0}] * 40, Y), "DictVectorizer"),
+        (lambda: PLT().fit("train.txt", Y), r"'train.txt'.*xmlc\.data\.load"),
+        (lambda: PLT().fit(None, Y), "found None"),
+        (lambda: PLT().fit(X[:3], Y), "X has 3 instances but Y has 40"),
+        (lambda: PLT().fit(X, CLASSES), r"\[\[one\] for one in y\].*np\.reshape"),
+        (lambda: PLT().fit(X, CLASSES.reshape(-1, 1)), r"holds 2 in row 2.*\[\[one\] for one in y\]"),
+        (lambda: PLT().fit(X, list("ab") * 20), r"\[\[one\] for one in y\]"),
+        (lambda: PLT().fit(X, [["a"], ["b", "c"]] * 20), "makes a matrix of label lists"),
+        (lambda: STO().fit(SPE, CLASSES), r"\[\[one\] for one in y\]"),
+        (lambda: macro_f(Y, SPE), "apply_thresholds"),
+    ],
+)  # fmt: skip
+def test_what_was_given_is_named_with_what_makes_a_matrix_of_it(call, said):
+    with pytest.raises(InvalidDataError, match=said):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("call", "right"),
+    [
+        (lambda: PLT().fit(Y, X), r"PLT\.fit\(X, Y\)"),
+        (lambda: OPLT().partial_fit(Y, X), r"OPLT\.partial_fit\(X, Y\)"),
+        (lambda: OutOfFold(PLT()).fit(Y, X), r"OutOfFold\.fit\(X, Y\)"),
+        (lambda: STO().fit(Y, SPE), r"fit\(spe, Y\)"),
+        (lambda: macro_f(SPE, Y), r"f\(Y, Y_hat\)"),
+        (lambda: precision_at_k(RANKING, Y, 1), r"f\(Y, labels, k\)"),
+        (lambda: precision_at_k(SPE, Y, 1), r"f\(Y, labels, k\)"),
+        (lambda: TextClassifier().fit([["a"]] * 40, TEXTS), r"\(texts, label_lists\)"),
+    ],
+)  # fmt: skip
+def test_swapped_arguments_are_named_as_such(call, right):
+    with pytest.raises(InvalidDataError, match=rf"expected .*{right}: swap them"):
+        call()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: PLT().set_params(ariti=3),
+        lambda: STO().set_params(estimator__C=3),
+        lambda: Adapted(PLT()).set_params(ariti=3),
+        lambda: TextClassifier(PLT()).set_params(estimator__ariti=3),
+        lambda: macro_f(Y, Y, beta="1"),
+        lambda: macro_f(Y, Y, average=["all"]),
+        lambda: propensities(Y, None),
+        lambda: gfm_t(SPE, n_thresholds="x"),
+        lambda: meuf_approx(SPE, n_cells=2.5),
+        lambda: FTA(grid=3).fit(SPE, Y),
+        lambda: ExpectedF(floor=None).fit(SPE),
+        lambda: STO(overlap="f1").fit(SPE, Y),
+        lambda: CommonThreshold(overlap=None).fit(SPE, Y),
+        lambda: gfm(TEXTS),
+        lambda: gfm(sparse.csr_array(np.eye(3)), 0.1),
+        lambda: marginals_of(SPE),
+        lambda: OutOfFold("plt").fit(X, Y),
+        lambda: PLT.load(3),
+        lambda: PLT().fit(X, Y).save(None),
+        lambda: xmlc.load_model(b"model"),
+        lambda: PLT().fit(X, Y).rank_one([0], ["a"]),
+        lambda: TextClassifier().fit(None, [["a"]]),
+        lambda: TextClassifier().fit(TEXTS, None),
+        lambda: TextClassifier().fit([], []),
+        lambda: TextClassifier().fit(TEXTS, [["a\ud800"]] * 40),
+        lambda: TextClassifier(None, "tfidf").fit(TEXTS, [["a"]] * 40),
+        lambda: TextClassifier().fit(TEXTS, [["a"], ["b"]] * 20).predict(TEXTS, None),
+        lambda: TextClassifier().fit(TEXTS, [["a"], ["b"]] * 20).predict(TEXTS, "3"),
+    ],
+)  # fmt: skip
+def test_values_that_are_none_are_value_errors(call):
+    with pytest.raises(XmlcError) as raised:
+        call()
+    assert isinstance(raised.value, ValueError)
+    assert ": expected" in str(raised.value) or "expected " in str(raised.value)
+
+
+def test_what_is_not_fitted_is_scikit_learns_error_too_and_passes_between_processes():
+    with pytest.raises(XmlcError) as raised:
+        PLT().predict(X)
+    for error in (raised.value, pickle.loads(pickle.dumps(raised.value))):
+        assert isinstance(error, NotFittedError)
+        assert isinstance(error, XmlcError)
+        assert str(error) == "this PLT is not fitted; call fit first"
+
+
+@pytest.mark.parametrize("load", [PLT.load, TextClassifier.load, Adapted.load, xmlc.load_model, xmlc.data.load])
+def test_a_path_that_is_not_there_is_a_file_not_found(load, tmp_path):
+    with pytest.raises(MissingFileError, match="nowhere"):
+        load(tmp_path / "nowhere")
+    assert issubclass(MissingFileError, FileNotFoundError)
+
+
+def test_a_hyperparameter_of_a_part_is_an_invalid_parameter():
+    with pytest.raises(InvalidParameterError, match=r"estimator__ariti: .*expected arity"):
+        TextClassifier(PLT()).set_params(estimator__ariti=3)
