@@ -265,12 +265,12 @@ def _texts(texts: Iterable[str], vectorizer: Any) -> list[str]:
     if isinstance(given, str | bytes) or hasattr(given, "columns") or not isinstance(given, Iterable):
         said = "expected a list of texts: [text] of one, or a column of a table"
         raise InvalidDataError(f"found {'a table' if hasattr(texts, 'columns') else shown(texts)}, {said}")
-    texts = list(texts)
-    for i, text in enumerate(texts if getattr(vectorizer, "input", None) != "file" else ()):
+    found = list[Any](texts)
+    for i, text in enumerate(found if getattr(vectorizer, "input", None) != "file" else ()):
         if not isinstance(text, str):  # None or NaN, where a table lacks one
             said = "estimators of xmlc.models take features" if hasattr(text, "shape") else "drop or convert it"
             raise InvalidDataError(f"text {i}: found {shown(text)}, expected a str; {said}")
-    return texts
+    return found
 
 
 def _checked(
