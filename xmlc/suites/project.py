@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
@@ -410,13 +411,13 @@ def check_models(suite: Suite) -> None:
     """
     for name, model in suite.all_models.items():
         where = f"{suite.file}: model {name}: "
-        is_own = ".py:" in model.estimator
+        is_own, given = ".py:" in model.estimator, [*_given(model), *_swept(suite, name)]
         if program_of(model.estimator):
             continue  # a baseline, which may be missing
         if is_own:
             _check_file(model.estimator, where)
         elif ":" in model.estimator:
-            for values in _given(model):
+            for values in given:
                 try:
                     make_estimator(model.estimator, model.hyperparameters | values, seed=0)
                 except XmlcError as error:
@@ -433,7 +434,10 @@ def check_models(suite: Suite) -> None:
                     raise XmlcError(f"{where}{path}: found {rest[rest.index('{') :]}, expected {{dataset}} or {{seed}}")
         if known is None:
             continue
-        for key, value in (pair for values in _given(model) for pair in values.items()):
+        for key in model.search.ranges:
+            if key not in known:
+                raise XmlcError(f"{where}search.ranges: found {key}, expected {nearest(key, known)}")
+        for key, value in (pair for values in given for pair in values.items()):
             if key not in known:
                 raise XmlcError(f"{where}{model.estimator} has no hyperparameter {key}, expected {nearest(key, known)}")
             domain = known[key]
@@ -482,6 +486,16 @@ def check_methods(suite: Suite) -> None:
         if name not in THRESHOLD_METHODS and name not in named:
             expected = f"{nearest(name, THRESHOLD_METHODS)}, or a name that one of the extensions registers"
             raise XmlcError(f"{suite.file}: methods: no method {name}, expected {expected}")
+
+
+def _swept(suite: Suite, model: str) -> list[Hyperparameters]:
+    """Return what sweeps give a model."""
+    return [
+        {**sweep.hyperparameters, sweep.hyperparameter: value}
+        for sweep in suite.sweeps.values()
+        if sweep.model == model
+        for value in chain(sweep.values, *sweep.datasets.values())
+    ]
 
 
 def _given(model: ModelSpec) -> list[Hyperparameters]:
