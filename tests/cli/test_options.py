@@ -1,10 +1,12 @@
 """Options that several commands share: what is out of range is refused in click's words."""
 
 import pytest
+from click import BadParameter
 from click.testing import CliRunner
 from command_line import run
 
 from xmlc.cli import group
+from xmlc.cli._options import parse_parameters
 
 TRAIN = ("train", "--data", "d", "--estimator", "br", "--name", "br", "--out", "m", "--record", "r.json")
 
@@ -16,6 +18,22 @@ def test_a_number_out_of_its_range_is_refused(tmp_path, monkeypatch, seed):
     assert done.exit_code == 2
     assert f"--seed': {seed} is not in the range 0<=x<=4294967295" in done.output
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [('{"arity": 2, "arity": 4}', "arity a second time"), ("{arity: 2}", "is not JSON"), ("[]", "object")],
+)
+def test_hyperparameters_are_an_object_with_each_key_once(text, said):
+    with pytest.raises(BadParameter, match=said):
+        parse_parameters(text)
+
+
+@pytest.mark.parametrize(("word", "meant"), [("trian", "train"), ("Status", "status"), ("compar", "compare")])
+def test_of_a_misspelt_subcommand_the_nearest_is_named(word, meant):
+    done = CliRunner().invoke(group, [word])
+    assert done.exit_code == 2
+    assert f"'{word}'. Did you mean '{meant}'?" in done.output
 
 
 @pytest.mark.parametrize("name", ["download", "synth", "prepare", "train", "estimate"])

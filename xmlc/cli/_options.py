@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -87,10 +88,17 @@ def in_turn(**given: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     return zip(*given.values(), strict=True)
 
 
+def _each_once(pairs: list[tuple[str, object]]) -> Hyperparameters:
+    """Return an object of JSON, of which Python would take the last of equal keys."""
+    if twice := [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]:
+        raise click.BadParameter(f"found {twice[0]} a second time, expected each hyperparameter once")
+    return dict(pairs)
+
+
 def parse_parameters(text: str) -> Hyperparameters:
     """Read hyperparameters given as a JSON object."""
     try:
-        parameters = json.loads(text)
+        parameters = json.loads(text, object_pairs_hook=_each_once)
     except json.JSONDecodeError as error:
         raise click.BadParameter(f"{text!r} is not JSON: {error}") from error
     if not isinstance(parameters, dict):

@@ -10,7 +10,7 @@ import click
 from xmlc.cli._options import FILE, split_names
 from xmlc.core.advice import message_of
 from xmlc.core.configuration import config_folder
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import XmlcError, nearest
 from xmlc.core.files import atomic_file
 from xmlc.numbers.made_of import SUFFIX, MadeOf, finished_tables
 from xmlc.papers.building import build_table
@@ -52,6 +52,11 @@ such as `xmlc show results/tables/plt2016/table2.md --datasets bibtex --panel 1 
 @click.option("--brief", is_flag=True, help="Print only the first panel of each table, without its notes and paths.")
 def show_command(files: tuple[Path, ...], tex: Path | None, brief: bool, **selection: Any) -> None:
     """Print Markdown tables first, then all paths."""
+    for file in files:
+        if not file.is_file():
+            there = [str(other) for other in Path(paths.TABLES).glob("*/*.md")]
+            expected = nearest(str(file), there) if there else "a finished table, as `make demo` makes some"
+            raise XmlcError(f"{file}: no such file, expected {expected}")
     if tex or any(value for value in selection.values()):
         for file in files:
             made = MadeOf.beside(file)

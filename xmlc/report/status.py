@@ -14,7 +14,7 @@ from socket import gethostname
 from tabulate import tabulate
 
 from xmlc.core.checksums import Damaged
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import XmlcError, nearest
 from xmlc.numbers.made_of import MadeOf
 from xmlc.papers.plan import SuitePlan
 from xmlc.records.base import parsed
@@ -80,7 +80,7 @@ def status_of(
         The plan has no such paper.
     """
     if unknown := [paper for paper in papers if paper not in plan]:
-        raise XmlcError(f"paper {unknown[0]!r} is not configured; expected one of {', '.join(plan)}")
+        raise XmlcError(f"paper {unknown[0]}: not configured, expected {nearest(unknown[0], plan)}")
     found: Status = {}
     for paper in papers or plan:
         if papers or plan[paper].requested:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import catalogue_option, out_option, threads_option
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import XmlcError, nearest
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.synthetic.making import make_dataset
@@ -31,6 +31,7 @@ def command(dataset: str, out: Path, one_in: int | None, catalogue: tuple[Path, 
     entry = catalogue_entry(dataset, load_catalogue(*catalogue))
     listed = entry.synthetic if one_in is None else entry.in_its_shape(one_in)
     if listed is None:
-        raise XmlcError(f"{dataset} is no synthetic set of the catalogue")
+        made = [name for name, one in load_catalogue(*catalogue).items() if one.synthetic]
+        raise XmlcError(f"dataset {dataset}: not a synthetic set of the catalogue, expected {nearest(dataset, made)}")
     given = {key: value for key, value in listed.items() if key != "kind"}
     make_dataset(dataset, listed.get("kind", "labels"), given, out, threads)
