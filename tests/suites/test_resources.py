@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from suite_cases import project_of, suite
 
+from xmlc.core.memory import machine_memory
 from xmlc.suites.laws import COLUMNS, SHAPES, USUAL, Size, fit, fitted, logarithms, measured, value
-from xmlc.suites.resources import LONGEST, PROCESS, estimates_of_row, machine_memory, memory_mb, minutes, size_of, taken
+from xmlc.suites.resources import LONGEST, PROCESS, estimates_of_row, memory_mb, minutes, size_of, taken
 
 BIBTEX = {"n_train": 4880, "n_test": 2515, "d": 1836, "m": 159, "labels_per_instance": 2.4, "source": "x"}
 SHAPE = {"n_train": 490449, "n_test": 153025, "n_features": 135909, "n_labels": 670091, "nonzeros": 77}

@@ -126,8 +126,17 @@ def group() -> None:
     """Carry out experiments of extreme multi-label classification, step by step."""
 
 
+def is_step(name: str) -> bool:
+    """Say whether a command is a step of the workflow."""
+    return name in COMMANDS and name not in MODULES
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; an `XmlcError` or an error of the system becomes a message and exit status 1."""
+    if arguments is None and sys.argv[1:] and is_step(sys.argv[1]):
+        from xmlc.cli._killed import go_on_in_child
+
+        go_on_in_child(f"xmlc {sys.argv[1]}")
     try:
         try:
             with warnings.catch_warnings():
@@ -143,6 +152,13 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(130)  # as a shell has it
     except XmlcError as error:
         _fail(message_of(error))
+    except MemoryError as error:
+        from xmlc.core.memory import OF_FILES, OF_STEPS, said_of_memory
+        from xmlc.core.passport import peak_bytes
+
+        given = sys.argv[1:] if arguments is None else arguments
+        remedies = OF_STEPS if given and is_step(given[0]) else OF_FILES
+        _fail(f"memory ran out ({error or 'an allocation failed'}): {said_of_memory(peak_bytes(), remedies)}")
     except OSError as error:
         if error.errno == errno.EPIPE:  # its reader has read enough, as `head` does
             sys.exit(1)

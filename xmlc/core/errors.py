@@ -53,7 +53,9 @@ def nearest(name: str, names: Collection[str]) -> str:
 
 
 def is_of_the_machine(error: BaseException) -> bool:
-    """Tell whether an error is about the machine (a full disk, missing rights) rather than a file's content."""
+    """Tell whether an error is about the machine (a full disk, missing rights, memory) rather than a file's content."""
+    if isinstance(error, MemoryError):
+        return True
     return isinstance(error, OSError) and error.errno in OF_THE_MACHINE
 
 

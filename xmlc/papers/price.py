@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
+from xmlc.core.memory import machine_memory
 from xmlc.papers.plan import remarks
 from xmlc.suites import paths
 from xmlc.suites.project import Project
-from xmlc.suites.resources import Taken, free_disk, is_size_known, machine_memory, size_of, taken
+from xmlc.suites.resources import Taken, free_disk, is_size_known, size_of, taken
 
 #: Steps by what they write: what follows the portion in a path.
 STEPS = {

@@ -44,7 +44,7 @@ class Failure:
 def failures(logs: Path) -> list[Failure]:
     """Read a folder of logs, laid out as `xmlc.suites.paths` says.
 
-    A job that was killed leaves no message, so it is missing and has not failed.
+    Of a job that was killed the process that waited for it has left the message (`xmlc.cli._killed`).
     """
     found = []
     for log in sorted(logs.rglob("*.log")):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
 import shutil
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -125,19 +123,6 @@ def minutes(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
     if model and (own := project.models[model].minutes):
         return own
     return min(math.ceil(SHORTEST + TIME_MARGIN * taken(project, step, wildcards).seconds / 60), LONGEST)
-
-
-def machine_memory(own: Path = Path("/proc/self/cgroup"), groups: Path = Path("/sys/fs/cgroup")) -> int:
-    """Return the bytes of memory of this machine, or of the control groups of this process if they have less."""
-    found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
-    for line in own.read_text(encoding="utf-8").splitlines() if own.exists() else ():
-        _, kinds, path = line.split(":", 2)
-        if kinds in ("", "memory"):  # version 2 or 1; in a container the path may be that of the host
-            name = "memory.limit_in_bytes" if kinds else "memory.max"
-            for group in (Path(kinds, path[1:]), *Path(kinds, path[1:]).parents):
-                with suppress(OSError, ValueError):  # no such file, or `max`
-                    found.append(int((groups / group / name).read_text(encoding="ascii")))
-    return min(found)
 
 
 def free_disk(folder: Path = Path()) -> int:

@@ -102,3 +102,11 @@ def test_models_of_trials_are_temporary_folders_next_to_the_result(data, tmp_pat
     assert len({*of_models}) == len(of_models) == 2 * 3
     assert {place.parent for place in of_models} == {out.parent}
     assert list(out.parent.iterdir()) == [out]
+
+
+def test_each_trial_is_a_line_on_standard_output(data, tmp_path):
+    stages = ("--stages", json.dumps([[{"gamma": gamma} for gamma in (0.1, 1, 10)]]))
+    said = call(tune_command, "--data", data, "--estimator", "plt", *stages, "--out", tmp_path / "1.json")
+    lines = [line for line in said.splitlines() if ": trial " in line]
+    assert [line.partition(" trials: ")[2].partition(":")[0] for line in lines] == ["trial 1", "trial 2", "trial 3"]
+    assert all(line.startswith("tune plt on tiny, at most 3 trials: ") and "gamma" in line for line in lines)

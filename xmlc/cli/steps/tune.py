@@ -82,7 +82,13 @@ def command(
         every = [*([one.best["hyperparameters"]] for one in before), *parse_stages(stages)]
         labels = prepared.meta["labels_per_instance"]
         plan = plan_in_stages(every, labels, splits, sample, parse_parameters(in_trials))
-    trials, instances = run_plan(plan, prepared, estimator, given, seed, threads, out)
+    about = f"tune {estimator} on {prepared.meta['name']}, at most {plan.budget} trials"
+
+    def tell(line: str) -> None:
+        """Say on standard output, which no rule of the workflow has in a log, how far the search is."""
+        click.echo(f"{about}: {line}")
+
+    trials, instances = run_plan(plan, prepared, estimator, given, seed, threads, out, tell)
     SearchRecord(
         dataset=dataset_of(prepared),
         estimator=estimator,

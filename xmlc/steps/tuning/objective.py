@@ -56,6 +56,8 @@ class ValidationPrecision:
         Counts the trials.
     out : Path
         The result that is written later. Each model is a temporary folder next to it, one at a time.
+    tell : callable
+        Is called with a line about each trial when it has ended.
 
     Attributes
     ----------
@@ -65,8 +67,17 @@ class ValidationPrecision:
         Of the validation parts, each counted once.
     """
 
-    def __init__(self, validation: Validation, prepared: Prepared, make: Make, progress: Progress, out: Path) -> None:
-        self._validation, self._make, self._progress, self._out = validation, make, progress, out
+    def __init__(
+        self,
+        validation: Validation,
+        prepared: Prepared,
+        make: Make,
+        progress: Progress,
+        out: Path,
+        tell: Callable[[str], object],
+    ) -> None:
+        self._validation, self._make, self._progress = validation, make, progress
+        self._out, self._tell = out, tell
         self._splits = [Prepared(prepared.folder, run) for run in range(validation.splits or 1)]
         rows = np.concatenate([split.rows("val", validation.validated) for split in self._splits])
         _, self._places, self._times = np.unique(rows, return_inverse=True, return_counts=True)
@@ -92,7 +103,9 @@ class ValidationPrecision:
         self._scores.append(scores)
         self.trials.append(cast(Trial, trial | {"paired_errors": errors}))
         self._progress.update(1)
-        return self._validation.worth(self.trials[-1])
+        worth = self._validation.worth(self.trials[-1])
+        self._tell(f"trial {len(self.trials)}: {100 * worth:.2f}, trained in {seconds:.0f} s, {hyperparameters}")
+        return worth
 
 
 IN_ONE = 45  # scores of an instance are the mean of its P@1, P@3 and P@5 in units of 1/45, whole numbers

@@ -106,6 +106,7 @@ def run_plan(
     seed: int,
     threads: int,
     out: Path,
+    tell: Callable[[str], object] = lambda line: None,
 ) -> tuple[list[Trial], int]:
     """Search on 80/20 splits, and return the trials in order, and the number of validation instances.
 
@@ -122,6 +123,7 @@ def run_plan(
     seed, threads : int
         Of the estimators.
     out : Path
+    tell : callable
         As of `ValidationPrecision`.
 
     Raises
@@ -139,6 +141,6 @@ def run_plan(
         return make_estimator(estimator, fixed | plan.in_trials | hyperparameters, seed, threads)
 
     with Progress(plan.budget, f"tuning {estimator}", "trials") as progress:
-        objective = ValidationPrecision(plan.validation, prepared, make, progress, out)
+        objective = ValidationPrecision(plan.validation, prepared, make, progress, out, tell)
         plan.run(objective)
     return objective.trials, objective.instances

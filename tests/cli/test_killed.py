@@ -1,0 +1,89 @@
+"""A step that the system kills says so where its messages go, with what helps; so does one that cannot allocate."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from xmlc.cli import is_step
+from xmlc.report.failures import error_message, failures
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no parent of a step")
+
+START = "import os, sys, signal\nfrom xmlc.cli._killed import go_on_in_child\ngo_on_in_child('xmlc tune')\n"
+
+
+def ended(code, **options):
+    return subprocess.run([sys.executable, "-c", START + code], capture_output=True, text=True, **options)
+
+
+def test_a_killed_step_says_that_memory_ran_out_and_what_helps(tmp_path):
+    done = ended("bytearray(1 << 28)\nos.kill(os.getpid(), signal.SIGKILL)")
+    assert done.returncode == 128 + signal.SIGKILL
+    assert done.stderr.startswith("xmlc: error: xmlc tune was killed (SIGKILL), probably because memory ran out: ")
+    for word in ("GB", "--cores 1", "mem_mb=", "threads=1", "models=", "datasets="):
+        assert word in done.stderr
+    log = tmp_path / "demo/tuning/plt.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("tuning plt: 10 %\n" + done.stderr)
+    (failure,) = failures(tmp_path)
+    assert (failure.dataset, failure.model, failure.step) == ("demo", "plt", "tune")
+    assert "memory" in failure.reason
+
+
+def test_another_signal_is_named():
+    done = ended("os.kill(os.getpid(), signal.SIGSEGV)")
+    assert done.returncode == 128 + signal.SIGSEGV
+    assert "xmlc tune was ended by SIGSEGV" in error_message(done.stderr)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_goes_on_to_the_step_and_is_no_failure(number):
+    code = (
+        "signal.signal(int(sys.argv[1]), lambda number, frame: os._exit(7))\nprint('ready', flush=True)\nsignal.pause()"
+    )
+    waiting = [sys.executable, "-c", START + code, str(int(number))]
+    with subprocess.Popen(waiting, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(number)
+        assert process.wait() == 7
+        assert process.stderr.read() == ""
+    unhandled = ended(f"signal.signal({int(number)}, signal.SIG_DFL)\nos.kill(os.getpid(), {int(number)})")
+    assert (unhandled.returncode, unhandled.stderr) == (128 + number, "")
+
+
+def test_the_step_ends_with_its_parent():
+    code = "print(os.getpid(), flush=True)\nsignal.pause()"
+    with subprocess.Popen([sys.executable, "-c", START + code], stdout=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        process.kill()
+        assert process.stdout.read() == ""  # its end: nobody has the pipe any more
+
+
+@pytest.mark.parametrize("status", [0, 1, 3])
+def test_the_status_and_output_are_those_of_the_step(status):
+    done = ended(f"print('out')\nprint('err', file=sys.stderr)\nsys.exit({status})")
+    assert (done.returncode, done.stdout, done.stderr) == (status, "out\n", "err\n")
+
+
+def test_steps_have_a_parent_and_tables_of_results_none():
+    assert [name for name in ("tune", "train", "labels", "show", "status", "fit", "trian") if is_step(name)] == [
+        "tune", "train", "labels"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "word"), [("tune", "--cores 1"), ("fit", "--threads")])
+def test_an_allocation_that_fails_is_one_message(monkeypatch, capsys, command, word):
+    from xmlc import cli
+
+    def main(**about):
+        raise MemoryError("Unable to allocate 8.00 TiB")
+
+    monkeypatch.setattr(cli.group, "main", main)
+    with pytest.raises(SystemExit):
+        cli.main([command])
+    said = capsys.readouterr().err
+    assert said.startswith("xmlc: error: memory ran out (Unable to allocate 8.00 TiB): it held up to ")
+    assert word in said
+    assert ("snakemake" in said) == (command == "tune")

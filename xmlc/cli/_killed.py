@@ -1,0 +1,49 @@
+"""A parent process for steps, which says so if the system kills one: whoever is killed cannot."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from contextlib import suppress
+
+from xmlc.core.memory import said_of_memory
+
+PASSED_ON = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
+
+
+def go_on_in_child(step: str) -> None:
+    """Return in a child process; this process passes signals on to it, and ends with its exit status.
+
+    A kill of the child becomes an error message. On systems other than Linux there is no child.
+    """
+    if sys.platform != "linux":
+        return
+    parent, signals = os.getpid(), {*PASSED_ON, signal.SIGCHLD}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    if (child := os.fork()) == 0:
+        with suppress(OSError):
+            ctypes.CDLL(None).prctl(SET_DEATH_SIGNAL, signal.SIGKILL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if os.getppid() == parent:
+            return
+        os._exit(1)
+    while not (ended := os.wait4(child, os.WNOHANG))[0]:
+        got = signal.sigwaitinfo(signals)
+        if got.si_signo in PASSED_ON and got.si_code <= 0:  # of a process; what a terminal sends goes to both
+            os.kill(child, got.si_signo)
+    status = os.waitstatus_to_exitcode(ended[1])
+    if status < 0 and -status not in PASSED_ON:
+        with suppress(OSError):
+            os.write(2, f"xmlc: error: {said_of_kill(step, -status, ended[2].ru_maxrss * 1024)}\n".encode())
+    os._exit(status if status >= 0 else 128 - status)
+
+
+def said_of_kill(step: str, number: int, peak: int) -> str:
+    """Say which signal ended a step that held at most ``peak`` bytes, and if memory may be the reason, what helps."""
+    name = signal.Signals(number).name if number in {*signal.Signals} else f"signal {number}"
+    if number != signal.SIGKILL:
+        return f"{step} was ended by {name}, after it held up to {peak / 1e9:.2g} GB of memory"
+    return f"{step} was killed ({name}), probably because memory ran out: {said_of_memory(peak)}"

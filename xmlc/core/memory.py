@@ -1,0 +1,33 @@
+"""How much memory there is for a process, and what to do if that was too little."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+OF_STEPS = (
+    "run fewer jobs at a time (snakemake --cores 1, or --resources mem_mb= with less than is free), give each fewer "
+    "threads (--config threads=1: forests grow a tree for each), or leave out the model or the dataset (--config "
+    "models= or datasets=); snakemake --dry-run estimates the memory of the largest jobs"
+)
+OF_FILES = "give it fewer --threads, fewer texts, or a smaller model, such as --parameters '{\"weight_cut\": 0.2}'"
+
+
+def said_of_memory(peak: float, remedies: str = OF_STEPS) -> str:
+    """Say how much memory a process held at most, how much there is, and what helps."""
+    here = f"it held up to {peak / 1e9:.2g} GB, and this machine has {machine_memory() / 1e9:.2g} GB for all processes"
+    return f"{here}; {remedies}"
+
+
+def machine_memory(own: Path = Path("/proc/self/cgroup"), groups: Path = Path("/sys/fs/cgroup")) -> int:
+    """Return the bytes of memory of this machine, or of the control groups of this process if they have less."""
+    found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    for line in own.read_text(encoding="utf-8").splitlines() if own.exists() else ():
+        _, kinds, path = line.split(":", 2)
+        if kinds in ("", "memory"):  # version 2 or 1; in a container the path may be that of the host
+            name = "memory.limit_in_bytes" if kinds else "memory.max"
+            for group in (Path(kinds, path[1:]), *Path(kinds, path[1:]).parents):
+                with suppress(OSError, ValueError):  # no such file, or `max`
+                    found.append(int((groups / group / name).read_text(encoding="ascii")))
+    return min(found)
