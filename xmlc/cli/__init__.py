@@ -158,7 +158,7 @@ def main(arguments: list[str] | None = None) -> None:
 
         given = sys.argv[1:] if arguments is None else arguments
         remedies = OF_STEPS if given and is_step(given[0]) else OF_FILES
-        _fail(f"memory ran out ({error or 'an allocation failed'}): {said_of_memory(peak_bytes(), remedies)}")
+        _fail(f"memory ran out ({str(error) or 'an allocation failed'}): {said_of_memory(peak_bytes(), remedies)}")
     except OSError as error:
         if error.errno == errno.EPIPE:  # its reader has read enough, as `head` does
             sys.exit(1)
