@@ -15,12 +15,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.passport import WARM_UP_ROWS, step_costs, timed, with_passport
 from xmlc.data.prepared import Prepared
 from xmlc.kernels.csr import as_estimates, release, some_rows, top_k_of
-from xmlc.metrics.classification import (
-    agreement_of_blocks,
-    groups_by_frequency,
-    measure_scores,
-    scores_by_frequency,
-)
+from xmlc.metrics.classification import agreement_of_blocks, groups_by_frequency, measure_scores, scores_by_frequency
 from xmlc.metrics.ranking import K, calibration_scores, precision_and_ndcg
 from xmlc.metrics.resampling import resampled_sets
 from xmlc.models.base import SparseProbabilityEstimator

@@ -23,15 +23,7 @@ from xmlc.steps.subject import description
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Of the stream's order and the model.")
 @threads_option
 @click.option("--out", type=FILE, required=True, help="JSON record to write.")
-def command(
-    data: Path,
-    estimator: str,
-    name: str,
-    parameters: str,
-    seed: int,
-    threads: int,
-    out: Path,
-) -> None:
+def command(data: Path, estimator: str, name: str, parameters: str, seed: int, threads: int, out: Path) -> None:
     """Run the stream."""
     prepared = Prepared(data)
     model = make_estimator(estimator, parse_parameters(parameters), seed, threads)
@@ -40,10 +32,6 @@ def command(
         **description(prepared, model, estimator, name, seed, "full"),
         constant_accuracy=constant,
         rows=rows,
-        costs=ProgressiveCosts(
-            cpu_seconds=seconds,
-            threads=threads,
-            peak_bytes=peak_bytes(),
-        ),
+        costs=ProgressiveCosts(cpu_seconds=seconds, threads=threads, peak_bytes=peak_bytes()),
         **with_passport(step_costs("progressive", threads, prepared.meta["name"], name, "full")),
     ).write(out)

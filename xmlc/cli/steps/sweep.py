@@ -25,13 +25,7 @@ from xmlc.steps.sweeps import sweep_rows
 @threads_option
 @click.option("--out", type=FILE, required=True, help="JSON record to write.")
 def command(
-    data: Path,
-    training: Path,
-    parameters: str,
-    hyperparameter: str,
-    values: tuple[str, ...],
-    threads: int,
-    out: Path,
+    data: Path, training: Path, parameters: str, hyperparameter: str, values: tuple[str, ...], threads: int, out: Path
 ) -> None:
     """Train and rank with each value."""
     prepared = Prepared(data)

@@ -22,10 +22,7 @@ BLANK = "an instance; it would shift the rows (one without labels starts with |)
 
 
 def read_vw(
-    path: Path,
-    zero_based: bool = False,
-    vocabulary: dict[str, int] | None = None,
-    n_labels: int | None = None,
+    path: Path, zero_based: bool = False, vocabulary: dict[str, int] | None = None, n_labels: int | None = None
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Read lines ``label[,label] [importance] ['tag]|namespace[:scale] feature[:value] ...``; see `load`.
 

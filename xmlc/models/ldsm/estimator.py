@@ -16,14 +16,7 @@ from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.models.averaged_forest import AveragedForest
 from xmlc.models.domains import ldsm
-from xmlc.models.ldsm._grow import (
-    FOREST_FIELDS,
-    MultiwayForest,
-    divides,
-    grow_multiway_tree,
-    route,
-    sent_to,
-)
+from xmlc.models.ldsm._grow import FOREST_FIELDS, MultiwayForest, divides, grow_multiway_tree, route, sent_to
 from xmlc.models.ldsm._regressors import NodeSettings
 
 MOST_DENSE_VALUES = 1 << 30  # of a node's standardised instances, 8 bytes each

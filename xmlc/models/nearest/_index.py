@@ -84,10 +84,7 @@ class NeighbourIndex(NamedTuple):
 
 
 def build_index(
-    X: sparse.csr_array,
-    n_words: int | None = None,
-    block_rows: int = BLOCK_ROWS,
-    n_jobs: int | None = None,
+    X: sparse.csr_array, n_words: int | None = None, block_rows: int = BLOCK_ROWS, n_jobs: int | None = None
 ) -> NeighbourIndex:
     """Index instances of unit length without explicit zeros; the same bits on any number of threads.
 

@@ -12,15 +12,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.growing import Growing
 from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.counter_random import random_permutation, stream_key
-from xmlc.kernels.csr import (
-    KernelCSR,
-    Matrix,
-    as_features,
-    as_labels,
-    kernel_csr,
-    stack_estimates,
-    unit_rows,
-)
+from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, stack_estimates, unit_rows
 from xmlc.kernels.domains import LARGE, MANY, POSITIVE, Number, check, whole
 from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters, hyperparameters
 from xmlc.kernels.frames import check_names, column_names

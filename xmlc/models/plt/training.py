@@ -440,13 +440,7 @@ def sibling_targets(reach, parent_positions, first, targets, places):
 
 
 def train_hashed(
-    x: KernelCSR,
-    y: KernelCSR,
-    tree: LabelTree,
-    order: np.ndarray,
-    solver: Sgd,
-    hash_bits: int,
-    random_state: int,
+    x: KernelCSR, y: KernelCSR, tree: LabelTree, order: np.ndarray, solver: Sgd, hash_bits: int, random_state: int
 ) -> HashedWeights:
     """Train all node classifiers on one shared table of weights, on one thread.
 

@@ -2,9 +2,4 @@
 
 from xmlc.numbers.titles import name_models
 
-name_models(
-    {
-        "pcc": "PCC",
-        "br": "BR",
-    }
-)
+name_models({"pcc": "PCC", "br": "BR"})
