@@ -9,14 +9,12 @@ from xmlc.core.errors import XmlcError
 from xmlc.papers.building import draw_figure
 
 
-def progressive(name="aloi", model="oplt-b-1-pass", seed=0, accuracies=(0.0, 0.25, 0.5), constant=0.125, macro_f=None):
+def progressive(name="aloi", model="oplt-b-1-pass", seed=0, accuracies=(0.0, 0.25, 0.5), constant=0.125):
     rows = [
         {
             "instances": 10**i,
             "accuracy": accuracy,
             "entropy_reduction": math.log2(accuracy / constant) if accuracy else None,
-            "macro_f": macro_f,
-            "macro_f_present": macro_f and macro_f * i,
         }
         for i, accuracy in enumerate(accuracies)
     ]
