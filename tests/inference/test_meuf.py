@@ -123,5 +123,5 @@ def test_bad_input_is_refused():
     for wrong in (-0.1, 1.1, np.nan):
         with pytest.raises(XmlcError, match=f"marginals holds {wrong}; expected probabilities"):
             meuf(np.array([[0.5, wrong]]))
-    with pytest.raises(XmlcError, match="n_cells=1: expected at least 2"):
+    with pytest.raises(XmlcError, match="n_cells=1: expected a whole number from 2"):
         meuf_approx(np.array([[0.5]]), n_cells=1)
