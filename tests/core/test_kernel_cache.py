@@ -252,3 +252,10 @@ def test_kernels_stand_in_rooms_of_algorithms_and_data_alone():
     files = (file for file in kernel_cache.PACKAGE.rglob("*.py") if kernel_cache.KERNEL.search(file.read_text("utf-8")))
     rooms = {file.relative_to(kernel_cache.PACKAGE).parts[0] for file in files}
     assert rooms == {"kernels", "data", "metrics", "inference", "thresholds", "models"}
+
+
+def test_that_kernels_cannot_be_kept_is_a_warning_that_no_variable_hides(tmp_path, monkeypatch):
+    monkeypatch.setenv("XMLC_PROGRESS", "0")
+    (tmp_path / "file").touch()
+    with pytest.warns(UserWarning, match="NUMBA_CACHE_DIR"):
+        kernel_cache._folder.__wrapped__(str(tmp_path / "file"))
