@@ -228,5 +228,5 @@ def test_threads_change_nothing_and_parameters_are_checked():
         one, two = (CommonThreshold(average, n_jobs=jobs).fit(spe, Y).thresholds_ for jobs in (1, 2))
         np.testing.assert_array_equal(one, two)
         assert clone(CommonThreshold(average, JACCARD)).overlap == JACCARD
-    with pytest.raises(XmlcError, match="average='macro'.*STO"):
+    with pytest.raises(XmlcError, match=r"average='macro'.*STO"):
         CommonThreshold("macro").fit(spe, Y)
