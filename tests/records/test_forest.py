@@ -12,7 +12,8 @@ from xmlc.records.forest import ForestRecord
 
 CONTENT = {"kind": "forest", "schema": 1, "dataset": forest()["dataset"], "estimator": "ldsm", "model": "ldsm"}
 CONTENT |= {
-    key: forest()[key] for key in ("hyperparameters", "seed", "portion", "rows", "costs", "trees", "objectives")
+    key: forest()[key]
+    for key in ("hyperparameters", "seed", "portion", "settings", "rows", "costs", "trees", "objectives")
 }
 CONTENT |= {"passport": passport(), "step": step("forest")}
 CONTENT["rows"] = [row | {"resampled": {"p@1": [0.007, -0.008]}} for row in CONTENT["rows"]]

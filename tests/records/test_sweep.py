@@ -7,7 +7,7 @@ from report_cases import sweep
 from xmlc.records.sweep import SweepRecord
 
 CONTENT = {"kind": "sweep", "schema": 1, "dataset": sweep()["dataset"], "estimator": "ldsm", "model": "ldsm"}
-CONTENT |= {key: sweep()[key] for key in ("hyperparameters", "seed", "portion", "hyperparameter")}
+CONTENT |= {key: sweep()[key] for key in ("hyperparameters", "seed", "portion", "settings", "hyperparameter")}
 ROWS = [{"value": row.pop("max_nodes"), **row, "predict_ms_per_instance": 0.5} for row in sweep()["rows"]]
 CONTENT |= {"rows": ROWS, "costs": {"threads": 2}}
 CONTENT |= {"passport": passport(), "step": step("sweep")}

@@ -1,7 +1,5 @@
 """What a comparison says: what the runs differ in, the largest moves, each table, and how long it is."""
 
-import hashlib
-
 import pytest
 from compare_cases import MIXED, TABLE, change, table_writer
 from record_files import as_record
@@ -79,15 +77,26 @@ def test_what_equal_and_unknown_runs_differ_in():
     )
 
 
-def test_an_estimator_of_the_users_is_known_by_its_file(tmp_path):
-    file = tmp_path / "mine.py"
-    found = []
-    for text in ("power = 1", "power = 2"):
-        file.write_text(text)
-        found.append(settings_of([as_record(ranking(model="mine", estimator=f"{file}:Mine"))]))
-    assert differ(*found) == "The runs differ in mine: estimator .. {} -> .. {}".format(
-        *(hashlib.sha256(text).hexdigest()[:12] for text in (b"power = 1", b"power = 2"))
-    )
+@pytest.mark.parametrize(
+    ("name", "values", "said"),
+    [
+        ("validation_share", (0.2, 0.4), "yeast: validation_share 0.2 -> 0.4"),
+        ("propensity", ("0.55 1.5", "0.5 0.4"), "yeast: propensity 0.55 1.5 -> 0.5 0.4"),
+        ("model code", ("12ab", "34cd"), "plt: model code 12ab -> 34cd"),
+        ("files", ("12ab 34cd", "12ab 56ef"), "plt: files 12ab 34cd -> 12ab 56ef"),
+        ("method code", ("12ab", "34cd"), "plt fta: method code 12ab -> 34cd"),
+    ],
+)
+def test_whatever_else_a_record_was_made_with_is_named_if_it_differs(name, values, said):
+    old, new = (settings_of([as_record(thresholds(settings={name: value}))]) for value in values)
+    assert differ(old, new) == f"The runs differ in {said}"
+    earlier = settings_of([as_record(thresholds())])  # by a version that did not record it
+    assert "nothing that is known" in differ(earlier, new)
+
+
+def test_files_of_all_seeds_are_named_each_once():
+    records = [as_record(ranking(seed=seed, settings={"files": f"both of-{seed}"})) for seed in (0, 1, 0)]
+    assert settings_of(records)["yeast / plt"]["files"] == "both of-0 of-1"
 
 
 def test_the_first_lines_the_largest_moves_and_a_line_for_each_table(files):

@@ -18,7 +18,7 @@ def training(name="yeast", model="plt", seed=0, portion="80", **changes):
     costs = {"train_seconds": 90.5, "train_cpu_seconds": 170.25, "train_threads": 2}
     costs |= {"train_peak_bytes": 200_000_000, "model_bytes": 2_500_000}
     record = {"dataset": dataset(name), "estimator": "plt", "model": model, "hyperparameters": {"arity": 16}}
-    record |= {"seed": seed, "portion": portion, "costs": costs, "passport": passport(), "tuning": None}
+    record |= {"seed": seed, "portion": portion, "settings": {}, "costs": costs, "passport": passport(), "tuning": None}
     return record | {"step": step("train")} | changes
 
 
@@ -76,7 +76,13 @@ def progressive(name="aloi", model="oplt-b-1-pass", seed=0, **changes):
         {"instances": n, "accuracy": p, "entropy_reduction": bits} for n, p, bits in ((1, 0.0, None), (10, 0.5, 2.0))
     ]
     record = {"kind": "progressive", "schema": 1, "dataset": dataset(name), "estimator": "oplt", "model": model}
-    record |= {"hyperparameters": {"arity": 2}, "seed": seed, "portion": "full", "constant_accuracy": 0.125}
+    record |= {
+        "hyperparameters": {"arity": 2},
+        "seed": seed,
+        "portion": "full",
+        "settings": {},
+        "constant_accuracy": 0.125,
+    }
     costs = {"cpu_seconds": 1.5, "threads": 2, "peak_bytes": 123_000_000}
     return record | {"rows": rows, "costs": costs, "passport": passport(), "step": step("progressive")} | changes
 

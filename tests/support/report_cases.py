@@ -130,7 +130,11 @@ def forest(name="yeast", model="ldsm", seed=0, p1=0.6, **changes):
         for level in (1, 2, 3)
     ]
     record = {"kind": "forest", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
-    record |= {"hyperparameters": {"arity": 2, "lambda_1": 2.0, "lambda_2": 1.0, "n_trees": 3}, "portion": "full"}
+    record |= {
+        "hyperparameters": {"arity": 2, "lambda_1": 2.0, "lambda_2": 1.0, "n_trees": 3},
+        "portion": "full",
+        "settings": {},
+    }
     record |= {"rows": rows, "trees": {"depths": [5, 7, 6], "nodes": [11, 13, 15]}, "objectives": objectives}
     return record | {"costs": {"predict_threads": 2}, "passport": {}} | changes
 
@@ -148,7 +152,13 @@ def sweep(name="yeast", model="ldsm", seed=0, p1=0.6, **changes):
         for place, n in enumerate((16, 64, 256))
     ]
     record = {"kind": "sweep", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
-    record |= {"hyperparameters": {"arity": 2}, "portion": "full", "hyperparameter": "max_nodes", "rows": rows}
+    record |= {
+        "hyperparameters": {"arity": 2},
+        "portion": "full",
+        "settings": {},
+        "hyperparameter": "max_nodes",
+        "rows": rows,
+    }
     return record | {"costs": {"threads": 2}, "passport": {}} | changes
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.sources import PACKAGE, import_folders, source_files
+from xmlc.core.sources import import_folders, source_files
 
 
 def import_file(file: str | Path) -> ModuleType:
@@ -45,13 +45,12 @@ def import_file(file: str | Path) -> ModuleType:
 
 def _check_helpers(file: Path, folders: tuple[Path, ...]) -> None:
     """Refuse a file that imports a module beside it under a name that another module of this process has."""
-    own = {Path(name).resolve() for name in source_files(str(file))} - {file.resolve()}
-    for helper in sorted(helper for helper in own if PACKAGE not in helper.parents):
+    for helper in sorted({Path(name).resolve() for name in source_files(str(file), package=False)} - {file.resolve()}):
         for name in {_name_in(folder, helper) for folder in folders if folder in helper.parents}:
             other = getattr(sys.modules[name], "__file__", None) if name in sys.modules else helper
             if Path(other or "").resolve() != helper:
                 raise XmlcError(
-                    f"{file}: imports {name}, found {other or 'Python'}, expected {helper}; rename this file"
+                    f"{file}: imports {name}, found {other or 'Python'}, expected {helper}; give it another name"
                 )
 
 

@@ -104,7 +104,7 @@ def _code(tree: ast.AST) -> str:
     return "\0".join(written)
 
 
-def source_files(*modules: str, packages: bool = True) -> list[str]:
+def source_files(*modules: str, packages: bool = True, package: bool = True) -> list[str]:
     """Return the files that the named modules import, directly or not, themselves included, sorted.
 
     A user's file imports modules beside it too, and these others; what is installed elsewhere is not followed.
@@ -116,17 +116,26 @@ def source_files(*modules: str, packages: bool = True) -> list[str]:
     packages : bool
         With the `__init__` of each package that an imported module lies in: it runs first. What a kernel calls, or
         reads, it imports by name.
+    package : bool
+        With this package's files; otherwise only those of users.
 
     Returns
     -------
     list of str
         Paths; relative to the working directory where they lie below it.
     """
-    return list(_closure(modules, Path.cwd(), packages))
+    found = _closure(modules, Path.cwd(), packages, package)
+    return list(found) if package else [file for file in found if PACKAGE not in Path(file).resolve().parents]
+
+
+def user_digest(files: Iterable[str]) -> str:
+    """Return the digest of users' files, with the modules beside them that they import; without any, nothing."""
+    own = source_files(*(file for file in files if PACKAGE not in Path(file).resolve().parents), package=False)
+    return source_digest(own) if own else ""
 
 
 @cache
-def _closure(modules: tuple[str, ...], here: Path, packages: bool) -> tuple[str, ...]:
+def _closure(modules: tuple[str, ...], here: Path, packages: bool, package: bool) -> tuple[str, ...]:
     files: set[Path] = set()
     waiting = [(file, import_folders(file)) for name in modules if name.endswith(".py") for file in _with_inits(name)]
     waiting += [(file, ()) for file in _package_files((n for n in modules if not n.endswith(".py")), packages)]
@@ -135,7 +144,8 @@ def _closure(modules: tuple[str, ...], here: Path, packages: bool) -> tuple[str,
         if file not in files and file not in WITHOUT_RESULT:
             files.add(file)
             imported = _parsed(file)[0]
-            waiting += [(found, ()) for found in _package_files(filter(_is_ours, imported), packages)]
+            if package:
+                waiting += [(found, ()) for found in _package_files(filter(_is_ours, imported), packages)]
             waiting += [(found, folders) for found in _files_beside(file, folders, imported)]
     return tuple(sorted({_short(file, here) for file in files}))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from inspect import isfunction
 from pathlib import Path
@@ -166,6 +166,26 @@ def program_of(name: str) -> str:
 def estimates_file(pattern: str, dataset: str, seed: object) -> str:
     """Name the file of another program's estimates that the estimator `estimates` reads."""
     return pattern.replace("{dataset}", dataset).replace("{seed}", str(seed))
+
+
+def files_read(name: str, values: Mapping[str, object], dataset: str, seeds: Iterable[object]) -> list[str]:
+    """Name the files that a model reads in its runs on a dataset: another program's estimates, or a user's files.
+
+    A user's files are those that hyperparameters of the user's own model name.
+    """
+    texts = _texts_in(values) if name == "estimates" or ":" in name else []
+    if name != "estimates":
+        return sorted({text for text in texts if Path(text).is_file()})
+    return sorted({estimates_file(text, dataset, seed) for text in texts for seed in seeds})
+
+
+def _texts_in(value: object) -> list[str]:
+    """List the texts in a value of YAML, however deep."""
+    if isinstance(value, Mapping):
+        return [text for part in value.values() for text in _texts_in(part)]
+    if isinstance(value, list | tuple):
+        return [text for part in value for text in _texts_in(part)]
+    return [value] if isinstance(value, str) and value else []
 
 
 def estimator_files(name: str) -> list[str]:

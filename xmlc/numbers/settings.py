@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from pathlib import Path
 
 from xmlc.core.passport import Passport
 from xmlc.core.sources import PACKAGE, commit
@@ -18,6 +17,9 @@ Settings = dict[str, dict[str, object]]
 VERSIONS = ("xmlc", "python", "numpy", "scipy", "numba", "sklearn")
 SEEDS, DATA, CODE, COMMIT = "seeds", "data", "code", "commit"
 DIGITS = 12
+#: What a record says under `settings`, each a setting of a dataset, a model or a method; other versions lack some.
+OF_DATASETS, OF_MODELS, OF_CODE = ("validation_share", "propensity"), ("model code", "files"), ("method code",)
+RECORDED = frozenset((*OF_DATASETS, *OF_MODELS, *OF_CODE))
 # Of a record of one method, beside the grid of its thresholds; of a search, what it may spend.
 OF_METHODS, OF_SEARCHES = ("samples", "time_limit"), ("method", "budget")
 
@@ -36,11 +38,15 @@ def settings_of(records: Iterable[RecordFile]) -> Settings:
         subject = BETWEEN.join((record.dataset_name, record.model_name))
         seeds.setdefault(subject, set()).add(record.seed)
         of_model = found.setdefault(subject, {})
-        of_model |= {SEEDS: sorted(seeds[subject]), "estimator": _estimator(record.estimator), **record.hyperparameters}
+        of_model |= {SEEDS: sorted(seeds[subject]), "estimator": record.estimator, **record.hyperparameters}
+        further = record.settings
+        found[record.dataset_name] |= {name: further[name] for name in OF_DATASETS if name in further}
+        of_model |= _joined(of_model, {name: further[name] for name in OF_MODELS if name in further})
         if search := getattr(record, "tuning", None):
             of_model["tuning"] = " ".join(str(search[name]) for name in OF_SEARCHES if name in search)
         if record.method_name:
             of_method = {name: getattr(record, name) for name in OF_METHODS if hasattr(record, name)}
+            of_method |= {name: further[name] for name in OF_CODE if name in further}
             if grid := getattr(record, "grid", None):
                 points = ((at.c,) if at.a is None else (at.a, at.b) for at in grid)
                 of_method["grid"] = " ".join(":".join(f"{x:g}" for x in point if x is not None) for point in points)
@@ -50,11 +56,12 @@ def settings_of(records: Iterable[RecordFile]) -> Settings:
     return found
 
 
-def _estimator(name: str) -> str:
-    """Return the name of an estimator, with a digest of its file where it is one beside the package."""
-    file = Path(name.partition(":")[0])
-    own = file.suffix == ".py" and file.is_file()
-    return f"{name} {hashlib.sha256(file.read_bytes()).hexdigest()[:DIGITS]}" if own else name
+def _joined(before: dict[str, object], new: dict[str, object]) -> dict[str, object]:
+    """Join values that differ between seeds, each once: of files of estimates each seed may have its own."""
+    return {
+        name: " ".join(dict.fromkeys([*str(before.get(name, "")).split(), *str(value).split()]))
+        for name, value in new.items()
+    }
 
 
 def code_in_use() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
@@ -212,7 +212,10 @@ class RecordFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Record(RecordFile):
-    """A JSON file about one model on one dataset: its name in tables, and the portion that it was trained on."""
+    """A JSON file about one model on one dataset: its name in tables, and the portion that it was trained on.
+
+    ``settings`` has what else numbers depend on, by the names of `xmlc.numbers.settings.RECORDED`.
+    """
 
     dataset: RecordedDataset
     estimator: str
@@ -220,6 +223,7 @@ class Record(RecordFile):
     hyperparameters: Hyperparameters
     seed: int
     portion: Portion
+    settings: dict[str, object] = field(default_factory=dict)  # records of earlier versions lack it
 
     def head_fields(self) -> dict[str, Any]:
         """Return the fields of `Record`, which other records of the same model have too."""

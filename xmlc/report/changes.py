@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from xmlc.numbers.settings import BETWEEN, CODE, COMMIT, DATA, SEEDS, VERSIONS, Settings
+from xmlc.numbers.settings import BETWEEN, CODE, COMMIT, DATA, RECORDED, SEEDS, VERSIONS, Settings
 
 LISTED, WIDTH = 6, 40
 NONE = "none"
@@ -40,7 +40,7 @@ def changes_between(old: Texts, new: Texts) -> list[Change]:
     for subject, place in places.items():
         for name in {**old[subject], **new[subject]}:
             before, after = (side[subject].get(name, NONE) for side in (old, new))
-            if before != after and name != COMMIT:
+            if before != after and name != COMMIT and not (name in RECORDED and NONE in (before, after)):
                 groups.setdefault((name, before, after), []).append(place)
     commits = [side.get("", {}).get(COMMIT, "") for side in (old, new)]
     found = []

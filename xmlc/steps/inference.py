@@ -27,6 +27,7 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.records.inference import FlooredEstimates, InferenceCosts, InferenceRecord, SizeWeights
 from xmlc.records.thresholds import Estimates
 from xmlc.records.training import TrainingRecord
+from xmlc.steps.subject import with_method
 from xmlc.steps.timed import instances_for, predict_timed
 
 
@@ -163,7 +164,7 @@ def write_inferences(
             if floored and floored.floor and method.is_exact and not isinstance(distribution, Samples):
                 loss = floor_loss(distribution, floored.floor, Y, Y_hat, expected_f)
         InferenceRecord(
-            **record.head_fields(),
+            **with_method(record, method.infer),
             tuning=record.tuning,
             method=name,
             samples=distribution.n_samples if isinstance(distribution, Samples) else None,

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from inspect import isfunction
 from pathlib import Path
 from typing import Any
 
+from xmlc.core.checksums import checksum_of
 from xmlc.core.errors import XmlcError
+from xmlc.core.sources import user_digest
 from xmlc.data.prepared import Prepared, recorded_name
 from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.registry import estimator_files, files_read
 from xmlc.records.base import DATASET_COLUMNS, Portion, RecordedDataset
 from xmlc.records.training import TrainingRecord
+
+DIGITS = 12  # of a checksum
 
 
 def dataset_of(prepared: Prepared) -> RecordedDataset:
@@ -24,14 +30,29 @@ def description(
     prepared: Prepared, model: SparseProbabilityEstimator, estimator: str, name: str, seed: int, portion: Portion
 ) -> dict[str, Any]:
     """Return the fields of `xmlc.records.base.Record`: the model, called ``name`` in tables, and its data."""
+    hyperparameters = {k: v for k, v in model.get_params().items() if k not in ("n_jobs", "random_state")}
+    files = files_read(estimator, hyperparameters, prepared.meta["name"], [seed])
+    settings = {
+        "validation_share": prepared.meta["split"]["validation_share"],
+        "model code": user_digest(estimator_files(estimator)),
+        "files": " ".join(checksum_of(file)[:DIGITS] for file in files),
+    }
     return {
         "dataset": dataset_of(prepared),
         "estimator": estimator,
         "model": name,
-        "hyperparameters": {k: v for k, v in model.get_params().items() if k not in ("n_jobs", "random_state")},
+        "hyperparameters": hyperparameters,
         "seed": seed,
         "portion": portion,
+        "settings": {name: value for name, value in settings.items() if value != ""},
     }
+
+
+def with_method(record: TrainingRecord, method: Callable[..., object] | None) -> dict[str, Any]:
+    """Return the head of a record of a method: if the method is a user's, the digest of its code is a setting too."""
+    code = user_digest([method.__code__.co_filename]) if isfunction(method) else ""
+    settings = record.settings | ({"method code": code} if code else {})
+    return record.head_fields() | {"settings": settings}
 
 
 def trained_on_all(file: Path, prepared: Prepared) -> TrainingRecord:

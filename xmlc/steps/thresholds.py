@@ -22,11 +22,12 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.records.calibration import PRECISION, CalibrationRecord
 from xmlc.records.thresholds import Chosen, GridScores, ThresholdCosts, ThresholdRecord
 from xmlc.records.training import TrainingRecord
+from xmlc.steps.subject import with_method
 from xmlc.steps.timed import estimate_timed, mean_of, write_estimates
 from xmlc.thresholds.bounds import GRID, priors
 from xmlc.thresholds.calibration import IsotonicCalibration
 from xmlc.thresholds.methods import agreement_above, apply_thresholds, sets_above
-from xmlc.thresholds.sweeps import GridPoint, Tuned, fit_unlabelled, scores_of, tune
+from xmlc.thresholds.sweeps import METHODS, GridPoint, Tuned, fit_unlabelled, scores_of, tune
 
 
 def tune_timed(
@@ -197,7 +198,7 @@ def evaluate_point(
         threads=threads,
     )
     ThresholdRecord(
-        **training.head_fields(),
+        **with_method(training, METHODS[method].sweep if method in METHODS else None),
         tuning=training.tuning,
         method=method,
         grid=grid,

@@ -22,7 +22,7 @@ from xmlc.data.download import check_sources, source_of
 from xmlc.kernels.domains import LABELS_PER_INSTANCE
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.propensity import propensity_parameters
-from xmlc.models.registry import ESTIMATORS, domains_of, estimates_file, estimator_files, make_estimator, program_of
+from xmlc.models.registry import ESTIMATORS, domains_of, estimator_files, files_read, make_estimator, program_of
 from xmlc.suites import paths
 from xmlc.suites.laws import LARGE, size_in
 from xmlc.suites.settings import RequestedSearch, Settings
@@ -164,15 +164,9 @@ class Project:
         return json.dumps(self.models[model].values_on(dataset), sort_keys=True)
 
     def given(self, model: str, dataset: str, seeds: Iterable[object]) -> list[str]:
-        """Name the files that a model reads in its runs on a dataset: another program's estimates, or a user's files.
-
-        A user's files are those that hyperparameters of the user's own model name.
-        """
+        """Name the files that a model reads in its runs on a dataset, see `xmlc.models.registry.files_read`."""
         spec = self.models[model]
-        texts = _texts_in(spec.values_on(dataset)) if spec.estimator == "estimates" or ":" in spec.estimator else []
-        if spec.estimator != "estimates":
-            return sorted({text for text in texts if Path(text).is_file()})
-        return sorted({estimates_file(text, dataset, seed) for text in texts for seed in seeds})
+        return files_read(spec.estimator, spec.values_on(dataset), dataset, seeds)
 
     def check_given(self, paper: str, dataset: str, model: str) -> None:
         """Check that the files are there which a suite's model reads.
@@ -308,15 +302,6 @@ class Project:
         extensions = self.extensions if command in ("thresholds", "infer") else []
         own = source_files(*estimator_files(self.models[model].estimator))
         return sorted({*command_files(command), *own, *(file for one in extensions for file in source_files(one))})
-
-
-def _texts_in(value: object) -> list[str]:
-    """List the texts in a value of YAML, however deep."""
-    if isinstance(value, Mapping):
-        return [text for part in value.values() for text in _texts_in(part)]
-    if isinstance(value, list | tuple):
-        return [text for part in value for text in _texts_in(part)]
-    return [value] if isinstance(value, str) else []
 
 
 def is_installed(estimator: str) -> bool:

@@ -46,11 +46,17 @@ def command(
     click.echo(f"propensities of {prepared.meta['name']}: A = {a:g}, B = {b:g}", err=True)
     propensity_of_labels = propensities(prepared.part("train")[1], a, b)
     for files in in_turn(model=models, training=trainings, out=out):
-        _rank(prepared, propensity_of_labels, threads, *files)
+        _rank(prepared, propensity_of_labels, f"{a:g} {b:g}", threads, *files)
 
 
 def _rank(
-    prepared: Prepared, propensity: np.ndarray, threads: int, model_folder: Path, training: Path, out: Path
+    prepared: Prepared,
+    propensity: np.ndarray,
+    of: str,
+    threads: int,
+    model_folder: Path,
+    training: Path,
+    out: Path,
 ) -> None:
     record = TrainingRecord.read(training)
     model = load_estimator(record.estimator, model_folder, threads)
@@ -65,5 +71,6 @@ def _rank(
     )
     resampled, certified = resampled_ranking(Y, labels, metrics), mean_of(model.certified_)
     about, last = record.head_fields(), with_passport(step_costs("rank", threads, *record.run_names))
+    about |= {"settings": record.settings | {"propensity": of}}
     about |= {"metrics": metrics, "standard_errors": errors, "certified": certified, "resampled": resampled}
     RankingRecord(**about, tuning=record.tuning, costs=costs, **last).write(out)
