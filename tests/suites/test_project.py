@@ -132,6 +132,9 @@ def test_programs_of_others_run_where_they_are_installed(tmp_path, monkeypatch, 
     assert project.peers_on("a", "scene") == ["parabel"] * installed + ["ours", "large"]
     assert project.models_on("a", "yeast") == ["cmt"] * installed + ["br"]  # what is not optional fails where it runs
     assert set(asked) == {"omikuji", "vowpalwabbit"}
+    monkeypatch.chdir(tmp_path)  # a study has no such file
+    with pytest.raises(XmlcError, match=r"model br: no file benchmarks/peers/napkinxc_trees\.py"):
+        project_of(tmp_path, a=suite(models, peers=peers))
 
 
 def test_runs_go_dataset_by_dataset_model_by_model_seed_by_seed(tmp_path):

@@ -397,7 +397,7 @@ def check_models(suite: Suite) -> None:
     for name, model in suite.all_models.items():
         where = f"{suite.file}: model {name}: "
         is_own, given = ".py:" in model.estimator, [*_given(model), *_swept(suite, name)]
-        if program_of(model.estimator):
+        if program_of(model.estimator) and (model.optional or name in suite.peers):
             continue  # a baseline, which may be missing
         if is_own:
             _check_file(model.estimator, where)
