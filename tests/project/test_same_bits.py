@@ -66,7 +66,7 @@ LOOKED_AT = {
     "models/plt/training.py": 3,
     "models/trees/label_tree.py": 1, "papers/claims.py": 2, "papers/ldsm2020/claims.py": 1,
     "papers/plt2016/claims.py": 1, "records/forest.py": 1, "records/statistics.py": 1,
-    "report/compare.py": 3, "report/page/content.py": 1, "report/status.py": 2, "report/summary.py": 1,
+    "report/compare.py": 3, "report/page/content.py": 1, "report/status.py": 3, "report/summary.py": 1,
     "report/verdict.py": 3, "steps/simulation.py": 3, "steps/sweeps.py": 2, "steps/tuning/objective.py": 5,
     "steps/tuning/plan.py": 1, "thresholds/expected.py": 1, "thresholds/label_sets.py": 1, "thresholds/pooled.py": 1,
 }  # fmt: skip
