@@ -1,6 +1,7 @@
 """Files and records that were changed since they were written are found, and named with what makes them again."""
 
 import json
+import os
 import random
 
 import numpy as np
@@ -14,6 +15,7 @@ from xmlc.core.checksums import (
     check_file,
     checksum_of,
     content_checksum,
+    contents,
     listed_in,
     stamped,
 )
@@ -107,3 +109,14 @@ def test_an_edited_record_is_refused(tmp_path, change):
 def test_a_record_without_a_checksum_is_refused(tmp_path):
     with pytest.raises(Damaged, match=r"r\.json: .*checksum"):
         check_content(tmp_path / "r.json", {"a": 1})
+
+
+def test_a_file_put_there_with_an_older_time_has_its_own_checksum(tmp_path):
+    with atomic_folder(tmp_path / "data") as folder:
+        (folder / "train.txt").write_text("one")
+    file, listed = tmp_path / "data/train.txt", contents(tmp_path / "data")
+    file.write_text("two")
+    os.utime(file, (1, 1))
+    assert contents(tmp_path / "data") != listed
+    file.write_text("one")
+    assert contents(tmp_path / "data") == listed
