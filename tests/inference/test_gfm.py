@@ -154,7 +154,7 @@ def test_no_instances_no_labels_no_mass():
         ((np.full((1, 2, 1), 0.6), [0.0]), "instance 0: p_empty .* is 1.2, more than 1"),
         ((Samples(sparse.csr_array((5, 2), dtype=bool), 2),), "5 rows of samples at 2 per instance"),
         ((np.array([[0.5, 1.5]]),), "marginals holds 1.5"),
-        ((np.zeros(3),), "marginals: found 1 dimensions"),
+        ((np.zeros(3),), "marginals: found 3 values .* 1 dimensions, expected 2"),
     ],
 )
 def test_what_is_no_distribution_is_refused(arguments, message):

@@ -175,5 +175,5 @@ def test_data_that_does_not_fit_is_refused(tmp_path, multilabel):
     dense[7, 3] = np.nan
     with pytest.raises(XmlcError, match="NaN or inf, first in row 7"):
         model.predict_proba(dense)
-    with pytest.raises(XmlcError, match=r"model\.json is missing"):
+    with pytest.raises(XmlcError, match=r"found no model\.json"):
         PLT.load(tmp_path)
