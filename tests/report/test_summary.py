@@ -7,7 +7,7 @@ from report_cases import ranking, thresholds
 
 from xmlc.numbers.made_of import MadeOf
 from xmlc.numbers.settings import settings_of
-from xmlc.report.changes import texts_of, told
+from xmlc.report.changes import told
 from xmlc.report.compare import compare, compared_fingerprints
 from xmlc.report.judge import Judge
 from xmlc.report.runs import CellRuns, Place, Runs
@@ -38,7 +38,7 @@ def settings(**changes):
 
 
 def differ(old, new, moved=True):
-    return told(texts_of([old]), texts_of([new]), moved)
+    return told([(old, new)], moved)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_what_two_runs_differ_in(changes, said):
 def test_what_equal_and_unknown_runs_differ_in():
     old = settings()
     assert differ(old, settings(), moved=False) == "The runs differ in nothing"
-    assert differ({}, old) == "What the runs differ in is not known: beside the tables of old stand no settings"
+    assert differ({}, old) == "What the runs differ in is not known: the tables of old have no settings"
     many = {f"x{number}": number for number in range(9)}
     assert differ(old, settings(**{"yeast / plt": many})).endswith("; plt on yeast: x5 none -> 5; and 3 more")
     long = " ".join(map(str, range(100)))
@@ -92,6 +92,15 @@ def test_whatever_else_a_record_was_made_with_is_named_if_it_differs(name, value
     assert differ(old, new) == f"The runs differ in {said}"
     earlier = settings_of([as_record(thresholds())])  # by a version that did not record it
     assert "nothing that is known" in differ(earlier, new)
+
+
+def test_settings_are_compared_for_tables_that_have_them_on_both_sides():
+    one, other = settings(), settings(**{"yeast / plt": {"arity": 8}})
+    assert told([(one, one), ({}, other)], False) == (
+        "The runs differ in nothing, by 1 of 2 tables: the others of old have no settings"
+    )
+    assert told([({}, one), (one, {})], True).endswith("not known: the tables of old and new have no settings")
+    assert told([], False).endswith("not known: the tables of both have no settings")
 
 
 def test_files_of_all_seeds_are_named_each_once():

@@ -53,11 +53,23 @@ def changes_between(old: Texts, new: Texts) -> list[Change]:
     return sorted(found, key=lambda change: ORDER.get(change.name, 1))
 
 
-def told(old: Texts, new: Texts, moved: bool) -> str:
-    """Say in one line what the runs differ in, as far as it is known; ``moved`` says whether numbers do."""
-    if unknown := [side for side, texts in (("old", old), ("new", new)) if not texts]:
-        return f"What the runs differ in is not known: beside the tables of {' and '.join(unknown)} stand no settings"
-    changes = changes_between(old, new)
+def told(tables: Iterable[tuple[Settings, Settings]], moved: bool) -> str:
+    """Say in one line what the runs differ in, as far as it is known.
+
+    Parameters
+    ----------
+    tables : iterable of (Settings, Settings)
+        Of each table in the old and in the new run. A table counts if both have settings: the settings of others are
+        those of other models and datasets.
+    moved : bool
+        Whether numbers differ.
+    """
+    pairs = list(tables)
+    known = [pair for pair in pairs if all(pair)]
+    lacking = " and ".join(side for place, side in enumerate(("old", "new")) if not all(pair[place] for pair in pairs))
+    if not known:
+        return f"What the runs differ in is not known: the tables of {lacking or 'both'} have no settings"
+    changes = changes_between(texts_of(old for old, _ in known), texts_of(new for _, new in known))
     said = some([change.said for change in changes], "; ")
     if not changes:
         said = "nothing that is known: seeds, hyperparameters, data, versions and code are the same"
@@ -66,7 +78,8 @@ def told(old: Texts, new: Texts, moved: bool) -> str:
         said = f"nothing but the {said}"
     elif [change[:2] for change in changes] == [(SEEDS, "")]:
         said = f"nothing but the {said}: each move is noise over seeds"
-    return f"The runs differ in {said}"
+    rest = f", by {len(known)} of {len(pairs)} tables: the others of {lacking} have no settings" if lacking else ""
+    return f"The runs differ in {said}{rest}"
 
 
 def some(texts: Sequence[str], between: str, listed: int = LISTED) -> str:

@@ -17,7 +17,7 @@ from xmlc.numbers.titles import TITLES
 from xmlc.papers.claims import CLAIMS
 from xmlc.papers.printing import escaped
 from xmlc.papers.table import named
-from xmlc.report.changes import some, texts_of, told
+from xmlc.report.changes import some, told
 from xmlc.report.compare import Cell, Comparison, published_lines
 from xmlc.report.judge import OurNumber
 from xmlc.report.runs import Place, Runs, Spread, half_width
@@ -68,8 +68,7 @@ def tell_runs(
     ]  # fmt: skip
     if equal := [_name(one) for one in comparisons if one.same]:
         sections.append(Section(f"Equal: {', '.join(equal)}"))
-    before, after = (texts_of(one.settings[side] for one in comparisons) for side in (0, 1))
-    differ = told(before, after, moved=any(one.moved() for one in comparisons))
+    differ = told((one.settings for one in comparisons if one.keys), moved=any(one.moved() for one in comparisons))
     words = f"Same fingerprint, {new.word}: every number but costs is the same" if old == new else (
         f"Fingerprints differ: old {old.word}, new {new.word}"
     )  # fmt: skip
