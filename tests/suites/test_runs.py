@@ -9,16 +9,34 @@ import pytest
 from command_line import run
 from suite_cases import project_of, suite
 
+from xmlc.core.checksums import Damaged
 from xmlc.core.files import OURS, atomic_folder, write_json
 from xmlc.core.sources import PACKAGE
 from xmlc.suites import runs
-from xmlc.suites.runs import LastRun, begin, check_program, datasets_left_out, end, made_by, read_project, sweep
+from xmlc.suites.runs import (
+    LastRun,
+    begin,
+    check_program,
+    datasets_left_out,
+    end,
+    in_one_line,
+    made_by,
+    read_project,
+    sweep,
+)
 
 
 def test_a_mistake_in_the_configuration_ends_with_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "elsewhere")
     with pytest.raises(SystemExit, match=r"^xmlc: error: config: .*mirorr"):
         read_project({"papers": [], "mirorr": "x"})
+
+
+def test_planning_names_a_damaged_result_and_the_target_that_makes_it_again():
+    record = Path("results/yeast/statistics.json")
+    with pytest.raises(SystemExit, match=f"^xmlc: error: {record}: was edited; delete {record} .*: snakemake {record}$"):
+        with in_one_line():
+            raise Damaged(record, "was edited", record)
 
 
 def test_datasets_of_earlier_runs_that_tables_leave_out_are_named(tmp_path):

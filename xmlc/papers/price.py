@@ -24,6 +24,7 @@ STEPS = {
     "inference": "infer",
     "sweeps": "sweep",
 }
+TRYING = ("tune", "sweep")
 ON_DISK = 3  # a dataset as text and as arrays, by the bytes of its arrays
 SIDE_BY_SIDE = 2  # of the runs whose models are largest, memory seldom lets more be at work at once
 DOWNLOADED = 0.6  # an archive of the text
@@ -60,13 +61,16 @@ def jobs_of(project: Project, made: Iterable[str]) -> dict[Job, Taken]:
 def disk_of(
     project: Project, datasets: Collection[str], jobs: dict[Job, Taken], at_once: int, drop_all: bool = False
 ) -> float:
-    """Return the most bytes on disk; of models and estimates that are dropped, those of some runs are there at once."""
+    """Return the most bytes on disk; of models and estimates that are dropped, those of some runs are there at once.
+
+    A search and a sweep drop each model that they train.
+    """
     runs: dict[Job, float] = {}
     for job, each in jobs.items():
-        if job.step in ("train", "estimate"):
-            run = job._replace(step="")
+        if job.step in ("train", "estimate", *TRYING):
+            run = job if job.step in TRYING else job._replace(step="")
             runs[run] = runs.get(run, 0.0) + each.disk
-    dropped = {run for run in runs if drop_all or project.drops(run.dataset)}
+    dropped = {run for run in runs if drop_all or run.step or project.drops(run.dataset)}
     kept = sum(size for run, size in runs.items() if run not in dropped)
     data = ON_DISK * sum(size_of(project, dataset).bytes for dataset in datasets)
     return data + kept + sum(sorted(runs[run] for run in dropped)[-min(at_once, SIDE_BY_SIDE) :])

@@ -19,6 +19,7 @@ from typing import Self
 
 import yaml
 
+from xmlc.core.advice import message_of
 from xmlc.core.configuration import config_folder
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, remove_leftovers, write_json
@@ -90,7 +91,7 @@ def in_one_line() -> Iterator[None]:
         cause = error if isinstance(error, XmlcError) else error.__context__
         if not isinstance(cause, XmlcError):
             raise
-        sys.exit(f"xmlc: error: {cause}")
+        sys.exit(f"xmlc: error: {message_of(cause)}")
 
 
 @in_one_line()
