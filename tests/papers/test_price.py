@@ -73,7 +73,7 @@ def test_where_nothing_fits_the_largest_datasets_are_named(project, monkeypatch)
 
 
 def test_models_that_searches_and_sweeps_try_are_on_disk_for_a_while(project):
-    made = [f"results/big/{path}" for path in ("tuning/plt.json", *(f"plt/seed{i}/full/sweeps/a/b.json" for i in (0, 1)))]
+    made = ["results/big/tuning/plt.json", *(f"results/big/plt/seed{i}/full/sweeps/a/b.json" for i in (0, 1))]
     jobs = jobs_of(project, made)
     largest = sorted(each.disk for each in jobs.values())[-2:]
     assert disk_of(project, [], jobs, 1) == largest[-1] > 0
