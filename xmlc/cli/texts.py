@@ -116,7 +116,7 @@ def fit_command(
                 raise XmlcError(f"{file}: found {found}, expected labels as {given['labels']!r} (--labels says where)")
             (model.partial_fit if stream else model.fit)(texts, label_lists)
         if n == 0:
-            raise XmlcError(f"{file}: found no texts")
+            raise XmlcError(f"{file}: found no texts, expected at least one; look at how it was written")
         model.save(out)
     else:
         X, Y = features_and_labels(file, given)

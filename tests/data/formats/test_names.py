@@ -75,6 +75,7 @@ def test_names_of_a_cell(cell, expected):
         ("a;b", "|", ["a;b"]),
         ("['a', 'b']", ",", ["['a'", "'b']"]),
         ("a -- b", "--", ["a", "b"]),
+        ("<a><b>", ";", ["<a><b>"]),
     ],
 )
 def test_a_separator_that_is_given_wins(cell, separator, expected):
@@ -104,6 +105,8 @@ def test_a_separator_that_is_given_wins(cell, separator, expected):
         "0, 1, 0",
         "0 1 0 0",
         "true;false;false",
+        "<java><arrays>",
+        "<http://x/1><http://x/2>",
     ],
 )
 def test_cells_that_no_names_come_from_are_refused(cell):
@@ -131,6 +134,9 @@ def test_cells_that_no_names_come_from_are_refused(cell):
          ["a", "http://x/2", "http://x/3"]),
         ({"label": "a", "uri": "http://x/1"}, ["a"]),
         ([{"label": "a", "uri": "http://x/1"}, {"label": "a", "uri": "http://x/1"}], ["a"]),
+        ([{"label": "a", "score": 1.0}, {"label": "b", "score": 0}, {"label": "c", "value": True}], ["a", "c"]),
+        ({"label": "a", "value": False}, []),
+        ([{"label": "a", "id": 3, "value": "x"}], ["a"]),
     ],
 )  # fmt: skip
 def test_names_of_a_value(value, expected):
@@ -142,7 +148,7 @@ def test_names_of_a_value(value, expected):
     [3, 0, 1.5, True, False, [1, 0, 0], [0, 1], [1, 1], [0.0, 1.0], [True, False], [True], ["1", "0", "0"],
      ["true", "false", "true"], [None], ["a", None], [1.5], [float("nan")], [["a", "b"]], [["a", 0.9]], [{}],
      [{"name": "a"}], [{"label": 3}], [{"label": {"en": "a"}}], {"a": 0.5}, {"a": None}, {"a": "yes"}, {"a": [1]},
-     {"a": 2}, {"a": -1}, {"a": float("nan")}],
+     {"a": 2}, {"a": -1}, {"a": float("nan")}, [{"label": "a", "score": 0.02}], {"label": "a", "probability": 0.98}],
 )  # fmt: skip
 def test_values_without_names_are_refused(value):
     with pytest.raises(LineError):

@@ -98,10 +98,11 @@ def test_uris_of_annif_and_words_of_fasttext(tmp_path):
         ("a.csv", "text,labels\rrice,a\r", "a.csv:1: found a row that cannot be read"),
         ("a.csv", "text,labels,labels\nrice,a,b\n", "a.csv:1: found columns text, labels, labels, expected one"),
         ("a.csv", "text,subjects,subjects\nrice,a,b\n", "a.csv:1: found columns text, subjects, subjects, expected"),
-        ("a.csv", "", "a.csv:1: found columns , expected one named text"),
         ("a.tsv", "title\tsubjects\nboil rice\ta\n", "a.tsv:1: found columns title, subjects, expected"),
         ("a.tsv", "text\tlabels\tlabels\nrice\ta\tb\n", "a.tsv:1: found columns text, labels, labels, expected"),
-        ("a.txt", "__label__a,__label__b rice\n", "a.txt:1: found label 'a,__label__b'"),
+        ("a.txt", "__label__a,__label__b rice\n", "a.txt:1: found 'a,__label__b'"),
+        ("a.txt", '"__label__a __label__b rice"\n', """a.txt:1: found '"__label__a'"""),
+        ("a.jsonl", '{"text": "rice", "label": "a", "answer": "reject"}\n', "a.jsonl:1: found answer 'reject'"),
         ("a.csv", "text,text,labels\nrice,rice,a\n", "a.csv:1: found columns text, text, labels, expected one"),
     ],
 )
@@ -242,3 +243,26 @@ def test_standard_input_may_be_compressed(compress, monkeypatch):
     content = compress(b'{"text": "tea", "labels": ["a"]}\n')
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
     assert list(documents(Path("-"), "jsonl")) == [Document("tea", ["a"])]
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "said"),
+    [
+        ("a.csv", ["text,labels", *(f"rice {i},{i % 2}" for i in range(4))], "'labels' says whether"),
+        ("a.csv", ["text,labels", *(f"rice {i},{i % 2 == 0}" for i in range(4))], "False, True"),
+        ("a.tsv", [f"ham\tboil rice {i}" for i in range(30)], "swapped"),
+        ("a.txt", ["__label__a, __label__b, rice", "__label__a, soil"], "2 of 2 labels end in a comma"),
+        ("a.jsonl", ['{"text": "rice", "label": 3}'], "as 'labels', found 'text', 'label'"),
+        ("a.csv", ["text,label", "rice,a"], "as 'labels', found 'text', 'label'"),
+    ],
+)
+def test_labels_that_seem_to_be_something_else_get_a_warning(name, rows, said, tmp_path):
+    (tmp_path / name).write_text("\n".join(rows))
+    with pytest.warns(UserWarning, match=said):
+        assert len(list(documents(tmp_path / name))) >= len(rows) - 1
+
+
+def test_files_without_rows_have_no_texts(tmp_path):
+    for name, text in {"a.csv": "", "b.csv": "text,labels\n", "a.tsv": "", "a.jsonl": "", "a.json": "[]"}.items():
+        (tmp_path / name).write_text(text)
+        assert list(documents(tmp_path / name)) == []

@@ -18,6 +18,7 @@ BRACKETS = {"[": "]", "(": ")", "{": "}"}
 STRING = re.compile(r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\"""", re.DOTALL)  # of Python
 CALLS = ("array(", "set(", "frozenset(")  # collections whose text in a cell is no literal of Python
 MULTI_HOT = {"0", "1", "0.0", "1.0", "true", "false"}
+SCORES = ("score", "value", "probability", "confidence", "weight")  # keys of a number next to a label
 IN_SCHEMES = dict.fromkeys(map(ord, "+-."))  # next to letters and digits; `str.translate` leaves them out
 ARE_NAMES = 'the names of the labels that the text has, such as "cooking": labels are names, not columns of 0 and 1'
 
@@ -38,6 +39,8 @@ class LabelNames:
         self.uris: dict[str, str] = {}
         self.shared: set[str] = set()
         self.shared_is_known = False
+        #: The columns or keys of the file, among which the labels are.
+        self.keys: list[str] = []
         self._cells, self._separated, self._seen = 0, 0, Counter[str]()
 
     def of_cell(self, cell: str) -> list[str]:
@@ -52,6 +55,8 @@ class LabelNames:
         if not cell:
             return []
         if self.separator is None:
+            if "><" in cell and cell[0] == "<" and cell[-1] == ">":
+                raise LineError(quoted(cell), "names with a separator between them, such as a;b")
             value = written_value(cell)
             if value is not None:
                 return self.of_value(value)
@@ -74,7 +79,8 @@ class LabelNames:
         ----------
         value : list, dict, str or None
             A list of names, of whole numbers, or of objects with a ``label`` or ``uri``; such an object alone; an
-            object that has 0 or 1, or false or true, under each name; or a cell.
+            object that has 0 or 1, or false or true, under each name; or a cell. An object with a ``label`` may have 0
+            or 1 as ``score`` or ``value``.
 
         Raises
         ------
@@ -87,10 +93,10 @@ class LabelNames:
             return self.of_cell(value)
         if isinstance(value, dict):
             if any(isinstance(value.get(key), str) for key in ("label", "uri")):
-                return _distinct([self._of_object(value)])
+                return _distinct([self._of_entry(value)])
             return _distinct(name for name, flag in value.items() if _flag(name, flag))
         if not isinstance(value, list):
-            raise LineError(_shown(value), "a list of names")
+            raise LineError(_shown(value), 'a list of names, such as ["3"]')
         _refuse_multi_hot(value, 3 if all(isinstance(each, str) for each in value) else 2)
         return _distinct(self._of_entry(each) for each in value)
 
@@ -106,7 +112,9 @@ class LabelNames:
 
     def _of_entry(self, entry: Any) -> str:
         if isinstance(entry, dict):
-            return self._of_object(entry)
+            name = self._of_object(entry)
+            scores = [score for key in SCORES if isinstance(score := entry.get(key), int | float)]
+            return name if all(_flag(name, score) for score in scores) else ""
         if isinstance(entry, str) or (isinstance(entry, int) and not isinstance(entry, bool)):
             return str(entry)
         raise LineError(f"{_shown(entry)} in a list of labels", "a name, or an object with a label or uri")

@@ -7,6 +7,7 @@ import json
 import re
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, nullcontext
 from itertools import chain
@@ -16,12 +17,13 @@ from typing import Any, BinaryIO, NamedTuple
 from xmlc.core.errors import XmlcError
 from xmlc.data.archives import SUFFIXES, plain
 from xmlc.data.formats.lines import BLANKS, BYTE_ORDER_MARK, LineError, open_bytes, quoted, words
-from xmlc.data.formats.names import LabelNames, is_uri, once
+from xmlc.data.formats.names import MULTI_HOT, LabelNames, is_uri, once
 
 FASTTEXT = "__label__"
 ANNIF = ("subject_uris", "subjects")  # its labels in CSV and in JSON
 STDIN = Path("-")
 DELIMITERS = ",;\t|"  # of CSV, as a header shows
+SOME = 30  # texts from which on labels that are all different, or end in a comma, are no coincidence
 SPACE = re.compile(r"[ \t\r\n]*")  # of JSON
 # Names of columns. A first line of TSV that has nothing else is no text.
 HEADINGS = {
@@ -102,8 +104,8 @@ def documents(
     Warns
     -----
     UserWarning
-        Half of the texts or more have no label, the labels seem to have another separator, or the first line of a TSV
-        looks like a header.
+        Half of the texts or more have no label, no label has two texts, the only labels are 0 and 1, the labels seem to
+        have another separator, or the first line of a TSV looks like a header.
     """
     format = format or format_of(path)
     if format not in READERS:
@@ -115,14 +117,15 @@ def documents(
         raise XmlcError(f"{path}: found delimiter {columns.delimiter!r}, expected one letter, such as ; (--delimiter)")
     if columns.separator and format == "fasttext":
         raise XmlcError(f"{path}: found a separator for fasttext, whose labels are words; expected none (--separator)")
-    names, n, without = LabelNames(columns.separator), 0, 0
+    names, n, without, seen = LabelNames(columns.separator), 0, 0, Counter[str]()
     with closing(_lines(path)) as lines:
         for document in READERS[format](lines, path, columns, names if labelled else None):
             n, without = n + 1, without + (not document.labels)
+            seen.update(document.labels)
             yield document
     if labelled and 2 * without >= n > 0:
-        warnings.warn(f"{path}: {without} of {n} texts have no label{_advice(format, columns)}", stacklevel=2)
-    if hint := names.hint():
+        warnings.warn(f"{path}: {without} of {n} texts have no label{_advice(format, columns, names)}", stacklevel=2)
+    for hint in filter(None, (names.hint(), _doubt(seen, n, format, columns))):
         warnings.warn(f"{path}: {hint}", stacklevel=2)
 
 
@@ -133,12 +136,26 @@ def format_of(path: Path) -> str:
     return known.get(suffix, "")
 
 
-def _advice(format: str, columns: Columns) -> str:
+def _advice(format: str, columns: Columns, names: LabelNames) -> str:
     """Say where the labels of a text are looked for."""
     if format == "fasttext":
         return f"; labels are words that begin with {FASTTEXT}"
     tab = "behind a tab, or " if format == "tsv" else ""
-    return f"; labels are looked for {tab}as {columns.labels!r} (--labels says where)"
+    among = f", found {', '.join(map(quoted, names.keys))}" if columns.labels not in names.keys and names.keys else ""
+    return f"; labels are looked for {tab}as {columns.labels!r}{among} (--labels says where)"
+
+
+def _doubt(seen: Counter[str], n: int, format: str, columns: Columns) -> str:
+    """Return a sentence on labels that seem to be something else; empty if they do not."""
+    if format != "fasttext" and len(seen) == 2 and MULTI_HOT.issuperset(map(str.lower, seen)):
+        said = f"if {columns.labels!r} says whether a text has a label, have the label's name there, or nothing"
+        return f"the only labels are {', '.join(sorted(seen))}, which are read as names; {said}"
+    if n >= SOME <= len(seen) == seen.total():
+        return f"no label has two texts ({n} texts, {len(seen)} labels); are texts and labels swapped?"
+    ended = sum(name.endswith(",") for name in seen) if format == "fasttext" else 0
+    if 2 * ended >= len(seen) > 0:
+        return f"{ended} of {len(seen)} labels end in a comma; expected blanks alone between labels"
+    return ""
 
 
 def _lines(path: Path) -> Generator[str, None, None]:
@@ -209,6 +226,8 @@ def _rows(
     """Read the rows of a table with quotes, and its header."""
     rows = _table(lines, path, delimiter)
     line, header = next(rows, (1, []))
+    if not header:
+        return
     header = [name.strip(BLANKS) for name in header]
     usual = columns.labels == USUAL.labels
     named = [name for name in (columns.labels, *(ANNIF if usual else ())) if name in header][:1]
@@ -217,6 +236,8 @@ def _rows(
             expected = f"one named {name} (--text, --labels and --delimiter say what they are)"
             raise XmlcError(f"{path}:{line}: found columns {', '.join(header)}, expected {expected}")
     text, *labels = map(header.index, [columns.text, *named])
+    if names:
+        names.keys = header
     for line, row in rows:
         if len(row) != len(header):
             raise XmlcError(f"{path}:{line}: found {len(row)} columns, expected {len(header)} as in the header")
@@ -256,7 +277,11 @@ def _json(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames 
         if not isinstance(text, str):
             found = repr(text)[:60] if columns.text in row else f"keys {quoted(', '.join(row))}"
             raise XmlcError(f"{place}: found {found}, expected a string as {columns.text} (--text names the key)")
+        if names and (answer := row.get("answer")) in ("reject", "ignore"):  # of Prodigy
+            raise XmlcError(f"{place}: found answer {answer!r}, expected accepted labels alone; leave out the others")
         value = _labels_of(row, columns)
+        if names:
+            names.keys = [*row]
         entries = value if isinstance(value, list) else [value]
         if names and not names.shared_is_known and any(isinstance(each, dict) and "uri" in each for each in entries):
             names.shared_is_known = True
@@ -347,8 +372,8 @@ def _fasttext(lines: Iterator[str], path: Path, columns: Columns, names: LabelNa
     for number, line in enumerate(lines, start=1):
         text = [word for word in words(line) if not word.startswith(FASTTEXT)]
         labels = [word.removeprefix(FASTTEXT) for word in words(line) if word.startswith(FASTTEXT) and word != FASTTEXT]
-        if joined := next((name for name in labels if FASTTEXT in name), ""):
-            raise XmlcError(f"{path}:{number}: found label {quoted(joined)}, expected blanks between labels")
+        if joined := next((word for word in (*text, *labels) if FASTTEXT in word.removeprefix(FASTTEXT)), ""):
+            raise XmlcError(f"{path}:{number}: found {quoted(joined)}, expected blanks alone between labels")
         yield Document(" ".join(text), list(dict.fromkeys(labels)) if names else [])
 
 
