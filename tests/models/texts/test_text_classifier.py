@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MultiLabelBinarizer, Normalizer
 
 from xmlc import TextClassifier
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import InvalidDataError, MissingFileError, XmlcError
 from xmlc.kernels.estimator import InvalidParameterError
 from xmlc.models import OPLT, PLT, Parabel
 
@@ -114,11 +114,21 @@ def test_texts_without_labels_and_names_given_twice():
         (["rice", "rose"], [["a"], None], "labels of text 1: found None"),
         (["rice", "rose"], [[0, 1], [1, 0]], "labels of text 0: found 0, expected a name"),
         (["rice", None], [["a"], ["b"]], "text 1: found None, expected a str"),
+        (["rice", "rose"], [{"a": 1.0, "b": 0.0}, {"a": 0.0}], "labels of text 0: found dict"),
+        (["rice", "\ud83d rose"], [["a"], ["b"]], "half a character"),
     ],
 )
 def test_what_is_no_list(texts, names, said):
     with pytest.raises(XmlcError, match=said):
         TextClassifier().fit(texts, names)
+
+
+def test_texts_that_a_vectorizer_refuses_are_errors_of_the_data(tmp_path):
+    hashed = TextClassifier(OPLT(), HashingVectorizer(analyzer="char")).partial_fit(TEXTS, NAMES)
+    with pytest.raises(InvalidDataError, match="HashingVectorizer"):
+        hashed.predict(["rice \ud83d"])
+    with pytest.raises(MissingFileError, match="nowhere"):
+        TextClassifier(None, TfidfVectorizer(input="filename")).fit([str(tmp_path / "nowhere")], [["a"]])
 
 
 @pytest.mark.parametrize("name", ["texts.json", "vocabulary.json", "idf.npy", "model/model.json", "model/bias.npy"])

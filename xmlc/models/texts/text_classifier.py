@@ -77,11 +77,7 @@ class TextClassifier(Estimator):
         classes = sorted({name for names in label_lists for name in names})
         vectorizer = make_vectorizer("TfidfVectorizer") if self.vectorizer is None else unfitted(self.vectorizer)
         estimator = PLT() if self.estimator is None else self._unfitted()
-        try:
-            X = vectorizer.fit_transform(texts)
-        except ValueError as error:  # of scikit-learn, as where no text has a word
-            said = "expected texts with words that it keeps, and settings that it takes; change either"
-            raise InvalidDataError(f"{type(vectorizer).__name__}: {error}; {said}") from error
+        X = _transformed(vectorizer, texts, learning=True)
         estimator.fit(X, indicator(label_lists, {name: j for j, name in enumerate(classes)}))
         self.estimator_, self.vectorizer_, self.classes_ = estimator, vectorizer, np.array(classes, dtype=object)
         self._begin_learning()
@@ -117,7 +113,7 @@ class TextClassifier(Estimator):
         column = {name: j for j, name in enumerate(classes)}
         for name in (name for names in label_lists for name in names):
             column.setdefault(name, len(column))
-        estimator.partial_fit(vectorizer.transform(texts), indicator(label_lists, column))
+        estimator.partial_fit(_transformed(vectorizer, texts), indicator(label_lists, column))
         if not hasattr(self, "estimator_"):
             self._begin_learning()
         self.estimator_, self.vectorizer_, self.classes_ = estimator, vectorizer, np.array([*column], dtype=object)
@@ -256,7 +252,18 @@ class TextClassifier(Estimator):
         texts = _texts(texts, self.vectorizer)
         if not texts:  # which vectorizers refuse
             return sparse.csr_array((0, self._fitted().n_features_in_), dtype=np.float32)
-        return self.vectorizer_.transform(texts)
+        return _transformed(self.vectorizer_, texts)
+
+
+def _transformed(vectorizer: Any, texts: list[str], learning: bool = False) -> Any:
+    """Return the features of texts; what scikit-learn refuses is an error of the data."""
+    try:
+        return (vectorizer.fit_transform if learning else vectorizer.transform)(texts)
+    except FileNotFoundError as error:
+        raise MissingFileError(f"{error.filename}: found no such file, expected one for each text") from error
+    except ValueError as error:  # as where no text has a word
+        said = "expected texts with words that it keeps, and settings that it takes; change either"
+        raise InvalidDataError(f"{type(vectorizer).__name__}: {error}; {said}") from error
 
 
 def _texts(texts: Iterable[str], vectorizer: Any) -> list[str]:
@@ -289,21 +296,22 @@ def _checked(
     if len(texts) != len(lists):
         raise InvalidDataError(f"{len(texts)} texts but {len(lists)} lists of labels: expected a list for each text")
     for i, names in enumerate(lists):
+        if hasattr(names, "keys"):
+            said = "expected a list of names: [name for name, value in labels.items() if value]"
+            raise InvalidDataError(f"labels of text {i}: found {shown(names)}, {said}")
         if isinstance(names, str) or not isinstance(names, Iterable):
             said = "expected a list of names, [] if there are none; [[name] for name in labels] makes lists of names"
             raise InvalidDataError(f"labels of text {i}: found {shown(names)}, {said}")
         lists[i] = list(names)
         for name in lists[i]:
             if not isinstance(name, str):  # as in a matrix of label sets, which an estimator takes
-                said = "convert it by str(); estimators of xmlc.models take matrices of label sets"
+                said = "convert numbers of labels by str(), and 0 and 1 to the names of those with 1"
                 raise InvalidDataError(f"labels of text {i}: found {shown(name)}, expected a name, a str; {said}")
-    names = {name for names in lists for name in names}
-    try:
-        "".join(names).encode()
-    except UnicodeEncodeError:
-        wrong = next(name for name in names if not name.encode("utf-8", "ignore").decode() == name)
-        said = "expected text that UTF-8 can hold; read the file with its encoding"
-        raise InvalidDataError(f"labels: found {wrong!r}, half a character, {said}") from None
+    for what, strings in (("texts", texts), ("labels", {name for names in lists for name in names})):
+        for string in strings:
+            if isinstance(string, str) and not string.isascii() and string.encode("utf-8", "ignore").decode() != string:
+                said = "expected text that UTF-8 can hold; read the file with its encoding"
+                raise InvalidDataError(f"{what}: found {shown(string)}, with half a character, {said}")
     return texts, lists
 
 
