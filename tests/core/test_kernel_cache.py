@@ -254,8 +254,10 @@ def test_kernels_stand_in_rooms_of_algorithms_and_data_alone():
     assert rooms == {"kernels", "data", "metrics", "inference", "thresholds", "models"}
 
 
-def test_that_kernels_cannot_be_kept_is_a_warning_that_no_variable_hides(tmp_path, monkeypatch):
-    monkeypatch.setenv("XMLC_PROGRESS", "0")
+def test_that_kernels_cannot_be_kept_is_a_warning_that_no_variable_hides(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.warns(UserWarning, match="NUMBA_CACHE_DIR"):
-        kernel_cache._folder.__wrapped__(str(tmp_path / "file"))
+    variables = os.environ | {"XMLC_PROGRESS": "0", "NUMBA_CACHE_DIR": str(tmp_path / "file"), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", "import xmlc.kernels.csr, xmlc.kernels.top_k"]
+    told = subprocess.run(command, env=variables, capture_output=True, text=True, check=True).stderr
+    assert told.count("UserWarning: compiled kernels cannot be kept") == 1
+    assert str(tmp_path / "file") in told
