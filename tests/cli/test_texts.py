@@ -75,6 +75,12 @@ def test_scores_of_rankings_and_of_lists_as_sets(train, tmp_path, capsys):
     assert "found 1 predictions, expected 4" in capsys.readouterr().err
 
 
+def test_predictions_of_other_labels_get_a_warning(train, tmp_path, capsys):
+    (tmp_path / "predictions.jsonl").write_text('{"labels": [["0", 0.5]]}\n' * 4)
+    assert run("evaluate", tmp_path / "predictions.jsonl", train) == 0
+    assert "found no label of" in capsys.readouterr().err
+
+
 def test_streams_and_standard_input(train, tmp_path, capsys, monkeypatch):
     import io
     import sys
@@ -152,6 +158,8 @@ def test_features_in_place_of_texts(multilabel, tmp_path, capsys):
         (["evaluate", "letters.csv", "train.csv"], "letters.csv:1: found 'text,labels'"),
         (["evaluate", "names.jsonl", "train.csv"], "names.jsonl:1: found"),
         (["evaluate", "lists.jsonl", "train.csv"], "lists.jsonl:1: found"),
+        (["evaluate", "order.jsonl", "train.csv"], "order.jsonl:1: found"),
+        (["evaluate", "nan.jsonl", "train.csv"], "nan.jsonl:1: found"),
         (["fit", "absent.csv", "--out", "model"], "no such file"),
         (["predict", "train.csv", "--model", "absent"], "found no model"),
     ],
@@ -162,6 +170,8 @@ def test_errors(train, tmp_path, capsys, monkeypatch, arguments, said):
     (tmp_path / "letters.csv").write_text("text,labels\nx,a\n")
     (tmp_path / "names.jsonl").write_text('{"labels": ["ab", "cd"]}\n' * 4)
     (tmp_path / "lists.jsonl").write_text('{"labels": [[["a"], 0.5]]}\n' * 4)
+    (tmp_path / "order.jsonl").write_text('{"labels": [["cooking", 0.1], ["garden", 0.9]]}\n' * 4)
+    (tmp_path / "nan.jsonl").write_text('{"labels": [["cooking", NaN]]}\n' * 4)
     (tmp_path / "noext").write_text("boil rice\n")
     (tmp_path / "predictions.jsonl").write_text('{"labels": [["cooking", 0.5]]}\n' * 4)
     (tmp_path / "twice.jsonl").write_text('{"labels": [["cooking", 0.5], ["cooking", 0.4]]}\n' * 4)

@@ -85,6 +85,7 @@ def test_swapped_arguments_are_named_as_such(call, right):
         lambda: marginals_of(SPE),
         lambda: OutOfFold("plt").fit(X, Y),
         lambda: PLT.load(3),
+        lambda: xmlc.data.load(None),
         lambda: PLT().fit(X, Y).save(None),
         lambda: xmlc.load_model(b"model"),
         lambda: PLT().fit(X, Y).rank_one([0], ["a"]),

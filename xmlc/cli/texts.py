@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
+import warnings
 from collections.abc import Callable, Iterator
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +175,10 @@ def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
         )
     if not any(truths):
         raise XmlcError(f"{file}: found no label, expected labels as {given['labels']!r} (--labels says where)")
+    if any(found) and {*chain(*found)}.isdisjoint(chain(*truths)):
+        labels_of = [next(chain(*lists)) for lists in (found, truths)]
+        said = "found no label of {}, such as {!r}, but {!r}; expected the same names".format(file, *labels_of[::-1])
+        warnings.warn(f"{predictions}: {said}", stacklevel=1)
     column = {name: j for j, name in enumerate(dict.fromkeys(name for names in [*truths, *found] for name in names))}
     Y, width = indicator(truths, column), max(map(len, found), default=0)
     labels = np.full((len(found), max(width, 1)), -1, dtype=np.int32)
@@ -225,11 +231,13 @@ def predicted(file: Path) -> list[list[Any]]:
     for number, line in enumerate(sys.stdin.buffer, start=1) if file == STDIN else text_lines(file):
         try:
             pairs = json.loads(line)["labels"]
-            names = [name for name, _ in pairs]
+            names, estimates = [name for name, _ in pairs], [estimate for _, estimate in pairs]
             if not all(isinstance(pair, list) and isinstance(pair[0], str | int) for pair in pairs):
                 raise TypeError  # two letters are no pair
+            if not all(first >= second for first, second in pairwise([math.inf, *estimates])):
+                raise ValueError  # or NaN
         except (ValueError, KeyError, TypeError, RecursionError):
-            expected = '{"labels": [["name", 0.5], ...]}, as `xmlc predict` writes it'
+            expected = '{"labels": [["name", 0.5], ...]}, best first, as `xmlc predict` writes it'
             raise XmlcError(f"{file}:{number}: found {line[:60]!r}, expected {expected}") from None
         if len({*names}) < len(names):
             raise XmlcError(f"{file}:{number}: found a label twice, expected different ones")

@@ -180,7 +180,7 @@ class Adapted(SparseProbabilityEstimator):
         if not file.exists():
             said = f"expected a folder written by save of {cls.__name__}; `xmlc.load_model` reads those of others"
             raise MissingFileError(f"{path}: found no {PICKLE}, {said}")
-        model: Self = pickled.read(file, trusted, "load_model")
+        model: Self = pickled.read(file, trusted)
         return model
 
 
@@ -310,7 +310,7 @@ def class_of(name: str) -> Any:
     try:
         module = importlib.import_module(place)
     except (ImportError, ValueError) as error:
-        said = f"cannot be imported ({error}); mend the name, or install what it imports here"
+        said = f"cannot be imported ({error}); correct the name, or install what it imports here"
         raise XmlcError(f"{name}: {said}") from error
     known = [each for each, value in vars(module).items() if isinstance(value, type)]
     if attribute not in known:

@@ -27,7 +27,7 @@ def store(path: Path, thing: Any) -> None:
         raise XmlcError(f"{type(thing).__name__} cannot be saved: {error}; {said}") from error
 
 
-def read(path: Path, trusted: bool, loader: str) -> Any:
+def read(path: Path, trusted: bool) -> Any:
     """Read an object that `store` has written.
 
     Parameters
@@ -35,8 +35,6 @@ def read(path: Path, trusted: bool, loader: str) -> Any:
     path : Path
     trusted : bool
         Whether code of the file may run.
-    loader : str
-        What a user calls with ``trusted=True``, for the message.
 
     Raises
     ------
@@ -47,8 +45,8 @@ def read(path: Path, trusted: bool, loader: str) -> Any:
     """
     if not trusted:
         raise XmlcError(
-            f"{path}: this was stored by joblib, and to read it is to run code of the folder; if you trust it: "
-            f"{loader}(path, trusted=True)"
+            f"{path}: this was stored by joblib, and to read it is to run code of the folder; if you trust it, load it "
+            "with trusted=True (--trusted on the command line)"
         )
     check_file(path)
     import joblib

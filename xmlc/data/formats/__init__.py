@@ -8,6 +8,7 @@ from pathlib import Path
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
+from xmlc.core.files import checked_path
 from xmlc.data.formats.arff import read_arff
 from xmlc.data.formats.coordinates import read_coordinates as read_coordinates
 from xmlc.data.formats.lines import BLANKS, WHOLE, first_line, read_bytes, words
@@ -83,8 +84,8 @@ def load(
     UserWarning
         Features beyond ``n_features`` are dropped.
     """
-    path, base = Path(path), 0 if zero_based else 1
-    second = None if labels is None else Path(labels)
+    path, base = checked_path(path), 0 if zero_based else 1
+    second = None if labels is None else checked_path(labels)
     format = format or detect_format(path)
     if format not in FORMATS or format == "coordinates":  # which has five files: `read_coordinates`
         raise XmlcError(f"{path}: found format {format!r}, expected one of {', '.join(FORMATS[:-1])}")

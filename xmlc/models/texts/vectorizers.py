@@ -76,7 +76,7 @@ def load_vectorizer(folder: Path, about: dict[str, Any], trusted: bool) -> Any:
         It may not be.
     """
     if about["stored"] == "joblib":
-        return pickled.read(folder / PICKLE, trusted, "TextClassifier.load")
+        return pickled.read(folder / PICKLE, trusted)
     given = about["given"] | {"dtype": np.dtype(about["given"]["dtype"]).type}
     given |= {name: tuple(given[name]) for name in ("ngram_range",) if name in given}
     if not (folder / VOCABULARY).exists():
