@@ -250,6 +250,7 @@ def test_standard_input_may_be_compressed(compress, monkeypatch):
     [
         ("a.csv", ["text,labels", *(f"rice {i},{i % 2}" for i in range(4))], "'labels' says whether"),
         ("a.csv", ["text,labels", *(f"rice {i},{i % 2 == 0}" for i in range(4))], "False, True"),
+        ("a.csv", ["text,labels", "rice,nan", "soil,a", "rose,nan"], "2 of 3 texts have the label 'nan'"),
         ("a.tsv", [f"ham\tboil rice {i}" for i in range(30)], "swapped"),
         ("a.txt", ["__label__a, __label__b, rice", "__label__a, soil"], "2 of 2 labels end in a comma"),
         ("a.jsonl", ['{"text": "rice", "label": 3}'], "as 'labels', found 'text', 'label'"),

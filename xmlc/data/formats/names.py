@@ -16,7 +16,10 @@ SEPARATOR = ";"
 OTHER_SEPARATORS = ",|\t\n"
 BRACKETS = {"[": "]", "(": ")", "{": "}"}
 STRING = re.compile(r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\"""", re.DOTALL)  # of Python
-CALLS = ("array(", "set(", "frozenset(")  # collections whose text in a cell is no literal of Python
+# Objects whose text in a cell is no literal of Python: array([..]), dict_keys(['a']), [np.str_('a')].
+CALL = re.compile(
+    r"""(?:array|set|frozenset)\(.*\)|[A-Za-z_][\w.]*+\(\[?\(?['"].*\)|\[[A-Za-z_][\w.]*+\(.*\]""", re.DOTALL | re.ASCII
+)
 MULTI_HOT = {"0", "1", "0.0", "1.0", "true", "false"}
 SCORES = ("score", "value", "probability", "confidence", "weight")  # keys of a number next to a label
 IN_SCHEMES = dict.fromkeys(map(ord, "+-."))  # next to letters and digits; `str.translate` leaves them out
@@ -142,9 +145,10 @@ def written_value(cell: str) -> Any:
     Raises
     ------
     LineError
-        The cell has quotes as in a list but is none, such as an array of NumPy, which has no commas.
+        The cell has quotes or commas as in a list but is none, such as an array of NumPy, which has no commas.
     """
-    if BRACKETS.get(cell[0]) != cell[-1] and not (cell.startswith(CALLS) and cell[-1] == ")"):
+    call = cell[-1] in ")]" and CALL.fullmatch(cell)
+    if BRACKETS.get(cell[0]) != cell[-1] and not call:
         return None
     try:
         return json.loads(cell, object_pairs_hook=once)
@@ -160,7 +164,7 @@ def written_value(cell: str) -> Any:
         return value
     inside = cell[1:-1].strip(BLANKS)
     numbers = cell[0] == "[" and all(DECIMAL.fullmatch(each) or each.lower() in MULTI_HOT for each in words(inside))
-    if cell.startswith(CALLS) or inside[:1] in ("'", '"') or numbers:
+    if call or inside[:1] in ("'", '"') or numbers or (cell[0] in "[{" and "," in inside):
         raise LineError(quoted(cell), "names with a separator between them, or a list such as ['a', 'b']")
     return None
 

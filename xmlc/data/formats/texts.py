@@ -24,6 +24,7 @@ ANNIF = ("subject_uris", "subjects")  # its labels in CSV and in JSON
 STDIN = Path("-")
 DELIMITERS = ",;\t|"  # of CSV, as a header shows
 SOME = 30  # texts from which on labels that are all different, or end in a comma, are no coincidence
+MISSING = ("nan", "NaN", "None", "null", "NULL", "<NA>")  # as pandas, Python and databases write no value
 SPACE = re.compile(r"[ \t\r\n]*")  # of JSON
 # Names of columns. A first line of TSV that has nothing else is no text.
 HEADINGS = {
@@ -104,8 +105,8 @@ def documents(
     Warns
     -----
     UserWarning
-        Half of the texts or more have no label, no label has two texts, the only labels are 0 and 1, the labels seem to
-        have another separator, or the first line of a TSV looks like a header.
+        Half of the texts or more have no label, no label has two texts, the only labels are 0 and 1, a label seems to
+        be a missing value, the labels seem to have another separator, or the first line of a TSV looks like a header.
     """
     format = format or format_of(path)
     if format not in READERS:
@@ -155,6 +156,8 @@ def _doubt(seen: Counter[str], n: int, format: str, columns: Columns) -> str:
     ended = sum(name.endswith(",") for name in seen) if format == "fasttext" else 0
     if 2 * ended >= len(seen) > 0:
         return f"{ended} of {len(seen)} labels end in a comma; expected blanks alone between labels"
+    if format != "fasttext" and (missing := next((name for name in MISSING if seen[name]), "")):
+        return f"{seen[missing]} of {n} texts have the label {missing!r}; leave it out if it means none"
     return ""
 
 
