@@ -10,6 +10,7 @@ from scipy.sparse import csr_matrix
 from sklearn.datasets import dump_svmlight_file
 
 from xmlc import TextClassifier
+from xmlc.cli import texts
 from xmlc.data.formats import load
 from xmlc.models import OPLT, PLT
 
@@ -90,6 +91,16 @@ def test_streams_and_standard_input(train, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"text": "roses"}\n')))
     assert run("predict", "-", "--format", "jsonl", "--model", tmp_path / "model", "-k", 3) == 0
     assert {name for name, _ in lines(capsys)[0]} == {"cooking", "garden", "vegetables"}
+
+
+def test_a_stream_may_begin_with_texts_without_labels(tmp_path, monkeypatch):
+    monkeypatch.setattr(texts, "BATCH", 2)
+    (tmp_path / "train.csv").write_text("text,labels\nrice,\nrose,\nboil rice,cooking\nprune roses,garden\n")
+    assert run("fit", tmp_path / "train.csv", "--stream", "--out", tmp_path / "model") == 0
+    assert [*TextClassifier.load(tmp_path / "model").classes_] == ["cooking", "garden"]
+    (tmp_path / "train.csv").write_text("text,labels\nrice,\nrose,\nsoil,\n")
+    assert run("fit", tmp_path / "train.csv", "--stream", "--out", tmp_path / "other") == 1
+    assert not (tmp_path / "other").exists()
 
 
 def test_options_of_a_file_and_warnings_reach_the_console(tmp_path, capsys):

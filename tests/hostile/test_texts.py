@@ -148,7 +148,7 @@ def write_annif(rng, end):
 def write_fasttext(rng, end):
     rows, lines = [], []
     for text, names in rows_of(rng, "\0\ud800", "\0\ud800" + BLANKS):
-        words = [w.decode() for w in text.encode().split() if not w.startswith(b"__label__")]
+        words = [w.decode() for w in text.encode().split() if b"__label__" not in w]
         names = [name for name in names if "__label__" not in name]
         rows.append((" ".join(words), names))
         lines.append(rng.choice([" ", "\t", " \r "]).join([*(f"__label__{name}" for name in names), *words]) + end)

@@ -113,12 +113,13 @@ def fit_command(
         for batch in batches(file, given, BATCH if stream else None):
             n, total = n + len(batch), total + sum(len(document.labels) for document in batch)
             texts, label_lists = zip(*batch, strict=True)
-            if total == 0:
-                found = f"{n} texts and no label"
-                raise XmlcError(f"{file}: found {found}, expected labels as {given['labels']!r} (--labels says where)")
-            (model.partial_fit if stream else model.fit)(texts, label_lists)
+            if stream or total:
+                (model.partial_fit if stream else model.fit)(texts, label_lists)
         if n == 0:
             raise XmlcError(f"{file}: found no texts, expected at least one; look at how it was written")
+        if total == 0:
+            found = f"{n} texts and no label"
+            raise XmlcError(f"{file}: found {found}, expected labels as {given['labels']!r} (--labels says where)")
         model.save(out)
     else:
         X, Y = features_and_labels(file, given)

@@ -69,6 +69,8 @@ class LabelNames:
         separator = self.separator or SEPARATOR
         if self.separator is not None or separator in cell:
             found = cell.split(separator)
+            if cell[0] == cell[-1] == '"' and found[0].count('"') == 1 < len(found):
+                raise LineError(quoted(cell), "no quotes, or quotes right behind the mark between columns and a header")
             _refuse_multi_hot(found, 3)
         else:
             _refuse_multi_hot(words(cell.replace(",", " ")), 3)

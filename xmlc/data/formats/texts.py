@@ -153,7 +153,7 @@ def _doubt(seen: Counter[str], n: int, format: str, columns: Columns) -> str:
         return f"the only labels are {', '.join(sorted(seen))}, which are read as names; {said}"
     if n >= SOME <= len(seen) == seen.total():
         return f"no label has two texts ({n} texts, {len(seen)} labels); are texts and labels swapped?"
-    ended = sum(name.endswith(",") for name in seen) if format == "fasttext" else 0
+    ended = len([name for name in seen if name.endswith(",")]) if format == "fasttext" else 0
     if 2 * ended >= len(seen) > 0:
         return f"{ended} of {len(seen)} labels end in a comma; expected blanks alone between labels"
     if format != "fasttext" and (missing := next((name for name in MISSING if seen[name]), "")):
