@@ -111,6 +111,7 @@ def test_texts_without_labels_and_names_given_twice():
         ("one text", [["a"]], "expected a list of texts"),
         (["rice", "rose"], [["a"]], "2 texts but 1 lists of labels"),
         (["rice", "rose"], ["ab", ["b"]], "labels of text 0: found 'ab'"),
+        (["rice", "rose"], ["a;b", "b"], r"\[cell.split\(';'\) for cell in labels\]"),
         (["rice", "rose"], [["a"], None], "labels of text 1: found None"),
         (["rice", "rose"], [[0, 1], [1, 0]], "labels of text 0: found 0, expected a name"),
         (["rice", None], [["a"], ["b"]], "text 1: found None, expected a str"),

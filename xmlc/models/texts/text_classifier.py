@@ -300,7 +300,8 @@ def _checked(
             said = "expected a list of names: [name for name, value in labels.items() if value]"
             raise InvalidDataError(f"labels of text {i}: found {shown(names)}, {said}")
         if isinstance(names, str) or not isinstance(names, Iterable):
-            said = "expected a list of names, [] if there are none; [[name] for name in labels] makes lists of names"
+            of = "[cell.split(';') for cell in labels]" if ";" in str(names) else "[[name] for name in labels]"
+            said = f"expected a list of names, [] if there are none; {of} makes lists of names"
             raise InvalidDataError(f"labels of text {i}: found {shown(names)}, {said}")
         lists[i] = list(names)
         for name in lists[i]:
