@@ -16,6 +16,7 @@ from suite_cases import write_suite
 
 from xmlc.cli.results import status_command as command
 from xmlc.core.checksums import stamped
+from xmlc.core.files import atomic_folder
 from xmlc.numbers.made_of import MadeOf
 from xmlc.report.failures import failures
 from xmlc.report.status import AT_WORK, MADE, FileCounts, of_files, outcome_of, status_of, to_text
@@ -177,7 +178,7 @@ def test_the_settings_are_by_default_those_of_the_last_run(configured):
 
 
 @pytest.mark.parametrize(
-    "damage", [lambda text: text[:9], lambda text: text.replace("{", '{"edited": 1, '), lambda text: ""]
+    "damage", [lambda text: text[:9], lambda text: text.replace("{", '{"edited": 1, '), lambda text: "", lambda text: "[]"]
 )
 def test_a_damaged_record_is_not_done_and_the_target_is_named(configured, damage):
     record = configured / FULL.format("scene", "plt", 0)
@@ -190,6 +191,18 @@ def test_a_damaged_record_is_not_done_and_the_target_is_named(configured, damage
     assert "damaged: scene plt ranking.json" in said
     assert f"delete {place} and run: snakemake {place}" in said
     assert "6 of 7 results are there; 0 steps failed, 1 record damaged, which blocks 1 result." in said
+
+
+def test_a_record_that_was_removed_from_the_folder_of_a_step_is_named_with_the_folder(tmp_path):
+    folder = "results/scene/plt/seed0/80/evaluation"
+    with atomic_folder(tmp_path / folder) as temporary:
+        for name in ("fta.json", "sto.json"):
+            put(temporary / name)
+    plan = plan_with({"table2": [f"{folder}/{name}" for name in ("fta.json", "sto.json", "new.json")]}, {})
+    (tmp_path / folder / "fta.json").unlink()
+    counts = status_of(plan, tmp_path, [])["plt2016", "scene"]
+    assert (counts.done, counts.missing, counts.failed) == (1, 1, 1)
+    assert f"snakemake {folder}" in counts.failures[0].reason
 
 
 def test_of_a_run_of_one_table_only_what_leads_there_counts(configured):

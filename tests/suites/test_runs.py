@@ -39,6 +39,14 @@ def test_planning_names_a_damaged_result_and_the_target_that_makes_it_again():
             raise Damaged(record, "was edited", record)
 
 
+@pytest.mark.parametrize("text", ["", '{"files": ["resu', "[]"])
+def test_a_damaged_note_of_the_last_run_is_none(text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    runs.LAST_RUN.parent.mkdir()
+    runs.LAST_RUN.write_text(text)
+    assert LastRun.read() == LastRun()
+
+
 def test_datasets_of_earlier_runs_that_tables_leave_out_are_named(tmp_path):
     papers = {"a": suite({"plt": {}}), "b": suite({"br": {}}), "demo": suite({"plt": {}}, datasets=["toy"])}
     project = project_of(tmp_path / "config", {"datasets": ["mine"]}, **papers)

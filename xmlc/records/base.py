@@ -73,7 +73,7 @@ def read_checked(path: Path, kind: type[T], expected: str) -> T:
     return as_checked(path, parsed(path), kind, expected)
 
 
-def parsed(path: Path, what: str = "file") -> object:
+def parsed(path: Path, what: str = "file") -> dict[str, object]:
     """Return the content of a JSON file that `xmlc.core.files.write_record` wrote, its checksum proven and left out.
 
     Raises
@@ -86,7 +86,9 @@ def parsed(path: Path, what: str = "file") -> object:
     except (OSError, ValueError, RecursionError) as error:
         let_through(error)
         raise Damaged(path, f"not a readable JSON {what} ({error})", written_with(path)) from error
-    return check_content(path, content) if isinstance(content, dict) else content
+    if not isinstance(content, dict):
+        raise Damaged(path, f"not a JSON {what}, whose content has keys", written_with(path))
+    return check_content(path, content)
 
 
 def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:

@@ -13,7 +13,7 @@ from socket import gethostname
 
 from tabulate import tabulate
 
-from xmlc.core.checksums import Damaged
+from xmlc.core.checksums import NAME, Damaged, check_listed, listed_in
 from xmlc.core.errors import XmlcError, nearest
 from xmlc.numbers.made_of import MadeOf
 from xmlc.papers.plan import SuitePlan
@@ -134,11 +134,15 @@ def _paper_status(paper: str, suite: SuitePlan, root: Path, failed: Sequence[Fai
 
 
 def _damage(root: Path, file: str) -> Failure | None:
-    """Return what is wrong with a record that is there, if it cannot be read or was edited."""
-    if not file.endswith(".json") or not (root / file).exists():
+    """Return what is wrong with a record, if it cannot be read, was edited, or was removed from the folder of a step."""
+    path = root / file
+    if path.suffix != ".json":
         return None
     try:
-        parsed(root / file, "record")
+        if path.exists():
+            parsed(path, "record")
+        elif (path.parent / NAME).is_file() and path.name in listed_in(path.parent):
+            check_listed(path.parent, path.name)
     except Damaged as damage:
         target = damage.target.relative_to(root).as_posix()
         reason = f"{damage.fault}; delete {target} and run: snakemake {target}"

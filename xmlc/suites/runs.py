@@ -59,9 +59,12 @@ class LastRun:
 
     @classmethod
     def read(cls) -> Self:
-        """Read what the last run in this folder noted; without one, nothing."""
-        found = read_json(LAST_RUN) if LAST_RUN.exists() else {}
-        return cls(**{key: value for key, value in found.items() if key in cls.__dataclass_fields__})
+        """Read what the last run in this folder noted; without a readable note, nothing."""
+        found: object = None
+        with suppress(FileNotFoundError, ValueError):
+            found = read_json(LAST_RUN)
+        noted = found if isinstance(found, dict) else {}
+        return cls(**{key: value for key, value in noted.items() if key in cls.__dataclass_fields__})
 
     def write(self) -> None:
         """Note it for `xmlc status`."""
