@@ -272,6 +272,9 @@ def test_a_dataset_has_an_address_or_lies_in_the_mirror(tmp_path):
     ):
         with pytest.raises(XmlcError, match=message):
             check_sources([Dataset(name)], place and str(place), resources, ["yeast"])
+    (mirror / "empty").mkdir()
+    with pytest.raises(XmlcError, match="has no files in empty/; expected a mirror that has it"):
+        check_sources([Dataset("empty")], str(mirror), resources, ["empty"])
     (resources / "manual/medicl").mkdir(parents=True)
     check_sources([Dataset("medicl")], None, resources, [])
     (mirror / "medical/test.txt").unlink()

@@ -221,7 +221,7 @@ def check_sources(entries: Iterable[Dataset], mirror: str | None, resources: Pat
             continue
         there = [one.name for one in base.iterdir() if one.is_dir()] if base else []
         found = f"the mirror {base} has no files in {entry.name}/" if base else "no mirror is given"
-        expected = " or ".join(get_close_matches(entry.name, sorted({*there, *known}))) or "a mirror that has it"
+        expected = " or ".join(get_close_matches(entry.name, sorted({*there, *known} - {entry.name}))) or "a mirror that has it"
         raise XmlcError(
             f"dataset {entry.name}: the catalogue knows no address for it, and {found}; expected {expected}"
         )
@@ -247,7 +247,7 @@ def mirror_at(given: str) -> Place:
     if not folder.is_dir():
         beside = [str(other) for other in folder.parent.glob("*") if other.is_dir()]
         near = " or ".join(get_close_matches(str(folder), beside)) or "one of the two"
-        said = f"the mirror {folder} is no folder on this machine, and no address that begins with http:// or https://"
+        said = f"the mirror {given} is no folder on this machine, and no address that begins with http:// or https://"
         raise XmlcError(f"{said}; expected {near}")
     return folder
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ from xmlc.suites import paths
 from xmlc.suites.project import Project
 from xmlc.suites.runs import in_one_line
 
+MOST = 3  # names in a message
+
 
 def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
     """Return `workflow.is_rule`, with which Snakemake looks up each target, as a function that refuses mistakes.
@@ -21,23 +25,39 @@ def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
     """
     is_rule: Callable[[str], bool] = workflow.is_rule
 
+    def is_made(path: str) -> bool:
+        return any(rule.is_producer(path) for rule in workflow.rules)
+
     @in_one_line()
     def checked(name: str) -> bool:
         if is_rule(name):
             return True
-        if workflow.dag_settings and not Path(name).exists() and not any(r.is_producer(name) for r in workflow.rules):
+        if workflow.dag_settings and not is_made(name):
             is_target = name in map(str, workflow.dag_settings.targets)
             rules = [rule.name for rule in workflow.rules if not (is_target and rule.has_wildcards())]
-            expected = nearest(name, files(project) if "/" in name else rules)
+            expected = next(filter(is_made, within(name)), None) or near(project, name, rules)
             raise XmlcError(f"target {name}: no rule has this name or makes this file, expected {expected}")
         return False
 
     return checked
 
 
+def within(name: str) -> list[str]:
+    """Return the path of a target as rules have it, without a slash at its end, and the folders that it is in."""
+    path = Path(os.path.relpath(name or "."))
+    return [str(one) for one in (path, *path.parents)]
+
+
+def near(project: Project, name: str, rules: Sequence[str]) -> str:
+    """Name the nearest files or rules; a name that files have, such as a table's, means these."""
+    known = files(project)
+    same = [file for file in known if name in (Path(file).name, Path(file).stem)]
+    return " or ".join(same[:MOST]) or nearest(name, known if "/" in name and get_close_matches(name, known) else rules)
+
+
 def files(project: Project) -> list[str]:
     """List the files that a target may mean: tables, figures and records of all suites, and the data of datasets."""
-    found = [paths.DATA.of(dataset=name) for name in project.catalogue]
+    found = [path.of(dataset=name) for name in project.catalogue for path in (paths.DATA, paths.STATISTICS)]
     for paper in project.suites:
         records = [*plan.tables_of(project, paper).values(), *plan.figures_of(project, paper).values()]
         found += [*plan.result_files(project, paper), *(paths.output_of(file) for files in records for file in files)]
