@@ -272,6 +272,7 @@ HARD = VotingClassifier([("a", LogisticRegression())])
     [
         (LogisticRegression(), r"one label for each instance, .*Adapted\(OneVsRestClassifier\(LogisticRegression\("),
         (make_pipeline(MaxAbsScaler(), LogisticRegression()), "one label for each instance"),
+        (LinearSVC(), "LinearSVC has no predict_proba, .*CalibratedClassifierCV.*OneVsRestClassifier"),
         (OneVsRestClassifier(LinearSVC()), "LinearSVC has no predict_proba, .*CalibratedClassifierCV"),
         (OneVsRestClassifier(HARD), "VotingClassifier has no predict_proba, .*voting='soft'"),
         (OneVsRestClassifier(HistGradientBoostingClassifier()), "^HistGradientBoostingClassifier: "),

@@ -254,10 +254,11 @@ def check_learner(estimator: Any, name: str) -> None:
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise InvalidParameterError(f"found {shown(estimator)}, expected an estimator: {with_label_sets(estimator)}")
     tags = _tags(estimator)
-    if tags and tags.estimator_type == "classifier" and not _learns_sets(tags):
+    estimates = hasattr(estimator, "predict_proba")
+    if estimates and tags and tags.estimator_type == "classifier" and not _learns_sets(tags):
         raise XmlcError(f"{name} learns one label for each instance, expected label sets: {with_label_sets(estimator)}")
     lacking = _innermost(estimator, lambda part: hasattr(part, "predict") and not hasattr(part, "predict_proba"))
-    inner = estimator if hasattr(estimator, "predict_proba") else lacking
+    inner = estimator if estimates else lacking
     check_methods(name if inner is estimator else f"{name}: {type(inner).__name__}", inner)
 
 
