@@ -170,7 +170,9 @@ def _lines(path: Path) -> Generator[str, None, None]:
                 number += 1
                 line = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
                 if b"\0" in line:
-                    raise XmlcError(f"{path}:{number}: found a zero byte, expected text in UTF-8; unpack an archive, or save it as UTF-8")
+                    raise XmlcError(
+                        f"{path}:{number}: found a zero byte, expected text in UTF-8; unpack it, or save it so"
+                    )
                 yield line.decode()
     except UnicodeDecodeError as error:
         raise XmlcError(f"{path}:{number}: expected text in UTF-8 ({error}); save it as such") from error
