@@ -178,7 +178,8 @@ def test_the_settings_are_by_default_those_of_the_last_run(configured):
 
 
 @pytest.mark.parametrize(
-    "damage", [lambda text: text[:9], lambda text: text.replace("{", '{"edited": 1, '), lambda text: "", lambda text: "[]"]
+    "damage",
+    [lambda text: text[:9], lambda text: text.replace("{", '{"edited": 1, '), lambda text: "", lambda text: "[]"],
 )
 def test_a_damaged_record_is_not_done_and_the_target_is_named(configured, damage):
     record = configured / FULL.format("scene", "plt", 0)

@@ -221,7 +221,8 @@ def check_sources(entries: Iterable[Dataset], mirror: str | None, resources: Pat
             continue
         there = [one.name for one in base.iterdir() if one.is_dir()] if base else []
         found = f"the mirror {base} has no files in {entry.name}/" if base else "no mirror is given"
-        expected = " or ".join(get_close_matches(entry.name, sorted({*there, *known} - {entry.name}))) or "a mirror that has it"
+        near = get_close_matches(entry.name, sorted({*there, *known} - {entry.name}))
+        expected = " or ".join(near) or "a mirror that has it"
         raise XmlcError(
             f"dataset {entry.name}: the catalogue knows no address for it, and {found}; expected {expected}"
         )
