@@ -22,7 +22,7 @@ def test_a_number_out_of_its_range_is_refused(tmp_path, monkeypatch, seed):
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [('{"arity": 2, "arity": 4}', "arity a second time"), ("{arity: 2}", "is not JSON"), ("[]", "object")],
+    [('{"arity": 2, "arity": 4}', "found arity twice"), ("{arity: 2}", "is not JSON"), ("[]", "object")],
 )
 def test_hyperparameters_are_an_object_with_each_key_once(text, said):
     with pytest.raises(BadParameter, match=said):

@@ -130,7 +130,7 @@ def test_standard_input_needs_a_format(command, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     TextClassifier().fit(TEXTS, NAMES).save(tmp_path / "there")
     assert run(*command) == 1
-    assert "expected one of csv, tsv, jsonl, json, fasttext (--format" in capsys.readouterr().err
+    assert "expected one of csv, tsv, jsonl, json, fasttext; set it with --format" in capsys.readouterr().err
 
 
 def test_half_a_character_is_refused_before_training(tmp_path, capsys):

@@ -53,7 +53,7 @@ def test_every_bit_of_a_file_counts(folder):
         content[bit // 8] ^= 1 << bit % 8
         file.write_bytes(content)
         checksums._checksum.cache_clear()  # the clock of a file system may be coarser than this loop
-        with pytest.raises(Damaged, match=r"train/X\.npy: .* take \S+/data from a copy"):
+        with pytest.raises(Damaged, match=r"train/X\.npy: .* restore \S+/data from a copy"):
             check_file(file)
 
 
@@ -75,7 +75,7 @@ def test_a_list_that_is_missing_torn_or_edited_is_named(folder):
         if text is not None:
             file.write_text(text, errors="surrogateescape")
         checksums._listed.cache_clear()
-        with pytest.raises(Damaged, match=rf"{NAME}: .*take \S+/data from"):
+        with pytest.raises(Damaged, match=rf"{NAME}: .*restore \S+/data from"):
             check_file(folder / "split.npy")
 
 
@@ -102,7 +102,7 @@ def test_a_records_checksum_is_of_its_content_alone(tmp_path):
 
 @pytest.mark.parametrize("change", [{"a": 91.87}, {"more": 1}, {"checksum": "0" * 32}, {"checksum": None}])
 def test_an_edited_record_is_refused(tmp_path, change):
-    with pytest.raises(Damaged, match=r"take \S+r\.json from a copy"):
+    with pytest.raises(Damaged, match=r"restore \S+r\.json from a copy"):
         check_content(tmp_path / "r.json", stamped({"a": 31.87, "b": 1}) | change)
 
 

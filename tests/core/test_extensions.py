@@ -72,17 +72,17 @@ def test_its_steps_depend_on_all_modules_that_it_imports_and_on_no_others(folder
 def test_a_name_that_another_module_has_is_refused(folder):
     (folder / "random.py").write_text("A = 1\n")
     (folder / "mine_b.py").write_text("import random\n")
-    with pytest.raises(XmlcError, match=r"mine_b\.py: imports random, found .*random\.py, expected .*random"):
+    with pytest.raises(XmlcError, match=r"mine_b\.py: for `import random` found .*random\.py, expected .*random"):
         import_file("mine_b.py")
     (folder / "math.py").write_text("A = 1\n")
     (folder / "mine_d.py").write_text("import math\n")
-    with pytest.raises(XmlcError, match=r"imports math, found .*, expected .*math\.py"):
+    with pytest.raises(XmlcError, match=r"`import math` found .*, expected .*math\.py"):
         import_file("mine_d.py")
     import_file("mine_a.py")
     (folder / "elsewhere").mkdir()
     (folder / "elsewhere/helper_b.py").write_text("X = 99\n")
     (folder / "elsewhere/method.py").write_text("import helper_b\n")
-    with pytest.raises(XmlcError, match=r"imports helper_b, found .*helper_b\.py, expected .*elsewhere/helper_b\.py"):
+    with pytest.raises(XmlcError, match=r"`import helper_b` found .*helper_b\.py, expected .*elsewhere/helper_b\.py"):
         import_file("elsewhere/method.py")
 
 
@@ -90,8 +90,8 @@ def test_a_name_that_another_module_has_is_refused(folder):
     ("text", "said"),
     [
         ("import not_installed_a\n", "cannot be imported .*not_installed_a.*; install"),
-        ("from .helper_b import X\n", r"relative import .*; import by the name of the module alone"),
-        ("import broken_a\n", r"broken_a\.py:1: .*; expected a file of Python"),
+        ("from .helper_b import X\n", r"relative import .*; write `import name` without a dot"),
+        ("import broken_a\n", r"broken_a\.py:1: .*; expected a Python file"),
     ],
 )
 def test_what_cannot_be_imported_is_named(folder, text, said):

@@ -267,8 +267,8 @@ def test_a_dataset_has_an_address_or_lies_in_the_mirror(tmp_path):
         ("medicl", mirror, "has no files in medicl/; expected medical"),
         ("yeas", None, "expected yeast"),
         ("medical", None, "expected a mirror"),
-        ("far", tmp_path / "nowhere", "nowhere is no folder"),
-        ("far", "ftp://host", "is no folder"),
+        ("far", tmp_path / "nowhere", "nowhere is neither a folder"),
+        ("far", "ftp://host", "is neither a folder"),
     ):
         with pytest.raises(XmlcError, match=message):
             check_sources([Dataset(name)], place and str(place), resources, ["yeast"])

@@ -81,7 +81,7 @@ def test_no_changed_byte_goes_on(whole, monkeypatch, capsys):
         assert run(*STEPS[step]) == 1, (step, file)
         said = capsys.readouterr().err
         assert str(file) in said or f"{file.parent}/{NAME}" in said, (step, file, said)
-        assert "make it again" in said, (step, file, said)
+        assert "rebuild it" in said, (step, file, said)
         assert [damage.file for damage in verify([Path("results"), Path("resources")]).damaged] == [file]
         file.write_bytes(content)
         tried += 1

@@ -48,7 +48,7 @@ def test_a_matrix_that_does_not_fit_its_description_names_how_it_is_made_again(t
     save_csr(tmp_path, "X", sparse.csr_array(np.array([[1, 1, 0], [0, 0, 0]], dtype=np.float32)))
     np.save(tmp_path / f"X.{file}.npy", array)
     list_files(tmp_path)
-    with pytest.raises(XmlcError, match=rf"/X: {fault}.*; make .* again with xmlc estimate"):
+    with pytest.raises(XmlcError, match=rf"/X: {fault}.*; rebuild .* with xmlc estimate"):
         load_csr(tmp_path, "X", made_by="estimate")
 
 
@@ -119,7 +119,9 @@ def test_what_a_folder_has_and_what_to_do_is_said(tmp_path, monkeypatch):
     shutil.copytree("small", "results/m")
     for folder in ("small", "results/m"):
         (Path(folder) / "bias.npy").write_bytes(b"")
-        with pytest.raises(XmlcError, match=rf"{folder}/bias.npy: has 0 bytes, .*take {folder} from a copy") as raised:
+        with pytest.raises(
+            XmlcError, match=rf"{folder}/bias.npy: has 0 bytes, .*restore {folder} from a copy"
+        ) as raised:
             PLT.load(folder)
         assert "snakemake" not in str(raised.value)
         assert ("snakemake results/m" in message_of(raised.value)) == (folder == "results/m")

@@ -110,7 +110,7 @@ def test_bad_arguments_are_named():
         macro_f(np.zeros((2, 3)), np.zeros((2, 3)), average="macro")
     for metric in (macro_f, micro_f, instance_f, macro_jaccard, micro_jaccard, instance_jaccard):
         for wrong in ("warn", 0.5, -1, None, np.inf):
-            with pytest.raises(XmlcError, match=f"zero_division={wrong!r}: expected 0, 1 or nan"):
+            with pytest.raises(XmlcError, match=f"zero_division={wrong!r}: expected 0, 1, or nan"):
                 metric(np.eye(2), np.eye(2), zero_division=wrong)
 
 

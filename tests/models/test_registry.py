@@ -112,7 +112,7 @@ def test_what_cannot_be_saved_is_refused_with_its_name_and_nothing_is_left(keep,
         ("pass", "return np.zeros((X.shape[0], 4))", "predict_proba returns ndarray"),
         ("self._kept = 1", "self._kept", "AttributeError: .*_kept"),
         ("type(self).calls = 1", "type(self).calls += 1; self.frequencies_ = np.full(4, 1 / type(self).calls)",
-         "its estimates are other ones"),
+         "its estimates differ"),
     ],
 )  # fmt: skip
 def test_a_model_that_is_another_once_it_is_loaded_is_refused(keep, use, said, tmp_path, multilabel):

@@ -48,7 +48,7 @@ def test_tables_name_what_they_leave_out_whatever_was_asked_for(tmp_path, monkey
     project = project_of(tmp_path / "config", {"datasets": ["yeast", "mine"]}, a=known)
     write_json(tmp_path / "results/scene/plt/seed0/full/train.json", {})
     left_out = ["theirs is not run on mine: no estimates"]
-    left_out += ["tables leave out scene, run earlier: to keep them add them to `datasets`"]
+    left_out += ["tables leave out scene, which ran earlier; add them to `datasets` to keep them"]
     assert remarks(project, {"results/tables/a/table1.csv", "results/yeast/data"}) == left_out
     assert remarks(project, {"results/yeast/data"}) == []
 
@@ -73,5 +73,5 @@ def test_models_with_equal_titles_are_told_apart_by_their_names(tmp_path):
 
 def test_a_size_that_selects_no_dataset_is_refused(tmp_path):
     project = project_of(tmp_path, {"datasets": "large"}, a=suite(datasets=["yeast"]))
-    with pytest.raises(XmlcError, match="datasets=large selects nothing of a, expected some of yeast"):
+    with pytest.raises(XmlcError, match="datasets=large selects no set of a, expected some of yeast"):
         targets(project)["a"]()

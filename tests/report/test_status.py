@@ -117,7 +117,7 @@ def test_the_most_urgent_comes_first_and_what_is_complete_is_folded(run):
     rows = [line.split()[:2] for line in table.splitlines()[2:]]
     assert rows == [["plt2016", "yeast"], ["tables,", "figures"], ["demo", "late"]]
     assert done.splitlines()[:2] == ["done: plt2016, 1 result of scene", "done: scale, all 6 results"]
-    assert done.splitlines()[2] == "9 of 17 results are there; 2 steps failed, which blocks 2 results."
+    assert done.splitlines()[2] == "9 of 17 results exist; 2 steps failed, which blocks 2 results."
 
 
 def test_a_suite_that_nobody_asks_for_is_told_of_when_it_is_named(run):
@@ -191,7 +191,7 @@ def test_a_damaged_record_is_not_done_and_the_target_is_named(configured, damage
     place = FULL.format("scene", "plt", 0)
     assert "damaged: scene plt ranking.json" in said
     assert f"delete {place} and run: snakemake {place}" in said
-    assert "6 of 7 results are there; 0 steps failed, 1 record damaged, which blocks 1 result." in said
+    assert "6 of 7 results exist; 0 steps failed, 1 record damaged, which blocks 1 result." in said
 
 
 def test_a_record_that_was_removed_from_the_folder_of_a_step_is_named_with_the_folder(tmp_path):
@@ -211,11 +211,11 @@ def test_of_a_run_of_one_table_only_what_leads_there_counts(configured):
     plt, statistics = FULL.format("yeast", "plt", 0), "results/yeast/statistics.json"
     LastRun(targets=[table], files=[table, plt, FULL.format("scene", "plt", 0)]).write()
     output = CliRunner().invoke(command, []).output
-    assert "3 of 3 results are there" in output
+    assert "3 of 3 results exist" in output
     assert f": {table}" in " ".join(output.split())
     LastRun(targets=["yeast"], files=[plt, statistics]).write()
-    assert "2 of 2 results are there" in CliRunner().invoke(command, []).output
-    assert "7 of 7 results are there" in CliRunner().invoke(command, ["--paper", "plt2016"]).output
+    assert "2 of 2 results exist" in CliRunner().invoke(command, []).output
+    assert "7 of 7 results exist" in CliRunner().invoke(command, ["--paper", "plt2016"]).output
 
 
 def test_what_papers_share_counts_for_the_one_whose_tables_are_made():
@@ -237,10 +237,10 @@ def test_a_killed_run_and_one_that_is_at_work_are_told_with_what_they_make(tmp_p
         (AT_WORK / part).touch()
         made = "results/yeast/plt/seed0/full/model"
         here = LastRun(host=socket.gethostname(), process=os.getpid(), ended=False)
-        assert outcome_of(here) == f"The run is at work; what it was making: {made}."
+        assert outcome_of(here) == f"The run is at work; unfinished files: {made}."
         (AT_WORK / part).unlink()
     child = subprocess.Popen(["true"])
     child.wait()
     killed = LastRun(host=socket.gethostname(), process=child.pid, ended=False)
-    assert outcome_of(killed) == "The run was killed; no step was at work. The same command goes on."
+    assert outcome_of(killed) == "The run was killed; no step was at work. Run the same command again to continue."
     assert outcome_of(LastRun(host="far", ended=False)).startswith("The run began on far and has not ended")

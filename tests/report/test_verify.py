@@ -84,7 +84,7 @@ def test_the_command_says_how_much_it_read_and_fails_where_something_is_damaged(
     edit(RECORD, b"0.75", b"0.95")
     assert run("verify", "results") == 1
     said, error = capsys.readouterr()
-    again = f"delete {RECORD} and make it again: snakemake {RECORD}"
+    again = f"delete {RECORD} and rebuild it: snakemake {RECORD}"
     assert f"{RECORD}: was edited since it was written" in said
     assert again in said
     assert "1 of 5 files are not as they were written" in error

@@ -288,7 +288,7 @@ def test_sweeps_and_extensions_are_a_suites_own(tmp_path, monkeypatch):
         ({"methods": ["fta", "halv"]}, "methods: no method halv, expected .* or a name that one of the extensions"),
         ({"methods": ["half"], "extensions": ["mine.py"]}, None),
         ({"extensions": ["absent.py"]}, "extensions: no file absent.py, expected "),
-        ({"extensions": ["broken.py"]}, "extensions: broken.py:1: .*; expected a file of Python"),
+        ({"extensions": ["broken.py"]}, "extensions: broken.py:1: .*; expected a Python file"),
     ],
 )
 def test_methods_and_their_files_are_checked_when_a_run_is_planned(tmp_path, monkeypatch, given, said):
@@ -378,9 +378,9 @@ def test_the_projects_own_configuration_is_free_of_contradictions():
         ),
         (
             {"estimator": "sklearn.neighbours:A"},
-            "sklearn.neighbours:A: cannot be imported (No module named 'sklearn.neighbours'); mend the name",
+            "sklearn.neighbours:A: cannot be imported (No module named 'sklearn.neighbours'); correct the name",
         ),
-        ({"estimator": "no_such:A"}, "no_such:A: cannot be imported (No module named 'no_such'); mend"),
+        ({"estimator": "no_such:A"}, "no_such:A: cannot be imported (No module named 'no_such'); correct"),
         (
             {"estimator": f"{KNN}s"},
             "sklearn.neighbors has no class KNeighborsClassifiers, expected KNeighborsClassifier",

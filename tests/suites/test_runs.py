@@ -105,7 +105,7 @@ def test_a_command_of_another_folder_is_refused_if_its_files_differ(copied, tmp_
     (clone / "core/a.py").write_text("2")
     said = refusal(clone.parent)
     assert said.startswith(
-        f"xmlc: error: {program} uses {other}/core/a.py, expected it to equal {clone}/core/a.py; build"
+        f"xmlc: error: {program} uses {other}/core/a.py, expected the same content as {clone}/core/a.py; build"
     )
     assert refusal(tmp_path) == said  # a study: the package that plans
     (other / "core/a.py").unlink()

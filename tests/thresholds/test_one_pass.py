@@ -229,7 +229,7 @@ def test_counts_go_on_with_the_hyperparameters_they_began_with_only(method, chan
     for begin in (method.fit, method.partial_fit):
         begin(spe, Y)
         thresholds = method.thresholds_.copy()
-        with pytest.raises(InvalidParameterError, match=f"{type(method).__name__}: {name} is "):
+        with pytest.raises(InvalidParameterError, match=f"{type(method).__name__}: found {name}="):
             method.set_params(**change).partial_fit(spe, Y)
         np.testing.assert_array_equal(method.thresholds_, thresholds)
         method.set_params(**{name: before}).partial_fit(spe, Y)

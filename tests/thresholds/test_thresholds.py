@@ -72,5 +72,5 @@ def test_bad_arguments_are_named():
     with pytest.raises(XmlcError, match=r"a/b must lie in \(0, 0.5\]"):
         OFO(a=1, b=0).fit(spe, Y)
     for grid in ((), (0, 2), (0.5,)):
-        with pytest.raises(XmlcError, match="at least one value c, each 1 or more"):
+        with pytest.raises(XmlcError, match="at least one value c >= 1"):
             FTA(grid=grid).fit(spe, Y)

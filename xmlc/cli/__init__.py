@@ -23,7 +23,7 @@ from xmlc.core.errors import INTERRUPTED, XmlcError, needs_extra
 
 if not find_spec("click"):
     which = (
-        "the commands are not installed, expected the extra `text` for fit, predict and evaluate, `workflow` for all"
+        "the commands are not installed, expected the extra `text` for fit, predict and evaluate, or `workflow` for all"
     )
     sys.exit(f"xmlc: error: {needs_extra(which, 'workflow')}")
 
@@ -92,7 +92,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the subcommand; of one that is not there name the nearest."""
+        """Find the subcommand, or suggest the nearest name if there is none."""
         if args and args[0] not in COMMANDS and (near := get_close_matches(args[0].lower(), COMMANDS, n=1)):
             ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
         return super().resolve_command(ctx, args)
@@ -109,7 +109,7 @@ class LazyGroup(click.Group):
             module = importlib.import_module(f"xmlc.cli.{MODULES.get(name, f'steps.{name}')}")
         except ModuleNotFoundError as error:
             extra = "text" if MODULES.get(name) == "texts" else "workflow"
-            raise needs_extra(f"xmlc {name}: found no package {error.name}, expected it here", extra) from error
+            raise needs_extra(f"xmlc {name}: found no package {error.name}, expected it installed", extra) from error
         found: click.Command = getattr(module, f"{name}_command", None) or module.command
         return found
 
@@ -127,7 +127,7 @@ def group() -> None:
 
 
 def is_step(name: str) -> bool:
-    """Say whether a command is a step of the workflow."""
+    """Return whether a command is a step of the workflow."""
     return name in COMMANDS and name not in MODULES
 
 
@@ -175,7 +175,7 @@ def _show_warning(
     file: object = None,
     line: object = None,
 ) -> None:
-    """Print a warning as an error is printed; only one that does not speak to the user has a place in the code."""
+    """Print a warning in the form of an error; add its place in the code if it is not a `UserWarning`."""
     place = "" if issubclass(category, UserWarning) else f" ({filename}:{lineno})"
     click.echo(f"xmlc: warning: {message}{place}", err=True)
 

@@ -1,4 +1,4 @@
-"""A parent process for steps, which says so if the system kills one: whoever is killed cannot."""
+"""A parent process for steps. It prints an error if the system kills a step, because a killed process cannot."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
 
 
 def go_on_in_child(step: str) -> None:
-    """Return in a child process; this process passes signals on to it, and ends with its exit status.
+    """Continue in a child process, while the parent passes signals on and ends with the child's exit status.
 
-    A kill of the child becomes an error message. On systems other than Linux there is no child.
+    If a signal ends the child, the parent prints an error message. On systems other than Linux there is no child.
     """
     if sys.platform != "linux":
         return
@@ -32,7 +32,7 @@ def go_on_in_child(step: str) -> None:
         os._exit(1)
     while not (ended := os.wait4(child, os.WNOHANG))[0]:
         got = signal.sigwaitinfo(signals)
-        if got.si_signo in PASSED_ON and got.si_code <= 0:  # of a process; what a terminal sends goes to both
+        if got.si_signo in PASSED_ON and got.si_code <= 0:  # a terminal sends its signals to both processes
             os.kill(child, got.si_signo)
     status = os.waitstatus_to_exitcode(ended[1])
     if status < 0 and -status not in PASSED_ON:
@@ -42,7 +42,7 @@ def go_on_in_child(step: str) -> None:
 
 
 def said_of_kill(step: str, number: int, peak: int) -> str:
-    """Say which signal ended a step that held at most ``peak`` bytes, and if memory may be the reason, what helps."""
+    """Return a message with the signal that ended a step, its peak memory in bytes, and remedies after a SIGKILL."""
     name = signal.Signals(number).name if number in {*signal.Signals} else f"signal {number}"
     if number != signal.SIGKILL:
         return f"{step} was ended by {name}, after it held up to {peak / 1e9:.2g} GB of memory"

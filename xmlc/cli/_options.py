@@ -89,9 +89,9 @@ def in_turn(**given: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
 
 
 def _each_once(pairs: list[tuple[str, object]]) -> Hyperparameters:
-    """Return an object of JSON, of which Python would take the last of equal keys."""
+    """Return a JSON object, and refuse equal keys, of which Python's parser keeps only the last."""
     if twice := [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]:
-        raise click.BadParameter(f"found {twice[0]} a second time, expected each hyperparameter once")
+        raise click.BadParameter(f"found {twice[0]} twice, expected each hyperparameter once")
     return dict(pairs)
 
 

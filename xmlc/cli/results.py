@@ -55,7 +55,7 @@ def show_command(files: tuple[Path, ...], tex: Path | None, brief: bool, **selec
     for file in files:
         if not file.is_file():
             there = [str(other) for other in Path(paths.TABLES).glob("*/*.md")]
-            expected = nearest(str(file), there) if there else "a finished table, as `make demo` makes some"
+            expected = nearest(str(file), there) if there else "a finished table, such as one from `make demo`"
             raise XmlcError(f"{file}: no such file, expected {expected}")
     if tex or any(value for value in selection.values()):
         for file in files:

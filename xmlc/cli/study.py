@@ -16,9 +16,7 @@ from xmlc.core.files import replace_folder
 TEMPLATE = SHIPPED / "study"
 
 
-@click.command(
-    help="Make FOLDER, a study of your own: seven short files, which `snakemake --cores 2` runs as they are."
-)
+@click.command(help="Make FOLDER, a new study: seven short files that `snakemake --cores 2` can run at once.")
 @click.argument("folder", type=FOLDER)
 def new_command(folder: Path) -> None:
     """Copy the files, all or none, and say what to do next."""

@@ -37,7 +37,7 @@ INPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
 def not_empty(_: click.Context, option: click.Parameter, value: str | None) -> str | None:
-    r"""Refuse an empty text; ``\t`` and ``\n`` are one letter, which is hard to type in a shell."""
+    r"""Refuse an empty text, and read ``\t`` and ``\n`` as a tab and a newline, which are hard to type in a shell."""
     if value == "":
         raise click.BadParameter("found an empty text, expected at least one letter", param=option)
     return {r"\t": "\t", r"\n": "\n"}.get(value or "", value)
@@ -50,12 +50,12 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--separator",
             callback=not_empty,
-            help="Between two labels of a cell.  [default: ; or blanks between URIs]",
+            help="Separator between two labels of a cell.  [default: ; or blanks between URIs]",
         ),
         click.option(
             "--delimiter",
             callback=not_empty,
-            help="Between two columns of CSV and TSV.  [default: that of CSV's header, a tab in TSV]",
+            help="Delimiter between two columns of CSV and TSV.  [default: as in the header of CSV, a tab in TSV]",
         ),
         click.option(
             "--labels",
@@ -68,8 +68,7 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--format",
             type=click.Choice([*READERS, *FORMATS]),
             default=None,
-            help="Of FILE; by default that of its suffix (.csv, .tsv, .jsonl, .ndjson, .json, or .txt of fastText) or "
-            "of its content.",
+            help="Format; by default by suffix (.csv, .tsv, .jsonl, .ndjson, .json, or .txt of fastText) or by content",
         ),
     ):
         command = option(command)
@@ -84,7 +83,7 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--estimator",
     default=None,
-    help="plt, plt-ranking (the preset for rankings), parabel, swnn, oplt, fastxml, ldsm, br, pcc, or one of others: "
+    help="plt, plt-ranking (the preset for rankings), parabel, swnn, oplt, fastxml, ldsm, br, pcc, or another class: "
     "module:Class, path/to/file.py:Class.  [default: plt, or oplt with --stream]",
 )
 @click.option("--parameters", default="{}", help="Hyperparameters as a JSON object.")
@@ -204,7 +203,7 @@ def is_texts(file: Path, format: str | None) -> bool:
     """
     found = format or format_of(file)
     if file == STDIN and not found:
-        return True  # so that `documents` asks for the format
+        return True  # so that `documents` raises an error that asks for the format
     return found in READERS and (format is not None or found != "fasttext" or FASTTEXT in first_line(file))
 
 
@@ -234,7 +233,7 @@ def predicted(file: Path) -> list[list[Any]]:
             pairs = json.loads(line)["labels"]
             names, estimates = [name for name, _ in pairs], [estimate for _, estimate in pairs]
             if not all(isinstance(pair, list) and isinstance(pair[0], str | int) for pair in pairs):
-                raise TypeError  # two letters are no pair
+                raise TypeError  # a string of two letters is not a pair
             if not all(first >= second for first, second in pairwise([math.inf, *estimates])):
                 raise ValueError  # or NaN
         except (ValueError, KeyError, TypeError, RecursionError):

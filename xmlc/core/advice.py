@@ -58,10 +58,10 @@ def sentence_of(error: OSError) -> str | None:
 
 
 def message_of(error: Exception) -> str:
-    """Return the message of an error for the command line; of a damaged result of the workflow, with its remedy there.
+    """Return the message of an error for the command line, with a command that rebuilds a damaged result.
 
-    The library has users who have no workflow.
+    The library's own message has no such command, because its users may have no workflow.
     """
     if isinstance(error, Damaged) and error.target.parts[:1] in [(folder,) for folder in MADE]:
-        return f"{error.file}: {error.fault}; delete {error.target} and make it again: snakemake {error.target}"
+        return f"{error.file}: {error.fault}; delete {error.target} and rebuild it: snakemake {error.target}"
     return str(error)

@@ -32,16 +32,16 @@ State = tuple[int, int, int]  # a file's number on its disk, its size, and when 
 
 
 class Damaged(XmlcError):
-    """A file differs from the one written; the message names it, and what to bring back.
+    """A file differs from the one that was written; the message names it and the file or folder to restore.
 
     Attributes
     ----------
     file, fault, target : Path, str, Path
-        What was changed, and how; the file or folder that was written as a whole.
+        The changed file, the kind of change, and the file or folder that was written as a whole.
     """
 
     def __init__(self, file: Path, fault: str, target: Path):
-        again = f"expected it as it was written: take {target} from a copy, or have it written again"
+        again = f"expected it unchanged; restore {target} from a copy, or run the command that wrote it again"
         super().__init__(f"{file}: {fault}; {again}")
         self.file, self.fault, self.target = file, fault, target
 
@@ -94,9 +94,9 @@ def checksum_now(path: Path) -> str:
 
 
 def contents(folder: Path) -> list[str]:
-    """Name the files of a folder, each with its checksum; of files that are older than their list the listed one.
+    """Name the files of a folder, each with its checksum; a file that is older than the list has the listed checksum.
 
-    A file put there with an older time, as by `cp -p`, is known by the time of its last change of state.
+    The age is the time of the last status change (ctime), because `cp -p` gives a new file an old modification time.
     """
     listed, since = Files(), 0
     with suppress(Damaged):  # files that nobody listed, put there by hand, say
@@ -143,7 +143,7 @@ def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object
 
 
 def written_with(file: Path) -> Path:
-    """Return what a file was written as a part of: the folder, if it has a list of its files, or the file."""
+    """Return the folder of a file if the folder has a list of its files, or else the file."""
     return file.parent if (file.parent / NAME).is_file() else file
 
 

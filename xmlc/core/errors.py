@@ -31,16 +31,16 @@ class InvalidDataError(XmlcError, ValueError):
 
 
 class MissingFileError(XmlcError, FileNotFoundError):
-    """A file or folder of the user's is not there; a FileNotFoundError."""
+    """A user's file or folder does not exist; a FileNotFoundError."""
 
 
 class InvalidParameterError(XmlcError, ValueError, TypeError):
-    """A hyperparameter is out of its range; a ValueError and TypeError, as scikit-learn's of this name."""
+    """A hyperparameter is out of its range; a ValueError and TypeError, like scikit-learn's InvalidParameterError."""
 
 
 def shown(value: object) -> str:
     """Return a user's value for a message, cut off if it is long."""
-    value = str(value) if isinstance(value, str) else value  # NumPy's texts show their type
+    value = str(value) if isinstance(value, str) else value  # the repr of a NumPy string contains its type
     text = repr(value) if isinstance(value, str | bytes | int | float | None) else f"{type(value).__name__} {value}"
     text = " ".join(text.split())
     return text if len(text) <= 60 else f"{text[:57]}..."
@@ -53,7 +53,7 @@ def nearest(name: str, names: Collection[str]) -> str:
 
 
 def is_of_the_machine(error: BaseException) -> bool:
-    """Tell whether an error is about the machine (a full disk, missing rights, memory) rather than a file's content."""
+    """Return whether an error is about the machine (full disk, missing rights, memory), not about a file's content."""
     if isinstance(error, MemoryError):
         return True
     return isinstance(error, OSError) and error.errno in OF_THE_MACHINE

@@ -16,14 +16,14 @@ from xmlc.core.sources import import_folders, source_files
 def import_file(file: str | Path) -> ModuleType:
     """Run a Python file and return it as a module, known by the name of the file unless another is.
 
-    It imports modules beside it, as a script does; one in a package may use relative imports. Stored objects of its
-    classes, and processes that are given some, look for the module by its name.
+    The file may import modules next to it, as a script does, and a file in a package may use relative imports. Pickled
+    objects of its classes refer to the module by its name.
 
     Raises
     ------
     XmlcError
-        There is no such file, it is no Python file, it imports a package that is not here, or a module beside it whose
-        name another module has.
+        The file does not exist or is no Python file, it imports a package that is not installed, or it imports a module
+        next to it whose name another module has.
     """
     file = Path(file)
     if not file.is_file() or file.suffix != ".py":
@@ -37,20 +37,20 @@ def import_file(file: str | Path) -> ModuleType:
         try:
             return importlib.import_module(name) if "." in name else _run(file, name if is_known else "")
         except ImportError as error:
-            said = "install what it imports here"
+            said = "install the package in this environment"
             if "relative import" in str(error):
-                said = "import by the name of the module alone, or make its folder a package by an empty __init__.py"
+                said = "write `import name` without a dot, or add an empty __init__.py to its folder"
             raise XmlcError(f"{file}: it cannot be imported ({error}); {said}") from error
 
 
 def _check_helpers(file: Path, folders: tuple[Path, ...]) -> None:
-    """Refuse a file that imports a module beside it under a name that another module of this process has."""
+    """Refuse a file that imports a module next to it if another module of this process has the same name."""
     for helper in sorted({Path(name).resolve() for name in source_files(str(file), package=False)} - {file.resolve()}):
         for name in {_name_in(folder, helper) for folder in folders if folder in helper.parents}:
             other = getattr(sys.modules[name], "__file__", None) if name in sys.modules else helper
             if Path(other or "").resolve() != helper:
                 raise XmlcError(
-                    f"{file}: imports {name}, found {other or 'Python'}, expected {helper}; give it another name"
+                    f"{file}: for `import {name}` found {other or 'Python'}, expected {helper}; rename this file"
                 )
 
 
@@ -61,7 +61,7 @@ def _name_in(folder: Path, file: Path) -> str:
 
 
 def _run(file: Path, name: str) -> ModuleType:
-    """Run a file as a module of some name, which finds it from then on; without one, nothing does."""
+    """Run a file as a module, and register it under its name unless the name is empty."""
     spec = importlib.util.spec_from_file_location(name or file.stem, file)
     if spec is None or spec.loader is None:
         raise XmlcError(f"{file}: Python cannot import this file")
@@ -81,12 +81,12 @@ def _run(file: Path, name: str) -> ModuleType:
 
 @contextmanager
 def _imports_from(folders: tuple[Path, ...]) -> Iterator[None]:
-    """Look into some folders before all others, and afterwards, for imports that come later, behind all others."""
+    """Put folders first in the search path of a block, and last after it, because later code may import, too."""
     places = [str(folder) for folder in folders]
     sys.path[:0] = places
     try:
         yield
     finally:
         for place in places:
-            sys.path.remove(place)  # the first one
+            sys.path.remove(place)  # only the first occurrence, which this function added
         sys.path += [place for place in places if place not in sys.path]

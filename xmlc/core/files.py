@@ -106,9 +106,9 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def temporary_folder(beside: Path) -> Iterator[Path]:
-    """Give a folder on the file system of ``beside``, next to it; it is removed when the block ends.
+    """Yield a temporary folder next to ``beside``, on the same file system, and remove it when the block ends.
 
-    What killed processes left there is removed first.
+    Temporary folders that killed processes left there are removed first.
     """
     beside.parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(beside.parent)
@@ -149,12 +149,12 @@ def _remove(path: Path) -> None:
 
 
 def checked_path(path: object) -> Path:
-    """Return a path that a user gave.
+    """Return the path that a user passed as a str or a Path.
 
     Raises
     ------
     InvalidParameterError
-        It is no name of a file.
+        The value is neither, or has a zero byte.
     """
     if not isinstance(path, str | os.PathLike) or "\0" in os.fsdecode(path):
         raise InvalidParameterError(f"path={shown(path)}: expected the name of a folder or file: a str or a Path")

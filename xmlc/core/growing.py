@@ -15,9 +15,9 @@ from numpy.lib import format as npy
 MORE = 1 << 26  # bytes beyond what is needed, or a quarter of it if that is less, so that few pieces move the array
 
 
-HELD = 1 << 28  # bytes of mapped files that `read_in_parts` leaves in memory
-LARGE = 1 << 24  # bytes of an array, below which its pages stay
-LOOK = 0.005  # seconds from one look at them to the next
+HELD = 1 << 28  # bytes of mapped files that `read_in_parts` keeps in memory
+LARGE = 1 << 24  # bytes: the pages of smaller arrays are never released
+LOOK = 0.005  # seconds between two checks
 
 
 class NotFiniteError(ArithmeticError):
@@ -114,9 +114,9 @@ def give_back(*arrays: np.ndarray) -> None:
 
 @contextmanager
 def read_in_parts(arrays: Iterable[np.ndarray]) -> Iterator[None]:
-    """Give back the pages of mapped arrays again and again while a block reads them, so that few are in memory.
+    """Release the pages of mapped arrays repeatedly while a block reads them, so that few are in memory.
 
-    The block must not change the arrays. A system that does not count the pages of files keeps them.
+    The block must not change the arrays. If the system does not count the pages of files, none are released.
     """
     large = [array for array in arrays if array.nbytes > LARGE]
     most, done = file_bytes() + HELD, Event()
@@ -138,7 +138,7 @@ def read_in_parts(arrays: Iterable[np.ndarray]) -> Iterator[None]:
 
 
 def file_bytes() -> int:
-    """Return the bytes of mapped files that this process has in memory; 0 where the system does not count them."""
+    """Return the bytes of mapped files that this process has in memory; 0 if the system does not count them."""
     try:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[2]) * mmap.PAGESIZE
     except OSError:

@@ -179,8 +179,8 @@ def _folder(given: str | None) -> Path:
             break
     else:
         warnings.warn(
-            f"compiled kernels cannot be kept: {folder} cannot be written, so each process compiles them again; "
-            "set NUMBA_CACHE_DIR to a folder that can be written",
+            f"{folder}: this folder for compiled kernels is not writable, so each process compiles them again; "
+            "set NUMBA_CACHE_DIR to a writable folder",
             stacklevel=2,
         )
     return folder

@@ -1,4 +1,4 @@
-"""How much memory there is for a process, and what to do if that was too little."""
+"""Return the memory that a process may use, and advice for the case that it was too little."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from contextlib import suppress
 from pathlib import Path
 
 OF_STEPS = (
-    "run fewer jobs at a time (snakemake --cores 1, or --resources mem_mb= with less than is free), give each fewer "
-    "threads (--config threads=1: forests grow a tree for each), or leave out the model or the dataset (--config "
-    "models= or datasets=); snakemake --dry-run estimates the memory of the largest jobs"
+    "run fewer jobs at a time (snakemake --cores 1, or --resources mem_mb= with less than is free), use fewer threads "
+    "in each job (--config threads=1: forests grow one tree per thread), or leave out the model or the dataset "
+    "(--config models= or datasets=); snakemake --dry-run estimates the memory of the largest jobs"
 )
-OF_FILES = "give it fewer --threads, fewer texts, or a smaller model, such as --parameters '{\"weight_cut\": 0.2}'"
+OF_FILES = "use fewer --threads, fewer texts, or a smaller model, such as --parameters '{\"weight_cut\": 0.2}'"
 
 
 def said_of_memory(peak: float, remedies: str = OF_STEPS) -> str:
-    """Say how much memory a process held at most, how much there is, and what helps."""
+    """Return a message with the peak memory of a process in bytes, the machine's memory, and remedies."""
     here = f"it held up to {peak / 1e9:.2g} GB, and this machine has {machine_memory() / 1e9:.2g} GB for all processes"
     return f"{here}; {remedies}"
 
@@ -25,7 +25,7 @@ def machine_memory(own: Path = Path("/proc/self/cgroup"), groups: Path = Path("/
     found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     for line in own.read_text(encoding="utf-8").splitlines() if own.exists() else ():
         _, kinds, path = line.split(":", 2)
-        if kinds in ("", "memory"):  # version 2 or 1; in a container the path may be that of the host
+        if kinds in ("", "memory"):  # version 2 or 1; in a container this may be a path on the host
             name = "memory.limit_in_bytes" if kinds else "memory.max"
             for group in (Path(kinds, path[1:]), *Path(kinds, path[1:]).parents):
                 with suppress(OSError, ValueError):  # no such file, or `max`

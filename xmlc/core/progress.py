@@ -10,7 +10,7 @@ from typing import Any, Self
 from tqdm import tqdm
 
 SECONDS_BETWEEN_LINES = 10.0
-COMPILING, KEPT = "compiling kernels", ", which are kept for the next time"
+COMPILING, KEPT = "compiling kernels", ", which are cached for the next run"
 _told: set[str] = set()  # titles whose compiling this process has told of
 
 
@@ -58,7 +58,7 @@ class Progress:
             _told.add(self._title)
             from xmlc.core.kernel_cache import kernel_folder  # which imports numba
 
-            kept = KEPT if os.access(kernel_folder(), os.W_OK) else ""  # else it has warned
+            kept = KEPT if os.access(kernel_folder(), os.W_OK) else ""  # otherwise `kernel_cache` has warned
             tqdm.write(f"{self._title or 'xmlc'}: {COMPILING}{kept}", file=sys.stderr)
 
     def __enter__(self) -> Self:

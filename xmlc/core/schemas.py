@@ -1,4 +1,4 @@
-"""YAML that people write: mistakes are refused, and values that YAML reads as something else than they look like."""
+"""Read YAML that people write, and refuse mistakes and values whose meaning in YAML differs from their look."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def read_yaml(file: Path) -> object:
     Raises
     ------
     XmlcError
-        It is not YAML in UTF-8, has a key twice or one that is not text, or a value as `parsed_yaml` refuses it.
+        The file is not YAML in UTF-8, or `parsed_yaml` refuses one of its keys or values.
     """
     try:
         text = file.read_text(encoding="utf-8")
@@ -58,16 +58,16 @@ def read_yaml(file: Path) -> object:
 
 
 def parsed_yaml(text: str, source: str) -> object:
-    """Return the content of YAML; ``source`` is the path of the file, or ``key=`` before a setting.
+    """Return the content of YAML from ``source``, the path of a file or the ``key=`` of a setting.
 
     Raises
     ------
     XmlcError
-        It is not YAML, or has a scalar that YAML 1.1 reads as something else than it looks like, such as ``010`` or
-        ``yes``, or a key that is not text or is there twice.
+        The text is not YAML, or has a scalar that YAML 1.1 reads in a way that few people expect, such as ``010`` or
+        ``yes``, or a key that is not text or that occurs twice.
     """
     try:
-        loader = _SAFE(text)  # safe; it is not `yaml.safe_load`, which takes the last of equal keys without a word
+        loader = _SAFE(text)  # `yaml.safe_load` silently keeps the last of equal keys
         node = loader.get_single_node()
         if node is not None:
             _check(node, set())
@@ -83,14 +83,14 @@ def parsed_yaml(text: str, source: str) -> object:
 
 
 class _UnclearError(yaml.MarkedYAMLError):
-    """A part of YAML that is refused although it is YAML."""
+    """A part of valid YAML that xmlc refuses."""
 
     def __init__(self, problem: str, node: yaml.Node):
         super().__init__(problem=problem, problem_mark=node.start_mark)
 
 
 def _check(node: yaml.Node, seen: set[int]) -> None:
-    """Refuse unclear scalars and keys below a node; aliases are looked at once."""
+    """Refuse unclear scalars and keys below a node; check each alias once."""
     if id(node) in seen:
         return
     seen.add(id(node))
@@ -106,7 +106,7 @@ def _check(node: yaml.Node, seen: set[int]) -> None:
                 said = text if isinstance(key, yaml.ScalarNode) else "with parts, expected text"
                 raise _UnclearError(f"found the key {said}", key)
             if key.value in names:
-                raise _UnclearError(f"found the key {key.value} a second time, expected each key once", key)
+                raise _UnclearError(f"found the key {key.value} twice, expected each key once", key)
             names.add(key.value)
             _check(value, seen)
     else:
@@ -115,7 +115,7 @@ def _check(node: yaml.Node, seen: set[int]) -> None:
 
 
 def _unclear(tag: str, text: str) -> str:
-    """Say what YAML 1.1 reads a plain scalar as, and what to write instead; nothing if the scalar is clear."""
+    """Return how YAML 1.1 reads an unclear plain scalar, and its correction; empty if the scalar is clear."""
     if (clear := _CLEAR.get(tag)) and clear.fullmatch(text):
         return ""
     low, quoted = text.lower(), f"'{text}' in quotes for text"
@@ -146,14 +146,14 @@ def _without_zeros(text: str) -> str:
 
 SHOWN = 60  # characters of a value
 T = TypeVar("T")
-Keys = tuple[str | int, ...]  # that lead to a part: of mappings, and indices of lists
-Misfit = tuple[Keys, Keys, str]  # where a part is, of which keys the line is shown, and what is wrong
+Keys = tuple[str | int, ...]  # keys of mappings and indices of lists that lead to a part
+Misfit = tuple[Keys, Keys, str]  # the place of a part, the keys whose line is shown, and the mistake
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text", NoneType: "null"}
 _BOUNDS = {"ge": "of at least", "gt": "above", "le": "of at most", "lt": "below"}
 
 
 def shown(value: object) -> str:
-    """Return a value as Python writes it, or its beginning; truth values and null as YAML does."""
+    """Return a value as Python writes it, cut off if it is long; write truth values and null as in YAML."""
     text = str(value).lower() if isinstance(value, bool) else "null" if value is None else repr(value)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
@@ -161,17 +161,17 @@ def shown(value: object) -> str:
 def converted(content: object, kind: type[T], source: str, strict: bool = True) -> T:
     """Return plain content, as YAML has it, as an object of a type that msgspec knows, such as a dataclass.
 
-    A key that is not a field of it is refused. The type has the bounds of a value, and words for what is expected, as
-    `msgspec.Meta`. A union must not have a list and a text with a pattern: msgspec 0.22 crashes.
+    A key that is not a field of the type is refused. The type may have `msgspec.Meta` with the bounds of a value, and
+    with a description for messages. A union must not have a list and a text with a pattern: msgspec 0.22 crashes.
 
     Parameters
     ----------
     content : object
     kind : type
     source : str
-        The origin of the content. If it is the path of a file, messages have lines.
+        The origin of the content. If it is the path of a YAML file, messages contain line numbers.
     strict : bool
-        Refuse text in place of a number; otherwise content is from a command line.
+        Refuse text instead of a number. Use False for content from a command line.
 
     Raises
     ------
@@ -184,14 +184,14 @@ def converted(content: object, kind: type[T], source: str, strict: bool = True) 
 
 
 def _located(source: str, place: Keys, of_line: Keys, said: str) -> str:
-    """Put source, line and keys before what is wrong."""
+    """Put source, line and keys before a message."""
     line = f":{_line(Path(source), of_line)}" if Path(source).suffix == ".yaml" and Path(source).is_file() else ""
     at = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in place).removeprefix(".")
     return f"{source}{line}: {at}: {said}" if at else f"{source}{line}: {said}"
 
 
 def _line(file: Path, keys: Keys) -> int:
-    """Return the line of a part of a YAML file, or of the last part on the way there."""
+    """Return the line of a part of a YAML file, or of its nearest parent that exists."""
     node = yaml.compose(file.read_text(encoding="utf-8"), Loader=_SAFE)
     line: int = node.start_mark.line if node else 0
     for key in keys:
@@ -205,14 +205,14 @@ def _line(file: Path, keys: Keys) -> int:
 
 
 def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
-    """Name the innermost parts that do not fit: what they are, and what was expected."""
+    """Return the innermost parts that do not fit their types, each with a message."""
     if inner := [said for part in _parts(value, kind, place, strict) for said in part]:
         return inner
     try:
         msgspec.convert(value, kind, strict=strict)
     except msgspec.ValidationError as error:
         fields = _fields(_form(kind)) if isinstance(value, dict) else {}
-        if fields:  # a key is missing, or keys do not go together
+        if fields:  # a key is missing, or keys exclude each other
             lacking = [name for name, (of, required) in fields.items() if required and name not in value]
             said = [f"found no key {name}, expected {_words(fields[name][0], None)}" for name in lacking]
             return [(place, place, one) for one in said or [str(error)]]
@@ -221,7 +221,7 @@ def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
 
 
 def _hint(value: object, kind: Any) -> str:
-    """Return the advice about quotes, if they are the mistake."""
+    """Return advice about quotes if a value fits with or without them."""
     if not isinstance(value, str | int | float):
         return ""
     try:
@@ -232,7 +232,7 @@ def _hint(value: object, kind: Any) -> str:
 
 
 def _words(kind: Any, value: object, strict: bool = True) -> str:
-    """Describe what a type takes, near to a value that it does not take."""
+    """Describe the values of a type, with an example that is close to a refused value."""
     origin, of = get_origin(kind), get_args(kind)
     if origin is Annotated:
         described = next((meta.description for meta in of[1:] if meta.description), "")
@@ -261,7 +261,7 @@ def _bounds(meta: msgspec.Meta) -> str:
 
 
 def _form(kind: Any) -> Any:
-    """Return the alternative of a type that has keys, or the type."""
+    """Return the alternative of a union that has keys, or the type itself."""
     if get_origin(kind) is Annotated:
         return _form(get_args(kind)[0])
     alternatives = map(_form, get_args(kind)) if get_origin(kind) in (Union, UnionType) else ()

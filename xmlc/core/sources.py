@@ -1,4 +1,4 @@
-"""Which source files a module depends on: the closure of its imports within the package, and beside a user's file.
+"""Find the source files that a module depends on: the closure of its imports in the package or next to a user's file.
 
 Each rule of the workflow has a digest of them among its parameters, so that an edit reruns the steps that it concerns
 and no others; an edit of comments, docstrings or layout reruns none. Imports are read from the syntax tree, those
@@ -80,7 +80,7 @@ def _parsed(file: Path) -> tuple[frozenset[str], str]:
     try:
         tree = ast.parse(file.read_bytes(), str(file))
     except SyntaxError as error:
-        raise XmlcError(f"{file}:{error.lineno}: {error.msg}; expected a file of Python") from error
+        raise XmlcError(f"{file}:{error.lineno}: {error.msg}; expected a Python file") from error
     return _imports(tree), hashlib.sha256(_code(tree).encode()).hexdigest()
 
 
@@ -107,7 +107,7 @@ def _code(tree: ast.AST) -> str:
 def source_files(*modules: str, packages: bool = True, package: bool = True) -> list[str]:
     """Return the files that the named modules import, directly or not, themselves included, sorted.
 
-    A user's file imports modules beside it too, and these others; what is installed elsewhere is not followed.
+    Imports of modules next to a user's file are followed, too. Imports of other installed packages are not.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def source_files(*modules: str, packages: bool = True, package: bool = True) -> 
         With the `__init__` of each package that an imported module lies in: it runs first. What a kernel calls, or
         reads, it imports by name.
     package : bool
-        With this package's files; otherwise only those of users.
+        Whether to include this package's files; otherwise only users' files.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def source_files(*modules: str, packages: bool = True, package: bool = True) -> 
 
 
 def user_digest(files: Iterable[str]) -> str:
-    """Return the digest of users' files, with the modules beside them that they import; without any, nothing."""
+    """Return the digest of users' files and of the modules next to them that they import; empty if there are none."""
     own = source_files(*(file for file in files if PACKAGE not in Path(file).resolve().parents), package=False)
     return source_digest(own) if own else ""
 
@@ -151,14 +151,14 @@ def _closure(modules: tuple[str, ...], here: Path, packages: bool, package: bool
 
 
 def _with_inits(name: str) -> list[Path]:
-    """Return a user's file, and the `__init__` of each package that it lies in."""
+    """Return a user's file, and the `__init__` of each package that contains it."""
     file = Path(name).resolve()
     top = import_folders(file)[-1]
     return [file, *(folder / "__init__.py" for folder in file.parents if top in folder.parents)]
 
 
 def import_folders(file: Path) -> tuple[Path, ...]:
-    """Return where a user's file imports from: its folder, and of a module in a package the folder of the package."""
+    """Return the folders from which a user's file imports: its folder, and the folder of its package if it has one."""
     top = file.resolve().parent
     while (top / "__init__.py").is_file():
         top = top.parent
@@ -170,7 +170,7 @@ def _package_files(names: Iterable[str], packages: bool) -> Iterator[Path]:
 
 
 def _files_beside(file: Path, folders: tuple[Path, ...], names: Iterable[str]) -> Iterator[Path]:
-    """Find the modules, with the packages that they lie in, which a user's file imports from its folders."""
+    """Find the modules that a user's file imports from its folders, and the packages that contain them."""
     for name in names if folders else ():
         level = len(name) - len(name.lstrip("."))  # of a relative import
         search = [str(file.resolve().parents[level - 1])] if level else [*map(str, folders)]
@@ -193,7 +193,7 @@ def _is_ours(name: str) -> bool:
 
 
 def _imports(tree: ast.Module) -> frozenset[str]:
-    """Return the dotted names that a file imports, relative ones with as many dots before them as they have."""
+    """Return the dotted names that a file imports; relative names keep their leading dots."""
     names: set[str] = set()
     for node in _running_statements(tree.body):
         if isinstance(node, ast.Import):

@@ -22,7 +22,7 @@ LISTED = 20
 
 
 class Compression(NamedTuple):
-    """How the streams of a compressed file are read."""
+    """A compression format, and how to read its streams."""
 
     #: The first bytes of a stream.
     magic: bytes
@@ -37,12 +37,12 @@ COMPRESSIONS = (
     Compression(b"BZh", bz2.BZ2Decompressor, 1),
     Compression(b"\xfd7zXZ\x00", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), 4),
 )
-#: As HTTP defines it; it is not told by its first bytes.
+#: As HTTP defines it. Its first bytes do not identify it.
 DEFLATE = Compression(b"", zlib.decompressobj, 1)
 
 
 def open_plain(path: Path) -> BinaryIO:
-    """Open a file for reading, decompressed if its first bytes say that it is compressed.
+    """Open a file for reading, and decompress it if its first bytes are those of a compressed file.
 
     Raises
     ------
@@ -63,21 +63,21 @@ def is_compressed(path: Path) -> bool:
 
 
 def plain(file: Any, name: str, compression: Compression | None = None) -> BinaryIO:
-    """Decompress a file that is open for reading if its first bytes say that it is compressed.
+    """Decompress an open file if its first bytes are those of a compressed file.
 
     Parameters
     ----------
     file : binary file
-        It has ``peek``, and is closed with the file that is returned.
+        A file with ``peek``. It is closed together with the returned file.
     name : str
         For messages.
     compression : Compression, optional
-        How the file is compressed if its first bytes do not say so.
+        The compression of the file, if its first bytes do not identify one.
 
     Raises
     ------
     XmlcError
-        On reading: the compressed data is damaged or cut off.
+        On reading, if the compressed data is damaged or cut off.
     """
     compression = compression or _compression(file)
     return io.BufferedReader(_Content(file, compression, name), CHUNK) if compression else file
@@ -91,7 +91,7 @@ def _compression(file: Any) -> Compression | None:
 class _Content(io.RawIOBase):
     """The content of all streams of a compressed file.
 
-    The readers of the standard library take a later stream that is damaged for the end of the file.
+    It exists because the standard library's readers treat a damaged later stream as the end of the file.
     """
 
     def __init__(self, file: BinaryIO, compression: Compression, name: str) -> None:
@@ -119,7 +119,7 @@ class _Content(io.RawIOBase):
 
 
 def _pieces(file: BinaryIO, compression: Compression) -> Iterator[bytes]:
-    """Decompress a file stream by stream; behind each one there may be padding and nothing else."""
+    """Decompress a file stream by stream, and refuse anything but padding after a stream."""
     stream, data, zeros = compression.new_stream(), b"", 0
     while data := data or file.read(CHUNK):
         if stream.eof:
@@ -135,14 +135,14 @@ def _pieces(file: BinaryIO, compression: Compression) -> Iterator[bytes]:
     if not stream.eof:
         raise EOFError("the last stream has no end")
     if zeros % compression.padding:
-        raise EOFError(f"found {zeros} zero bytes behind a stream, expected a multiple of {compression.padding}")
+        raise EOFError(f"found {zeros} zero bytes after a stream, expected a multiple of {compression.padding}")
 
 
 def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
     """Copy the wanted files out of an archive (zip, tar, or one compressed file) into ``folder``.
 
-    They are found by their base name and written under it, wherever the archive would put them. A file that is
-    compressed in the archive, such as ``train.txt.gz`` for ``train.txt``, is decompressed.
+    A file is found by its base name in any folder of the archive, and written under that name. If it is compressed in
+    the archive, such as ``train.txt.gz`` for ``train.txt``, it is decompressed.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
 
 
 def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Give the files of an archive by their paths in it, each with what opens it before the next one is taken."""
+    """Yield the path of each file in an archive, and a function that opens it until the next file is taken."""
     with plain(open(archive, "rb"), "the archive") as content:
         try:
             tarred = tarfile.open(fileobj=content, mode="r|")
@@ -182,12 +182,12 @@ def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
         if tarred:
             with tarred:
                 yield from ((one.name, partial(tarred.extractfile, one)) for one in tarred if one.isfile())
-            while content.read(CHUNK):  # a stream behind the end of the tar may be damaged
+            while content.read(CHUNK):  # a stream after the end of the tar may be damaged
                 pass
             return
     if is_compressed(archive):
         yield archive.stem, partial(open, archive, "rb")
-    elif zipfile.is_zipfile(archive):  # which a tar seems to be, too, if its last file is one
+    elif zipfile.is_zipfile(archive):  # a tar whose last file is a zip passes this test, too
         with zipfile.ZipFile(archive) as zipped:
             yield from ((one.filename, partial(zipped.open, one)) for one in zipped.infolist() if not one.is_dir())
     else:

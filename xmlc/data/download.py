@@ -120,7 +120,7 @@ def download(
 
 
 def _is_synthetic(fetched: Fetched, folder: Path) -> bool:
-    """Say whether the source of a download has a ``source.json`` of synthetic data; others need not have this file."""
+    """Return whether the source of a download has a ``source.json`` of synthetic data; real data may have none."""
     file, origin = folder / "source.json", Path(fetched.origin)
     with suppress(XmlcError, OSError, ValueError):
         if not fetched.of_catalogue and not origin.is_dir():

@@ -50,7 +50,7 @@ def fetch_http(url: str, target: Path) -> None:
             problem = f"the server answered {status}"
             if status not in PASSING:
                 break
-        except (requests.RequestException, ValueError) as error:  # of an address in a redirection, say
+        except (requests.RequestException, ValueError) as error:  # a redirection may have a wrong address
             problem = f"{error}, after {attempt + 1} attempt{'s' if attempt else ''}"
             if _lasts(error):
                 break
@@ -58,7 +58,7 @@ def fetch_http(url: str, target: Path) -> None:
 
 
 def _lasts(error: Exception) -> bool:
-    """Tell whether another attempt would fail, too: the address is wrong, or its host unknown or not who it says."""
+    """Return whether a retry is pointless: the address is wrong, its host is unknown, or its certificate is wrong."""
     cause: BaseException | None = error
     while cause:
         unknown = isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_NONAME
@@ -71,9 +71,9 @@ def _lasts(error: Exception) -> bool:
 def _attempt(url: str, target: Path) -> None:
     with requests.get(url, headers={"Accept-Encoding": "identity"}, stream=True, timeout=SILENCE) as response:
         response.raise_for_status()
-        if response.status_code != 200:  # a part of the file, say
+        if response.status_code != 200:  # 206 is only a part of the file, for example
             raise requests.HTTPError(response=response)
-        # Without this header requests gives the bytes as they are sent, which is what the length counts.
+        # Without this header `requests` returns the bytes as they are sent, and the length counts these bytes.
         coding = response.raw.headers.pop("Content-Encoding", "").strip().lower()
         total = response.raw.length_remaining or 0
         with open(target, "wb") as file, Progress(total, url, "B") as progress:
@@ -86,12 +86,12 @@ def _attempt(url: str, target: Path) -> None:
 
 
 def _decode(file: Path, coding: str, named_gz: bool) -> None:
-    """Replace a file by its content as it was before the server encoded it, although it was asked not to.
+    """Decode a file that the server encoded for transfer, although the request asked for no encoding.
 
-    Some servers call a file ``train.txt.gz`` a ``train.txt`` that they encode: that one stays compressed.
+    Some servers send a file ``train.txt.gz`` as a ``train.txt`` with an encoding. Such a file stays compressed.
     """
     if coding not in ("gzip", "x-gzip", "deflate"):
-        if is_compressed(file):  # by the user, too
+        if is_compressed(file):  # the dataset's author compressed it, too
             return
         raise XmlcError(f"the server sent it encoded as {coding}, expected no encoding, gzip or deflate")
     decoded = file.with_name(f"{file.name}.decoded")

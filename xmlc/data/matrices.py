@@ -97,7 +97,7 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "p
         arrays = {field.name: load_array(folder / f"{name}.{field.name}.npy", mmap=mmap) for field in fields}
         check_fields(arrays, fields, rows=meta["shape"][0], columns=meta["shape"][1])
     except Malformed as fault:
-        raise XmlcError(f"{folder}/{name}: {fault}; make {folder} again with xmlc {made_by}") from None
+        raise XmlcError(f"{folder}/{name}: {fault}; rebuild {folder} with xmlc {made_by}") from None
     # Plain views of the mapped files: numba and scipy take longer with numpy's class for them.
     indptr, indices = np.array(arrays["indptr"]), np.asarray(arrays["indices"])
     data = np.asarray(arrays["data"]) if "data" in arrays else np.ones(indices.size, dtype=bool)

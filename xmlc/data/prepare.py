@@ -71,7 +71,7 @@ def prepare(
     made = described.is_file() and is_made(read_json(described))
     if made:
         called = name_in_records(dataset.name, made)
-        notes.append(f"synthetic: tables call it {called!r}, and compare no number of it with a published one")
+        notes.append(f"synthetic: named {called!r} in tables, and never compared with published numbers")
     elif dataset.published:
         notes += differences(counts, dataset.published)
     if dataset.edition and any(note.startswith(("n_train:", "d:")) for note in notes):

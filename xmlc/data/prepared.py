@@ -60,7 +60,7 @@ class Meta(Counts):
         Of the folder's format.
     name : str
     synthetic : bool
-        Whether `xmlc synth` made it.
+        Whether `xmlc synth` made the data.
     digest : str
         SHA-256 over the source files.
     split : Split
@@ -77,7 +77,7 @@ class Meta(Counts):
 
 
 def recorded_name(meta: Meta) -> str:
-    """Return the name of a dataset in records; one of a folder of earlier versions is not marked as synthetic."""
+    """Return the name of a dataset in records; data of earlier versions has no mark of synthetic data."""
     return name_in_records(meta["name"], meta.get("synthetic", False))
 
 

@@ -18,7 +18,7 @@ LOG_NEGLIGIBLE = -40.0  # e^-40 = 4e-18
 
 @njit(cache=True, nogil=True)
 def count_limit(mean, n, least=LOG_NEGLIGIBLE):
-    """Return the number of positives, at most ``n``, that is reached with a probability below e^least (or is ``n``).
+    """Return the smallest number of positives whose probability to be reached is below e^least, but at most ``n``.
 
     Chernoff's bound, for any independent labels with ``mean`` positives expected and r > mean:
     Pr(N >= r) <= e^-mean (e mean / r)^r. (E[x^N] = prod(1 + p_i (x - 1)) <= e^(mean (x - 1)), and Pr(N >= r) is at most
@@ -101,7 +101,7 @@ def convolve(law, other, result):
 
 @njit(cache=True, nogil=True)
 def with_odds(p, e):
-    """Return probabilities that are p / (1 - p) times 2^e to one, and their complements, each to a few roundings."""
+    """Return the probabilities whose odds are 2^e p / (1 - p), and their complements, each to a few roundings."""
     positive, negative, factor = np.empty_like(p), 1.0 - p, ldexp(1.0, np.int32(e))
     for i in range(p.size):
         both = p[i] * factor + negative[i]

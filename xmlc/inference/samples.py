@@ -36,7 +36,7 @@ def checked_samples(samples: object) -> Samples:
         The number of rows is no multiple of the number of samples per instance.
     """
     if not isinstance(samples, Samples):
-        said = "expected Samples(Y, n_samples): the samples of all instances, and how many each has"
+        said = "expected Samples(Y, n_samples): the samples of all instances, and the number for each instance"
         raise InvalidDataError(f"samples: found {shown(samples)}, {said}")
     Y, n_samples = as_labels(samples.Y), int(samples.n_samples)
     if n_samples < 1 or Y.shape[0] % n_samples:

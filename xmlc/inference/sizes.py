@@ -39,9 +39,9 @@ from xmlc.kernels.sums import in_turn
 LARGEST = 255  # sizes above share one weight
 MOST_INSTANCES = 100_000  # that weights are learned from: 200 MB for all their distributions
 ITERATIONS, ENOUGH = 300, 1e-3
-RARE = 1e-3  # mass of the sizes, as a share of the greatest weight, up to which no subtraction is accurate enough
-LEAST = 1e-250  # as above, down to which float64 can tell sizes from impossible ones
-RANKED = 12  # labels, first; twice as many each time
+RARE = 1e-3  # subtractions are too inaccurate if the mass of the sizes is at most this share of the greatest weight
+LEAST = 1e-250  # float64 does not distinguish sizes with a smaller share from impossible ones
+RANKED = 12  # labels that are ranked at first; doubled each time
 MOST_DOUBLINGS = 1000  # of odds
 LN2 = 0.6931471805599453
 
@@ -51,7 +51,7 @@ def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
 
     Every iteration multiplies g(s) with the share of instances that have s labels over the mean probability of it under
     the present weights; the likelihood never falls, and the weights at which it stands still are its maximum (iterative
-    scaling; Darroch and Ratcliff, 1972). Sizes of a probability below e^-40 are left out, unless an instance has one.
+    scaling; Darroch and Ratcliff, 1972). Sizes with a probability below e^-40 are left out, unless an instance has one.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def gfm_sizes(
         raise InvalidDataError(
             "size_weights: expected at least one finite number, none negative; fit_size_weights gives them"
         )
-    weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))  # so that no product overflows
+    weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))  # avoids overflow of products
     return predict_from_marginals(gfm_sizes_rows, marginals, n_jobs, weights)
 
 
@@ -167,7 +167,7 @@ def size_laws(indptr, marginals, found, whole, laws):
     Returns
     -------
     n_cut : int
-        Instances whose own size is possible, but not written.
+        Instances whose size is possible, but is not written.
     """
     laws[:], n_cut = 0.0, 0
     for i in range(laws.shape[0]):
@@ -218,7 +218,7 @@ def weighted_law(law, weights, e, size):
     weights : float64 (S,)
         The last is that of S - 1 and more.
     e, size : int
-        As `reach` gives them; 0 for the law of the marginals as they are.
+        From `reach`; 0 if the marginals are unchanged.
     """
     result = np.empty(law.size)
     for s in range(law.size):
@@ -230,17 +230,17 @@ def weighted_law(law, weights, e, size):
 
 @njit(cache=True, nogil=True)
 def reach(p, weights):
-    """Find a size that has much of the weighted mass, and the odds by which about as many labels are positive.
+    """Find a size that has much of the weighted mass, and the factor of the odds that moves the mean near this size.
 
-    Odds times 2^e multiply the probability of s positives by 2^(es), but for a common factor K(e), and so change
-    nothing once the weights are divided by the same. Candidates are the nearest sizes with a weight on both sides of
-    the mean, for probabilities fall from there; K(e) 2^(-es) bounds them (Chernoff).
+    A factor 2^e of the odds multiplies the probability of s positives by 2^(es) and by a common factor K(e). The result
+    is unchanged if the weights are divided by the same numbers. Candidates are the nearest sizes with a weight on both
+    sides of the mean, because probabilities fall from there. K(e) 2^(-es) bounds them (Chernoff).
 
     Returns
     -------
     e : int
     size : int
-        -1: no size with a weight can be.
+        -1 if every size with a weight is impossible.
     """
     n, mean, certain = p.size, in_turn(p), 0
     for i in range(n):
@@ -281,8 +281,8 @@ def best_of_sizes(p, ids, weights, heap):
     distribution of the number of positives. No set of k labels exceeds B_k = 2 sum_s s q(s) / (s + k), where q is the
     weighted distribution of sizes: B_k is the sum over all labels, and falls with k.
 
-    A column's absolute error is that of roundings of 1, and is divided by the weighted mass. If this is small, see
-    `best_of_rare_sizes`.
+    The absolute error of a column is a few roundings of 1, divided by the weighted mass. If the mass is small,
+    `best_of_rare_sizes` is used instead.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ def best_of_sizes(p, ids, weights, heap):
             e, size = reach(p, weights)
             mass = weights[min(max(size, 0), weights.size - 1)]
         if size >= 0:
-            least = LOG_NEGLIGIBLE + log(mass) - log(most) if e >= 0 else -np.inf  # else larger sizes gain by it
+            least = LOG_NEGLIGIBLE + log(mass) - log(most) if e >= 0 else -np.inf  # a negative e favours larger sizes
             return best_of_rare_sizes(p, ids, weights, e, size, least, heap)
         sizes, mass = law, in_turn(law)
     sizes = sizes / mass
@@ -328,22 +328,22 @@ def best_of_sizes(p, ids, weights, heap):
 
 @njit(cache=True, nogil=True)
 def best_of_rare_sizes(p, ids, weights, e, size, least, heap):
-    """Do the same if the sizes with a weight are improbable: without a subtraction, and by odds times 2^e.
+    """Compute `best_of_sizes` without subtractions, and with odds times 2^e, for improbable sizes with a weight.
 
-    P is made of the distributions of the positives among the first labels in rank, A, and among the others, B:
-    p_is = p_i sum_a A_(i-1)(a) B_i(s - 1 - a). All terms are positive, so that all errors are a few roundings of the
-    results. O(L S log k + k S^2); S is the number of sizes up to the last that matters.
+    P combines the distributions of the positives among the first labels in rank, A, and among the other labels, B:
+    p_is = p_i sum_a A_(i-1)(a) B_i(s - 1 - a). All terms are positive, so all errors are a few roundings of the
+    results. The time is O(L S log k + k S^2), and S is the number of sizes up to the last that matters.
 
     Parameters
     ----------
     p, ids, weights
-        As of `best_of_sizes`.
+        As for `best_of_sizes`.
     e, size : int
         From `reach`, or 0.
     least : float64
-        Sizes from one on that is reached with a probability below e^least do not matter; -inf if all may.
+        Sizes do not matter from the first size on that is reached with a probability below e^least; -inf if all matter.
     heap : int64 (L,)
-        From `make_heap`; written likewise.
+        From `make_heap`; written as by `best_of_sizes`.
     """
     positive, negative = with_odds(p, e)
     n = last = p.size
@@ -380,13 +380,13 @@ def best_of_rare_sizes(p, ids, weights, e, size, least, heap):
 
 @njit(cache=True, nogil=True)
 def laws_behind(positive, negative, heap, start, stop, last):
-    """Return the distributions of the positives among all labels but the first start, .. stop in rank, up to ``last``.
+    """Return distributions of the positives, up to ``last``, among all labels except the first start, .. stop in rank.
 
     Parameters
     ----------
     positive, negative : float64 (L,)
     heap : int64 (L,)
-        The last ``stop`` places are the first labels in rank, backwards.
+        The last ``stop`` places are the first labels in rank, in reverse order.
     start, stop, last : int
 
     Returns

@@ -1,4 +1,4 @@
-"""Checks of what users give, and errors on what is no matrix of numbers or no label sets: what makes one of it."""
+"""Checks of users' arguments, and errors with advice on how to make a matrix of numbers or label sets."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from xmlc.core.errors import InvalidDataError, shown
 
 OF_LISTS = "sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True) makes a matrix of label lists"
 OF_CLASSES = (
-    "of a class for each instance, sklearn.preprocessing.MultiLabelBinarizer().fit_transform([[one] for one in y]) "
-    "makes a matrix; of a single label, np.reshape(y, (-1, 1))"
+    "sklearn.preprocessing.MultiLabelBinarizer().fit_transform([[one] for one in y]) makes a matrix of one class for "
+    "each instance, and np.reshape(y, (-1, 1)) of a single label"
 )
 OF_TEXTS = "xmlc.TextClassifier takes texts, and scikit-learn's TfidfVectorizer makes features of them"
 OF_DICTS = "sklearn.feature_extraction.DictVectorizer makes features of dictionaries"
-OF_COLUMNS = "of a list with an array for each label take np.column_stack([one[:, 1] for one in estimates])"
+OF_COLUMNS = "np.column_stack([one[:, 1] for one in estimates]) makes one of a list with an array for each label"
 
 
 def no_matrix(given: Any, array: Any, of_labels: bool, name: str) -> InvalidDataError:
-    """Return the error that something is no matrix of numbers, to be raised.
+    """Return an `InvalidDataError` on a value that is no matrix of numbers.
 
     Parameters
     ----------
     given : object
-        What the user gave.
-    array : ndarray or sparse matrix
-        What it was read as.
+        ~        The user's value.
+        array : ndarray or sparse matrix
+        The array that was made of it.
     of_labels : bool
         Whether label sets are expected.
     name : str
-        What messages call it.
+        The name of the value in messages.
     """
     first = array.reshape(-1)[0] if not sparse.issparse(array) and array.size else None
     kind = type(first).__name__ if array.dtype.kind == "O" else str(array.dtype)
@@ -50,7 +50,7 @@ def no_matrix(given: Any, array: Any, of_labels: bool, name: str) -> InvalidData
 
 
 def _advice(given: Any, array: Any, first: object, of_labels: bool) -> str:
-    """Return what makes a matrix of an array whose first value is ``first``."""
+    """Return advice on how to make a matrix of an array whose first value is ``first``."""
     if array.dtype.kind == "c":
         return "Complex data not supported, take the real part or the absolute values"  # scikit-learn's words
     if array.ndim == 0:
@@ -63,11 +63,11 @@ def _advice(given: Any, array: Any, first: object, of_labels: bool) -> str:
         return OF_TEXTS
     if isinstance(first, Mapping):
         return OF_DICTS
-    return "encode or convert them" if array.ndim == 2 else "np.reshape(x, (1, -1)) makes one of a single instance"
+    return "encode or convert them" if array.ndim == 2 else "np.reshape(x, (1, -1)) makes a matrix of one instance"
 
 
 def no_label_sets(value: Any, row: int, column: int, n_labels: int, name: str) -> InvalidDataError:
-    """Return the error that a matrix holds a value that is neither 0 nor 1, to be raised."""
+    """Return an `InvalidDataError` on a matrix with a value that is neither 0 nor 1."""
     if np.isnan(value):
         advice = "fill these entries, or drop the rows"
     elif n_labels == 1:
@@ -83,24 +83,24 @@ def no_label_sets(value: Any, row: int, column: int, n_labels: int, name: str) -
 
 
 def swapped(error: InvalidDataError, call: str) -> InvalidDataError:
-    """Return the error on label sets, to be raised, if the other argument of a ``call`` holds label sets."""
+    """Return an error on label sets that advises to swap the arguments of a ``call``."""
     found, _, rest = str(error).partition("; expected")
-    said = f"swap them if they are the wrong way round, else {rest.partition(': ')[2]}"
+    said = f"swap the arguments if their order is wrong, otherwise {rest.partition(': ')[2]}"
     return InvalidDataError(f"{found}, and the other argument holds 0 and 1; expected {call}: {said}")
 
 
 def as_numbers(values: Any, name: str) -> np.ndarray:
-    """Return numbers as a float64 array that lies row by row.
+    """Return numbers as a float64 array in row-major order.
 
     Raises
     ------
     InvalidDataError
-        They are no numbers, or a sparse matrix.
+        The values are no numbers, or a sparse matrix.
     """
     try:
         return np.asarray(values, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        said = "sparse.toarray() makes one of a sparse matrix" if sparse.issparse(values) else "convert it"
+        said = "sparse.toarray() makes an array of a sparse matrix" if sparse.issparse(values) else "convert it"
         raise InvalidDataError(f"{name}: found {shown(values)}, expected an array of numbers: {said}") from None
 
 
@@ -113,8 +113,8 @@ def check_same_instances(n: int, n_labelled: int) -> None:
     """
     if n != n_labelled:
         raise InvalidDataError(
-            f"X has {n} instances but Y has {n_labelled}; expected a row of Y for each row of X: were rows dropped of "
-            "one of them, or is one transposed?"
+            f"X has {n} instances but Y has {n_labelled}; expected a row of Y for each row of X: check whether "
+            "rows of one are missing, or one is transposed"
         )
 
 
@@ -127,6 +127,6 @@ def check_same_shape(spe: Any, Y: Any, what: str = "the SPE") -> None:
     """
     if spe.shape != Y.shape:
         raise InvalidDataError(
-            f"{what} has shape {spe.shape}, the truth {Y.shape}; expected the same: are instances or labels missing in "
-            "one of them?"
+            f"{what} has shape {spe.shape}, the truth {Y.shape}; expected the same: check whether instances or "
+            "labels of one are missing"
         )

@@ -198,11 +198,11 @@ def as_labels(Y: Matrix, name: str = "Y", other: object = None, call: str = "") 
     ----------
     Y : sparse or dense array, shape (n, m)
     name : str
-        What messages call it.
+        The name of ``Y`` in messages.
     other : object
-        What was given together with it in the ``call``, in the place of no label sets.
+        The other argument of the ``call``, which takes no label sets.
     call : str
-        How it is right, for the message on arguments that are swapped.
+        The correct call, for the message on swapped arguments.
 
     Raises
     ------

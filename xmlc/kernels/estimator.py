@@ -48,20 +48,20 @@ def check_value(cls: type[Estimator], name: str, value: object) -> None:
 
 
 def not_fitted(estimator: object) -> UnfittedError:
-    """Return the error that something must be fitted first, to be raised."""
+    """Return a `NotFittedError` that asks to fit an estimator."""
     return _unfitted(f"this {type(estimator).__name__} is not fitted; call fit first")
 
 
 class UnfittedError(XmlcError, ValueError, AttributeError):
-    """Something must be fitted first; a ValueError and AttributeError, as scikit-learn's NotFittedError."""
+    """An estimator must be fitted first; a ValueError and AttributeError, like scikit-learn's NotFittedError."""
 
     def __reduce__(self) -> Any:
-        """Make the error again in another process: pickles do not have its class."""
+        """Return the parts from which another process rebuilds the error, because its class cannot be pickled."""
         return _unfitted, (str(self),)
 
 
 def _unfitted(message: str) -> UnfittedError:
-    """Return the error, also one of scikit-learn's class where that is installed."""
+    """Return the error; if scikit-learn is installed, it is also a NotFittedError of scikit-learn."""
     try:
         from sklearn.exceptions import NotFittedError
     except ImportError:
@@ -79,9 +79,9 @@ class Estimator:
 
     #: The domains of hyperparameters, by name; those that have none are checked by the class itself, if at all.
     domains: ClassVar[Mapping[str, Domain]] = {}
-    #: Hyperparameters that may change between calls of ``partial_fit``, which does not depend on them.
+    #: Hyperparameters that may change between calls of ``partial_fit``, because it does not depend on them.
     _changeable: ClassVar[tuple[str, ...]] = ("n_jobs",)
-    _learning_with: Hyperparameters | None = None  # values as `as_kept` gives them, and how they are shown
+    _learning_with: Hyperparameters | None = None  # results of `as_kept`, and the values as text
 
     @classmethod
     def _hyperparameter_names(cls) -> list[str]:
@@ -90,7 +90,7 @@ class Estimator:
         return sorted(name for name in inspect.signature(cls.__init__).parameters if name != "self")
 
     def get_params(self, deep: bool = True) -> Hyperparameters:
-        """Return the hyperparameters by name; ``deep``: and those of parts that are estimators, ``part__name``."""
+        """Return the hyperparameters by name; with ``deep`` also ``part__name`` for each part that is an estimator."""
         found: Hyperparameters = {name: getattr(self, name) for name in self._hyperparameter_names()}
         for name, part in list(found.items()) if deep else ():
             if hasattr(part, "get_params") and not isinstance(part, type):
@@ -98,12 +98,12 @@ class Estimator:
         return found
 
     def set_params(self, **params: Any) -> Self:
-        """Set hyperparameters; ``part__name`` is one of a part, which is set first if it is given too.
+        """Set hyperparameters; ``part__name`` sets one of a part. Parts themselves are set first.
 
         Raises
         ------
         InvalidParameterError
-            There is no such hyperparameter; a ValueError, as scikit-learn's.
+            There is no such hyperparameter; it is a ValueError, as in scikit-learn.
         """
         for name in sorted(params, key=lambda name: name.count("__")):
             own, inner, rest = name.partition("__")
@@ -116,7 +116,7 @@ class Estimator:
                 continue
             try:
                 part.set_params(**{rest: params[name]})
-            except ValueError as error:  # of scikit-learn
+            except ValueError as error:  # from a part of scikit-learn
                 raise InvalidParameterError(f"{type(self).__name__}: {name}: {error}") from error
         return self
 
@@ -129,7 +129,7 @@ class Estimator:
         self._learning_with = {name: (as_kept(value), shown(value)) for name, value in self._lasting().items()}
 
     def _go_on_learning(self) -> None:
-        """Refuse hyperparameters other than those with which learning began.
+        """Refuse hyperparameters that have changed since learning began.
 
         Raises
         ------
@@ -139,8 +139,8 @@ class Estimator:
         for name, value in self._lasting().items():
             if name in began and not is_same(began[name][0], as_kept(value)):
                 raise InvalidParameterError(
-                    f"{type(self).__name__}: {name} is {shown(value)}, but partial_fit goes on from what was learned "
-                    f"with {name}={began[name][1]}; set it back, or call fit, which begins anew"
+                    f"{type(self).__name__}: found {name}={shown(value)}, expected {name}={began[name][1]}, with which "
+                    "partial_fit began; set it back, or call fit to start over"
                 )
 
     def _lasting(self) -> Hyperparameters:
@@ -203,7 +203,7 @@ class Estimator:
 
 
 def as_kept(value: Any) -> Any:
-    """Return a hyperparameter in a form that does not change with it: arrays are copied, estimators taken apart."""
+    """Return a copy of a hyperparameter for comparison: copies of arrays, and the hyperparameters of estimators."""
     if hasattr(value, "get_params") and not isinstance(value, type):
         return {"": type(value)} | {name: as_kept(own) for name, own in value.get_params().items()}
     if isinstance(value, dict):
@@ -214,7 +214,7 @@ def as_kept(value: Any) -> Any:
 
 
 def is_same(first: Any, second: Any) -> bool:
-    """Whether two results of `as_kept` are equal."""
+    """Return whether two results of `as_kept` are equal."""
     if isinstance(first, dict) and isinstance(second, dict):
         return first.keys() == second.keys() and all(is_same(first[name], second[name]) for name in first)
     if isinstance(first, list) and isinstance(second, list):
@@ -223,7 +223,7 @@ def is_same(first: Any, second: Any) -> bool:
 
 
 def shown(value: object) -> str:
-    """Return a value as messages show it."""
+    """Return the text of a value for messages."""
     text = repr(value)
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}.."
 

@@ -89,14 +89,14 @@ class Overlap(NamedTuple):
 
 
 def checked_overlap(overlap: object) -> Overlap:
-    """Return a measure by the overlap of two sets, if it is one.
+    """Return a measure by the overlap of two sets, and refuse anything else.
 
     Raises
     ------
     InvalidParameterError
     """
     if not isinstance(overlap, Overlap):
-        said = "expected one of xmlc.metrics.measure: F1, JACCARD, or f_beta(2.0), say"
+        said = "expected a measure of xmlc.metrics.measure, such as F1, JACCARD or f_beta(2.0)"
         raise InvalidParameterError(f"overlap={shown(overlap)}: {said}")
     return overlap
 
@@ -109,7 +109,7 @@ def f_beta(beta: float) -> Overlap:
     XmlcError
         ``beta`` is not a finite number above 0.
     """
-    check("beta", beta, POSITIVE, "; 1 is the F-measure, 2 prefers recall")
+    check("beta", beta, POSITIVE, "; 1 is the F-measure, and 2 favours recall")
     return Overlap(1.0 + beta * beta, float(beta * beta), 0.0)
 
 

@@ -356,7 +356,7 @@ def _weighted_share(
 def checked_k(k: object) -> int:
     """Return a number of ranks that is a whole number of at least 1."""
     if not isinstance(k, Integral) or k < 1:
-        raise InvalidDataError(f"k={shown(k)}: expected a whole number of ranks, at least 1: 5, say")
+        raise InvalidDataError(f"k={shown(k)}: expected a whole number of ranks, at least 1, such as 5")
     return int(k)
 
 
@@ -371,8 +371,8 @@ def _ranking(labels: object, shape: tuple[int, int], k: int) -> np.ndarray:
         raise InvalidDataError("the ranking has rows of different lengths; put -1 where there is no label") from None
     if labels.ndim != 2 or labels.shape[0] != n:
         raise InvalidDataError(
-            f"found a ranking of shape {labels.shape} for {n} instances; expected ({n}, k): labels best first, as "
-            "predict_top_k gives them"
+            f"found a ranking of shape {labels.shape} for {n} instances; expected ({n}, k): labels from best to "
+            "worst, as predict_top_k returns them"
         )
     if k > labels.shape[1]:
         raise InvalidDataError(

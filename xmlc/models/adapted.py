@@ -80,7 +80,7 @@ class Adapted(SparseProbabilityEstimator):
         for each in (self.estimator, getattr(self, "estimator_", self.estimator)):
             try:
                 each.set_params(**params)
-            except ValueError as error:  # of scikit-learn, which names those that it has
+            except ValueError as error:  # scikit-learn's message names the hyperparameters that exist
                 raise InvalidParameterError(f"Adapted: {error}") from error
         return self
 
@@ -112,7 +112,7 @@ class Adapted(SparseProbabilityEstimator):
             if isinstance(error, XmlcError) or not type(self.estimator).__module__.startswith("sklearn."):
                 raise
             refusing = _innermost(self.estimator, _refuses_sparse)
-            said = "expected hyperparameters that it takes, and that it learns from sparse features; change it"
+            said = "expected valid hyperparameters, and an estimator that takes sparse features; change it"
             raise InvalidDataError(f"{type(refusing).__name__}: {error}; {said}") from error
         return self
 
@@ -178,7 +178,7 @@ class Adapted(SparseProbabilityEstimator):
         """
         file = checked_path(path) / PICKLE
         if not file.exists():
-            said = f"expected a folder written by save of {cls.__name__}; `xmlc.load_model` reads those of others"
+            said = f"expected a folder written by {cls.__name__}.save; `xmlc.load_model` reads those of other classes"
             raise MissingFileError(f"{path}: found no {PICKLE}, {said}")
         model: Self = pickled.read(file, trusted)
         return model
@@ -210,7 +210,7 @@ def adapt(
     try:
         takes = signature(kind).parameters
         values = {**parameters}
-        for key in sorted(values, key=lambda key: -key.count("__")):  # what is within an estimator before it
+        for key in sorted(values, key=lambda key: -key.count("__")):  # parts of an estimator before the estimator
             values[key] = _constructed(values[key], key, values)
         made = kind(**{key: value for key, value in (common | values).items() if key in takes})
     except (TypeError, ValueError) as error:
@@ -235,7 +235,7 @@ def adapt(
 
 
 def _constructed(value: Any, key: str, values: Hyperparameters) -> Any:
-    """Return a hyperparameter with an estimator for each name of a class, made with the arguments below its key."""
+    """Return a hyperparameter with each name of a class replaced by an estimator with the arguments at its key."""
     if isinstance(value, list):
         return [_constructed(one, key, {}) for one in value]
     if not (isinstance(value, str) and INNER.fullmatch(value)):
@@ -245,7 +245,7 @@ def _constructed(value: Any, key: str, values: Hyperparameters) -> Any:
 
 
 def check_learner(estimator: Any, name: str) -> None:
-    """Refuse what does not learn label sets, or gives no estimates of them.
+    """Refuse an estimator that does not learn label sets, or does not estimate their probabilities.
 
     Raises
     ------
@@ -263,18 +263,18 @@ def check_learner(estimator: Any, name: str) -> None:
 
 
 def with_label_sets(estimator: Any) -> str:
-    """Say how a model is made of an estimator of another library, or that it is made of one."""
+    """Return advice on how to make a model of another library's estimator."""
     kind = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
     if not hasattr(estimator, "fit"):
         return "Adapted(..) of xmlc.models.adapted makes a model of one with fit and predict_proba"
     tags = None if isinstance(estimator, type) else _tags(estimator)
     inner = f"OneVsRestClassifier({kind}(...))" if tags and not _learns_sets(tags) else f"{kind}(...)"
-    by_name = f"; by name, {ONE_VS_REST}, with it as the hyperparameter estimator" if "OneVs" in inner else ""
+    by_name = f"; in a configuration, name {ONE_VS_REST} and set its estimator" if "OneVs" in inner else ""
     return f"Adapted({inner}) of xmlc.models.adapted makes a model of it{by_name}"
 
 
 def _tags(estimator: Any) -> Any:
-    """Return scikit-learn's tags of one of its estimators, None of any other and of one with wrong parts."""
+    """Return the tags of an estimator of scikit-learn; None for other estimators, or if its parts are invalid."""
     if not type(estimator).__module__.startswith("sklearn."):
         return None
     try:
@@ -294,7 +294,7 @@ def _learns_sets(tags: Any) -> bool:
 
 
 def _innermost(estimator: Any, is_meant: Callable[[Any], bool]) -> Any:
-    """Return the estimator deepest within another of which something holds, or the other."""
+    """Return the most deeply nested part of an estimator that satisfies a condition, or the estimator itself."""
     found = {key: part for key, part in parameters_of(estimator).items() if hasattr(part, "fit") and is_meant(part)}
     return found[max(found, key=lambda key: key.count("__"))] if found else estimator
 
@@ -327,7 +327,7 @@ def check_methods(name: str, found: object) -> None:
     XmlcError
     """
     hint = f"; sklearn.calibration:CalibratedClassifierCV makes estimates of scores, within {ONE_VS_REST}"
-    hint = "; voting='soft' gives it some" if hasattr(found, "voting") else hint
+    hint = "; set voting='soft'" if hasattr(found, "voting") else hint
     for method in ("fit", "predict_proba"):
         if not callable(getattr(found, method, None)):
             said = hint if hasattr(found, "decision_function") or hasattr(found, "voting") else ""
@@ -335,7 +335,7 @@ def check_methods(name: str, found: object) -> None:
 
 
 def check_values(name: str, made: Any) -> None:
-    """Refuse hyperparameters out of the ranges that classes of scikit-learn declare, which these check in ``fit`` only.
+    """Refuse hyperparameters out of their ranges, which classes of scikit-learn check only in ``fit``.
 
     Raises
     ------

@@ -126,8 +126,8 @@ class SparseProbabilityEstimator(Estimator):
         )
 
     def _lacks(self, method: str) -> XmlcError:
-        """Return the error that a class of the user's own has no method, to be raised."""
-        return XmlcError(f"{type(self).__name__} has no {method}; expected a class that defines it; write the method")
+        """Return an error on a user's class that lacks a method."""
+        return XmlcError(f"{type(self).__name__} has no {method}; expected a class that defines it; add the method")
 
     def estimate_blocks(
         self, X: sparse.csr_array, threshold: float | np.ndarray, rows: int, then: Callable[[sparse.csr_array], None]
@@ -332,7 +332,7 @@ class SparseProbabilityEstimator(Estimator):
         folder = checked_path(path)
         if not (folder / DESCRIPTION).exists():
             raise MissingFileError(
-                f"{folder}: found no {DESCRIPTION}, expected a folder written by save; look at the path"
+                f"{folder}: found no {DESCRIPTION}, expected a folder written by save; check the path"
             )
         try:
             content = cls._description(folder)
@@ -427,7 +427,7 @@ class SparseProbabilityEstimator(Estimator):
         if X.shape[0] == 0 or Y.shape[1] == 0:
             found = f"{X.shape[0]} instances, {Y.shape[1]} labels"
             raise InvalidDataError(
-                f"nothing to learn from: {found}; expected some of both: look at how X and Y are made"
+                f"nothing to learn from: {found}; expected at least one of each: check how X and Y are made"
             )
         self._remember_names(given[0])
         self._remember_names(given[1], "label")
@@ -442,7 +442,7 @@ class SparseProbabilityEstimator(Estimator):
         if X.shape[1] != self.n_features_in_:
             raise InvalidDataError(
                 f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
-                "as input, as it was trained with: make them by the same fitted vectorizer or reader"
+                "as in training: make them by the same fitted vectorizer or reader"
             )
         return X
 
@@ -461,7 +461,7 @@ class SparseProbabilityEstimator(Estimator):
             raise InvalidDataError(
                 f"found indices of shape {indices.shape} and type {indices.dtype}, values of shape {given.shape} and "
                 f"type {given.dtype}; expected integers and as many values, each in one dimension: x.indices and "
-                "x.data of a sparse row x"
+                "x.data from a sparse row x"
             )
         values = given.astype(np.float32, copy=False)
         indices = indices.astype(np.int64, copy=False)
@@ -474,8 +474,8 @@ class SparseProbabilityEstimator(Estimator):
             fault = wrong.argmax()
             raise InvalidDataError(
                 f"found feature {indices[fault]} with value {values[fault]}: "
-                f"expected finite values of features below {self.n_features_in_}, each feature once; make them by the "
-                "vectorizer or reader of the training"
+                f"expected finite values of features below {self.n_features_in_}, each feature once; make them by "
+                "the vectorizer or reader from training"
             )
         return np.array([0, indices.size]), indices, values
 

@@ -23,7 +23,7 @@ def store(path: Path, thing: Any) -> None:
         joblib.dump(thing, path)
     except Exception as error:  # of any class of anybody's
         let_through(error)
-        said = "expected what joblib can store; write functions in a module of their own, not as a lambda"
+        said = "expected objects that joblib can store; define functions in a module, not as a lambda"
         raise XmlcError(f"{type(thing).__name__} cannot be saved: {error}; {said}") from error
 
 

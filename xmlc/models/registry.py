@@ -158,7 +158,7 @@ def domains_of(name: str) -> Mapping[str, Domain] | None:
 
 
 def program_of(name: str) -> str:
-    """Name the program that a baseline wraps, with which its module's name begins; "" for all other estimators."""
+    """Return the program that a baseline wraps, from the beginning of its module's name; "" for other estimators."""
     found = _BASELINE.match(ESTIMATORS.get(name, name))
     return found["program"] if found else ""
 
@@ -171,7 +171,7 @@ def estimates_file(pattern: str, dataset: str, seed: object) -> str:
 def files_read(name: str, values: Mapping[str, object], dataset: str, seeds: Iterable[object]) -> list[str]:
     """Name the files that a model reads in its runs on a dataset: another program's estimates, or a user's files.
 
-    A user's files are those that hyperparameters of the user's own model name.
+    A user's files are named in the hyperparameters of the user's model.
     """
     texts = _texts_in(values) if name == "estimates" or ":" in name else []
     if name != "estimates":
@@ -180,7 +180,7 @@ def files_read(name: str, values: Mapping[str, object], dataset: str, seeds: Ite
 
 
 def _texts_in(value: object) -> list[str]:
-    """List the texts in a value of YAML, however deep."""
+    """List all texts in a value of YAML, also nested ones."""
     if isinstance(value, Mapping):
         return [text for part in value.values() for text in _texts_in(part)]
     if isinstance(value, list | tuple):
@@ -189,9 +189,9 @@ def _texts_in(value: object) -> list[str]:
 
 
 def estimator_files(name: str) -> list[str]:
-    """Return the source files that define an estimator: the workflow looks for changes from there.
+    """Return the source files that define an estimator, in which the workflow looks for changes.
 
-    A class of another library has none of it where the library is installed, but a package under development has.
+    A class of another library has none if the library is installed, but a package under development has.
     """
     place = name.rpartition(":")[0]
     own = [place] if ".py:" in name else []

@@ -14,13 +14,13 @@ from xmlc.core.passport import WARM_UP_ROWS
 from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
 
-CLOSE = 1e-6  # some programs add up in another order once they have read their model
+CLOSE = 1e-6  # some programs sum in another order after they have loaded a model
 
 
 def warm_up(
     model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array
 ) -> SparseProbabilityEstimator | None:
-    """Fit a copy of the model to a few rows, so that compilation is in no measured time, and return the copy."""
+    """Fit a copy of the model to a few rows, which keeps compilation out of measured times, and return the copy."""
     if looks_up(model) or not model.compiles:
         return None
     copy, hyperparameters = model.unfitted(), model.get_params()
@@ -65,7 +65,7 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
         try:
             loaded = type(copy).load(Path(folder, "model"))
             found: Any = loaded.predict_proba(X) if estimates else expected
-            reason = "its estimates are other ones" if abs(found - expected).max() > CLOSE else ""
+            reason = "its estimates differ" if abs(found - expected).max() > CLOSE else ""
         except Exception as error:  # of the user's code
             reason = f"{type(error).__name__}: {error}"
     if reason:

@@ -17,7 +17,7 @@ Settings = dict[str, dict[str, object]]
 VERSIONS = ("xmlc", "python", "numpy", "scipy", "numba", "sklearn")
 SEEDS, DATA, CODE, COMMIT = "seeds", "data", "code", "commit"
 DIGITS = 12
-#: What a record says under `settings`, each a setting of a dataset, a model or a method; other versions lack some.
+#: Keys of `settings` in a record, of a dataset, a model or a method; records of earlier versions lack some.
 OF_DATASETS, OF_MODELS, OF_CODE = ("validation_share", "propensity"), ("model code", "files"), ("method code",)
 RECORDED = frozenset((*OF_DATASETS, *OF_MODELS, *OF_CODE))
 # Of a record of one method, beside the grid of its thresholds; of a search, what it may spend.
@@ -57,7 +57,7 @@ def settings_of(records: Iterable[RecordFile]) -> Settings:
 
 
 def _joined(before: dict[str, object], new: dict[str, object]) -> dict[str, object]:
-    """Join values that differ between seeds, each once: of files of estimates each seed may have its own."""
+    """Join the distinct values of all seeds, because each seed may read another file of estimates."""
     return {
         name: " ".join(dict.fromkeys([*str(before.get(name, "")).split(), *str(value).split()]))
         for name, value in new.items()

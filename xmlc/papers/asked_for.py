@@ -1,4 +1,4 @@
-"""The targets of a run, checked before Snakemake looks for rules that make them."""
+"""Check the targets of a run before Snakemake looks for their rules."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ MOST = 3  # names in a message
 
 
 def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
-    """Return `workflow.is_rule`, with which Snakemake looks up each target, as a function that refuses mistakes.
+    """Return a replacement of `workflow.is_rule` that refuses mistakes in targets.
 
-    Rules that a study has itself are known by then, and so are ``--forcerun`` and ``--until``.
+    Snakemake calls it for each target after it has read a study's rules and options such as ``--forcerun``.
     """
     is_rule: Callable[[str], bool] = workflow.is_rule
 

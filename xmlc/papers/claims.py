@@ -402,7 +402,7 @@ def claims_table(claims: Sequence[Claim]) -> TableDefinition:
 
 
 def _real(sources: Iterable[Source]) -> list[Any]:
-    """Return the records of data that are not synthetic: no statement of a paper is about others."""
+    """Return the records of real data, because claims of papers do not concern synthetic data."""
     return [source.record for source in sources if not is_synthetic(source.record.dataset_name)]
 
 

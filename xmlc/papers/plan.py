@@ -91,23 +91,23 @@ def left_out(project: Project, papers: Iterable[str], figures: bool = True) -> s
 
 
 def remarks(project: Project, made: Iterable[str]) -> list[str]:
-    """Say of the tables among the paths that a run makes which models and datasets they leave out."""
+    """Return remarks on the models and datasets that the tables of a run leave out, given the paths that it makes."""
     found = dict.fromkeys(table["paper"] for path in made if (table := _OF_TABLE.read(path)))
     papers = [paper for paper in found if paper in project.suites]
     lines = [said for said in map(project.check_estimates, papers) if said]
     if others := datasets_left_out(project, papers):
-        lines.append(f"tables leave out {', '.join(others)}, run earlier: to keep them add them to `datasets`")
+        lines.append(f"tables leave out {', '.join(others)}, which ran earlier; add them to `datasets` to keep them")
     return lines
 
 
 def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
-    """Return the files of each target by its name: all, tables, peers, a suite, a dataset."""
+    """Return the files of each target by name: all, tables, peers, a suite, a dataset."""
 
     def of_papers(files: Callable[[Project, str], list[str]], *papers: str) -> list[str]:
         chosen = papers or project.planned_papers
         if (size := project.settings.datasets) and not any(map(project.datasets_of, chosen)):
             there = ", ".join(name for paper in chosen for name in project.suites[paper].datasets)
-            raise XmlcError(f"config: datasets={size} selects nothing of {', '.join(chosen)}, expected some of {there}")
+            raise XmlcError(f"config: datasets={size} selects no set of {', '.join(chosen)}, expected some of {there}")
         if said := left_out(project, chosen, figures=files is result_files):
             print(said, file=sys.stderr, flush=True)
         return [file for paper in chosen for file in files(project, paper)]
@@ -145,19 +145,19 @@ def result_files(project: Project, paper: str) -> list[str]:
 
 
 def outputs_of_table(project: Project, paper: str, table: str) -> list[str]:
-    """List the outputs of rules that a table is made from."""
+    """List the outputs of rules from which a table is made."""
     project.check_estimates(paper)
     return _outputs(table_of(table, paper).files(project, paper))
 
 
 def outputs_of_figure(project: Project, paper: str, figure: str) -> list[str]:
-    """List the outputs of rules that a figure is made from."""
+    """List the outputs of rules from which a figure is made."""
     project.check_estimates(paper)
     return _outputs(figure_of(figure, paper).files(project, paper))
 
 
 def outputs_of_dataset(project: Project, dataset: str) -> list[str]:
-    """List the outputs of rules for one dataset, of those that the tables and figures of all suites are made from."""
+    """List the outputs of rules for one dataset from which tables and figures of all suites are made."""
     found: list[str] = []
     for paper, suite in project.suites.items():
         if dataset in project.datasets_of(paper):
@@ -170,12 +170,12 @@ def outputs_of_dataset(project: Project, dataset: str) -> list[str]:
 
 
 def _outputs(records: Iterable[str]) -> list[str]:
-    """Name each output that holds records once: those of methods lie in a folder, which is one output."""
+    """Name each output that holds records once; a folder of methods' records is a single output."""
     return list(dict.fromkeys(map(paths.output_of, records)))
 
 
 def titles_of(project: Project, paper: str) -> list[str]:
-    """Return the options that name models in print as the suite has it, and tell equal titles apart."""
+    """Return the options with the titles of models in a suite, and make equal titles distinct."""
     suite = project.suites[paper]
     enter_rooms()
     every = Counter(suite.titles.get(name) or model_title(name) for name in suite.all_models)

@@ -13,7 +13,7 @@ from xmlc.suites import paths
 from xmlc.suites.project import Project
 from xmlc.suites.resources import Taken, free_disk, is_size_known, size_of, taken
 
-#: Steps by what they write: what follows the portion in a path.
+#: Steps by their outputs, the part of a path after the portion.
 STEPS = {
     "model": "train",
     "ranking.json": "rank",
@@ -41,7 +41,7 @@ class Job(NamedTuple):
 
 
 def jobs_of(project: Project, made: Iterable[str]) -> dict[Job, Taken]:
-    """Return the jobs of models that write some paths, on datasets of known size, and what each takes."""
+    """Return the jobs of models that write some paths, on datasets of known size, each with its cost."""
     jobs: set[Job] = set()
     for path in made:
         if run := paths.IN_RUN.read(path):
@@ -61,7 +61,7 @@ def jobs_of(project: Project, made: Iterable[str]) -> dict[Job, Taken]:
 def disk_of(
     project: Project, datasets: Collection[str], jobs: dict[Job, Taken], at_once: int, drop_all: bool = False
 ) -> float:
-    """Return the most bytes on disk; of models and estimates that are dropped, those of some runs are there at once.
+    """Return the peak bytes on disk, if dropped models and estimates exist only for the runs that are at work.
 
     A search and a sweep drop each model that they train.
     """
@@ -77,7 +77,7 @@ def disk_of(
 
 
 def told(project: Project, made: Collection[str], processors: int) -> str:
-    """Return as text what tables leave out, the cost of each dataset, whether this machine can, and if not, what fits.
+    """Return a text with omissions of tables, the cost of each dataset, and settings that fit this machine.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def told(project: Project, made: Collection[str], processors: int) -> str:
     Returns
     -------
     str
-        Without a job of a model only what is left out, and the datasets whose size is not known.
+        If no job belongs to a model, only omissions and datasets of unknown size.
     """
     threads = min(project.settings.threads, processors)
     project = _on(project, threads)
@@ -106,7 +106,7 @@ def told(project: Project, made: Collection[str], processors: int) -> str:
     memory, free = machine_memory(), free_disk()
     peaks, settings = _too_large(jobs, memory), []
     out, at_once = peaks, processors // threads
-    narrow = jobs_of(_on(project, 1), made)  # where forests grow one tree at a time
+    narrow = jobs_of(_on(project, 1), made)  # forests grow one tree at a time
     if len(less := _too_large(narrow, memory)) < len(peaks):
         jobs, out, settings, at_once = narrow, less, ["threads=1"], processors
     new = _prepared(made, (job.dataset for job in jobs))
@@ -137,7 +137,7 @@ def told(project: Project, made: Collection[str], processors: int) -> str:
 
 
 def _left_out(project: Project, new: Collection[str], jobs: dict[Job, Taken], at_once: int, free: float) -> list[str]:
-    """Name the datasets, the largest first, without which the free disk is enough, if models are dropped."""
+    """List the datasets to leave out, largest first, until the others fit the free disk without kept models."""
     left: list[str] = []
     while jobs and disk_of(project, {*new} - {*left}, jobs, at_once, drop_all=True) > free:
         sizes = {
@@ -152,7 +152,7 @@ def _left_out(project: Project, new: Collection[str], jobs: dict[Job, Taken], at
 
 
 def _by_dataset(project: Project, jobs: dict[Job, Taken], made: Collection[str], at_once: int) -> list[str]:
-    """Return the lines of a table: what the jobs of each dataset take, the longest first, and all together."""
+    """Return the lines of a table with the costs of each dataset, the longest first, and their totals."""
     hours: dict[str, float] = {}
     for job, each in jobs.items():
         hours[job.dataset] = hours.get(job.dataset, 0.0) + each.seconds / 3600
@@ -174,7 +174,7 @@ def _by_dataset(project: Project, jobs: dict[Job, Taken], made: Collection[str],
 
 
 def _prepared(made: Collection[str], datasets: Iterable[str]) -> set[str]:
-    """Name the datasets whose arrays a run writes."""
+    """Return the datasets whose arrays a run writes."""
     return {dataset for dataset in datasets if paths.DATA.of(dataset=dataset) in made}
 
 

@@ -16,15 +16,15 @@ from xmlc.numbers.long import Key
 from xmlc.papers.table import Panel, Table
 
 WIDTH = 110
-# What begins something in Markdown: HTML, emphasis, code, cells, formulas, links, addresses, mentions of users. It is
-# written as entities, which mean the same within HTML in Markdown; a mention ends at a space without width.
+# Marks that begin HTML, emphasis, code, cells, formulas, links, addresses or mentions of users in Markdown. They are
+# written as entities, which also work in HTML within Markdown. A space without width prevents a mention.
 MARKS = re.compile(r"[<\\`*~|$]|&(?=#?\w+;)|(?<!\w)@(?=\w)|(?<=\w):(?=//)|\[(?=[^\]]*\]\s*[(\[:])|(?<!\w)_|_(?!\w)")
 CODE = re.compile(r"(`[^`]+`)")
 ENTITIES = {"<": "&lt;", "&": "&amp;", "@": "@&#8203;"}
 
 
 def escaped(text: str, code: bool = False) -> str:
-    """Return Markdown that is shown as a plain text, on one line; ``code`` leaves code in backticks."""
+    """Return Markdown that shows a text unchanged, on one line; with ``code``, text in backticks stays code."""
     parts = CODE.split(" ".join(text.split())) if code else [" ".join(text.split())]
     parts[::2] = [MARKS.sub(lambda found: ENTITIES.get(found[0], f"&#{ord(found[0])};"), part) for part in parts[::2]]
     return "".join(parts)

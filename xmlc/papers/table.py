@@ -528,9 +528,9 @@ def digests_line(records: Iterable[RecordFile]) -> str:
 
 
 def synthetic_line(records: Iterable[RecordFile], left_out: str = "") -> list[str]:
-    """Say which data are synthetic, whose names have the mark; nothing of others."""
+    """Return a sentence on the synthetic datasets of some records; none if there are none."""
     names = dict.fromkeys(record.dataset_name for record in records if record.dataset_name.endswith(MARK))
-    said = "made by `xmlc synth`: no published number is about such data" + left_out
+    said = "made by `xmlc synth`, so not compared with published numbers" + left_out
     return [f"{', '.join(names)}: {said}."] if names else []
 
 

@@ -214,9 +214,9 @@ class RecordFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Record(RecordFile):
-    """A JSON file about one model on one dataset: its name in tables, and the portion that it was trained on.
+    """A JSON file about one model on one dataset, with the model's name in tables and its training split.
 
-    ``settings`` has what else numbers depend on, by the names of `xmlc.numbers.settings.RECORDED`.
+    ``settings`` has everything else on which numbers depend, by the names of `xmlc.numbers.settings.RECORDED`.
     """
 
     dataset: RecordedDataset

@@ -54,13 +54,13 @@ def changes_between(old: Texts, new: Texts) -> list[Change]:
 
 
 def told(tables: Iterable[tuple[Settings, Settings]], moved: bool) -> str:
-    """Say in one line what the runs differ in, as far as it is known.
+    """Return one line on the known differences between two runs.
 
     Parameters
     ----------
     tables : iterable of (Settings, Settings)
-        Of each table in the old and in the new run. A table counts if both have settings: the settings of others are
-        those of other models and datasets.
+        The settings of each table in the old and in the new run. A table counts only if both have settings, because
+        other tables have other models and datasets.
     moved : bool
         Whether numbers differ.
     """

@@ -33,7 +33,7 @@ class Failure:
 
     @property
     def kind(self) -> str:
-        """Whether a step failed, or a record is damaged, which stands in the place of the log."""
+        """Whether a step failed or a record is damaged; ``log`` is the record if it is damaged."""
         return DAMAGED if self.log.suffix == ".json" else FAILED
 
     def concerns(self, dataset: str | None, model: str | None) -> bool:
@@ -44,7 +44,7 @@ class Failure:
 def failures(logs: Path) -> list[Failure]:
     """Read a folder of logs, laid out as `xmlc.suites.paths` says.
 
-    Of a job that was killed the process that waited for it has left the message (`xmlc.cli._killed`).
+    If a job was killed, its parent process has written the message to the log (`xmlc.cli._killed`).
     """
     found = []
     for log in sorted(logs.rglob("*.log")):
@@ -77,7 +77,7 @@ def separate_stale(tables: Sequence[MadeOf]) -> tuple[list[MadeOf], list[Failure
 
 
 def error_message(text: str) -> str | None:
-    """Return the error that a log ends with, or None; a line of it for each that begins without blanks."""
+    """Return the error at the end of a log, or None; indented lines are joined to the line before them."""
     messages = MESSAGE.findall(text)
     if messages:
         reason = messages[-1]
@@ -85,7 +85,7 @@ def error_message(text: str) -> str | None:
         reason = [line for line in text.splitlines() if line.strip()][-1]
     else:
         return None
-    lines = re.split(r"\n(?=\S)", reason.strip())  # of a message; lines that go on are indented
+    lines = re.split(r"\n(?=\S)", reason.strip())  # continuation lines of a message are indented
     reason = "\n".join(" ".join(line.split()) for line in lines)
     return reason if len(reason) <= LONGEST else reason[: LONGEST - 1] + "…"
 

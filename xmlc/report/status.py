@@ -37,7 +37,7 @@ class FileCounts:
     Attributes
     ----------
     done, missing, failed : int
-        Files that are there; that are not; and those that are not because a step failed, or that are damaged.
+        The numbers of files that exist, that are missing, and that are damaged or missing because a step failed.
     failures : list of Failure
     """
 
@@ -89,9 +89,9 @@ def status_of(
 
 
 def of_files(plan: Mapping[str, SuitePlan], made: Collection[str]) -> dict[str, SuitePlan]:
-    """Return the part of a plan that a run makes, given all its files; what several papers need counts once.
+    """Return the part of a plan that a run makes, given all its files; files that several papers need count once.
 
-    Papers of which the run makes tables or figures come first, then those of most records.
+    Papers with tables or figures in the run come first, then papers with most records.
     """
     found, seen, made = {}, set[str](), {*made}
     for paper, suite in plan.items():
@@ -192,19 +192,19 @@ def _causes(failure: Failure, file: Path) -> bool:
 
 
 def outcome_of(run: LastRun) -> str:
-    """Say that a run is at work, or that it was killed, and what was being made; nothing if it has ended."""
+    """Return a sentence on a run that is at work or was killed, and its unfinished files; empty if it has ended."""
     if run.ended:
         return ""
     files = [file.relative_to(AT_WORK).parts for file in AT_WORK.rglob("*") if file.is_file()]
     names = sorted(base64.urlsafe_b64decode("".join(parts).replace("@", "")).decode() for parts in files)
-    made = f"what it was making: {some(names, ', ')}" if names else "no step was at work"
+    made = f"unfinished files: {some(names, ', ')}" if names else "no step was at work"
     if run.host != gethostname():
         return f"The run began on {run.host} and has not ended; {made}."
     try:
         os.kill(run.process, 0)
     except ProcessLookupError:
-        return f"The run was killed; {made}. The same command goes on."
-    except PermissionError:  # it is at work, of another user
+        return f"The run was killed; {made}. Run the same command again to continue."
+    except PermissionError:  # the process runs, and belongs to another user
         pass
     return f"The run is at work; {made}."
 
@@ -212,8 +212,8 @@ def outcome_of(run: LastRun) -> str:
 def to_text(status: Status, about: str = "", outcome: str = "") -> str:
     """Return the status for a terminal, the most urgent first.
 
-    Papers and datasets, words about the run; each failure with its message and log; what is blocked by one or missing,
-    as a table; a line for each paper about what is complete; how much is done in all, and the outcome of the run.
+    It begins with papers, datasets and a line about the run. Then follow each failure with its message and log, a table
+    of missing and blocked results, a line for each paper's complete results, the totals, and the outcome of the run.
     """
     papers, datasets = (list(dict.fromkeys(names)) for names in zip(*status)) if status else ([], [])
     named = ", ".join(dataset for dataset in datasets if dataset not in (SIMULATIONS, MADE))
@@ -244,7 +244,7 @@ def to_text(status: Status, about: str = "", outcome: str = "") -> str:
     done, total = _numbers(status)
     blocked = sum(counts.failed for counts in status.values())
     kinds = Counter(failure.kind for failure in failures)
-    said = f"{done} of {total} results are there; {_count_of(kinds[FAILED], 'step')} failed"
+    said = f"{done} of {total} results exist; {_count_of(kinds[FAILED], 'step')} failed"
     said += f", {_count_of(kinds[DAMAGED], 'record')} damaged" if kinds[DAMAGED] else ""
     said += f", which blocks {_count_of(blocked, 'result')}" if blocked else ""
     lines += [f"{said}.", *filter(None, [outcome])]

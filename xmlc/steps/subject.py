@@ -49,7 +49,7 @@ def description(
 
 
 def with_method(record: TrainingRecord, method: Callable[..., object] | None) -> dict[str, Any]:
-    """Return the head of a record of a method: if the method is a user's, the digest of its code is a setting too."""
+    """Return the head of a method's record; its settings contain the digest of the code of a user's method."""
     code = user_digest([method.__code__.co_filename]) if isfunction(method) else ""
     settings = record.settings | ({"method code": code} if code else {})
     return record.head_fields() | {"settings": settings}

@@ -35,7 +35,7 @@ def sweep_rows(
     values : iterable
     threads : int
     out : Path
-        The record that is written later. Each model is a temporary folder next to it, one at a time.
+        The path of the record. Models are written one at a time to a temporary folder next to it.
     """
     rows = []
     for value in values:

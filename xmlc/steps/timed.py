@@ -45,12 +45,12 @@ def fit_timed(
 def trained_beside(
     out: Path, model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array
 ) -> Iterator[tuple[float, float]]:
-    """Fit a model into a temporary folder next to a file; a block then predicts with few of its pages in memory.
+    """Fit a model into a temporary folder next to a file, and keep few of its pages in memory in the block.
 
     Yields
     ------
     seconds, cpu_seconds : float
-        As of `fit_timed`.
+        As from `fit_timed`.
     """
     with temporary_folder(out) as folder:
         times = fit_timed(model, X, Y, folder / "model")

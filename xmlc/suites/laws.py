@@ -15,7 +15,7 @@ from xmlc.data.catalogue import Dataset
 
 SHAPES = Path(__file__).with_name("shapes.csv")
 LARGE = 100e6  # bytes of a dataset's arrays, above which its models are dropped where `keep_models` says nothing
-# Their units are trees, those of others passes.
+# The cost model of a forest counts trees; other cost models count passes.
 FORESTS = ("fastxml", "ldsm", "parabel", "benchmarks/peers/omikuji_parabel.py:OmikujiParabel")
 COLUMNS = ("n", "nonzeros", "labels", "m", "units", "arity", "d")  # units are trees of a forest, else passes
 # Exponents of these where the rows say nothing.
@@ -133,7 +133,7 @@ def measured() -> dict[str, list[dict[str, str]]]:
 
 @cache
 def fitted(estimator: str, target: str) -> tuple[float, ...]:
-    """Return the law of a column of an estimator; if no row of it has a number there, that of the plainer one."""
+    """Return the law of an estimator's column; if no row has a number there, the law of the simpler estimator."""
     law = fit(measured().get(estimator, ()), target, estimator in FORESTS)
     return law or (fitted(estimator.rpartition("-")[0], target) if "-" in estimator else ())
 
@@ -158,7 +158,7 @@ def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[f
     rows = [row for row in rows if row[target]]
     if not rows:
         return ()
-    from scipy.optimize import nnls  # which takes a while to load
+    from scipy.optimize import nnls  # imported here because it loads slowly
 
     X = np.array([logarithms(*(float(row[name]) for name in COLUMNS)) for row in rows])
     y = np.log([float(row[target]) for row in rows])

@@ -29,13 +29,13 @@ from xmlc.suites.settings import RequestedSearch, Settings
 from xmlc.suites.suite import THRESHOLD_METHODS, ModelSpec, Run, Suite, read_suites
 
 SIZES = "small", "large"  # in place of names of datasets
-#: Names that neither a dataset nor a suite may have: rules, targets and folders of the workflow have them.
+#: Names of rules, targets and folders of the workflow, which datasets and suites must not have.
 RESERVED = frozenset(
     "all tables peers study small large manual digests figures published reference benchmarks simulations "
     "download synthesise prepare simulate tune train train_and_drop rank estimate estimate_and_drop thresholds "
     "thresholds_without_validation infer forest sweep progressive table figure".split()
 )
-FOLDERS = "data", "tuning"  # of a dataset, beside those of its models
+FOLDERS = "data", "tuning"  # names of folders next to the folders of models
 SPLITS = 5  # over which the trials of a search that is always made are scored
 
 
@@ -169,12 +169,12 @@ class Project:
         return files_read(spec.estimator, spec.values_on(dataset), dataset, seeds)
 
     def check_given(self, paper: str, dataset: str, model: str) -> None:
-        """Check that the files are there which a suite's model reads.
+        """Check that the files that a suite's model reads exist.
 
         Raises
         ------
         XmlcError
-            One is missing.
+            A file is missing.
         """
         suite = self.suites[paper]
         for file in self.given(model, dataset, suite.seeds):
@@ -305,7 +305,7 @@ class Project:
 
 
 def is_installed(estimator: str) -> bool:
-    """Tell whether the program that an estimator wraps, if any, is there, and the file that wraps it."""
+    """Return whether the program that an estimator wraps, if any, is installed, and the wrapper's file exists."""
     program, file = program_of(estimator), estimator.rpartition(":")[0]
     return not program or (find_spec(program) is not None and (not file or Path(file).is_file()))
 
@@ -344,7 +344,7 @@ def check_names(suites: Mapping[str, Suite], datasets: Mapping[str, Iterable[str
     ----------
     suites : mapping of str to Suite
     datasets : mapping of str to iterable of str
-        By where they are from, names besides those of suites.
+        Further names of datasets, by their source.
 
     Raises
     ------
@@ -355,19 +355,19 @@ def check_names(suites: Mapping[str, Suite], datasets: Mapping[str, Iterable[str
     for where, names in [*places, *datasets.items()]:
         if taken := sorted({*names} & (RESERVED | ({*suites} - of_own))):
             kind = "a suite" if taken[0] in suites else "a rule or target of the workflow"
-            said = f"expected another, such as my-{taken[0]}, which its folder in the mirror has too"
+            said = f"expected another name for it and for its folder in the mirror, such as my-{taken[0]}"
             raise XmlcError(f"{where}: found {taken[0]}, which is the name of {kind}; {said}")
     for suite in suites.values():
         if suite.name in RESERVED:
             said = f"found {suite.name}, which is the name of a rule or target of the workflow"
-            raise XmlcError(f"{suite.file}: {said}; expected another name of the file, such as my-{suite.name}.yaml")
+            raise XmlcError(f"{suite.file}: {said}; rename the file, such as to my-{suite.name}.yaml")
         for name in {*suite.all_models} & {*FOLDERS}:
             said = f"found {name}, the name of a folder of each dataset"
             raise XmlcError(f"{suite.file}: models: {said}; expected another, such as my-{name}")
 
 
 def check_mentions(suite: Suite) -> None:
-    """Check that a suite has each model that one of its experiments names.
+    """Check that a suite defines each model that its experiments name.
 
     Raises
     ------
@@ -454,7 +454,7 @@ def _python_of(file: str, where: str) -> tuple[str, ast.Module]:
     try:
         return text, ast.parse(text)
     except SyntaxError as error:
-        raise XmlcError(f"{where}{file}:{error.lineno}: {error.msg}; expected a file of Python") from error
+        raise XmlcError(f"{where}{file}:{error.lineno}: {error.msg}; expected a Python file") from error
 
 
 def check_methods(suite: Suite) -> None:
@@ -474,7 +474,7 @@ def check_methods(suite: Suite) -> None:
 
 
 def _swept(suite: Suite, model: str) -> list[Hyperparameters]:
-    """Return what sweeps give a model."""
+    """Return the hyperparameters that sweeps set for a model."""
     return [
         {**sweep.hyperparameters, sweep.hyperparameter: value}
         for sweep in suite.sweeps.values()

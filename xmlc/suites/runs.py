@@ -32,7 +32,7 @@ from xmlc.suites.settings import read_config
 LAST_RUN = Path(".snakemake/last-run.json")
 DISK = Path(".snakemake/disk.csv")  # time, and bytes below `resources/` and `results/`
 BETWEEN = 20  # seconds from one look at the disk to the next
-REBUILD = "build the environment of this folder, by make env or python -m pip install --editable ., and activate it"
+REBUILD = "build an environment in this folder, by make env or python -m pip install --editable ., and activate it"
 
 
 @dataclass
@@ -42,11 +42,11 @@ class LastRun:
     Attributes
     ----------
     settings : dict
-        Options that it put over config.yaml.
-    targets, files : list of str
-        Targets that were named, and all outputs of the jobs that lead there, those that were there before included.
+        ~        Options that took precedence over config.yaml.
+        targets, files : list of str
+        The requested targets, and all outputs of the jobs that lead to them, including finished ones.
     host, process : str, int
-        Where Snakemake ran.
+        The machine and the process of Snakemake.
     ended : bool
     """
 
@@ -67,12 +67,12 @@ class LastRun:
         return cls(**{key: value for key, value in noted.items() if key in cls.__dataclass_fields__})
 
     def write(self) -> None:
-        """Note it for `xmlc status`."""
+        """Save the note for `xmlc status`."""
         write_json(LAST_RUN, vars(self))
 
     @property
     def about(self) -> str:
-        """Its date, targets and settings in words; nothing of a run without targets and settings."""
+        """Return the date, targets and settings of the run as text; empty if it has neither targets nor settings."""
         settings = [
             f"{key}={yaml.safe_dump([value], default_flow_style=True, width=math.inf)[1:-2]}"
             for key, value in self.settings.items()
@@ -84,9 +84,9 @@ class LastRun:
 
 @contextmanager
 def in_one_line() -> Iterator[None]:
-    """End the process with the message of an `XmlcError`: Snakemake shows other exceptions with lines of this package.
+    """End the process with the message of an `XmlcError`, because Snakemake prints exceptions with tracebacks.
 
-    It decorates input functions of rules too, whose errors Snakemake wraps in an error of another class.
+    It also decorates input functions of rules, whose errors Snakemake wraps in another class.
     """
     try:
         yield
@@ -99,7 +99,7 @@ def in_one_line() -> Iterator[None]:
 
 @in_one_line()
 def check_settings(files: Iterable[Path], settings: Sequence[str]) -> None:
-    """Refuse what Snakemake's readers of config.yaml, ``--configfile`` and ``--config`` take for something else."""
+    """Refuse values in config.yaml, ``--configfile`` and ``--config`` that Snakemake misreads."""
     for file in files:
         if file.suffix in (".yaml", ".yml"):
             read_yaml(file)
@@ -114,14 +114,14 @@ def read_project(config: Mapping[str, object]) -> Project:
 
 @in_one_line()
 def check_program(folder: Path) -> None:
-    """Refuse to plan by one package if the command `xmlc`, which jobs run, belongs to another with other files.
+    """Refuse to plan if the command `xmlc`, which jobs run, belongs to a package with other files.
 
-    An environment of a folder that was copied still runs the code of the first folder, for instance.
+    For example, the environment in a copied folder still runs the code of the first folder.
 
     Parameters
     ----------
     folder : Path
-        Of the Snakefile: the package in it is meant, if it has one, and else the one that Snakemake has imported.
+        The folder of the Snakefile. If it has no package, the package that Snakemake has imported is compared.
 
     Raises
     ------
@@ -129,18 +129,18 @@ def check_program(folder: Path) -> None:
         Files differ, or the command does not run.
     """
     if not (program := shutil.which(PACKAGE.name)):
-        return  # a job brings its own environment, or says that it has none
+        return  # a job has its own environment, or fails with a message
     try:
         said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
-        raise XmlcError(f"{program} does not run ({error}), expected the program of jobs; {REBUILD}") from error
+        raise XmlcError(f"{program} does not run ({error}), expected the program that jobs run; {REBUILD}") from error
     here = clone if ((clone := folder / PACKAGE.name) / "__init__.py").is_file() else PACKAGE
     check_same(here, PACKAGE, "Snakemake")
     check_same(here, Path(said.partition(" from ")[2].strip() or "an older version"), program)
 
 
 def check_same(here: Path, other: Path, program: str) -> None:
-    """Refuse a package of a program whose Python files are not those of the package here.
+    """Refuse a program's package if its Python files differ from the package here.
 
     Raises
     ------
@@ -149,18 +149,18 @@ def check_same(here: Path, other: Path, program: str) -> None:
     for file in sorted(here.rglob("*.py")) if here.resolve() != other.resolve() else ():
         copy = other / file.relative_to(here)
         if not copy.is_file() or copy.read_bytes() != file.read_bytes():
-            raise XmlcError(f"{program} uses {copy}, expected it to equal {file}; {REBUILD}")
+            raise XmlcError(f"{program} uses {copy}, expected the same content as {file}; {REBUILD}")
 
 
 def begin(config: Mapping[str, object], project: Project, targets: Iterable[str], files: Iterable[Path]) -> None:
-    """Note a run for `xmlc status`, and remove what killed runs left half-written.
+    """Note a run for `xmlc status`, and remove unfinished files of killed runs.
 
     Parameters
     ----------
     config : mapping of str to object
     project : Project
     targets : iterable of str
-        Those that were named.
+        The requested targets.
     files : iterable of Path
         All outputs of the jobs that lead to them.
 
@@ -177,7 +177,7 @@ def begin(config: Mapping[str, object], project: Project, targets: Iterable[str]
 
 
 def end() -> None:
-    """Note that the run has ended, well or with errors."""
+    """Note that the run has ended, with or without errors."""
     run = LastRun.read()
     run.ended = True
     run.write()

@@ -32,7 +32,7 @@ Measure = Annotated[
         description="macro, micro or instance, a dash, and f, f2 or jaccard, such as micro-f",
     ),
 ]
-Extension = Annotated[str, Meta(pattern="[.]py$", description="a file of Python, such as my_method.py")]
+Extension = Annotated[str, Meta(pattern="[.]py$", description="a Python file, such as my_method.py")]
 Threads = Annotated[int, Meta(ge=1, le=4096)]
 Number = int | float  # as it stands in the file: a whole number stays one
 Task = Literal["few-shot", "multi-label"]

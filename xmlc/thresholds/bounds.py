@@ -66,7 +66,5 @@ def checked_grid(grid: Sequence[float]) -> tuple[float, ...]:
     """
     values = as_numbers(grid, "grid")
     if values.ndim != 1 or values.size == 0 or not (values >= 1).all():
-        raise InvalidParameterError(
-            f"grid={shown(grid)}: expected at least one value c, each 1 or more (thresholds are 1/c)"
-        )
+        raise InvalidParameterError(f"grid={shown(grid)}: expected at least one value c >= 1, for a threshold of 1/c")
     return tuple(sorted(set(grid)))

@@ -57,7 +57,7 @@ class Cuts:
         return thresholds
 
     def bits_of(self, floors: np.ndarray) -> np.ndarray:
-        """Return floors, float32 or float64 (m,), in the form of the estimates, uint32; compared in their type."""
+        """Return floors, float32 or float64 (m,), as uint32 like the estimates; they are compared in their own type."""
         if self.distinct.size == 0:
             return (floors + np.float32(0)).view(np.uint32)  # -0 is 0
         counts = np.searchsorted(self.distinct.astype(floors.dtype), floors, side="right")
@@ -82,7 +82,7 @@ class Cuts:
         numbers = np.concatenate(([0.0], self.distinct, [1.0]))[np.array([bits + np.uint32(1), last, left_out])]
         for dtype in (np.float32, np.float64):
             lowest, largest, below = numbers.astype(dtype)
-            least = np.where(last > none, largest, np.maximum(floors, below))  # which float32 may merge with the floor
+            least = np.where(last > none, largest, np.maximum(floors, below))  # float32 may round it to the floor
             found = np.where(bits < last, np.nextafter(lowest, dtype(0)), least)
             found = found.astype(dtype)
             if (below <= found).all() and ((lowest > found) | (bits >= last)).all():

@@ -112,7 +112,7 @@ class LabelSets(Estimator):
         if self.measure == "macro_f":
             method = ExpectedF(prior=shares, floor=0.0 if Y is None else FLOOR).fit(spe)
         else:
-            # More positives may be expected than there are estimates: zeros stand for the pairs that have none.
+            # Zeros replace missing estimates, because more positives may be expected than there are estimates.
             pairs = np.pad(spe.data, (0, max(0, math.ceil(expected) - spe.nnz)))
             pooled = None if shares is None else np.array([expected / max(pairs.size, 1)])
             with warnings.catch_warnings():

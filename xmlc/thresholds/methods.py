@@ -22,8 +22,8 @@ from xmlc.thresholds.cuts import Cuts, cuts_of
 def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> sparse.csr_array:
     """Predict a label where its estimate is strictly greater than its threshold.
 
-    They are compared in float32, where a threshold below 1 stays below 1; in float64 only if estimates are of float64
-    and thresholds an array of float64. A number is a float32. All methods learn by the same comparison.
+    Both are compared in float32, and a threshold below 1 stays below 1. They are compared in float64 only if both are
+    arrays of float64; a single number is a float32. All methods learn by the same comparison.
 
     The paper writes ``>=`` for the threshold classifier (Section 3) and ``>`` for SPEs and OFO (Section 4). Where
     estimates are fractions with many ties, as a forest's are, the two differ, so one is used throughout: ``>``,
@@ -103,7 +103,7 @@ def limits_of(spe: sparse.csr_array, thresholds: float | np.ndarray, name: str, 
 
 
 def compared_in(dtype: np.dtype, thresholds: float | np.ndarray) -> type:
-    """Return the type in which estimates of a type are compared with thresholds (see `apply_thresholds`)."""
+    """Return the type in which estimates and thresholds are compared (see `apply_thresholds`)."""
     wide = isinstance(thresholds, np.ndarray) and thresholds.ndim > 0 and thresholds.dtype == dtype == np.float64
     return np.float64 if wide else np.float32
 
@@ -167,7 +167,7 @@ class STO(RankingMethod):
     Parameters
     ----------
     kappa : float or ndarray of shape (m,)
-        Floors kappa_j: only estimates strictly greater, as of `apply_thresholds`, are candidates.
+        Floors kappa_j: only strictly greater estimates are candidates, compared as by `apply_thresholds`.
     overlap : Overlap
         What to maximise in place of the F-measure, such as ``f_beta(2)``. Jaccard has the same best cuts as F, since
         it is F / (2 - F), and so the same thresholds.

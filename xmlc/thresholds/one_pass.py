@@ -91,7 +91,7 @@ class OnePassMethod(ThresholdMethod):
         Raises
         ------
         XmlcError
-            As ``fit``, or there are more or fewer labels than before, or a hyperparameter of the counts has changed.
+            As for ``fit``; or the number of labels or a hyperparameter of the counts has changed.
         """
         pair = checked_pair(spe, Y)
         n_labels = pair[1].shape[1]

@@ -234,7 +234,7 @@ def test_labels_that_share_a_name_have_their_uris(tmp_path, monkeypatch):
             found = list(documents(tmp_path / name))
         assert found == [Document("tea", ["http://x/1", "Tea"]), Document("code", ["http://x/3"])]
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(written.encode())))
-    with pytest.raises(XmlcError, match="-:2: found label 'Java' of 'http://x/3' and 'http://x/1'"):
+    with pytest.raises(XmlcError, match="-:2: found label 'Java' with the URIs 'http://x/1' and 'http://x/3'"):
         list(documents(Path("-"), "jsonl"))
 
 
@@ -248,13 +248,13 @@ def test_standard_input_may_be_compressed(compress, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "rows", "said"),
     [
-        ("a.csv", ["text,labels", *(f"rice {i},{i % 2}" for i in range(4))], "'labels' says whether"),
+        ("a.csv", ["text,labels", *(f"rice {i},{i % 2}" for i in range(4))], "'labels' marks the texts"),
         ("a.csv", ["text,labels", *(f"rice {i},{i % 2 == 0}" for i in range(4))], "False, True"),
         ("a.csv", ["text,labels", "rice,nan", "soil,a", "rose,nan"], "2 of 3 texts have the label 'nan'"),
         ("a.tsv", [f"ham\tboil rice {i}" for i in range(30)], "swapped"),
         ("a.txt", ["__label__a, __label__b, rice", "__label__a, soil"], "2 of 2 labels end in a comma"),
-        ("a.jsonl", ['{"text": "rice", "label": 3}'], "as 'labels', found 'text', 'label'"),
-        ("a.csv", ["text,label", "rice,a"], "as 'labels', found 'text', 'label'"),
+        ("a.jsonl", ['{"text": "rice", "label": 3}'], "from 'labels', found 'text', 'label'"),
+        ("a.csv", ["text,label", "rice,a"], "from 'labels', found 'text', 'label'"),
     ],
 )
 def test_labels_that_seem_to_be_something_else_get_a_warning(name, rows, said, tmp_path):

@@ -115,7 +115,7 @@ def test_no_published_number_stands_beside_synthetic_data(tmp_path):
     assert [line.split(",")[0] for line in to_csv(table).splitlines()[1:]] == [MARKED, "yeast"]
     text = to_markdown(table)
     assert f"| {MARKED} |" in text
-    assert f"- {MARKED}: made by `xmlc synth`: no published number is about such data." in " ".join(text.split())
+    assert f"- {MARKED}: made by `xmlc synth`, so not compared with published numbers." in " ".join(text.split())
     assert not any(part.has_printed for panel in table.panels[:2] for part in panel.columns)
 
 

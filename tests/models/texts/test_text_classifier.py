@@ -88,12 +88,12 @@ def test_a_stream_goes_on_with_the_parts_it_began_with_only(tmp_path):
             begun.fit(TEXTS, NAMES)
         before = begun.get_params(deep=False)
         for name, value in (("estimator", OPLT(gamma=0.2)), ("vectorizer", HashingVectorizer(n_features=32))):
-            with pytest.raises(InvalidParameterError, match=f"TextClassifier: {name} is {type(value).__name__}"):
+            with pytest.raises(InvalidParameterError, match=f"TextClassifier: found {name}={type(value).__name__}"):
                 begun.set_params(**{name: value}).partial_fit(TEXTS, NAMES)
             begun.set_params(**before).partial_fit(TEXTS, NAMES)
     model.estimator.set_params(gamma=0.2)
     with pytest.raises(
-        InvalidParameterError, match=r"estimator is OPLT\(gamma=0.2\).* with estimator=OPLT\(gamma=0.5\)"
+        InvalidParameterError, match=r"estimator=OPLT\(gamma=0.2\), expected estimator=OPLT\(gamma=0.5\)"
     ):
         model.partial_fit(TEXTS, NAMES)
 

@@ -25,7 +25,7 @@ def command(
 ) -> None:
     """Draw, write, print the paths."""
     definition = figure_of(name, paper)  # which loads the papers' rooms, whose names those of a study go over
-    plain = {model: title.replace("$", r"\$") for model, title in titles.items()}  # which begins a formula there
+    plain = {model: title.replace("$", r"\$") for model, title in titles.items()}  # Matplotlib reads `$` as a formula
     name_models(plain, over=paper == STUDY)
     for file in write_figure(draw_figure(name, paper, record_files(records, of_methods, definition)), out):
         click.echo(str(file))

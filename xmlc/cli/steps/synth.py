@@ -32,6 +32,6 @@ def command(dataset: str, out: Path, one_in: int | None, catalogue: tuple[Path, 
     listed = entry.synthetic if one_in is None else entry.in_its_shape(one_in)
     if listed is None:
         made = [name for name, one in load_catalogue(*catalogue).items() if one.synthetic]
-        raise XmlcError(f"dataset {dataset}: not a synthetic set of the catalogue, expected {nearest(dataset, made)}")
+        raise XmlcError(f"dataset {dataset}: not in the catalogue of synthetic sets, expected {nearest(dataset, made)}")
     given = {key: value for key, value in listed.items() if key != "kind"}
     make_dataset(dataset, listed.get("kind", "labels"), given, out, threads)

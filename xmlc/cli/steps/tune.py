@@ -85,7 +85,7 @@ def command(
     about = f"tune {estimator} on {prepared.meta['name']}, at most {plan.budget} trials"
 
     def tell(line: str) -> None:
-        """Say on standard output, which no rule of the workflow has in a log, how far the search is."""
+        """Print progress to standard output, because the workflow redirects only standard error to a log."""
         click.echo(f"{about}: {line}")
 
     trials, instances = run_plan(plan, prepared, estimator, given, seed, threads, out, tell)

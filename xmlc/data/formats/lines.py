@@ -21,9 +21,9 @@ from xmlc.data.archives import open_plain
 
 BLOCK_BYTES = 1 << 22
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-BLANKS = " \t\n\r\x0b\x0c"  # of ASCII; what else Unicode calls a space may be part of a name
+BLANKS = " \t\n\r\x0b\x0c"  # only those of ASCII, because other spaces of Unicode may be part of a name
 LISTED = 20
-# Possessive: digits that could go to either of two repetitions would take quadratic time if no number ends there.
+# Possessive, because digits that fit two repetitions take quadratic time if no number ends there.
 DECIMAL = re.compile(r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?", re.ASCII)
 TRUTHS = {"0": False, "1": True, "false": False, "true": True, "no": False, "yes": True}
 WHOLE = re.compile(r"\d{1,18}", re.ASCII)  # beyond that no id, and more than 64 bits
@@ -99,7 +99,7 @@ def first_line(path: Path) -> str:
 
 
 def words(text: str, most: int = -1) -> list[str]:
-    """Cut a text at the blanks of ASCII, at most so many times; `str.split` would cut at those of Unicode, too."""
+    """Split a text at blanks of ASCII, up to a number of times; `str.split` also splits at other spaces of Unicode."""
     return [word.decode() for word in text.encode().split(maxsplit=most)]
 
 

@@ -16,43 +16,43 @@ SEPARATOR = ";"
 OTHER_SEPARATORS = ",|\t\n"
 BRACKETS = {"[": "]", "(": ")", "{": "}"}
 STRING = re.compile(r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\"""", re.DOTALL)  # of Python
-# Objects whose text in a cell is no literal of Python: array([..]), dict_keys(['a']), [np.str_('a')].
+# Texts of objects that Python cannot read as literals: array([..]), dict_keys(['a']), [np.str_('a')].
 CALL = re.compile(
     r"""(?:array|set|frozenset)\(.*\)|[A-Za-z_][\w.]*+\(\[?\(?['"].*\)|\[[A-Za-z_][\w.]*+\(.*\]""", re.DOTALL | re.ASCII
 )
 MULTI_HOT = {"0", "1", "0.0", "1.0", "true", "false"}
 SCORES = ("score", "value", "probability", "confidence", "weight")  # keys of a number next to a label
-IN_SCHEMES = dict.fromkeys(map(ord, "+-."))  # next to letters and digits; `str.translate` leaves them out
+IN_SCHEMES = dict.fromkeys(map(ord, "+-."))  # besides letters and digits; `str.translate` removes them
 ARE_NAMES = 'the names of the labels that the text has, such as "cooking": labels are names, not columns of 0 and 1'
 
 
 class LabelNames:
-    """Reads names of labels, and counts the cells that seem to have another separator.
+    """Read names of labels, and count the cells that seem to have another separator.
 
     Parameters
     ----------
     separator : str, optional
-        Between two names of a cell. By default a semicolon. A cell without one may have URIs with blanks between them,
-        or a list that Python or JSON wrote as text.
+        Separator between two names of a cell. By default a semicolon. A cell without a semicolon may have URIs with
+        blanks between them, or a list that Python or JSON wrote as text.
     """
 
     def __init__(self, separator: str | None = None) -> None:
         self.separator = separator
-        #: The URI of each label that has one, and the labels that have two URIs, which name them then.
+        #: The URI of each label that has one, and the labels that have two URIs. Their URIs are used as names instead.
         self.uris: dict[str, str] = {}
         self.shared: set[str] = set()
         self.shared_is_known = False
-        #: The columns or keys of the file, among which the labels are.
+        #: The columns or keys of the file, one of which has the labels.
         self.keys: list[str] = []
         self._cells, self._separated, self._seen = 0, 0, Counter[str]()
 
     def of_cell(self, cell: str) -> list[str]:
-        """Return the names in a cell, each once, in the order of their first appearance; the time is linear.
+        """Return the distinct names in a cell, in order of their first appearance, in linear time.
 
         Raises
         ------
         LineError
-            The cell has a list that cannot be read, nothing but zeros and ones, or URIs with commas between them.
+            The cell has a list that cannot be read, only zeros and ones, or URIs with commas between them.
         """
         cell = cell.strip(BLANKS)
         if not cell:
@@ -78,14 +78,14 @@ class LabelNames:
         return _distinct(_without_angles(name) for name in found)
 
     def of_value(self, value: Any) -> list[str]:
-        """Return the names in a value of JSON, each once.
+        """Return the distinct names in a value of JSON.
 
         Parameters
         ----------
         value : list, dict, str or None
-            A list of names, of whole numbers, or of objects with a ``label`` or ``uri``; such an object alone; an
-            object that has 0 or 1, or false or true, under each name; or a cell. An object with a ``label`` may have 0
-            or 1 as ``score`` or ``value``.
+            A list of names, of whole numbers, or of objects with a ``label`` or ``uri``. Also a single such object, an
+            object with 0 or 1, or false or true, for each name, or the text of a cell. An object with a ``label`` may
+            have 0 or 1 as ``score`` or ``value``.
 
         Raises
         ------
@@ -106,12 +106,12 @@ class LabelNames:
         return _distinct(self._of_entry(each) for each in value)
 
     def hint(self) -> str:
-        """Return a sentence on cells that seem to have another separator; empty if there are few."""
+        """Return a warning about cells that seem to have another separator; empty if there are few."""
         for mark, count in self._seen.most_common(1):
             if self._separated == 0 and 10 * count >= self._cells:
                 return (
-                    f"{count} of {self._cells} cells of labels have {mark!r}, and none has {SEPARATOR!r}; if it stands "
-                    f"between labels, set the separator to it (--separator {mark!r})"
+                    f"{count} of {self._cells} cells of labels have {mark!r}, and none has {SEPARATOR!r}; if {mark!r} "
+                    f"separates labels, set the separator to it (--separator {mark!r})"
                 )
         return ""
 
@@ -130,24 +130,24 @@ class LabelNames:
             raise LineError(_shown(value), "an object with a label or uri that is a string")
         if label and uri and self.uris.setdefault(label, uri) != uri and label not in self.shared:
             if self.shared_is_known:
-                found = f"label {quoted(label)} of {quoted(uri)} and {quoted(self.uris[label])}"
-                raise LineError(found, "one URI for each label on standard input; save it as a file")
+                found = f"label {quoted(label)} with the URIs {quoted(self.uris[label])} and {quoted(uri)}"
+                raise LineError(found, "one URI for each label on standard input; save the texts as a file")
             self.shared.add(label)
         return uri if not label or (uri and label in self.shared) else label
 
 
 def written_value(cell: str) -> Any:
-    """Return the list, or mapping of names, that a program such as pandas wrote as the text of a cell.
+    """Return the list or mapping of names that a program such as pandas wrote into a cell as text.
 
     Returns
     -------
     list, dict or None
-        None if the cell is no such text.
+        None if the cell is another text.
 
     Raises
     ------
     LineError
-        The cell has quotes or commas as in a list but is none, such as an array of NumPy, which has no commas.
+        The cell has quotes or commas as in a list but cannot be read, such as a NumPy array, which has no commas.
     """
     call = cell[-1] in ")]" and CALL.fullmatch(cell)
     if BRACKETS.get(cell[0]) != cell[-1] and not call:
@@ -159,7 +159,7 @@ def written_value(cell: str) -> Any:
     except (ValueError, RecursionError):
         value = _literal(cell)
     if isinstance(value, set):
-        return sorted(value, key=str)  # the order of a set differs from process to process
+        return sorted(value, key=str)  # the order of a set differs between processes
     if isinstance(value, list | tuple):
         return list(value)
     if isinstance(value, dict):
@@ -172,7 +172,7 @@ def written_value(cell: str) -> Any:
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON; raise `LineError` if it has a key twice."""
+    """Return a JSON object, or raise `LineError` if it has a key twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
@@ -181,10 +181,10 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _literal(cell: str) -> Any:
-    """Return the value of a literal of Python; None if it is none, or if two strings touch, as in NumPy's arrays."""
+    """Return the value of a Python literal; None for other text, or if two strings touch, as in NumPy's arrays."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of backslashes in names
+            warnings.simplefilter("ignore")  # Python warns about backslashes in names
             value = ast.literal_eval(cell)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return None
@@ -192,7 +192,7 @@ def _literal(cell: str) -> Any:
 
 
 def _uris_or_name(cell: str) -> list[str]:
-    """Cut a cell at blanks if it has nothing but URIs, or at least two; other words between them are names, too."""
+    """Split a cell at blanks if it has only URIs or at least two of them; other words are names, too."""
     if ":" not in cell:
         return [cell]
     parts = words(cell)
@@ -201,7 +201,7 @@ def _uris_or_name(cell: str) -> list[str]:
         return [cell]
     odd = next((part for part in parts if part[-1] in ",|" or not any(map(str.isalnum, part))), "")
     if odd and len(parts) > 1:
-        expected = "blanks between URIs, or a separator that is said (--separator)"
+        expected = "blanks between URIs; set any other separator (--separator)"
         raise LineError(f"{quoted(odd)} in {quoted(cell)}", expected)
     found: list[list[str]] = []
     for part, uri, after_uri in zip(parts, uris, [True, *uris]):
@@ -212,7 +212,7 @@ def _uris_or_name(cell: str) -> list[str]:
 
 
 def is_uri(word: str) -> bool:
-    """Tell whether a word without blanks is a URI: ``scheme://...``, ``urn:...``, or any in angle brackets."""
+    """Return whether a word without blanks is a URI: ``scheme://...``, ``urn:...``, or any text in angle brackets."""
     inside = _without_angles(word)
     scheme, colon, rest = inside.partition(":")
     if not (colon and rest and scheme[:1].isalpha() and scheme.isascii() and scheme.translate(IN_SCHEMES).isalnum()):
@@ -233,7 +233,7 @@ def _distinct(names: Iterable[str]) -> list[str]:
 
 
 def _refuse_multi_hot(values: list[Any], least: int) -> None:
-    """Raise `LineError` for a list of nothing but 0 and 1; it takes ``least`` entries to tell it from names."""
+    """Raise `LineError` for a list of only 0 and 1; a list of fewer than ``least`` entries may be names."""
     flags = len(values) >= least and all(
         isinstance(each, str | int | float) and str(each).strip(BLANKS).lower() in MULTI_HOT for each in values
     )
@@ -242,7 +242,7 @@ def _refuse_multi_hot(values: list[Any], least: int) -> None:
 
 
 def _flag(name: Any, flag: Any) -> bool:
-    """Tell whether the label under a name is one of the text."""
+    """Return whether the text has the label of this name."""
     if not isinstance(name, str) or not isinstance(flag, bool | int | float) or flag not in (0, 1):
         raise LineError(f"{_shown(flag)} for label {_shown(name)}", "0 or 1, or false or true, for each name")
     return bool(flag)

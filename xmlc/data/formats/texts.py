@@ -23,8 +23,8 @@ FASTTEXT = "__label__"
 ANNIF = ("subject_uris", "subjects")  # its labels in CSV and in JSON
 STDIN = Path("-")
 DELIMITERS = ",;\t|"  # of CSV, as a header shows
-SOME = 30  # texts from which on labels that are all different, or end in a comma, are no coincidence
-MISSING = ("nan", "NaN", "None", "null", "NULL", "<NA>")  # as pandas, Python and databases write no value
+SOME = 30  # with this many texts it is no coincidence that all labels are different
+MISSING = ("nan", "NaN", "None", "null", "NULL", "<NA>")  # how pandas, Python and databases write a missing value
 SPACE = re.compile(r"[ \t\r\n]*")  # of JSON
 # Names of columns. A first line of TSV that has nothing else is no text.
 HEADINGS = {
@@ -51,12 +51,12 @@ HEADINGS = {
 class Columns(NamedTuple):
     """Where a line of a file has its text and its labels."""
 
-    #: Column of CSV and TSV, or key of JSON. Where there are no labels under the default name, Annif's are taken.
+    #: Column of CSV and TSV, or key of JSON. If a file has no labels under the default name, Annif's names are tried.
     text: str = "text"
     labels: str = "labels"
-    #: Between two labels of a cell. None is a semicolon, or blanks between URIs, or a list that was written as text.
+    #: Separator between two labels of a cell. None allows semicolons, blanks between URIs, and lists written as text.
     separator: str | None = None
-    #: Between two columns. None is a tab for TSV; for CSV it is the one of ``,;|`` and the tab that the header has.
+    #: Delimiter between two columns. None is a tab for TSV, and for CSV one of ``,;|`` or a tab, as in the header.
     delimiter: str | None = None
 
 
@@ -73,9 +73,9 @@ class Document(NamedTuple):
 def documents(
     path: Path, format: str | None = None, columns: Columns = USUAL, labelled: bool = True
 ) -> Iterator[Document]:
-    r"""Give the documents of a file, one after the other.
+    r"""Yield the documents of a file one by one.
 
-    Lines end with ``\n`` or ``\r\n``. Blanks are those of ASCII.
+    Lines end with ``\n`` or ``\r\n``. Only ASCII's blanks count as blanks.
 
     Parameters
     ----------
@@ -88,14 +88,14 @@ def documents(
           between them, as Annif's ``subject_uris`` has;
         - ``tsv``: the same with tabs; without a header a line is a text, a tab and its labels, as Annif's, and a quote
           is a letter;
-        - ``jsonl`` and ``json``: an object on each line, or one array of objects; its labels are a list of names, of
-          whole numbers, or of objects with a ``label`` or ``uri``, as Annif's ``subjects`` are; or an object that has
-          0 or 1 under each name, as spaCy's ``cats``; or a cell as in CSV. A label that has two URIs in the file is
-          named by them;
+        - ``jsonl`` and ``json``: an object on each line, or one array of objects. Its labels are a list of names, of
+          whole numbers, or of objects with a ``label`` or ``uri``, as in Annif's ``subjects``. They may also be an
+          object with 0 or 1 for each name, as in spaCy's ``cats``, or a cell as in CSV. If a label has two URIs in
+          the file, its names are these URIs;
         - ``fasttext``: words that begin with ``__label__`` are labels, all others are the text.
     columns : Columns
     labelled : bool
-        Whether the labels are read.
+        Whether to read the labels.
 
     Raises
     ------
@@ -105,15 +105,15 @@ def documents(
     Warns
     -----
     UserWarning
-        Half of the texts or more have no label, no label has two texts, the only labels are 0 and 1, a label seems to
+        At least half of the texts have no label, no label has two texts, the only labels are 0 and 1, a label seems to
         be a missing value, the labels seem to have another separator, or the first line of a TSV looks like a header.
     """
     format = format or format_of(path)
     if format not in READERS:
-        found = f"format {format!r}" if format else "no format, which the suffix of a name would tell"
-        raise XmlcError(f"{path}: found {found}, expected one of {', '.join(READERS)} (--format says which)")
+        found = f"format {format!r}" if format else "no suffix of a known format"
+        raise XmlcError(f"{path}: found {found}, expected one of {', '.join(READERS)}; set it with --format")
     if columns.delimiter and format not in ("csv", "tsv"):
-        raise XmlcError(f"{path}: found a delimiter for {format}, expected none (--delimiter is for csv and tsv)")
+        raise XmlcError(f"{path}: found a delimiter for {format}, expected none; use --delimiter only for csv and tsv")
     if columns.delimiter is not None and (len(columns.delimiter) != 1 or columns.delimiter in '"\r\n'):
         raise XmlcError(f"{path}: found delimiter {columns.delimiter!r}, expected one letter, such as ; (--delimiter)")
     if columns.separator and format == "fasttext":
@@ -138,31 +138,31 @@ def format_of(path: Path) -> str:
 
 
 def _advice(format: str, columns: Columns, names: LabelNames) -> str:
-    """Say where the labels of a text are looked for."""
+    """Return advice on where labels are read in a format."""
     if format == "fasttext":
         return f"; labels are words that begin with {FASTTEXT}"
-    tab = "behind a tab, or " if format == "tsv" else ""
+    tab = "after a tab or " if format == "tsv" else ""
     among = f", found {', '.join(map(quoted, names.keys))}" if columns.labels not in names.keys and names.keys else ""
-    return f"; labels are looked for {tab}as {columns.labels!r}{among} (--labels says where)"
+    return f"; labels are read {tab}from {columns.labels!r}{among}; set another name with --labels"
 
 
 def _doubt(seen: Counter[str], n: int, format: str, columns: Columns) -> str:
-    """Return a sentence on labels that seem to be something else; empty if they do not."""
+    """Return a warning about labels that seem to be something else; empty if there are none."""
     if format != "fasttext" and len(seen) == 2 and MULTI_HOT.issuperset(map(str.lower, seen)):
-        said = f"if {columns.labels!r} says whether a text has a label, have the label's name there, or nothing"
+        said = f"if {columns.labels!r} marks the texts of one label, write the label's name there, or nothing"
         return f"the only labels are {', '.join(sorted(seen))}, which are read as names; {said}"
     if n >= SOME <= len(seen) == seen.total():
         return f"no label has two texts ({n} texts, {len(seen)} labels); are texts and labels swapped?"
     ended = len([name for name in seen if name.endswith(",")]) if format == "fasttext" else 0
     if 2 * ended >= len(seen) > 0:
-        return f"{ended} of {len(seen)} labels end in a comma; expected blanks alone between labels"
+        return f"{ended} of {len(seen)} labels end in a comma; expected only blanks between labels"
     if format != "fasttext" and (missing := next((name for name in MISSING if seen[name]), "")):
-        return f"{seen[missing]} of {n} texts have the label {missing!r}; leave it out if it means none"
+        return f"{seen[missing]} of {n} texts have the label {missing!r}; leave the cell empty if it means no label"
     return ""
 
 
 def _lines(path: Path) -> Generator[str, None, None]:
-    """Give the lines of a text file with their ends."""
+    """Yield the lines of a text file with their ends."""
     number = 0
     try:
         with nullcontext(_standard_input()) if path == STDIN else open_bytes(path) as file:
@@ -175,12 +175,12 @@ def _lines(path: Path) -> Generator[str, None, None]:
                     )
                 yield line.decode()
     except UnicodeDecodeError as error:
-        raise XmlcError(f"{path}:{number}: expected text in UTF-8 ({error}); save it as such") from error
+        raise XmlcError(f"{path}:{number}: expected text in UTF-8 ({error}); save it as UTF-8") from error
 
 
 def _standard_input() -> BinaryIO:
     file = sys.stdin.buffer
-    return plain(file, str(STDIN)) if hasattr(file, "peek") else file  # one in memory has no peek
+    return plain(file, str(STDIN)) if hasattr(file, "peek") else file  # a file in memory has no peek
 
 
 def _csv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Iterator[Document]:
@@ -198,14 +198,14 @@ def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames |
         yield from _rows(chain([first], lines), path, columns, names, delimiter)
         return
     if len(headings) > 1 and HEADINGS.issuperset(name.lower() for name in headings):
-        expected = f"one of them named {columns.text}, or a text and its labels (--text and --labels name the columns)"
+        expected = f"one of them named {columns.text}; set the names with --text and --labels"
         raise XmlcError(f"{path}:1: found columns {', '.join(headings)}, expected {expected}")
     again = one_word = 0
     top: Document | None = None
     for number, line in enumerate(chain([first], lines), start=1):
         text, *cells = line.removesuffix("\n").removesuffix("\r").split(delimiter)
         if len(cells) > 1 and columns.separator != delimiter and not all(map(is_uri, words(" ".join(cells)))):
-            expected = "a text, a tab and its labels, or a header in line 1 (--text and --labels name its columns)"
+            expected = "a text, a tab and its labels, or a header in line 1, whose columns --text and --labels name"
             raise XmlcError(f"{path}:{number}: found {len(cells) + 1} columns, expected {expected}")
         if not text and not cells:
             continue
@@ -216,7 +216,7 @@ def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames |
         yield document
     if names and top and number > 2 and one_word == 1 and len(words(top.text)) == 1 and top.labels and not again:
         found = f"{quoted(top.text)} with label {quoted(top.labels[0])}"
-        said = "no other text is one word, and no other has its label; a header needs --text and --labels"
+        said = "no other text is a single word or has this label; if it is one, name its columns by --text and --labels"
         warnings.warn(f"{path}:1: found {found}, which looks like a header: {said}", stacklevel=3)
 
 
@@ -228,7 +228,7 @@ def _headings(line: str, delimiter: str) -> list[str]:
 def _rows(
     lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None, delimiter: str
 ) -> Iterator[Document]:
-    """Read the rows of a table with quotes, and its header."""
+    """Read the header and the rows of a table with quotes."""
     rows = _table(lines, path, delimiter)
     line, header = next(rows, (1, []))
     if not header:
@@ -238,7 +238,7 @@ def _rows(
     named = [name for name in (columns.labels, *(ANNIF if usual else ())) if name in header][:1]
     for name in [columns.text, *named]:
         if header.count(name) != 1:
-            expected = f"one named {name} (--text, --labels and --delimiter say what they are)"
+            expected = f"one named {name}; set names and delimiter with --text, --labels and --delimiter"
             raise XmlcError(f"{path}:{line}: found columns {', '.join(header)}, expected {expected}")
     text, *labels = map(header.index, [columns.text, *named])
     if names:
@@ -250,7 +250,7 @@ def _rows(
 
 
 def _table(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Give the rows of a table with the numbers of their first lines; a blank line is none."""
+    """Yield the rows of a table with the numbers of their first lines, and skip blank lines."""
     csv.field_size_limit(sys.maxsize)
     rows, start = csv.reader(lines, delimiter=delimiter, strict=True), 1
     try:
@@ -259,7 +259,9 @@ def _table(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tuple[i
                 yield start, row
             start = rows.line_num + 1
     except csv.Error as error:
-        expected = "each quote to be closed, one in a cell twice, and a carriage return in quotes or at a line's end"
+        expected = (
+            "closed quotes, doubled quotes in a cell, and carriage returns only in quotes or at the end of a line"
+        )
         raise XmlcError(f"{path}:{start}: found a row that cannot be read ({error}); expected {expected}") from None
 
 
@@ -283,7 +285,7 @@ def _json(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames 
             found = repr(text)[:60] if columns.text in row else f"keys {quoted(', '.join(row))}"
             raise XmlcError(f"{place}: found {found}, expected a string as {columns.text} (--text names the key)")
         if names and (answer := row.get("answer")) in ("reject", "ignore"):  # of Prodigy
-            raise XmlcError(f"{place}: found answer {answer!r}, expected accepted labels alone; leave out the others")
+            raise XmlcError(f"{place}: found answer {answer!r}, expected only accepted labels; leave out the others")
         value = _labels_of(row, columns)
         if names:
             names.keys = [*row]
@@ -314,7 +316,7 @@ def _shared(path: Path, columns: Columns) -> set[str]:
 
 
 def _objects(lines: Iterator[str], path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give the objects of a file with their places: of one array, or one on each line."""
+    """Yield the objects of a file, on single lines or in one array, with their places."""
     found: Any
     for number, line in enumerate(lines, start=1):
         if not line.strip(BLANKS):
@@ -330,7 +332,7 @@ def _objects(lines: Iterator[str], path: Path) -> Iterator[tuple[str, dict[str, 
 
 
 def _array(text: str, path: Path, line: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give the objects of an array, which begins in a line of the file."""
+    """Yield the objects of an array that begins in a line of the file."""
     read = json.JSONDecoder(object_pairs_hook=once).raw_decode
     counted, position, mark = 0, text.index("["), "["
     while mark != "]":
@@ -351,7 +353,7 @@ def _array(text: str, path: Path, line: int) -> Iterator[tuple[str, dict[str, An
             break
     rest = position if mark != "]" else _behind_space(text, position + 1)
     if mark != "]" or rest < len(text):
-        expected = "a comma or the end of the array" if mark != "]" else "the end of the file behind the array"
+        expected = "a comma or the end of the array" if mark != "]" else "the end of the file after the array"
         line += text.count("\n", counted, rest)
         raise XmlcError(f"{path}:{line}: found {quoted(text[rest : rest + 60])}, expected {expected}")
 
@@ -378,7 +380,7 @@ def _fasttext(lines: Iterator[str], path: Path, columns: Columns, names: LabelNa
         text = [word for word in words(line) if not word.startswith(FASTTEXT)]
         labels = [word.removeprefix(FASTTEXT) for word in words(line) if word.startswith(FASTTEXT) and word != FASTTEXT]
         if joined := next((word for word in (*text, *labels) if FASTTEXT in word.removeprefix(FASTTEXT)), ""):
-            raise XmlcError(f"{path}:{number}: found {quoted(joined)}, expected blanks alone between labels")
+            raise XmlcError(f"{path}:{number}: found {quoted(joined)}, expected only blanks between labels")
         yield Document(" ".join(text), list(dict.fromkeys(labels)) if names else [])
 
 

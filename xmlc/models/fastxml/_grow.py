@@ -102,7 +102,7 @@ class Workspace(NamedTuple):
     order: np.ndarray  # uint32 (n,): the instances, those of a node side by side
     side: np.ndarray  # int8 (n,): of a node's instances, 1 or -1
     margins: np.ndarray  # float32 (n,): of a node's instances
-    moved: np.ndarray  # uint32 (n,): scratch of `divide`
+    moved: np.ndarray  # uint32 (n,): scratch for `divide`
     dense: np.ndarray  # float32 (d,): weights of a node, all zero between uses
     label_counts: np.ndarray  # uint32 (m,), all zero between uses
     feature_counts: np.ndarray  # uint32 (d,), all zero between uses

@@ -139,7 +139,7 @@ class OPLT(SparseProbabilityEstimator):
     """
 
     domains = oplt.DOMAINS
-    _changeable = ("epochs", "warm_start", "weight_cut", "online", "n_jobs")  # all but the last are of `fit` alone
+    _changeable = ("epochs", "warm_start", "weight_cut", "online", "n_jobs")  # only `fit` uses these, except n_jobs
 
     policy: oplt.Policy = "best_greedy"
     alpha: float = 0.75
@@ -233,7 +233,7 @@ class OPLT(SparseProbabilityEstimator):
         Raises
         ------
         XmlcError
-            Data or a hyperparameter is out of its range, or a hyperparameter of the tree or of its training has changed
+            The data or a hyperparameter is out of range, a hyperparameter of the tree or of its training has changed
             since learning began, or `fit` has learned without ``online``.
         """
         x, y = self._stream(X, Y)
@@ -277,7 +277,7 @@ class OPLT(SparseProbabilityEstimator):
             The sets predicted; `thresholds_` has the thresholds that stand at the end.
         """
         check("a", a, POSITIVE)
-        check("b", b, Number(2 * a, LARGE), ", twice a: the initial threshold a/b is at most 0.5")
+        check("b", b, Number(2 * a, LARGE), ", twice a, because the initial threshold a/b is at most 0.5")
         x, y = self._stream(X, Y)
         if self._ofo is None:
             self._ofo = (np.zeros((0, 2)), float(a), float(b))

@@ -73,7 +73,7 @@ class TextClassifier(Estimator):
         """
         texts, label_lists = _checked(texts, label_lists, self.vectorizer)
         if not texts:
-            raise InvalidDataError("found no texts, expected at least one; look at how they are read")
+            raise InvalidDataError("found no texts, expected at least one; check how they are read")
         classes = sorted({name for names in label_lists for name in names})
         vectorizer = make_vectorizer("TfidfVectorizer") if self.vectorizer is None else unfitted(self.vectorizer)
         estimator = PLT() if self.estimator is None else self._unfitted()
@@ -89,8 +89,8 @@ class TextClassifier(Estimator):
         Raises
         ------
         XmlcError
-            As of `fit`; or the estimator does not learn online, or the vectorizer learns a vocabulary, or one of them
-            has changed since learning began.
+            As for `fit`; or the estimator does not learn online, the vectorizer learns a vocabulary, or one of them has
+            changed since learning began.
         """
         texts, label_lists = _checked(texts, label_lists, self.vectorizer)
         if not texts:  # a part of a stream may be empty
@@ -159,10 +159,10 @@ class TextClassifier(Estimator):
         return [list(self.classes_[sets.indices[start:end]]) for start, end in pairwise(sets.indptr)]
 
     def score(self, texts: Iterable[str], label_lists: Iterable[Iterable[str]]) -> float:
-        """Return P@1: the share of texts whose most probable label is one of theirs.
+        """Return P@1: the share of texts whose most probable label is correct.
 
-        scikit-learn's searches and cross-validation maximise it unless they are given ``scoring``, as they do
-        `PLT.score`. Labels that were not learned count as missed.
+        scikit-learn's searches and cross-validation use it as the default of ``scoring``, like `PLT.score`. Labels that
+        were not learned count as missed.
 
         Parameters
         ----------
@@ -174,9 +174,9 @@ class TextClassifier(Estimator):
         return sum(not names.isdisjoint(own) for names, own in zip(first, label_lists)) / max(len(texts), 1)
 
     def set_params(self, **params: Any) -> Self:
-        """Set hyperparameters, those of the parts too: ``estimator__arity``, ``vectorizer__ngram_range``.
+        """Set hyperparameters, also of the parts: ``estimator__arity``, ``vectorizer__ngram_range``.
 
-        A part that is None becomes the default of `fit` if one of its hyperparameters is set.
+        If a part is None, setting one of its hyperparameters replaces it by the default of `fit`.
 
         Raises
         ------
@@ -227,7 +227,7 @@ class TextClassifier(Estimator):
         try:
             vectorizer = load_vectorizer(folder, about["vectorizer"], trusted)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            said = "expected one that these versions of xmlc and scikit-learn know; train the classifier here"
+            said = "expected one of these versions of xmlc and scikit-learn; train the classifier again"
             raise XmlcError(f"{folder}: the vectorizer cannot be read ({error}), {said}") from error
         model = cls(estimator.unfitted(), unfitted(vectorizer))
         model.estimator_, model.vectorizer_ = estimator, vectorizer
@@ -256,13 +256,13 @@ class TextClassifier(Estimator):
 
 
 def _transformed(vectorizer: Any, texts: list[str], learning: bool = False) -> Any:
-    """Return the features of texts; what scikit-learn refuses is an error of the data."""
+    """Return the features of texts, and raise an error about the data if scikit-learn refuses them."""
     try:
         return (vectorizer.fit_transform if learning else vectorizer.transform)(texts)
     except FileNotFoundError as error:
         raise MissingFileError(f"{error.filename}: found no such file, expected one for each text") from error
-    except ValueError as error:  # as where no text has a word
-        said = "expected texts with words that it keeps, and settings that it takes; change either"
+    except ValueError as error:  # for example if no text has a word
+        said = "expected texts with words that it keeps, and valid settings; change the texts or the settings"
         raise InvalidDataError(f"{type(vectorizer).__name__}: {error}; {said}") from error
 
 
@@ -270,7 +270,7 @@ def _texts(texts: Iterable[str], vectorizer: Any) -> list[str]:
     """Return texts as a list; one text is an iterable of its letters, which nobody means."""
     given: Any = texts
     if isinstance(given, str | bytes) or hasattr(given, "columns") or not isinstance(given, Iterable):
-        said = "expected a list of texts: [text] of one, or a column of a table"
+        said = "expected a list of texts; write [text] for a single text, or select a column of a table"
         raise InvalidDataError(f"found {'a table' if hasattr(texts, 'columns') else shown(texts)}, {said}")
     found = list[Any](texts)
     for i, text in enumerate(found if getattr(vectorizer, "input", None) != "file" else ()):
@@ -306,12 +306,12 @@ def _checked(
         lists[i] = list(names)
         for name in lists[i]:
             if not isinstance(name, str):  # as in a matrix of label sets, which an estimator takes
-                said = "convert numbers of labels by str(), and 0 and 1 to the names of those with 1"
+                said = "convert numbers to names by str(), and write only the names of labels that are 1"
                 raise InvalidDataError(f"labels of text {i}: found {shown(name)}, expected a name, a str; {said}")
     for what, strings in (("texts", texts), ("labels", {name for names in lists for name in names})):
         for string in strings:
             if isinstance(string, str) and not string.isascii() and string.encode("utf-8", "ignore").decode() != string:
-                said = "expected text that UTF-8 can hold; read the file with its encoding"
+                said = "expected text that UTF-8 can encode; read the file with its own encoding"
                 raise InvalidDataError(f"{what}: found {shown(string)}, with half a character, {said}")
     return texts, lists
 

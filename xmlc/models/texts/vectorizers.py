@@ -26,17 +26,17 @@ def make_vectorizer(name: str, **given: Any) -> Any:
 
 
 def unfitted(vectorizer: Any) -> Any:
-    """Return a vectorizer with the same settings that has learned nothing.
+    """Return an unfitted vectorizer with the same settings.
 
     Raises
     ------
     InvalidParameterError
-        It is none.
+        The value is no vectorizer.
     """
     from sklearn.base import clone
 
     if isinstance(vectorizer, type) or not all(hasattr(vectorizer, name) for name in ("fit_transform", "transform")):
-        said = "expected a vectorizer of scikit-learn: TfidfVectorizer(), say"
+        said = "expected a vectorizer of scikit-learn, such as TfidfVectorizer()"
         raise InvalidParameterError(f"vectorizer: found {shown(vectorizer)}, {said}")
 
     return clone(vectorizer)

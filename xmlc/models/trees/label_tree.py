@@ -1,4 +1,4 @@
-"""The one form of a label tree, nodes in breadth-first order, and complete trees."""
+"""Label trees with their nodes in breadth-first order, and complete trees."""
 
 from __future__ import annotations
 

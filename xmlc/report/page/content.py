@@ -152,7 +152,7 @@ def page_of(tables: Sequence[MadeOf], failed: list[Failure], judge: Judge, root:
 
 
 def _datasets(sources: Iterable[Source]) -> set[str]:
-    """Return the datasets of records as paths and suites name them."""
+    """Return the datasets of records by their names in paths and suites."""
     return {without_mark(source.record.dataset_name) for source in sources}
 
 

@@ -55,9 +55,9 @@ class ValidationPrecision:
     progress : Progress
         Counts the trials.
     out : Path
-        The result that is written later. Each model is a temporary folder next to it, one at a time.
+        The path of the result. Models are written one at a time to a temporary folder next to it.
     tell : callable
-        Is called with a line about each trial when it has ended.
+        Called with a line about each trial at its end.
 
     Attributes
     ----------

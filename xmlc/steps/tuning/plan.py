@@ -124,7 +124,7 @@ def run_plan(
         Of the estimators.
     out : Path
     tell : callable
-        As of `ValidationPrecision`.
+        As for `ValidationPrecision`.
 
     Raises
     ------
