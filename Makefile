@@ -30,8 +30,8 @@ INSTALL = @echo 'Installing $(1) into $(ENV); pip writes to $(SAID)'; $(PIP) "$(
 
 env: $(ENV)/has-base $(LISTED:%=$(ENV)/has-%)
 
-# The programs of an environment contain its path, so it is rebuilt if the project was copied or moved. Its stamp has the
-# path of the project; an empty one is of an earlier version.
+# The programs of an environment contain its path, so it is rebuilt if the project was copied or moved. Its stamp contains
+# the path of the project. Earlier versions left the stamp empty.
 BUILT_IN = $(shell cat $(ENV)/has-base 2>/dev/null)
 MOVED   := $(if $(findstring |$(BUILT_IN)|,||$(CURDIR)|),,moved)
 

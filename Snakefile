@@ -68,13 +68,13 @@ for target, files in plan.targets(project).items():
             target
         default_target: target == "all"
         input:
-            lambda wildcards, files=in_one_line()(files): files(),  # rules of a study may take it
+            lambda wildcards, files=in_one_line()(files): files(),  # rules of a study may use it
         localrule: True
         message:
             f"Everything of {target} is made"
 
 
-# Mistakes in targets, and those that input functions find, end planning with one line.
+# Mistakes in targets, or found by input functions, end planning with one line.
 if workflow.is_main_process:
     workflow.is_rule = asked_for.check_targets(workflow, project)
 for each in workflow.rules:

@@ -80,7 +80,7 @@ def search_result(wildcards):
 
 
 def given(wildcards, seeds=None):
-    """Return the checksums of the files that a model reads itself: as inputs they would count by their times."""
+    """Return the checksums of the files that a model reads itself, because inputs of rules count by their times."""
     files = project.given(wildcards.model, wildcards.dataset, seeds or [wildcards.get("seed")])
     return [checksum_now(Path(file)) for file in files]
 
@@ -132,8 +132,8 @@ def prefix(wildcards, output):
 
 
 def tell_plan():
-    """Print what the tables of this run leave out, what its jobs take, and whether this machine can."""
-    cores = workflow.resource_settings.cores or 1  # one of a dry run if none are given, none of a cluster
+    """Print the omissions of this run's tables, the cost of its jobs, and whether this machine is large enough."""
+    cores = workflow.resource_settings.cores or 1  # by default 1 in a dry run, and None on a cluster
     jobs = workflow.dag.needrun_jobs(exclude_finished=False) if workflow.dag else ()
     made = {paths.in_project(Path(file)) for job in jobs for file in job.output}
     told = price.told(project, made, cores if cores > 1 else os.cpu_count())
