@@ -248,7 +248,7 @@ def mirror_at(given: str) -> Place:
     if not folder.is_dir():
         beside = [str(other) for other in folder.parent.glob("*") if other.is_dir()]
         near = " or ".join(get_close_matches(str(folder), beside)) or "one of the two"
-        said = f"the mirror {given} is no folder on this machine, and no address that begins with http:// or https://"
+        said = f"the mirror {given} is neither a folder on this machine nor an address with http:// or https://"
         raise XmlcError(f"{said}; expected {near}")
     return folder
 

@@ -134,7 +134,7 @@ def _paper_status(paper: str, suite: SuitePlan, root: Path, failed: Sequence[Fai
 
 
 def _damage(root: Path, file: str) -> Failure | None:
-    """Return what is wrong with a record, if it is unreadable, edited, or removed from the folder of a step."""
+    """Return the failure of a record that is unreadable, edited, or removed from the folder of a step."""
     path = root / file
     if path.suffix != ".json":
         return None

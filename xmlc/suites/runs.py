@@ -59,7 +59,7 @@ class LastRun:
 
     @classmethod
     def read(cls) -> Self:
-        """Read what the last run in this folder noted; without a readable note, nothing."""
+        """Read the note of the last run in this folder; without a readable note, return an empty one."""
         found: object = None
         with suppress(FileNotFoundError, ValueError):
             found = read_json(LAST_RUN)
