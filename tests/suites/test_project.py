@@ -371,6 +371,16 @@ def test_the_projects_own_configuration_is_free_of_contradictions():
         ({"search": {"stages": [[{"C": 1.0}, {"C": -1.0}]]}}, "C: found -1.0, expected a number above 0"),
         ({"estimator": "my_modell.py:Mine"}, "no file my_modell.py, expected my_model.py"),
         ({"estimator": "my_model.py:Miné"}, "my_model.py has no class Miné, expected Mine"),
+        (
+            {"estimator": "my_model.py:Powered", "hyperparameters": {"powr": 8}},
+            "my_model.py:Powered has no hyperparameter powr, expected power",
+        ),
+        (
+            {"estimator": "my_model.py:Powered", "search": {"stages": [[{"powr": 8}]]}},
+            "my_model.py:Powered has no hyperparameter powr, expected power",
+        ),
+        ({"estimator": "sklearn.dummy.DummyClassifier"}, "or sklearn.dummy:DummyClassifier or path/to/file.py:Class"),
+        ({"estimator": "my_model.py"}, "or my_model.py:ClassName"),
         ({"estimator": "broken.py:Mine"}, "broken.py:2: '(' was never closed"),
         (
             {"estimator": "my_model.py:Unfinished"},
@@ -421,7 +431,10 @@ def test_the_projects_own_configuration_is_free_of_contradictions():
 def test_what_does_not_exist_is_named_with_the_nearest(model, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     methods = "fit = predict_proba = lambda self: ..."
-    Path("my_model.py").write_text(f"class Mine:\n    {methods}\n\nclass Unfinished:\n    def fit(self, X, Y): ...\n")
+    powered = f"class Powered:\n    {methods}\n    def __init__(self, power=8): ...\n"
+    Path("my_model.py").write_text(
+        f"class Mine:\n    {methods}\n\nclass Unfinished:\n    def fit(self, X, Y): ...\n\n{powered}"
+    )
     Path("broken.py").write_text("class Mine: ...\nx = (1,\n")
     with pytest.raises(XmlcError) as error:
         project_of(tmp_path / "config", a=suite({"mine": model}))

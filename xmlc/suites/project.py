@@ -400,7 +400,7 @@ def check_models(suite: Suite) -> None:
         if program_of(model.estimator) and (model.optional or name in suite.peers):
             continue  # a baseline, which may be missing
         if is_own:
-            _check_file(model.estimator, where)
+            _check_file(model.estimator, where, {key for values in given for key in values})
         elif ":" in model.estimator:
             for values in given:
                 try:
@@ -409,7 +409,9 @@ def check_models(suite: Suite) -> None:
                     raise XmlcError(f"{where}{error}") from error
         elif model.estimator not in ESTIMATORS:
             expected = nearest(model.estimator, ESTIMATORS)
-            own = "package.module:ClassName or path/to/file.py:ClassName"
+            place, _, kind = model.estimator.rpartition(".")
+            own = f"{place}:{kind}" if place and kind != "py" else "package.module:ClassName"
+            own += f" or {model.estimator if kind == 'py' else 'path/to/file.py'}:ClassName"
             raise XmlcError(f"{where}no estimator {model.estimator}, expected {expected} or {own}")
         known: Mapping[str, Any] | None = None if ":" in model.estimator else domains_of(model.estimator)
         if model.estimator == "estimates":
@@ -430,18 +432,30 @@ def check_models(suite: Suite) -> None:
                 raise XmlcError(f"{where}{key}: found {value!r}, expected {domain}")
 
 
-def _check_file(estimator: str, where: str) -> None:
-    """Check that a user's own file is there, is Python and names the class."""
+def _check_file(estimator: str, where: str, given: Iterable[str]) -> None:
+    """Check that a user's own file is there, is Python and names the class, which takes what is given if that shows."""
     file, _, kind = estimator.rpartition(":")
     text, tree = _python_of(file, where)
     if not re.search(rf"\b{re.escape(kind)}\b", text):  # a class, or a name that is imported
         expected = nearest(kind, re.findall(r"^class (\w+)", text, re.MULTILINE) or ["a class of it"])
         raise XmlcError(f"{where}{file} has no class {kind}, expected {expected}")
     for node in tree.body:
+        takes = _arguments(node) if isinstance(node, ast.ClassDef) and node.name == kind else None
+        if takes is not None and (unknown := [key for key in given if key.partition("__")[0] not in takes]):
+            expected = nearest(unknown[0], takes) or "none"
+            raise XmlcError(f"{where}{estimator} has no hyperparameter {unknown[0]}, expected {expected}")
         if isinstance(node, ast.ClassDef) and node.name == kind and not node.bases:
             missing = [name for name in ("fit", "predict_proba") if not re.search(rf"\b{name}\b", ast.unparse(node))]
             for method in missing:
                 raise XmlcError(f"{where}{file}:{node.lineno}: {kind} has no {method}, expected fit and predict_proba")
+
+
+def _arguments(node: ast.ClassDef) -> list[str] | None:
+    """Return the arguments of a class's own `__init__`; None if there is none or it takes any."""
+    own = (part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__")
+    if not (method := next(own, None)) or method.args.kwarg:
+        return None
+    return [argument.arg for argument in (*method.args.args[1:], *method.args.kwonlyargs)]
 
 
 def _python_of(file: str, where: str) -> tuple[str, ast.Module]:
