@@ -386,8 +386,8 @@ def check_mentions(suite: Suite) -> None:
 def check_models(suite: Suite) -> None:
     """Check the models of a suite: that their estimators are there, and their hyperparameters known and in range.
 
-    Hyperparameters of baselines and of models in users' files are known only where these are imported: they are checked
-    when a job begins. Classes of other libraries are made here, which imports the library.
+    Hyperparameters of baselines, and of models in users' files that inherit `__init__`, are known only where these are
+    imported: they are checked when a job begins. Classes of other libraries are made here, which imports the library.
 
     Raises
     ------
