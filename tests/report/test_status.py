@@ -242,5 +242,8 @@ def test_a_killed_run_and_one_that_is_at_work_are_told_with_what_they_make(tmp_p
     child = subprocess.Popen(["true"])
     child.wait()
     killed = LastRun(host=socket.gethostname(), process=child.pid, ended=False)
-    assert outcome_of(killed) == "The run was killed; no step was at work. Run the same command again to continue."
+    assert (
+        outcome_of(killed)
+        == "The run was killed; no step was at work. Run `snakemake --unlock`, then the same command again."
+    )
     assert outcome_of(LastRun(host="far", ended=False)).startswith("The run began on far and has not ended")

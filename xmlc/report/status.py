@@ -203,7 +203,7 @@ def outcome_of(run: LastRun) -> str:
     try:
         os.kill(run.process, 0)
     except ProcessLookupError:
-        return f"The run was killed; {made}. Run the same command again to continue."
+        return f"The run was killed; {made}. Run `snakemake --unlock`, then the same command again."
     except PermissionError:  # the process runs, and belongs to another user
         pass
     return f"The run is at work; {made}."
