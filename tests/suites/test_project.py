@@ -380,6 +380,7 @@ def test_the_projects_own_configuration_is_free_of_contradictions():
             "my_model.py:Powered has no hyperparameter powr, expected power",
         ),
         ({"estimator": "sklearn.dummy.DummyClassifier"}, "or sklearn.dummy:DummyClassifier or path/to/file.py:Class"),
+        ({"estimator": "my_model:Mine"}, "expected my_model.py:Mine"),
         ({"estimator": "my_model.py"}, "or my_model.py:ClassName"),
         ({"estimator": "broken.py:Mine"}, "broken.py:2: '(' was never closed"),
         (

@@ -402,6 +402,9 @@ def check_models(suite: Suite) -> None:
         if is_own:
             _check_file(model.estimator, where, {key for values in given for key in values})
         elif ":" in model.estimator:
+            own = model.estimator.replace(":", ".py:")
+            if Path(own.partition(":")[0]).is_file():  # jobs do not import modules from this folder
+                raise XmlcError(f"{where}found {model.estimator}, the module of a file here; expected {own}")
             for values in given:
                 try:
                     make_estimator(model.estimator, model.hyperparameters | values, seed=0)
