@@ -442,7 +442,7 @@ class SparseProbabilityEstimator(Estimator):
         if X.shape[1] != self.n_features_in_:
             raise InvalidDataError(
                 f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
-                "as in training: make them by the same fitted vectorizer or reader"
+                "as input: make X with the vectorizer or reader that made the training data"
             )
         return X
 
