@@ -366,6 +366,11 @@ def test_the_projects_own_configuration_is_free_of_contradictions():
     ("model", "said"),
     [
         ({"estimator": "pltt"}, "a.yaml: model mine: no estimator pltt, expected plt"),
+        (
+            {"hyperparameters": {"random_state": 3}},
+            "hyperparameter random_state, expected none: give `seeds`",
+        ),
+        ({"hyperparameters": {"n_jobs": 2}}, "hyperparameter n_jobs, expected none: give `threads`"),
         ({"hyperparameters": {"arty": 2}}, "plt has no hyperparameter arty, expected arity"),
         ({"hyperparameters": {"arity": 1}}, "arity: found 1, expected a whole number from 2"),
         ({"search": {"stages": [[{"C": 1.0}, {"C": -1.0}]]}}, "C: found -1.0, expected a number above 0"),

@@ -36,6 +36,8 @@ RESERVED = frozenset(
     "thresholds_without_validation infer forest sweep progressive table figure".split()
 )
 FOLDERS = "data", "tuning"  # names of folders next to the folders of models
+# Hyperparameters that each run sets. A value in a suite would make all seeds equal, or use more threads than planned.
+SET_BY_RUNS = {"random_state": "`seeds` to the suite", "n_jobs": "`threads` to the model or the run"}
 SPLITS = 5  # over which the trials of a search that is always made are scored
 
 
@@ -397,6 +399,9 @@ def check_models(suite: Suite) -> None:
     for name, model in suite.all_models.items():
         where = f"{suite.file}: model {name}: "
         is_own, given = ".py:" in model.estimator, [*_given(model), *_swept(suite, name)]
+        for key in (key for values in given for key in values):
+            if key in SET_BY_RUNS:
+                raise XmlcError(f"{where}found the hyperparameter {key}, expected none: give {SET_BY_RUNS[key]}")
         if program_of(model.estimator) and (model.optional or name in suite.peers):
             continue  # a baseline, which may be missing
         if is_own:
