@@ -53,13 +53,13 @@ def test_what_does_not_fit_is_named_with_settings_that_fit(project, monkeypatch)
     said = told(project, everything(project), 2)
     assert "memory here 2 GB, free disk 1,000 GB: too large on 1 pairs" in said
     assert "\n  big: " in said
-    assert said.endswith("what fits better, behind --config: models='{big: [plt]}'")
+    assert said.endswith("add to --config: models='{big: [plt]}'")
     monkeypatch.setattr(price, "machine_memory", lambda: 64e9)
     assert told(project, everything(project), 2).endswith("it fits")
     jobs = jobs_of(project, everything(project))
     kept, dropped = (disk_of(project, ["big", "little"], jobs, 1, drop_all) for drop_all in (False, True))
     monkeypatch.setattr(price, "free_disk", lambda: (kept + dropped) / 2)
-    assert told(project, everything(project), 2).endswith("what fits better, behind --config: keep_models=false")
+    assert told(project, everything(project), 2).endswith("add to --config: keep_models=false")
 
 
 def test_where_nothing_fits_the_largest_datasets_are_named(project, monkeypatch):
@@ -67,7 +67,7 @@ def test_where_nothing_fits_the_largest_datasets_are_named(project, monkeypatch)
     jobs = {job: each for job, each in jobs_of(project, everything(project)).items() if job.dataset == "little"}
     monkeypatch.setattr(price, "free_disk", lambda: 1.1 * disk_of(project, ["little"], jobs, 1))
     said = told(project, everything(project), 2)
-    assert said.endswith("\nnothing fits: leave out big, behind --config: datasets='[little]'")
+    assert said.endswith("\nnothing fits: leave out big; add to --config: datasets='[little]'")
     monkeypatch.setattr(price, "free_disk", lambda: 1e3)
     assert "\nnothing fits: free " in told(project, everything(project), 2)
 
@@ -114,7 +114,7 @@ def test_fewer_threads_are_proposed_where_forests_fit_so(tmp_path, monkeypatch):
     assert peak[8] > 1.5 * peak[1]
     monkeypatch.setattr(price, "machine_memory", lambda: 1.1 * peak[1])
     said = told(project, everything(project), 8)
-    assert said.endswith("what fits better, behind --config: threads=1 models='{big: [fastxml]}'")
+    assert said.endswith("add to --config: threads=1 models='{big: [fastxml]}'")
     assert "--config: models=" in told(project, everything(project), 1)
 
 

@@ -132,8 +132,8 @@ def told(project: Project, made: Collection[str], processors: int) -> str:
         lines.append(f"  disk of the jobs that fit: {_gb(disk)} GB, with keep_models=false {_gb(least)} GB")
     if left and not fitting:
         return "\n".join([*lines, f"nothing fits: free {_gb(least - free)} GB more, or take another disk"])
-    said = f"nothing fits: leave out {', '.join(left)}" if left else "what fits better"
-    return "\n".join([*lines, *([f"{said}, behind --config: {' '.join(settings)}"] if settings else [])])
+    said = f"nothing fits: leave out {', '.join(left)}" if left else "other settings fit better"
+    return "\n".join([*lines, *([f"{said}; add to --config: {' '.join(settings)}"] if settings else [])])
 
 
 def _left_out(project: Project, new: Collection[str], jobs: dict[Job, Taken], at_once: int, free: float) -> list[str]:
