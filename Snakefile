@@ -33,7 +33,12 @@ wildcard_constraints:
 
 
 onstart:
-    begin(config, project, workflow.dag_settings.targets, (Path(file) for job in workflow.dag.jobs for file in job.output))
+    begin(
+        config,
+        project,
+        workflow.dag_settings.targets,
+        (Path(file) for job in workflow.dag.jobs for file in job.output),
+    )
     tell_plan()
     # For each job that ended Snakemake 9.27 wakes its scheduler every second from then on, to keep to its limit of jobs a
     # second: after 900 jobs that took 0.4 of a core.
