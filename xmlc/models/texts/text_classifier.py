@@ -161,8 +161,7 @@ class TextClassifier(Estimator):
     def score(self, texts: Iterable[str], label_lists: Iterable[Iterable[str]]) -> float:
         """Return P@1: the share of texts whose most probable label is correct.
 
-        scikit-learn's searches and cross-validation use it by default, like the ``score`` of every estimator. Labels that
-        were not learned count as missed.
+        scikit-learn's searches and cross-validation use it by default. Labels that were not learned count as missed.
 
         Parameters
         ----------
