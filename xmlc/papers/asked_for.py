@@ -24,6 +24,8 @@ def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
     Snakemake calls it for each target after it has read a study's rules and options such as ``--forcerun``.
     """
     is_rule: Callable[[str], bool] = workflow.is_rule
+    # In a storage the outputs of rules have other names than the targets.
+    is_local = not (workflow.storage_settings and workflow.storage_settings.default_storage_provider)
 
     def is_made(path: str) -> bool:
         return any(rule.is_producer(path) for rule in workflow.rules)
@@ -32,7 +34,7 @@ def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
     def checked(name: str) -> bool:
         if is_rule(name):
             return True
-        if workflow.dag_settings and not is_made(name):
+        if is_local and workflow.dag_settings and not is_made(name):
             is_target = name in map(str, workflow.dag_settings.targets)
             rules = [rule.name for rule in workflow.rules if not (is_target and rule.has_wildcards())]
             expected = next(filter(is_made, within(name)), None) or near(project, name, rules)

@@ -353,9 +353,10 @@ def check_names(suites: Mapping[str, Suite], datasets: Mapping[str, Iterable[str
     XmlcError
     """
     places = [(f"{suite.file}: datasets", suite.datasets) for suite in suites.values()]
-    of_own = {name for suite in suites.values() if suite.own for name in suite.datasets}  # demo is a suite and its set
+    of_own = {name for suite in suites.values() if suite.own for name in suite.datasets}
+    both = of_own | {"demo"}  # a suite may have the name of its own dataset, as the demo has
     for where, names in [*places, *datasets.items()]:
-        if taken := sorted({*names} & (RESERVED | ({*suites} - of_own))):
+        if taken := sorted({*names} & (RESERVED | ({*suites} - both))):
             kind = "a suite" if taken[0] in suites else "a rule or target of the workflow"
             said = f"expected another name for it and for its folder in the mirror, such as my-{taken[0]}"
             raise XmlcError(f"{where}: found {taken[0]}, which is the name of {kind}; {said}")
