@@ -30,7 +30,13 @@ from xmlc.kernels.csr import (
     top_k_of,
     unit_rows,
 )
-from xmlc.kernels.estimator import Estimator, InvalidParameterError, check_hyperparameters, not_fitted
+from xmlc.kernels.estimator import (
+    Estimator,
+    Hyperparameters,
+    InvalidParameterError,
+    check_hyperparameters,
+    not_fitted,
+)
 from xmlc.kernels.stored import Field, check_fields, load_array, load_description
 
 DESCRIPTION = "model.json"
@@ -377,6 +383,10 @@ class SparseProbabilityEstimator(Estimator):
         tags.target_tags.required = tags.target_tags.two_d_labels = tags.target_tags.multi_output = True
         tags.target_tags.single_output, tags.input_tags.sparse = False, True
         return tags
+
+    def _selected(self) -> Hyperparameters:
+        """Return the values of hyperparameters that `fit` selected from the training set, to train with them again."""
+        return {}
 
     def _is_fitted(self) -> bool:
         return hasattr(self, "n_labels_")

@@ -12,7 +12,7 @@ from xmlc.core.growing import Growing
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels.counter_random import stream_key
 from xmlc.kernels.csr import Matrix, stack_estimates
-from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
+from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters, hyperparameters
 from xmlc.kernels.streams import Stream
 from xmlc.models._averages import Histograms, Reached, average_above, average_top_k
 from xmlc.models.base import SparseProbabilityEstimator
@@ -121,6 +121,9 @@ class Parabel(SparseProbabilityEstimator):
             for t in range(self.n_trees)
         ]
         return self
+
+    def _selected(self) -> Hyperparameters:
+        return {"C": self.C_}
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the scores of the labels in the beams that are above a threshold.

@@ -14,7 +14,7 @@ from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import borrowed, row_of
 from xmlc.kernels.csr import Matrix, kernel_csr, stack_estimates, unit_rows, without_zeros
-from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
+from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters, hyperparameters
 from xmlc.kernels.heaps import insert_best
 from xmlc.kernels.stored import Field
 from xmlc.models.base import SparseProbabilityEstimator
@@ -126,6 +126,9 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             numbers, similarities = (part[others].reshape(rows.size, -1) for part in found)
             hits[beta] = are_right(self._ranked(numbers, similarities, 1)[0], Y[rows])
         return 0.0 if is_better(hits[0.0], hits[1.0]) else 1.0
+
+    def _selected(self) -> Hyperparameters:
+        return {"beta": self.beta_}
 
     def neighbours(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
         """Find the S nearest training instances that have a positive similarity.

@@ -17,7 +17,7 @@ from xmlc.core.parallel import batches, run_pieces
 from xmlc.core.progress import Progress
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.csr import KernelCSR, Matrix, kernel_csr, stack_estimates
-from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters, check_value, hyperparameters
+from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, check_hyperparameters, check_value, hyperparameters
 from xmlc.kernels.streams import Stream
 from xmlc.kernels.unit_length import scale_rows
 from xmlc.models.base import SparseProbabilityEstimator
@@ -245,6 +245,9 @@ class PLT(SparseProbabilityEstimator):
             )
             check_finite((self.nodes_.table, self.nodes_.bias))
         return self
+
+    def _selected(self) -> Hyperparameters:
+        return {"C": self.C_}
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Estimate the probability of every label above a threshold (plt2016, Algorithm 4).
