@@ -14,7 +14,7 @@ from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, stack_estimates, unit_rows
 from xmlc.kernels.domains import LARGE, MANY, POSITIVE, Number, check, whole
-from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters, hyperparameters
+from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, check_hyperparameters, hyperparameters
 from xmlc.kernels.frames import check_names, column_names
 from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream
@@ -289,6 +289,9 @@ class OPLT(SparseProbabilityEstimator):
         *_, sets = self._learn(x, y, np.arange(x.indptr.size - 1), ofo=sums)
         self._ofo = (np.ascontiguousarray(sums.T), a, b)
         return sets
+
+    def _selected(self) -> Hyperparameters:
+        return {"gamma": self.gamma_}
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Estimate the probability of every label seen above a threshold (plt2016, Algorithm 4).

@@ -17,7 +17,13 @@ from xmlc.core.parallel import batches, run_pieces
 from xmlc.core.progress import Progress
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.csr import KernelCSR, Matrix, kernel_csr, stack_estimates
-from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, check_hyperparameters, check_value, hyperparameters
+from xmlc.kernels.estimator import (
+    Hyperparameters,
+    InvalidParameterError,
+    check_hyperparameters,
+    check_value,
+    hyperparameters,
+)
 from xmlc.kernels.streams import Stream
 from xmlc.kernels.unit_length import scale_rows
 from xmlc.models.base import SparseProbabilityEstimator
