@@ -26,6 +26,7 @@ from xmlc.inference import (
 )
 from xmlc.kernels import elementwise, float64
 from xmlc.kernels.csr import top_k_of, unit_rows
+from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics import (
     classification_metrics,
     macro_f,
@@ -63,7 +64,8 @@ SEED = 7
 FEW = 30  # instances that the costly methods are given
 ROWS, TEST_ROWS = 1500, 300  # of a real dataset
 SYNTHETIC_ROWS, SYNTHETIC_TEST_ROWS = 500, 120
-TREE: Mapping[str, object] = {"arity": 4, "max_leaf": 6, "epochs": 2, "lam": 1e-6, "C": 1.0}
+TREE: Hyperparameters = {"arity": 4, "max_leaf": 6, "epochs": 2, "lam": 1e-6, "C": 1.0, "weight_cut": None}
+PARABEL: Hyperparameters = {"n_trees": 2, "max_leaf": 6, "hinge_power": 2, "tol": 0.1, "weight_cut": 0.1}
 # Those of swnn2018, Table 6, and others that are no whole numbers.
 EXPONENTS = ((0.0, 0.0), (0.5, 0.0), (1.0, 0.0), (2.0, 0.0), (1.0, 1.0), (2.0, 1.0), (1.7, 0.55), (3.0, 2.0))
 
@@ -137,7 +139,7 @@ def predictions(model: SparseProbabilityEstimator, data: Data) -> Parts:
 
 
 def _tree(**hyperparameters: object) -> PLT:
-    return PLT(n_jobs=1).set_params(**TREE, **hyperparameters)
+    return PLT(n_jobs=1).set_params(**TREE | hyperparameters)
 
 
 def one_by_one(data: Data) -> Parts:
@@ -171,24 +173,25 @@ TREES: dict[str, Run] = {
     "PLT sgd, hashed weights": estimator(PLT, **TREE, solver="sgd", tree="random", hash_bits=14),
     "PLT sgd, not unit length": estimator(PLT, **TREE, solver="sgd", tree="random", unit_norm=False),
     "PLT adagrad, random tree": estimator(PLT, **TREE, solver="adagrad", tree="random"),
-    "IPLT (PLT adagrad, k-means tree)": estimator(PLT, solver="adagrad", tree="kmeans", arity=2, max_leaf=6, epochs=1),
+    "IPLT (PLT adagrad, k-means tree)": estimator(
+        PLT, solver="adagrad", tree="kmeans", arity=2, max_leaf=6, epochs=1, weight_cut=None
+    ),
     "PLT batch, logistic loss": estimator(PLT, **TREE, solver="batch", loss="logistic", tree="random"),
     "PLT batch, squared hinge loss": estimator(
         PLT,
-        **TREE,
+        **TREE | {"weight_cut": 0.05},
         solver="batch",
         loss="squared_hinge",
         hinge_power=3,
         tree="kmeans",
-        weight_cut=0.05,
         search="beam",
         beam=5,
     ),
     "PLT without small weights": without_small_weights,
     "PLT, thresholds by label": above_thresholds,
     "PLT, one instance at a time": one_by_one,
-    "Parabel": estimator(Parabel, n_trees=2, max_leaf=6, epochs=3, beam=4),
-    "Parabel, logistic loss": estimator(Parabel, n_trees=2, arity=4, max_leaf=6, epochs=3, loss="logistic"),
+    "Parabel": estimator(Parabel, **PARABEL, arity=2, epochs=3, beam=4),
+    "Parabel, logistic loss": estimator(Parabel, **PARABEL, arity=4, epochs=3, loss="logistic"),
 }
 
 

@@ -54,7 +54,7 @@ def bench_scale(name: str | None, share: float, estimator: str, parameters: str,
         done = subprocess.run([sys.executable, "-m", __name__, *words], capture_output=True, text=True)
     if done.returncode:
         raise XmlcError(f"{estimator} on {name}: {done.stderr.strip() or f'ended with {done.returncode}'}")
-    variant, units, arity = laws.variant_of(estimator, given)
+    variant, units, arity = laws.variant_of(estimator, given, size.m)
     shape = [n, int(size.d), int(size.m), nonzeros, labels, int(units), int(arity)]
     row = [variant, f"{name}-shape", *shape, *done.stdout.split(), commit()]
     with out.open("a", encoding="utf-8", newline="") as file:

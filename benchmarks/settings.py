@@ -67,7 +67,7 @@ def adagrad_settings() -> tuple[Hyperparameters, Hyperparameters]:
     """Return the hyperparameters of our solver "adagrad" and of napkinXC's, which calls some of them otherwise."""
     theirs = paper_setting(ADAGRAD_PAPER, ADAGRAD_MODEL).hyperparameters
     shared = {name: theirs[name] for name in ("arity", "epochs")}
-    return {"solver": "adagrad", "tree": "random", "gamma": theirs["eta"], **shared}, theirs
+    return {"solver": "adagrad", "tree": "random", "gamma": theirs["eta"], "weight_cut": None, **shared}, theirs
 
 
 def batch_setting(dataset: str) -> Hyperparameters:

@@ -15,6 +15,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.kernels.csr import top_k_of
 from xmlc.models import PLT, Parabel
 from xmlc.models._averages import average_above, average_top_k
+from xmlc.models.domains import parabel as domains
 from xmlc.models.parabel import as_leaves
 
 SMALL = {"max_leaf": 4, "beam": 2, "n_jobs": 1}  # 30 labels in 8 leaves, of which two stay in the beam
@@ -134,3 +135,19 @@ def test_progress_says_which_tree(capsys, monkeypatch, multilabel):
     told = capsys.readouterr().err
     for doing in ("training", "searching"):
         assert told.index(f"{doing} tree 1 of 2:") < told.index(f"{doing} tree 2 of 2:")
+
+
+@pytest.mark.parametrize(("most", "usual"), [(8, domains.FEW), (7, domains.MANY)])
+def test_defaults_follow_from_the_number_of_labels(multilabel, monkeypatch, tmp_path, most, usual):
+    monkeypatch.setattr(domains, "MANY_LABELS", most)
+    X, Y = multilabel(60, 20, 8)
+    model = Parabel(max_leaf=4, epochs=2, n_jobs=1).fit(X, Y)
+    assert model._selected() == {**usual, "C": model.C_}
+    estimates = model.predict_proba(X).toarray()
+    model.save(tmp_path / "model")
+    again = model.unfitted().set_params(**model._selected()).fit(X, Y)
+    for other in (Parabel.load(tmp_path / "model"), again):
+        assert other._selected() == model._selected()
+        np.testing.assert_array_equal(other.predict_proba(X).toarray(), estimates)
+    given = Parabel(weight_cut=None, tol=0, arity=4, C=2.0, max_leaf=4, epochs=2, n_jobs=1).fit(X, Y)
+    assert given._selected() == {**usual, "weight_cut": None, "tol": 0, "arity": 4, "C": 2.0}

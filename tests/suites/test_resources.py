@@ -74,7 +74,7 @@ def test_each_row_names_the_commit_that_it_was_measured_at():
 
 @pytest.mark.parametrize(("estimator", "peak"), PEAKS.items())
 def test_training_takes_less_than_the_bound(project, tmp_path, estimator, peak):
-    given = {"tree": "random"} if estimator == "plt" else {}
+    given = {"plt": {"tree": "random", "weight_cut": None}, "parabel": {"arity": 2}}.get(estimator, {})
     model = {"estimator": estimator, "hyperparameters": given, "optional": True}
     other = project_of(tmp_path / "other", {"tuning": None}, catalogue=CATALOGUE, a=suite({"one": model}))
     assert peak < memory_mb(other, "train", {"dataset": "tib", "model": "one"}) - PROCESS / 1e6 < 4 * peak + 200

@@ -39,6 +39,12 @@ def drop_small(nodes, cut, n_jobs=None):
     return CompactNodeWeights(nodes.children, nodes.label, bias=nodes.bias, **starts, **growing.finished())
 
 
+def nbytes(nodes):
+    """The bytes of weights in either form, without what both have."""
+    both = ("children", "label", "bias", "feature_starts", "weight_starts", "entry_starts")
+    return sum(array.nbytes for name, array in nodes._asdict().items() if name not in both)
+
+
 def hashed_nodes(tree, seed):
     """Weights in a table of 16, with biases."""
     rng, n = np.random.default_rng(seed), tree.n_nodes

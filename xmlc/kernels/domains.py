@@ -27,6 +27,8 @@ class Number:
         Without ``low`` itself.
     none : bool
         And None.
+    text : str
+        And this text, unless it is empty.
     """
 
     low: float
@@ -34,10 +36,13 @@ class Number:
     whole: bool = False
     above: bool = False
     none: bool = False
+    text: str = ""
 
     def __contains__(self, value: object) -> bool:
         if value is None:
             return self.none
+        if isinstance(value, str):
+            return value != "" and value == self.text
         if isinstance(value, bool) or not isinstance(value, Real) or (self.whole and not isinstance(value, Integral)):
             return False
         number: Any = value
@@ -47,7 +52,8 @@ class Number:
         kind = "a whole number" if self.whole else "a number"
         low, high = (str(end) if self.whole else f"{end:g}" for end in (self.low, self.high))
         interval = f"above {low}, at most {high}" if self.above else f"from {low} to {high}"
-        return f"{kind} {interval}{' or None' if self.none else ''}"
+        text = f", {self.text!r}" if self.text else ""
+        return f"{kind} {interval}{text}{' or None' if self.none else ''}"
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -39,25 +39,29 @@ class Parabel(SparseProbabilityEstimator):
     ----------
     n_trees : int
         Size of the ensemble; Parabel has 3. Tree t does not depend on how many there are.
-    arity : int
-        Degree of the trees, a power of two; Parabel has 2. With 16 trees are flatter, trained sooner and often better.
+    arity : int or None
+        Degree of the trees, a power of two. None: 2, as Parabel has, up to 1,000 labels that have an instance, and 16
+        with more, where trees are flatter, trained sooner and better.
     max_leaf : int or None
         A node with at most this many labels has them as its children; Parabel has 100. None: see `PLT`.
     loss : {"squared_hinge", "logistic"}
         With the squared hinge loss of Parabel a node's score is exp(-max(0, 1 - s)**p) of its linear score s; scores
         of labels lie between 0 and 1 and rank them, but are no estimates of probabilities. With the logistic loss they
         are; `xmlc.thresholds.IsotonicCalibration` makes some of either.
-    hinge_power : int
-        "squared_hinge": p, 2 in Parabel. 3 trusts a node near its margin more, which helps lower ranks.
+    hinge_power : int or None
+        "squared_hinge": p. None: 2, as in Parabel, up to 1,000 labels, and 3 with more, which trusts a node near its
+        margin more and helps lower ranks.
     C : float or None
         Weight of the loss against half the squared length of a node's weights, 1 in Parabel. None: 1, or 0.3 if P@1 of
         one tree, cross-validated on up to 1000 training instances, is better by more than a standard error.
-    tol : float
-        A node stops when none of its dual variables moved by more than this, times C, in a pass.
+    tol : float or None
+        A node stops when none of its dual variables moved by more than this, times C, in a pass. None: 0.1 up to 1,000
+        labels, and 0.03 with more.
     epochs : int
         Passes over a node's instances, at most.
-    weight_cut : float or None
-        Weights of at most this size are dropped as soon as they are trained. None keeps all.
+    weight_cut : "auto", float or None
+        Weights of at most this size are dropped as soon as they are trained. "auto": 0.1, as in Parabel, up to 1,000
+        labels, and 0.05 with more. None keeps all.
     beam : int or None
         Inner nodes of a level that are expanded. None expands all.
     unit_norm : bool
@@ -70,8 +74,8 @@ class Parabel(SparseProbabilityEstimator):
     Attributes
     ----------
     trees_ : list of PLT
-    C_ : float
-        As given, or as chosen.
+    C_, arity_, hinge_power_, tol_, weight_cut_
+        As given, or as selected.
     inner_products_ : ndarray of int64, shape (n,)
         Node classifiers evaluated for each instance in the last prediction, in all trees.
 
@@ -95,14 +99,14 @@ class Parabel(SparseProbabilityEstimator):
     domains = parabel.DOMAINS
 
     n_trees: int = 3
-    arity: int = 2
+    arity: int | None = None
     max_leaf: int | None = None
     loss: plt.Loss = "squared_hinge"
-    hinge_power: int = 2
+    hinge_power: int | None = None
     C: float | None = None
-    tol: float = 0.1
+    tol: float | None = None
     epochs: int = 20
-    weight_cut: float | None = 0.1
+    weight_cut: plt.WeightCut = "auto"
     beam: int | None = 10
     unit_norm: bool = True
     random_state: int = 0
@@ -115,15 +119,24 @@ class Parabel(SparseProbabilityEstimator):
         """
         check_hyperparameters(self)
         X, Y = self._training_data(X, Y)
-        self.C_ = float(cross_validated(self._single, 1.0, 0.3, X, Y) if self.C is None else self.C)
+        self._select(parabel.usual(np.unique(Y.indices).size))
+        if self.C is None:
+            self.C_ = cross_validated(self._single, 1.0, 0.3, X, Y)
         self.trees_ = [
             self._tree(t)._train(X, Y, Growing(self._into, f"_{t}"), self._title("training", t))
             for t in range(self.n_trees)
         ]
         return self
 
+    def _select(self, usual: Mapping[str, object]) -> None:
+        """Set the attributes of hyperparameters to those that are given, else to the usual ones."""
+        for name, value in usual.items():
+            given = getattr(self, name)
+            leaves_open = given == "auto" or (given is None and name != "weight_cut")
+            setattr(self, f"{name}_", value if leaves_open else given)
+
     def _selected(self) -> Hyperparameters:
-        return {"C": self.C_}
+        return {name: getattr(self, f"{name}_") for name in parabel.FEW}
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the scores of the labels in the beams that are above a threshold.
@@ -161,12 +174,12 @@ class Parabel(SparseProbabilityEstimator):
         return f"{doing} tree {t + 1} of {self.n_trees}"
 
     def _single(self, C: float) -> Parabel:
-        return self.unfitted().set_params(n_trees=1, C=C)
+        return self.unfitted().set_params(**self._selected() | {"n_trees": 1, "C": C})
 
     def _tree(self, t: int) -> PLT:
         """Return tree t, untrained."""
         key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.PARABEL_TREE + t)))
-        own = {"C": self.C_, "random_state": int(key & LARGEST_SEED), "beam": self.beam or 10}
+        own = self._selected() | {"random_state": int(key & LARGEST_SEED), "beam": self.beam or 10}
         given: Any = {name: value for name, value in self.get_params().items() if name != "n_trees"}
         search: plt.Search = "exact" if self.beam is None else "beam"
         return PLT(tree="kmeans", solver="batch", search=search, **given | own)
@@ -175,7 +188,8 @@ class Parabel(SparseProbabilityEstimator):
         self, X: sparse.csr_array, average: Callable[..., Any], arguments: tuple[Any, ...]
     ) -> tuple[np.ndarray, ...]:
         """Search all trees, run a kernel over the labels found, block by block, and stack its results."""
-        widest = max(int(self.arity), largest_leaf(self.arity, self.max_leaf))
+        arity = self.trees_[0].arity_
+        widest = max(arity, largest_leaf(arity, self.max_leaf))
         met = self.n_labels_ if self.beam is None else min(self.n_labels_, int(self.beam) * widest)
         self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
         results: list[Any] = []
@@ -191,12 +205,14 @@ class Parabel(SparseProbabilityEstimator):
             results += run_pieces(average, pieces, self.n_jobs)
         return tuple(np.concatenate(part) for part in zip(*results))
 
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+    def _state(self) -> tuple[dict[str, np.ndarray], Hyperparameters]:
         states = [tree._state()[0] for tree in self.trees_]
-        return {f"{name}_{t}": array for t, state in enumerate(states) for name, array in state.items()}, {"C": self.C_}
+        arrays = {f"{name}_{t}": array for t, state in enumerate(states) for name, array in state.items()}
+        return arrays, self._selected()
 
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
-        self.C_, self.trees_ = meta["C"], []
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+        self._select({name: getattr(self, name) for name in parabel.FEW} | meta)  # earlier versions kept only C
+        self.trees_ = []
         for t in range(self.n_trees):
             tree, ending = self._tree(t), f"_{t}"
             tree.n_features_in_, tree.n_labels_ = self.n_features_in_, self.n_labels_

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlc.data.catalogue import Dataset
+from xmlc.models.domains import parabel, plt
 
 SHAPES = Path(__file__).with_name("shapes.csv")
 LARGE = 100e6  # bytes of a dataset's arrays, above which its models are dropped where `keep_models` says nothing
@@ -75,19 +76,22 @@ def size_in(entry: Dataset) -> Size:
     return Size(**{name: float(given[name]) for name in Size._fields if name in given})
 
 
-def variant_of(estimator: str, given: Mapping[str, object]) -> tuple[str, float, float]:
-    """Return the name under which a model is measured, its trees or passes, and the arity of its tree."""
+def variant_of(estimator: str, given: Mapping[str, object], m: float) -> tuple[str, float, float]:
+    """Return the name under which a model is measured, its trees or passes, and the arity of its tree over m labels."""
     name = estimator
     if estimator == "plt":
         name += "-hashed" if given.get("hash_bits") else "-kmeans" if given.get("tree", "kmeans") == "kmeans" else ""
     name += "-batch" if given.get("solver") == "batch" else ""
     name += "-tail" if given.get("propensity_weighted") else ""
     name += "-greedy" if estimator == "oplt" and given.get("policy") != "random" else ""
-    name += "-cut" if given.get("weight_cut") else ""
+    automatic = "auto" if estimator == "plt" and not given.get("hash_bits") and given.get("unit_norm", True) else None
+    cut = automatic if (cut := given.get("weight_cut", "auto")) == "auto" else cut
+    name += "-cut" if cut and estimator in ("plt", "oplt") else ""
     usual = {"fastxml": 50, "ldsm": 50, "oplt": 3, "parabel": 3, "plt": 10}.get(estimator, 1)
     units = given.get("n_trees" if estimator in FORESTS else "epochs", usual)
     units = 1 if given.get("solver") == "batch" else units  # whose `epochs` are the most that it takes
-    arity = given.get("arity", 16 if estimator == "plt" else 2)
+    arities = {"plt": plt.usual_arity(given.get("tree"), m), "parabel": parabel.usual(m)["arity"]}
+    arity = given.get("arity") or arities.get(estimator, 2)
     return name, float(units) if isinstance(units, int) else 1.0, float(arity) if isinstance(arity, int) else 2.0
 
 
@@ -102,7 +106,7 @@ def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, object]) 
     given : mapping of str to object
         Its hyperparameters.
     """
-    variant, units, arity = variant_of(estimator, given)
+    variant, units, arity = variant_of(estimator, given, size.m)
     if not fitted(variant, "seconds"):
         return Costs(*(each * size.bytes for each in UNKNOWN))
     point = logarithms(n, size.nonzeros, size.labels_per_instance, size.m, units, arity, size.d)

@@ -68,7 +68,7 @@ def taken(project: Project, step: str, wildcards: Mapping[str, str]) -> Taken:
     costs = costs_of(size, n, spec.estimator, given)
     peak, disk = costs.peak_bytes, costs.model_bytes
     if spec.estimator in GROWN_AT_ONCE and step not in WITH_MODEL:  # which read tree by tree
-        peak *= min(spec.threads or project.settings.threads, variant_of(spec.estimator, given)[1])
+        peak *= min(spec.threads or project.settings.threads, variant_of(spec.estimator, given, size.m)[1])
     if isinstance(bits := given.get("hash_bits"), int):
         peak = SLOT.get(spec.estimator, 4) * 2.0**bits
         disk = peak if spec.estimator == "plt" else disk  # which saves the whole table

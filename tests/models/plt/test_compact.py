@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plt_cases import TREES, drop_small, random_nodes, weights_of
+from plt_cases import TREES, drop_small, nbytes, random_nodes, weights_of
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.growing import NotFiniteError
 from xmlc.models.plt import compact as compacting
-from xmlc.models.plt.compact import sibling_type
+from xmlc.models.plt.compact import DenseBlocks, rows_are_smaller, sibling_type
 
 
 @settings(deadline=None, max_examples=20)
@@ -24,6 +24,8 @@ def test_what_is_kept_is_what_exceeds_the_cut(m, arity, d, seed, cut):
     assert compact.weights.size == len(expected)
     assert compact.features.size == len({place[:2] for place in expected})  # no feature without a weight
     np.testing.assert_array_equal(compact.bias, nodes.bias)
+    degrees = np.concatenate(([1], np.diff(nodes.children)))
+    assert rows_are_smaller(DenseBlocks(*nodes[2:6]), degrees, cut) == (nbytes(compact) < nbytes(nodes))
     nodes.weights[:1] = np.nan  # stays, to be found
     with pytest.raises(NotFiniteError) if nodes.weights.size else nullcontext():
         drop_small(nodes, cut, 1)

@@ -16,7 +16,7 @@ from xmlc.kernels.streams import Stream
 from xmlc.models import PLT
 
 TWIN = {"gamma": 0.7, "lam": 0.01, "epochs": 3}
-SGD = {"tree": "random", **TWIN}
+SGD = {"tree": "random", "weight_cut": None, **TWIN}
 
 
 def with_constant(X):

@@ -46,7 +46,7 @@ def test_weights_do_not_depend_on_how_siblings_are_shared_out(multilabel, monkey
 @pytest.mark.parametrize(("m", "arity"), [(60, 4), (150, 150)])  # blocks as they are, and one cut between its siblings
 def test_weights_dropped_while_training_are_those_dropped_after_it(multilabel, monkeypatch, m, arity, n_jobs):
     X, Y = multilabel(300, 40, m, seed=4)
-    model = PLT(tree="random", arity=arity, solver="batch", C=3, n_jobs=n_jobs)
+    model = PLT(tree="random", arity=arity, solver="batch", C=3, n_jobs=n_jobs, weight_cut=None)
     dense = clone(model).fit(X, Y).nodes_
     expected = drop_small(dense, 0.05)
     monkeypatch.setattr(training, "WEIGHTS_PER_WAVE", 2_000)

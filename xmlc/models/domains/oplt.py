@@ -2,7 +2,7 @@
 
 from typing import Literal, get_args
 
-from xmlc.kernels.domains import MANY, POSITIVE, POSITIVE_OR_NONE, SHARE, SOME, Flag, OneOf, whole
+from xmlc.kernels.domains import EXCEPT_NONE, MANY, POSITIVE, POSITIVE_OR_NONE, SHARE, SOME, Flag, OneOf, whole
 from xmlc.models.domains.plt import NODES
 
 Policy = Literal["best_greedy", "random"]
@@ -10,7 +10,9 @@ Balance = Literal["ratio", "printed"]
 Growth = Literal["paper", "program"]
 
 DOMAINS = {
-    **{name: NODES[name] for name in ("arity", "epochs", "weight_cut", "unit_norm", "random_state", "n_jobs")},
+    **{name: NODES[name] for name in ("epochs", "unit_norm", "random_state", "n_jobs")},
+    "arity": whole(2, MANY),
+    "weight_cut": EXCEPT_NONE,
     "policy": OneOf(get_args(Policy)),
     "alpha": SHARE,
     "balance": OneOf(get_args(Balance)),

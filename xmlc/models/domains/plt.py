@@ -5,6 +5,7 @@ from typing import Literal, get_args
 from xmlc.kernels.domains import (
     COMMON,
     EXCEPT_NONE,
+    LARGE,
     MANY,
     NOT_NEGATIVE,
     PASSES,
@@ -12,6 +13,7 @@ from xmlc.kernels.domains import (
     POSITIVE_OR_NONE,
     SOME,
     Flag,
+    Number,
     OneOf,
     whole,
 )
@@ -20,17 +22,22 @@ Loss = Literal["logistic", "squared_hinge"]
 Tree = Literal["random", "kmeans"]
 Solver = Literal["sgd", "adagrad", "batch"]
 Search = Literal["certified", "beam", "exact"]
+WeightCut = float | Literal["auto"] | None
+
+# The default arity of a k-means tree over at most so many labels (docs/models.md); over more it is 128.
+USUAL_ARITY = {5_000: 16, 16_000: 32, 65_000: 64}
+RANDOM_ARITY = 16
 
 NODES = {
     **COMMON,
-    "arity": whole(2, MANY),
+    "arity": whole(2, MANY, none=True),
     "max_leaf": whole(1, MANY, none=True),
     "loss": OneOf(get_args(Loss)),
     "hinge_power": whole(1, 4),
     "C": POSITIVE_OR_NONE,
     "tol": NOT_NEGATIVE,
     "epochs": whole(1, PASSES),
-    "weight_cut": EXCEPT_NONE,
+    "weight_cut": Number(0, LARGE, none=True, text="auto"),
     "beam": whole(1, MANY, none=True),
     "unit_norm": Flag(),
 }
@@ -47,3 +54,10 @@ DOMAINS = {
     "label_features": whole(1, MANY, none=True),
     "max_samples": SOME,
 }
+
+
+def usual_arity(tree: object, n_labels: float) -> int:
+    """Return the arity of a tree over so many labels, if none is given."""
+    if tree == "random":
+        return RANDOM_ARITY
+    return next((arity for most, arity in USUAL_ARITY.items() if n_labels <= most), 128)

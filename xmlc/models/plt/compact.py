@@ -71,9 +71,33 @@ def append_rows(
     return counts
 
 
+def rows_are_smaller(dense: DenseBlocks, degrees: np.ndarray, cut: float) -> bool:
+    """Say whether dense blocks take fewer bytes as the sparse rows of their weights w with abs(w) > cut."""
+    n_features, n_weights = count_above(dense, degrees, np.float32(cut), 0, degrees.size)
+    entry, row = 4 + np.dtype(sibling_type(degrees)).itemsize, 8  # a weight and its sibling; a feature and its start
+    size = entry * n_weights.sum() + row * n_features.sum() + 4 * degrees.size
+    return bool(size < dense.features.nbytes + dense.weights.nbytes)
+
+
 def starts_of(counts: np.ndarray) -> np.ndarray:
     """Return where each of some runs of so many entries starts, and the end of the last."""
     return np.concatenate(([0], np.cumsum(counts)))
+
+
+@njit(cache=True, nogil=True)
+def count_above(dense, degrees, cut, start, end):
+    """Return how many features and weights `rows_above` keeps of each block: two of int64 (end - start,)."""
+    feature_starts, weight_starts, weights = dense.feature_starts, dense.weight_starts, dense.weights
+    n_features, n_weights = np.zeros(end - start, dtype=np.int64), np.zeros(end - start, dtype=np.int64)
+    place = weight_starts[start]
+    for block in range(start, end):
+        for _ in range(feature_starts[block], feature_starts[block + 1]):
+            before = n_weights[block - start]
+            for _ in range(degrees[block]):
+                n_weights[block - start] += not abs(weights[place]) <= cut
+                place += 1
+            n_features[block - start] += n_weights[block - start] > before
+    return n_features, n_weights
 
 
 @njit(cache=True, nogil=True)
@@ -90,15 +114,7 @@ def rows_above(dense, degrees, cut, start, end):
         The sparse rows, as `CompactNodeWeights` has them.
     """
     feature_starts, features, weight_starts, weights = dense
-    n_features, n_weights = np.zeros(end - start, dtype=np.int64), np.zeros(end - start, dtype=np.int64)
-    place = weight_starts[start]
-    for block in range(start, end):
-        for _ in range(feature_starts[block], feature_starts[block + 1]):
-            before = n_weights[block - start]
-            for _ in range(degrees[block]):
-                n_weights[block - start] += not abs(weights[place]) <= cut
-                place += 1
-            n_features[block - start] += n_weights[block - start] > before
+    n_features, n_weights = count_above(dense, degrees, cut, start, end)
     size, count, row = n_weights.sum(), np.int64(0), np.int64(0)
     kept_features, siblings = np.empty(n_features.sum(), dtype=np.uint32), np.empty(size, dtype=np.uint32)
     row_starts, kept = np.zeros(kept_features.size + end - start, dtype=np.uint32), np.empty(size, dtype=np.float32)

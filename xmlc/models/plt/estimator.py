@@ -32,7 +32,14 @@ from xmlc.models.domains import plt
 from xmlc.models.plt.search import EVERY_NODE, estimate_by_levels, rank_best_first, rank_by_levels
 from xmlc.models.plt.solvers import AdaGrad, DualDescent, Sgd, Solver
 from xmlc.models.plt.training import TITLE, train_hashed, train_nodes
-from xmlc.models.plt.weights import LOGISTIC_LINK, HashedWeights, TreeWeights, named, weights_from_state
+from xmlc.models.plt.weights import (
+    LOGISTIC_LINK,
+    CompactNodeWeights,
+    HashedWeights,
+    TreeWeights,
+    named,
+    weights_from_state,
+)
 from xmlc.models.trees import LabelTree, random_complete_tree
 from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
@@ -40,6 +47,8 @@ from xmlc.models.trees.representations import label_representations
 # What C is where none is given: of SGD, and of "batch" by its loss the usual value and the other.
 SGD_C, BATCH_C = 3.0, {"logistic": (3.0, 10.0), "squared_hinge": (1.0, 0.3)}
 # Of `PLT.for_ranking`, where they are not the defaults.
+WEIGHT_CUT = 0.1  # of weight_cut="auto", if the model is smaller with it
+SELECTED = ("C", "arity", "weight_cut")  # hyperparameters that `fit` selects
 RANKING: Any = {"solver": "batch", "loss": "squared_hinge", "hinge_power": 3, "tol": 0.03, "weight_cut": 0.05}
 ROWS_PER_BATCH = 8192  # at most so many instances descend together
 
@@ -63,8 +72,9 @@ class PLT(SparseProbabilityEstimator):
 
     Parameters
     ----------
-    arity : int
-        Degree b of the tree; a power of two for "kmeans".
+    arity : int or None
+        Degree b of the tree; a power of two for "kmeans". None: of a "kmeans" tree 16 up to 5,000 labels that have an
+        instance, 32 up to 16,000, 64 up to 65,000, and 128 over more; of a "random" tree 16.
     tree : {"random", "kmeans"}
         The shape of the tree. Random and complete (plt2016, Section 6); or by hierarchical balanced 2-means over the
         labels' instances, which puts similar labels side by side (Parabel, Prabhu et al., WWW 2018;
@@ -112,9 +122,11 @@ class PLT(SparseProbabilityEstimator):
         searched best-first always.
     beam : int
         Width of the beam: of the inner nodes of a level so many are expanded first, and at least k; Parabel has 10.
-    weight_cut : float or None
+    weight_cut : "auto", float or None
         A number: weights of at most this size are dropped as soon as they are trained, and the others stored sparse, so
-        that neither training nor the model holds all (Parabel has 0.1). None keeps all.
+        that neither training nor the model holds all (Parabel has 0.1). None keeps all. "auto": 0.1 if the model takes
+        fewer bytes so, by the first 33 million weights, else None. Without ``unit_norm`` and with ``hash_bits`` it
+        keeps all.
     hash_bits : int or None
         None keeps exact weights, each node its own. A number k hashes (node, feature) with a sign into 2**k
         weights shared by all nodes (Section 6 uses 2**30): bounded memory for any number of nodes, at the
@@ -136,7 +148,9 @@ class PLT(SparseProbabilityEstimator):
     tree_ : LabelTree
         Over the labels that have an instance; others have no estimate.
     C_ : float
-        As given, or as chosen.
+    arity_ : int
+    weight_cut_ : float or None
+        As given, or as selected.
     nodes_ : NodeWeights, CompactNodeWeights or HashedWeights
     inner_products_ : ndarray of int64, shape (n,)
         Node classifiers evaluated for each instance in the last prediction.
@@ -170,7 +184,7 @@ class PLT(SparseProbabilityEstimator):
     # The tree.
     domains = plt.DOMAINS
 
-    arity: int = 16
+    arity: int | None = None
     tree: plt.Tree = "kmeans"
     max_leaf: int | None = None
     label_features: int | None = None
@@ -188,7 +202,7 @@ class PLT(SparseProbabilityEstimator):
     search: plt.Search = "certified"
     beam: int = 10
     # Memory.
-    weight_cut: float | None = None
+    weight_cut: plt.WeightCut = "auto"
     hash_bits: int | None = None
     max_samples: float | None = None
     # As other estimators.
@@ -242,18 +256,20 @@ class PLT(SparseProbabilityEstimator):
         x, y = self._kernel_form(X), kernel_csr(Y)
         self.tree_ = self._label_tree(X, Y)
         self.nodes_: TreeWeights
+        cut = self.weight_cut if self.weight_cut != "auto" else WEIGHT_CUT if self.unit_norm else None
         if self.hash_bits is None:
-            training = (order, self._solver(X.shape[0]), self.weight_cut, self.n_jobs, growing, title)
+            training = (order, self._solver(X.shape[0]), cut, self.n_jobs, growing, title, self.weight_cut == "auto")
             self.nodes_ = train_nodes(x, y, X.shape[1], self.tree_, *training)
         else:
             self.nodes_ = train_hashed(
                 x, y, self.tree_, order, self._sgd(X.shape[0]), self.hash_bits, self.random_state
             )
             check_finite((self.nodes_.table, self.nodes_.bias))
+        self.weight_cut_ = cut if isinstance(self.nodes_, CompactNodeWeights) else None
         return self
 
     def _selected(self) -> Hyperparameters:
-        return {"C": self.C_}
+        return {name: vars(self)[f"{name}_"] for name in SELECTED if f"{name}_" in vars(self)}
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Estimate the probability of every label above a threshold (plt2016, Algorithm 4).
@@ -337,6 +353,7 @@ class PLT(SparseProbabilityEstimator):
     def _label_tree(self, X: sparse.csr_array, Y: sparse.csr_array) -> LabelTree:
         """Return a tree over the labels that have an instance, or over all if none has: others are never predicted."""
         seen = np.unique(Y.indices)
+        self.arity_ = int(self.arity or plt.usual_arity(self.tree, seen.size))
         if 0 < seen.size < self.n_labels_:
             return self._tree_over_all(X, Y[:, seen]).over(seen)
         return self._tree_over_all(X, Y)
@@ -344,8 +361,8 @@ class PLT(SparseProbabilityEstimator):
     def _tree_over_all(self, X: sparse.csr_array, Y: sparse.csr_array) -> LabelTree:
         if self.tree == "kmeans":
             representations = label_representations(X, Y, self.n_jobs, self.label_features)
-            return kmeans_tree(representations, self.arity, self.max_leaf, self.random_state, self.n_jobs)
-        return random_complete_tree(Y.shape[1], self.arity, self.random_state)
+            return kmeans_tree(representations, self.arity_, self.max_leaf, self.random_state, self.n_jobs)
+        return random_complete_tree(Y.shape[1], self.arity_, self.random_state)
 
     def _solver(self, n: int) -> Solver:
         if self.solver == "sgd":
@@ -362,12 +379,12 @@ class PLT(SparseProbabilityEstimator):
     def _check_hyperparameters(self) -> None:
         check_hyperparameters(self)
         if self.tree == "kmeans":
-            check_kmeans_shape(self.arity, self.max_leaf)
+            check_kmeans_shape(self.arity or plt.RANDOM_ARITY, self.max_leaf)
         if self.hash_bits is not None and self.solver != "sgd":
             raise InvalidParameterError(
                 f"hash_bits={self.hash_bits} with solver={self.solver!r}: hashed weights are trained by 'sgd'"
             )
-        if self.hash_bits is not None and self.weight_cut is not None:
+        if self.hash_bits is not None and self.weight_cut not in (None, "auto"):
             raise InvalidParameterError(
                 f"weight_cut={self.weight_cut} with hash_bits={self.hash_bits}: only exact weights can be dropped"
             )
@@ -438,14 +455,14 @@ class PLT(SparseProbabilityEstimator):
             check_value(type(self), name, getattr(self, name))
         return self.search, min(int(self.beam), self.tree_.n_nodes)
 
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+    def _state(self) -> tuple[dict[str, np.ndarray], Hyperparameters]:
         arrays = self.nodes_._asdict()
-        meta: dict[str, float] = {"seed": int(arrays.pop("seed"))} if "seed" in arrays else {}
-        return arrays, meta | ({"C": self.C_} if hasattr(self, "C_") else {})
+        meta: Hyperparameters = {"seed": int(arrays.pop("seed"))} if "seed" in arrays else {}
+        return arrays, meta | self._selected()
 
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
-        meta = dict(meta)
-        if "C" in meta:  # which trees of other estimators have not, and models of earlier versions
-            self.C_ = meta.pop("C")
-        self.nodes_ = weights_from_state(arrays, meta, self.n_features_in_, self.n_labels_)
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+        for name in SELECTED:  # trees of other estimators and models of earlier versions have them as hyperparameters
+            setattr(self, f"{name}_", meta.get(name, getattr(self, name)))
+        seed = {name: number for name, number in meta.items() if name not in SELECTED}
+        self.nodes_ = weights_from_state(arrays, seed, self.n_features_in_, self.n_labels_)
         self.tree_ = LabelTree.from_children(self.nodes_.children, self.nodes_.label)

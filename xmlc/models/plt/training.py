@@ -16,7 +16,7 @@ from xmlc.kernels.counter_random import stream_key
 from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.sibling_rows import NUMBERS_PER_LINE, aligned_buffer, padded_size
 from xmlc.kernels.streams import Stream
-from xmlc.models.plt.compact import DenseBlocks, append_rows, sibling_type, starts_of
+from xmlc.models.plt.compact import DenseBlocks, append_rows, rows_are_smaller, sibling_type, starts_of
 from xmlc.models.plt.solvers import Sgd, Solver, numbers_per_weight, solve
 from xmlc.models.plt.weights import CompactNodeWeights, HashedWeights, NodeWeights, ask_for_slots, slots_estimate
 from xmlc.models.trees import LabelTree
@@ -80,12 +80,14 @@ def train_nodes(
     n_jobs: int | None,
     growing: Growing | None = None,
     title: str = TITLE,
+    only_smaller: bool = False,
 ) -> NodeWeights | CompactNodeWeights:
     """Train all node classifiers of a tree (plt2016, Algorithm 3).
 
     A block (the children of one node) keeps weights for the features of the instances that reach it and for
     no others; any other weight would stay zero. Blocks are trained wave by wave, and the weights of each appended to
-    ``growing``; with a cut without the weights w with abs(w) <= cut, and sparse.
+    ``growing``; with a cut without the weights w with abs(w) <= cut, and sparse. With ``only_smaller`` the cut counts
+    only if the first wave takes fewer bytes with it: later waves need not be held to choose the form.
 
     Peak memory: what is returned, once, unless ``growing`` writes it into a folder; the weights of a wave; and the
     instances and weights of the largest blocks in training, one for each thread.
@@ -95,7 +97,7 @@ def train_nodes(
     NotFiniteError
         A weight is not finite.
     """
-    growing, counts = growing or Growing(), []
+    growing, counts = growing or Growing(), list[tuple[np.ndarray, np.ndarray]]()
     reach = reach_of(y, order, tree.leaf, tree.parent)
     nonzeros = count_nonzeros(x.indptr, reach)
     degrees, firsts = np.concatenate(([1], np.diff(tree.children))), np.concatenate(([0], tree.children[:-1]))
@@ -113,6 +115,8 @@ def train_nodes(
             pieces, costs = _pieces(wave, firsts, degrees, nonzeros, max(pairs // SPLIT_SHARE, NONZEROS_PER_GROUP))
             calls = [(x, reach, piece, dense, begin, bias, solver, n_features) for piece in pieces]
             run_pieces(train_siblings, calls, n_jobs, costs, progress=progress)
+            if only_smaller and not counts and cut is not None:
+                cut = cut if rows_are_smaller(dense, degrees[begin:end], cut) else None
             if cut is None:
                 growing.append(features=features, weights=dense.weights)
                 counts.append((np.diff(feature_starts), np.diff(weight_starts)))

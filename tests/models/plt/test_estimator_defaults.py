@@ -1,0 +1,85 @@
+"""What a PLT selects if it is not given: its arity by the labels that occur, and the smaller form of its weights."""
+
+import numpy as np
+import pytest
+from plt_cases import drop_small, nbytes
+
+from xmlc.models import PLT
+from xmlc.models.domains import plt
+from xmlc.models.plt import training
+from xmlc.models.plt.weights import CompactNodeWeights, NodeWeights
+
+SOME = {"tree": "random", "arity": 4, "epochs": 3, "n_jobs": 1}
+
+
+def same_weights(one, other):
+    return all(a.tobytes() == b.tobytes() for a, b in zip(one.nodes_, other.nodes_, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("n_labels", "arity"),
+    [(0, 16), (1, 16), (5_000, 16), (5_001, 32), (16_000, 32), (16_001, 64), (65_000, 64), (65_001, 128), (3e6, 128)],
+)
+def test_the_usual_arity_grows_with_the_labels(n_labels, arity):
+    assert plt.usual_arity("kmeans", n_labels) == arity
+    assert plt.usual_arity("random", n_labels) == 16
+
+
+def test_only_labels_with_an_instance_count_for_the_arity(multilabel, monkeypatch):
+    monkeypatch.setattr(plt, "USUAL_ARITY", {8: 2, 20: 4})
+    X, Y = multilabel(80, 20, 12)
+    assert PLT(epochs=1).fit(X, Y).arity_ == 4
+    few = Y.copy()
+    few.data &= few.indices < 8
+    few.eliminate_zeros()
+    assert PLT(epochs=1).fit(X, few).arity_ == 2
+    assert PLT(epochs=1, arity=8).fit(X, few).arity_ == 8
+    assert PLT(epochs=1, tree="random").fit(X, few).arity_ == 16
+
+
+@pytest.mark.parametrize(("C", "kind"), [(0.05, CompactNodeWeights), (100, NodeWeights)])
+def test_the_smaller_form_of_the_weights_is_kept(multilabel, tmp_path, C, kind):
+    X, Y = multilabel(200, 30, 40, seed=2)
+    dense, rows, model = (PLT(C=C, weight_cut=cut, **SOME).fit(X, Y) for cut in (None, 0.1, "auto"))
+    assert isinstance(model.nodes_, kind)
+    smaller = min(dense, rows, key=lambda one: nbytes(one.nodes_))
+    assert same_weights(model, smaller)
+    assert model.weight_cut_ == smaller.weight_cut_ == (0.1 if kind is CompactNodeWeights else None)
+    into = PLT(C=C, **SOME).fit_to(tmp_path / "model", X, Y)
+    for other in (into, PLT.load(tmp_path / "model"), model.unfitted().set_params(**model._selected()).fit(X, Y)):
+        assert same_weights(other, model)
+        assert other._selected() == model._selected()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_the_first_wave_decides_the_form(multilabel, monkeypatch, n_jobs):
+    X, Y = multilabel(300, 40, 60, seed=4)
+    model = PLT(**SOME | {"n_jobs": n_jobs, "C": 1})
+    whole = model.unfitted().set_params(weight_cut=None).fit(X, Y).nodes_
+    monkeypatch.setattr(training, "WEIGHTS_PER_WAVE", 500)
+    asked = []
+    for answer in (True, False):
+        monkeypatch.setattr(training, "rows_are_smaller", lambda *given, answer=answer: asked.append(given) or answer)
+        found = model.unfitted().fit(X, Y)
+        assert len(asked) == 1
+        expected = drop_small(whole, 0.1) if asked.pop() and answer else whole
+        for name, array in expected._asdict().items():
+            np.testing.assert_array_equal(getattr(found.nodes_, name), array, err_msg=name)
+        assert found.weight_cut_ == (0.1 if answer else None)
+
+
+@pytest.mark.parametrize("options", [{"unit_norm": False}, {"hash_bits": 10}])
+def test_all_weights_are_kept_if_their_size_says_little(multilabel, options):
+    X, Y = multilabel(60, 20, 8)
+    model = PLT(C=0.01, **SOME | options).fit(X, Y)
+    assert model.weight_cut_ is None
+    assert not isinstance(model.nodes_, CompactNodeWeights)
+
+
+def test_a_model_of_an_earlier_version_has_selected_what_it_was_given(multilabel, monkeypatch, tmp_path):
+    X, Y = multilabel(60, 20, 8)
+    model = PLT(weight_cut=0.1, C=2, **SOME).fit(X, Y)
+    with monkeypatch.context() as earlier:
+        earlier.setattr(PLT, "_selected", lambda model: {})
+        model.save(tmp_path / "model")
+    assert PLT.load(tmp_path / "model")._selected() == model._selected() == {"C": 2, "arity": 4, "weight_cut": 0.1}
