@@ -36,7 +36,7 @@ def check_hyperparameters(estimator: Estimator) -> None:
     InvalidParameterError
         With the name, what was found, and what was expected.
     """
-    for name, value in estimator.get_params().items():
+    for name, value in estimator.get_params(deep=False).items():
         check_value(type(estimator), name, value)
 
 

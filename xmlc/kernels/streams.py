@@ -37,6 +37,7 @@ class Stream(IntEnum):
     LDSM_ORDER = 1 << 40  # the order of the instances; equals SYNTHETIC_ROW, but under the key of a tree, not the seed
     LOGISTIC_FOLD = 0xCF01D  # which fold each instance is in
     OUT_OF_FOLD = 0x0F01D  # which fold each instance is in that thresholds are learned from
+    STACKING = 0x57AC  # which instances are held out for the regression over the scores of the members
     CHOICE = 0xC401CE  # which instances a hyperparameter is chosen by
     NAPKINXC_ORDER = 0x0E4  # the order of the instances, which napkinXC's online trees do not shuffle
     MEMORY_TREE_ORDER = 0x0E5  # the order of the instances, which VW's memory tree does not shuffle

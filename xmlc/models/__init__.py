@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from xmlc.models.oplt import OPLT as OPLT
     from xmlc.models.parabel import Parabel as Parabel
     from xmlc.models.plt import PLT as PLT
+    from xmlc.models.stacking import Stacking as Stacking
 
 if not TYPE_CHECKING:  # which would take any name for known
     __getattr__, __dir__, __all__ = lazy_names(__name__)

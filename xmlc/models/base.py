@@ -315,7 +315,8 @@ class SparseProbabilityEstimator(Estimator):
         """Write the arrays of a fitted model that are not there yet, and its description, into a folder."""
         arrays, meta = self._state()
         about = {"estimator": type(self).__name__, "format": self.MODEL_FORMAT}
-        about |= {"hyperparameters": self.get_params(), "n_features": self.n_features_in_}
+        own, names = self.get_params(), self._hyperparameter_names()
+        about |= {"hyperparameters": {name: own[name] for name in names}, "n_features": self.n_features_in_}
         about |= {"n_labels": self.n_labels_, "arrays": sorted(arrays), "meta": meta}
         about |= {name: list(getattr(self, name)) for name in NAMES if hasattr(self, name)}
         try:
@@ -327,8 +328,14 @@ class SparseProbabilityEstimator(Estimator):
             raise XmlcError(f"{type(self).__name__} cannot be saved: {error}") from error
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
+    def load(cls, path: str | Path, trusted: bool = False) -> Self:
         """Read a model written by `save`; its arrays are memory-mapped.
+
+        Parameters
+        ----------
+        path : str or Path
+        trusted : bool
+            Whether an estimator of another library, which joblib has stored, may be read: this runs code of the folder.
 
         Raises
         ------

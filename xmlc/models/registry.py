@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from xmlc.models.base import SparseProbabilityEstimator
 
 ESTIMATORS = {
+    "stacking": "xmlc.models.stacking:Stacking",
     "plt": "xmlc.models.plt:PLT",
     "parabel": "xmlc.models.parabel:Parabel",
     "fastxml": "xmlc.models.fastxml:FastXML",
@@ -113,7 +114,7 @@ def load_estimator(name: str, folder: Path, n_jobs: int | None = None) -> Sparse
         There is no such estimator, or the folder holds no model of it.
     """
     found = estimator_class(name)
-    model = found.load(folder) if _is_ours(found) else _adapted().Adapted.load(folder, trusted=True)
+    model = (found if _is_ours(found) else _adapted().Adapted).load(folder, trusted=True)
     return model.set_params(n_jobs=n_jobs) if "n_jobs" in model.get_params() else model
 
 
@@ -138,15 +139,14 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
     if described.exists():
         check_file(described)
         found = str(read_json(described).get("estimator"))
-    if found == "Adapted":
-        return _adapted().Adapted.load(path, trusted)
     names = [name for name, target in ESTIMATORS.items() if target.endswith(f":{found}")]
-    if not names:
+    if not names and found != "Adapted":
         expected = "a folder that `save` of an estimator of xmlc.models has written"
         expected += "; this one is read by TextClassifier.load" if (Path(path) / "texts.json").exists() else ""
-        kind = XmlcError if found else MissingFileError
-        raise kind(f"{path}: found {f'a model of {found}' if found else 'no model'}, expected {expected}")
-    model: SparseProbabilityEstimator = estimator_class(names[0]).load(path)
+        error = XmlcError if found else MissingFileError
+        raise error(f"{path}: found {f'a model of {found}' if found else 'no model'}, expected {expected}")
+    kind = _adapted().Adapted if found == "Adapted" else estimator_class(names[0])
+    model: SparseProbabilityEstimator = kind.load(path, trusted)
     return model
 
 

@@ -63,7 +63,7 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
         self._write_files(folder / FILES)  # the program's own, beside our JSON
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
+    def load(cls, path: str | Path, trusted: bool = False) -> Self:
         """Read a model written by `save`."""
         model = super().load(path)
         model._files = Path(path) / FILES

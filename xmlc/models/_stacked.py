@@ -1,0 +1,229 @@
+"""A logistic regression over the scores that several models give to a label: kernels of `xmlc.models.stacking`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xmlc.core.kernel_cache import njit
+from xmlc.kernels.arrays import borrowed, sort
+from xmlc.kernels.float64 import exp, log, log1p, sigmoid
+
+SMALLEST_SCORE = 1e-3  # added to a score before its logarithm is taken: a member may give none
+SMALLEST_MEAN = 1e-6  # the mean of the scores lies between this and 1 minus this before its logit is taken
+MOST_STEPS = 50
+SHORTEST_STEP = 1e-6
+ENOUGH = 1e-10  # a relative decrease of the loss at which it counts as minimal
+
+
+@njit(cache=True, nogil=True)
+def merge_lists(labels, scores, start, end):
+    """Collect the labels that any member ranked for instances ``start .. end - 1``, with every member's score.
+
+    Parameters
+    ----------
+    labels : int32 (M, n, K)
+        The ranked labels of each of M members; -1 if there is none.
+    scores : float32 (M, n, K)
+    start, end : int
+
+    Returns
+    -------
+    counts : int64 (end - start,)
+        Number of candidates of each instance.
+    candidates : int32 (q,)
+        Ascending within an instance, instance after instance.
+    values : float64 (q, M)
+        Their scores, at most 1; 0 if a member did not rank the label.
+    """
+    n_members, _, n_ranked = labels.shape
+    room = (end - start) * n_members * n_ranked
+    counts, keys = np.zeros(end - start, dtype=np.int64), np.empty(n_members * n_ranked, dtype=np.uint64)
+    candidates, values, used = np.empty(room, dtype=np.int32), np.zeros((room, n_members)), 0
+    for i in range(start, end):
+        size, last = 0, np.int64(-1)
+        for member in range(n_members):
+            for rank in range(n_ranked):
+                if labels[member, i, rank] >= 0:
+                    place = np.uint64(member * n_ranked + rank)
+                    keys[size] = np.uint64(labels[member, i, rank]) << np.uint64(32) | place
+                    size += 1
+        sort(borrowed(keys, 0, size))
+        for key in keys[:size]:
+            label, place = np.int64(key >> np.uint64(32)), np.int64(key & np.uint64(0xFFFFFFFF))
+            if label != last:
+                candidates[used], last = label, label
+                used += 1
+                counts[i - start] += 1
+            member = place // n_ranked
+            values[used - 1, member] = min(max(scores[member, i, place % n_ranked], 0.0), 1.0)
+    return counts, candidates[:used].copy(), values[:used].copy()
+
+
+@njit(cache=True, nogil=True)
+def n_features_of(n_members):
+    """Return the number of features of a pair: the logit, 1, and products of up to two of M + 1 logarithms."""
+    return 2 + (n_members + 1) + (n_members + 1) * (n_members + 2) // 2
+
+
+@njit(cache=True, nogil=True)
+def write_features(scores, log_share, features):
+    """Write the features of a pair of instance and label.
+
+    They are the logit of the mean score, the constant 1, the logarithms of the M scores and of the label's share of the
+    training set, and all products of two of these logarithms.
+
+    Parameters
+    ----------
+    scores : float64 (M,)
+    log_share : float
+    features : float64 (p,)
+        Written.
+    """
+    n, mean = scores.size, 0.0
+    for member in range(n):
+        mean += scores[member]
+        features[2 + member] = log(scores[member] + SMALLEST_SCORE)
+    mean = min(max(mean / n, SMALLEST_MEAN), 1.0 - SMALLEST_MEAN)
+    features[0], features[1], features[2 + n] = log(mean / (1.0 - mean)), 1.0, log_share
+    place = 3 + n
+    for first in range(2, 3 + n):
+        for second in range(2, first + 1):
+            features[place] = features[first] * features[second]
+            place += 1
+
+
+@njit(cache=True, nogil=True)
+def features_of(candidates, scores, log_shares):
+    """Return the features of all pairs, float64 (q, p); see `write_features`."""
+    features = np.empty((candidates.size, n_features_of(scores.shape[1])))
+    for pair in range(candidates.size):
+        write_features(scores[pair], log_shares[candidates[pair]], features[pair])
+    return features
+
+
+@njit(cache=True, nogil=True)
+def stacked_estimates(labels, scores, start, end, log_shares, coefficients):
+    """Estimate the candidates of instances ``start .. end - 1``.
+
+    Parameters
+    ----------
+    labels, scores, start, end
+        As for `merge_lists`.
+    log_shares : float64 (m,)
+    coefficients : float64 (p,)
+
+    Returns
+    -------
+    counts : int64 (end - start,)
+    candidates : int32 (q,), estimates : float32 (q,)
+    """
+    counts, candidates, values = merge_lists(labels, scores, start, end)
+    estimates, features = np.empty(candidates.size, dtype=np.float32), np.empty(coefficients.size)
+    for pair in range(candidates.size):
+        write_features(values[pair], log_shares[candidates[pair]], features)
+        estimates[pair] = sigmoid(product(features, coefficients))
+    return counts, candidates, estimates
+
+
+@njit(cache=True, nogil=True)
+def product(first, second):
+    """Return the inner product of two float64 arrays, added up in their order."""
+    total = 0.0
+    for k in range(first.size):
+        total += first[k] * second[k]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def fit_logistic(features, true, weights, start):
+    """Minimise the logistic loss plus half the squared distance to ``start``, by Newton's method with step halving.
+
+    Parameters
+    ----------
+    features : float64 (q, p)
+    true : bool (q,)
+    weights : float64 (q,)
+        Of the loss of each row.
+    start : float64 (p,)
+
+    Returns
+    -------
+    float64 (p,)
+        The coefficients.
+    """
+    found = start.copy()
+    loss = loss_of(features, true, weights, found, start)
+    for _ in range(MOST_STEPS):
+        gradient, curvature = derivatives_of(features, true, weights, found, start)
+        step = gradient.copy()
+        solve(curvature, step)
+        slope, length, before = product(gradient, step), 1.0, loss
+        while length > SHORTEST_STEP:
+            shorter = found - length * step
+            loss = loss_of(features, true, weights, shorter, start)
+            if loss <= before - 1e-4 * length * slope:
+                break
+            length *= 0.5
+        if not loss < before:
+            return found
+        found = shorter
+        if before - loss <= ENOUGH * before:
+            return found
+    return found
+
+
+@njit(cache=True, nogil=True)
+def loss_of(features, true, weights, coefficients, start):
+    """Return the value that `fit_logistic` minimises."""
+    loss = 0.0
+    for k in range(start.size):
+        loss += 0.5 * (coefficients[k] - start[k]) ** 2
+    for pair in range(true.size):
+        z = product(features[pair], coefficients)
+        z = -z if true[pair] else z
+        loss += weights[pair] * (max(z, 0.0) + log1p(exp(-abs(z))))
+    return loss
+
+
+@njit(cache=True, nogil=True)
+def derivatives_of(features, true, weights, coefficients, start):
+    """Return the gradient, float64 (p,), and the Hessian, (p, p) with its lower triangle, of `loss_of`."""
+    size = start.size
+    gradient, curvature = coefficients - start, np.zeros((size, size))
+    for k in range(size):
+        curvature[k, k] = 1.0
+    for pair in range(true.size):
+        own = features[pair]
+        p = sigmoid(product(own, coefficients))
+        residual, variance = weights[pair] * (p - true[pair]), weights[pair] * p * (1.0 - p)
+        for k in range(size):
+            gradient[k] += residual * own[k]
+            multiple = variance * own[k]
+            for j in range(k + 1):
+                curvature[k, j] += multiple * own[j]
+    return gradient, curvature
+
+
+@njit(cache=True, nogil=True)
+def solve(matrix, right):
+    """Solve a positive definite system by Cholesky's decomposition; both arguments are overwritten.
+
+    Parameters
+    ----------
+    matrix : float64 (p, p)
+        Its lower triangle.
+    right : float64 (p,)
+        Becomes the solution.
+    """
+    size = right.size
+    for k in range(size):
+        for j in range(k + 1):
+            rest = matrix[k, j]
+            for i in range(j):
+                rest -= matrix[k, i] * matrix[j, i]
+            matrix[k, j] = np.sqrt(rest) if j == k else rest / matrix[j, j]
+        right[k] = (right[k] - product(matrix[k, :k], right[:k])) / matrix[k, k]
+    for k in range(size - 1, -1, -1):
+        for i in range(k + 1, size):
+            right[k] -= matrix[i, k] * right[i]
+        right[k] /= matrix[k, k]

@@ -1,0 +1,335 @@
+"""The stacking estimator: a logistic regression over the scores of several models."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from xmlc.core.errors import nearest, shown
+from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.kernels import elementwise
+from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.csr import Matrix, entries_above, stack_estimates, top_k_of
+from xmlc.kernels.estimator import (
+    Hyperparameters,
+    InvalidParameterError,
+    check_hyperparameters,
+    hyperparameters,
+)
+from xmlc.kernels.stored import Field
+from xmlc.kernels.streams import Stream
+from xmlc.metrics.propensity import propensities
+from xmlc.models._stacked import features_of, fit_logistic, merge_lists, n_features_of, stacked_estimates
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.domains import stacking
+from xmlc.models.registry import ESTIMATORS, load_model, make_estimator
+
+ROWS_PER_BLOCK, ROWS_PER_PIECE = 1 << 16, 256
+MEMBERS = (("swnn", "swnn"), ("plt", "plt"))
+
+
+@hyperparameters
+class Stacking(SparseProbabilityEstimator):
+    """Combine the scores of several estimators by a logistic regression (stacked generalisation).
+
+    The estimate of label j for instance x is sigmoid(w . f), where the features f are the logit of the mean of the
+    members' scores, a constant, and all products of up to two of these logarithms: log(s + 0.001) for the score s of
+    each member, and the log of the share of training instances that carry j. The same w serves all labels. It is
+    fitted to the candidates of held-out instances: the labels that a member ranks among its ``n_candidates`` best.
+    Then the members are trained again on all instances, with the hyperparameters that their first training selected.
+    Only candidates have an estimate.
+
+    Stacking a single member corrects its scores by the labels' frequencies.
+
+    Parameters
+    ----------
+    estimators : sequence of (str, estimator)
+        The members and their names, as for scikit-learn's ``StackingClassifier``. An estimator is one of `xmlc.models`,
+        one of scikit-learn (`xmlc.models.adapted.Adapted`), or a name of `xmlc fit --estimator`. Members given by name
+        get the ``random_state`` of the stack.
+    n_held_out : int
+        Number of held-out instances, at most a fifth of the training set. With 0 the estimate is the mean score.
+    n_candidates : int
+        Number of labels that each member ranks.
+    propensity_exponent : float
+        `predict_top_k` and `rank_one` rank by estimate * (p_min / p)**propensity_exponent, where p is the propensity of
+        the label (`xmlc.metrics.propensities`) and p_min the smallest one. 0 ranks by the estimate; more favours rare
+        labels.
+    random_state : int
+        Seed of the choice of held-out instances.
+    n_jobs : int or None
+        Threads, also of the members; None leaves theirs.
+
+    Attributes
+    ----------
+    members_ : dict of str to estimator
+        The fitted members by name.
+    coefficients_ : ndarray of float64, shape (p,)
+        w, in the order of `xmlc.models._stacked.write_features`.
+    log_shares_, propensities_ : ndarray of float64, shape (m,)
+        log((instances with the label + 0.5) / n), and the propensity of each label.
+    inner_products_ : ndarray of int64, shape (n,), or None
+        Sum over the members of what the last prediction cost.
+
+    Notes
+    -----
+    Wolpert, *Stacked generalization*, Neural Networks 5, 1992. Training takes about twice as long as the members do
+    together. One member is in memory at a time until the second training.
+
+    Examples
+    --------
+    >>> from xmlc.models import Stacking
+    >>> X, Y = [[1, 0], [0, 1]] * 30, [[1, 0, 1], [0, 1, 0]] * 30
+    >>> model = Stacking().fit(X, Y)
+    >>> labels, scores = model.predict_top_k([[1, 0]], k=2)
+    >>> labels.tolist()
+    [[0, 2]]
+    """
+
+    FIELDS = (
+        Field("coefficients_", np.float64, ("p",)),
+        Field("log_shares_", np.float64, ("n_labels",)),
+        Field("propensities_", np.float64, ("n_labels",)),
+    )
+    domains = stacking.DOMAINS
+
+    estimators: Sequence[tuple[str, Any]] = MEMBERS
+    n_held_out: int = 2000
+    n_candidates: int = 50
+    propensity_exponent: float = 0.0
+    random_state: int = 0
+    n_jobs: int | None = None
+
+    def fit(self, X: Matrix, Y: Matrix) -> Self:
+        """Train the members on a part, fit the regression on the rest, and train the members on all instances.
+
+        Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
+        """
+        check_hyperparameters(self)
+        members = self.members()
+        X, Y = self._training_data(X, Y)
+        order = random_permutation(X.shape[0], self.random_state, Stream.STACKING)
+        held_out, part = np.split(order, [min(int(self.n_held_out), order.size // 5)])
+        start = np.zeros(n_features_of(len(members)))
+        start[0] = 1  # the mean of the scores
+        self.coefficients_ = start
+        if held_out.size:
+            selected, lists = self._train_apart(members, X, Y, held_out, part)
+            counts, candidates, scores = merge_lists(*lists, 0, held_out.size)
+            features = features_of(candidates, scores, log_shares(Y[part]))
+            rows = np.repeat(held_out, counts)
+            true = np.asarray(Y[rows, candidates]).reshape(-1)
+            self.coefficients_ = fit_logistic(features, true, np.ones(true.size), start)
+            members = {name: member.set_params(**selected[name]) for name, member in members.items()}
+        self.members_ = {name: self._fit_member(name, member, X, Y) for name, member in members.items()}
+        self.log_shares_, self.propensities_ = log_shares(Y), propensities(Y)
+        return self
+
+    def members(self) -> dict[str, SparseProbabilityEstimator]:
+        """Return the untrained members by name."""
+        found: dict[str, SparseProbabilityEstimator] = {}
+        for name, given in checked_members(self.estimators):
+            if isinstance(given, str):
+                found[name] = make_estimator(given, {}, self.random_state, self.n_jobs)
+            elif isinstance(given, SparseProbabilityEstimator):
+                found[name] = given.unfitted()
+            else:
+                from xmlc.models.adapted import Adapted
+
+                found[name] = Adapted(given)
+        return found
+
+    def get_params(self, deep: bool = True) -> Hyperparameters:
+        """Return the hyperparameters; with ``deep`` also those of the members, as ``name__hyperparameter``."""
+        found = super().get_params(deep=False)
+        if deep:
+            found["estimators"] = [[name, _kind(given)] for name, given in checked_members(self.estimators)]
+            for name, member in self.members().items():
+                own = member.get_params().items()
+                found |= {f"{name}__{key}": value for key, value in own if key not in ("random_state", "n_jobs")}
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set hyperparameters; ``name__hyperparameter`` sets one of a member.
+
+        Raises
+        ------
+        InvalidParameterError
+            There is no such hyperparameter.
+        """
+        own = self._hyperparameter_names()
+        super().set_params(**{name: value for name, value in params.items() if name in own})
+        nested = {name: value for name, value in params.items() if name not in own}
+        if nested:
+            members = self.members()
+            for name, value in nested.items():
+                member, _, key = name.partition("__")
+                if member not in members or not key:
+                    known = nearest(name, self.get_params())
+                    raise InvalidParameterError(f"Stacking has no hyperparameter {name!r}; expected {known}")
+                members[member].set_params(**{key: value})
+            self.estimators = [*members.items()]
+        return self
+
+    def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+        """Return the estimates of the candidates that are strictly greater than a threshold.
+
+        Parameters and result are those of `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
+        """
+        X, thresholds = self._instances(X), self._label_thresholds(threshold)
+        found, products = list[Any](), list[Any]()
+        for start, end in row_blocks(X.shape[0], ROWS_PER_BLOCK) or [(0, 0)]:
+            lists = [self._ranked(member, X[start:end]) for member in self.members_.values()]
+            products.append([member.inner_products_ for member in self.members_.values()])
+            found.append(self._combined(*map(np.array, zip(*lists, strict=True))))
+        known = not any(own is None for block in products for own in block)
+        self.inner_products_ = np.concatenate([np.sum(block, axis=0) for block in products]) if known else None
+        counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
+        return entries_above(stack_estimates(counts, labels, estimates, self.n_labels_), thresholds)
+
+    def predict_top_k(self, X: Matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the k most probable candidates and their estimates, best first, ties to the smaller label; -1 = none.
+
+        With a ``propensity_exponent`` labels are ranked by, and scores are, estimates times that power.
+        """
+        return self._best(self.predict_proba(X), self._check_k(k))
+
+    def rank_one(self, indices: ArrayLike, values: ArrayLike, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k most probable candidates of a single instance: `predict_top_k` for online serving."""
+        k, most = self._check_k(k), self._most_candidates()
+        lists = [member.rank_one(indices, values, most) for member in self.members_.values()]
+        labels, scores = (np.array(part)[:, None] for part in zip(*lists, strict=True))
+        counts, candidates, estimates = self._combined(labels, scores)
+        ranked, best = self._best(stack_estimates(counts, candidates, estimates, self.n_labels_), k)
+        return ranked[0], best[0]
+
+    def _train_apart(
+        self,
+        members: dict[str, SparseProbabilityEstimator],
+        X: sparse.csr_array,
+        Y: sparse.csr_array,
+        held_out: np.ndarray,
+        part: np.ndarray,
+    ) -> tuple[dict[str, Hyperparameters], tuple[np.ndarray, ...]]:
+        """Train each member on a part; return what it selected, and its ranking of the held-out instances."""
+        X_part, Y_part, X_held_out = X[part], Y[part], X[held_out]
+        selected, lists = {}, []
+        for name, member in members.items():
+            first = member.unfitted().fit(X_part, Y_part)
+            selected[name] = first._selected()
+            lists.append(self._ranked(first, X_held_out))
+            del first  # a member may be large: one at a time
+        labels, scores = map(np.array, zip(*lists, strict=True))
+        return selected, (labels, scores)
+
+    def _fit_member(
+        self, name: str, member: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array
+    ) -> SparseProbabilityEstimator:
+        return member.fit(X, Y) if self._into is None else member.fit_to(self._into / name, X, Y)
+
+    def _most_candidates(self) -> int:
+        return min(int(self.n_candidates), self.n_labels_)
+
+    def _ranked(self, member: SparseProbabilityEstimator, X: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+        """Return the best labels of a member and their scores, int32 and float32 (n, K)."""
+        if self.n_jobs is not None and "n_jobs" in member.get_params():
+            member.set_params(n_jobs=self.n_jobs)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of long lists that nobody asked for
+            return member.predict_top_k(X, self._most_candidates())
+
+    def _combined(self, labels: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return the number of candidates of each instance, the candidates, and their estimates."""
+        model = self.log_shares_, self.coefficients_
+        pieces = [(labels, scores, *block, *model) for block in row_blocks(labels.shape[1], ROWS_PER_PIECE) or [(0, 0)]]
+        found = run_pieces(stacked_estimates, pieces, self.n_jobs)
+        return tuple(np.concatenate(part) for part in zip(*found, strict=True))
+
+    def _best(self, spe: sparse.csr_array, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Rank the candidates of each instance."""
+        if self.propensity_exponent:
+            relative = self.propensities_.min() / self.propensities_
+            weights = elementwise.power(relative, float(self.propensity_exponent)).astype(np.float32)
+            spe.data *= weights[spe.indices]
+        return top_k_of(spe, k)
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        members = {name: {} if _is_foreign(given) else given.get_params() for name, given in self.members().items()}
+        return {field.name: getattr(self, field.name) for field in self.FIELDS}, {"members": members}
+
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+        super()._restore(arrays, {"members_": meta["members"]})
+
+    def _write(self, folder: Path) -> None:
+        super()._write(folder)
+        for name, member in self.members_.items():
+            if not (folder / name).exists():  # `fit_to` has written it
+                member.save(folder / name)
+
+    @classmethod
+    def load(cls, path: str | Path, trusted: bool = False) -> Self:
+        """Read a model written by `save`; its arrays are memory-mapped.
+
+        Parameters
+        ----------
+        path : str or Path
+        trusted : bool
+            Whether a member of another library may be read, which runs code of the folder.
+
+        Raises
+        ------
+        XmlcError
+            The folder holds no model, one of another version, or a file that was changed since.
+        """
+        model = super().load(path)
+        given: dict[str, Any] = model.members_  # hyperparameters, with which the members would be trained again
+        model.members_ = {name: load_model(Path(path) / name, trusted) for name in given}
+        model.estimators = [(name, own.unfitted().set_params(**given[name])) for name, own in model.members_.items()]
+        return model
+
+
+def checked_members(estimators: Any) -> list[tuple[str, Any]]:
+    """Return pairs of name and estimator.
+
+    Raises
+    ------
+    InvalidParameterError
+        There is none, or a name is no word or occurs twice.
+    """
+    try:
+        pairs = [(name, given) for name, given in estimators]
+        names = [name for name, _ in pairs if name.isidentifier() and "__" not in name]
+    except (TypeError, ValueError, AttributeError):
+        pairs, names = [], []
+    taken = {*names} & {*Stacking._hyperparameter_names()}
+    if not pairs or len({*names} - taken) < len(pairs):
+        said = "expected pairs of a name, each once, and an estimator, such as [('swnn', 'swnn'), ('plt', PLT())]"
+        raise InvalidParameterError(f"Stacking: estimators={shown(estimators)}: {said}")
+    return pairs
+
+
+def _is_foreign(member: object) -> bool:
+    """Return whether a member is an estimator of another library."""
+    return type(member).__name__ == "Adapted" or not isinstance(member, SparseProbabilityEstimator)
+
+
+def _kind(given: Any) -> str:
+    """Return the name by which `make_estimator` finds the class of a member."""
+    if isinstance(given, str):
+        return given
+    inner = type(given.estimator if type(given).__name__ == "Adapted" else given)
+    target = f"{inner.__module__}:{inner.__name__}"
+    names = [name for name, known in ESTIMATORS.items() if known.endswith(f":{inner.__name__}")]
+    return names[0] if names and inner.__module__.startswith("xmlc.") else target
+
+
+def log_shares(Y: sparse.csr_array) -> np.ndarray:
+    """Return for each label the log of the share of instances that carry it, after adding half of one."""
+    counts = np.bincount(Y.indices, minlength=Y.shape[1])
+    return elementwise.log((counts + 0.5) / Y.shape[0])
