@@ -20,7 +20,7 @@ NAMES = [["cooking"], ["cooking", "vegetables"], ["garden", "vegetables"], ["gar
 
 # Or TextClassifier.load("model"), written by `xmlc fit texts.csv --out model`: mapped memory, which workers share.
 model = TextClassifier().fit(TEXTS, NAMES)
-model.predict(["the first text"])  # compiles what requests need, before one comes
+model.predict(["the first text"], 1)  # compiles what requests need, before one comes
 app = FastAPI()
 
 

@@ -94,7 +94,7 @@ def test_swapped_arguments_are_named_as_such(call, right):
         lambda: TextClassifier().fit([], []),
         lambda: TextClassifier().fit(TEXTS, [["a\ud800"]] * 40),
         lambda: TextClassifier(None, "tfidf").fit(TEXTS, [["a"]] * 40),
-        lambda: TextClassifier().fit(TEXTS, [["a"], ["b"]] * 20).predict(TEXTS, None),
+        lambda: TextClassifier().fit(TEXTS, [["a"], ["b"]] * 20).predict(TEXTS, 0),
         lambda: TextClassifier().fit(TEXTS, [["a"], ["b"]] * 20).predict(TEXTS, "3"),
     ],
 )  # fmt: skip

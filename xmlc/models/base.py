@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
@@ -202,24 +203,26 @@ class SparseProbabilityEstimator(Estimator):
         asked.predict_proba(X, 0.5)
         return self
 
-    def predict(self, X: Matrix, thresholds: float | np.ndarray = 0.5) -> sparse.csr_array:
-        """Return the label sets: the labels whose estimates are above a threshold.
+    def predict(self, X: Matrix, thresholds: float | np.ndarray | None = None) -> sparse.csr_array:
+        """Return the label set of each instance.
 
-        With one half they maximise the expected share of right decisions; that is seldom what is wanted where most
-        labels are rare, and a method of `xmlc.thresholds` finds better ones.
+        By default it is the set of largest expected F-measure (`xmlc.inference.meuf`), computed from the estimates
+        above 1e-4. They are taken as probabilities of independent labels. If you have labelled instances, or want
+        another measure, `xmlc.thresholds.LabelSets` finds better sets.
 
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
-        thresholds : float or ndarray of shape (m,)
-            One for all labels, or one for each.
+        thresholds : float or ndarray of shape (m,), optional
+            One for all labels, or one for each: the labels with a greater estimate are predicted. 0.5 minimises the
+            expected Hamming loss.
 
         Returns
         -------
         csr_array of bool, shape (n, m)
             The stored entries are the labels predicted.
         """
-        spe = self.predict_proba(X, thresholds)
+        spe = _label_sets().estimates_of_sets(self, X) if thresholds is None else self.predict_proba(X, thresholds)
         return sparse.csr_array((np.ones(spe.nnz, dtype=bool), spe.indices, spe.indptr), shape=spe.shape)
 
     def score(self, X: Matrix, y: Matrix) -> float:
@@ -512,6 +515,11 @@ class SparseProbabilityEstimator(Estimator):
         if not isinstance(k, int | np.integer) or not 1 <= k <= most:
             raise InvalidDataError(f"k={shown(k)}: expected a whole number of labels, at least 1 and at most {most}")
         return int(k)
+
+
+def _label_sets() -> Any:
+    """Return the module for label sets: no training depends on it, so that its edits train no model again."""
+    return importlib.import_module("xmlc.models.label_sets")
 
 
 def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:

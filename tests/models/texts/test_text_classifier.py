@@ -27,9 +27,20 @@ def test_same_as_vectorizer_binarizer_and_estimator_by_hand():
     labels, scores = by_hand.predict_top_k(tfidf.transform(TEXTS), 3)
     pairs = [[(binarizer.classes_[j], s) for j, s in zip(row, of)] for row, of in zip(labels, scores.tolist())]
     assert model.predict(TEXTS, 3) == pairs
-    sets = binarizer.inverse_transform(by_hand.predict(tfidf.transform(TEXTS)))
-    assert model.predict_sets(TEXTS) == [list(names) for names in sets]
+    for thresholds in (None, 0.3):
+        sets = binarizer.inverse_transform(by_hand.predict(tfidf.transform(TEXTS), thresholds))
+        assert model.predict_sets(TEXTS, thresholds) == [list(names) for names in sets]
+    assert (model.features(TEXTS) != tfidf.transform(TEXTS)).nnz == 0
     assert list(model.classes_) == list(binarizer.classes_)
+
+
+def test_without_k_the_labels_of_the_set_are_predicted_best_first():
+    model = TextClassifier(PLT(random_state=1)).fit(TEXTS, NAMES)
+    found = model.predict(TEXTS)
+    assert [sorted(name for name, _ in pairs) for pairs in found] == model.predict_sets(TEXTS)
+    for pairs, ranking in zip(found, model.predict(TEXTS, 7)):
+        assert pairs == ranking[: len(pairs)]
+    assert len({len(pairs) for pairs in found}) > 1
 
 
 @pytest.mark.parametrize(

@@ -14,17 +14,17 @@ from scipy import sparse
 from xmlc.core.checksums import check_listed, listed_in
 from xmlc.core.errors import InvalidDataError, MissingFileError, XmlcError, shown
 from xmlc.core.files import atomic_folder, checked_path, write_json
+from xmlc.kernels.csr import top_k_of
 from xmlc.kernels.domains import MANY, check, whole
 from xmlc.kernels.estimator import Estimator, InvalidParameterError, not_fitted
 from xmlc.kernels.stored import load_description
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.plt.estimator import PLT
-from xmlc.models.registry import load_model
+from xmlc.models.label_sets import FLOOR, estimates_of_sets
+from xmlc.models.registry import DEFAULT, STREAMING, estimator_class, load_model
 from xmlc.models.texts.vectorizers import load_vectorizer, make_vectorizer, save_vectorizer, unfitted
 
 DESCRIPTION = "texts.json"
 STREAMED = 2**20  # features of hashed words
-FLOOR = 1e-4  # of estimates that label sets are made of
 
 
 class TextClassifier(Estimator):
@@ -33,7 +33,8 @@ class TextClassifier(Estimator):
     Parameters
     ----------
     estimator : estimator of `xmlc.models`, optional
-        What learns; it stays as it is, and a copy learns. `xmlc.models.PLT` by default.
+        What learns; it stays as it is, and a copy learns. By default `xmlc.models.PLT`, and for `partial_fit`
+        `xmlc.models.OPLT`.
     vectorizer : transformer of scikit-learn, optional
         What makes features of texts; a copy learns. By default a ``TfidfVectorizer``, and for `partial_fit` a
         ``HashingVectorizer``, which has no vocabulary to learn.
@@ -76,7 +77,7 @@ class TextClassifier(Estimator):
             raise InvalidDataError("found no texts, expected at least one; check how they are read")
         classes = sorted({name for names in label_lists for name in names})
         vectorizer = make_vectorizer("TfidfVectorizer") if self.vectorizer is None else unfitted(self.vectorizer)
-        estimator = PLT() if self.estimator is None else self._unfitted()
+        estimator = estimator_class(DEFAULT)() if self.estimator is None else self._unfitted()
         X = _transformed(vectorizer, texts, learning=True)
         estimator.fit(X, indicator(label_lists, {name: j for j, name in enumerate(classes)}))
         self.estimator_, self.vectorizer_, self.classes_ = estimator, vectorizer, np.array(classes, dtype=object)
@@ -96,9 +97,7 @@ class TextClassifier(Estimator):
         if not texts:  # a part of a stream may be empty
             return self
         if not hasattr(self, "estimator_"):
-            from xmlc.models.oplt.estimator import OPLT
-
-            estimator: Any = OPLT() if self.estimator is None else self._unfitted()
+            estimator: Any = estimator_class(STREAMING)() if self.estimator is None else self._unfitted()
             vectorizer = make_vectorizer("HashingVectorizer", n_features=STREAMED, alternate_sign=False)
             vectorizer = vectorizer if self.vectorizer is None else unfitted(self.vectorizer)
             classes: list[str] = []
@@ -119,43 +118,48 @@ class TextClassifier(Estimator):
         self.estimator_, self.vectorizer_, self.classes_ = estimator, vectorizer, np.array([*column], dtype=object)
         return self
 
-    def predict(self, texts: Iterable[str], k: int = 5) -> list[list[tuple[str, float]]]:
-        """Return for each text the k most probable labels, as pairs of name and estimate, best first.
+    def predict(self, texts: Iterable[str], k: int | None = None) -> list[list[tuple[str, float]]]:
+        """Return labels of each text as pairs of name and estimate, best first.
 
-        A list is shorter than k where the estimator ranks fewer labels.
+        Parameters
+        ----------
+        texts : iterable of str
+        k : int, optional
+            Number of labels; a list is shorter if the estimator ranks fewer. By default the labels of the text's set,
+            as `predict_sets` returns it, which may be empty.
         """
+        if k is None:
+            sets = estimates_of_sets(self._fitted(), self.features(texts))
+            return named(self.classes_, *top_k_of(sets, max(1, int(np.diff(sets.indptr).max(initial=0)))))
         check("k", k, whole(1, MANY))
-        labels, scores = self.predict_top_k(texts, min(k, max(1, self._fitted().n_labels_)))
-        return [
-            [(self.classes_[j], float(score)) for j, score in zip(row, estimates, strict=True) if j >= 0]
-            for row, estimates in zip(labels, scores, strict=True)
-        ]
+        return named(self.classes_, *self.predict_top_k(texts, min(k, max(1, self._fitted().n_labels_))))
 
     def predict_top_k(self, texts: Iterable[str], k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers of the k most probable labels, in ``classes_``, and their estimates, as estimators do."""
-        return self._fitted().predict_top_k(self._features(texts), k)
+        return self._fitted().predict_top_k(self.features(texts), k)
 
     def predict_proba(self, texts: Iterable[str], threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the estimates above a threshold, csr_array of float32, shape (n, m), column j being ``classes_[j]``.
 
         They are what the methods of `xmlc.thresholds` and `xmlc.inference` take.
         """
-        return self._fitted().predict_proba(self._features(texts), threshold)
+        return self._fitted().predict_proba(self.features(texts), threshold)
 
-    def predict_sets(self, texts: Iterable[str], thresholds: Any = 0.5) -> list[list[str]]:
-        """Return the names of the labels of each text whose estimates are above a threshold.
+    def predict_sets(self, texts: Iterable[str], thresholds: Any = None) -> list[list[str]]:
+        """Return the label set of each text as a list of names.
 
         Parameters
         ----------
         texts : iterable of str
-        thresholds : float, ndarray of shape (m,), or method of `xmlc.thresholds`
-            One for all labels, or one for each; or a fitted method, such as `xmlc.thresholds.LabelSets`, which is given
-            estimates above 1e-4.
+        thresholds : float, ndarray of shape (m,), or method of `xmlc.thresholds`, optional
+            By default the set of each text has the largest expected F-measure (`xmlc.inference.meuf`). A number, or one
+            for each label: the labels with a greater estimate. A fitted method, such as `xmlc.thresholds.LabelSets`,
+            is given the estimates above 1e-4.
         """
         if hasattr(thresholds, "predict"):
             sets = thresholds.predict(self.predict_proba(texts, FLOOR))
         else:
-            sets = self.predict_proba(texts, thresholds)
+            sets = self._fitted().predict(self.features(texts), thresholds)
         return [list(self.classes_[sets.indices[start:end]]) for start, end in pairwise(sets.indptr)]
 
     def score(self, texts: Iterable[str], label_lists: Iterable[Iterable[str]]) -> float:
@@ -182,7 +186,8 @@ class TextClassifier(Estimator):
         InvalidParameterError
             There is no such hyperparameter.
         """
-        for part, make in (("estimator", PLT), ("vectorizer", partial(make_vectorizer, "TfidfVectorizer"))):
+        defaults = {"estimator": estimator_class(DEFAULT), "vectorizer": partial(make_vectorizer, "TfidfVectorizer")}
+        for part, make in defaults.items():
             if params.get(part, getattr(self, part)) is None and any(name.startswith(f"{part}__") for name in params):
                 params[part] = make()
         return super().set_params(**params)
@@ -247,11 +252,22 @@ class TextClassifier(Estimator):
             raise not_fitted(self)
         return self.estimator_
 
-    def _features(self, texts: Iterable[str]) -> Any:
-        texts = _texts(texts, self.vectorizer)
+    def features(self, texts: Iterable[str]) -> Any:
+        """Return the features of texts, a sparse matrix of shape (n, d), which ``estimator_`` takes."""
+        n_features, texts = self._fitted().n_features_in_, _texts(texts, self.vectorizer)
         if not texts:  # which vectorizers refuse
-            return sparse.csr_array((0, self._fitted().n_features_in_), dtype=np.float32)
+            return sparse.csr_array((0, n_features), dtype=np.float32)
         return _transformed(self.vectorizer_, texts)
+
+
+def named(
+    names: Any, labels: np.ndarray, scores: np.ndarray, digits: int | None = None
+) -> list[list[tuple[Any, float]]]:
+    """Return a ranking of labels for each instance as pairs of name and score, which may be rounded."""
+    return [
+        [(names[j], score if digits is None else round(score, digits)) for j, score in zip(row, of) if j >= 0]
+        for row, of in zip(labels.tolist(), scores.tolist(), strict=True)
+    ]
 
 
 def _transformed(vectorizer: Any, texts: list[str], learning: bool = False) -> Any:
