@@ -1,12 +1,15 @@
 """`xmlc fit`, `predict` and `evaluate`: from files to files, as by hand."""
 
+import csv
+import io
 import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from command_line import run
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, save_npz
 from sklearn.datasets import dump_svmlight_file
 
 from xmlc import TextClassifier
@@ -30,8 +33,17 @@ def train(tmp_path):
     return path
 
 
-def lines(capsys):
-    return [json.loads(line)["labels"] for line in capsys.readouterr().out.splitlines()]
+def lines(capsys, key="labels"):
+    return [json.loads(line)[key] for line in capsys.readouterr().out.splitlines()]
+
+
+def names_of(rows):
+    return [[name for name, _ in row] for row in rows]
+
+
+def scores_of(capsys):
+    found = capsys.readouterr().out.splitlines()
+    return dict(line.rsplit(maxsplit=1) for line in found if "-" * 5 not in line)
 
 
 def test_predictions_are_those_of_the_classifier(train, tmp_path, capsys):
@@ -40,14 +52,83 @@ def test_predictions_are_those_of_the_classifier(train, tmp_path, capsys):
     model = TextClassifier(PLT(C=10, random_state=0)).fit(TEXTS, NAMES)
     assert run("predict", train, "--model", tmp_path / "model", "-k", 2) == 0
     found = lines(capsys)
-    assert [[name for name, _ in row] for row in found] == [
-        [name for name, _ in row] for row in model.predict(TEXTS, 2)
-    ]
+    assert names_of(found) == names_of(model.predict(TEXTS, 2))
     assert found[0][0][1] == pytest.approx(model.predict(TEXTS, 2)[0][0][1], abs=1e-6)
-    assert run("predict", train, "--model", tmp_path / "model", "--threshold", 0.4) == 0
-    assert [{name for name, _ in row} for row in lines(capsys)] == [
-        set(each) for each in model.predict_sets(TEXTS, 0.4)
-    ]
+    for given, sets in (([], model.predict(TEXTS)), (["--threshold", 0.4], model.predict_sets(TEXTS, 0.4))):
+        assert run("predict", train, "--model", tmp_path / "model", *given) == 0
+        found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert names_of(row["labels"] for row in found) == names_of(model.predict(TEXTS, 3))
+        expected = sets if given else names_of(sets)
+        assert [sorted(row["set"]) for row in found] == [sorted(each) for each in expected]
+    assert [row["set"] for row in found] != names_of(row["labels"] for row in found)
+
+
+@pytest.mark.parametrize("to", ["jsonl", "csv"])
+def test_a_perfect_model_is_perfect_in_each_format(to, tmp_path, capsys):
+    words = {"cooking": "boil fry oven", "garden": "rose soil plant", 'a "b", c': "chord choir song", "d": "goal run"}
+    rows = [([one, other], f"{words[one]} {words[other]}") for one in words for other in words]
+    content = "text,labels,id\n" + "".join(
+        '{},"{}",{}\n'.format(text, ";".join(names).replace('"', '""'), f"no {i % 5}")
+        for i, (names, text) in enumerate(rows * 5)
+    )
+    (tmp_path / "train.csv").write_text(content)
+    given = tmp_path / "train.csv", "--model", tmp_path / "model", "--to", to
+    assert run("fit", tmp_path / "train.csv", "--parameters", '{"solver": "batch"}', "--out", tmp_path / "model") == 0
+    for options in ([], ["--keep", "id"], ["--threshold", 0.5]):
+        capsys.readouterr()
+        assert run("predict", *given, *options) == 0
+        (tmp_path / "predictions").write_text(capsys.readouterr().out)
+        assert run("evaluate", tmp_path / "predictions", tmp_path / "train.csv") == 0
+        scores = scores_of(capsys)
+        assert {scores[name] for name in ("P@1", "nDCG@3", "micro-F", "instance-F")} == {"100.00"}
+        assert scores["macro-F, labels present"] == "100.00"
+    assert run("predict", *given, "-k", 2) == 0
+    (tmp_path / "predictions").write_text(capsys.readouterr().out)
+    assert run("evaluate", tmp_path / "predictions", tmp_path / "train.csv") == 0
+    assert scores_of(capsys)["micro-F"] != "100.00"
+
+
+def test_columns_are_kept_from_csv_tsv_and_json(train, tmp_path, capsys):
+    assert run("fit", train, "--out", tmp_path / "model") == 0
+    values = ["7", 'a, "b"', "", "7"]
+    for name, content in {
+        "a.csv": '"no",text,of\n' + "".join(f'"{each.replace(chr(34), chr(34) * 2)}",onions,x\n' for each in values),
+        "a.tsv": "text\tno\tof\n" + "".join(f'onions\t"{each.replace(chr(34), chr(34) * 2)}"\tx\n' for each in values),
+        "a.jsonl": "".join(json.dumps({"no": each, "text": "onions", "of": "x"}) + "\n" for each in values),
+        "a.json": json.dumps([{"no": each, "text": "onions", "of": "x"} for each in values]),
+    }.items():
+        (tmp_path / name).write_text(content)
+        given = tmp_path / name, "--model", tmp_path / "model", "--keep", "no"
+        capsys.readouterr()
+        assert run("predict", *given, "--keep", "of", "--keep", "no") == 0
+        found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert [(row["no"], row["of"]) for row in found] == [(each, "x") for each in values]
+        assert run("predict", *given, "-k", 2, "--to", "csv") == 0
+        header, *rows = csv.reader(io.StringIO(capsys.readouterr().out))
+        assert header == ["instance", "no", "label", "score", "in_set"]
+        assert [row[:2] for row in rows] == [[str(i), each] for i, each in enumerate(values) for _ in range(2)]
+    (tmp_path / "numbers.jsonl").write_text('{"text": "onions", "no": {"a": [1, null]}}\n')
+    assert run("predict", tmp_path / "numbers.jsonl", "--model", tmp_path / "model", "--keep", "no") == 0
+    assert json.loads(capsys.readouterr().out)["no"] == {"a": [1, None]}
+
+
+def test_marked_sets_need_not_be_the_first_labels_and_lists_without_marks_are_sets(train, tmp_path, capsys):
+    marked = [["cooking"], ["cooking", "vegetables"], ["vegetables", "garden"], []]
+    row = [["garden", 0.9], ["cooking", 0.8], ["vegetables", 0.8]]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"set": names, "labels": row}) + "\n" for names in marked))
+    cells = [f"{i},{name},{score},{int(name in names)}\n" for i, names in enumerate(marked) for name, score in row]
+    (tmp_path / "a.csv").write_text("instance,label,score,in_set\n" + "".join(cells))
+    (tmp_path / "b.csv").write_text("in_set,x,score,label,instance\n" + "1,,0.5,cooking,0\n,,,,1\n,,,,2\n,,,,3\n")
+    for name, micro, first in (("a.jsonl", "90.91", "50.00"), ("a.csv", "90.91", "50.00"), ("b.csv", "28.57", "25.00")):
+        assert run("evaluate", tmp_path / name, train) == 0
+        scores = scores_of(capsys)
+        assert (scores["micro-F"], scores["P@1"]) == (micro, first)
+
+
+def test_streams_need_an_estimator_that_learns_online(tmp_path, capsys):
+    given = "fit", tmp_path / "absent.csv", "--stream", "--estimator", "swnn", "--out", tmp_path / "model"
+    assert run(*given) == 1
+    assert "such as oplt" in capsys.readouterr().err
 
 
 def test_estimators_of_other_libraries_are_read_if_they_are_trusted(train, tmp_path, capsys):
@@ -65,7 +146,7 @@ def test_scores_of_rankings_and_of_lists_as_sets(train, tmp_path, capsys):
     rows = [["cooking"], ["cooking", "garden"], ["vegetables", "garden"], ["cooking"]]
     predictions.write_text("".join(json.dumps({"labels": [[name, 0.5] for name in row]}) + "\n" for row in rows))
     assert run("evaluate", predictions, train) == 0
-    scores = dict(line.rsplit(maxsplit=1) for line in capsys.readouterr().out.splitlines() if "-" * 5 not in line)
+    scores = scores_of(capsys)
     assert scores["P@1"] == "75.00"  # the first of three rows
     assert scores["R@1"] == "50.00"  # (1 + .5 + .5 + 0) / 4
     assert "P@3" not in scores
@@ -83,9 +164,6 @@ def test_predictions_of_other_labels_get_a_warning(train, tmp_path, capsys):
 
 
 def test_streams_and_standard_input(train, tmp_path, capsys, monkeypatch):
-    import io
-    import sys
-
     assert run("fit", train, "--estimator", "oplt", "--stream", "--out", tmp_path / "model") == 0
     capsys.readouterr()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"text": "roses"}\n')))
@@ -173,6 +251,21 @@ def test_features_in_place_of_texts(multilabel, tmp_path, capsys):
         (["evaluate", "nan.jsonl", "train.csv"], "nan.jsonl:1: found"),
         (["fit", "absent.csv", "--out", "model"], "no such file"),
         (["predict", "train.csv", "--model", "absent"], "found no model"),
+        (
+            ["predict", "train.csv", "--model", "there", "--keep", "id"],
+            "found columns text, labels, expected one named id",
+        ),
+        (["predict", "no.jsonl", "--model", "there", "--keep", "id"], "no.jsonl:2: found keys 'text'"),
+        (["predict", "lines.txt", "--model", "there", "--keep", "id"], "in fasttext's format"),
+        (["predict", "bare.tsv", "--model", "there", "--keep", "id"], "bare.tsv:1: found columns"),
+        (["predict", "x.npz", "--model", "features", "--keep", "id"], "features have no columns"),
+        (["predict", "train.csv", "--model", "there", "--keep", "set"], "--keep set"),
+        (["predict", "train.csv", "--model", "there", "--keep", "in_set", "--to", "csv"], "--keep in_set"),
+        (["evaluate", "gap.csv", "train.csv"], "gap.csv:3: found instance 2, expected instance 1"),
+        (["evaluate", "flag.csv", "train.csv"], "flag.csv:2: found"),
+        (["evaluate", "short.csv", "train.csv"], "short.csv:2: found"),
+        (["evaluate", "ascending.csv", "train.csv"], "ascending.csv:3: found"),
+        (["evaluate", "set.jsonl", "train.csv"], "set.jsonl:1: found"),
     ],
 )
 def test_errors(train, tmp_path, capsys, monkeypatch, arguments, said):
@@ -183,6 +276,19 @@ def test_errors(train, tmp_path, capsys, monkeypatch, arguments, said):
     (tmp_path / "lists.jsonl").write_text('{"labels": [[["a"], 0.5]]}\n' * 4)
     (tmp_path / "order.jsonl").write_text('{"labels": [["cooking", 0.1], ["garden", 0.9]]}\n' * 4)
     (tmp_path / "nan.jsonl").write_text('{"labels": [["cooking", NaN]]}\n' * 4)
+    (tmp_path / "no.jsonl").write_text('{"text": "rice", "id": 1}\n{"text": "rice"}\n')
+    (tmp_path / "lines.txt").write_text("__label__a boil rice\n")
+    (tmp_path / "bare.tsv").write_text("boil rice\ta\n")
+    for name, rows in {
+        "gap": "0,cooking,0.5,1\n2,cooking,0.5,1\n",
+        "flag": "0,cooking,0.5,yes\n",
+        "short": "0,cooking,0.5\n",
+        "ascending": "0,cooking,0.5,1\n0,garden,0.6,1\n",
+    }.items():
+        (tmp_path / f"{name}.csv").write_text("instance,label,score,in_set\n" + rows)
+    (tmp_path / "set.jsonl").write_text('{"labels": [["cooking", 0.5]], "set": "cooking"}\n')
+    PLT(n_jobs=1).fit(np.eye(2), np.eye(2)).save(tmp_path / "features")
+    save_npz(tmp_path / "x.npz", csr_matrix(np.eye(2)))
     (tmp_path / "noext").write_text("boil rice\n")
     (tmp_path / "predictions.jsonl").write_text('{"labels": [["cooking", 0.5]]}\n' * 4)
     (tmp_path / "twice.jsonl").write_text('{"labels": [["cooking", 0.5], ["cooking", 0.4]]}\n' * 4)

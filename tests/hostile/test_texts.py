@@ -193,7 +193,7 @@ def read(path, columns):
 
     sys.setprofile(count)
     try:
-        return [tuple(each) for each in documents(path, columns=columns)], calls
+        return [each[:2] for each in documents(path, columns=columns)], calls
     except XmlcError as error:
         assert str(error).startswith(str(path)), error  # noqa: PT017
         str(error).encode()  # the console can print it

@@ -39,7 +39,7 @@ GROUPS = {
     },
     "Files of your own": {
         "fit": "Train a classifier on texts with labels, or on features.",
-        "predict": "Predict labels by a classifier, a JSON object a line.",
+        "predict": "Predict rankings and label sets by a classifier.",
         "evaluate": "Score predictions by the true labels.",
     },
     "Data": {

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import math
-import sys
 import warnings
 from collections.abc import Callable, Iterator
-from itertools import chain, islice, pairwise
+from itertools import chain, islice, pairwise, repeat
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +12,27 @@ import click
 import numpy as np
 
 from xmlc.cli._options import FOLDER, SEED, out_option, parse_parameters, threads_option
+from xmlc.cli._predictions import Prediction, read_predictions, writer
 from xmlc.core.errors import XmlcError, nearest
 from xmlc.core.files import folder_bytes
 from xmlc.data.formats import FORMATS, detect_format, load
-from xmlc.data.formats.lines import first_line, text_lines
+from xmlc.data.formats.lines import first_line
 from xmlc.data.formats.npz import load_npz
 from xmlc.data.formats.texts import FASTTEXT, READERS, STDIN, Columns, Document, documents, format_of
 from xmlc.kernels.csr import top_k_of
 from xmlc.metrics.classification import classification_metrics
 from xmlc.metrics.ranking import ndcg_at_k, precision_at_k, recall_at_k
 from xmlc.models.abilities import looks_up
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.label_sets import estimates_of_sets
 from xmlc.models.plt.estimator import RANKING
-from xmlc.models.registry import ESTIMATORS, load_model, make_estimator
-from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, indicator
+from xmlc.models.registry import DEFAULT, ESTIMATORS, STREAMING, load_model, make_estimator
+from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, indicator, named
 
 BATCH = 1000  # texts that are read, and predicted or learned, at a time
 AT = (1, 3, 5)
+RANKED = 5  # labels of a ranking, or more if the label set has more
+DIGITS = 6  # of an estimate
 PRESET = "plt-ranking"  # `PLT.for_ranking`
 SETS = {"macro_f_present": "macro-F, labels present", "micro_f": "micro-F", "instance_f": "instance-F"}
 INPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
@@ -84,7 +86,7 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "--estimator",
     default=None,
     help="plt, plt-ranking (the preset for rankings), parabel, swnn, oplt, fastxml, ldsm, br, pcc, or another class: "
-    "module:Class, path/to/file.py:Class.  [default: plt, or oplt with --stream]",
+    f"module:Class, path/to/file.py:Class.  [default: {DEFAULT}, or {STREAMING} with --stream]",
 )
 @click.option("--parameters", default="{}", help="Hyperparameters as a JSON object.")
 @click.option("--stream", is_flag=True, help="Learn part by part, with hashed words.")
@@ -96,7 +98,7 @@ def fit_command(
     file: Path, estimator: str | None, parameters: str, stream: bool, seed: int, threads: int, out: Path, **given: Any
 ) -> None:
     """Train, save, and say what was read."""
-    estimator = estimator or ("oplt" if stream else "plt")
+    estimator = estimator or (STREAMING if stream else DEFAULT)
     name, values = estimator if ":" in estimator else estimator.lower(), parse_parameters(parameters)
     if ":" not in name and name not in (known := [*ESTIMATORS, PRESET]):
         said = f"expected {nearest(name, known)}, module:Class or path/to/file.py:Class"
@@ -106,12 +108,15 @@ def fit_command(
     model: Any = make_estimator(name, values, seed, threads)
     if looks_up(model):
         raise XmlcError(f"--estimator {estimator}: learns nothing; expected one that does, such as plt")
+    if stream and not hasattr(model, "partial_fit"):
+        expected = f"one that does, such as {STREAMING}; leave out --stream or --estimator"
+        raise XmlcError(f"--estimator {estimator}: does not learn from a stream, expected {expected}")
     n = total = 0
     if is_texts(file, given["format"]):
         model = TextClassifier(model)
         for batch in batches(file, given, BATCH if stream else None):
             n, total = n + len(batch), total + sum(len(document.labels) for document in batch)
-            texts, label_lists = zip(*batch, strict=True)
+            texts, label_lists, _ = zip(*batch, strict=True)
             if stream or total:
                 (model.partial_fit if stream else model.fit)(texts, label_lists)
         if n == 0:
@@ -128,67 +133,85 @@ def fit_command(
     click.echo(f"{out}: {found}, {folder_bytes(out) / 1e6:.1f} MB")
 
 
-@click.command(help="Predict the labels of each instance of FILE, or of standard input (-): a JSON object a line.")
+@click.command(
+    help="Predict for each instance of FILE, or of standard input (-), a ranking of labels and the label set with the "
+    "largest expected F-measure."
+)
 @click.argument("file", type=INPUT)
 @click.option("--model", "folder", type=FOLDER, required=True, help="Folder written by `xmlc fit`.")
-@click.option("-k", type=click.IntRange(1), default=None, help="Labels of each instance, best first.  [default: 5]")
+@click.option("-k", type=click.IntRange(1), default=None, help="Write the k best labels of each instance and no sets.")
 @click.option("--threshold", type=click.FloatRange(0, 1), default=None,
-              help="In place of -k: all labels with a greater estimate, a label set.")  # fmt: skip
+              help="Labels with a greater estimate are the label set.")  # fmt: skip
+@click.option("--to", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True,
+              help="Write a JSON object for each instance, or a row for each of its labels.")  # fmt: skip
+@click.option("--keep", multiple=True, metavar="COLUMN", help="Column or key of FILE to copy, such as an identifier.")
 @click.option("--trusted", is_flag=True, help="Read what joblib has stored, which runs code of the folder.")
 @columns_options
 @threads_option
 def predict_command(
-    file: Path, folder: Path, k: int | None, threshold: float | None, trusted: bool, threads: int, **given: Any
+    file: Path, folder: Path, k: int | None, threshold: float | None, to: str, trusted: bool, threads: int, **given: Any
 ) -> None:
-    """Write the labels and their estimates."""
+    """Write rankings and label sets."""
     if k and threshold is not None:
         raise XmlcError("found -k and --threshold, expected one of them")
-    model: Any
-    if not (folder / DESCRIPTION).exists():
-        model = load_model(folder, trusted)
-        parts: Iterator[Any] = iter([features(file, given, model)])
+    keep = given["keep"] = tuple(dict.fromkeys(given["keep"]))
+    write, parts = writer(to, keep), iter(list[tuple[Any, Any]]())
+    if (folder / DESCRIPTION).exists():
+        texts = TextClassifier.load(folder, trusted)
+        estimator, names = texts.estimator_, texts.classes_.tolist()
+        parts = (
+            (texts.features([document.text for document in batch]), [document.kept for document in batch])
+            for batch in batches(file, given, BATCH, labelled=False)
+        )
     else:
-        model = TextClassifier.load(folder, trusted)
-        parts = ([document.text for document in batch] for batch in batches(file, given, BATCH, labelled=False))
-    for part in parts:
-        for pairs in ranked(model, part, k or 5, threshold):
-            click.echo(json.dumps({"labels": pairs}, ensure_ascii=False))
+        estimator = load_model(folder, trusted)
+        names = estimator.classes_.tolist()
+        if keep:
+            expected = "texts as csv, tsv, jsonl or json; leave out --keep"
+            raise XmlcError(f"--keep {keep[0]}: features have no columns to keep, expected {expected}")
+        parts = iter([(features(file, given, estimator), repeat(()))])
+    for X, kept in parts:
+        for prediction, values in zip(predicted(estimator, names, X, k, threshold), kept):
+            write(prediction, values)
 
 
 @click.command(
-    help="Score PREDICTIONS, lines of `xmlc predict`, by the labels in FILE: the ranking, and the lists as label sets."
+    help="Score PREDICTIONS, written by `xmlc predict`, by the labels in FILE: the rankings and the label sets. "
+    "Without marks of label sets, the whole rankings are the sets."
 )
 @click.argument("predictions", type=INPUT)
 @click.argument("file", type=INPUT)
 @columns_options
 def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
     """Print precision, nDCG and recall at k, and F-measures."""
-    found = predicted(predictions)
+    found = read_predictions(predictions)
     if is_texts(file, given["format"]):
-        truths: list[list[Any]] = [document.labels for batch in batches(file, given, BATCH) for document in batch]
+        truths = [document.labels for batch in batches(file, given, BATCH) for document in batch]
     else:
         Y = features_and_labels(file, given)[1]
-        truths = [Y.indices[start:end].tolist() for start, end in pairwise(Y.indptr)]
+        truths = [[*map(str, Y.indices[start:end].tolist())] for start, end in pairwise(Y.indptr)]
     if len(found) != len(truths):
         raise XmlcError(
             f"{predictions}: found {len(found)} predictions, expected {len(truths)}, as {file} has instances"
         )
     if not any(truths):
         raise XmlcError(f"{file}: found no label, expected labels as {given['labels']!r} (--labels says where)")
-    if any(found) and {*chain(*found)}.isdisjoint(chain(*truths)):
-        labels_of = [next(chain(*lists)) for lists in (found, truths)]
+    rankings = [[name for name, _ in labels] for labels, _ in found]
+    sets = [ranking if each.chosen is None else each.chosen for ranking, each in zip(rankings, found, strict=True)]
+    if any(rankings) and {*chain(*rankings)}.isdisjoint(chain(*truths)):
+        labels_of = [next(chain(*lists)) for lists in (rankings, truths)]
         said = "found no label of {}, such as {!r}, but {!r}; expected the same names".format(file, *labels_of[::-1])
         warnings.warn(f"{predictions}: {said}", stacklevel=1)
-    column = {name: j for j, name in enumerate(dict.fromkeys(name for names in [*truths, *found] for name in names))}
-    Y, width = indicator(truths, column), max(map(len, found), default=0)
+    column = {name: j for j, name in enumerate(dict.fromkeys(chain(*truths, *rankings, *sets)))}
+    Y, width = indicator(truths, column), max(map(len, rankings), default=0)
     labels = np.full((len(found), max(width, 1)), -1, dtype=np.int32)
-    for row, names in zip(labels, found, strict=True):
-        row[: len(names)] = [column[name] for name in names]
+    for row, ranking in zip(labels, rankings, strict=True):
+        row[: len(ranking)] = [column[name] for name in ranking]
     measures = {"P": precision_at_k, "nDCG": ndcg_at_k, "R": recall_at_k}
     rows: list[tuple[str, float]] = [
         (f"{name}@{k}", of(Y, labels, k)) for name, of in measures.items() for k in AT if k <= width
     ]
-    scores = classification_metrics(Y, indicator(found, column))
+    scores = classification_metrics(Y, indicator(sets, column))
     rows += [(title, scores[name]) for name, title in SETS.items()]
     cells = [(title, f"{100 * value:.2f}") for title, value in rows]
     left, right = (max(map(len, column)) for column in zip(*cells, strict=True))
@@ -225,41 +248,31 @@ def features(file: Path, given: dict[str, Any], model: Any) -> Any:
     return features_and_labels(file, given, model.n_features_in_)[0]
 
 
-def predicted(file: Path) -> list[list[Any]]:
-    """Read the labels of each line of `xmlc predict`."""
-    found = []
-    for number, line in enumerate(sys.stdin.buffer, start=1) if file == STDIN else text_lines(file):
-        try:
-            pairs = json.loads(line)["labels"]
-            names, estimates = [name for name, _ in pairs], [estimate for _, estimate in pairs]
-            if not all(isinstance(pair, list) and isinstance(pair[0], str | int) for pair in pairs):
-                raise TypeError  # a string of two letters is not a pair
-            if not all(first >= second for first, second in pairwise([math.inf, *estimates])):
-                raise ValueError  # or NaN
-        except (ValueError, KeyError, TypeError, RecursionError):
-            expected = '{"labels": [["name", 0.5], ...]}, best first, as `xmlc predict` writes it'
-            raise XmlcError(f"{file}:{number}: found {line[:60]!r}, expected {expected}") from None
-        if len({*names}) < len(names):
-            raise XmlcError(f"{file}:{number}: found a label twice, expected different ones")
-        found.append(names)
-    return found
-
-
 def batches(file: Path, given: dict[str, Any], size: int | None, labelled: bool = True) -> Iterator[list[Document]]:
     """Give the documents of a file in lists of a size; in one list if that is None."""
-    columns = Columns(given["text"], given["labels"], given["separator"], given["delimiter"])
+    columns = Columns(given["text"], given["labels"], given["separator"], given["delimiter"], given.get("keep", ()))
     found = documents(file, given["format"], columns, labelled)
     while batch := list(islice(found, size)):
         yield batch
 
 
-def ranked(model: Any, part: Any, k: int, threshold: float | None) -> Iterator[list[tuple[Any, float]]]:
-    """Give for each instance the pairs of label and estimate, best first: k of them, or all above a threshold."""
-    if threshold is None:
-        labels, scores = model.predict_top_k(part, min(k, model.classes_.size))
-    else:
-        spe = model.predict_proba(part, threshold)
-        labels, scores = top_k_of(spe, max(1, int(np.diff(spe.indptr).max(initial=0))))
-    names = model.classes_.tolist()
-    for row, estimates in zip(labels.tolist(), scores.tolist(), strict=True):
-        yield [(names[j], round(score, 6)) for j, score in zip(row, estimates, strict=True) if j >= 0]
+def predicted(
+    model: SparseProbabilityEstimator, names: list[Any], X: Any, k: int | None, threshold: float | None
+) -> Iterator[Prediction]:
+    """Rank the labels of each instance, k or as many as its label set has and at least `RANKED`, and mark the set.
+
+    A label of the set that the ranking lacks, since a beam missed it or estimates are equal, is added as the last.
+    """
+    if k:
+        for pairs in named(names, *model.predict_top_k(X, min(k, len(names))), DIGITS):
+            yield Prediction(pairs)
+        return
+    sets = estimates_of_sets(model, X) if threshold is None else model.predict_proba(X, threshold)
+    most = max(RANKED, int(np.diff(sets.indptr).max(initial=0)))
+    ranked = named(names, *model.predict_top_k(X, min(most, len(names))), DIGITS)
+    for ranking, chosen in zip(ranked, named(names, *top_k_of(sets, most), DIGITS), strict=True):
+        pairs, members = ranking[: max(RANKED, len(chosen))], [name for name, _ in chosen]
+        missing = {*members} - {name for name, _ in pairs}
+        last = min((score for _, score in pairs), default=1.0)
+        pairs += [(name, min(score, last)) for name, score in chosen if name in missing]
+        yield Prediction(pairs, members)

@@ -24,17 +24,17 @@ FILES = {
     "c.tsv": 'text\tlabels\n"rice, boiled"\tcooking;easy meals\n"a ""quoted"" rose"\t\nsoil\tgarden\n\n',
     "C.CSV": 'text,labels\n"rice, boiled",cooking;easy meals\n"a ""quoted"" rose",\nsoil,garden\n\n',
     "b.tsv": 'labels\ttext\ncooking;easy meals\trice, boiled\n\ta "quoted" rose\ngarden\tsoil\n',
-    "a.jsonl": "".join(json.dumps({"text": text, "labels": names}) + "\n" for text, names in DOCUMENTS),
-    "a.ndjson": "".join(json.dumps({"text": text, "labels": ";".join(names)}) + "\n" for text, names in DOCUMENTS),
-    "a.json": json.dumps([{"text": text, "labels": {name: 1.0 for name in names}} for text, names in DOCUMENTS]),
-    "b.json": json.dumps([{"text": text, "labels": names or None} for text, names in DOCUMENTS], indent=4) + "\n\n",
-    "c.json": "".join(json.dumps({"text": text, "labels": str(names)}) + "\n" for text, names in DOCUMENTS),
+    "a.jsonl": "".join(json.dumps({"text": text, "labels": names}) + "\n" for text, names, _ in DOCUMENTS),
+    "a.ndjson": "".join(json.dumps({"text": text, "labels": ";".join(names)}) + "\n" for text, names, _ in DOCUMENTS),
+    "a.json": json.dumps([{"text": text, "labels": {name: 1.0 for name in names}} for text, names, _ in DOCUMENTS]),
+    "b.json": json.dumps([{"text": text, "labels": names or None} for text, names, _ in DOCUMENTS], indent=4) + "\n\n",
+    "c.json": "".join(json.dumps({"text": text, "labels": str(names)}) + "\n" for text, names, _ in DOCUMENTS),
     "semicolons.csv": 'id;text;labels\n1;rice, boiled;"cooking;easy meals"\n2;"a ""quoted"" rose";\n3;soil;garden\n',
     "bars.csv": 'text| labels \nrice, boiled|cooking;easy meals\n"a ""quoted"" rose"|\nsoil|garden\n',
     "tabs.csv": 'labels\ttext\ncooking;easy meals\trice, boiled\n\t"a ""quoted"" rose"\ngarden\tsoil\n',
     "annif.jsonl": "".join(
         json.dumps({"text": text, "subjects": [{"uri": "http://x/", "label": name} for name in names]}) + "\n"
-        for text, names in DOCUMENTS
+        for text, names, _ in DOCUMENTS
     ),
 }  # fmt: skip
 
@@ -158,7 +158,7 @@ def test_a_lone_carriage_return_ends_no_line(tmp_path):
     written = {
         "a.csv": 'text,labels\n"boil rice\rfry onions","a;b\rc"\nsoil,d\n',
         "a.tsv": "boil rice\rfry onions\ta;b\rc\nsoil\td\n",
-        "a.jsonl": "".join(json.dumps({"text": text, "labels": names}) + "\r\n" for text, names in expected),
+        "a.jsonl": "".join(json.dumps({"text": text, "labels": names}) + "\r\n" for text, names, _ in expected),
     }
     for name, content in written.items():
         (tmp_path / name).write_text(content, newline="")

@@ -58,6 +58,8 @@ class Columns(NamedTuple):
     separator: str | None = None
     #: Delimiter between two columns. None is a tab for TSV, and for CSV one of ``,;|`` or a tab, as in the header.
     delimiter: str | None = None
+    #: Columns or keys whose values are kept with each document.
+    keep: tuple[str, ...] = ()
 
 
 USUAL = Columns()
@@ -68,6 +70,7 @@ class Document(NamedTuple):
 
     text: str
     labels: list[str]
+    kept: tuple[Any, ...] = ()
 
 
 def documents(
@@ -118,8 +121,11 @@ def documents(
         raise XmlcError(f"{path}: found delimiter {columns.delimiter!r}, expected one letter, such as ; (--delimiter)")
     if columns.separator and format == "fasttext":
         raise XmlcError(f"{path}: found a separator for fasttext, whose labels are words; expected none (--separator)")
+    if columns.keep and format == "fasttext":
+        expected = "csv, tsv, jsonl or json to keep it from; leave out --keep, or convert the file"
+        raise XmlcError(f"{path}: found no column {quoted(columns.keep[0])} in fasttext's format, expected {expected}")
     names, n, without, seen = LabelNames(columns.separator), 0, 0, Counter[str]()
-    with closing(_lines(path)) as lines:
+    with closing(lines_of(path)) as lines:
         for document in READERS[format](lines, path, columns, names if labelled else None):
             n, without = n + 1, without + (not document.labels)
             seen.update(document.labels)
@@ -161,7 +167,7 @@ def _doubt(seen: Counter[str], n: int, format: str, columns: Columns) -> str:
     return ""
 
 
-def _lines(path: Path) -> Generator[str, None, None]:
+def lines_of(path: Path) -> Generator[str, None, None]:
     """Yield the lines of a text file with their ends."""
     number = 0
     try:
@@ -194,7 +200,7 @@ def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames |
     """Read rows with tabs; below a header they are quoted as in CSV, without one a quote is a letter."""
     first, delimiter = next(lines, ""), columns.delimiter or "\t"
     headings = _headings(first, delimiter)
-    if columns.text in headings or (columns.text, columns.labels) != (USUAL.text, USUAL.labels):
+    if columns.text in headings or columns.keep or (columns.text, columns.labels) != (USUAL.text, USUAL.labels):
         yield from _rows(chain([first], lines), path, columns, names, delimiter)
         return
     if len(headings) > 1 and HEADINGS.issuperset(name.lower() for name in headings):
@@ -229,27 +235,29 @@ def _rows(
     lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None, delimiter: str
 ) -> Iterator[Document]:
     """Read the header and the rows of a table with quotes."""
-    rows = _table(lines, path, delimiter)
+    rows = table_rows(lines, path, delimiter)
     line, header = next(rows, (1, []))
     if not header:
         return
     header = [name.strip(BLANKS) for name in header]
     usual = columns.labels == USUAL.labels
     named = [name for name in (columns.labels, *(ANNIF if usual else ())) if name in header][:1]
-    for name in [columns.text, *named]:
+    for name in [columns.text, *named, *columns.keep]:
         if header.count(name) != 1:
-            expected = f"one named {name}; set names and delimiter with --text, --labels and --delimiter"
+            expected = f"one named {name}; set names and delimiter with --text, --labels, --keep and --delimiter"
             raise XmlcError(f"{path}:{line}: found columns {', '.join(header)}, expected {expected}")
     text, *labels = map(header.index, [columns.text, *named])
+    kept = [*map(header.index, columns.keep)]
     if names:
         names.keys = header
     for line, row in rows:
         if len(row) != len(header):
             raise XmlcError(f"{path}:{line}: found {len(row)} columns, expected {len(header)} as in the header")
-        yield _document(f"{path}:{line}", row[text], names, row[labels[0]] if labels else "")
+        cell = row[labels[0]] if labels else ""
+        yield _document(f"{path}:{line}", row[text], names, cell, tuple(row[j] for j in kept))
 
 
-def _table(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def table_rows(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of a table with the numbers of their first lines, and skip blank lines."""
     csv.field_size_limit(sys.maxsize)
     rows, start = csv.reader(lines, delimiter=delimiter, strict=True), 1
@@ -265,16 +273,16 @@ def _table(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tuple[i
         raise XmlcError(f"{path}:{start}: found a row that cannot be read ({error}); expected {expected}") from None
 
 
-def _document(place: str, text: str, names: LabelNames | None, value: Any) -> Document:
+def _document(place: str, text: str, names: LabelNames | None, value: Any, kept: tuple[Any, ...] = ()) -> Document:
     """Return a text with the labels in a cell or in a value of JSON, if they are read."""
     try:
         labels = names.of_value(value) if names else []
-        (text + "".join(labels)).encode()
+        (text + "".join(labels) + json.dumps(kept, ensure_ascii=False)).encode()
     except UnicodeEncodeError as error:  # JSON and Python can escape a surrogate
         raise XmlcError(f"{place}: found half of a character, expected whole ones ({error})") from None
     except LineError as error:
         raise XmlcError(f"{place}: {error}") from None
-    return Document(text, labels)
+    return Document(text, labels, kept)
 
 
 def _json(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Iterator[Document]:
@@ -284,6 +292,9 @@ def _json(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames 
         if not isinstance(text, str):
             found = repr(text)[:60] if columns.text in row else f"keys {quoted(', '.join(row))}"
             raise XmlcError(f"{place}: found {found}, expected a string as {columns.text} (--text names the key)")
+        if missing := [key for key in columns.keep if key not in row]:
+            found = quoted(", ".join(row))
+            raise XmlcError(f"{place}: found keys {found}, expected {missing[0]}; name keys of all objects by --keep")
         if names and (answer := row.get("answer")) in ("reject", "ignore"):  # of Prodigy
             raise XmlcError(f"{place}: found answer {answer!r}, expected only accepted labels; leave out the others")
         value = _labels_of(row, columns)
@@ -294,7 +305,7 @@ def _json(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames 
             names.shared_is_known = True
             if path != STDIN:
                 names.shared = _shared(path, columns)
-        yield _document(place, text, names, value)
+        yield _document(place, text, names, value, tuple(row[key] for key in columns.keep))
 
 
 def _labels_of(row: dict[str, Any], columns: Columns) -> Any:
@@ -305,7 +316,7 @@ def _labels_of(row: dict[str, Any], columns: Columns) -> Any:
 def _shared(path: Path, columns: Columns) -> set[str]:
     """Return the labels of a file that have more than one URI each."""
     names = LabelNames(columns.separator)
-    with closing(_lines(path)) as lines:
+    with closing(lines_of(path)) as lines:
         for place, row in _objects(lines, path):
             _document(place, "", names, _labels_of(row, columns))
     if names.shared:
