@@ -1,0 +1,238 @@
+"""Stacking: candidates, features and regression against naive twins, and what a combination of members promises."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import optimize, sparse
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from small_data import random_multilabel
+
+from xmlc.core.errors import XmlcError
+from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.streams import Stream
+from xmlc.metrics import propensities
+from xmlc.models import PLT, Parabel, SparseWeightedNearestNeighbors, Stacking
+from xmlc.models._stacked import features_of, fit_logistic, merge_lists, n_features_of, solve
+from xmlc.models.adapted import Adapted
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.registry import load_model
+from xmlc.models.stacking import log_shares
+
+SMALL = {"n_candidates": 6, "n_jobs": 1}
+
+
+def candidates_twin(lists):
+    """Return for each instance a dictionary of label to the scores of all members."""
+    n = lists[0][0].shape[0]
+    found = [{} for _ in range(n)]
+    for member, (labels, scores) in enumerate(lists):
+        for i in range(n):
+            for label, score in zip(labels[i].tolist(), scores[i].tolist()):
+                if label >= 0:
+                    found[i].setdefault(label, [0.0] * len(lists))[member] = score
+    return [dict(sorted(own.items())) for own in found]
+
+
+def features_twin(scores, log_share):
+    mean = min(max(sum(scores) / len(scores), 1e-6), 1 - 1e-6)
+    logs = [math.log(score + 1e-3) for score in scores] + [log_share]
+    products = [logs[a] * logs[b] for a in range(len(logs)) for b in range(a + 1)]
+    return [math.log(mean / (1 - mean)), 1.0, *logs, *products]
+
+
+def loss_twin(features, true, weights, coefficients, start):
+    z = features @ coefficients
+    return (weights * (np.logaddexp(0, z) - true * z)).sum() + ((coefficients - start) ** 2).sum() / 2
+
+
+@pytest.fixture(scope="module")
+def data():
+    return random_multilabel(120, 20, 12, labels=2, seed=3)
+
+
+def test_candidates_are_the_labels_of_all_lists_with_every_members_score():
+    rng = np.random.default_rng(0)
+    labels = np.array([[rng.permutation(9)[:4] for _ in range(7)] for _ in range(3)], dtype=np.int32)
+    scores = -np.sort(-rng.random(labels.shape), axis=2).astype(np.float32)
+    labels[1, 2, 2:], scores[1, 2, 2:] = -1, 0
+    labels[:, 5], scores[:, 5] = -1, 0
+    twin = candidates_twin(list(zip(labels, scores)))[1:7]
+    counts, candidates, values = merge_lists(labels, scores, 1, 7)
+    assert counts.tolist() == [len(own) for own in twin]
+    assert candidates.tolist() == [label for own in twin for label in own]
+    assert values.tolist() == [own for each in twin for own in each.values()]
+
+
+@pytest.mark.parametrize("n_members", [1, 2, 3])
+def test_features_are_the_logit_of_the_mean_and_products_of_logarithms(n_members):
+    rng = np.random.default_rng(1)
+    scores = np.concatenate((rng.random((20, n_members)), np.zeros((1, n_members)), np.ones((1, n_members))))
+    candidates, shares = rng.integers(0, 5, 22).astype(np.int32), np.log(rng.random(5))
+    features = features_of(candidates, scores, shares)
+    assert features.shape == (22, n_features_of(n_members))
+    twin = [features_twin(own.tolist(), shares[label]) for own, label in zip(scores, candidates)]
+    np.testing.assert_allclose(features, twin, rtol=1e-12, atol=1e-12)
+
+
+def test_the_regression_minimises_the_penalised_loss():
+    rng = np.random.default_rng(2)
+    features, start = rng.normal(size=(300, 4)) * [1, 5, 0.1, 2], np.array([1.0, 0, 0, 0])
+    true, weights = rng.random(300) < 1 / (1 + np.exp(-features @ [1, -1, 2, 0.5])), rng.random(300) * 2
+    found = fit_logistic(features, true, weights, start)
+    expected = optimize.minimize(
+        lambda w: loss_twin(features, true, weights, w, start), start, method="BFGS", options={"gtol": 1e-8}
+    )
+    np.testing.assert_allclose(found, expected.x, atol=1e-4)
+    assert loss_twin(features, true, weights, found, start) <= expected.fun * (1 + 1e-9)
+
+
+def test_the_regression_stays_finite_on_separable_rows_and_without_rows():
+    features, start = np.array([[-1e3, 1.0], [1e3, 1.0]] * 20), np.array([1.0, 0.0])
+    found = fit_logistic(features, np.array([False, True] * 20), np.ones(40), start)
+    assert np.isfinite(found).all()
+    none = fit_logistic(features[:0], np.zeros(0, dtype=bool), np.ones(0), start)
+    assert none.tolist() == start.tolist()
+
+
+def test_positive_definite_systems_are_solved():
+    rng = np.random.default_rng(4)
+    root, right = rng.normal(size=(6, 6)), rng.normal(size=6)
+    matrix = root @ root.T + np.eye(6)
+    found = right.copy()
+    solve(np.tril(matrix), found)
+    np.testing.assert_allclose(matrix @ found, right, rtol=1e-9, atol=1e-9)
+
+
+def test_estimates_are_those_of_members_trained_by_hand(data):
+    X, Y = data
+    given = [("near", SparseWeightedNearestNeighbors(S=5)), ("tree", PLT(arity=2, epochs=2))]
+    model = Stacking(given, random_state=5, **SMALL).fit(X, Y)
+    order = random_permutation(120, 5, Stream.STACKING)
+    out, part = order[:24], order[24:]
+    firsts = [clone(own).fit(X[part], Y[part]) for _, own in given]
+    twin = candidates_twin([own.predict_top_k(X[out], 6) for own in firsts])
+    shares = log_shares(Y[part])
+    rows = [features_twin(s, shares[label]) for own in twin for label, s in own.items()]
+    true = [bool(Y[[i], [label]][0]) for i, own in zip(out, twin) for label in own]
+    start = np.eye(1, len(rows[0]))[0]
+    found = fit_logistic(np.array(rows), np.array(true), np.ones(len(true)), start)
+    np.testing.assert_allclose(model.coefficients_, found, rtol=1e-9, atol=1e-9)
+    finals = [clone(own).set_params(**first._selected()).fit(X, Y) for (_, own), first in zip(given, firsts)]
+    expected = np.zeros(Y.shape)
+    for i, own in enumerate(candidates_twin([each.predict_top_k(X, 6) for each in finals])):
+        for label, scores in own.items():
+            z = np.dot(features_twin(scores, log_shares(Y)[label]), model.coefficients_)
+            expected[i, label] = 1 / (1 + np.exp(-z))
+    np.testing.assert_allclose(model.predict_proba(X).toarray(), expected, rtol=1e-5)
+    assert (model.inner_products_ == sum(each.inner_products_ for each in finals)).all()
+
+
+class Selecting(SparseProbabilityEstimator):
+    """Selects the number of instances of its first training, and estimates the shares of labels."""
+
+    def __init__(self, level=None):
+        self.level = level
+
+    def fit(self, X, Y):
+        X, Y = self._training_data(X, Y)
+        self.level_ = X.shape[0] if self.level is None else self.level
+        self.shares_ = np.bincount(Y.indices, minlength=Y.shape[1]) / Y.shape[0]
+        return self
+
+    def _selected(self):
+        return {"level": self.level_}
+
+    def predict_proba(self, X, threshold=0.0):
+        return sparse.csr_array(np.tile(self.shares_.astype(np.float32), (X.shape[0], 1)))
+
+
+def test_members_are_trained_again_with_what_the_first_training_selected(data):
+    model = Stacking([("own", Selecting()), ("fixed", Selecting(7))], **SMALL).fit(*data)
+    assert [own.level_ for own in model.members_.values()] == [96, 7]
+    assert model.estimators[0][1].level is None  # what was given stays as it was
+
+
+def test_without_held_out_rows_an_estimate_is_the_mean_score(data):
+    X, Y = data
+    model = Stacking(n_held_out=0, n_jobs=1).fit(X, Y)
+    mean = sum(own.predict_proba(X).toarray().astype(np.float64) for own in model.members_.values()) / 2
+    np.testing.assert_allclose(model.predict_proba(X).toarray(), np.clip(mean, 1e-6, None) * (mean > 0), rtol=1e-5)
+
+
+@pytest.mark.parametrize("n", [1, 2, 4, 5, 7])
+def test_few_instances_are_learned(n):
+    X, Y = random_multilabel(n, 5, 3, seed=1)
+    model = Stacking(n_jobs=1).fit(X, Y)
+    labels, scores = model.predict_top_k(X, 3)
+    assert labels.shape == (n, 3)
+    assert np.isfinite(scores).all()
+
+
+def test_the_bits_do_not_depend_on_threads(data):
+    X, Y = data
+    one, four = Stacking(n_jobs=1).fit(X, Y), Stacking(n_jobs=4).fit(X, Y)
+    np.testing.assert_array_equal(one.coefficients_, four.coefficients_)
+    for found, expected in zip(four.predict_top_k(X, 5), one.predict_top_k(X, 5), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_propensities_favour_rare_labels(data):
+    X, Y = data
+    model = Stacking(n_jobs=1).fit(X, Y)
+    dense = model.predict_proba(X).toarray()
+    labels, scores = model.set_params(propensity_exponent=0.5).predict_top_k(X, 4)
+    p = propensities(Y)
+    expected = dense * np.sqrt(p.min() / p)
+    np.testing.assert_allclose(scores, -np.sort(-expected, axis=1)[:, :4], rtol=1e-6)
+    np.testing.assert_allclose(np.take_along_axis(expected, labels, axis=1), scores, rtol=1e-6)
+    np.testing.assert_array_equal(model.predict_proba(X).toarray(), dense)
+
+
+@pytest.mark.parametrize("fit_to", [False, True])
+def test_a_model_is_the_same_after_it_was_read(data, tmp_path, fit_to):
+    X, Y = data
+    given = [("near", "swnn"), ("trees", Parabel(n_trees=2)), ("one", OneVsRestClassifier(LogisticRegression()))]
+    model = Stacking(given, **SMALL)
+    if fit_to:
+        model.fit_to(tmp_path / "model", X, Y)
+    else:
+        model.fit(X, Y).save(tmp_path / "model")
+    with pytest.raises(XmlcError, match="trusted"):
+        load_model(tmp_path / "model")
+    loaded = load_model(tmp_path / "model", trusted=True)
+    assert isinstance(loaded, Stacking)
+    for found, expected in zip(loaded.predict_top_k(X, 5), model.predict_top_k(X, 5), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    again = clone(loaded).fit(X, Y)
+    np.testing.assert_array_equal(again.predict_proba(X).toarray(), model.predict_proba(X).toarray())
+
+
+def test_hyperparameters_of_members_are_set_and_read():
+    model = Stacking(random_state=3)
+    assert model.get_params()["plt__tree"] == "kmeans"
+    assert model.get_params()["estimators"] == [["swnn", "swnn"], ["plt", "plt"]]
+    model.set_params(plt__arity=4, swnn__S=9)
+    members = model.members()
+    assert (members["plt"].arity, members["swnn"].S, members["plt"].random_state) == (4, 9, 3)
+    assert clone(model).members()["plt"].arity == 4
+    assert Stacking().set_params(**model.get_params()).members()["swnn"].S == 9
+    assert Stacking([("one", Adapted(LogisticRegression()))]).get_params()["estimators"] == [
+        ["one", "sklearn.linear_model._logistic:LogisticRegression"]
+    ]
+
+
+@pytest.mark.parametrize(
+    "estimators", [[], [("a__b", "plt")], [("plt", "plt"), ("plt", "swnn")], ["plt"], 3, [("n_jobs", "plt")], [(1, 2)]]
+)
+def test_members_need_names_of_their_own(data, estimators):
+    with pytest.raises(ValueError, match="estimators="):
+        Stacking(estimators).fit(*data)
+
+
+@pytest.mark.parametrize("name", ["arity", "plt__arty", "pld__arity"])
+def test_unknown_hyperparameters_are_refused(name):
+    with pytest.raises(ValueError, match=name.split("__")[-1]):
+        Stacking().set_params(**{name: 2})
