@@ -31,7 +31,6 @@ from xmlc.models.domains import stacking
 from xmlc.models.registry import ESTIMATORS, load_model, make_estimator
 
 ROWS_PER_BLOCK, ROWS_PER_PIECE = 1 << 16, 256
-MEMBERS = (("swnn", "swnn"), ("plt", "plt"))
 
 
 @hyperparameters
@@ -99,7 +98,7 @@ class Stacking(SparseProbabilityEstimator):
     )
     domains = stacking.DOMAINS
 
-    estimators: Sequence[tuple[str, Any]] = MEMBERS
+    estimators: Sequence[tuple[str, Any]] = stacking.MEMBERS
     n_held_out: int = 2000
     n_candidates: int = 50
     propensity_exponent: float = 0.0

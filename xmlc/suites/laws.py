@@ -7,12 +7,12 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from xmlc.data.catalogue import Dataset
-from xmlc.models.domains import parabel, plt
+from xmlc.models.domains import parabel, plt, stacking
 
 SHAPES = Path(__file__).with_name("shapes.csv")
 LARGE = 100e6  # bytes of a dataset's arrays, above which its models are dropped where `keep_models` says nothing
@@ -106,6 +106,8 @@ def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, object]) 
     given : mapping of str to object
         Its hyperparameters.
     """
+    if estimator == "stacking":
+        return _costs_of_stacking(size, n, given)
     variant, units, arity = variant_of(estimator, given, size.m)
     if not fitted(variant, "seconds"):
         return Costs(*(each * size.bytes for each in UNKNOWN))
@@ -113,6 +115,19 @@ def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, object]) 
     costs = Costs(*(value(fitted(variant, target), point) for target in USUAL))
     most = MOST * size.d * size.m if estimator in ("plt", "oplt") else math.inf
     return costs._replace(peak_bytes=min(costs.peak_bytes, 3 * most), model_bytes=min(costs.model_bytes, most))
+
+
+def _costs_of_stacking(size: Size, n: float, given: Mapping[str, Any]) -> Costs:
+    """Return the costs of members that are trained twice, one after the other."""
+    members = given.get("estimators", stacking.MEMBERS)
+    own = {
+        name: {key.partition("__")[2]: given[key] for key in given if key.startswith(f"{name}__")}
+        for name, _ in members
+    }
+    seconds, peaks, sizes, ranking_ms = zip(
+        *(costs_of(size, n, kind, own[name]) for name, kind in members), strict=True
+    )
+    return Costs(2 * math.fsum(seconds), max(peaks), math.fsum(sizes), math.fsum(ranking_ms))
 
 
 def logarithms(*shape: float) -> tuple[float, ...]:

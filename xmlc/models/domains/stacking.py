@@ -2,6 +2,7 @@
 
 from xmlc.kernels.domains import COMMON, MANY, Number, whole
 
+MEMBERS = (("swnn", "swnn"), ("plt", "plt"))  # by default: names, and names of estimators
 DOMAINS = {
     **COMMON,
     "n_held_out": whole(0, MANY),

@@ -10,6 +10,7 @@ name_models(
         "plt-hinge": "PLT, batch, hinge",
         "fastxml": "FastXML",
         "pfastrexml": "PfastreXML",
+        "stacking": "Stacking (xmlc)",
         "napkinxc-plt-sgd": "napkinXC PLT, SGD",
         "napkinxc-plt-adagrad": "napkinXC PLT, AdaGrad",
         "napkinxc-plt-liblinear": "napkinXC PLT, liblinear",
