@@ -116,25 +116,25 @@ def give_back(*arrays: np.ndarray) -> None:
 def read_in_parts(arrays: Iterable[np.ndarray]) -> Iterator[None]:
     """Release the pages of mapped arrays repeatedly while a block reads them, so that few are in memory.
 
-    The block must not change the arrays. If the system does not count the pages of files, none are released.
+    The block must not change the arrays. It should read each part of them many times before it goes on to the next: a
+    fault may map 2 MB, so that random reads map gigabytes between two checks. If the system does not count the pages of
+    files, none are released.
     """
     large = [array for array in arrays if array.nbytes > LARGE]
     most, done = file_bytes() + HELD, Event()
 
     def watch() -> None:
-        while not done.wait(LOOK):
+        while large and not done.wait(LOOK):
             if file_bytes() > most:
                 give_back(*large)
 
     thread = Thread(target=watch, daemon=True)
-    if large:
-        thread.start()
+    thread.start()
     try:
         yield
     finally:
         done.set()
-        if thread.ident is not None:
-            thread.join()
+        thread.join()
 
 
 def file_bytes() -> int:

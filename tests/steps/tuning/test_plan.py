@@ -44,6 +44,23 @@ def test_trials_take_a_sample_of_each_part_and_their_own_values(data, tmp_path, 
         assert trial["p@1"] == precision_at_k(Y_val, model.predict_top_k(X_val, 5)[0], 1)
 
 
+@pytest.mark.parametrize(("search", "expected"), [("exact", "certified"), ("certified", "certified"), ("beam", "beam")])
+def test_trials_search_trees_level_by_level(data, tmp_path, monkeypatch, search, expected):
+    searches, ranked = [], PLT.predict_top_k
+
+    def recorded(model, *given):
+        searches.append(model.search)
+        return ranked(model, *given)
+
+    monkeypatch.setattr(PLT, "predict_top_k", recorded)
+    given = ("--data", data, "--estimator", "plt", "--parameters", json.dumps({"arity": 2, "search": search}))
+    call(tune_command, *given, "--stages", '[[{"epochs": 1}]]', "--out", tmp_path / "r.json")
+    assert searches == [expected]
+    trial, prepared = read_json(tmp_path / "r.json")["trials"][0], Prepared(data)
+    model, (X, Y) = PLT(arity=2, search=search, epochs=1).fit(*prepared.part("fit")), prepared.part("val")
+    assert trial["p@1"] == precision_at_k(Y, ranked(model, X, 5)[0], 1)
+
+
 STAGES = [[{"S": "labels-per-instance", "alpha": 0.0}, {"S": 3, "alpha": 1.0}], [{"S": 5}, {"S": 3}, {"S": 40}]]
 
 

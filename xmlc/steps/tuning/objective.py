@@ -15,6 +15,7 @@ from xmlc.data.prepared import Prepared
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.ranking import K, hits_at_k
 from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.plt.estimator import PLT
 from xmlc.records.search import Trial, mean_precision
 from xmlc.steps.timed import trained_beside
 
@@ -92,6 +93,8 @@ class ValidationPrecision:
             model, train = self._make(hyperparameters), split.part("fit", self._validation.fitted)
             with trained_beside(self._out, model, *train) as (spent, _):
                 seconds += spent
+                if isinstance(model, PLT) and model.search == "exact":
+                    model.search = "certified"  # finds the same labels, and reads a mapped model node after node
                 X, Y = split.part("val", self._validation.validated)
                 found.append(hits_at_k(Y, model.predict_top_k(X, max(K))[0], max(K))[0])
         hits = np.concatenate(found).cumsum(axis=1)[:, np.array(K) - 1]
