@@ -8,7 +8,7 @@ from xmlc.papers.plan import outputs_of_dataset
 from xmlc.papers.price import Job, disk_of, jobs_of, told
 
 SHAPE = {"n_train": 490449, "n_test": 153025, "n_features": 135909, "n_labels": 670091, "nonzeros": 77}
-MODELS = {"plt": {"hyperparameters": {"tree": "random"}}, "swnn": {"estimator": "swnn"}}
+MODELS = {"plt": {"hyperparameters": {"tree": "random", "weight_cut": None}}, "swnn": {"estimator": "swnn"}}
 SETS = {"big": {"synthetic": SHAPE}, "little": {"synthetic": SHAPE | {"n_train": 500, "n_test": 100, "n_labels": 20}}}
 
 

@@ -8,6 +8,7 @@ from xmlc.models import PLT
 from xmlc.models.domains import plt
 from xmlc.models.plt import training
 from xmlc.models.plt.weights import CompactNodeWeights, NodeWeights
+from xmlc.models.trees.kmeans import largest_leaf
 
 SOME = {"tree": "random", "arity": 4, "epochs": 3, "n_jobs": 1}
 
@@ -18,11 +19,20 @@ def same_weights(one, other):
 
 @pytest.mark.parametrize(
     ("n_labels", "arity"),
-    [(0, 16), (1, 16), (5_000, 16), (5_001, 32), (16_000, 32), (16_001, 64), (65_000, 64), (65_001, 128), (3e6, 128)],
+    [(0, 16), (1, 16), (5_000, 16), (5_001, 32), (16_000, 32), (16_001, 64), (51_000, 64), (51_001, 128), (9e6, 128)],
 )
-def test_the_usual_arity_grows_with_the_labels(n_labels, arity):
+def test_the_usual_arity_follows_from_the_labels(n_labels, arity):
     assert plt.usual_arity("kmeans", n_labels) == arity
     assert plt.usual_arity("random", n_labels) == 16
+
+
+def test_no_usual_tree_ends_in_nodes_of_a_few_labels():
+    for edge in (401, *plt.USUAL_ARITY):
+        for n_labels in (edge, edge + 1):
+            arity, last = plt.usual_arity("kmeans", n_labels), n_labels
+            while last > largest_leaf(arity):
+                last /= arity
+            assert last >= (25 if n_labels <= 5_000 else 100)
 
 
 def test_only_labels_with_an_instance_count_for_the_arity(multilabel, monkeypatch):
