@@ -25,6 +25,7 @@ TABLE = {
     "br": (),
     "pcc": ("DrawsSamples",),
     "swnn": (),
+    "stacking": (),
     "oracle": (),
     "estimates": (),
     "vw-cmt": ("Streaming",),
@@ -84,7 +85,10 @@ def test_a_model_that_is_fitted_to_a_folder_is_the_one_that_is_fitted_and_saved(
     estimator, given = estimator_class(name), SMALL.get(name, {})
     estimator(**given).fit(X, Y).save(tmp_path / "saved")
     model = estimator(**given).fit_to(tmp_path / "fitted", X, Y)
-    saved, fitted = ({file.name: file.read_bytes() for file in (tmp_path / at).iterdir()} for at in ("saved", "fitted"))
+    saved, fitted = (
+        {file.relative_to(tmp_path / at): file.read_bytes() for file in (tmp_path / at).rglob("*") if file.is_file()}
+        for at in ("saved", "fitted")
+    )
     assert saved == fitted
     assert (model.predict_proba(X) != estimator.load(tmp_path / "saved").predict_proba(X)).nnz == 0
 

@@ -213,10 +213,11 @@ def test_a_model_is_the_same_after_it_was_read(data, tmp_path, fit_to):
 def test_hyperparameters_of_members_are_set_and_read():
     model = Stacking(random_state=3)
     assert model.get_params()["plt__tree"] == "kmeans"
-    assert model.get_params()["estimators"] == [["swnn", "swnn"], ["plt", "plt"]]
+    assert model.get_params()["estimators"] == (("swnn", "swnn"), ("plt", "plt"))
     model.set_params(plt__arity=4, swnn__S=9)
     members = model.members()
     assert (members["plt"].arity, members["swnn"].S, members["plt"].random_state) == (4, 9, 3)
+    assert model.get_params()["estimators"] == [["swnn", "swnn"], ["plt", "plt"]]
     assert clone(model).members()["plt"].arity == 4
     assert Stacking().set_params(**model.get_params()).members()["swnn"].S == 9
     assert Stacking([("one", Adapted(LogisticRegression()))]).get_params()["estimators"] == [

@@ -98,8 +98,25 @@ class Ascending:
         return f"ascending, {self.each}"
 
 
+@dataclass(frozen=True)
+class Named:
+    """A sequence of pairs of a name, each once, and a value; names have no double underscore."""
+
+    taken: tuple[str, ...] = ()
+
+    def __contains__(self, value: Any) -> bool:
+        try:
+            names = [name for name, _ in value if name.isidentifier() and "__" not in name]
+            return 0 < len(names) == len(value) == len({*names} - {*self.taken})
+        except (TypeError, ValueError, AttributeError):
+            return False
+
+    def __str__(self) -> str:
+        return "pairs of a name, each once, and an estimator, such as [('swnn', 'swnn'), ('plt', PLT())]"
+
+
 #: A set of values; ``str`` of it says which, to stand behind "expected".
-Domain = Number | OneOf | Flag | Ascending
+Domain = Number | OneOf | Flag | Ascending | Named
 
 
 def whole(low: int, high: int, none: bool = False) -> Number:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from xmlc.core.errors import nearest, shown
+from xmlc.core.errors import nearest
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels import elementwise
 from xmlc.kernels.counter_random import random_permutation
@@ -20,6 +20,7 @@ from xmlc.kernels.estimator import (
     Hyperparameters,
     InvalidParameterError,
     check_hyperparameters,
+    check_value,
     hyperparameters,
 )
 from xmlc.kernels.stored import Field
@@ -133,7 +134,8 @@ class Stacking(SparseProbabilityEstimator):
     def members(self) -> dict[str, SparseProbabilityEstimator]:
         """Return the untrained members by name."""
         found: dict[str, SparseProbabilityEstimator] = {}
-        for name, given in checked_members(self.estimators):
+        check_value(Stacking, "estimators", self.estimators)
+        for name, given in self.estimators:
             if isinstance(given, str):
                 found[name] = make_estimator(given, {}, self.random_state, self.n_jobs)
             elif isinstance(given, SparseProbabilityEstimator):
@@ -148,7 +150,9 @@ class Stacking(SparseProbabilityEstimator):
         """Return the hyperparameters; with ``deep`` also those of the members, as ``name__hyperparameter``."""
         found = super().get_params(deep=False)
         if deep:
-            found["estimators"] = [[name, _kind(given)] for name, given in checked_members(self.estimators)]
+            check_value(Stacking, "estimators", self.estimators)
+            if not all(isinstance(given, str) for _, given in self.estimators):
+                found["estimators"] = [[name, _kind(given)] for name, given in self.estimators]
             for name, member in self.members().items():
                 own = member.get_params().items()
                 found |= {f"{name}__{key}": value for key, value in own if key not in ("random_state", "n_jobs")}
@@ -188,7 +192,7 @@ class Stacking(SparseProbabilityEstimator):
             products.append([member.inner_products_ for member in self.members_.values()])
             found.append(self._combined(*map(np.array, zip(*lists, strict=True))))
         known = not any(own is None for block in products for own in block)
-        self.inner_products_ = np.concatenate([np.sum(block, axis=0) for block in products]) if known else None
+        self.inner_products_ = np.concatenate([sum(block) for block in products]) if known else None
         counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
         return entries_above(stack_estimates(counts, labels, estimates, self.n_labels_), thresholds)
 
@@ -291,26 +295,6 @@ class Stacking(SparseProbabilityEstimator):
         model.members_ = {name: load_model(Path(path) / name, trusted) for name in given}
         model.estimators = [(name, own.unfitted().set_params(**given[name])) for name, own in model.members_.items()]
         return model
-
-
-def checked_members(estimators: Any) -> list[tuple[str, Any]]:
-    """Return pairs of name and estimator.
-
-    Raises
-    ------
-    InvalidParameterError
-        There is none, or a name is no word or occurs twice.
-    """
-    try:
-        pairs = [(name, given) for name, given in estimators]
-        names = [name for name, _ in pairs if name.isidentifier() and "__" not in name]
-    except (TypeError, ValueError, AttributeError):
-        pairs, names = [], []
-    taken = {*names} & {*Stacking._hyperparameter_names()}
-    if not pairs or len({*names} - taken) < len(pairs):
-        said = "expected pairs of a name, each once, and an estimator, such as [('swnn', 'swnn'), ('plt', PLT())]"
-        raise InvalidParameterError(f"Stacking: estimators={shown(estimators)}: {said}")
-    return pairs
 
 
 def _is_foreign(member: object) -> bool:

@@ -1,11 +1,12 @@
 """Domains of `Stacking`."""
 
-from xmlc.kernels.domains import COMMON, MANY, Number, whole
+from xmlc.kernels.domains import COMMON, MANY, Named, Number, whole
 
 MEMBERS = (("swnn", "swnn"), ("plt", "plt"))  # by default: names, and names of estimators
-DOMAINS = {
+OWN = {
     **COMMON,
     "n_held_out": whole(0, MANY),
     "n_candidates": whole(1, MANY),
     "propensity_exponent": Number(0, 10),
 }
+DOMAINS = {**OWN, "estimators": Named(taken=(*OWN, "estimators"))}
