@@ -15,7 +15,7 @@ from sklearn.datasets import dump_svmlight_file
 from xmlc import TextClassifier
 from xmlc.cli import texts
 from xmlc.data.formats import load
-from xmlc.models import OPLT, PLT
+from xmlc.models import OPLT, PLT, Stacking
 
 ROWS = [
     ("boil rice", ["cooking"]),
@@ -47,7 +47,8 @@ def scores_of(capsys):
 
 
 def test_predictions_are_those_of_the_classifier(train, tmp_path, capsys):
-    assert run("fit", train, "--parameters", '{"C": 10}', "--out", tmp_path / "model") == 0
+    given = "--estimator", "plt", "--parameters", '{"C": 10}'
+    assert run("fit", train, *given, "--out", tmp_path / "model") == 0
     assert "4 instances, 3 labels, 1.50 labels an instance" in capsys.readouterr().out
     model = TextClassifier(PLT(C=10, random_state=0)).fit(TEXTS, NAMES)
     assert run("predict", train, "--model", tmp_path / "model", "-k", 2) == 0
@@ -63,8 +64,9 @@ def test_predictions_are_those_of_the_classifier(train, tmp_path, capsys):
     assert [row["set"] for row in found] != names_of(row["labels"] for row in found)
 
 
+@pytest.mark.parametrize("fitted", [(), ("--estimator", "plt", "--parameters", '{"solver": "batch"}')])
 @pytest.mark.parametrize("to", ["jsonl", "csv"])
-def test_a_perfect_model_is_perfect_in_each_format(to, tmp_path, capsys):
+def test_a_perfect_model_is_perfect_in_each_format(to, fitted, tmp_path, capsys):
     words = {"cooking": "boil fry oven", "garden": "rose soil plant", 'a "b", c': "chord choir song", "d": "goal run"}
     rows = [([one, other], f"{words[one]} {words[other]}") for one in words for other in words]
     content = "text,labels,id\n" + "".join(
@@ -73,7 +75,7 @@ def test_a_perfect_model_is_perfect_in_each_format(to, tmp_path, capsys):
     )
     (tmp_path / "train.csv").write_text(content)
     given = tmp_path / "train.csv", "--model", tmp_path / "model", "--to", to
-    assert run("fit", tmp_path / "train.csv", "--parameters", '{"solver": "batch"}', "--out", tmp_path / "model") == 0
+    assert run("fit", tmp_path / "train.csv", *fitted, "--out", tmp_path / "model") == 0
     for options in ([], ["--keep", "id"], ["--threshold", 0.5]):
         capsys.readouterr()
         assert run("predict", *given, *options) == 0
@@ -298,15 +300,19 @@ def test_errors(train, tmp_path, capsys, monkeypatch, arguments, said):
     assert not (tmp_path / "model").exists()
 
 
-def test_the_preset_for_rankings_and_the_default_of_streams_have_names(train, tmp_path):
+def test_the_preset_for_rankings_and_the_defaults_have_names(train, tmp_path):
     for given, estimator in (
         (("--estimator", "plt-ranking"), PLT.for_ranking(n_jobs=1)),
         (("--estimator", "PLT-ranking", "--parameters", '{"tol": 0.5}'), PLT.for_ranking(n_jobs=1, tol=0.5)),
-        ((), PLT(n_jobs=1)),
+        (("--estimator", "plt"), PLT(n_jobs=1)),
         (("--stream",), OPLT(n_jobs=1)),
     ):
         assert run("fit", train, *given, "--out", tmp_path / "model") == 0
         assert repr(TextClassifier.load(tmp_path / "model").estimator) == repr(estimator)
+    assert run("fit", train, "--parameters", '{"plt__arity": 4, "n_held_out": 0}', "--out", tmp_path / "model") == 0
+    stacked = TextClassifier.load(tmp_path / "model").estimator
+    assert (type(stacked), type(TextClassifier().fit(TEXTS, NAMES).estimator_)) == (Stacking, Stacking)
+    assert (stacked.get_params()["plt__arity"], stacked.n_held_out) == (4, 0)
 
 
 # An import of a module that is None in sys.modules fails as if it were not installed.

@@ -85,8 +85,8 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--estimator",
     default=None,
-    help="plt, plt-ranking (the preset for rankings), parabel, swnn, oplt, fastxml, ldsm, br, pcc, or another class: "
-    f"module:Class, path/to/file.py:Class.  [default: {DEFAULT}, or {STREAMING} with --stream]",
+    help="stacking, plt, plt-ranking (the preset for rankings), parabel, swnn, oplt, fastxml, ldsm, br, pcc, or "
+    f"another class: module:Class, path/to/file.py:Class.  [default: {DEFAULT}, or {STREAMING} with --stream]",
 )
 @click.option("--parameters", default="{}", help="Hyperparameters as a JSON object.")
 @click.option("--stream", is_flag=True, help="Learn part by part, with hashed words.")

@@ -34,7 +34,7 @@ ESTIMATORS = {
     "estimates": "xmlc.models.oracle:Estimates",
     "vw-cmt": "xmlc.models.peers.vowpalwabbit:VowpalWabbitCMT",
 }
-DEFAULT = "plt"  # of `xmlc.TextClassifier` and `xmlc fit`
+DEFAULT = "stacking"  # of `xmlc.TextClassifier` and `xmlc fit`
 STREAMING = "oplt"  # of the same, if they learn from a stream
 _BASELINE = re.compile(r"(xmlc\.models\.peers\.|benchmarks/peers/)(?P<program>[a-z]+)")
 

@@ -143,7 +143,7 @@ def test_texts_that_a_vectorizer_refuses_are_errors_of_the_data(tmp_path):
         TextClassifier(None, TfidfVectorizer(input="filename")).fit([str(tmp_path / "nowhere")], [["a"]])
 
 
-@pytest.mark.parametrize("name", ["texts.json", "vocabulary.json", "idf.npy", "model/model.json", "model/bias.npy"])
+@pytest.mark.parametrize("name", ["texts.json", "vocabulary.json", "idf.npy", "model/model.json", "model/plt/bias.npy"])
 def test_a_changed_file_is_named(name, tmp_path):
     TextClassifier().fit(TEXTS, NAMES).save(tmp_path / "model")
     changed = bytearray((tmp_path / "model" / name).read_bytes())
@@ -161,10 +161,10 @@ def test_prediction_before_fit_and_a_folder_of_something_else(tmp_path):
 
 
 def test_hyperparameters_of_parts_are_set_and_searched():
-    model = TextClassifier().set_params(estimator__arity=4, vectorizer__ngram_range=(1, 2))
-    assert (model.estimator.arity, model.vectorizer.ngram_range) == (4, (1, 2))
-    assert model.get_params()["estimator__arity"] == clone(model).get_params()["estimator__arity"] == 4
-    assert "estimator__arity" not in model.get_params(deep=False)
+    model = TextClassifier().set_params(estimator__plt__arity=4, vectorizer__ngram_range=(1, 2))
+    assert (model.estimator.members()["plt"].arity, model.vectorizer.ngram_range) == (4, (1, 2))
+    assert model.get_params()["estimator__plt__arity"] == clone(model).get_params()["estimator__plt__arity"] == 4
+    assert "estimator__plt__arity" not in model.get_params(deep=False)
     search = GridSearchCV(
         TextClassifier(PLT(n_jobs=1)), {"estimator__arity": [2, 4], "vectorizer__binary": [True]}, cv=2
     )

@@ -33,8 +33,8 @@ class TextClassifier(Estimator):
     Parameters
     ----------
     estimator : estimator of `xmlc.models`, optional
-        What learns; it stays as it is, and a copy learns. By default `xmlc.models.PLT`, and for `partial_fit`
-        `xmlc.models.OPLT`.
+        What learns; it stays as it is, and a copy learns. By default `xmlc.models.Stacking`, and for
+        `partial_fit` `xmlc.models.OPLT`.
     vectorizer : transformer of scikit-learn, optional
         What makes features of texts; a copy learns. By default a ``TfidfVectorizer``, and for `partial_fit` a
         ``HashingVectorizer``, which has no vocabulary to learn.
@@ -177,7 +177,7 @@ class TextClassifier(Estimator):
         return sum(not names.isdisjoint(own) for names, own in zip(first, label_lists)) / max(len(texts), 1)
 
     def set_params(self, **params: Any) -> Self:
-        """Set hyperparameters, also of the parts: ``estimator__arity``, ``vectorizer__ngram_range``.
+        """Set hyperparameters, also of the parts: ``estimator__plt__arity``, ``vectorizer__ngram_range``.
 
         If a part is None, setting one of its hyperparameters replaces it by the default of `fit`.
 
