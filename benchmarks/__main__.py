@@ -24,6 +24,7 @@ from benchmarks import (  # noqa: F401  each declares its command
     plt,
     read,
     scale,
+    stacking,
 )
 from benchmarks.bits import check_bits
 from benchmarks.commands import group

@@ -45,6 +45,7 @@ from xmlc.models import (
     Parabel,
     ProbabilisticClassifierChain,
     SparseWeightedNearestNeighbors,
+    Stacking,
 )
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.tail_classifiers import fit_tail_classifiers
@@ -217,6 +218,7 @@ FORESTS: dict[str, Run] = {
     "LdSM sgd, standardised": estimator(LdSM, **LDSM, optimizer="sgd", ties="first", shares="labels"),
     "LdSM, re-ranked": estimator(LdSM, **LDSM, beta=0.7, gamma=1.0, shares="labels"),
     "tail classifiers": tail,
+    "Stacking": estimator(Stacking, n_held_out=100, n_candidates=10, plt__arity=4, plt__epochs=2, swnn__S=20),
     **{
         f"SWNN alpha={alpha:g} beta={beta:g}": estimator(SparseWeightedNearestNeighbors, S=20, alpha=alpha, beta=beta)
         for alpha, beta in EXPONENTS

@@ -63,7 +63,7 @@ LOOKED_AT = {
     "models/ldsm/_grow.py": 1, "models/ldsm/estimator.py": 1,
     "models/linear/label_logistic.py": 6, "models/nearest/_index.py": 1, "models/nearest/estimator.py": 3,
     "models/oplt/growth.py": 1, "models/parabel.py": 1, "models/plt/compact.py": 4, "models/plt/estimator.py": 1,
-    "models/plt/training.py": 3, "models/texts/text_classifier.py": 1,
+    "models/plt/training.py": 3, "models/stacking.py": 1, "models/texts/text_classifier.py": 1,
     "models/trees/label_tree.py": 1, "papers/claims.py": 2, "papers/ldsm2020/claims.py": 1,
     "papers/plt2016/claims.py": 1, "records/forest.py": 1, "records/statistics.py": 1,
     "report/compare.py": 3, "report/page/content.py": 1, "report/status.py": 3, "report/summary.py": 1,

@@ -1,0 +1,115 @@
+"""What each part of `Stacking` contributes: its features, its members, and the number of held-out instances."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.commands import benchmark, count_option
+from benchmarks.harness import PERCENT, Contender, Data, Report
+from xmlc.cli._options import data_option
+from xmlc.kernels import elementwise
+from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.csr import stack_estimates, top_k_of
+from xmlc.kernels.streams import Stream
+from xmlc.metrics import ece_at_k, ndcg_at_k, precision_at_k, propensities, psp_at_k
+from xmlc.models import PLT, SparseWeightedNearestNeighbors, Stacking
+from xmlc.models._stacked import features_of, fit_logistic, merge_lists
+from xmlc.models.stacking import log_shares
+
+MEMBERS = {"swnn": SparseWeightedNearestNeighbors(), "plt": PLT(), "ranking": PLT.for_ranking()}
+ALL, PRIOR, PRODUCTS = "all features", "without the labels' shares", "without products"
+HELD_OUT = 500, 2000, 5000
+# Name, members, features, held-out instances (0: the mean score).
+VARIANTS = (
+    ("default", ("swnn", "plt"), ALL, 2000),
+    ("without the labels' shares", ("swnn", "plt"), PRIOR, 2000),
+    ("without products", ("swnn", "plt"), PRODUCTS, 2000),
+    ("mean score", ("swnn", "plt"), ALL, 0),
+    ("SWNN alone", ("swnn",), ALL, 2000),
+    ("PLT alone", ("plt",), ALL, 2000),
+    ("SWNN, PLT and PLT.for_ranking", ("swnn", "plt", "ranking"), ALL, 2000),
+    *((f"{n} held-out instances", ("swnn", "plt"), ALL, n) for n in HELD_OUT if n != 2000),
+)
+Lists = dict[str, tuple[np.ndarray, np.ndarray]]
+
+
+@benchmark(
+    "stacking",
+    "Leave out features, members and held-out instances of Stacking: rankings and calibration on the test set.",
+    data_option,
+    count_option("--draws", 10, "Draws of the held-out instances."),
+)
+def bench_stacking(data: Path, draws: int) -> Report:
+    """Measure each variant for each draw of the held-out instances."""
+    dataset = Data.read(data)
+    propensity = propensities(dataset.Y)
+    about = f"{dataset.size}; test set, mean of {draws} draws of the held-out instances"
+    report = Report("stacking", dataset.name, about, [Contender(name, features) for name, _, features, _ in VARIANTS])
+    scores: dict[tuple[str, str], list[float]] = {}
+    finals: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}  # rankings of the test set, by what was selected
+    for draw in range(draws):
+        fits = {size: first_lists(dataset, draw, size) for size in HELD_OUT}
+        for name, members, features, n_held_out in VARIANTS:
+            rows, part, selected, lists = fits[n_held_out or 2000]
+            for member in members:
+                if (key := (member, str(selected[member]))) not in finals:
+                    model = MEMBERS[member].unfitted().set_params(**selected[member], n_jobs=1)
+                    finals[key] = model.fit(dataset.X, dataset.Y).predict_top_k(dataset.X_test, Stacking.n_candidates)
+            counts, candidates, values = merge_lists(*joined(lists, members), 0, rows.size)
+            kept = kept_features(len(members), features)
+            inputs = features_of(candidates, values, log_shares(dataset.Y[part])) * kept
+            true = np.asarray(dataset.Y[np.repeat(rows, counts), candidates]).reshape(-1)
+            start = np.eye(1, kept.size)[0]
+            found = fit_logistic(inputs, true, np.ones(true.size), start) if n_held_out else start
+            of_test = {member: finals[member, str(selected[member])] for member in members}
+            counts, candidates, values = merge_lists(*joined(of_test, members), 0, dataset.X_test.shape[0])
+            inputs = features_of(candidates, values, log_shares(dataset.Y)) * kept
+            estimates = elementwise.sigmoid(inputs @ found).astype(np.float32)
+            labels, best = top_k_of(stack_estimates(counts, candidates, estimates, dataset.Y.shape[1]), 5)
+            Y = dataset.Y_test
+            measured = {
+                "P@1": precision_at_k(Y, labels, 1),
+                "P@5": precision_at_k(Y, labels, 5),
+                "nDCG@5": ndcg_at_k(Y, labels, 5),
+                "PSP@5": psp_at_k(Y, labels, propensity, 5),
+                "ECE@1": ece_at_k(Y, labels, best, 1),
+            }
+            for measure, value in measured.items():
+                scores.setdefault((name, measure), []).append(100 * value)
+    for (name, measure), values in scores.items():
+        report.add(name, "test set", measure, PERCENT, float(np.mean(values)), values)
+    return report
+
+
+def first_lists(
+    dataset: Data, draw: int, n_held_out: int
+) -> tuple[np.ndarray, np.ndarray, dict[str, dict[str, object]], Lists]:
+    """Return the held-out instances, the others, and what members trained on these selected and ranked."""
+    order = random_permutation(dataset.X.shape[0], draw, Stream.STACKING)
+    rows, part = np.split(order, [min(n_held_out, order.size // 5)])
+    selected, lists = {}, {}
+    for name, member in MEMBERS.items():
+        model = member.unfitted().set_params(n_jobs=1).fit(dataset.X[part], dataset.Y[part])
+        selected[name], lists[name] = model._selected(), model.predict_top_k(dataset.X[rows], Stacking.n_candidates)
+    return rows, part, selected, lists
+
+
+def joined(lists: Lists, members: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels and scores of some members, (M, n, K) each."""
+    labels, scores = zip(*(lists[name] for name in members), strict=True)
+    return np.array(labels), np.array(scores)
+
+
+def kept_features(n_members: int, which: str) -> np.ndarray:
+    """Return 1 for each feature of `xmlc.models._stacked.write_features` that a variant has, 0 for others."""
+    logs = n_members + 1
+    pairs = [(first, second) for first in range(logs) for second in range(first + 1)]
+    kept = np.ones(2 + logs + len(pairs))
+    if which == PRIOR:
+        kept[1 + logs] = 0
+        kept[2 + logs :] = [max(pair) < n_members for pair in pairs]
+    if which == PRODUCTS:
+        kept[2 + logs :] = 0
+    return kept
