@@ -24,7 +24,7 @@ PIP  = "$(BIN)/python" -m pip install --no-compile --disable-pip-version-check -
 INSTALL = @echo 'Installing $(1) into $(ENV); pip writes to $(SAID)'; $(PIP) "$(1)" >$(SAID) 2>&1 || \
 	{ tail -n 15 $(SAID); echo 'pip failed; all that it said: $(SAID)'; exit 1; }
 
-.PHONY: env moved demo compare reference-tables reference accept five-seeds rehearsal report bits test test-all bounds test-rest fuzz lint docs report-of-five-seeds release dist clean
+.PHONY: env moved demo compare reference-tables reference accept five-seeds rehearsal report programs bits test test-all bounds test-rest fuzz lint docs report-of-five-seeds release dist clean
 # Two installations into one environment would disturb each other, and the targets use all cores themselves.
 .NOTPARALLEL:
 
@@ -127,6 +127,14 @@ report: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" xmlc results
 	PATH="$(BIN):$$PATH" xmlc report
 	@"$(BIN)/python" -c "import pathlib; print('Open it in any browser:', pathlib.Path('results/report.html').resolve().as_uri())"
+
+# Our estimators and other programs with default settings, for docs/speed.md: an hour on one thread. PECOS and LibMultiLabel
+# get environments of their own, .venv-pecos and .venv-libmultilabel. What was answered stays in results/<dataset>/programs.
+PROGRAM_SETS = scene yeast enron bibtex delicious tib-core-26k
+
+programs: $(ENV)/has-base $(ENV)/has-peers
+	$(TABLES) -- $(PROGRAM_SETS:%=results/%/data)
+	PATH="$(BIN):$$PATH" python -m benchmarks programs $(PROGRAM_SETS:%=--data results/%/data) --out results/benchmarks/programs.csv
 
 # All results as for this processor and as for older ones: the same bits, or a list of what differs. DATA may name folders
 # of prepared datasets, such as results/scene/data.

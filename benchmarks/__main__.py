@@ -22,6 +22,7 @@ from benchmarks import (  # noqa: F401  each declares its command
     oplt,
     out_of_fold,
     plt,
+    programs,
     read,
     scale,
     stacking,

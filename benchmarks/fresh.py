@@ -1,0 +1,213 @@
+"""Train and measure one program in a fresh process: a script that `benchmarks.programs` runs, and its programs.
+
+PECOS and LibMultiLabel have environments without this package, so a program is imported when it is made.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import sys
+import time
+from collections.abc import Callable
+from importlib import import_module
+from importlib.metadata import version
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit
+
+TOP, LONG = 5, 100  # labels of a timed ranking, and of one from which label sets are made
+WARM_UP, TIMED, REQUESTS, ROUNDS = 300, 2000, 200, 3  # rows to compile with, of a timed batch, asked one by one
+BATCH = 256  # rows that LibMultiLabel's own command predicts at a time
+TREE_FROM = 10_000  # labels from which LibMultiLabel trains a tree: one-vs-rest would need 23 GB on tib-core-26k
+SLOPE = 3  # LibMultiLabel's trees estimate sigmoid(3 * decision value)
+Ranking = tuple[np.ndarray, np.ndarray]  # labels and scores, best first; -1 = no label
+
+
+class Estimator:
+    """A program behind the interface of this package, with default settings, on one thread."""
+
+    distribution = ""  # whose version is kept; of this package the commit is
+
+    def __init__(self, name: str, **values: Any):
+        module, _, attribute = name.partition(":")
+        self.make, self.values = attrgetter(attribute)(import_module(module)), values
+
+    def fit(self, X: sparse.csr_array, Y: sparse.csr_array) -> None:
+        """Train a model."""
+        self.model = self.make(n_jobs=1, **self.values).fit(X, Y)
+
+    def store(self, folder: Path) -> None:
+        """Save the model, and load it as a server would."""
+        self.model.save(folder)
+        self.model = type(self.model).load(folder).set_params(n_jobs=1)
+
+    def rank(self, X: sparse.csr_array, k: int) -> Ranking:
+        """Rank at most k labels of each instance."""
+        return self.model.predict_top_k(X, k)
+
+    def sets(self, X: sparse.csr_array) -> sparse.csr_array | None:
+        """Predict label sets, or return None if the program only ranks."""
+        return None if self.distribution else self.model.predict(X)
+
+    def request(self, x: sparse.csr_array) -> Any:
+        """Return an instance as the program takes it."""
+        return x.indices, x.data
+
+    def one(self, request: Any) -> object:
+        """Rank the best labels of one instance."""
+        return self.model.rank_one(*request, TOP)
+
+
+class _Omikuji(Estimator):
+    distribution = "omikuji"
+
+    def request(self, x: sparse.csr_array) -> Any:
+        return list(zip(x.indices.tolist(), x.data.tolist()))
+
+    def one(self, request: Any) -> object:
+        return self.model.model_.predict(request, self.model.beam_size, TOP)
+
+
+class _NapkinXC(Estimator):
+    distribution = "napkinxc"
+
+    def request(self, x: sparse.csr_array) -> Any:
+        return sparse.csr_matrix(x)
+
+    def one(self, request: Any) -> object:
+        return self.model.model_.predict_proba(request, top_k=TOP)
+
+
+class _Pecos(Estimator):
+    """XR-Linear as PECOS's documentation trains it."""
+
+    distribution = "libpecos"
+
+    def __init__(self) -> None:
+        self.xmc, self.program = import_module("pecos.xmc"), import_module("pecos.xmc.xlinear.model").XLinearModel
+
+    def fit(self, X: sparse.csr_array, Y: sparse.csr_array) -> None:
+        rows, labels = self.request(X), sparse.csc_matrix(Y, dtype=np.float32)
+        embedded = self.xmc.LabelEmbeddingFactory.create(labels, rows, method="pifa", threads=1)
+        clusters = self.xmc.Indexer.gen(embedded, indexer_type="hierarchicalkmeans", threads=1)
+        self.model = self.program.train(rows, labels, C=clusters, threads=1)
+
+    def store(self, folder: Path) -> None:
+        self.model.save(str(folder))
+        self.model = self.program.load(str(folder), is_predict_only=True)
+
+    def rank(self, X: sparse.csr_array, k: int) -> Ranking:
+        found = self.model.predict(self.request(X), only_topk=k, threads=1)
+        labels, scores = np.full((X.shape[0], k), -1), np.zeros((X.shape[0], k))
+        for row, (start, end) in enumerate(zip(found.indptr[:-1], found.indptr[1:])):
+            order = start + np.argsort(-found.data[start:end], kind="stable")
+            labels[row, : end - start], scores[row, : end - start] = found.indices[order], found.data[order]
+        return labels, scores
+
+    def request(self, x: sparse.csr_array) -> Any:
+        return sparse.csr_matrix(x, dtype=np.float32)
+
+    def one(self, request: Any) -> object:
+        return self.model.predict(request, only_topk=TOP, threads=1)
+
+
+class _LibMultiLabel(Estimator):
+    """One-vs-rest, whose sets are the labels with positive decision values; or a tree, which only ranks."""
+
+    distribution = "libmultilabel"
+
+    def __init__(self) -> None:
+        one = {"cpu_count": lambda logical=True: 1}  # its trainer starts a thread for each core
+        vars(import_module("psutil")).update(one)
+        self.linear = import_module("libmultilabel.linear")
+
+    def fit(self, X: sparse.csr_array, Y: sparse.csr_array) -> None:
+        np.random.seed(0)  # noqa: NPY002  its k-means draws a seed from here
+        self.tree, self.numbers = Y.shape[1] >= TREE_FROM, np.arange(Y.shape[1])
+        train = self.linear.train_tree if self.tree else self.linear.train_1vsrest
+        self.model = train(sparse.csr_matrix(Y, dtype=np.float64), self.request(X), verbose=False)
+
+    def store(self, folder: Path) -> None:
+        file = folder / "model.pickle"
+        file.write_bytes(pickle.dumps(self.model, protocol=pickle.HIGHEST_PROTOCOL))
+        self.model = pickle.loads(file.read_bytes())
+
+    def rank(self, X: sparse.csr_array, k: int) -> Ranking:
+        k, parts = min(k, self.numbers.size), (X[start : start + BATCH] for start in range(0, X.shape[0], BATCH))
+        labels, scores = map(np.concatenate, zip(*(self.one(self.request(part), k) for part in parts)))
+        return np.where(scores > 0, labels, -1) if self.tree else labels, scores if self.tree else expit(SLOPE * scores)
+
+    def sets(self, X: sparse.csr_array) -> sparse.csr_array | None:
+        values = None if self.tree else self.linear.predict_values(self.model, self.request(X))
+        return None if values is None else sparse.csr_array(values > 0)
+
+    def request(self, x: sparse.csr_array) -> Any:
+        return sparse.csr_matrix(x, dtype=np.float64)
+
+    def one(self, request: Any, k: int = TOP) -> Ranking:
+        return self.linear.get_topk_labels(self.linear.predict_values(self.model, request), self.numbers, k)
+
+
+NAPKINXC = {"optimizer": "liblinear", "tree_type": "hierarchicalKmeans", "arity": 2}  # the program's defaults
+PROGRAMS: dict[str, Callable[[], Estimator]] = {
+    "PLT": lambda: Estimator("xmlc.models:PLT"),
+    "PLT.for_ranking": lambda: Estimator("xmlc.models:PLT.for_ranking"),
+    "Parabel": lambda: Estimator("xmlc.models:Parabel"),
+    "SWNN": lambda: Estimator("xmlc.models:SparseWeightedNearestNeighbors"),
+    "Stacking": lambda: Estimator("xmlc.models:Stacking"),
+    "omikuji": lambda: _Omikuji("benchmarks.peers.omikuji_parabel:OmikujiParabel"),
+    "napkinXC": lambda: _NapkinXC("benchmarks.peers.napkinxc_trees:NapkinXCPLT", **NAPKINXC),
+    "PECOS": _Pecos,
+    "LibMultiLabel": _LibMultiLabel,
+}
+
+
+def megabytes(field: str) -> float:
+    """Return VmRSS, the memory of this process, or VmHWM, its peak."""
+    (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(field))
+    return int(line.split()[1]) * 1024 / 1e6
+
+
+def least(call: Callable[[], object], rounds: int = ROUNDS) -> float:
+    """Return the least seconds of processor time of some calls."""
+    turns = []
+    for _ in range(rounds):
+        start = time.process_time()
+        call()
+        turns.append(time.process_time() - start)
+    return min(turns)
+
+
+def measure(name: str, data: Path, out: Path) -> None:
+    """Train a program, save and load its model, and write costs, rankings and label sets into a folder."""
+    X, Y, X_test = (sparse.csr_array(sparse.load_npz(data / f"{part}.npz")) for part in ("X", "Y", "X_test"))
+    program, few = PROGRAMS[name](), Y[:WARM_UP]
+    program.fit(X[:WARM_UP], few[:, np.unique(few.indices)])  # what is compiled is compiled here
+    program.rank(X[:WARM_UP], TOP)
+    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    before = megabytes("VmRSS")
+    costs: dict[str, Any] = {"train_s": least(lambda: program.fit(X, Y), rounds=1)}
+    costs["peak_mb"] = megabytes("VmHWM") - before
+    (out / "model").mkdir()
+    program.store(out / "model")
+    costs["model_mb"] = sum(file.stat().st_size for file in (out / "model").rglob("*") if file.is_file()) / 1e6
+    timed = X_test[:TIMED]
+    costs["row_ms"] = 1e3 * least(lambda: program.rank(timed, TOP)) / timed.shape[0]
+    requests = [program.request(timed[row : row + 1]) for row in range(min(REQUESTS, timed.shape[0]))]
+    costs["request_ms"] = 1e3 * least(lambda: [program.one(request) for request in requests]) / len(requests)
+    costs["program"] = f"{program.distribution} {version(program.distribution)}" if program.distribution else ""
+    labels, scores = program.rank(X_test, LONG)
+    np.savez(out / "ranking.npz", labels=labels, scores=scores)
+    sets = program.sets(X_test)
+    if sets is not None:
+        sparse.save_npz(out / "sets.npz", sparse.csr_matrix(sets))
+    (out / "costs.json").write_text(json.dumps(costs))
+
+
+if __name__ == "__main__":
+    measure(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))
