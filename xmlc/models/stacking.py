@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -243,9 +242,7 @@ class Stacking(SparseProbabilityEstimator):
         """Return the best labels of a member and their scores, int32 and float32 (n, K)."""
         if self.n_jobs is not None and "n_jobs" in member.get_params():
             member.set_params(n_jobs=self.n_jobs)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of long lists that nobody asked for
-            return member.predict_top_k(X, self._most_candidates())
+        return member.predict_top_k(X, self._most_candidates())
 
     def _combined(self, labels: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return the number of candidates of each instance, the candidates, and their estimates."""
