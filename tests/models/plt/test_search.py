@@ -170,12 +170,13 @@ def test_a_ranking_that_opens_most_of_the_tree_warns(multilabel, monkeypatch):
     model = PLT(tree="random", arity=4, epochs=1, beam=3).fit(X, Y)
     monkeypatch.setattr(estimator, "COSTLY", 10)
     with pytest.warns(UserWarning, match=r"evaluated \d+ of 120 .* at most 3 nodes of a level, .* for \d+ %"):
-        model.predict_top_k(X, 5)
+        model.predict_top_k(X, 3)
     with pytest.warns(UserWarning, match=r"search='beam' opens at most 3 nodes of a level$"):
-        model.set_params(search="exact").predict_top_k(X, 5)
+        model.set_params(search="exact").predict_top_k(X, 3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model.set_params(search="beam").predict_top_k(X, 5)
+        model.set_params(search="beam").predict_top_k(X, 3)
+        model.set_params(search="exact").predict_top_k(X, 4)  # more labels than the beam is wide
 
 
 def test_a_search_that_there_is_not_is_refused_by_rankings_too(multilabel):
