@@ -266,7 +266,7 @@ def test_features_in_place_of_texts(multilabel, tmp_path, capsys):
         (["evaluate", "gap.csv", "train.csv"], "gap.csv:3: found instance 2, expected instance 1"),
         (["evaluate", "flag.csv", "train.csv"], "flag.csv:2: found"),
         (["evaluate", "short.csv", "train.csv"], "short.csv:2: found"),
-        (["evaluate", "ascending.csv", "train.csv"], "ascending.csv:3: found"),
+        (["evaluate", "ascending.csv", "train.csv"], "ascending.csv:2: found"),
         (["evaluate", "set.jsonl", "train.csv"], "set.jsonl:1: found"),
     ],
 )

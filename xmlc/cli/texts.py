@@ -12,7 +12,7 @@ import click
 import numpy as np
 
 from xmlc.cli._options import FOLDER, SEED, out_option, parse_parameters, threads_option
-from xmlc.cli._predictions import Prediction, read_predictions, writer
+from xmlc.cli._predictions import Prediction, read_predictions, write_predictions
 from xmlc.core.errors import XmlcError, nearest
 from xmlc.core.files import folder_bytes
 from xmlc.data.formats import FORMATS, detect_format, load
@@ -155,7 +155,7 @@ def predict_command(
     if k and threshold is not None:
         raise XmlcError("found -k and --threshold, expected one of them")
     keep = given["keep"] = tuple(dict.fromkeys(given["keep"]))
-    write, parts = writer(to, keep), iter(list[tuple[Any, Any]]())
+    parts: Iterator[tuple[Any, Any]]
     if (folder / DESCRIPTION).exists():
         texts = TextClassifier.load(folder, trusted)
         estimator, names = texts.estimator_, texts.classes_.tolist()
@@ -170,9 +170,8 @@ def predict_command(
             expected = "texts as csv, tsv, jsonl or json; leave out --keep"
             raise XmlcError(f"--keep {keep[0]}: features have no columns to keep, expected {expected}")
         parts = iter([(features(file, given, estimator), repeat(()))])
-    for X, kept in parts:
-        for prediction, values in zip(predicted(estimator, names, X, k, threshold), kept):
-            write(prediction, values)
+    found = (each for X, kept in parts for each in zip(predicted(estimator, names, X, k, threshold), kept))
+    write_predictions(to, keep, found)
 
 
 @click.command(
@@ -197,7 +196,7 @@ def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
     if not any(truths):
         raise XmlcError(f"{file}: found no label, expected labels as {given['labels']!r} (--labels says where)")
     rankings = [[name for name, _ in labels] for labels, _ in found]
-    sets = [ranking if each.chosen is None else each.chosen for ranking, each in zip(rankings, found, strict=True)]
+    sets = [chosen or [] for _, chosen in found]
     if any(rankings) and {*chain(*rankings)}.isdisjoint(chain(*truths)):
         labels_of = [next(chain(*lists)) for lists in (rankings, truths)]
         said = "found no label of {}, such as {!r}, but {!r}; expected the same names".format(file, *labels_of[::-1])
@@ -265,7 +264,7 @@ def predicted(
     """
     if k:
         for pairs in named(names, *model.predict_top_k(X, min(k, len(names))), DIGITS):
-            yield Prediction(pairs)
+            yield pairs, None
         return
     sets = estimates_of_sets(model, X) if threshold is None else model.predict_proba(X, threshold)
     most = max(RANKED, int(np.diff(sets.indptr).max(initial=0)))
@@ -275,4 +274,4 @@ def predicted(
         missing = {*members} - {name for name, _ in pairs}
         last = min((score for _, score in pairs), default=1.0)
         pairs += [(name, min(score, last)) for name, score in chosen if name in missing]
-        yield Prediction(pairs, members)
+        yield pairs, members

@@ -31,8 +31,7 @@ def estimates_of_sets(model: SparseProbabilityEstimator, X: Matrix) -> sparse.cs
     asked, found = model._for_requests(), list[sparse.csr_array]()
 
     def keep_sets(spe: sparse.csr_array) -> None:
-        sets, _ = predict_from_marginals(meuf_rows, spe, getattr(model, "n_jobs", None))
-        found.append(spe * sets)
+        found.append(spe * predict_from_marginals(meuf_rows, spe, getattr(model, "n_jobs", None))[0])
 
     asked.estimate_blocks(model._instances(X), FLOOR, ROWS, keep_sets)
     model.inner_products_ = asked.inner_products_

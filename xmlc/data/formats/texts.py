@@ -122,8 +122,8 @@ def documents(
     if columns.separator and format == "fasttext":
         raise XmlcError(f"{path}: found a separator for fasttext, whose labels are words; expected none (--separator)")
     if columns.keep and format == "fasttext":
-        expected = "csv, tsv, jsonl or json to keep it from; leave out --keep, or convert the file"
-        raise XmlcError(f"{path}: found no column {quoted(columns.keep[0])} in fasttext's format, expected {expected}")
+        said = f"found no column {quoted(columns.keep[0])} in fasttext's format, expected csv, tsv or jsonl (--keep)"
+        raise XmlcError(f"{path}: {said}")
     names, n, without, seen = LabelNames(columns.separator), 0, 0, Counter[str]()
     with closing(lines_of(path)) as lines:
         for document in READERS[format](lines, path, columns, names if labelled else None):
