@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
@@ -45,6 +46,11 @@ def check_value(cls: type[Estimator], name: str, value: object) -> None:
     if name in cls.domains and value not in cls.domains[name]:
         shown = list(value) if isinstance(value, tuple) else value
         raise InvalidParameterError(f"{cls.__name__}: {name}={shown!r}: expected {cls.domains[name]}")
+
+
+@cache  # reading a signature takes longer than some predictions
+def _names_of(init: Callable[..., None]) -> list[str]:
+    return sorted(name for name in inspect.signature(init).parameters if name != "self")
 
 
 def not_fitted(estimator: object) -> UnfittedError:
@@ -85,9 +91,7 @@ class Estimator:
 
     @classmethod
     def _hyperparameter_names(cls) -> list[str]:
-        if cls.__init__ is object.__init__:
-            return []
-        return sorted(name for name in inspect.signature(cls.__init__).parameters if name != "self")
+        return [] if cls.__init__ is object.__init__ else _names_of(cls.__init__)
 
     def get_params(self, deep: bool = True) -> Hyperparameters:
         """Return the hyperparameters by name; with ``deep`` also ``part__name`` for each part that is an estimator."""

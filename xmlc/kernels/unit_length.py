@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
+from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.sums import pairwise
 
 
@@ -35,3 +36,10 @@ def scale_rows(indptr, values, scaled, start, end):
             length = np.sqrt(square) if square > 0 else 1.0
             for p in range(first, last):
                 scaled[p] = np.float32(np.float64(values[p]) / length)
+
+
+def unit_row(x: KernelCSR) -> KernelCSR:
+    """Return a matrix of one row scaled to Euclidean length 1, as `unit_rows` does."""
+    scaled = np.empty_like(x.data)
+    scale_rows(x.indptr, x.data, scaled, 0, 1)
+    return KernelCSR(x.indptr, x.indices, scaled)

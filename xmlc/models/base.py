@@ -26,8 +26,10 @@ from xmlc.kernels.csr import (
     Matrix,
     as_features,
     as_labels,
+    assembled,
     kernel_csr,
     per_label,
+    proven,
     top_k_of,
     unit_rows,
 )
@@ -186,8 +188,8 @@ class SparseProbabilityEstimator(Estimator):
         >>> model.rank_one([0], [0.5], 2)[0].tolist()
         [0, 2]
         """
-        indptr, indices, values = self._one_instance(indices, values)
-        X = sparse.csr_array((values, indices, indptr), shape=(1, self.n_features_in_))
+        x = self._one_instance(indices, values)
+        X = proven(assembled(x.data, x.indices.view(np.int32), x.indptr, self.n_features_in_))
         labels, scores = self._for_requests().predict_top_k(X, k)
         return labels[0], scores[0]
 
@@ -472,8 +474,8 @@ class SparseProbabilityEstimator(Estimator):
         vars(asked).update({name: value for name, value in vars(self).items() if name != "feature_names_in_"})
         return asked
 
-    def _one_instance(self, indices: ArrayLike, values: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Check a single instance; return indptr and indices of int64, ascending, and values of float32."""
+    def _one_instance(self, indices: ArrayLike, values: ArrayLike) -> KernelCSR:
+        """Check a single instance and return it as kernels take it."""
         self._check_fitted()
         indices, given = np.asarray(indices), np.asarray(values)
         integers, numbers = indices.dtype.kind in "iu" or not indices.size, given.dtype.kind in "biuf"
@@ -485,19 +487,20 @@ class SparseProbabilityEstimator(Estimator):
             )
         values = given.astype(np.float32, copy=False)
         indices = indices.astype(np.int64, copy=False)
-        if (indices[1:] <= indices[:-1]).any():  # as of scikit-learn's vectorizers, in any order
+        fine = np.isfinite(values) & (indices.view(np.uint64) < self.n_features_in_)  # a negative number is large there
+        ascend = indices[1:] > indices[:-1]
+        if np.count_nonzero(ascend) < ascend.size:  # as of scikit-learn's vectorizers, in any order
             order = np.argsort(indices, kind="stable")
-            indices, values = indices[order], values[order]
-        wrong = (indices < 0) | (indices >= self.n_features_in_) | ~np.isfinite(values)
-        wrong[1:] |= indices[1:] == indices[:-1]
-        if wrong.any():
-            fault = wrong.argmax()
+            indices, values, fine = indices[order], values[order], fine[order]
+            fine[1:] &= indices[1:] > indices[:-1]
+        if np.count_nonzero(fine) < fine.size:
+            fault = fine.argmin()
             raise InvalidDataError(
                 f"found feature {indices[fault]} with value {values[fault]}: "
                 f"expected finite values of features below {self.n_features_in_}, each feature once; make them by "
                 "the vectorizer or reader from training"
             )
-        return np.array([0, indices.size]), indices, values
+        return KernelCSR(np.array([0, indices.size]), indices.astype(np.uint32), values)
 
     def _kernel_form(self, X: sparse.csr_array) -> KernelCSR:
         """Return instances as kernels take them, scaled to unit length where ``unit_norm`` says so."""

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
 from copy import copy
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.core.progress import Progress
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import borrowed, row_of
-from xmlc.kernels.csr import Matrix, kernel_csr, stack_estimates, unit_rows, without_zeros
-from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters, hyperparameters
+from xmlc.kernels.csr import KernelCSR, Matrix, kernel_csr, stack_estimates, unit_rows, without_zeros
+from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters, check_value, hyperparameters
 from xmlc.kernels.heaps import insert_best
 from xmlc.kernels.stored import Field
+from xmlc.kernels.unit_length import unit_row
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.choosing import are_right, is_better, sample
 from xmlc.models.domains import swnn
@@ -24,6 +29,9 @@ from xmlc.models.nearest._index import INDEX_FIELDS, NeighbourIndex, build_index
 from xmlc.models.nearest._search import SearchScratch, nearest_instances, search_scratch
 
 ROWS_PER_PIECE = 128
+LEAST_SIMILARITY = np.float64(1e-300)  # less than any float32 above 0
+#: Memory of threads that have none at work: for searches, and for votes, all zero, with the labels that have some.
+Idle = tuple[list[SearchScratch], list[tuple[np.ndarray, np.ndarray]]]
 
 
 @hyperparameters
@@ -111,7 +119,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         self.index_ = build_index(rows, n_jobs=self.n_jobs)
         labels = kernel_csr(Y)
         self.label_starts_, self.labels_ = labels.indptr, labels.indices
-        self._idle_scratch: list[SearchScratch] = []
+        self._idle: Idle = ([], [])
         self.beta_ = self._chosen(X, Y) if self.beta is None else float(self.beta)
         return self
 
@@ -169,7 +177,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             room = int(np.minimum(n_each, self.n_labels_).sum())
             counts = np.zeros(len(numbers), dtype=np.int64)
             found, shares = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.float32)
-            list_shares(numbers, *self._voters(similarities), thresholds, counts, found, shares)
+            self._vote(list_shares, numbers, similarities, thresholds, counts, found, shares)
             n = counts.sum()
             return counts, found[:n], shares[:n]
 
@@ -196,33 +204,51 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     def _ranked(self, numbers: np.ndarray, similarities: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the k labels with the most votes of these neighbours, and their estimates."""
         labels, scores = np.full((len(numbers), k), -1, dtype=np.int32), np.zeros((len(numbers), k), dtype=np.float32)
-        top_labels(numbers, *self._voters(similarities), labels, scores)
+        self._vote(top_labels, numbers, similarities, labels, scores)
         return labels, scores
+
+    def rank_one(self, indices: ArrayLike, values: ArrayLike, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k most probable labels of a single instance, without the costs of matrices, pieces and threads.
+
+        Parameters, results and errors are those of `xmlc.models.base.SparseProbabilityEstimator.rank_one`.
+        """
+        k = self._check_k(k)
+        for name in ("S", "alpha", "beta"):  # which may have been set since the training
+            check_value(type(self), name, getattr(self, name))
+        # A first call says so where a kernel is compiled.
+        with nullcontext() if self._idle[1] else Progress(1, "ranking", shown=False):
+            x = nonzero(self._one_instance(indices, values))
+            x = nonzero(unit_row(x))  # which may round values to 0
+            _, labels, scores = self._nearest(
+                x, 0, 1, lambda numbers, similarities: self._ranked(numbers, similarities, k)
+            )
+        return labels[0], scores[0]
 
     def _by_pieces(self, X: Matrix, use: Any, title: str) -> tuple[np.ndarray, ...]:
         """Find the neighbours of blocks of instances, pass them to ``use``, and stack its results."""
         check_hyperparameters(self)
         x = kernel_csr(self._unit(self._instances(X)))
 
-        def work(start: int, end: int) -> tuple[np.ndarray, ...]:
-            scratch = self._take_scratch()
-            # N(1; x), ..., N(S; x) and their Sim (Section 3.3); ``use`` sums their votes.
-            numbers = np.full((end - start, scratch.best.size), -1, dtype=np.int32)
-            similarities, n_products = np.zeros(numbers.shape, dtype=np.float32), np.zeros(end - start, dtype=np.int64)
-            nearest_instances(x, start, self.index_, scratch, numbers, similarities, n_products)
-            self._idle_scratch.append(scratch)
-            return n_products, *use(numbers, similarities)
-
         blocks = row_blocks(x.indptr.size - 1, ROWS_PER_PIECE) or [(0, 0)]
-        costs = [end - start for start, end in blocks]
-        found = run_pieces(work, blocks, self.n_jobs, costs, title=title, unit="instances")
+        calls, costs = [(x, *block, use) for block in blocks], [end - start for start, end in blocks]
+        found = run_pieces(self._nearest, calls, self.n_jobs, costs, title=title, unit="instances")
         self.inner_products_, *results = (np.concatenate(part) for part in zip(*found, strict=True))
         return tuple(results)
+
+    def _nearest(self, x: KernelCSR, start: int, end: int, use: Any) -> tuple[np.ndarray, ...]:
+        """Find the neighbours of instances ``start .. end - 1``; return inner products, and what ``use`` makes."""
+        scratch = self._take_scratch()
+        # N(1; x), ..., N(S; x) and their Sim (Section 3.3); ``use`` sums their votes.
+        numbers = np.full((end - start, scratch.best.size), -1, dtype=np.int32)
+        similarities, n_products = np.zeros(numbers.shape, dtype=np.float32), np.zeros(end - start, dtype=np.int64)
+        nearest_instances(x, start, self.index_, scratch, numbers, similarities, n_products)
+        self._idle[0].append(scratch)
+        return n_products, *use(numbers, similarities)
 
     def _take_scratch(self) -> SearchScratch:
         """Take the scratch memory of one thread, used before if there is any: making it takes longer than a search."""
         try:
-            scratch = self._idle_scratch.pop()
+            scratch = self._idle[0].pop()
         except IndexError:
             return search_scratch(self.index_, self._most(), self._exponent())
         is_fit = scratch.best.size == self._most() and scratch.beta == self._exponent()
@@ -235,17 +261,20 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     def _exponent(self) -> float:
         return self.beta_ if self.beta is None else float(self.beta)
 
-    def _voters(self, similarities: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return what `vote` takes: each neighbour's vote, the label sets, and room for votes and labels.
+    def _vote(self, kernel: Callable[..., None], numbers: np.ndarray, similarities: np.ndarray, *more: Any) -> None:
+        """Call a kernel with neighbours, their votes, their label sets, room for votes and labels, and ``more``.
 
         A vote is relative to that of the nearest, so that none overflows or vanishes.
         """
-        nearest = similarities[:, :1].astype(np.float64)
-        shares = similarities / np.where(nearest > 0, nearest, 1.0)
+        shares = similarities / np.maximum(similarities[:, :1], LEAST_SIMILARITY)
         # A square is written out, as most are: nothing is compiled for it.
         weights = shares * shares if self.alpha == 2 else elementwise.power(shares, float(self.alpha))
-        votes, seen = np.zeros(self.n_labels_), np.empty(self.n_labels_ + 1, dtype=np.uint32)
-        return weights, self.label_starts_, self.labels_, votes, seen
+        try:
+            room = self._idle[1].pop()
+        except IndexError:
+            room = np.zeros(self.n_labels_), np.empty(self.n_labels_ + 1, dtype=np.uint32)
+        kernel(numbers, weights, self.label_starts_, self.labels_, *room, *more)
+        self._idle[1].append(room)  # its votes are all zero again
 
     def _unit(self, X: sparse.csr_array) -> sparse.csr_array:
         """Scale to unit length, and drop zeros, stored ones and ones that the scaling makes."""
@@ -253,7 +282,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave scratch memory out: it is large, is written to, and is made anew when it is missing."""
-        return vars(self) | ({"_idle_scratch": []} if self._is_fitted() else {})
+        return vars(self) | ({"_idle": ([], [])} if self._is_fitted() else {})
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         arrays = self.index_._asdict()
@@ -264,7 +293,13 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         self._check_arrays(arrays)
         self.label_starts_, self.labels_ = arrays.pop("label_starts"), arrays.pop("labels")
         self.index_ = NeighbourIndex(**arrays, block_rows=int(meta["block_rows"]))
-        self.beta_, self._idle_scratch = meta["beta"], []
+        self.beta_, self._idle = meta["beta"], ([], [])
+
+
+def nonzero(x: KernelCSR) -> KernelCSR:
+    """Return an instance without the values that are 0."""
+    n = np.count_nonzero(x.data)
+    return x if n == x.data.size else KernelCSR(np.array([0, n]), x.indices[x.data != 0], x.data[x.data != 0])
 
 
 # From neighbours to labels: kernels.

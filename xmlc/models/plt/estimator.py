@@ -25,7 +25,7 @@ from xmlc.kernels.estimator import (
     hyperparameters,
 )
 from xmlc.kernels.streams import Stream
-from xmlc.kernels.unit_length import scale_rows
+from xmlc.kernels.unit_length import unit_row
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.choosing import cross_validated
 from xmlc.models.domains import plt
@@ -336,13 +336,10 @@ class PLT(SparseProbabilityEstimator):
 
         Parameters, results and errors are those of `xmlc.models.base.SparseProbabilityEstimator.rank_one`.
         """
-        indptr, indices, values = self._one_instance(indices, values)
+        x = self._one_instance(indices, values)
         k, (search, _) = self._check_k(k), self._search()
         with Progress(1, "ranking", shown=False):  # says so where a kernel is compiled
-            if self.unit_norm:
-                given, values = values, np.empty_like(values)
-                scale_rows(indptr, given, values, 0, 1)
-            x = KernelCSR(indptr, indices.astype(np.uint32), values)
+            x = unit_row(x) if self.unit_norm else x
             labels, scores, _, _ = self._ranked(x, k, search if search == "beam" else "exact", "")
         return labels[0], scores[0]
 
