@@ -19,7 +19,7 @@ def same_weights(one, other):
 
 @pytest.mark.parametrize(
     ("n_labels", "arity"),
-    [(0, 16), (1, 16), (5_000, 16), (5_001, 32), (16_000, 32), (16_001, 64), (51_000, 64), (51_001, 128), (9e6, 128)],
+    [(0, 16), (1, 16), (6_400, 16), (6_401, 32), (18_000, 32), (18_001, 64), (51_000, 64), (51_001, 128), (9e6, 128)],
 )
 def test_the_usual_arity_follows_from_the_labels(n_labels, arity):
     assert plt.usual_arity("kmeans", n_labels) == arity
@@ -32,7 +32,7 @@ def test_no_usual_tree_ends_in_nodes_of_a_few_labels():
             arity, last = plt.usual_arity("kmeans", n_labels), n_labels
             while last > largest_leaf(arity):
                 last /= arity
-            assert last >= (25 if n_labels <= 5_000 else 100)
+            assert last >= (25 if n_labels <= 6_400 else 100)
 
 
 def test_only_labels_with_an_instance_count_for_the_arity(multilabel, monkeypatch):

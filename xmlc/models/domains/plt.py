@@ -24,9 +24,9 @@ Solver = Literal["sgd", "adagrad", "batch"]
 Search = Literal["certified", "beam", "exact"]
 WeightCut = float | Literal["auto"] | None
 
-# The default arity of a k-means tree over at most so many labels (docs/models.md); over more it is 128. The last inner
-# nodes have some 100 to 1,100 labels each; with the next arity before they would have a few (`largest_leaf`).
-USUAL_ARITY = {5_000: 16, 16_000: 32, 51_000: 64, 144_000: 128, 578_000: 32, 3_270_000: 64}
+# The default arity of a k-means tree over at most so many labels; over more it is 128 (docs/models.md). It is the
+# smallest of the four with the fewest levels: a tree with a level more ends in nodes of a few labels (`largest_leaf`).
+USUAL_ARITY = {6_400: 16, 18_000: 32, 51_000: 64, 144_000: 128, 578_000: 32, 3_270_000: 64}
 RANDOM_ARITY = 16
 
 NODES = {

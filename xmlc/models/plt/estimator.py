@@ -73,9 +73,9 @@ class PLT(SparseProbabilityEstimator):
     Parameters
     ----------
     arity : int or None
-        Degree b of the tree; a power of two for "kmeans". None: of a "kmeans" tree 16 up to 5,000 labels that have an
-        instance, 32 up to 16,000, 64 up to 51,000, and over more 32 to 128, so that the last inner nodes have some 100
-        to 1,100 labels each; of a "random" tree 16.
+        Degree b of the tree; a power of two for "kmeans". None: of a "kmeans" tree 16 up to 6,400 labels that have an
+        instance, 32 up to 18,000, 64 up to 51,000, 128 up to 144,000, and over more 32 to 128, so that the last inner
+        nodes never have a few labels; of a "random" tree 16.
     tree : {"random", "kmeans"}
         The shape of the tree. Random and complete (plt2016, Section 6); or by hierarchical balanced 2-means over the
         labels' instances, which puts similar labels side by side (Parabel, Prabhu et al., WWW 2018;
