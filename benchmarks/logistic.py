@@ -111,7 +111,7 @@ def fit_with_peer(model: LabelLogistic, C: float, X: sparse.csr_array, Y: sparse
     for j in range(Y.shape[1]):
         Z, y = inputs.of(j), inputs.targets(j)
         if 0 < y.sum() < y.size:
-            _peer(C, TOLERANCE, "lbfgs").fit(sparse.csr_array(Z * scales(Z)), y)
+            _peer(C, TOLERANCE, "lbfgs").fit(sparse.csr_array(Z * scales(Z, np.ones(Z.shape[0]))), y)
 
 
 def _peer(C: float, tol: float, solver: str) -> LogisticRegression:
@@ -134,7 +134,7 @@ def largest_difference(
             weights = np.concatenate([weights, model.influence_[:j, j]])
         scores, ours = Z_test @ weights + float(model.constants_[j]), np.empty(Z_test.shape[0])
         sigmoid_into(scores, ours)
-        scale = scales(Z)
+        scale = scales(Z, np.ones(Z.shape[0]))
         tight = _peer(float(model.C_[j]), TIGHT, "newton-cg")
         tight.fit(sparse.csr_array(Z * scale), inputs.targets(j))
         theirs = tight.predict_proba(sparse.csr_array(Z_test * scale))[:, 1]

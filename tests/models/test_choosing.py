@@ -82,3 +82,6 @@ def test_better_by_more_than_the_standard_error_of_the_difference(pairs):
     hits, usual = np.array(pairs).T
     gains = hits.astype(float) - usual
     assert choosing.is_better(hits, usual) == (gains.sum() > np.sqrt((gains**2).sum()))
+    weights = 1 + np.arange(hits.size, dtype=np.float32) % 3
+    gains *= weights
+    assert choosing.is_better(hits, usual, weights) == (gains.sum() > np.sqrt((gains**2).sum()))

@@ -46,7 +46,7 @@ ALLOWED = {
     ("models/texts/vectorizers.py", "sklearn.base.clone"): "a copy without numbers",
     ("models/texts/vectorizers.py", "sklearn.feature_extraction.text"): "features, as a user's own",
     ("models/base.py", "sklearn.utils.ClassifierTags"): "a class without numbers",
-    ("models/trees/representations.py", "@"): "products with ones are exact, and added in the order of the instances",
+    ("models/trees/representations.py", "@"): "exact products of float32 numbers, added in the order of the instances",
     ("metrics/progressive.py", "**"): "a whole number, exact in Python",
     ("metrics/classification.py", "**"): "a whole number, exact in Python",
     ("data/formats/lines.py", "**"): "a whole number, exact in Python",
@@ -59,7 +59,7 @@ SUMS = {
 LOOKED_AT = {
     "cli/texts.py": 1, "core/files.py": 1, "core/parallel.py": 1, "core/passport.py": 1,
     "data/formats/names.py": 1, "data/prepare.py": 2, "inference/distributions.py": 2, "inference/methods.py": 1,
-    "metrics/classification.py": 5, "metrics/ranking.py": 1, "models/base.py": 1, "models/choosing.py": 3,
+    "metrics/classification.py": 5, "metrics/ranking.py": 1, "models/base.py": 1,
     "models/ldsm/_grow.py": 1, "models/ldsm/estimator.py": 1,
     "models/linear/label_logistic.py": 6, "models/nearest/_index.py": 1, "models/nearest/estimator.py": 3,
     "models/oplt/growth.py": 1, "models/parabel.py": 1, "models/plt/compact.py": 4, "models/plt/estimator.py": 1,

@@ -7,15 +7,15 @@ from xmlc.kernels.float64 import exp, log, log1p
 TOLERANCE = 1e-20
 
 
-def solve_naively(Z, y, held_out, y_held_out, width, variances, grid):
+def solve_naively(Z, y, v, held_out, y_held_out, v_held_out, width, variances, grid):
     """Return weights, constant, losses on held-out rows for each C, and the largest relative decrement.
 
-    Z and held_out are dense; y and y_held_out bool.
+    Z and held_out are dense; y and y_held_out bool; v and v_held_out are the weights of the instances.
     """
     n, d = Z.shape
     w, b = [0.0] * d, log(int(y.sum()) / (n - int(y.sum())))
     z, square, losses, largest = [b] * n, 0.0, [], 0.0
-    loss, r, c, slope, total = losses_at(z, y)
+    loss, r, c, slope, total = losses_at(z, y, v)
     for C in grid:
         f = 0.5 * square + C * loss
         for _ in range(100):
@@ -33,7 +33,7 @@ def solve_naively(Z, y, held_out, y_held_out, width, variances, grid):
             length = 1.0
             while True:
                 at = [z[i] + length * (moves[i] + shift) for i in range(n)]
-                loss, r, c, next_slope, next_total = losses_at(at, y)
+                loss, r, c, next_slope, next_total = losses_at(at, y, v)
                 moved = [w[k] + length * step[k] for k in range(d)]
                 square = in_order(v * v for v in moved)
                 reached = 0.5 * square + C * loss
@@ -48,7 +48,7 @@ def solve_naively(Z, y, held_out, y_held_out, width, variances, grid):
             if solved:
                 break
         largest = max(largest, decrement)
-        losses.append(loss_of(held_out, y_held_out, w, b))
+        losses.append(loss_of(held_out, y_held_out, v_held_out, w, b))
     return w, b, losses, largest
 
 
@@ -83,28 +83,28 @@ def row_product(row, p):
     return in_order(terms[::2]) + in_order(terms[1::2])
 
 
-def losses_at(z, y):
+def losses_at(z, y, v):
     loss, r, c = 0.0, [], []
-    for score, positive in zip(z, y, strict=True):
+    for score, positive, weight in zip(z, y, v, strict=True):
         margin = score if positive else -score
         e = exp(-abs(margin))
         wrong = e * (1.0 / (1.0 + e)) if margin >= 0 else 1.0 / (1.0 + e)
-        loss += log1p(e) - min(margin, 0.0)
-        r.append(-wrong if positive else wrong)
+        loss += weight * (log1p(e) - min(margin, 0.0))
+        r.append(weight * (-wrong if positive else wrong))
         share = 1.0 / (1.0 + e)
-        c.append(e * share * share)
+        c.append(weight * (e * share * share))
     return loss, r, c, in_order(r), in_order(c)
 
 
-def loss_of(Z, y, w, b):
+def loss_of(Z, y, v, w, b):
     total = 0.0
-    for row, positive in zip(Z, y, strict=True):
+    for row, positive, weight in zip(Z, y, v, strict=True):
         score = b
         for k in np.flatnonzero(row):
             score += row[k] * w[k]
         margin = score if positive else -score
-        total += log1p(exp(-abs(margin))) - min(margin, 0.0)
-    return total / len(y)
+        total += weight * (log1p(exp(-abs(margin))) - min(margin, 0.0))
+    return total / in_order(v)
 
 
 def sums_of(Z, multiples):

@@ -34,14 +34,17 @@ def neighbours(X, Q, S, beta):
     return numbers, similarities
 
 
-def estimates(numbers, similarities, Y, alpha):
-    """Each label's share of the votes (Section 3.5), dense float32."""
+def estimates(numbers, similarities, Y, alpha, row_weights=None):
+    """Each label's share of the votes (Section 3.5), dense float32; at most S of the neighbours' weights vote."""
     shares = np.zeros((len(numbers), Y.shape[1]), dtype=np.float32)
     for q, (these, weights) in enumerate(zip(numbers, similarities, strict=True)):
-        votes, total = np.zeros(Y.shape[1]), 0.0
+        votes, total, left = np.zeros(Y.shape[1]), 0.0, len(these)
         for i, weight in zip(these, weights, strict=True):
             if i >= 0:
                 vote = (float(weight) / float(weights[0])) ** alpha
+                if row_weights is not None:
+                    own = min(float(row_weights[i]), left)
+                    vote, left = vote * own, left - own
                 votes[Y[i]] += vote
                 total += vote
         if total:

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError, shown
 
+HEAVIEST = 1e30  # weight of an instance
 OF_LISTS = "sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True) makes a matrix of label lists"
 OF_CLASSES = (
     "sklearn.preprocessing.MultiLabelBinarizer().fit_transform([[one] for one in y]) makes a matrix of one class for "
@@ -102,6 +103,29 @@ def as_numbers(values: Any, name: str) -> np.ndarray:
     except (TypeError, ValueError):
         said = "sparse.toarray() makes an array of a sparse matrix" if sparse.issparse(values) else "convert it"
         raise InvalidDataError(f"{name}: found {shown(values)}, expected an array of numbers: {said}") from None
+
+
+def sample_weights(values: Any, n: int) -> np.ndarray:
+    """Return the weights of n instances as float32, of which those below 1e-30 count as 0.
+
+    Raises
+    ------
+    InvalidDataError
+        They are not n numbers from 0 to 1e30, or all are 0.
+    """
+    weights = as_numbers(values, "sample_weight")
+    weights = np.where(np.abs(weights) < 1 / HEAVIEST, 0, weights)
+    wrong, found = ~((weights >= 0) & (weights <= HEAVIEST)), ""
+    if weights.shape != (n,):
+        found = f"an array of shape {weights.shape}"
+    elif wrong.any():
+        found = f"{weights[wrong.argmax()]} in row {wrong.argmax()}"
+    elif not weights.any():
+        found = "the weight zero in all rows"
+    if found:
+        said = f"{n} numbers from 0 to {HEAVIEST:g}, one for each instance, not all of them zero; 1 is the usual weight"
+        raise InvalidDataError(f"sample_weight: found {found}, expected {said}")
+    return weights.astype(np.float32)
 
 
 def check_same_instances(n: int, n_labelled: int) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError, InvalidParameterError, MissingFileError, XmlcError, nearest, shown
@@ -20,6 +21,7 @@ from xmlc.kernels.csr import ROUNDING, Matrix, check_probabilities, top_k_of
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models import pickled
 from xmlc.models.base import DESCRIPTION, SparseProbabilityEstimator
+from xmlc.models.fitting import takes_no_weights
 
 PICKLE = "estimator.joblib"
 MOST_BYTES = 2e9  # of dense label sets of a training, at 8 for an entry, as most estimators keep it
@@ -84,8 +86,8 @@ class Adapted(SparseProbabilityEstimator):
                 raise InvalidParameterError(f"Adapted: {error}") from error
         return self
 
-    def fit(self, X: Matrix, Y: Matrix) -> Self:
-        """Fit a copy of the estimator.
+    def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit a copy of the estimator; weights of instances are passed to its ``fit``, which has to take them.
 
         Raises
         ------
@@ -93,7 +95,10 @@ class Adapted(SparseProbabilityEstimator):
             Data are out of their range, no label tells instances apart, or dense label sets would be too large.
         """
         check_learner(self.estimator, type(self.estimator).__name__)
-        X, Y = self._training_data(X, Y)
+        X, Y, weights = self._weighted_data(X, Y, sample_weight)
+        given = {} if sample_weight is None else {"sample_weight": weights}
+        if given and "sample_weight" not in signature(self.estimator.fit).parameters:
+            raise takes_no_weights(type(self.estimator).__name__)
         counts, n = np.bincount(Y.indices, minlength=Y.shape[1]), X.shape[0]
         self.varied_, self.always_ = np.flatnonzero((counts > 0) & (counts < n)), np.flatnonzero(counts == n)
         if self.varied_.size == 0:
@@ -107,7 +112,7 @@ class Adapted(SparseProbabilityEstimator):
                 "classes derived from xmlc.models.base.SparseProbabilityEstimator"
             )
         try:
-            self.estimator_.fit(X, learned if sparsely else learned.toarray())
+            self.estimator_.fit(X, learned if sparsely else learned.toarray(), **given)
         except (TypeError, ValueError, NotImplementedError) as error:
             if isinstance(error, XmlcError) or not type(self.estimator).__module__.startswith("sklearn."):
                 raise

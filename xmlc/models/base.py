@@ -6,7 +6,6 @@ import importlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
-from functools import wraps
 from mmap import mmap
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -17,9 +16,8 @@ from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError, MissingFileError, XmlcError, shown
 from xmlc.core.files import atomic_folder, checked_path, write_json
-from xmlc.core.growing import NotFiniteError
 from xmlc.core.parallel import row_blocks
-from xmlc.kernels.checks import check_same_instances
+from xmlc.kernels.checks import check_same_instances, sample_weights
 from xmlc.kernels.csr import (
     KernelCSR,
     Malformed,
@@ -41,6 +39,7 @@ from xmlc.kernels.estimator import (
     not_fitted,
 )
 from xmlc.kernels.stored import Field, check_fields, load_array, load_description
+from xmlc.models.fitting import all_or_nothing
 
 DESCRIPTION = "model.json"
 ENTRIES = {"estimator": str, "format": int, "hyperparameters": dict, "n_features": int, "n_labels": int, "arrays": list}
@@ -105,6 +104,9 @@ class SparseProbabilityEstimator(Estimator):
             Instances.
         Y : sparse or dense boolean array, shape (n, m)
             Their label sets.
+        sample_weight : array-like of float, shape (n,), optional
+            Only of estimators that take it: how much each instance counts, from 0 to 1e30. An instance of weight 2
+            counts like two, and one of weight 0 is not learned, nor are labels that only such instances have.
 
         Raises
         ------
@@ -274,7 +276,7 @@ class SparseProbabilityEstimator(Estimator):
         self.label_names_in_ = found
         return self
 
-    def fit_to(self, path: str | Path, X: Matrix, Y: Matrix) -> Self:
+    def fit_to(self, path: str | Path, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from a training set and write the model: `fit` and `save`, of which memory need not hold all.
 
         Forests and label trees write each part as soon as it is finished, and hold it no longer; the arrays of the
@@ -284,7 +286,7 @@ class SparseProbabilityEstimator(Estimator):
         ----------
         path : str or Path
             Folder, as for `save`.
-        X, Y
+        X, Y, sample_weight
             As for `fit`.
 
         Raises
@@ -295,7 +297,8 @@ class SparseProbabilityEstimator(Estimator):
         with atomic_folder(path) as folder:
             try:
                 self._into = folder
-                self.fit(X, Y)
+                fit: Any = self.fit  # some take no weights
+                fit(X, Y, sample_weight=sample_weight)
             finally:
                 self._into = None
             self._write(folder)
@@ -456,6 +459,17 @@ class SparseProbabilityEstimator(Estimator):
         self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
         return X, Y
 
+    def _weighted_data(
+        self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None
+    ) -> tuple[sparse.csr_array, sparse.csr_array, np.ndarray]:
+        """Return what `_training_data` returns, and the weights, float32, without the instances of weight 0."""
+        X, Y = self._training_data(X, Y)
+        if sample_weight is None:
+            return X, Y, np.ones(X.shape[0], dtype=np.float32)
+        weights = sample_weights(sample_weight, X.shape[0])
+        kept = np.flatnonzero(weights)
+        return (X, Y, weights) if kept.size == weights.size else (X[kept], Y[kept], weights[kept])
+
     def _instances(self, X: Matrix) -> sparse.csr_array:
         """Check instances to predict and return them in canonical form."""
         self._check_fitted()
@@ -523,38 +537,6 @@ class SparseProbabilityEstimator(Estimator):
 def _label_sets() -> Any:
     """Return the module for label sets: no training depends on it, so that its edits train no model again."""
     return importlib.import_module("xmlc.models.label_sets")
-
-
-def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method `fit` that leaves an estimator as it was when it does not come to its end.
-
-    It may replace attributes and not change the arrays of an earlier fit. Weights that are not finite
-    (`xmlc.core.growing`) become an error that says what to do.
-    """
-
-    @wraps(fit)
-    def fitted(self: Any, X: Matrix, *given: Any, **named: Any) -> Any:
-        before = dict(vars(self))
-        try:
-            return fit(self, X, *given, **named)
-        except BaseException as error:
-            vars(self).clear()
-            vars(self).update(before)
-            if isinstance(error, NotFiniteError):
-                raise not_finite(self, as_features(X).data) from None
-            raise
-
-    return fitted
-
-
-def not_finite(model: object, values: np.ndarray) -> InvalidDataError:
-    """Return the error that weights learned from these values would not be finite, to be raised."""
-    sizes = np.abs(values[values != 0])
-    return InvalidDataError(
-        f"{type(model).__name__}: weights are not finite in single precision; the absolute values of X lie between "
-        f"{sizes.min(initial=np.inf):g} and {sizes.max(initial=0):g}: scale the features "
-        "(sklearn.preprocessing.MaxAbsScaler), or bring hyperparameters nearer to their defaults"
-    )
 
 
 def _is_json(value: object) -> bool:

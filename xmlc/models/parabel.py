@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from xmlc.core.growing import Growing
@@ -112,18 +113,18 @@ class Parabel(SparseProbabilityEstimator):
     random_state: int = 0
     n_jobs: int | None = None
 
-    def fit(self, X: Matrix, Y: Matrix) -> Self:
-        """Train the trees, one after the other.
+    def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
+        """Train the trees, one after the other; weights of instances count as for `PLT.fit` with the batch solver.
 
         Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
         check_hyperparameters(self)
-        X, Y = self._training_data(X, Y)
-        self._select(parabel.usual(np.unique(Y.indices).size))
+        data = self._weighted_data(X, Y, sample_weight)
+        self._select(parabel.usual(np.unique(data[1].indices).size))
         if self.C is None:
-            self.C_ = cross_validated(self._single, 1.0, 0.3, X, Y)
+            self.C_ = cross_validated(self._single, 1.0, 0.3, *data)
         self.trees_ = [
-            self._tree(t)._train(X, Y, Growing(self._into, f"_{t}"), self._title("training", t))
+            self._tree(t)._train(*data, Growing(self._into, f"_{t}"), self._title("training", t))
             for t in range(self.n_trees)
         ]
         return self

@@ -36,9 +36,10 @@ def test_pieces_of_work_hold_each_label_once_and_begin_with_the_costly(monkeypat
 def test_scales_are_those_of_numpy_and_leave_constants_alone():
     X = np.random.default_rng(1).normal([0, 100, 0, 0], size=(30, 4))
     X[:, 2], X[:, 3] = 7.3, 0
-    found = scales(sparse.csr_array(X))
-    assert np.allclose(found[:2], 1 / X[:, :2].std(axis=0, ddof=1))
-    assert (found[2:] == 1).all()
+    for weights in (np.ones(30), np.arange(30) % 4.0):
+        found, repeated = scales(sparse.csr_array(X), weights), np.repeat(X, weights.astype(int), axis=0)
+        assert np.allclose(found[:2], 1 / repeated[:, :2].std(axis=0, ddof=1))
+        assert (found[2:] == 1).all()
 
 
 def test_scores_are_sums_in_the_order_of_features():

@@ -23,8 +23,8 @@ def random_problem(n=40, d=6, m=11, seed=0, chain=True, standardize=True):
     X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-1, 2, d) + rng.integers(0, 4, d)
     X[rng.random(X.shape) < 0.3] = 0
     Y = X / X.std(axis=0) @ rng.normal(size=(d, m)) + rng.normal(size=(n, m)) > rng.normal(size=m)
-    widths = d + np.arange(m) if chain else np.full(m, d)
-    return make_problem(as_features(sparse.csr_array(X)), as_labels(Y), standardize, 2.0, widths), Y
+    widths, weights = d + np.arange(m) if chain else np.full(m, d), rng.choice([0.3, 1, 7], n).astype(np.float32)
+    return make_problem(as_features(sparse.csr_array(X)), as_labels(Y), standardize, 2.0, widths, weights), Y
 
 
 def dense(problem):
@@ -42,12 +42,11 @@ def test_each_lane_is_the_naive_solver(standardize):
     labels = learnable(problem, ~held_out)
     assert labels.size > LANES
     found = solve_path(problem, labels, np.tile(grid, (labels.size, 1)), rows, np.flatnonzero(held_out))
-    Z = dense(problem)
+    Z, v = dense(problem), problem.importance
     for i, j in enumerate(labels):
         y = Y[:, j]
-        w, b, losses, decrement = solve_naively(
-            Z[~held_out], y[~held_out], Z[held_out], y[held_out], problem.widths[j], problem.variances, grid
-        )
+        learned, others = ((Z[rows], y[rows], v[rows]) for rows in (~held_out, held_out))
+        w, b, losses, decrement = solve_naively(*learned, *others, problem.widths[j], problem.variances, grid)
         assert found.weights[i].tolist() == w
         assert found.constants[i] == b
         assert found.losses[i].tolist() == losses

@@ -49,6 +49,15 @@ def test_everything_equals_the_naive_computation(alpha, beta, kind, monkeypatch)
             np.testing.assert_array_equal(found, ranked)
 
 
+@pytest.mark.parametrize("alpha", [0.0, 2.0])
+def test_an_instance_of_weight_w_is_w_neighbours(alpha):
+    X, Y, Q = data(100, 90, 1, "weights")
+    weights = np.random.default_rng(2).choice([0.5, 1, 3], 100).astype(np.float32)
+    model = SparseWeightedNearestNeighbors(S=9, alpha=alpha, beta=1.0).fit(X, Y, sample_weight=weights)
+    expected = nearest_twin.estimates(*check_search(model, X, Q), Y.toarray(), alpha, weights)
+    np.testing.assert_array_equal(model.predict_proba(Q).toarray(), expected)
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     n=st.integers(1, 40),

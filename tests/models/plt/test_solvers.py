@@ -51,7 +51,7 @@ def logistic_step(margin, alpha, square, cost):
 
 
 @njit
-def step_one_by_one(scores, targets, alpha, going, largest, work, square, cost, smallest, squared_hinge):
+def step_one_by_one(scores, targets, alpha, going, largest, work, square, cost, smallest, inverse, squared_hinge):
     changes = False
     for c in range(scores.size):
         margin = scores[c] if targets[c] else -scores[c]
@@ -59,7 +59,7 @@ def step_one_by_one(scores, targets, alpha, going, largest, work, square, cost, 
         step = hinge_step(*of) if squared_hinge else logistic_step(*of)
         size = abs(step)
         step = step if going[c] and size > smallest else np.float32(0.0)
-        largest[c] = max(largest[c], size)
+        largest[c] = max(largest[c], size * inverse)
         alpha[c] += step
         scores[c] = step if targets[c] else -step
         changes |= step != np.float32(0.0)
@@ -67,15 +67,15 @@ def step_one_by_one(scores, targets, alpha, going, largest, work, square, cost, 
 
 
 @njit
-def adagrad_one_by_one(ends, ids, values, targets, weights, squares, bias, bias_squares, rate, eps):
+def adagrad_one_by_one(ends, ids, values, importance, targets, weights, squares, bias, bias_squares, step, eps):
     """One pass of AdaGrad, sibling by sibling; weights and squares are (features, siblings)."""
     for c in range(bias.size):
         for i in range(ends.size - 1):
-            score = bias[c]
+            rate, score = step * np.sqrt(importance[i]), bias[c]
             for k in range(ends[i], ends[i + 1]):
                 score = fma(values[k], weights[ids[k], c], score)
             sign = np.float32(1.0) - np.float32(2.0) * np.float32(targets[i, c])
-            derivative = sign * sigmoid(sign * score)
+            derivative = sign * sigmoid(sign * score) * np.sqrt(importance[i])
             bias_squares[c] = fma(derivative, derivative, bias_squares[c])
             bias[c] = fma(-(rate * derivative), inverse_sqrt(eps + bias_squares[c]), bias[c])
             for k in range(ends[i], ends[i + 1]):
@@ -113,7 +113,7 @@ def test_registers_step_as_siblings_one_by_one(size, squared_hinge):
         scores, targets, alpha, _ = coordinate(size, cost, size)
         arrays = (scores, targets, alpha, rng.random(size) < 0.8, rng.random(size).astype(np.float32))
         for smallest in (0.0, 0.1, 1e6):
-            numbers = (np.float32(2.3), np.float32(cost), np.float32(smallest))
+            numbers = (np.float32(2.3), np.float32(cost), np.float32(smallest), np.float32(4 * cost))
             same_bits(dual_steps, step_one_by_one, arrays, work(size), *numbers, squared_hinge)
 
 
@@ -123,10 +123,11 @@ def test_adagrad_trains_siblings_as_one_by_one(size):
     x, targets = kernel_csr(sparse.csr_array(X)), coordinate(size, 1.0, 60 * size)[1].reshape(60, size)
     rate, eps = np.float32(0.7), np.float32(0.01)
     state, bias = np.zeros(20 * 2 * size, dtype=np.float32), np.zeros(size, dtype=np.float32)
-    train_children_adagrad(AdaGrad(0.7, 0.01, 1), x, targets, state, bias)
+    importance = np.random.default_rng(size).choice([0.3, 1, 7], 60).astype(np.float32)
+    train_children_adagrad(AdaGrad(0.7, 0.01, 1), x, importance, targets, state, bias)
     weights, squares = np.zeros((20, size), dtype=np.float32), np.zeros((20, size), dtype=np.float32)
     expected, bias_squares = np.zeros(size, dtype=np.float32), np.zeros(size, dtype=np.float32)
-    adagrad_one_by_one(*x, targets, weights, squares, expected, bias_squares, rate, eps)
+    adagrad_one_by_one(*x, importance, targets, weights, squares, expected, bias_squares, rate, eps)
     assert bias.tobytes() == expected.tobytes()
     assert state.tobytes() == np.hstack([weights, squares]).tobytes()
 
@@ -175,6 +176,7 @@ def test_siblings_do_not_change_one_another(multilabel, squared_hinge):
     """Trained together, when those that stop leave the others to go on by themselves, or each alone: the same bits."""
     X, Y = multilabel(150, 30, 75, seed=6)
     x, targets = kernel_csr(unit_rows(X)), Y.toarray().astype(np.uint8)
+    importance = np.random.default_rng(6).choice([0.3, 1, 7], 150).astype(np.float32)
 
     def train(columns):
         size = padded_size(columns.size)
@@ -182,7 +184,7 @@ def test_siblings_do_not_change_one_another(multilabel, squared_hinge):
         padded = np.zeros((150, size), dtype=np.uint8)
         padded[:, : columns.size] = targets[:, columns]
         solver = DualDescent(3.0, 0.02, 60, squared_hinge, np.uint64(7))
-        train_children_dual(solver, x, padded, weights, bias, columns.size, solver.key)
+        train_children_dual(solver, x, importance, padded, weights, bias, columns.size, solver.key)
         return np.vstack([weights.reshape(30, size), bias])[:, : columns.size]
 
     together = train(np.arange(75))

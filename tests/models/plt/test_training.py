@@ -81,10 +81,11 @@ def test_training_equals_a_plain_pass(multilabel, hash_bits):
     X, Y = multilabel(40, 8, 9)
     x, y, tree = kernel_csr(X), kernel_csr(Y), random_complete_tree(Y.shape[1], 3, 0)
     order, solver = np.random.default_rng(5).permutation(40), Sgd(0.5, 1e-3, 2)
-    found = train_hashed(x, y, tree, order, solver, hash_bits, 7)
+    importance = np.random.default_rng(6).choice([0.3, 1, 7], 40).astype(np.float32)
+    found = train_hashed(x, y, tree, order, solver, hash_bits, 7, importance)
     zeros, steps = {name: np.zeros_like(getattr(found, name)) for name in ("table", "bias")}, np.zeros(tree.n_nodes)
     nodes = found._replace(scale=np.ones(tree.n_nodes), **zeros)
-    for row in np.tile(order, solver.epochs):
+    for row, weight in zip(np.tile(order, solver.epochs), np.tile(importance.astype(float), solver.epochs)):
         entries = slice(x.indptr[row], x.indptr[row + 1])
         positives = set()
         for label in y.indices[y.indptr[row] : y.indptr[row + 1]]:
@@ -101,11 +102,11 @@ def test_training_equals_a_plain_pass(multilabel, hash_bits):
                 score += value * (np.float32(sign) * nodes.table[slot])
             estimate = np.float32(sigmoid(np.float32(score * np.float32(1 / nodes.scale[node]))))
             gamma = solver.step / (1 + solver.lam * solver.step * steps[node])
-            step = np.float32(nodes.scale[node] * gamma) * (estimate - np.float32(node in positives))
+            step = np.float32(nodes.scale[node] * gamma * weight) * (estimate - np.float32(node in positives))
             nodes.bias[node] -= step
             for (slot, sign), value in zip(places, x.data[entries]):
                 nodes.table[slot] -= value * (np.float32(sign) * step)
-            nodes.scale[node] *= 1 + solver.lam * gamma
-            steps[node] += 1
+            nodes.scale[node] *= 1 + solver.lam * gamma * weight
+            steps[node] += weight
     for one, other in ((found.table, nodes.table), (found.bias, nodes.bias), (found.scale, nodes.scale)):
         assert one.tobytes() == other.tobytes()

@@ -197,3 +197,20 @@ def test_vectorizers_of_files_are_stored_and_read(kind, tmp_path):
 def test_an_empty_part_of_a_stream_changes_nothing():
     model = TextClassifier().partial_fit([], []).partial_fit(TEXTS, NAMES)
     assert model.partial_fit([], []).predict(TEXTS) == TextClassifier().partial_fit(TEXTS, NAMES).predict(TEXTS)
+
+
+def test_weights_of_texts_repeat_them_or_leave_them_out():
+    estimator, vectorizer = PLT(epochs=3), HashingVectorizer(n_features=64)
+    weights = [2, 0] + [1] * (len(TEXTS) - 2)
+    rows = [0, 0, *range(2, len(TEXTS))]
+    found = TextClassifier(estimator, vectorizer).fit(TEXTS, NAMES, sample_weight=weights)
+    repeated = TextClassifier(estimator, vectorizer).fit([TEXTS[i] for i in rows], [NAMES[i] for i in rows])
+    assert found.predict(TEXTS) == repeated.predict(TEXTS)
+    found = TextClassifier(estimator).fit(TEXTS, NAMES, sample_weight=weights)
+    without = TextClassifier(estimator).fit(TEXTS[:1] + TEXTS[2:], NAMES[:1] + NAMES[2:])
+    assert found.vectorizer_.vocabulary_ == without.vectorizer_.vocabulary_
+    assert found.classes_.tolist() == without.classes_.tolist()
+    with pytest.raises(InvalidDataError, match=r"row 1"):
+        TextClassifier(estimator).fit(TEXTS, NAMES, sample_weight=[1, -1] + [1] * (len(TEXTS) - 2))
+    with pytest.raises(InvalidParameterError, match="OPLT"):
+        TextClassifier(OPLT()).fit(TEXTS, NAMES, sample_weight=weights)

@@ -2,14 +2,14 @@
 
 For one label of n instances x_i, with y_i in {0, 1}, features of which it sees the first ``width``, and C > 0,
 
-    f(w, b) = |w|^2 / 2 + C sum_i log(1 + exp(-s_i z_i)),  z_i = x_i w + b,  s_i = 2 y_i - 1
+    f(w, b) = |w|^2 / 2 + C sum_i v_i log(1 + exp(-s_i z_i)),  z_i = x_i w + b,  s_i = 2 y_i - 1
 
-is minimised by Newton's method, the steps found by conjugate gradients (CG): truncated Newton, C.-J. Lin, R. C. Weng,
-S. S. Keerthi, *Trust Region Newton Method for Large-Scale Logistic Regression*, JMLR 9, 2008; with a line search in
-place of the trust region. What is particular here:
+with the weight v_i of each instance, is minimised by Newton's method, the steps found by conjugate gradients (CG):
+truncated Newton, C.-J. Lin, R. C. Weng, S. S. Keerthi, *Trust Region Newton Method for Large-Scale Logistic
+Regression*, JMLR 9, 2008; with a line search in place of the trust region. What is particular here:
 
 * The constant b is eliminated from the Newton system, which centres each feature by its mean under the weights
-  d_i = p_i (1 - p_i). Features that are scaled but not shifted would otherwise be nearly parallel to the constant.
+  d_i = v_i p_i (1 - p_i). Features that are scaled but not shifted would otherwise be nearly parallel to the constant.
 * CG is preconditioned by 1 + C sum_i d_i v_k with the variance v_k of the feature: a constant for scaled features, and
   for others what scales them. On enron the exact diagonal of the matrix needs half as many products again.
 * A product with the matrix reads each row once, for X p and X^T u. Eight labels share that pass (see
@@ -56,6 +56,7 @@ class Problem(NamedTuple):
     scale: np.ndarray  # float64 (width,): what each column was multiplied with
     variances: np.ndarray  # float64 (width,): its variance since
     widths: np.ndarray  # int64 (m,): how many columns each label's classifier sees, from the first on
+    importance: np.ndarray  # float64 (n,): the weight of each instance's loss
 
     @property
     def n_instances(self) -> int:
@@ -75,10 +76,10 @@ class Solution(NamedTuple):
 class ByRow(NamedTuple):
     """State of the lanes by instance, float64 (n, 8)."""
 
-    targets: np.ndarray  # 1 where the instance carries the label, else 0
+    targets: np.ndarray  # the weight of an instance that carries the label, minus the weight of any other
     scores: np.ndarray  # z
-    residuals: np.ndarray  # p - y
-    curvatures: np.ndarray  # p (1 - p)
+    residuals: np.ndarray  # p - y, times the weight
+    curvatures: np.ndarray  # p (1 - p), times the weight
     products: np.ndarray  # of the row, centred, with CG's direction
     moves: np.ndarray  # the same of the Newton step
 
@@ -201,13 +202,14 @@ def instances_of(problem, label):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def begin_label(problem, label, C, place_of, by_row, by_column, lanes, lane):
-    """Put a label into a lane: weights 0, and the constant that is best then."""
+    """Put a label into a lane: weights 0, and the constant that is best then if all instances weigh the same."""
     n, positives = by_row.targets.shape[0], 0
-    for i in range(n):
-        by_row.targets[i, lane] = 0.0
+    for row in range(place_of.size):
+        if place_of[row] >= 0:
+            by_row.targets[place_of[row], lane] = -problem.importance[row]
     for row in instances_of(problem, label):
         if place_of[row] >= 0:
-            by_row.targets[place_of[row], lane] = 1.0
+            by_row.targets[place_of[row], lane] = problem.importance[row]
             positives += 1
     lanes.constant[lane] = log(positives / (n - positives))
     for i in range(n):
@@ -352,22 +354,22 @@ def take_newton_step(by_row, by_column, lanes, lane):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def evaluate(by_row, lanes, lane, length, shift):
-    """Return the summed loss after ``length`` times the step found; set residuals and curvatures there, and their sums.
+    """Return the weighted sum of losses after ``length`` times the step found; set residuals, curvatures, their sums.
 
     ``shift`` is what the step adds to all scores.
     """
     loss = slope = total = 0.0
     for i in range(by_row.scores.shape[0]):
         score = by_row.scores[i, lane] + length * (by_row.moves[i, lane] + shift)
-        positive = by_row.targets[i, lane] > 0.5
+        weight, positive = abs(by_row.targets[i, lane]), by_row.targets[i, lane] > 0.0
         margin = score if positive else -score
         e = exp(-abs(margin))
         share = 1.0 / (1.0 + e)
         # Written so that small probabilities, of being wrong, keep all their digits.
         wrong = e * share if margin >= 0.0 else share
-        residual = -wrong if positive else wrong
-        curvature = e * share * share
-        loss += log1p(e) - min(margin, 0.0)
+        residual = weight * (-wrong if positive else wrong)
+        curvature = weight * (e * share * share)
+        loss += weight * (log1p(e) - min(margin, 0.0))
         slope += residual
         total += curvature
         by_row.residuals[i, lane] = residual
@@ -378,16 +380,17 @@ def evaluate(by_row, lanes, lane, length, shift):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def mean_loss(problem, label, rows, weights, constant, lane):
-    """Return the mean logistic loss of a lane's present solution on some instances."""
-    indptr, indices, data = problem.indptr, problem.indices, problem.data
+    """Return the weighted mean of the logistic losses of a lane's present solution on some instances."""
+    indptr, indices, data, importance = problem.indptr, problem.indices, problem.data, problem.importance
     carries = np.zeros(indptr.size - 1, dtype=np.bool_)
     for row in instances_of(problem, label):
         carries[row] = True
-    loss = 0.0
+    loss = total = 0.0
     for row in rows:
         score = constant
         for place in range(indptr[row], indptr[row + 1]):
             score += data[place] * weights[indices[place], lane]
         margin = score if carries[row] else -score
-        loss += log1p(exp(-abs(margin))) - min(margin, 0.0)
-    return loss / rows.size
+        loss += importance[row] * (log1p(exp(-abs(margin))) - min(margin, 0.0))
+        total += importance[row]
+    return loss / total

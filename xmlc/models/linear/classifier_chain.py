@@ -115,10 +115,10 @@ class ProbabilisticClassifierChain(LabelLogistic):
         scores = self._scores(X, weights_by_feature).astype(np.float32)
         return sample_chain(scores, self.influence_, n_samples, np.int64(self.random_state), first)
 
-    def _problem(self, X: sparse.csr_array, Y: sparse.csr_array) -> Problem:
+    def _problem(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> Problem:
         """Return the solver's input: features, then labels, of which a classifier sees those before its own."""
         widths = X.shape[1] + np.arange(Y.shape[1])
-        return make_problem(X, Y, self.standardize, self.label_scale, widths)
+        return make_problem(X, Y, self.standardize, self.label_scale, widths, weights)
 
     def _make_weights(self, problem: Problem) -> None:
         super()._make_weights(problem)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
@@ -88,8 +90,11 @@ class LabelLogistic(SparseProbabilityEstimator):
     random_state: int = 0
     n_jobs: int | None = None
 
-    def fit(self, X: Matrix, Y: Matrix) -> Self:
+    def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
         """Choose C unless it is given, then train one logistic regression for each label.
+
+        A weight multiplies the losses of its instance, in training and in the choice of C, and counts in standard
+        deviations: except for the folds, this is training on repeated rows.
 
         Parameters are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
 
@@ -98,9 +103,9 @@ class LabelLogistic(SparseProbabilityEstimator):
         XmlcError
             A hyperparameter is out of its range, or the weights of all labels would not fit into memory.
         """
-        X, Y = self._training_data(X, Y)
+        data = self._weighted_data(X, Y, sample_weight)
         self._check_hyperparameters()
-        problem = self._problem(X, Y)
+        problem = self._problem(*data)
         self.C_ = self._choose(problem) if self.C is None else np.full(self.n_labels_, self.C, dtype=np.float64)
         self._learn(problem)
         self.C_[np.isnan(self.decrements_)] = np.nan
@@ -156,9 +161,9 @@ class LabelLogistic(SparseProbabilityEstimator):
                 stacklevel=3,
             )
 
-    def _problem(self, X: sparse.csr_array, Y: sparse.csr_array) -> Problem:
+    def _problem(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> Problem:
         """Return the solver's input of a training set."""
-        return make_problem(X, Y, self.standardize, 1.0, np.full(Y.shape[1], X.shape[1]))
+        return make_problem(X, Y, self.standardize, 1.0, np.full(Y.shape[1], X.shape[1]), weights)
 
     def _make_weights(self, problem: Problem) -> None:
         """Allocate the weights."""
@@ -234,7 +239,12 @@ def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
 
 
 def make_problem(
-    X: sparse.csr_array, Y: sparse.csr_array, standardize: bool, label_scale: float, widths: np.ndarray
+    X: sparse.csr_array,
+    Y: sparse.csr_array,
+    standardize: bool,
+    label_scale: float,
+    widths: np.ndarray,
+    weights: np.ndarray | None = None,
 ) -> Problem:
     """Return a training set in the form that the solver takes.
 
@@ -248,14 +258,17 @@ def make_problem(
     label_scale : float
         Labels as features are multiplied with this, after that.
     widths : ndarray of int64, shape (m,)
+    weights : ndarray of float32, shape (n,), optional
+        Of the instances; None: all 1.
     """
+    importance = np.ones(X.shape[0]) if weights is None else weights.astype(np.float64)
     n_features, by_label = X.shape[1], Y.tocsc()
     columns = sparse.csr_array(X.astype(np.float64))
     if (widths > n_features).any():
         columns = sparse.csr_array(sparse.hstack([columns, Y.astype(np.float64)], format="csr"))
-    scale = scales(columns) if standardize else np.ones(columns.shape[1])
+    scale = scales(columns, importance) if standardize else np.ones(columns.shape[1])
     scale[n_features:] *= label_scale
-    variances = _variances(columns)[0] * (scale * scale)
+    variances = _variances(columns, importance)[0] * (scale * scale)
     return Problem(
         indptr=columns.indptr.astype(np.int64),
         indices=columns.indices.astype(np.uint32),
@@ -265,6 +278,7 @@ def make_problem(
         scale=scale,
         variances=variances,
         widths=widths.astype(np.int64),
+        importance=importance,
     )
 
 
@@ -280,28 +294,31 @@ def learnable(problem: Problem, training: np.ndarray) -> np.ndarray:
     return np.flatnonzero((counts > 0) & (counts < training.sum()))
 
 
-def scales(X: sparse.csr_array) -> np.ndarray:
-    """Return the factor that gives each feature standard deviation 1 (divisor n - 1); 1 for a constant.
+def scales(X: sparse.csr_array, importance: np.ndarray) -> np.ndarray:
+    """Return the factor that gives each feature standard deviation 1, see `_variances`; 1 for a constant.
 
     Features are scaled and not shifted, and stay sparse: a shift would only change the constant, which is not
     regularised.
     """
-    variances, squares = _variances(X)
+    variances, squares = _variances(X, importance)
     # The variance of a constant is a rounding.
     return 1 / np.sqrt(np.where(variances > 1e-12 * squares, variances, 1.0))
 
 
-def _variances(X: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """Return the variance of each column, with divisor n - 1, and the mean of its squares."""
-    (n, d), columns = X.shape, X.indices
+def _variances(X: sparse.csr_array, importance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the variance of each column and the mean of its squares, with instances of some weights.
+
+    The divisor of a variance is n - 1, where n is the sum of the weights, or n / 2 if that is more.
+    """
+    d, columns, n, own = X.shape[1], X.indices, math.fsum(importance), np.repeat(importance, np.diff(X.indptr))
 
     def sums(values: np.ndarray) -> np.ndarray:
         return np.bincount(columns, weights=values, minlength=d)  # adds the values of a column in their order
 
-    counts, means, squares = np.bincount(columns, minlength=d), sums(X.data) / n, sums(X.data * X.data) / n
+    counts, means, squares = sums(own), sums(own * X.data) / n, sums(own * (X.data * X.data)) / n
     deviations = X.data - means[columns]
     # What is not stored is 0.
-    return (sums(deviations * deviations) + (n - counts) * means * means) / max(n - 1, 1), squares
+    return (sums(own * (deviations * deviations)) + (n - counts) * means * means) / max(n - 1, n / 2), squares
 
 
 @njit(cache=True, nogil=True)

@@ -46,6 +46,11 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     equally similar ones those with the smaller numbers are the nearest. A label's estimate is its share of the votes
     (the weights V_i of Section 3.5), so that it is at most 1. Training builds an index, and chooses beta.
 
+    With ``sample_weight`` an instance of weight w is w neighbours: its vote is multiplied by w, and of the S nearest
+    instances only those vote whose weights, from the nearest on, add up to S, the last one with the rest. For whole
+    weights this is the model of repeated rows (``numpy.repeat``), except that beta is chosen with all copies of an
+    instance left out. Weights below 1 only change votes: there are at most S neighbours.
+
     The search is exact: an instance that is skipped has an upper bound of the similarity below the S-th best.
     Similarities are numbers of float32 and the same bits on any number of threads.
 
@@ -67,6 +72,8 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         The training instances, by row and by feature.
     label_starts_, labels_ : ndarray of int64, shape (n + 1,); of uint32, shape (number of positives,)
         Their label sets.
+    row_weights_ : ndarray of float32, shape (n,), or None
+        Weights of the training instances; None if all are 1.
     beta_ : float
         As given, or as chosen.
     inner_products_ : ndarray of int64, shape (number of queries,)
@@ -88,6 +95,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         *INDEX_FIELDS,
         Field("label_starts", np.int64, ("n + 1",), starts="positives"),
         Field("labels", np.uint32, ("positives",), below="n_labels"),
+        Field("row_weights", np.float32, ("n",), optional=True),
     )
 
     domains = swnn.DOMAINS
@@ -97,7 +105,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     beta: float | None = None
     n_jobs: int | None = None
 
-    def fit(self, X: Matrix, Y: Matrix) -> Self:
+    def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
         """Index the training instances and keep their label sets.
 
         Parameters
@@ -105,6 +113,8 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         X : CSR, shape (n, d)
             Instances; their lengths do not matter.
         Y : boolean CSR, shape (n, m)
+        sample_weight : array-like of float, shape (n,), optional
+            How many neighbours each instance is; one of weight 0 is left out.
 
         Raises
         ------
@@ -112,13 +122,14 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             A hyperparameter is out of its range, or the training data is empty.
         """
         check_hyperparameters(self)
-        X, Y = self._training_data(X, Y)
+        X, Y, weights = self._weighted_data(X, Y, sample_weight)
         if X.shape[0] > np.iinfo(np.int32).max:
             raise XmlcError(f"{X.shape[0]} training instances; expected fewer than 2**31")
         rows = self._unit(X)
         self.index_ = build_index(rows, n_jobs=self.n_jobs)
         labels = kernel_csr(Y)
         self.label_starts_, self.labels_ = labels.indptr, labels.indices
+        self.row_weights_ = weights if (weights != 1).any() else None
         self._idle: Idle = ([], [])
         self.beta_ = self._chosen(X, Y) if self.beta is None else float(self.beta)
         return self
@@ -133,7 +144,8 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             others[others.all(axis=1), -1] = False  # of more than S equal instances the farthest goes
             numbers, similarities = (part[others].reshape(rows.size, -1) for part in found)
             hits[beta] = are_right(self._ranked(numbers, similarities, 1)[0], Y[rows])
-        return 0.0 if is_better(hits[0.0], hits[1.0]) else 1.0
+        weights = None if self.row_weights_ is None else self.row_weights_[rows]
+        return 0.0 if is_better(hits[0.0], hits[1.0], weights) else 1.0
 
     def _selected(self) -> Hyperparameters:
         return {"beta": self.beta_}
@@ -269,6 +281,10 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         shares = similarities / np.maximum(similarities[:, :1], LEAST_SIMILARITY)
         # A square is written out, as most are: nothing is compiled for it.
         weights = shares * shares if self.alpha == 2 else elementwise.power(shares, float(self.alpha))
+        if self.row_weights_ is not None:
+            own = np.where(numbers >= 0, self.row_weights_[numbers], 0).astype(np.float64)
+            before = np.cumsum(own, axis=1) - own
+            weights *= np.clip(int(self.S) - before, 0, own)
         try:
             room = self._idle[1].pop()
         except IndexError:
@@ -287,11 +303,13 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         arrays = self.index_._asdict()
         meta = {"block_rows": arrays.pop("block_rows"), "beta": self.beta_}
-        return arrays | {"label_starts": self.label_starts_, "labels": self.labels_}, meta
+        arrays |= {"label_starts": self.label_starts_, "labels": self.labels_}
+        return arrays | ({} if self.row_weights_ is None else {"row_weights": self.row_weights_}), meta
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         self._check_arrays(arrays)
         self.label_starts_, self.labels_ = arrays.pop("label_starts"), arrays.pop("labels")
+        self.row_weights_ = arrays.pop("row_weights", None)
         self.index_ = NeighbourIndex(**arrays, block_rows=int(meta["block_rows"]))
         self.beta_, self._idle = meta["beta"], ([], [])
 

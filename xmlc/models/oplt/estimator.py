@@ -18,9 +18,10 @@ from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, check
 from xmlc.kernels.frames import check_names, column_names
 from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream
-from xmlc.models.base import SparseProbabilityEstimator, not_finite
+from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.choosing import cross_validated
 from xmlc.models.domains import oplt
+from xmlc.models.fitting import not_finite
 from xmlc.models.oplt.growth import planted
 from xmlc.models.oplt.learning import learn
 from xmlc.models.oplt.prediction import frozen, label_tree_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from statistics import fmean
@@ -50,6 +51,7 @@ SGD_C, BATCH_C = 3.0, {"logistic": (3.0, 10.0), "squared_hinge": (1.0, 0.3)}
 WEIGHT_CUT = 0.1  # of weight_cut="auto", if the model is smaller with it
 SELECTED = ("C", "arity", "weight_cut")  # hyperparameters that `fit` selects
 RANKING: Any = {"solver": "batch", "loss": "squared_hinge", "hinge_power": 3, "tol": 0.03, "weight_cut": 0.05}
+MOST_COPIES = 16  # by which SGD and AdaGrad learn a heavy instance in a pass
 ROWS_PER_BATCH = 8192  # at most so many instances descend together
 
 # An exact ranking is said to be costly where an instance opens so many nodes, and such a share of them.
@@ -101,10 +103,11 @@ class PLT(SparseProbabilityEstimator):
         None. None: 3 for SGD; for "batch" 3, or 10, with the logistic loss, and 1, or 0.3, with the other: the second
         if P@1, cross-validated on up to 1000 training instances, is better by more than a standard error.
     tol : float
-        "batch": a node stops when none of its dual variables moved by more than this, times C, in a pass.
+        "batch": a node stops when none of its dual variables moved by more than this, times C and the weight of the
+        instance, in a pass.
     lam : float or None
         SGD: regularisation lambda; the weight of the constant feature is regularised like the others. None: 1 / (C n)
-        for n training instances, with which the root minimises what "batch" does.
+        for n training instances, or a sum n of their weights, with which the root minimises what "batch" does.
     gamma : float
         Initial step size. SGD: step t of a node is gamma / (1 + lam * gamma * t) (plt2016, Appendix B), with t from 0;
         the paper does not say where t begins. The authors' program counts from 1, which is this solver with
@@ -237,37 +240,61 @@ class PLT(SparseProbabilityEstimator):
         """
         return cls(**RANKING | given)
 
-    def fit(self, X: Matrix, Y: Matrix) -> Self:
+    def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
         """Train the tree (Algorithm 3).
+
+        A weight multiplies the loss of its instance in each node, and the instance's share of the labels'
+        representations (``tree="kmeans"``). "batch" then minimises what it does if rows are repeated. SGD and AdaGrad
+        learn a row of weight 2 twice in a pass, and of weight 2.5 three times with shorter steps: for whole weights up
+        to 16 this is training on rows that ``numpy.repeat`` repeats. In the choice of C weights count in training and
+        in P@1.
 
         Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
         self._check_hyperparameters()
-        X, Y = self._training_data(X, Y)
-        return self._train(X, Y, Growing(self._into))
+        return self._train(*self._weighted_data(X, Y, sample_weight), Growing(self._into))
 
-    def _train(self, X: sparse.csr_array, Y: sparse.csr_array, growing: Growing, title: str = TITLE) -> Self:
+    def _train(
+        self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray, growing: Growing, title: str = TITLE
+    ) -> Self:
         """Train the tree on checked data; ``title`` is for the progress display."""
         self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
-        order = random_permutation(X.shape[0], self.random_state, Stream.PLT_ORDER)
+        total, (order, importance) = math.fsum(weights), self._visits(weights)
         if self.max_samples is not None:
-            order = order[: max(1, round(self.max_samples * order.size))]
-            X, Y, order = X[order], Y[order], np.arange(order.size)
-        self.C_ = self._chosen_C(X, Y)
+            kept = max(1, round(self.max_samples * order.size))
+            total = total * kept / order.size
+            weights = importance = importance[:kept]
+            X, Y, order = X[order[:kept]], Y[order[:kept]], np.arange(kept)
+        self.C_ = self._chosen_C(X, Y, weights)
         x, y = self._kernel_form(X), kernel_csr(Y)
-        self.tree_ = self._label_tree(X, Y)
+        self.tree_ = self._label_tree(X, Y, weights)
+        solver = self._solver(total)
         self.nodes_: TreeWeights
         cut = self.weight_cut if self.weight_cut != "auto" else WEIGHT_CUT if self.unit_norm else None
         if self.hash_bits is None:
-            training = (order, self._solver(X.shape[0]), cut, self.n_jobs, growing, title, self.weight_cut == "auto")
+            training = (order, solver, cut, self.n_jobs, growing, title, self.weight_cut == "auto", importance)
             self.nodes_ = train_nodes(x, y, X.shape[1], self.tree_, *training)
         else:
             self.nodes_ = train_hashed(
-                x, y, self.tree_, order, self._sgd(X.shape[0]), self.hash_bits, self.random_state
+                x, y, self.tree_, order, cast("Sgd", solver), self.hash_bits, self.random_state, importance
             )
             check_finite((self.nodes_.table, self.nodes_.bias))
         self.weight_cut_ = cut if isinstance(self.nodes_, CompactNodeWeights) else None
         return self
+
+    def _visits(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows in the order of a pass, and the weight with which each is learned there.
+
+        SGD and AdaGrad learn a row of weight 2 twice, as if it were repeated. At most 16 times: a heavier row has
+        longer steps, and if rows weigh more than 16 on average, all weights are scaled down to that.
+        """
+        copies = np.ones_like(weights)
+        if self.solver != "batch":
+            weights = weights / np.float32(max(1.0, math.fsum(weights) / weights.size / MOST_COPIES))
+            copies = np.clip(np.ceil(weights), 1, MOST_COPIES)
+        rows = np.repeat(np.arange(weights.size), copies.astype(np.int64))
+        order = rows[random_permutation(rows.size, self.random_state, Stream.PLT_ORDER)]
+        return order, (weights / copies)[order]
 
     def _selected(self) -> Hyperparameters:
         return {name: vars(self)[f"{name}_"] for name in SELECTED if f"{name}_" in vars(self)}
@@ -343,36 +370,34 @@ class PLT(SparseProbabilityEstimator):
             labels, scores, _, _ = self._ranked(x, k, search if search == "beam" else "exact", "")
         return labels[0], scores[0]
 
-    def _chosen_C(self, X: sparse.csr_array, Y: sparse.csr_array) -> float:
+    def _chosen_C(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> float:
         if self.C is not None or self.solver != "batch":
             return float(SGD_C if self.C is None else self.C)
-        return cross_validated(lambda C: self.unfitted().set_params(C=C), *BATCH_C[self.loss], X, Y)
+        return cross_validated(lambda C: self.unfitted().set_params(C=C), *BATCH_C[self.loss], X, Y, weights)
 
-    def _label_tree(self, X: sparse.csr_array, Y: sparse.csr_array) -> LabelTree:
+    def _label_tree(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> LabelTree:
         """Return a tree over the labels that have an instance, or over all if none has: others are never predicted."""
         seen = np.unique(Y.indices)
         self.arity_ = int(self.arity or plt.usual_arity(self.tree, seen.size))
         if 0 < seen.size < self.n_labels_:
-            return self._tree_over_all(X, Y[:, seen]).over(seen)
-        return self._tree_over_all(X, Y)
+            return self._tree_over_all(X, Y[:, seen], weights).over(seen)
+        return self._tree_over_all(X, Y, weights)
 
-    def _tree_over_all(self, X: sparse.csr_array, Y: sparse.csr_array) -> LabelTree:
+    def _tree_over_all(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> LabelTree:
         if self.tree == "kmeans":
-            representations = label_representations(X, Y, self.n_jobs, self.label_features)
+            representations = label_representations(X, Y, self.n_jobs, self.label_features, weights)
             return kmeans_tree(representations, self.arity_, self.max_leaf, self.random_state, self.n_jobs)
         return random_complete_tree(Y.shape[1], self.arity_, self.random_state)
 
-    def _solver(self, n: int) -> Solver:
+    def _solver(self, n: float) -> Solver:
+        """Return the solver for n instances, or for that sum of their weights."""
         if self.solver == "sgd":
-            return self._sgd(n)
+            lam = 1.0 / (self.C_ * n) if self.lam is None else self.lam
+            return Sgd(float(self.gamma), float(lam), int(self.epochs))
         if self.solver == "adagrad":
             return AdaGrad(float(self.gamma), float(self.eps), int(self.epochs))
         key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.PLT_PASSES)))
         return DualDescent(self.C_, float(self.tol), int(self.epochs), self.loss == "squared_hinge", key)
-
-    def _sgd(self, n: int) -> Sgd:
-        lam = 1.0 / (self.C_ * max(n, 1)) if self.lam is None else self.lam
-        return Sgd(float(self.gamma), float(lam), int(self.epochs))
 
     def _check_hyperparameters(self) -> None:
         check_hyperparameters(self)

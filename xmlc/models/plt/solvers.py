@@ -65,7 +65,8 @@ class DualDescent(NamedTuple):
     C : float
         Weight of the loss against half the squared length of a node's weights.
     tol : float
-        A node stops when none of its dual variables moved by more than ``tol * C`` in a pass.
+        A node stops when none of its dual variables moved by more than ``tol * C`` in a pass, times the weight of the
+        instance if that is below 1.
     max_epochs : int
         Passes over the instances, at most.
     squared_hinge : bool
@@ -94,7 +95,7 @@ class Siblings(NamedTuple):
     bias: np.ndarray
     #: bool (siblings,): Which have not stopped.
     going: np.ndarray
-    #: float32 (siblings,): The largest step in a pass, taken or not.
+    #: float32 (siblings,): The largest step in a pass, taken or not, divided by a weight below 1.
     largest: np.ndarray
 
 
@@ -113,7 +114,7 @@ def _choose_numbers_per_weight(solver):
     return lambda solver: 1
 
 
-def solve(solver, x, targets, state, bias, n_siblings, block):
+def solve(solver, x, importance, targets, state, bias, n_siblings, block):
     """Train the classifiers of some siblings: by one of the three functions below, by the type of the solver.
 
     Parameters
@@ -121,6 +122,8 @@ def solve(solver, x, targets, state, bias, n_siblings, block):
     solver : Sgd, AdaGrad or DualDescent
     x : KernelCSR
         Instances that reach the parent, in the order of the pass, with the parent's feature numbers.
+    importance : float32 (instances,)
+        The weights of their losses, all positive.
     targets : uint8 (instances, padded)
         z_t of each instance and sibling; the siblings, here and below, padded to `padded_size` with targets 0.
     state : float32 (features * numbers_per_weight * padded,)
@@ -136,51 +139,54 @@ def solve(solver, x, targets, state, bias, n_siblings, block):
 
 
 @overload(solve)
-def _choose_solve(solver, x, targets, state, bias, n_siblings, block):
+def _choose_solve(solver, x, importance, targets, state, bias, n_siblings, block):
     if solver.instance_class is DualDescent:
-        return lambda solver, x, targets, state, bias, n_siblings, block: train_children_dual(
-            solver, x, targets, state, bias, n_siblings, stream_key(solver.key, block)
+        return lambda solver, x, importance, targets, state, bias, n_siblings, block: train_children_dual(
+            solver, x, importance, targets, state, bias, n_siblings, stream_key(solver.key, block)
         )
     train = train_children if solver.instance_class is Sgd else train_children_adagrad
-    return lambda solver, x, targets, state, bias, n_siblings, block: train(solver, x, targets, state, bias)
+    return lambda solver, x, importance, targets, state, bias, n_siblings, block: train(
+        solver, x, importance, targets, state, bias
+    )
 
 
 @njit(cache=True, nogil=True)
-def train_children(solver, x, targets, weights, bias):
+def train_children(solver, x, importance, targets, weights, bias):
     """Train the node classifiers of some siblings by two-phase SGD with lazy scaling (Appendix B).
 
     ``weights`` holds the scaled weights Pi_t * w_t until the end; step t (from 0) is
     gamma_t = gamma / (1 + lam * gamma * t), and all siblings share t and Pi because they see the same
-    instances. Moves 16 bytes per non-zero and sibling (two reads, one write, and the instance itself).
+    instances. An instance of weight v has a step v times as long, and t counts weights. Moves 16 bytes per non-zero and
+    sibling (two reads, one write, and the instance itself).
 
     Parameters are those of `solve`.
     """
     (gamma, lam, epochs), (ends, ids, values), n_siblings = solver, x, bias.size
     steps = np.empty(n_siblings, dtype=np.float32)
-    scale = 1.0
-    t = 0
+    scale, t = 1.0, 0.0
     for _ in range(epochs):
         for i in range(ends.size - 1):
             row_ids, row_values = ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]]
             dense_scores(row_ids, row_values, weights, n_siblings, bias, steps)
-            gamma_t = gamma / (1.0 + lam * gamma * t)
-            inverse, step = np.float32(1.0 / scale), np.float32(scale * gamma_t)
+            gamma_t, weight = gamma / (1.0 + lam * gamma * t), np.float64(importance[i])
+            inverse, step = np.float32(1.0 / scale), np.float32(scale * gamma_t * weight)
             for c in range(n_siblings):
                 steps[c] = step * (np.float32(targets[i, c]) - sigmoid(steps[c] * inverse))
             add_to_rows(row_ids, row_values, steps, weights, bias)
-            scale *= 1.0 + lam * gamma_t
-            t += 1
+            scale *= 1.0 + lam * gamma_t * weight
+            t += weight
     inverse = np.float32(1.0 / scale)
     bias *= inverse
     weights *= inverse
 
 
 @njit(cache=True, nogil=True)
-def train_children_adagrad(solver, x, targets, state, bias):
+def train_children_adagrad(solver, x, importance, targets, state, bias):
     """Train the node classifiers of some siblings by AdaGrad (Duchi, Hazan and Singer, JMLR 2011).
 
     A weight moves by gamma * g / sqrt(eps + sum of its squared derivatives so far, g included), where g is the
-    derivative of the logistic loss by it. There is no regularisation.
+    derivative of the logistic loss by it. There is no regularisation. An instance of weight v counts v times in
+    the step and in the sum: g and gamma are multiplied by the root of v.
 
     Parameters are those of `solve`; ``state`` is for each feature the weights of the padded siblings and then their
     sums, in the same or neighbouring cache lines. Moves 24 bytes per non-zero and sibling (two reads of the weight, a
@@ -196,27 +202,31 @@ def train_children_adagrad(solver, x, targets, state, bias):
             row_ids, row_values = borrowed(ids, ends[i], ends[i + 1]), borrowed(values, ends[i], ends[i + 1])
             dense_scores(row_ids, row_values, state, 2 * n_siblings, bias_state, scores)
             logistic_derivatives(scores, row_of(targets, i))
-            adagrad_to_rows(constant, one, scores, rate, eps, bias_state, 2 * n_siblings)
-            adagrad_to_rows(row_ids, row_values, scores, rate, eps, state, 2 * n_siblings)
+            root = np.sqrt(importance[i])
+            for c in range(n_siblings):
+                scores[c] *= root
+            adagrad_to_rows(constant, one, scores, rate * root, eps, bias_state, 2 * n_siblings)
+            adagrad_to_rows(row_ids, row_values, scores, rate * root, eps, state, 2 * n_siblings)
     copy_into(bias, bias_state[:n_siblings])
 
 
 @njit(cache=True, nogil=True)
-def train_children_dual(solver, x, targets, weights, bias, n_siblings, key):
+def train_children_dual(solver, x, importance, targets, weights, bias, n_siblings, key):
     """Train the node classifiers of some siblings by dual coordinate descent.
 
     Each child's weights w (the bias among them, of a constant feature 1) minimise
 
-        1/2 |w|^2 + C sum_i loss(side_i w.x_i)
+        1/2 |w|^2 + C sum_i v_i loss(side_i w.x_i)
 
-    with the squared hinge loss max(0, 1 - m)^2 or the logistic loss log(1 + exp(-m)) of the margin m. Both are solved
-    by their duals, one variable alpha_i for each instance, with w = sum_i alpha_i side_i x_i kept beside them (Hsieh et
-    al., "A dual coordinate descent method for large-scale linear SVM", ICML 2008; Yu, Huang and Lin, "Dual coordinate
-    descent methods for logistic regression and maximum entropy models", Machine Learning 2011).
+    with the weight v_i of each instance and the squared hinge loss max(0, 1 - m)^2 or the logistic loss
+    log(1 + exp(-m)) of the margin m. Both are solved by their duals, one variable alpha_i for each instance, with
+    w = sum_i alpha_i side_i x_i kept beside them (Hsieh et al., "A dual coordinate descent method for large-scale
+    linear SVM", ICML 2008; Yu, Huang and Lin, "Dual coordinate descent methods for logistic regression and maximum
+    entropy models", Machine Learning 2011).
 
-    The order of the instances is drawn anew for each pass. A sibling stops when no alpha moved
-    by ``tol * C`` in a pass, and as soon as those still going fill three quarters of the registers, they go on
-    by themselves. Moves 12 bytes per non-zero and sibling in a pass; the alphas take 4 bytes per instance and sibling.
+    The order of the instances is drawn anew for each pass. A sibling stops when no alpha moved by ``tol * C``, times v
+    if that is below 1, in a pass. As soon as those still going fill three quarters of the registers, they go on by
+    themselves. Moves 12 bytes per non-zero and sibling in a pass; the alphas take 4 bytes per instance and sibling.
 
     Parameters are those of `solve`, and the random stream of the order of the instances, uint64.
     """
@@ -235,7 +245,7 @@ def train_children_dual(solver, x, targets, weights, bias, n_siblings, key):
     some, columns = every, np.arange(n_siblings)  # which columns of all those are that are still going
     for number in range(solver.max_epochs):
         shuffle(order, stream_key(key, number))
-        dual_pass(x, order, squares, some, cost, SMALL_CHANGE * enough, solver.squared_hinge)
+        dual_pass(x, importance, order, squares, some, cost, SMALL_CHANGE * enough, solver.squared_hinge)
         n_going = np.int64(0)
         for c in range(some.going.size):
             some.going[c] &= some.largest[c] > enough
@@ -251,8 +261,11 @@ def train_children_dual(solver, x, targets, weights, bias, n_siblings, key):
 
 
 @njit(cache=True, nogil=True)
-def dual_pass(x, order, squares, siblings, cost, smallest, squared_hinge):
-    """Visit every instance once, in the given order; ``squares`` are of `squared_lengths`, numbers of `dual_steps`."""
+def dual_pass(x, importance, order, squares, siblings, cost, smallest, squared_hinge):
+    """Visit every instance once, in the given order.
+
+    ``squares`` are of `squared_lengths`; ``cost`` and ``smallest`` those of `dual_steps` for an instance of weight 1.
+    """
     (ends, ids, values), (targets, alpha, weights, bias, going, largest) = x, siblings
     weights = weights.reshape(weights.size)
     changes, work = np.empty(bias.size, dtype=np.float32), np.empty(4 * bias.size, dtype=np.float32)
@@ -260,7 +273,8 @@ def dual_pass(x, order, squares, siblings, cost, smallest, squared_hinge):
     for i in order:
         row_ids, row_values = borrowed(ids, ends[i], ends[i + 1]), borrowed(values, ends[i], ends[i + 1])
         dense_scores(row_ids, row_values, weights, bias.size, bias, changes)
-        step = (squares[i], cost, smallest, squared_hinge)
+        light = min(importance[i], np.float32(1.0))
+        step = (squares[i], cost * importance[i], smallest * light, np.float32(1.0) / light, squared_hinge)
         if dual_steps(changes, row_of(targets, i), row_of(alpha, i), going, largest, work, *step):
             add_to_rows(row_ids, row_values, changes, weights, bias)
 
@@ -376,17 +390,17 @@ def logistic_steps(scores, targets, alpha, square, cost, work):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
-def take_step(step, c, scores, targets, alpha, going, largest, smallest):
+def take_step(step, c, scores, targets, alpha, going, largest, smallest, inverse):
     """Step the dual variable of sibling c; arguments as for `dual_steps`."""
     size = abs(step)
     step = step if going[c] & (size > smallest) else np.float32(0.0)
-    largest[c] = max(largest[c], size)
+    largest[c] = max(largest[c], size * inverse)
     alpha[c] += step
     scores[c] = step if targets[c] else -step
 
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
-def dual_steps(scores, targets, alpha, going, largest, work, square, cost, smallest, squared_hinge):
+def dual_steps(scores, targets, alpha, going, largest, work, square, cost, smallest, inverse, squared_hinge):
     """Step the dual variables of siblings still going for one instance, unless the steps are small.
 
     A compiler takes the siblings of plain loops 16 at a time, and so the functions that they call are inlined: one at a
@@ -401,12 +415,12 @@ def dual_steps(scores, targets, alpha, going, largest, work, square, cost, small
         Takes the steps.
     going : bool (siblings,)
     largest : float32 (siblings,)
-        Raised to the size of the step, taken or not.
+        Raised to the size of the step, taken or not, times ``inverse``.
     work : float32 (4 * siblings,)
     square, cost : float32
-        |x|^2, with the constant feature, and C.
-    smallest : float32
-        Steps of at most this size are not taken.
+        |x|^2, with the constant feature, and C times the weight of the instance.
+    smallest, inverse : float32
+        Steps of at most this size are not taken; 1 / weight of an instance that weighs less than 1, else 1.
     squared_hinge : bool
         The squared hinge loss; else the logistic loss.
 
@@ -415,7 +429,7 @@ def dual_steps(scores, targets, alpha, going, largest, work, square, cost, small
     bool
         Whether any weight changes.
     """
-    siblings = (scores, targets, alpha, going, largest, smallest)
+    siblings = (scores, targets, alpha, going, largest, smallest, inverse)
     if squared_hinge:
         for c in range(scores.size):
             margin = scores[c] if targets[c] else -scores[c]

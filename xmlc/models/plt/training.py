@@ -81,13 +81,15 @@ def train_nodes(
     growing: Growing | None = None,
     title: str = TITLE,
     only_smaller: bool = False,
+    importance: np.ndarray | None = None,
 ) -> NodeWeights | CompactNodeWeights:
     """Train all node classifiers of a tree (plt2016, Algorithm 3).
 
     A block (the children of one node) keeps weights for the features of the instances that reach it and for
     no others; any other weight would stay zero. Blocks are trained wave by wave, and the weights of each appended to
     ``growing``; with a cut without the weights w with abs(w) <= cut, and sparse. With ``only_smaller`` the cut counts
-    only if the first wave takes fewer bytes with it: later waves need not be held to choose the form.
+    only if the first wave takes fewer bytes with it: later waves need not be held to choose the form. ``importance``,
+    float32 as long as ``order``, are the positive weights of the instances' losses; None: all 1.
 
     Peak memory: what is returned, once, unless ``growing`` writes it into a folder; the weights of a wave; and the
     instances and weights of the largest blocks in training, one for each thread.
@@ -98,6 +100,7 @@ def train_nodes(
         A weight is not finite.
     """
     growing, counts = growing or Growing(), list[tuple[np.ndarray, np.ndarray]]()
+    importance = np.ones(order.size, dtype=np.float32) if importance is None else importance
     reach = reach_of(y, order, tree.leaf, tree.parent)
     nonzeros = count_nonzeros(x.indptr, reach)
     degrees, firsts = np.concatenate(([1], np.diff(tree.children))), np.concatenate(([0], tree.children[:-1]))
@@ -113,7 +116,7 @@ def train_nodes(
             weight_starts = starts_of(np.diff(feature_starts) * degrees[begin:end])
             dense = DenseBlocks(feature_starts, features, weight_starts, buffer[: weight_starts[-1]])
             pieces, costs = _pieces(wave, firsts, degrees, nonzeros, max(pairs // SPLIT_SHARE, NONZEROS_PER_GROUP))
-            calls = [(x, reach, piece, dense, begin, bias, solver, n_features) for piece in pieces]
+            calls = [(x, importance, reach, piece, dense, begin, bias, solver, n_features) for piece in pieces]
             run_pieces(train_siblings, calls, n_jobs, costs, progress=progress)
             if only_smaller and not counts and cut is not None:
                 cut = cut if rows_are_smaller(dense, degrees[begin:end], cut) else None
@@ -190,12 +193,14 @@ def _pieces(
 
 
 @njit(cache=True, nogil=True)
-def train_siblings(x, reach, pieces, dense, offset, bias, solver, n_features):
+def train_siblings(x, importance, reach, pieces, dense, offset, bias, solver, n_features):
     """Train groups of siblings and keep all their weights.
 
     Parameters
     ----------
     x : KernelCSR
+    importance : float32 (order.size,)
+        See `train_nodes`.
     reach : Reach
     pieces : Pieces
     dense : DenseBlocks
@@ -218,7 +223,7 @@ def train_siblings(x, reach, pieces, dense, offset, bias, solver, n_features):
     for i in range(pieces.blocks.size):
         block, width, degree = pieces.blocks[i] - offset, pieces.widths[i], pieces.degrees[i]
         mine = features[feature_starts[block] : feature_starts[block + 1]]
-        state = train_piece(x, reach, pieces, i, mine, bias, solver, scratch, buffer)
+        state = train_piece(x, importance, reach, pieces, i, mine, bias, solver, scratch, buffer)
         length = row_length(solver, width)
         own = weights[weight_starts[block] + pieces.bases[i] : weight_starts[block + 1]]
         for f in range(mine.size):
@@ -227,7 +232,7 @@ def train_siblings(x, reach, pieces, dense, offset, bias, solver, n_features):
 
 
 @njit(cache=True, nogil=True)
-def train_piece(x, reach, pieces, i, features, bias, solver, scratch, buffer):
+def train_piece(x, importance, reach, pieces, i, features, bias, solver, scratch, buffer):
     """Train the siblings of piece ``i``; their biases go to ``bias``.
 
     What a piece needs is renumbered and put side by side, weights and all, so that each non-zero touches one run of
@@ -236,6 +241,8 @@ def train_piece(x, reach, pieces, i, features, bias, solver, scratch, buffer):
     Parameters
     ----------
     x : KernelCSR
+    importance : float32 (order.size,)
+        See `train_nodes`.
     reach : Reach
     pieces : Pieces
     features : uint32
@@ -266,7 +273,7 @@ def train_piece(x, reach, pieces, i, features, bias, solver, scratch, buffer):
     state = buffer[: features.size * row_length(solver, width)]
     state[:] = 0
     own_bias = np.zeros(padded, dtype=np.float32)
-    solve(solver, own, targets, state, own_bias, width, block)
+    solve(solver, own, importance[positions], targets, state, own_bias, width, block)
     copy_into(bias[first:], own_bias[:width])
     return state
 
@@ -444,7 +451,14 @@ def sibling_targets(reach, parent_positions, first, targets, places):
 
 
 def train_hashed(
-    x: KernelCSR, y: KernelCSR, tree: LabelTree, order: np.ndarray, solver: Sgd, hash_bits: int, random_state: int
+    x: KernelCSR,
+    y: KernelCSR,
+    tree: LabelTree,
+    order: np.ndarray,
+    solver: Sgd,
+    hash_bits: int,
+    random_state: int,
+    importance: np.ndarray | None = None,
 ) -> HashedWeights:
     """Train all node classifiers on one shared table of weights, on one thread.
 
@@ -460,25 +474,28 @@ def train_hashed(
         The table has ``2**hash_bits`` weights.
     random_state : int
         Seed of the hash function.
+    importance : float32, optional
+        See `train_nodes`.
     """
     n_nodes, leaf = tree.n_nodes, tree.leaf
+    importance = np.ones(order.size, dtype=np.float32) if importance is None else importance
     seed = np.uint64(stream_key(np.int64(random_state), np.int64(Stream.PLT_HASH)))
     table = np.zeros(1 << hash_bits, dtype=np.float32)
     scale, bias = np.ones(n_nodes), np.zeros(n_nodes, dtype=np.float32)
     nodes = HashedWeights(tree.children, tree.label, table, scale, bias, seed)
-    steps_done, stamp = np.zeros(n_nodes, dtype=np.int64), np.full(n_nodes, -1, dtype=np.int64)
+    steps_done, stamp = np.zeros(n_nodes), np.full(n_nodes, -1, dtype=np.int64)
     for epoch in range(solver.epochs):
-        hashed_pass(x, y, order, leaf, tree.parent, nodes, solver, steps_done, stamp, epoch)
+        hashed_pass(x, y, importance, order, leaf, tree.parent, nodes, solver, steps_done, stamp, epoch)
     return nodes
 
 
 @njit(cache=True, nogil=True)
-def hashed_pass(x, y, order, leaf, parent, nodes, solver, steps_done, stamp, epoch):
+def hashed_pass(x, y, importance, order, leaf, parent, nodes, solver, steps_done, stamp, epoch):
     """Pass once over the training set, instance by instance, root first (Algorithm 3 as an online learner).
 
     Each slot is a line of memory of its own. Those of the next node are asked for before the step of one, so that they
     are under way meanwhile: with 2**28 slots 1.4 times as fast on one thread of an Intel Xeon, 20 ns for a slot.
-    ``stamp`` is int64 (n_nodes,) scratch that starts at -1; ``steps_done`` int64 (n_nodes,) counts steps.
+    ``stamp`` is int64 (n_nodes,) scratch that starts at -1; ``steps_done`` float64 (n_nodes,) counts weights.
     """
     positives = np.empty(parent.size, dtype=np.int32)
     for position in range(order.size):
@@ -494,20 +511,20 @@ def hashed_pass(x, y, order, leaf, parent, nodes, solver, steps_done, stamp, epo
         for inner in positives[:count]:
             for child in range(nodes.children[inner], nodes.children[inner + 1]):
                 ask_for_slots(ids, values, nodes, child, slots[1 - now], signed[1 - now])
-                hashed_step(slots[now], signed[now], nodes, solver, steps_done, node, target)
+                hashed_step(slots[now], signed[now], nodes, solver, importance[position], steps_done, node, target)
                 node, now = child, 1 - now
                 target = np.float32(1.0) if stamp[child] == mark else np.float32(0.0)
-        hashed_step(slots[now], signed[now], nodes, solver, steps_done, node, target)
+        hashed_step(slots[now], signed[now], nodes, solver, importance[position], steps_done, node, target)
 
 
 @njit(cache=True, nogil=True)
-def hashed_step(slots, signed, nodes, solver, steps_done, node, target):
+def hashed_step(slots, signed, nodes, solver, weight, steps_done, node, target):
     """Take one two-phase step (Appendix B) for one node and one instance, laid out by `ask_for_slots`."""
-    gamma, lam, _ = solver
+    (gamma, lam, _), weight = solver, np.float64(weight)
     gamma_t = gamma / (1.0 + lam * gamma * steps_done[node])
-    step = np.float32(nodes.scale[node] * gamma_t) * (slots_estimate(slots, signed, nodes, node) - target)
+    step = np.float32(nodes.scale[node] * gamma_t * weight) * (slots_estimate(slots, signed, nodes, node) - target)
     nodes.bias[node] -= step
     for k in range(slots.size):
         nodes.table[slots[k]] -= signed[k] * step
-    nodes.scale[node] *= 1.0 + lam * gamma_t
-    steps_done[node] += 1
+    nodes.scale[node] *= 1.0 + lam * gamma_t * weight
+    steps_done[node] += weight

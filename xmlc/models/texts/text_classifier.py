@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from xmlc.core.checksums import check_listed, listed_in
 from xmlc.core.errors import InvalidDataError, MissingFileError, XmlcError, shown
 from xmlc.core.files import atomic_folder, checked_path, write_json
+from xmlc.kernels.checks import sample_weights
 from xmlc.kernels.csr import top_k_of
 from xmlc.kernels.domains import MANY, check, whole
 from xmlc.kernels.estimator import Estimator, InvalidParameterError, not_fitted
@@ -58,7 +60,9 @@ class TextClassifier(Estimator):
         self.estimator = estimator
         self.vectorizer = vectorizer
 
-    def fit(self, texts: Iterable[str], label_lists: Iterable[Iterable[str]]) -> Self:
+    def fit(
+        self, texts: Iterable[str], label_lists: Iterable[Iterable[str]], sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn from texts and the names of the labels of each.
 
         Parameters
@@ -66,20 +70,29 @@ class TextClassifier(Estimator):
         texts : iterable of str, length n
         label_lists : iterable of iterable of str, length n
             A text may have no label; a name that it has twice counts once.
+        sample_weight : array-like of float, shape (n,), optional
+            How much each text counts, for an estimator that takes it. One of weight 0 is left out. Features are those
+            of the other texts, whatever their weights.
 
         Raises
         ------
         XmlcError
             A list of names is a text, the lengths differ, no text has a word, or scikit-learn is not installed.
         """
-        texts, label_lists = _checked(texts, label_lists, self.vectorizer)
+        texts, lists = _checked(texts, label_lists, self.vectorizer)
         if not texts:
             raise InvalidDataError("found no texts, expected at least one; check how they are read")
-        classes = sorted({name for names in label_lists for name in names})
+        if sample_weight is not None:
+            sample_weight = sample_weights(sample_weight, len(texts))
+            kept = np.flatnonzero(sample_weight)
+            texts, lists = [texts[i] for i in kept], [lists[i] for i in kept]
+            sample_weight = sample_weight[kept]
+        classes = sorted({name for names in lists for name in names})
         vectorizer = make_vectorizer("TfidfVectorizer") if self.vectorizer is None else unfitted(self.vectorizer)
-        estimator = estimator_class(DEFAULT)() if self.estimator is None else self._unfitted()
+        estimator: Any = estimator_class(DEFAULT)() if self.estimator is None else self._unfitted()
         X = _transformed(vectorizer, texts, learning=True)
-        estimator.fit(X, indicator(label_lists, {name: j for j, name in enumerate(classes)}))
+        Y = indicator(lists, {name: j for j, name in enumerate(classes)})
+        estimator.fit(X, Y, sample_weight=sample_weight)
         self.estimator_, self.vectorizer_, self.classes_ = estimator, vectorizer, np.array(classes, dtype=object)
         self._begin_learning()
         return self

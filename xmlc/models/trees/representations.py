@@ -18,7 +18,11 @@ LEAST_SQUARE = 1e-70  # of a row that is scaled: what is left where instances ca
 
 
 def label_representations(
-    X: Matrix, Y: Matrix, n_jobs: int | None = None, most_features: int | None = None
+    X: Matrix,
+    Y: Matrix,
+    n_jobs: int | None = None,
+    most_features: int | None = None,
+    weights: np.ndarray | None = None,
 ) -> sparse.csr_array:
     """Represent each label by its instances: the sum of their unit-length features, scaled to unit length.
 
@@ -38,6 +42,8 @@ def label_representations(
         A label keeps at most so many features, those with the largest sums in magnitude, of equal ones the smaller
         numbers. A label of many instances has most features of the vocabulary: on the shape of Amazon-3M all of them
         would be 20 GB. None keeps all.
+    weights : ndarray of float32, shape (n,), optional
+        How often each instance counts in the sums.
 
     Returns
     -------
@@ -52,6 +58,8 @@ def label_representations(
     X, Y = as_features(X), as_labels(Y)
     check_same_instances(X.shape[0], Y.shape[0])
     by_label, x = sparse.csr_array(Y.T).astype(np.float64), with_values(X, unit_rows(X).data.astype(np.float64))
+    if weights is not None:
+        by_label.data *= weights[by_label.indices]
     nonzeros = 1 + x.nnz // max(X.shape[0], 1)  # of an instance
     blocks = item_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_PIECE)
     growing = Growing()
@@ -89,7 +97,8 @@ def _represent(
 
 def label_sums(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end: int) -> sparse.csr_array:
     """Add up the instances x (n, d) of each of the labels ``start .. end - 1`` in their order; all float64, sorted."""
-    return (by_label[start:end] @ x).tocsc().tocsr()  # which sorts the features; products with Y's ones are exact
+    # The products are exact, because they are of float32 numbers. The conversions sort the features.
+    return (by_label[start:end] @ x).tocsc().tocsr()
 
 
 def _unit_length(rows: np.ndarray, values: np.ndarray, n_rows: int) -> np.ndarray:

@@ -1,0 +1,173 @@
+"""Weights of instances: whole ones against repeated rows, 0 against rows left out, and estimators that refuse them."""
+
+import inspect
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier
+from small_data import random_multilabel
+from small_models import OURS, small
+
+from xmlc.core.errors import InvalidDataError, InvalidParameterError
+from xmlc.models import (
+    PLT,
+    BinaryRelevance,
+    Parabel,
+    ProbabilisticClassifierChain,
+    SparseWeightedNearestNeighbors,
+)
+from xmlc.models.adapted import Adapted
+from xmlc.models.fitting import WEIGHTED
+from xmlc.models.plt.estimator import MOST_COPIES
+from xmlc.models.registry import estimator_class
+
+EXACTLY = {"solver": "batch", "tol": 1e-6, "epochs": 5000, "weight_cut": None, "C": 1.0}
+MODELS = {
+    "sgd": PLT(epochs=3, arity=4, max_leaf=4),
+    "hashed": PLT(epochs=3, arity=4, max_leaf=4, hash_bits=12),
+    "adagrad": PLT(epochs=3, arity=4, max_leaf=4, solver="adagrad"),
+    "sample": PLT(epochs=3, max_samples=0.5),
+    "nearest": SparseWeightedNearestNeighbors(S=7, beta=1.0),
+    "nearest, equal votes": SparseWeightedNearestNeighbors(S=300, alpha=0.0, beta=0.0),
+    "logistic": PLT(arity=4, max_leaf=4, **EXACTLY),
+    "squared hinge": PLT(arity=4, max_leaf=4, loss="squared_hinge", **EXACTLY),
+    "parabel": Parabel(n_trees=2, max_leaf=4, tol=1e-6, epochs=5000, weight_cut=None, C=1.0),
+    "br": BinaryRelevance(C=0.5),
+    "br, as they are": BinaryRelevance(C=0.5, standardize=False),
+    "pcc": ProbabilisticClassifierChain(C=0.5, n_samples=50),
+}
+# How far estimates may differ from those of repeated rows: by the tolerance of a solver, or by the order of a sum.
+APART = {"logistic": 1e-4, "squared hinge": 1e-4, "parabel": 1e-4, "br": 1e-6, "br, as they are": 1e-6}
+X, Y = random_multilabel(150, 20, 12, seed=3)
+WHOLE = np.random.default_rng(0).integers(0, 5, 150)
+
+
+def estimates(model, rows, weights=None):
+    return model.unfitted().fit(X[rows], Y[rows], sample_weight=weights).predict_proba(X).toarray()
+
+
+def same_arrays(one, other):
+    (arrays, meta), (others, other_meta) = one._state(), other._state()
+    assert meta == other_meta
+    assert arrays.keys() == others.keys()
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(array, others[name], err_msg=name)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_whole_weights_are_repeated_rows(name):
+    kept = np.repeat(np.arange(150), WHOLE)
+    found, expected = estimates(MODELS[name], np.arange(150), WHOLE), estimates(MODELS[name], kept)
+    assert np.abs(found - expected).max() <= APART.get(name, 0)
+    assert np.abs(found - estimates(MODELS[name], np.arange(150))).max() > 0.01
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_weights_of_one_change_nothing(name):
+    one, other = (MODELS[name].unfitted().fit(X, Y, sample_weight=weights) for weights in (None, np.ones(150)))
+    same_arrays(one, other)
+
+
+@pytest.mark.parametrize("C", [None, 1.0])
+@pytest.mark.parametrize("name", MODELS)
+def test_rows_of_weight_0_are_left_out(name, C):
+    model = MODELS[name].unfitted()
+    model = model.set_params(C=C) if "C" in model.get_params() else model
+    wanted = np.flatnonzero(Y[:, [0]].toarray()[:, 0] == 0)  # label 0 is then never learned
+    weights = np.full(150, 0.0)
+    weights[wanted] = 0.5 + np.arange(wanted.size) % 3
+    found = model.fit(X, Y, sample_weight=weights)
+    same_arrays(found, model.unfitted().fit(X[wanted], Y[wanted], sample_weight=weights[wanted]))
+    assert found.n_labels_ == 12
+    assert found.predict_proba(X)[:, [0]].nnz == 0
+
+
+@pytest.mark.parametrize("name", ["logistic", "squared hinge", "br, as they are"])
+def test_weights_that_are_all_2_are_twice_the_c(name):
+    twice = MODELS[name].unfitted().set_params(C=2 * MODELS[name].C)
+    rows = np.arange(150)
+    assert np.abs(estimates(MODELS[name], rows, np.full(150, 2.0)) - estimates(twice, rows)).max() < APART[name]
+
+
+@pytest.mark.parametrize("name", ["adagrad", "sgd"])
+def test_weights_that_are_large_on_average_are_scaled_down(name):
+    model = MODELS[name].unfitted().set_params(lam=1e-3)
+    found, expected = (estimates(model, np.arange(150), np.full(150, w)) for w in (1e6, MOST_COPIES))
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_small_weights_and_one_large_weight_are_learned(name):
+    weights = np.random.default_rng(1).uniform(0.01, 1, 150)
+    weights[3] = 1e4
+    found = estimates(MODELS[name], np.arange(150), weights)
+    assert np.isfinite(found).all()
+    if name in APART:  # the heavy instance is fitted, as its labels are by no other model
+        assert (np.abs(found[3] - Y[[3]].toarray()) < 0.1).all()
+
+
+def test_the_choice_of_a_hyperparameter_takes_weights():
+    model, weights = PLT(solver="batch"), np.where(np.arange(150) % 2, 1.0, 1e-6)
+    assert model.fit(X, Y, sample_weight=weights).C_ in (3.0, 10.0)
+    assert SparseWeightedNearestNeighbors().fit(X, Y, sample_weight=weights).beta_ in (0.0, 1.0)
+
+
+@pytest.mark.parametrize("name", ["nearest", "sgd", "br"])
+def test_a_model_written_while_it_learns_has_the_weights(name, tmp_path):
+    expected = MODELS[name].unfitted().fit(X, Y, sample_weight=WHOLE)
+    MODELS[name].unfitted().fit_to(tmp_path / "model", X, Y, sample_weight=WHOLE)
+    loaded = type(expected).load(tmp_path / "model")
+    same_arrays(loaded, expected)
+    np.testing.assert_array_equal(loaded.predict_proba(X).toarray(), expected.predict_proba(X).toarray())
+
+
+@pytest.mark.parametrize(
+    ("weights", "named"),
+    [
+        (np.ones(149), "(149,)"),
+        (np.ones((150, 1)), "(150, 1)"),
+        (2.0, "()"),
+        (np.where(np.arange(150) == 7, -1, 1), "-1.0 in row 7"),
+        (np.where(np.arange(150) == 7, np.nan, 1), "nan in row 7"),
+        (np.where(np.arange(150) == 7, np.inf, 1), "inf in row 7"),
+        (np.zeros(150), "zero in all"),
+        (np.full(150, 1e-40), "zero in all"),
+        (["heavy"] * 150, "sample_weight"),
+        (sparse.csr_array(np.ones((1, 150))), "sample_weight"),
+    ],
+)
+@pytest.mark.parametrize("name", ["sgd", "nearest", "br", "parabel"])
+def test_other_weights_are_refused(name, weights, named):
+    with pytest.raises(InvalidDataError) as error:
+        MODELS[name].unfitted().fit(X, Y, sample_weight=weights)
+    assert named in str(error.value)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_each_estimator_takes_weights_or_names_those_that_do(name, tmp_path):
+    cls, model = estimator_class(name), small(name)
+    if "sample_weight" in inspect.signature(cls.fit).parameters:
+        assert cls.__name__ in WEIGHTED
+        model.fit(X, Y, sample_weight=WHOLE)
+        return
+    assert cls.__name__ not in WEIGHTED
+    for fit in (model.fit, lambda X, Y, **given: model.fit_to(tmp_path / "model", X, Y, **given)):
+        with pytest.raises(InvalidParameterError) as error:
+            fit(X, Y, sample_weight=WHOLE)
+        assert cls.__name__ in str(error.value)
+        assert WEIGHTED in str(error.value)
+    assert not (tmp_path / "model").exists()
+    model.fit(X, Y, sample_weight=None).fit_to(tmp_path / "model", X, Y)
+
+
+def test_an_adapted_estimator_passes_weights_on_if_they_are_taken():
+    model = Adapted(MultiOutputClassifier(LogisticRegression(tol=1e-10, max_iter=10_000)))
+    rows = np.repeat(np.arange(150), WHOLE)
+    found = Adapted(model.estimator).fit(X, Y, sample_weight=WHOLE).predict_proba(X).toarray()
+    expected = Adapted(model.estimator).fit(X[rows], Y[rows]).predict_proba(X).toarray()
+    np.testing.assert_allclose(found, expected, atol=2e-3)
+    with pytest.raises(InvalidParameterError, match="OneVsRestClassifier"):
+        Adapted(OneVsRestClassifier(LogisticRegression())).fit(X, Y, sample_weight=WHOLE)

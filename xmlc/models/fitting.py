@@ -1,0 +1,60 @@
+"""What is common to the method ``fit`` of all estimators: weights of instances, and no trace of a fit that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from xmlc.core.errors import InvalidDataError, InvalidParameterError
+from xmlc.core.growing import NotFiniteError
+from xmlc.kernels.csr import Matrix, as_features
+
+WEIGHTED = "PLT, Parabel, SparseWeightedNearestNeighbors, BinaryRelevance and ProbabilisticClassifierChain"
+
+
+def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method `fit` that leaves an estimator as it was when it does not come to its end.
+
+    It may replace attributes and not change the arrays of an earlier fit. Weights that are not finite
+    (`xmlc.core.growing`) become an error that says what to do, and so do weights of instances that ``fit`` does not
+    take.
+    """
+    takes_weights = "sample_weight" in signature(fit).parameters
+
+    @wraps(fit)
+    def fitted(self: Any, X: Matrix, *given: Any, **named: Any) -> Any:
+        if not takes_weights and named.pop("sample_weight", None) is not None:
+            raise takes_no_weights(type(self).__name__)
+        before = dict(vars(self))
+        try:
+            return fit(self, X, *given, **named)
+        except BaseException as error:
+            vars(self).clear()
+            vars(self).update(before)
+            if isinstance(error, NotFiniteError):
+                raise not_finite(self, as_features(X).data) from None
+            raise
+
+    return fitted
+
+
+def takes_no_weights(name: str) -> InvalidParameterError:
+    """Return the error that an estimator does not take weights of instances, to be raised."""
+    return InvalidParameterError(
+        f"{name}.fit: found sample_weight, expected none, because {name} counts all instances alike; leave it out, or "
+        f"use one of the estimators that take it: {WEIGHTED}"
+    )
+
+
+def not_finite(model: object, values: np.ndarray) -> InvalidDataError:
+    """Return the error that weights learned from these values would not be finite, to be raised."""
+    sizes = np.abs(values[values != 0])
+    return InvalidDataError(
+        f"{type(model).__name__}: weights are not finite in single precision; the absolute values of X lie between "
+        f"{sizes.min(initial=np.inf):g} and {sizes.max(initial=0):g}: scale the features "
+        "(sklearn.preprocessing.MaxAbsScaler), or bring hyperparameters nearer to their defaults"
+    )
