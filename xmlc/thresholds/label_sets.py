@@ -21,7 +21,8 @@ from xmlc.thresholds.expected import WRONG, ExpectedF
 from xmlc.thresholds.methods import apply_thresholds
 
 SetMeasure = Literal["macro_f", "micro_f", "instance_f"]
-# `ExpectedF.floor` of thresholds for other instances than those whose estimates they are made from.
+# `ExpectedF.floor` of thresholds for other instances than those whose estimates they are made from. On validation parts
+# of four datasets macro-F with 0.125 differs by at most 0.3 points, and 0.5 loses up to 0.9 points.
 FLOOR = 0.25
 DECADES = 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1
 
@@ -73,7 +74,9 @@ class LabelSets(Estimator):
         Parameters
         ----------
         spe : csr_array of float32, shape (n, m)
-            With ``Y`` of instances that the model has not learned. Else of those whose label sets are sought.
+            With ``Y`` of instances that the model has not learned. Else of those whose label sets are sought. For
+            macro-F of many instances at once, transform their estimates by ``calibration_`` and fit a second time,
+            without ``Y``: thresholds of other instances find fewer rare labels.
         Y : boolean CSR, shape (n, m), optional
             Label sets of these instances.
         prior : ndarray of shape (m,), optional
