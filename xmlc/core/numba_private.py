@@ -1,7 +1,9 @@
 """What the package uses of numba that numba does not document: with it a first call takes two thirds of the time.
 
 Numba optimises every function that a kernel calls and makes machine code of it, and does so again in the kernel: a
-third of a first call, for the same machine code in the end. Here only what Python calls gets machine code.
+third of a first call, for the same machine code in the end. Here only what Python calls gets machine code. Numba also
+compiles a function for each type and caller of ``np.empty`` and ``np.zeros``, a tenth of a first call; here these are
+written into the kernel.
 
 With a numba later than `NEWEST`, or without one of these names, importing this module fails, and kernels are compiled
 by numba alone (`xmlc.core.kernel_cache`): the same bits, only later. To allow a later version raise `NEWEST` and the
@@ -14,11 +16,18 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
+from weakref import ref
 
 import numba
+import numpy as np
+from numba import types
+from numba.core import cgutils
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.compiler_lock import global_compiler_lock as compiler_lock
-from numba.core.cpu import CPUTargetOptions
+from numba.core.cpu import CPUContext, CPUTargetOptions
+from numba.core.typing.npydecl import parse_dtype
+from numba.extending import intrinsic
+from numba.np.arrayobj import _empty_nd_impl
 
 __all__ = ["compiler_lock", "one_library", "two_forms"]
 
@@ -32,9 +41,11 @@ for owner, name in (
     (JITCodeLibrary, "get_defined_functions"),
     (JITCPUCodegen, "_library_class"),
     (JITCPUCodegen, "set_env"),
+    (CPUContext, "create_cfunc_wrapper"),
     (CPUTargetOptions, "no_cpython_wrapper"),
     (CPUTargetOptions, "no_cfunc_wrapper"),
     (numba.njit(lambda: None), "_compiling_counter"),
+    (getattr(numba.njit(lambda: None), "typingctx", None), "_globals"),
 ):
     if not hasattr(owner, name) or numba.version_info.short > NEWEST:
         raise ImportError(f"{name} of {owner} is not known of numba {numba.__version__}")
@@ -48,6 +59,30 @@ def two_forms(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
     kernel._compiling_counter = called._compiling_counter  # by which numba finds a kernel that calls itself
     kernel.get_call_template, kernel.get_overload = called.get_call_template, called.get_overload
     return kernel
+
+
+def allocating(zero: bool) -> Any:
+    """Return ``np.zeros`` or ``np.empty`` for kernels, of which numba compiles a function for each type and caller."""
+
+    def allocate(typing_context: Any, shape: Any, dtype: Any = None) -> Any:
+        shapes: Any = shape if isinstance(shape, types.BaseTuple) else types.UniTuple(types.intp, 1)
+        element = types.float64 if dtype is None else parse_dtype(dtype)
+        kind = types.Array(element, shapes.count, "C")
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            sizes = cgutils.unpack_tuple(builder, arguments[0]) if shape is shapes else [arguments[0]]
+            array = _empty_nd_impl(context, builder, kind, sizes)
+            if zero:
+                cgutils.memset(builder, array.data, builder.mul(array.itemsize, array.nitems), 0)
+            return array._getvalue()
+
+        taken = types.UniTuple(types.intp, shapes.count) if shape is shapes else types.intp
+        return kind(taken, types.Omitted(None) if dtype is None else dtype), generate
+
+    return intrinsic(allocate)
+
+
+ALLOCATING = {ref(np.empty): allocating(zero=False), ref(np.zeros): allocating(zero=True)}
 
 
 class Library(JITCodeLibrary):
@@ -74,9 +109,17 @@ class Library(JITCodeLibrary):
 @contextmanager
 def one_library(kernel: Any) -> Iterator[None]:
     """Have a kernel and what it calls compiled into one `Library`; the caller has numba's lock."""
-    codegen = kernel.targetctx.codegen()
-    before, codegen._library_class = codegen._library_class, Library
+    context, globals_ = kernel.targetctx, kernel.typingctx._globals
+    kernel.typingctx.refresh()
+    codegen = context.codegen()
+    library, known = codegen._library_class, {name: globals_[name] for name in ALLOCATING}
+    codegen._library_class = Library
+    dict.update(globals_, {name: kernel.typingctx.resolve_value_type(own) for name, own in ALLOCATING.items()})
+    # Other functions of NumPy would get a wrapper for C each, which nothing calls.
+    context.create_cfunc_wrapper = lambda *unused: None
     try:
         yield
     finally:
-        codegen._library_class = before
+        codegen._library_class = library
+        dict.update(globals_, known)
+        vars(context).pop("create_cfunc_wrapper", None)  # a kernel that calls itself has taken it already
