@@ -59,13 +59,13 @@ def bench_stacking(data: Path, draws: int) -> Report:
                     finals[key] = model.fit(dataset.X, dataset.Y).predict_top_k(dataset.X_test, Stacking.n_candidates)
             counts, candidates, values = merge_lists(*joined(lists, members), 0, rows.size)
             kept = kept_features(len(members), features)
-            inputs = features_of(candidates, values, log_shares(dataset.Y[part])) * kept
+            inputs = features_of(candidates, values, log_shares(dataset.Y[part], np.ones(part.size))) * kept
             true = np.asarray(dataset.Y[np.repeat(rows, counts), candidates]).reshape(-1)
             start = np.eye(1, kept.size)[0]
             found = fit_logistic(inputs, true, np.ones(true.size), start) if n_held_out else start
             of_test = {member: finals[member, str(selected[member])] for member in members}
             counts, candidates, values = merge_lists(*joined(of_test, members), 0, dataset.X_test.shape[0])
-            inputs = features_of(candidates, values, log_shares(dataset.Y)) * kept
+            inputs = features_of(candidates, values, log_shares(dataset.Y, np.ones(dataset.Y.shape[0]))) * kept
             estimates = elementwise.sigmoid(inputs @ found).astype(np.float32)
             labels, best = top_k_of(stack_estimates(counts, candidates, estimates, dataset.Y.shape[1]), 5)
             Y = dataset.Y_test

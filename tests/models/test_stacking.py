@@ -114,7 +114,7 @@ def test_estimates_are_those_of_members_trained_by_hand(data):
     out, part = order[:24], order[24:]
     firsts = [clone(own).fit(X[part], Y[part]) for _, own in given]
     twin = candidates_twin([own.predict_top_k(X[out], 6) for own in firsts])
-    shares = log_shares(Y[part])
+    shares = log_shares(Y[part], np.ones(part.size))
     rows = [features_twin(s, shares[label]) for own in twin for label, s in own.items()]
     true = [bool(Y[[i], [label]][0]) for i, own in zip(out, twin) for label in own]
     start = np.eye(1, len(rows[0]))[0]
@@ -124,7 +124,7 @@ def test_estimates_are_those_of_members_trained_by_hand(data):
     expected = np.zeros(Y.shape)
     for i, own in enumerate(candidates_twin([each.predict_top_k(X, 6) for each in finals])):
         for label, scores in own.items():
-            z = np.dot(features_twin(scores, log_shares(Y)[label]), model.coefficients_)
+            z = np.dot(features_twin(scores, log_shares(Y, np.ones(120))[label]), model.coefficients_)
             expected[i, label] = 1 / (1 + np.exp(-z))
     np.testing.assert_allclose(model.predict_proba(X).toarray(), expected, rtol=1e-5)
     assert (model.inner_products_ == sum(each.inner_products_ for each in finals)).all()
@@ -160,6 +160,22 @@ def test_without_held_out_rows_an_estimate_is_the_mean_score(data):
     model = Stacking(n_held_out=0, n_jobs=1).fit(X, Y)
     mean = sum(own.predict_proba(X).toarray().astype(np.float64) for own in model.members_.values()) / 2
     np.testing.assert_allclose(model.predict_proba(X).toarray(), np.clip(mean, 1e-6, None) * (mean > 0), rtol=1e-5)
+
+
+def test_weights_of_instances_go_to_members_and_regression(data):
+    X, Y = data
+    weights = np.random.default_rng(6).random(120) + 0.5
+    model = Stacking(n_jobs=1).fit(X, Y, sample_weight=weights)
+    one = Stacking(n_jobs=1).fit(X, Y, sample_weight=np.ones(120))
+    plain = Stacking(n_jobs=1).fit(X, Y)
+    np.testing.assert_array_equal(one.predict_proba(X).toarray(), plain.predict_proba(X).toarray())
+    assert not np.allclose(model.coefficients_, plain.coefficients_)
+    alone = PLT(n_jobs=1).set_params(**model.members_["plt"]._selected()).fit(X, Y, sample_weight=weights)
+    np.testing.assert_array_equal(model.members_["plt"].predict_proba(X).toarray(), alone.predict_proba(X).toarray())
+    shares = np.log((weights @ Y.toarray() + 0.5) / weights.sum())
+    np.testing.assert_allclose(model.log_shares_, shares, rtol=1e-6)
+    with pytest.raises(XmlcError, match="sample_weight"):
+        Stacking([("forest", "fastxml")]).fit(X, Y, sample_weight=weights)
 
 
 @pytest.mark.parametrize("n", [1, 2, 4, 5, 7])

@@ -24,6 +24,7 @@ from xmlc.kernels.estimator import (
 )
 from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream
+from xmlc.kernels.sums import in_turn
 from xmlc.metrics.propensity import propensities
 from xmlc.models._stacked import features_of, fit_logistic, merge_lists, n_features_of, stacked_estimates
 from xmlc.models.base import SparseProbabilityEstimator
@@ -105,29 +106,32 @@ class Stacking(SparseProbabilityEstimator):
     random_state: int = 0
     n_jobs: int | None = None
 
-    def fit(self, X: Matrix, Y: Matrix) -> Self:
+    def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
         """Train the members on a part, fit the regression on the rest, and train the members on all instances.
 
-        Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
+        Weights of instances go to the members, which must take them, and to the loss of the regression. Parameters and
+        errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
         check_hyperparameters(self)
         members = self.members()
-        X, Y = self._training_data(X, Y)
+        X, Y, weights = self._weighted_data(X, Y, sample_weight)
+        given: Any = {} if sample_weight is None else {"sample_weight": weights}
         order = random_permutation(X.shape[0], self.random_state, Stream.STACKING)
         held_out, part = np.split(order, [min(int(self.n_held_out), order.size // 5)])
         start = np.zeros(n_features_of(len(members)))
         start[0] = 1  # the mean of the scores
         self.coefficients_ = start
         if held_out.size:
-            selected, lists = self._train_apart(members, X, Y, held_out, part)
+            of_part = {name: values[part] for name, values in given.items()}
+            selected, lists = self._train_apart(members, X[part], Y[part], of_part, X[held_out])
             counts, candidates, scores = merge_lists(*lists, 0, held_out.size)
-            features = features_of(candidates, scores, log_shares(Y[part]))
+            features = features_of(candidates, scores, log_shares(Y[part], weights[part]))
             rows = np.repeat(held_out, counts)
             true = np.asarray(Y[rows, candidates]).reshape(-1)
-            self.coefficients_ = fit_logistic(features, true, np.ones(true.size), start)
+            self.coefficients_ = fit_logistic(features, true, weights[rows].astype(np.float64), start)
             members = {name: member.set_params(**selected[name]) for name, member in members.items()}
-        self.members_ = {name: self._fit_member(name, member, X, Y) for name, member in members.items()}
-        self.log_shares_, self.propensities_ = log_shares(Y), propensities(Y)
+        self.members_ = {name: self._fit_member(name, member, X, Y, given) for name, member in members.items()}
+        self.log_shares_, self.propensities_ = log_shares(Y, weights), propensities(Y)
         return self
 
     def members(self) -> dict[str, SparseProbabilityEstimator]:
@@ -216,14 +220,13 @@ class Stacking(SparseProbabilityEstimator):
         members: dict[str, SparseProbabilityEstimator],
         X: sparse.csr_array,
         Y: sparse.csr_array,
-        held_out: np.ndarray,
-        part: np.ndarray,
+        given: dict[str, Any],
+        X_held_out: sparse.csr_array,
     ) -> tuple[dict[str, Hyperparameters], tuple[np.ndarray, ...]]:
         """Train each member on a part; return what it selected, and its ranking of the held-out instances."""
-        X_part, Y_part, X_held_out = X[part], Y[part], X[held_out]
         selected, lists = {}, []
         for name, member in members.items():
-            first = member.unfitted().fit(X_part, Y_part)
+            first = member.unfitted().fit(X, Y, **given)
             selected[name] = first._selected()
             lists.append(self._ranked(first, X_held_out))
             del first  # a member may be large: one at a time
@@ -231,9 +234,14 @@ class Stacking(SparseProbabilityEstimator):
         return selected, (labels, scores)
 
     def _fit_member(
-        self, name: str, member: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array
+        self,
+        name: str,
+        member: SparseProbabilityEstimator,
+        X: sparse.csr_array,
+        Y: sparse.csr_array,
+        given: dict[str, Any],
     ) -> SparseProbabilityEstimator:
-        return member.fit(X, Y) if self._into is None else member.fit_to(self._into / name, X, Y)
+        return member.fit(X, Y, **given) if self._into is None else member.fit_to(self._into / name, X, Y, **given)
 
     def _most_candidates(self) -> int:
         return min(int(self.n_candidates), self.n_labels_)
@@ -309,7 +317,8 @@ def _kind(given: Any) -> str:
     return names[0] if names and inner.__module__.startswith("xmlc.") else target
 
 
-def log_shares(Y: sparse.csr_array) -> np.ndarray:
-    """Return for each label the log of the share of instances that carry it, after adding half of one."""
-    counts = np.bincount(Y.indices, minlength=Y.shape[1])
-    return elementwise.log((counts + 0.5) / Y.shape[0])
+def log_shares(Y: sparse.csr_array, weights: np.ndarray) -> np.ndarray:
+    """Return for each label the log of the weighted share of instances that carry it, after adding half of one."""
+    of_labels = np.repeat(weights.astype(np.float64), np.diff(Y.indptr))
+    counts = np.bincount(Y.indices, weights=of_labels, minlength=Y.shape[1])
+    return elementwise.log((counts + 0.5) / in_turn(weights.astype(np.float64)))
