@@ -1,5 +1,6 @@
 """Label sets without thresholds: of each instance the set of largest expected F, whatever stands next to it."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -52,3 +53,29 @@ def test_low_sums_of_estimates_are_not_warned_of(multilabel):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert model.predict(X).shape == (200, 5)
+
+
+@pytest.mark.parametrize("name", ["plt", "swnn"])
+def test_no_set_is_empty_if_each_training_instance_has_a_label(name, multilabel, tmp_path):
+    X, Y = multilabel(60, 10, 5)
+    some = X[np.diff(Y.indptr) > 0], Y[np.diff(Y.indptr) > 0]
+    assert some[0].shape != X.shape
+    model = small(name).fit(*some)
+    model.save(tmp_path / "model")
+    for one in (model, type(model).load(tmp_path / "model")):
+        spe, found = one.predict_proba(X, label_sets.FLOOR).toarray(), one.predict(X).toarray()
+        for p, chosen in zip(spe, found):
+            order = np.argsort(-p, kind="stable")
+            values = [expected_f(p, order[: k + 1]) for k in range(p.size) if p[order[k]] > 0]
+            expected = sorted(order[: int(np.argmax(values)) + 1]) if values else []
+            assert chosen.nonzero()[0].tolist() == expected
+    assert not model.fit(X, Y).labelled_
+
+
+def expected_f(p, chosen):
+    """Sum F over all label sets, for independent labels."""
+    total = 0.0
+    for y in itertools.product([0, 1], repeat=p.size):
+        probability = np.prod(np.where(y, p.astype(float), 1 - p.astype(float)))
+        total += probability * 2 * sum(y[j] for j in chosen) / (sum(y) + len(chosen))
+    return total

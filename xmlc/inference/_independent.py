@@ -16,7 +16,7 @@ from xmlc.kernels.sums import in_turn
 
 
 @njit(cache=True, nogil=True)
-def candidates(p, ids):
+def candidates(p, ids, with_empty=True):
     """Rank the labels as far as the best set can reach, in O(L + K log L).
 
     E_k, the expected F-measure of the first k labels, is bounded without computing it. Let N_i be the number of
@@ -39,6 +39,8 @@ def candidates(p, ids):
     p : float64 (L,)
         Marginals above 0.
     ids : uint32 (L,)
+    with_empty : bool
+        Whether the empty set may be best.
 
     Returns
     -------
@@ -47,12 +49,14 @@ def candidates(p, ids):
     K : int
         No set of more than K labels is best.
     p_empty : float64
-        Probability that no label is positive, the value of the empty set.
+        Probability that no label is positive, the value of the empty set; 0 if it may not be best.
     """
     total, p_empty = 0.0, 1.0
     for i in range(p.size):
         total += p[i]
         p_empty *= 1.0 - p[i]
+    if not with_empty:
+        p_empty = 0.0
     heap = np.empty(p.size, dtype=np.int64)
     make_heap(heap, p, ids)
     mass, lower, n_candidates, others = 0.0, p_empty, 0, 0.0
@@ -165,7 +169,7 @@ def best_of(values, p_empty):
 
 
 @njit(cache=True, nogil=True)
-def meuf_rows(indptr, labels, marginals, counts, values):
+def meuf_rows(indptr, labels, marginals, with_empty, counts, values):
     """Maximise the expected F-measure of every instance of a block; return the labels of the best sets, uint32.
 
     Reads 12 bytes per estimate; nothing is proportional to m.
@@ -174,6 +178,8 @@ def meuf_rows(indptr, labels, marginals, counts, values):
     ----------
     indptr : int64 (n + 1,), labels : uint32, marginals : float64
         Instance by instance, the first at entry 0; marginals above 0.
+    with_empty : bool
+        Whether the empty set may be best.
     counts : int64 (n,), values : float64 (n,)
         Written: size and expected F-measure of the best sets.
     """
@@ -181,7 +187,7 @@ def meuf_rows(indptr, labels, marginals, counts, values):
     place = 0
     for i in range(counts.size):
         ids, p = labels[indptr[i] : indptr[i + 1]], marginals[indptr[i] : indptr[i + 1]]
-        order, n_candidates, p_empty = candidates(p, ids)
+        order, n_candidates, p_empty = candidates(p, ids, with_empty)
         expected = expected_of_first(p[order[:n_candidates]], p[order[n_candidates:]])
         k, values[i] = best_of(expected, p_empty)
         for rank in range(k):

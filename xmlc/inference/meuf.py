@@ -55,7 +55,7 @@ def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array
     >>> expected_f.round(3)
     array([0.708, 0.648])
     """
-    return predict_from_marginals(meuf_rows, marginals, n_jobs, trusting=True)
+    return predict_from_marginals(meuf_rows, marginals, n_jobs, True, trusting=True)
 
 
 def meuf_cubic(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:

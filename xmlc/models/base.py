@@ -46,7 +46,7 @@ ENTRIES = {"estimator": str, "format": int, "hyperparameters": dict, "n_features
 ENTRIES |= {"meta": dict}
 NAMES = ("feature_names_in_", "label_names_in_")
 # Attributes that are saved with the description, or are of the last prediction.
-KEPT_ELSEWHERE = ("n_features_in_", "n_labels_", "inner_products_", "certified_", *NAMES)
+KEPT_ELSEWHERE = ("n_features_in_", "n_labels_", "labelled_", "inner_products_", "certified_", *NAMES)
 MOST_RANKED = 1000  # labels of a ranking, where there are fewer labels
 
 
@@ -80,6 +80,7 @@ class SparseProbabilityEstimator(Estimator):
     MODEL_FORMAT = 1
     FIELDS: ClassVar[tuple[Field, ...]] = ()
     n_labels_: int
+    labelled_: bool = False  # whether each instance of `fit` had a label: then no label set is empty
     inner_products_: np.ndarray | None = None
     certified_: np.ndarray | None = None
     #: Whether the estimates of an instance do not depend on those beside it.
@@ -211,7 +212,8 @@ class SparseProbabilityEstimator(Estimator):
         """Return the label set of each instance.
 
         By default it is the set of largest expected F-measure (`xmlc.inference.meuf`), computed from the estimates
-        above 1e-4. They are taken as probabilities of independent labels. If you have labelled instances, or want
+        above 1e-4. They are taken as probabilities of independent labels. If each training instance has a label, it
+        is the best set with at least one. If you have labelled instances, or want
         another measure, `xmlc.thresholds.LabelSets` finds better sets.
 
         Parameters
@@ -325,7 +327,7 @@ class SparseProbabilityEstimator(Estimator):
         about = {"estimator": type(self).__name__, "format": self.MODEL_FORMAT}
         own, names = self.get_params(), self._hyperparameter_names()
         about |= {"hyperparameters": {name: own[name] for name in names}, "n_features": self.n_features_in_}
-        about |= {"n_labels": self.n_labels_, "arrays": sorted(arrays), "meta": meta}
+        about |= {"n_labels": self.n_labels_, "labelled": self.labelled_, "arrays": sorted(arrays), "meta": meta}
         about |= {name: list(getattr(self, name)) for name in NAMES if hasattr(self, name)}
         try:
             for name, array in arrays.items():
@@ -360,6 +362,7 @@ class SparseProbabilityEstimator(Estimator):
             model = cls(**content["hyperparameters"])
             check_hyperparameters(model)
             model.n_features_in_, model.n_labels_ = content["n_features"], content["n_labels"]
+            model.labelled_ = content.get("labelled") is True
             vars(model).update({name: np.array(content[name], dtype=object) for name in NAMES if name in content})
             # Plain views of the mapped files: numba takes long to recognise numpy's class for them.
             arrays = {name: np.asarray(load_array(folder / f"{name}.npy")) for name in content["arrays"]}
@@ -457,6 +460,7 @@ class SparseProbabilityEstimator(Estimator):
         self._remember_names(given[0])
         self._remember_names(given[1], "label")
         self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
+        self.labelled_ = bool(np.diff(Y.indptr).all())
         return X, Y
 
     def _weighted_data(

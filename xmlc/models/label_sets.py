@@ -17,7 +17,8 @@ def estimates_of_sets(model: SparseProbabilityEstimator, X: Matrix) -> sparse.cs
     """Return the estimates of the labels in each instance's set of largest expected F-measure.
 
     The sets are those of `xmlc.inference.meuf`, without its warning about the sum of all estimates: a set depends on
-    no other instance.
+    no other instance. If each training instance has a label, the best set with at least one is taken, because the
+    product of (1 - p) overestimates the probability of an instance without a label.
 
     Parameters
     ----------
@@ -31,7 +32,9 @@ def estimates_of_sets(model: SparseProbabilityEstimator, X: Matrix) -> sparse.cs
     asked, found = model._for_requests(), list[sparse.csr_array]()
 
     def keep_sets(spe: sparse.csr_array) -> None:
-        found.append(spe * predict_from_marginals(meuf_rows, spe, getattr(model, "n_jobs", None))[0])
+        found.append(
+            spe * predict_from_marginals(meuf_rows, spe, getattr(model, "n_jobs", None), not model.labelled_)[0]
+        )
 
     asked.estimate_blocks(model._instances(X), FLOOR, ROWS, keep_sets)
     model.inner_products_ = asked.inner_products_
