@@ -13,7 +13,7 @@ from xmlc.core.errors import InvalidDataError, InvalidParameterError
 from xmlc.core.growing import NotFiniteError
 from xmlc.kernels.csr import Matrix, as_features
 
-WEIGHTED = "PLT, Parabel, SparseWeightedNearestNeighbors, BinaryRelevance and ProbabilisticClassifierChain"
+WEIGHTED = "PLT, Parabel, SparseWeightedNearestNeighbors, BinaryRelevance, ProbabilisticClassifierChain and Stacking"
 
 
 def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
