@@ -6,7 +6,7 @@ from typing import NamedTuple
 import joblib
 import numpy as np
 
-from xmlc.models.base import writeable_maps
+from xmlc.kernels.stored import writeable_maps
 
 
 class Pair(NamedTuple):

@@ -12,7 +12,7 @@ from small_data import random_multilabel
 from benchmarks.peers.omikuji_parabel import OmikujiParabel
 from xmlc.core import progress
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.csr import top_k_of
+from xmlc.kernels.csr import NO_WEIGHTS, top_k_of
 from xmlc.models import PLT, Parabel
 from xmlc.models._averages import average_above, average_top_k
 from xmlc.models.domains import parabel as domains
@@ -117,7 +117,7 @@ def test_means_are_those_of_omikujis_program(multilabel, tmp_path):
         os.rename(folder / "program" / f"tree{t}.cbor", folder / "program" / "tree0.cbor")
         answers.append(OmikujiParabel.load(folder).predict_proba(X))
     found = as_leaves([(np.diff(spe.indptr), spe.indices.astype(np.int32), spe.data) for spe in answers])
-    labels, scores = average_top_k(*found, 0, 200, 30, 5)
+    labels, scores = average_top_k(*found, 0, 200, 30, 5, NO_WEIGHTS)
     their_labels, their_scores = whole.predict_top_k(X, 5)
     assert (labels == their_labels).mean() > 0.99  # rounding may swap two
     np.testing.assert_allclose(scores, their_scores, rtol=1e-5, atol=1e-7)

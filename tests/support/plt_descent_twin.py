@@ -77,9 +77,21 @@ def labels_above(nodes, estimates, thresholds):
     return nodes.label[leaves], estimates[leaves], 1 + np.diff(nodes.children)[reached].sum()
 
 
+def weighted(nodes, estimates, largest):
+    """What nodes rank by: estimates, times the weights of leaves and powers of two of inner nodes if there are any."""
+    if largest.size == 0:
+        return estimates
+    scales = np.where(nodes.label >= 0, largest, 2.0 ** np.ceil(np.log2(largest)))
+    return (estimates * scales).astype(np.float32)
+
+
 def best_labels(nodes, estimates, k):
-    """The k best labels, their estimates, and how many classifiers a best-first search evaluates."""
+    """The k best labels, their estimates, and how many classifiers a best-first search evaluates.
+
+    Estimates may be weighted.
+    """
     order = np.lexsort((np.arange(estimates.size), -estimates))
+    order = order[~np.isnan(estimates[order])]
     places = np.flatnonzero(nodes.label[order] >= 0)[:k]
     opened = order[: places[-1]] if places.size == k else order
     labels, values = np.full(k, -1), np.zeros(k, dtype=np.float32)
@@ -95,6 +107,7 @@ def best_of_beam(nodes, estimates, k, beam):
 
     level, leaves, missed = [0], [], -1.0
     while level:
+        level = [node for node in level if not np.isnan(estimates[node])]
         leaves = best([*leaves, *(node for node in level if nodes.label[node] >= 0)])[:k]
         inner = best([node for node in level if nodes.label[node] < 0])
         missed = max([missed, *estimates[inner[beam:]]])

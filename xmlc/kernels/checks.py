@@ -19,6 +19,7 @@ OF_CLASSES = (
 )
 OF_TEXTS = "xmlc.TextClassifier takes texts, and scikit-learn's TfidfVectorizer makes features of them"
 OF_DICTS = "sklearn.feature_extraction.DictVectorizer makes features of dictionaries"
+LARGEST_WEIGHT = 1e38  # whose products with estimates are finite in single precision
 OF_COLUMNS = "np.column_stack([one[:, 1] for one in estimates]) makes one of a list with an array for each label"
 
 
@@ -126,6 +127,26 @@ def sample_weights(values: Any, n: int) -> np.ndarray:
         said = f"{n} numbers from 0 to {HEAVIEST:g}, one for each instance, not all of them zero; 1 is the usual weight"
         raise InvalidDataError(f"sample_weight: found {found}, expected {said}")
     return weights.astype(np.float32)
+
+
+def weights_of_labels(values: Any, m: int) -> np.ndarray:
+    """Return the weights of m labels as a new float64 array.
+
+    Raises
+    ------
+    InvalidDataError
+        The shape is another, or a weight is no number from 0 to ``LARGEST_WEIGHT``.
+    """
+    weights = as_numbers(values, "label_weights").copy()
+    if weights.shape != (m,):
+        raise InvalidDataError(f"label_weights has shape {weights.shape}, expected ({m},): one weight for each label")
+    wrong = np.flatnonzero(~((weights >= 0) & (weights <= LARGEST_WEIGHT)))
+    if wrong.size:
+        raise InvalidDataError(
+            f"label_weights[{wrong[0]}]: found {weights[wrong[0]]}, expected a number from 0 to {LARGEST_WEIGHT:g}; "
+            "a weight of 0 excludes a label"
+        )
+    return weights
 
 
 def check_same_instances(n: int, n_labelled: int) -> None:

@@ -37,6 +37,7 @@ REMEDIES = {
 }
 ROUNDING = 1e-6  # by which the sigmoid of a float32 may exceed 1
 FEW = 100  # instances; of fewer no sum is warned of
+NO_WEIGHTS = np.zeros(0)  # of labels: all rank by their estimates
 
 
 class KernelCSR(NamedTuple):
@@ -415,16 +416,18 @@ def stack_estimates(counts: np.ndarray, labels: np.ndarray, estimates: np.ndarra
     return spe
 
 
-def top_k_of(spe: sparse.csr_array, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rank the stored estimates of each instance.
+def top_k_of(spe: sparse.csr_array, k: int, label_weights: np.ndarray = NO_WEIGHTS) -> tuple[np.ndarray, np.ndarray]:
+    """Rank the stored estimates of each instance, times the weights of their labels if there are any.
 
     Returns
     -------
     labels : ndarray of int32, shape (n, k)
-        Best first, ties to the smaller label; -1 where there are fewer than k estimates.
+        Best first, ties to the smaller label; -1 where there are fewer than k products above 0.
     scores : ndarray of float32, shape (n, k)
         0 where there is no label.
     """
+    if label_weights.size:
+        spe = without_zeros(with_values(spe, (spe.data * label_weights[spe.indices]).astype(np.float32)))
     counts = np.diff(spe.indptr)
     order = np.lexsort((spe.indices, -spe.data, np.repeat(np.arange(counts.size), counts)))
     return ranking_of(counts, spe.indices[order], spe.data[order], k)

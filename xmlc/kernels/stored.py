@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
+from mmap import mmap
 from pathlib import Path
 from typing import Any, Literal
 
@@ -156,3 +157,43 @@ def _bound(size: str, found: int, sizes: dict[str, int]) -> int:
     assert parts is not None, size
     times, name, more = int(parts[1] or 1), parts[2], int(parts[3] or 0)
     return times * sizes.setdefault(name, (found - more) // times) + more
+
+
+def writeable_maps(state: Any) -> Any:
+    """Replace read-only maps of files in the state of an estimator by copy-on-write maps of the same bytes.
+
+    ``joblib.load(file, mmap_mode="r")`` maps arrays read-only, and so do its workers. To numba these are another type:
+    each kernel would be compiled again, and an estimator that goes on learning could not write. A change of a
+    copy-on-write map stays in this process.
+
+    Parameters
+    ----------
+    state : object
+        Dictionaries, lists, tuples and NamedTuples are walked through, and dataclasses changed in place.
+
+    Returns
+    -------
+    object
+        The same, with other arrays.
+    """
+    if isinstance(state, np.memmap) and not state.flags.writeable:
+        base: object = state.base
+        if not state.flags.c_contiguous or not isinstance(base, mmap):  # a part of a map
+            return np.array(state)
+        return np.asarray(np.memmap(str(state.filename), state.dtype, "c", state.offset, state.shape))
+    if isinstance(state, dict):
+        return {name: writeable_maps(value) for name, value in state.items()}
+    if isinstance(state, list | tuple):
+        parts = [writeable_maps(value) for value in state]
+        return type(state)(*parts) if hasattr(state, "_fields") else type(state)(parts)
+    if is_dataclass(state) and not isinstance(state, type):
+        vars(state).update(writeable_maps(vars(state)))  # it may be frozen
+    return state
+
+
+def is_json(value: object) -> bool:
+    """Say whether JSON gives a value back as it was."""
+    try:
+        return bool(json.loads(json.dumps(value, allow_nan=False)) == value)
+    except (TypeError, ValueError, RecursionError):
+        return False

@@ -39,6 +39,15 @@ def key_estimate(key):
     return np.uint32((key >> np.int64(32)) & np.int64(0xFFFFFFFF)).view(np.float32)
 
 
+@njit(cache=True, nogil=True, inline="always")
+def scaled(estimate, scales, number):
+    """Return the float32 by which something ranks: its estimate times its scale, where there are any.
+
+    ``scales`` are float64: one for each number, or none at all.
+    """
+    return np.float32(estimate * scales[number]) if number < scales.size else np.float32(estimate)
+
+
 @njit(cache=True, nogil=True)
 def insert_key(keys, key):
     """Insert a key into a list sorted in descending order; return the one that has no place any more, maybe this one.

@@ -9,6 +9,7 @@ import numpy as np
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import borrowed, sort
 from xmlc.kernels.heaps import insert_best
+from xmlc.kernels.top_k import scaled
 
 SURELY_NORMAL = 1e-30  # of a float32, whose smaller numbers have fewer digits
 
@@ -79,10 +80,11 @@ def list_above(found, sums, n_parts, thresholds, labels, estimates):
 
 
 @njit(cache=True, nogil=True)
-def list_best(found, sums, n_parts, labels, estimates):
-    """Insert the labels found whose means are above 0 into a list of the best; clear their sums; see `list_above`.
+def list_best(found, sums, n_parts, label_weights, labels, scores):
+    """Insert the labels found whose scores are above 0 into a list of the best; clear their sums; see `list_above`.
 
-    What is smaller by a millionth than the last of a full list cannot round to as much, and is not divided.
+    A score is a mean, times the weight of its label if there are weights. Without weights a mean that is smaller by a
+    millionth than the last of a full list cannot round to as much, and is not divided.
     """
     least = 0.0
     for label in found:
@@ -90,11 +92,11 @@ def list_best(found, sums, n_parts, labels, estimates):
         sums[label] = 0.0
         if own < least:
             continue
-        mean = np.float32(own / n_parts)
-        if mean > 0:
-            insert_best(labels, estimates, np.int32(label), mean)
-            last = np.float64(estimates[-1])
-            least = last * n_parts * (1.0 - 1e-6) if last > SURELY_NORMAL else 0.0
+        score = scaled(np.float32(own / n_parts), label_weights, label)
+        if score > 0:
+            insert_best(labels, scores, np.int32(label), score)
+            last = np.float64(scores[-1])
+            least = last * n_parts * (1.0 - 1e-6) if last > SURELY_NORMAL and label_weights.size == 0 else 0.0
 
 
 @njit(cache=True, nogil=True)
@@ -209,19 +211,19 @@ def average_above(histograms, reached, first, last, thresholds):
 
 
 @njit(cache=True, nogil=True)
-def average_top_k(histograms, reached, first, last, n_labels, k):
-    """Find the k labels with the largest estimates, ties to the smaller label.
+def average_top_k(histograms, reached, first, last, n_labels, k, label_weights):
+    """Find the k labels with the largest estimates, times their weights if there are any; ties to the smaller label.
 
     Returns
     -------
     labels : int32 (last - first, k)
-        Best first; -1 where fewer than k labels have an estimate above 0.
-    estimates : float32 (last - first, k)
+        Best first; -1 where fewer than k labels have a score above 0.
+    scores : float32 (last - first, k)
     """
     sums, found = np.zeros(n_labels, dtype=np.float64), np.empty(n_labels + 1, dtype=np.uint32)
     labels = np.full((last - first, k), -1, dtype=np.int32)
-    estimates = np.zeros((last - first, k), dtype=np.float32)
+    scores = np.zeros((last - first, k), dtype=np.float32)
     for i in range(first, last):
-        listed = found[: add_leaves(histograms, reached, i, sums, found)]
-        list_best(listed, sums, count_parts(histograms, reached, i), labels[i - first], estimates[i - first])
-    return labels, estimates
+        listed, n_parts = found[: add_leaves(histograms, reached, i, sums, found)], count_parts(histograms, reached, i)
+        list_best(listed, sums, n_parts, label_weights, labels[i - first], scores[i - first])
+    return labels, scores

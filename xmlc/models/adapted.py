@@ -132,10 +132,14 @@ class Adapted(SparseProbabilityEstimator):
         X, thresholds = self._instances(X), self._label_thresholds(threshold)
         return sparse.vstack(list(self._blocks(X, thresholds)), format="csr")
 
-    def predict_top_k(self, X: Matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k most probable labels and their estimates, best first, ties to the smaller label; -1 = none."""
+    def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k most probable labels of each instance.
+
+        Parameters and result are those of `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
+        """
         X, k, none = self._instances(X), self._check_k(k), self._label_thresholds(0.0)
-        labels, scores = zip(*(top_k_of(spe, k) for spe in self._blocks(X, none)), strict=True)
+        weights = self._label_weights(label_weights)
+        labels, scores = zip(*(top_k_of(spe, k, weights) for spe in self._blocks(X, none)), strict=True)
         return np.concatenate(labels), np.concatenate(scores)
 
     def _blocks(self, X: sparse.csr_array, thresholds: np.ndarray) -> Iterator[sparse.csr_array]:

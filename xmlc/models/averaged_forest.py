@@ -11,6 +11,7 @@ from threading import Lock
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
@@ -103,8 +104,13 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         arguments = (self._label_thresholds(threshold),)
         self._average(self._instances(X), average_above, arguments, lambda found: then(self._stacked(*found)))
 
-    def predict_top_k(self, X: Matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Find the k labels that rank best: by estimate, or as the forest re-ranks them; ties to the smaller label.
+
+        Parameters
+        ----------
+        X, k, label_weights
+            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`; what the forest re-ranks by is weighted.
 
         Returns
         -------
@@ -113,12 +119,12 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         scores : ndarray of float32, shape (n, k)
             What they rank by; 0 where there is no label.
         """
-        self._check_k(k)
+        k, weights = self._check_k(k), self._label_weights(label_weights)
         X = self._instances(X)
         if not self._reranks():
-            labels, scores = self._average(X, average_top_k, (self.n_labels_, int(k)))
+            labels, scores = self._average(X, average_top_k, (self.n_labels_, k, weights))
             return labels, scores
-        return top_k_of(self._rerank(X, self._estimates(X, self._label_thresholds(0.0))), k)
+        return top_k_of(self._rerank(X, self._estimates(X, self._label_thresholds(0.0))), k, weights)
 
     def _estimates(self, X: sparse.csr_array, thresholds: np.ndarray) -> sparse.csr_array:
         return self._stacked(*self._average(X, average_above, (thresholds,)))

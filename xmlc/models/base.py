@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import importlib
-import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import is_dataclass
-from mmap import mmap
+from functools import wraps
+from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -17,8 +16,9 @@ from scipy import sparse
 from xmlc.core.errors import InvalidDataError, MissingFileError, XmlcError, shown
 from xmlc.core.files import atomic_folder, checked_path, write_json
 from xmlc.core.parallel import row_blocks
-from xmlc.kernels.checks import check_same_instances, sample_weights
+from xmlc.kernels.checks import check_same_instances, sample_weights, weights_of_labels
 from xmlc.kernels.csr import (
+    NO_WEIGHTS,
     KernelCSR,
     Malformed,
     Matrix,
@@ -38,7 +38,7 @@ from xmlc.kernels.estimator import (
     check_hyperparameters,
     not_fitted,
 )
-from xmlc.kernels.stored import Field, check_fields, load_array, load_description
+from xmlc.kernels.stored import Field, check_fields, is_json, load_array, load_description, writeable_maps
 from xmlc.models.fitting import all_or_nothing
 
 DESCRIPTION = "model.json"
@@ -95,6 +95,9 @@ class SparseProbabilityEstimator(Estimator):
         super().__init_subclass__(**options)
         if "fit" in vars(cls):
             cls.fit = all_or_nothing(cls.fit)  # type: ignore[method-assign]
+        ranks = vars(cls).get("predict_top_k")
+        if ranks and "label_weights" not in signature(ranks).parameters:
+            cls.predict_top_k = weighted_by_base(ranks)  # type: ignore[method-assign]
 
     def fit(self, X: Matrix, Y: Matrix) -> Self:
         """Learn from a training set.
@@ -153,11 +156,30 @@ class SparseProbabilityEstimator(Estimator):
             products.append(self.inner_products_)
         self.inner_products_ = None if products[0] is None else np.concatenate(products)
 
-    def predict_top_k(self, X: Matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k most probable labels and their estimates, best first, ties to the smaller label; -1 = none."""
-        return top_k_of(self.predict_proba(X), self._check_k(k))
+    def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k most probable labels of each instance, or those whose weighted estimates are largest.
 
-    def rank_one(self, indices: ArrayLike, values: ArrayLike, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
+        Parameters
+        ----------
+        X : sparse or dense array, shape (n, d)
+        k : int
+        label_weights : array-like of float, shape (m,), optional
+            Labels rank by their estimates times these numbers, from 0 to 1e38. A label of weight 0 is never returned.
+
+        Returns
+        -------
+        labels : ndarray of int32, shape (n, k)
+            Best first, ties to the smaller label; -1 where there are fewer than k labels.
+        scores : ndarray of float32, shape (n, k)
+            Their estimates, times the weights if there are any; 0 where there is no label.
+        """
+        k = self._check_k(k)
+        weights = self._label_weights(label_weights)
+        return top_k_of(self.predict_proba(X), k, weights)
+
+    def rank_one(
+        self, indices: ArrayLike, values: ArrayLike, k: int = 5, label_weights: ArrayLike | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Find the k most probable labels of a single instance: `predict_top_k` for online serving.
 
         The same bits as `predict_top_k` of a matrix with this instance alone. Nothing of the estimator is changed (nor
@@ -169,7 +191,7 @@ class SparseProbabilityEstimator(Estimator):
             Features of the instance, each once; fastest in ascending order. There may be none.
         values : array-like of float, shape (q,)
             Their values.
-        k : int
+        k, label_weights
             As for `predict_top_k`.
 
         Returns
@@ -177,12 +199,12 @@ class SparseProbabilityEstimator(Estimator):
         labels : ndarray of int32, shape (k,)
             Best first; -1 where there are fewer than k labels.
         scores : ndarray of float32, shape (k,)
-            Their estimates; 0 where there is no label.
+            Their estimates, times the weights if there are any; 0 where there is no label.
 
         Raises
         ------
         XmlcError
-            Indices and values are no instance, or k is out of its range.
+            Indices and values are no instance, or k or the weights are out of their range.
 
         Examples
         --------
@@ -193,7 +215,7 @@ class SparseProbabilityEstimator(Estimator):
         """
         x = self._one_instance(indices, values)
         X = proven(assembled(x.data, x.indices.view(np.int32), x.indptr, self.n_features_in_))
-        labels, scores = self._for_requests().predict_top_k(X, k)
+        labels, scores = self._for_requests().predict_top_k(X, k, label_weights)
         return labels[0], scores[0]
 
     def warm_up(self) -> Self:
@@ -423,7 +445,7 @@ class SparseProbabilityEstimator(Estimator):
             is_array = isinstance(value, np.generic) or type(value) in (np.ndarray, np.memmap)
             if name.endswith("_") and is_array and not value.dtype.hasobject:
                 arrays[name] = np.asarray(value)
-            elif name.endswith("_") and _is_json(value):
+            elif name.endswith("_") and is_json(value):
                 meta[name] = value
             else:
                 raise XmlcError(
@@ -529,6 +551,10 @@ class SparseProbabilityEstimator(Estimator):
         self._check_fitted()
         return per_label(threshold, self.n_labels_, np.float32, "threshold", "probability")
 
+    def _label_weights(self, given: ArrayLike | None) -> np.ndarray:
+        """Return one float64 weight per label, or `NO_WEIGHTS`."""
+        return NO_WEIGHTS if given is None else weights_of_labels(given, self.n_labels_)
+
     def _check_k(self, k: int) -> int:
         """Return k as an int, at least 1, and not far above the number of labels: each rank has a place."""
         self._check_fitted()
@@ -543,41 +569,14 @@ def _label_sets() -> Any:
     return importlib.import_module("xmlc.models.label_sets")
 
 
-def _is_json(value: object) -> bool:
-    """Say whether JSON gives a value back as it was."""
-    try:
-        return bool(json.loads(json.dumps(value, allow_nan=False)) == value)
-    except (TypeError, ValueError, RecursionError):
-        return False
+def weighted_by_base(predict_top_k: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method `predict_top_k` that takes weights of labels, by which the base class ranks all estimates."""
 
+    @wraps(predict_top_k)
+    def ranked(self: Any, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+        if label_weights is not None:
+            return SparseProbabilityEstimator.predict_top_k(self, X, k, label_weights)
+        found: tuple[np.ndarray, np.ndarray] = predict_top_k(self, X, k)
+        return found
 
-def writeable_maps(state: Any) -> Any:
-    """Replace read-only maps of files in the state of an estimator by copy-on-write maps of the same bytes.
-
-    ``joblib.load(file, mmap_mode="r")`` maps arrays read-only, and so do its workers. To numba these are another type:
-    each kernel would be compiled again, and an estimator that goes on learning could not write. A change of a
-    copy-on-write map stays in this process.
-
-    Parameters
-    ----------
-    state : object
-        Dictionaries, lists, tuples and NamedTuples are walked through, and dataclasses changed in place.
-
-    Returns
-    -------
-    object
-        The same, with other arrays.
-    """
-    if isinstance(state, np.memmap) and not state.flags.writeable:
-        base: object = state.base
-        if not state.flags.c_contiguous or not isinstance(base, mmap):  # a part of a map
-            return np.array(state)
-        return np.asarray(np.memmap(str(state.filename), state.dtype, "c", state.offset, state.shape))
-    if isinstance(state, dict):
-        return {name: writeable_maps(value) for name, value in state.items()}
-    if isinstance(state, list | tuple):
-        parts = [writeable_maps(value) for value in state]
-        return type(state)(*parts) if hasattr(state, "_fields") else type(state)(parts)
-    if is_dataclass(state) and not isinstance(state, type):
-        vars(state).update(writeable_maps(vars(state)))  # it may be frozen
-    return state
+    return ranked

@@ -157,18 +157,26 @@ class Parabel(SparseProbabilityEstimator):
         counts, labels, scores = self._average(self._instances(X), average_above, (thresholds,))
         return stack_estimates(counts, labels.view(np.int32), scores, self.n_labels_)
 
-    def predict_top_k(self, X: Matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Find the k labels with the largest scores.
+
+        Parameters
+        ----------
+        X, k, label_weights
+            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`. Beams do not depend on the weights,
+            except that nodes without a label of positive weight leave their places to others.
 
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
             Best first, ties to the smaller label; -1 where the beams hold fewer than k labels.
         scores : ndarray of float32, shape (n, k)
-            Means over the trees; 0 where there is no label.
+            Means over the trees, times the weights if there are any; 0 where there is no label.
         """
-        self._check_k(k)
-        labels, scores = self._average(self._instances(X), average_top_k, (self.n_labels_, int(k)))
+        k, weights = self._check_k(k), self._label_weights(label_weights)
+        thresholds = np.where(weights > 0, np.float32(0), np.float32(np.inf)) if weights.size else None
+        arguments = (self.n_labels_, k, weights)
+        labels, scores = self._average(self._instances(X), average_top_k, arguments, thresholds)
         return labels, scores
 
     def _title(self, doing: str, t: int) -> str:
@@ -186,9 +194,16 @@ class Parabel(SparseProbabilityEstimator):
         return PLT(tree="kmeans", solver="batch", search=search, **given | own)
 
     def _average(
-        self, X: sparse.csr_array, average: Callable[..., Any], arguments: tuple[Any, ...]
+        self,
+        X: sparse.csr_array,
+        average: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        thresholds: np.ndarray | None = None,
     ) -> tuple[np.ndarray, ...]:
-        """Search all trees, run a kernel over the labels found, block by block, and stack its results."""
+        """Search all trees, run a kernel over the labels found, block by block, and stack its results.
+
+        ``thresholds`` are those of `PLT.estimates_in_beam`.
+        """
         arity = self.trees_[0].arity_
         widest = max(arity, largest_leaf(arity, self.max_leaf))
         met = self.n_labels_ if self.beam is None else min(self.n_labels_, int(self.beam) * widest)
@@ -197,7 +212,9 @@ class Parabel(SparseProbabilityEstimator):
         # An empty block keeps the types of the result when there are no instances.
         for first, last in row_blocks(X.shape[0], max(LABELS_PER_BLOCK // max(met, 1), 1)) or [(0, 0)]:
             found = [
-                tree.set_params(n_jobs=self.n_jobs).estimates_in_beam(X[first:last], self._title("searching", t))
+                tree.set_params(n_jobs=self.n_jobs).estimates_in_beam(
+                    X[first:last], self._title("searching", t), thresholds
+                )
                 for t, tree in enumerate(self.trees_)
             ]
             self.inner_products_[first:last] = sum(products for *_, products in found)

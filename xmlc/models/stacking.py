@@ -188,10 +188,16 @@ class Stacking(SparseProbabilityEstimator):
 
         Parameters and result are those of `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
         """
+        return self._estimates(X, threshold)
+
+    def _estimates(
+        self, X: Matrix, threshold: float | np.ndarray = 0.0, allowed: np.ndarray | None = None
+    ) -> sparse.csr_array:
+        """Return the estimates of the candidates that are greater than a threshold; members list allowed labels."""
         X, thresholds = self._instances(X), self._label_thresholds(threshold)
         found, products = list[Any](), list[Any]()
         for start, end in row_blocks(X.shape[0], ROWS_PER_BLOCK) or [(0, 0)]:
-            lists = [self._ranked(member, X[start:end]) for member in self.members_.values()]
+            lists = [self._ranked(member, X[start:end], allowed) for member in self.members_.values()]
             products.append([member.inner_products_ for member in self.members_.values()])
             found.append(self._combined(*map(np.array, zip(*lists, strict=True))))
         known = not any(own is None for block in products for own in block)
@@ -199,20 +205,26 @@ class Stacking(SparseProbabilityEstimator):
         counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
         return entries_above(stack_estimates(counts, labels, estimates, self.n_labels_), thresholds)
 
-    def predict_top_k(self, X: Matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the k most probable candidates and their estimates, best first, ties to the smaller label; -1 = none.
 
-        With a ``propensity_exponent`` labels are ranked by, and scores are, estimates times that power.
+        With a ``propensity_exponent`` labels are ranked by, and scores are, estimates times that power. With
+        ``label_weights`` both are multiplied with them, and labels of weight 0 are no candidates of any member.
         """
-        return self._best(self.predict_proba(X), self._check_k(k))
+        k, weights = self._check_k(k), self._label_weights(label_weights)
+        allowed = weights > 0 if weights.size else None
+        return self._best(self._estimates(X, allowed=allowed), k, weights)
 
-    def rank_one(self, indices: ArrayLike, values: ArrayLike, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
+    def rank_one(
+        self, indices: ArrayLike, values: ArrayLike, k: int = 5, label_weights: ArrayLike | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Find the k most probable candidates of a single instance: `predict_top_k` for online serving."""
-        k, most = self._check_k(k), self._most_candidates()
-        lists = [member.rank_one(indices, values, most) for member in self.members_.values()]
+        k, most, weights = self._check_k(k), self._most_candidates(), self._label_weights(label_weights)
+        allowed = weights > 0 if weights.size else None
+        lists = [member.rank_one(indices, values, most, allowed) for member in self.members_.values()]
         labels, scores = (np.array(part)[:, None] for part in zip(*lists, strict=True))
         counts, candidates, estimates = self._combined(labels, scores)
-        ranked, best = self._best(stack_estimates(counts, candidates, estimates, self.n_labels_), k)
+        ranked, best = self._best(stack_estimates(counts, candidates, estimates, self.n_labels_), k, weights)
         return ranked[0], best[0]
 
     def _train_apart(
@@ -246,11 +258,13 @@ class Stacking(SparseProbabilityEstimator):
     def _most_candidates(self) -> int:
         return min(int(self.n_candidates), self.n_labels_)
 
-    def _ranked(self, member: SparseProbabilityEstimator, X: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    def _ranked(
+        self, member: SparseProbabilityEstimator, X: sparse.csr_array, allowed: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the best labels of a member and their scores, int32 and float32 (n, K)."""
         if self.n_jobs is not None and "n_jobs" in member.get_params():
             member.set_params(n_jobs=self.n_jobs)
-        return member.predict_top_k(X, self._most_candidates())
+        return member.predict_top_k(X, self._most_candidates(), allowed)
 
     def _combined(self, labels: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return the number of candidates of each instance, the candidates, and their estimates."""
@@ -259,13 +273,13 @@ class Stacking(SparseProbabilityEstimator):
         found = run_pieces(stacked_estimates, pieces, self.n_jobs)
         return tuple(np.concatenate(part) for part in zip(*found, strict=True))
 
-    def _best(self, spe: sparse.csr_array, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def _best(self, spe: sparse.csr_array, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rank the candidates of each instance."""
         if self.propensity_exponent:
             relative = self.propensities_.min() / self.propensities_
             weights = elementwise.power(relative, float(self.propensity_exponent)).astype(np.float32)
             spe.data *= weights[spe.indices]
-        return top_k_of(spe, k)
+        return top_k_of(spe, k, label_weights)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         members = {name: {} if _is_foreign(given) else given.get_params() for name, given in self.members().items()}

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plt_cases import drop_small, every_store, random_nodes
-from plt_descent_twin import all_estimates, best_labels, best_of_beam, labels_above
+from plt_descent_twin import all_estimates, best_labels, best_of_beam, labels_above, weighted
 from small_data import random_multilabel
 
-from xmlc.kernels.csr import kernel_csr
+from xmlc.kernels.csr import NO_WEIGHTS, kernel_csr
 from xmlc.kernels.estimator import InvalidParameterError
 from xmlc.models import PLT
 from xmlc.models.plt import estimator
@@ -43,9 +43,24 @@ def assert_thresholds_equal_the_twin(x, n, nodes, link, thresholds, shape):
         assert_same((labels[own], estimates[own], inner_products[i]), labels_above(nodes, of_nodes, thresholds))
 
 
-def twin_rankings(x, nodes, link, k):
-    found = [best_labels(nodes, estimates, k) for estimates in all_estimates(x, nodes, link)]
+def random_weights(tree, m, seed):
+    """None for every other seed, else of weights of which some are 0 and one seed has all."""
+    if seed % 2:
+        return NO_WEIGHTS
+    rng = np.random.default_rng(seed)
+    weights = rng.choice([0.0, 1e-3, 1.0, 40.0], m) * rng.choice([1.0, rng.random()], m)
+    return tree.largest_below(weights * (seed > 0))
+
+
+def twin_rankings(x, nodes, link, k, largest=NO_WEIGHTS):
+    found = [best_labels(nodes, weighted(nodes, estimates, largest), k) for estimates in all_estimates(x, nodes, link)]
     return [np.array(column) for column in zip(*found, strict=True)]
+
+
+def assert_best_first_equals(found, expected, largest):
+    """With weights the search opens no more nodes than its twin, which knows only powers of two that bound them."""
+    assert_same(found[:2], expected[:2])
+    assert (found[2] <= expected[2]).all() if largest.size else (found[2] == expected[2]).all()
 
 
 @settings(deadline=None, max_examples=25)
@@ -65,21 +80,22 @@ def test_exact_rankings_equal_the_twin(n, d, m, arity, seed, k, beam, link):
     if seed % 3 == 0:  # ties everywhere
         nodes = nodes._replace(weights=nodes.weights * 0, bias=np.round(nodes.bias))
     x = instances(n, d, seed)
-    shape = shape_of(x, d, tree)
+    shape, largest = shape_of(x, d, tree), random_weights(tree, m, seed)
     dense, compact, hashed = every_store(tree, nodes, seed)
-    assert_same(rank_best_first(x, 0, n, hashed, link, k, shape), twin_rankings(x, hashed, link, k))
-    expected = twin_rankings(x, nodes, link, k)
+    of_hashed = twin_rankings(x, hashed, link, k, largest)
+    assert_best_first_equals(rank_best_first(x, 0, n, hashed, link, k, largest, shape), of_hashed, largest)
+    expected = twin_rankings(x, nodes, link, k, largest)
     for weights in (dense, compact):
-        assert_same(rank_best_first(x, 0, n, weights, link, k, shape), expected)
-        found = rank_by_levels(x, 0, n, weights, link, k, beam, True, shape)
+        assert_best_first_equals(rank_best_first(x, 0, n, weights, link, k, largest, shape), expected, largest)
+        found = rank_by_levels(x, 0, n, weights, link, k, largest, beam, True, shape)
         assert_same(found[:2], expected[:2])
-        assert (expected[2] <= found[3]).all()
+        assert largest.size or (expected[2] <= found[3]).all()
         assert (found[3] <= tree.n_nodes).all()  # no node is opened twice
-        in_beam = rank_by_levels(x, 0, n, weights, link, k, beam, False, shape)
+        in_beam = rank_by_levels(x, 0, n, weights, link, k, largest, beam, False, shape)
         exact = in_beam[2]
         assert_same([part[exact] for part in in_beam[:2]], [part[exact] for part in expected[:2]])
         assert_same((exact, in_beam[3][exact]), (found[2], found[3][exact]))  # where it is proved, no more is opened
-        everything = rank_by_levels(x, 0, n, weights, link, k, tree.n_nodes, False, shape)
+        everything = rank_by_levels(x, 0, n, weights, link, k, largest, tree.n_nodes, False, shape)
         assert_same(everything[:2], expected[:2])
 
 
@@ -88,9 +104,10 @@ def test_exact_rankings_equal_the_twin(n, d, m, arity, seed, k, beam, link):
 def test_beam_search_equals_the_twin(n, d, m, arity, seed, k, beam):
     tree, nodes = random_nodes(m, arity, d, seed)
     x = instances(n, d, seed)
-    labels, estimates, exact, _ = rank_by_levels(x, 0, n, nodes, LOGISTIC_LINK, k, beam, False, shape_of(x, d, tree))
+    largest, shape = random_weights(tree, m, seed), shape_of(x, d, tree)
+    labels, estimates, exact, _ = rank_by_levels(x, 0, n, nodes, LOGISTIC_LINK, k, largest, beam, False, shape)
     for i, of_nodes in enumerate(all_estimates(x, nodes, LOGISTIC_LINK)):
-        expected, values, missed = best_of_beam(nodes, of_nodes, k, beam)
+        expected, values, missed = best_of_beam(nodes, weighted(nodes, of_nodes, largest), k, beam)
         assert labels[i].tolist() == [*expected, *[-1] * (k - expected.size)]
         assert estimates[i].tolist() == [*values, *[0] * (k - expected.size)]
         assert exact[i] == (missed < 0 or (values.size == k and missed < values[-1]))
@@ -112,7 +129,7 @@ def test_features_below_a_number_are_their_own_indices(known):
     shape = shape_of(x, 12, tree)
     expected = twin_rankings(x, nodes, LOGISTIC_LINK, 3)
     for weights in (nodes, drop_small(nodes, 0.0)):
-        assert_same(rank_by_levels(x, 0, 40, weights, LOGISTIC_LINK, 3, 4, True, shape)[:2], expected[:2])
+        assert_same(rank_by_levels(x, 0, 40, weights, LOGISTIC_LINK, 3, NO_WEIGHTS, 4, True, shape)[:2], expected[:2])
 
 
 def test_a_wide_node_is_done_in_chunks_of_instances():
@@ -121,7 +138,7 @@ def test_a_wide_node_is_done_in_chunks_of_instances():
     x = instances(60, 6, 1)
     shape, thresholds = shape_of(x, 6, tree), tree.node_thresholds(np.full(3000, 0.3, dtype=np.float32))
     assert_thresholds_equal_the_twin(x, 60, nodes, LOGISTIC_LINK, thresholds, shape)
-    ranked = rank_by_levels(x, 0, 60, nodes, LOGISTIC_LINK, 7, 2, True, shape)
+    ranked = rank_by_levels(x, 0, 60, nodes, LOGISTIC_LINK, 7, NO_WEIGHTS, 2, True, shape)
     assert_same(ranked[:2], twin_rankings(x, nodes, LOGISTIC_LINK, 7)[:2])
 
 

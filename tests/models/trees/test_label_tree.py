@@ -42,6 +42,22 @@ def test_node_thresholds_are_minima_over_the_subtree(shape):
     assert tree.node_thresholds(thresholds).tolist() == [minimum(node) for node in range(tree.n_nodes)]
 
 
+@settings(deadline=None, max_examples=60)
+@given(TREES)
+def test_largest_weights_are_maxima_over_the_subtree(shape):
+    m, arity, seed = shape
+    tree, rng = random_complete_tree(m, arity, seed), np.random.default_rng(seed)
+    weights = rng.choice([0.0, 0.0, 0.0, 1.0, 1e38, 1e-300, rng.random()], m)
+
+    def maximum(node):
+        if tree.label[node] >= 0:
+            return weights[tree.label[node]]
+        return max(maximum(child) for child in range(tree.children[node], tree.children[node + 1]))
+
+    expected = [maximum(node) or np.nan for node in range(tree.n_nodes)]
+    np.testing.assert_array_equal(tree.largest_below(weights), expected)
+
+
 def test_parent_and_depth_agree_with_children():
     tree = random_complete_tree(37, 3, seed=1)
     for node in range(tree.n_nodes):

@@ -17,10 +17,11 @@ from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.core.progress import Progress
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import borrowed, row_of
-from xmlc.kernels.csr import KernelCSR, Matrix, kernel_csr, stack_estimates, unit_rows, without_zeros
+from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix, kernel_csr, stack_estimates, unit_rows, without_zeros
 from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters, check_value, hyperparameters
 from xmlc.kernels.heaps import insert_best
 from xmlc.kernels.stored import Field
+from xmlc.kernels.top_k import scaled
 from xmlc.kernels.unit_length import unit_row
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.choosing import are_right, is_better, sample
@@ -196,35 +197,34 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         counts, labels, estimates = self._by_pieces(X, above, "estimating")
         return stack_estimates(counts, labels, estimates, self.n_labels_)
 
-    def predict_top_k(self, X: Matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the k labels with the most votes.
 
-        Returns
-        -------
-        labels : ndarray of int32, shape (n, k)
-            Best first, of equal estimates the smaller label; -1 where there are fewer.
-        scores : ndarray of float32, shape (n, k)
-            Their estimates; 0 where there is no label.
+        Parameters and result are those of `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
         """
-        k = self._check_k(k)
+        k, weights = self._check_k(k), self._label_weights(label_weights)
 
         labels, scores = self._by_pieces(
-            X, lambda numbers, similarities: self._ranked(numbers, similarities, k), "ranking"
+            X, lambda numbers, similarities: self._ranked(numbers, similarities, k, weights), "ranking"
         )
         return labels, scores
 
-    def _ranked(self, numbers: np.ndarray, similarities: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k labels with the most votes of these neighbours, and their estimates."""
+    def _ranked(
+        self, numbers: np.ndarray, similarities: np.ndarray, k: int, label_weights: np.ndarray = NO_WEIGHTS
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the k labels with the most votes of these neighbours, and their estimates, times any weights."""
         labels, scores = np.full((len(numbers), k), -1, dtype=np.int32), np.zeros((len(numbers), k), dtype=np.float32)
-        self._vote(top_labels, numbers, similarities, labels, scores)
+        self._vote(top_labels, numbers, similarities, label_weights, labels, scores)
         return labels, scores
 
-    def rank_one(self, indices: ArrayLike, values: ArrayLike, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
+    def rank_one(
+        self, indices: ArrayLike, values: ArrayLike, k: int = 5, label_weights: ArrayLike | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Find the k most probable labels of a single instance, without the costs of matrices, pieces and threads.
 
         Parameters, results and errors are those of `xmlc.models.base.SparseProbabilityEstimator.rank_one`.
         """
-        k = self._check_k(k)
+        k, weights = self._check_k(k), self._label_weights(label_weights)
         for name in ("S", "alpha", "beta"):  # which may have been set since the training
             check_value(type(self), name, getattr(self, name))
         # A first call says so where a kernel is compiled.
@@ -232,7 +232,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             x = nonzero(self._one_instance(indices, values))
             x = nonzero(unit_row(x))  # which may round values to 0
             _, labels, scores = self._nearest(
-                x, 0, 1, lambda numbers, similarities: self._ranked(numbers, similarities, k)
+                x, 0, 1, lambda numbers, similarities: self._ranked(numbers, similarities, k, weights)
             )
         return labels[0], scores[0]
 
@@ -389,20 +389,21 @@ def list_shares(neighbours, weights, label_starts, labels, votes, seen, threshol
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def top_labels(neighbours, weights, label_starts, labels, votes, seen, best, estimates):
-    """Find the k labels with the largest share of the votes, of equal ones the smaller first.
+def top_labels(neighbours, weights, label_starts, labels, votes, seen, label_weights, best, scores):
+    """Find the k labels with the largest share of the votes, times any weights; of equal ones the smaller first.
 
     Parameters
     ----------
     neighbours, weights, label_starts, labels, votes, seen
         Those of `list_shares`.
-    best : int32 (n, k), estimates : float32 (n, k)
+    label_weights : float64 (m,) or (0,)
+    best : int32 (n, k), scores : float32 (n, k)
         All -1 and all zero; written.
     """
     for i in range(neighbours.shape[0]):
         n_seen, total = vote(row_of(neighbours, i), row_of(weights, i), label_starts, labels, votes, seen)
         for label in borrowed(seen, 0, n_seen):
-            estimate = np.float32(votes[label] / total)
+            score = scaled(np.float32(votes[label] / total), label_weights, label)
             votes[label] = 0
-            if estimate > 0:
-                insert_best(row_of(best, i), row_of(estimates, i), np.int32(label), estimate)
+            if score > 0:
+                insert_best(row_of(best, i), row_of(scores, i), np.int32(label), score)

@@ -6,6 +6,7 @@ from copy import copy
 from typing import Any, Self, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
@@ -319,15 +320,18 @@ class OPLT(SparseProbabilityEstimator):
         self.inner_products_ = plt.inner_products_
         return spe
 
-    def predict_top_k(self, X: Matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k most probable labels of each instance and their estimates, best first; -1 = none."""
-        X = self._instances(X)
-        k = self._check_k(k)
+    def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k most probable labels of each instance and their estimates, best first; -1 = none.
+
+        Parameters are those of `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
+        """
+        X, k = self._instances(X), self._check_k(k)
+        label_weights = None if label_weights is None else self._label_weights(label_weights)
         if self.labels_.size == 0:
             self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
             return np.full((X.shape[0], k), -1, dtype=np.int32), np.zeros((X.shape[0], k), dtype=np.float32)
         plt = self._scaled_plt()
-        ranking = plt.predict_top_k(X, k)
+        ranking = plt.predict_top_k(X, k, label_weights)
         self.inner_products_ = plt.inner_products_
         return ranking
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from xmlc.core.errors import needs_extra
@@ -53,8 +54,13 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
         answers = self._answers(X, self.n_labels_, float(limits.min()))
         return entries_above(stack_estimates(*answers, limits.size), limits)
 
-    def predict_top_k(self, X: Matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k labels that the program ranks first and their estimates, best first; -1 = none."""
+    def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the k labels that the program ranks first and their estimates, best first; -1 = none.
+
+        With weights all its estimates are ranked by their products (`SparseProbabilityEstimator.predict_top_k`).
+        """
+        if label_weights is not None:
+            return super().predict_top_k(X, k, label_weights)
         k = self._check_k(k)
         return ranking_of(*self._answers(self._instances(X), min(k, self.n_labels_), 0.0), k)
 

@@ -17,7 +17,7 @@ from xmlc.core.growing import Growing, check_finite
 from xmlc.core.parallel import batches, run_pieces
 from xmlc.core.progress import Progress
 from xmlc.kernels.counter_random import random_permutation, stream_key
-from xmlc.kernels.csr import KernelCSR, Matrix, kernel_csr, stack_estimates
+from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix, kernel_csr, stack_estimates
 from xmlc.kernels.estimator import (
     Hyperparameters,
     InvalidParameterError,
@@ -215,6 +215,8 @@ class PLT(SparseProbabilityEstimator):
     n_jobs: int | None = None
 
     _measured = cast("tuple[LabelTree | None, int]", (None, 0))  # a tree, and the largest number of siblings in it
+    # A tree, weights of its labels, and the largest weight below each node.
+    _weighted = cast("tuple[LabelTree | None, np.ndarray, np.ndarray]", (None, NO_WEIGHTS, NO_WEIGHTS))
 
     @classmethod
     def for_ranking(cls, **given: Any) -> Self:
@@ -310,32 +312,43 @@ class PLT(SparseProbabilityEstimator):
         counts, labels, estimates, self.inner_products_ = found
         return stack_estimates(counts, labels, estimates, self.n_labels_)
 
-    def predict_top_k(self, X: Matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Find the k most probable labels of each instance, or with ``search="beam"`` labels that nearly are.
 
         Afterwards ``certified_`` tells where a beam found the exact answer, and ``inner_products_`` what each instance
         cost. The other two searches give the same exact ranking: "exact" is best-first search (plt2016, Section 5.2),
-        which evaluates the fewest classifiers; "certified" evaluates more, whole levels at a time, in less time.
+        which evaluates the fewest classifiers; "certified" evaluates more, whole levels at a time, in less time. With
+        ``label_weights`` a node is expanded only if its estimate times the largest weight below it may be one of the k
+        best products; nodes whose labels are all excluded never are.
+
+        Parameters
+        ----------
+        X, k, label_weights
+            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
 
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
             Best first (ties: ``xmlc.kernels.top_k.rank_key``); -1 where there are fewer than k labels.
         scores : ndarray of float32, shape (n, k)
-            Their estimates; 0 where there is no label.
+            Their estimates, times the weights if there are any; 0 where there is no label.
         """
         x, k = self._kernel_form(self._instances(X)), self._check_k(k)
-        search, _ = self._search()
-        labels, scores, self.certified_, self.inner_products_ = self._ranked(x, k, search, "ranking")
+        largest, (search, _) = self._largest(label_weights), self._search()
+        labels, scores, self.certified_, self.inner_products_ = self._ranked(x, k, largest, search, "ranking")
         if search != "beam" and k <= self.beam:  # a longer list would widen the beam that the warning recommends
             self._warn_of_flat_estimates(self.inner_products_)
         return labels, scores
 
-    def estimates_in_beam(self, X: Matrix, title: str = "ranking") -> tuple[np.ndarray, ...]:
+    def estimates_in_beam(
+        self, X: Matrix, title: str = "ranking", thresholds: np.ndarray | None = None
+    ) -> tuple[np.ndarray, ...]:
         """Estimate all labels that a search by beam meets; `xmlc.models.Parabel` averages them over its trees.
 
         With ``search="beam"`` the ``beam`` best inner nodes of each level are expanded, otherwise all, and every label
-        below them is reported unless its estimate is rounded to 0. ``title`` is for the progress display.
+        below them is reported unless its estimate is rounded to 0. ``title`` is for the progress display. With
+        ``thresholds``, float32 of shape (m,), only labels above them are reported, and nodes without any leave their
+        places in the beam to others.
 
         Returns
         -------
@@ -355,19 +368,22 @@ class PLT(SparseProbabilityEstimator):
             raise XmlcError(
                 f"{named(self.nodes_)} are not searched by beam, only weights that each node has for itself"
             )
-        all_labels = np.zeros(self.tree_.n_nodes, dtype=np.float32)
-        return self._searched(estimate_by_levels, x, title, all_labels, beam if search == "beam" else EVERY_NODE)
+        none = np.zeros(self.tree_.n_nodes, dtype=np.float32)
+        of_nodes = none if thresholds is None else self.tree_.node_thresholds(thresholds)
+        return self._searched(estimate_by_levels, x, title, of_nodes, beam if search == "beam" else EVERY_NODE)
 
-    def rank_one(self, indices: ArrayLike, values: ArrayLike, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
+    def rank_one(
+        self, indices: ArrayLike, values: ArrayLike, k: int = 5, label_weights: ArrayLike | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Find the k most probable labels of a single instance, without the costs of matrices, batches and threads.
 
         Parameters, results and errors are those of `xmlc.models.base.SparseProbabilityEstimator.rank_one`.
         """
         x = self._one_instance(indices, values)
-        k, (search, _) = self._check_k(k), self._search()
+        k, largest, (search, _) = self._check_k(k), self._largest(label_weights), self._search()
         with Progress(1, "ranking", shown=False):  # says so where a kernel is compiled
             x = unit_row(x) if self.unit_norm else x
-            labels, scores, _, _ = self._ranked(x, k, search if search == "beam" else "exact", "")
+            labels, scores, _, _ = self._ranked(x, k, largest, search if search == "beam" else "exact", "")
         return labels[0], scores[0]
 
     def _chosen_C(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> float:
@@ -412,15 +428,26 @@ class PLT(SparseProbabilityEstimator):
                 f"weight_cut={self.weight_cut} with hash_bits={self.hash_bits}: only exact weights can be dropped"
             )
 
+    def _largest(self, label_weights: ArrayLike | None) -> np.ndarray:
+        """Return the largest weight below each node, remembered because it takes longer than a search; or none."""
+        if label_weights is None:
+            return NO_WEIGHTS
+        tree, weights, largest = self._weighted
+        if tree is not self.tree_ or not np.array_equal(weights, label_weights):
+            weights = self._label_weights(label_weights)
+            largest = self.tree_.largest_below(weights)
+            self._weighted = self.tree_, weights, largest
+        return largest
+
     def _ranked(
-        self, x: KernelCSR, k: int, search: str, title: str
+        self, x: KernelCSR, k: int, largest: np.ndarray, search: str, title: str
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray]:
         """Return labels, estimates, certificates (None without a beam), and inner products of some instances."""
         if search == "exact" or isinstance(self.nodes_, HashedWeights):
-            labels, scores, inner_products = self._searched(rank_best_first, x, title, k)
+            labels, scores, inner_products = self._searched(rank_best_first, x, title, k, largest)
             return labels, scores, None, inner_products
         labels, scores, by_beam, inner_products = self._searched(
-            rank_by_levels, x, title, k, max(self._search()[1], k), search == "certified"
+            rank_by_levels, x, title, k, largest, max(self._search()[1], k), search == "certified"
         )
         return labels, scores, by_beam, inner_products
 

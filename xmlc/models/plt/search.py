@@ -6,7 +6,7 @@ serves all siblings (masked sparse chunk multiplication, Etter et al., WWW 2022)
 after the other. Estimates are the same bits in all of them, whatever the batch. Kernels.
 
 A node stands with its estimate in one number, a key, by which all searches rank: `xmlc.kernels.top_k.rank_key`, which
-has the rule for equal estimates.
+has the rule for equal estimates. If labels have weights, a key has the estimate times the node's scale (`scale_of`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from xmlc.models.plt.weights import child_estimates, children_of, empty_scratch
 
 EVERY_NODE = np.int64(0)  # for a beam that keeps all
 BY_BEAM, BELOW_WHAT_WAS_LEFT = np.int64(0), np.int64(1)  # phases of a ranking
+FRACTION = np.uint64((1 << 52) - 1)  # bits of a float64, all zero in a power of two
 ABOVE_ROOT = np.int32(-1)  # the node whose only child is the root
 ESTIMATES_AT_ONCE = np.int64(1 << 16)  # 256 kB
 DENSE_WEIGHTS = np.int64(1 << 22)  # of the largest block whose sparse rows are made dense: 16 MB, used as far as needed
@@ -101,7 +102,7 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
 
 
 @njit(cache=True, nogil=True)
-def rank_by_levels(x, start, end, nodes, link, k, beam, certifies, shape):
+def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shape):
     """Rank labels for instances ``start .. end - 1`` by beam search, and then exactly if ``certifies``.
 
     Of the inner nodes met on a level the ``beam`` best of each instance are expanded, of all leaves the k best kept.
@@ -113,19 +114,24 @@ def rank_by_levels(x, start, end, nodes, link, k, beam, certifies, shape):
     ----------
     x, start, end, nodes, link, shape
         As for `estimate_by_levels`.
-    k, beam : int
+    k : int
+    largest : float64 (n_nodes,) or (0,)
+        Of each node the largest weight of a label below it (`xmlc.models.trees.LabelTree.largest_below`); none if
+        labels have no weights.
+    beam : int
     certifies : bool
 
     Returns
     -------
     labels : int32 (end - start, k), estimates : float32 (end - start, k)
-        Best first; -1 and 0 where there are fewer than k labels.
+        Best first, the estimates times the weights; -1 and 0 where there are fewer than k labels.
     by_beam : bool (end - start,)
         Whether the beam's labels are provably the k with the largest estimates, in order.
     inner_products : int64 (end - start,)
     """
     n_rows, label = end - start, nodes.label
     x, nodes, scratch = rows_from(x, start, end), unowned(nodes), empty_scratch(shape, DENSE_WEIGHTS, ESTIMATES_AT_ONCE)
+    weighted = largest.size > 0
     inner_products, best = np.zeros(n_rows, np.int64), Best(free_keys(n_rows, k), np.full(n_rows, FREE, np.int64))
     left, frontier = no_pairs(np.int64(0)), root_frontier(n_rows)  # where it certifies: what the beam left out
     phase, width, by_beam = BY_BEAM, np.int64(beam), np.zeros(n_rows, dtype=np.bool_)
@@ -134,20 +140,23 @@ def rank_by_levels(x, start, end, nodes, link, k, beam, certifies, shape):
         while begin < frontier.rows.size:
             first, estimates = expand(x, frontier, begin, nodes, link, scratch, inner_products)
             left = with_capacity(left, estimates.size if certifies else 0)
-            keep_best(frontier, begin, first, estimates, label, best, beams, certifies, left)
+            if weighted:
+                for q in range(estimates.shape[0]):
+                    weigh(row_of(estimates, q), frontier.keys[begin + q], largest, label, first)
+            keep_best(frontier, begin, first, estimates, label, weighted, best, beams, certifies, left)
             begin += estimates.shape[0]
         left = with_capacity(left, beams.size if certifies else 0)
         frontier = nodes_of_beams(beams, best, certifies, left)
         if phase == BY_BEAM and frontier.rows.size == 0:
             phase, width, by_beam = BELOW_WHAT_WAS_LEFT, np.int64(0), proven(best)
         if phase == BELOW_WHAT_WAS_LEFT:
-            frontier = nodes_that_may_win(left, best)
+            frontier = nodes_that_may_win(left, best, largest, label)
     labels, estimates = labels_of(best.leaves, label)
     return labels, estimates, by_beam, inner_products
 
 
 @njit(cache=True, nogil=True)
-def rank_best_first(x, start, end, nodes, link, k, shape):
+def rank_best_first(x, start, end, nodes, link, k, largest, shape):
     """Find the k labels with the largest estimates, best first, for instances ``start .. end - 1``.
 
     Best-first search (plt2016, Section 5.2, last paragraph but one): the queue of Algorithm 4 becomes a priority queue.
@@ -155,17 +164,17 @@ def rank_best_first(x, start, end, nodes, link, k, shape):
 
     Parameters
     ----------
-    x, start, end, nodes, link, shape
-        As for `estimate_by_levels`.
-    k : int
+    x, start, end, nodes, link, k, largest, shape
+        As for `rank_by_levels`.
 
     Returns
     -------
     labels : int32 (end - start, k), estimates : float32 (end - start, k)
-        -1 and 0 where there are fewer than k labels.
+        As of `rank_by_levels`.
     inner_products : int64 (end - start,)
     """
     x, nodes, label, scratch = unowned(x), unowned(nodes), nodes.label, empty_scratch(shape, np.int64(0), np.int64(0))
+    weighted = largest.size > 0
     leaves, inner_products = free_keys(end - start, k), np.zeros(end - start, dtype=np.int64)
     rows = np.empty(1, dtype=np.int32)
     for i in range(start, end):
@@ -173,10 +182,15 @@ def rank_best_first(x, start, end, nodes, link, k, shape):
         queue = [-rank_key(ABOVE_ROOT, np.float32(1.0))]  # of negated keys: the least of a heap is the first
         while len(queue) > 0 and -queue[0] > best[-1]:
             key = -heappop(queue)
-            node, parent = key_number(key), key_estimate(key)
+            if weighted and bound_of(key, largest, label) <= best[-1]:
+                continue
+            node = key_number(key)
             first, degree = children_of(nodes, node)
             estimates = borrowed(scratch.estimates, 0, degree)
             child_estimates(x, rows, node, nodes, link, scratch, estimates)
+            if weighted:
+                weigh(estimates, key, largest, label, first)
+            parent = np.float32(1.0) if weighted else key_estimate(key)
             inner_products[i - start] += degree
             for c in range(degree):
                 estimate = parent * estimates[c]
@@ -222,6 +236,41 @@ def expand(x, frontier, begin, nodes, link, scratch, inner_products):
 
 
 @njit(cache=True, nogil=True)
+def weigh(estimates, key, largest, label, first):
+    """Multiply estimates of siblings given their parent, whose key this is, with its estimate and with their scales."""
+    node, parent = key_number(key), key_estimate(key)
+    parent = np.float32(parent / scale_of(node, largest, label)) if node >= 0 else parent
+    for c in range(estimates.size):
+        estimates[c] = np.float32(parent * estimates[c]) * scale_of(first + c, largest, label)
+
+
+@njit(cache=True, nogil=True)
+def scale_of(node, largest, label):
+    """Return what a node's estimate is multiplied with in its key if labels have weights.
+
+    A leaf has its label's weight. An inner node has the least power of two that is no less than any weight below it, so
+    that a division recovers its estimate exactly. NaN, if all labels are excluded: no product with it is a score.
+    """
+    weight = largest[node]
+    if label[node] >= 0 or not weight > 0:
+        return weight
+    bits = np.float64(weight).view(np.uint64)
+    return np.uint64((bits + FRACTION) & ~FRACTION).view(np.float64)
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def bound_of(key, largest, label):
+    """Return the key of an inner node if its scale was the largest weight below it, which is no greater than its key.
+
+    No leaf below the node has a greater one.
+    """
+    node = key_number(key)
+    if node < 0 or largest.size == 0:
+        return key
+    return rank_key(node, np.float32(key_estimate(key) / scale_of(node, largest, label)) * largest[node])
+
+
+@njit(cache=True, nogil=True)
 def take_above(frontier, begin, first, estimates, label, thresholds, found, met):
     """Add the children above their thresholds, leaves to ``found`` and inner nodes to ``met``: both have room."""
     rows, keys, _ = frontier
@@ -257,7 +306,7 @@ def keep_beams(met, n_rows, beam):
 
 
 @njit(cache=True, nogil=True)
-def keep_best(frontier, begin, first, estimates, label, best, beams, certifies, left):
+def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, certifies, left):
     """Keep the best leaves and inner nodes of each instance, of the children that `expand` estimated.
 
     Parameters
@@ -275,7 +324,7 @@ def keep_best(frontier, begin, first, estimates, label, best, beams, certifies, 
     left_rows, left_keys, n = left.rows, left.keys, left.size[0]
     # Taking a field of a tuple in the loop would count a reference to it each time.
     for q in range(estimates.shape[0]):
-        row, parent = rows[begin + q], key_estimate(keys[begin + q])
+        row, parent = rows[begin + q], np.float32(1.0) if weighted else key_estimate(keys[begin + q])
         own_leaves, beam, own = row_of(leaves, row), row_of(beams, row), row_of(estimates, q)
         for c in range(own.size):
             estimate = parent * own[c]
@@ -321,7 +370,8 @@ def nodes_of_beams(beams, best, certifies, left):
 def proven(best):
     """Tell of each instance whether no leaf below a node that the beam missed can be among the k best.
 
-    An estimate is the product of factors of at most 1, so that no leaf has a larger one than a node above it.
+    An estimate is the product of factors of at most 1, so that no leaf has a larger one than a node above it, nor a
+    larger product with its weight than the node's estimate has with the largest weight below it.
     """
     by_beam = np.empty(best.missed.size, dtype=np.bool_)
     for row in range(by_beam.size):
@@ -331,14 +381,14 @@ def proven(best):
 
 
 @njit(cache=True, nogil=True)
-def nodes_that_may_win(left, best):
+def nodes_that_may_win(left, best, largest, label):
     """Take all nodes out of a list, and return those of them that rank before the k-th leaf.
 
     A leaf has a larger number than the nodes above it.
     """
     used = np.int64(0)
     for i in range(left.size[0]):
-        if left.keys[i] > row_of(best.leaves, left.rows[i])[-1]:
+        if bound_of(left.keys[i], largest, label) > row_of(best.leaves, left.rows[i])[-1]:
             left.rows[used], left.keys[used] = left.rows[i], left.keys[i]
             used += 1
     left.size[0] = used

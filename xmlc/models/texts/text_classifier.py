@@ -147,9 +147,14 @@ class TextClassifier(Estimator):
         check("k", k, whole(1, MANY))
         return named(self.classes_, *self.predict_top_k(texts, min(k, max(1, self._fitted().n_labels_))))
 
-    def predict_top_k(self, texts: Iterable[str], k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the numbers of the k most probable labels, in ``classes_``, and their estimates, as estimators do."""
-        return self._fitted().predict_top_k(self.features(texts), k)
+    def predict_top_k(
+        self, texts: Iterable[str], k: int, label_weights: ArrayLike | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers of the k most probable labels, in ``classes_``, and their estimates, as estimators do.
+
+        ``label_weights``, one for each of ``classes_``, multiply the estimates; a label of weight 0 is never returned.
+        """
+        return self._fitted().predict_top_k(self.features(texts), k, label_weights)
 
     def predict_proba(self, texts: Iterable[str], threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the estimates above a threshold, csr_array of float32, shape (n, m), column j being ``classes_[j]``.

@@ -90,13 +90,13 @@ class LabelTree:
 
         Parameters
         ----------
-        thresholds : ndarray of float32, shape (m,)
+        thresholds : ndarray of a float type, shape (m,)
 
         Returns
         -------
-        ndarray of float32, shape (n_nodes,)
+        ndarray of the same type, shape (n_nodes,)
         """
-        result = np.full(self.n_nodes, np.inf, dtype=np.float32)
+        result = np.full(self.n_nodes, np.inf, dtype=thresholds.dtype)
         leaves = self.label >= 0
         result[leaves] = thresholds[self.label[leaves]]
         inner = np.flatnonzero(~leaves)
@@ -112,6 +112,17 @@ class LabelTree:
                 last = level[-1]
                 result[last] = result[self.children[last] : self.children[last + 1]].min()
         return result
+
+    def largest_below(self, weights: np.ndarray) -> np.ndarray:
+        """Return the largest weight of the labels below each node, float64 (n_nodes,); NaN where all are 0.
+
+        Parameters
+        ----------
+        weights : ndarray of float64, shape (m,)
+            At least 0.
+        """
+        largest = -self.node_thresholds(-weights)
+        return np.where(largest > 0, largest, np.nan)
 
     def over(self, labels: np.ndarray) -> LabelTree:
         """Return the same tree with ``labels[j]`` in place of label j."""

@@ -1,0 +1,206 @@
+"""Rankings by weighted estimates: of every estimator the bits of brute force, and no work for excluded labels."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import MultinomialNB
+from small_data import random_multilabel
+from small_models import OURS, small
+
+from xmlc.core.errors import InvalidDataError
+from xmlc.models import OPLT, PLT, Parabel
+from xmlc.models.adapted import Adapted
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.oracle import Oracle
+
+N, D, M = 80, 20, 30
+TREE = {"tree": "random", "arity": 3, "epochs": 2, "n_jobs": 1}
+X, Y = random_multilabel(N, D, M, seed=1)
+
+
+class OnlyEstimates(SparseProbabilityEstimator):
+    """A user's class without a ranking."""
+
+    def fit(self, X, Y):
+        self.shares_ = self._training_data(X, Y)[1].mean(axis=0)
+        return self
+
+    def predict_proba(self, X, threshold=0.0):
+        return sparse.csr_array(np.tile(self.shares_, (X.shape[0], 1)).astype(np.float32))
+
+
+class OwnRanking(OnlyEstimates):
+    """A user's class whose ranking takes no weights."""
+
+    def predict_top_k(self, X, k):
+        labels, scores = super().predict_top_k(X, k)
+        return labels[:, ::-1], scores[:, ::-1]
+
+
+class Posteriors(Oracle):
+    def fit(self, X, Y):
+        posteriors = np.random.default_rng(0).random(Y.shape, dtype=np.float32)
+        super().fit(X, Y).use_posteriors(sparse.csr_array(posteriors * (posteriors > 0.5)))
+        return self
+
+
+MODELS = {name: small(name) for name in OURS} | {
+    "parabel": Parabel(n_trees=3, max_leaf=3, beam=None, C=1.0, n_jobs=1),
+    "fastxml as it ranks": small("fastxml").set_params(alpha=1.0),
+    "pfastrexml": small("fastxml").set_params(propensity_weighted=True),
+    "ldsm as it ranks": small("ldsm").set_params(beta=1.0),
+    "oplt online": OPLT(online=True, n_jobs=1),
+    "adapted": Adapted(OneVsRestClassifier(MultinomialNB())),
+    "oracle": Posteriors(),
+    "only estimates": OnlyEstimates(),
+    **{f"plt {search}": PLT(search=search, beam=M, **TREE) for search in ("certified", "beam", "exact")},
+    "plt narrow": PLT(beam=1, **TREE),
+    "plt compact": PLT(weight_cut=0.05, **TREE),
+    "plt compact exact": PLT(weight_cut=0.05, search="exact", **TREE),
+    "plt hashed": PLT(hash_bits=8, **TREE),
+    "plt hinge": PLT.for_ranking(arity=4, max_leaf=2, C=1.0, n_jobs=1),
+}
+
+
+def draw_weights(rng):
+    """Weights with and without zeros, ties and extremes, as arrays of any type and as lists."""
+    kinds = [
+        rng.random(M),
+        rng.random(M) * (rng.random(M) < 0.5),
+        rng.choice([0, 1], M),
+        rng.choice([0.5, 1.0, 2.0], M).astype(np.float32),
+        10 ** rng.uniform(-15, 15, M),
+        (rng.random(M) < 0.1).tolist(),
+    ]
+    return kinds[rng.integers(len(kinds))]
+
+
+def by_brute_force(labels, scores, weights, k):
+    """Weigh a ranking of all labels and sort it again; what ties keeps its place."""
+    weights = np.append(np.asarray(weights, dtype=np.float64), 0)  # of no label, which is -1
+    weighted = (scores * weights[labels]).astype(np.float32)
+    order = np.argsort(-weighted, axis=1, kind="stable")[:, :k]
+    found = np.take_along_axis(weighted, order, axis=1)
+    return np.where(found > 0, np.take_along_axis(labels, order, axis=1), -1), found
+
+
+def tie_order(model, labels, scores):
+    """Order a ranking of all labels by what decides between equal scores: the leaf in a label tree, else the label."""
+    tree = getattr(model, "tree_", None)
+    numbers = labels if tree is None else np.append(tree.leaf, [-1] * (M + 1 - tree.leaf.size))[labels]
+    order = np.argsort(np.where(labels < 0, M**2, numbers), axis=1, kind="stable")
+    return np.take_along_axis(labels, order, axis=1), np.take_along_axis(scores, order, axis=1)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_rankings_by_weighted_estimates_equal_brute_force(name):
+    """Fifteen draws of weights for each of 80 instances and 24 models, 28,800 cases."""
+    model, rng = MODELS[name].unfitted().fit(X, Y), np.random.default_rng(len(name))
+    everything = tie_order(model, *model.predict_top_k(X, M))
+    for _ in range(15):
+        weights, k = draw_weights(rng), int(rng.integers(1, M + 5))
+        labels, scores = model.predict_top_k(X, k, label_weights=weights)
+        expected = by_brute_force(*everything, weights, k)
+        for found, wanted in zip((labels, scores), expected, strict=True):
+            np.testing.assert_array_equal(found[:, : wanted.shape[1]], wanted)
+            assert (found[:, wanted.shape[1] :] == (-1 if found is labels else 0)).all()  # more than there are labels
+        assert (labels.dtype, scores.dtype) == (np.int32, np.float32)
+        if model._BY_INSTANCE and name != "oracle":
+            for i in range(3):
+                one = model.rank_one(X[[i]].indices, X[[i]].data, k, label_weights=weights)
+                np.testing.assert_array_equal(one, (labels[i], scores[i]))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_equal_weights_of_1_give_the_ranking_without_weights(name):
+    model = MODELS[name].unfitted().fit(X, Y)
+    for found, expected in zip(model.predict_top_k(X, 4, np.ones(M)), model.predict_top_k(X, 4), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name.startswith("plt ")])
+def test_only_the_path_of_the_only_label_left_is_opened(name):
+    model = MODELS[name].unfitted().fit(X, Y)
+    model.predict_top_k(X, 3)
+    of_all, tree = model.inner_products_, model.tree_
+    for label in np.flatnonzero(tree.leaf >= 0):
+        labels, scores = model.predict_top_k(X, 3, 2.0 * (np.arange(M) == label))
+        assert (labels == [label, -1, -1]).all()
+        assert (scores[:, 1:] == 0).all()
+        node, evaluated = tree.parent[tree.leaf[label]], 1
+        while node >= 0:
+            evaluated += np.diff(tree.children)[node]
+            node = tree.parent[node]
+        assert (model.inner_products_ == evaluated).all()
+    labels, _ = model.predict_top_k(X, 3, np.zeros(M))
+    assert (labels == -1).all()
+    assert (model.inner_products_ == 1).all()
+    model.predict_top_k(X, 3, np.isin(np.arange(M), tree.label[-4:]))  # a subtree or two
+    assert (model.inner_products_ < of_all).all()
+
+
+def test_excluded_labels_leave_their_places_in_the_beams_of_parabel():
+    model = Parabel(n_trees=2, max_leaf=2, beam=1, C=1.0, n_jobs=1).fit(X, Y)
+    for label in np.flatnonzero(model.trees_[0].tree_.leaf >= 0):
+        labels, scores = model.predict_top_k(X, 1, np.arange(M) == label)
+        assert (labels == label).all()
+        assert (scores > 0).all()
+        assert model.inner_products_.max() <= sum(2 * tree.tree_.depth.max() + 1 for tree in model.trees_)
+
+
+def test_positive_weights_do_not_change_the_beams_of_parabel():
+    model, weights = Parabel(n_trees=2, max_leaf=2, beam=2, C=1.0, n_jobs=1).fit(X, Y), np.linspace(3, 0.1, M)
+    everything = tie_order(model, *model.predict_top_k(X, M))
+    for found, expected in zip(model.predict_top_k(X, 5, weights), by_brute_force(*everything, weights, 5)):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_weights_that_change_in_place_and_other_trees_are_seen():
+    model, weights = PLT(**TREE).fit(X, Y), np.ones(M)
+    first = model.predict_top_k(X, 1, weights)[0][0, 0]
+    weights[first] = 0
+    assert model.predict_top_k(X, 1, weights)[0][0, 0] != first
+    model.set_params(random_state=1).fit(X, Y)
+    expected = by_brute_force(*tie_order(model, *model.predict_top_k(X, M)), weights, 3)
+    np.testing.assert_array_equal(model.predict_top_k(X, 3, weights)[0], expected[0])
+
+
+def test_a_ranking_of_a_users_class_that_takes_no_weights_is_replaced_by_that_of_its_estimates():
+    model, weights = OwnRanking().fit(X, Y), np.linspace(0, 1, M)
+    expected = OnlyEstimates().fit(X, Y).predict_top_k(X, 3)[0][:, ::-1]
+    np.testing.assert_array_equal(model.predict_top_k(X, 3)[0], expected)
+    np.testing.assert_array_equal(model.rank_one([], [], 3)[0], expected[0])
+    weighted = OnlyEstimates().fit(X, Y).predict_top_k(X, 3, weights)[0]
+    np.testing.assert_array_equal(model.predict_top_k(X, 3, label_weights=weights)[0], weighted)
+    np.testing.assert_array_equal(model.rank_one([], [], 3, weights)[0], weighted[0])
+
+
+@pytest.mark.parametrize("name", ["plt", "oplt", "parabel", "swnn", "br", "ldsm", "only estimates"])
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.ones(M - 1), r"label_weights has shape \(29,\), expected \(30,\)"),
+        (1.0, r"label_weights has shape \(\), expected \(30,\)"),
+        (np.where(np.arange(M) == 7, -0.5, 1), r"label_weights\[7\]: found -0.5"),
+        (np.where(np.arange(M) == 3, np.nan, 1), r"label_weights\[3\]: found nan"),
+        (np.where(np.arange(M) == 9, np.inf, 1), r"label_weights\[9\]: found inf"),
+        (["a"] * M, "label_weights: found"),
+    ],
+)
+def test_what_is_no_weight_of_each_label_is_refused(name, weights, message):
+    model = MODELS[name].unfitted().fit(X, Y)
+    with pytest.raises(InvalidDataError, match=message):
+        model.predict_top_k(X, 1, weights)
+    with pytest.raises(InvalidDataError, match=message):
+        model.rank_one([0], [1.0], 1, weights)
+
+
+@pytest.mark.parametrize("name", ["plt exact", "plt compact exact", "plt hashed"])
+def test_a_weight_that_all_labels_have_opens_no_more_nodes(name):
+    model = MODELS[name].unfitted().fit(X, Y)
+    model.predict_top_k(X, 2)
+    evaluated = model.inner_products_
+    for weight in (0.51, 1.0, 3.0):
+        model.predict_top_k(X, 2, np.full(M, weight))
+        np.testing.assert_array_equal(model.inner_products_, evaluated)
