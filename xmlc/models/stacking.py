@@ -264,7 +264,8 @@ class Stacking(SparseProbabilityEstimator):
         """Return the best labels of a member and their scores, int32 and float32 (n, K)."""
         if self.n_jobs is not None and "n_jobs" in member.get_params():
             member.set_params(n_jobs=self.n_jobs)
-        return member.predict_top_k(X, self._most_candidates(), allowed)
+        own: Any = {} if allowed is None else {"label_weights": allowed}  # a user's class may take none
+        return member.predict_top_k(X, self._most_candidates(), **own)
 
     def _combined(self, labels: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return the number of candidates of each instance, the candidates, and their estimates."""
