@@ -6,6 +6,8 @@ from itertools import product
 
 from repository import ROOT
 
+from benchmarks.programs import QUALITIES, SPENT, table
+
 PAGE, README = ((ROOT / name).read_text() for name in ("docs/speed.md", "README.md"))
 # The models as config/papers/beside.yaml names them, the README's two sets, and a column's task and measure.
 MODELS = {
@@ -78,3 +80,11 @@ def test_the_page_has_those_on_all_sets():
         lines += [f"| {name}, {labels} | {' | '.join(row)} |" for row in models]
     expected = "\n".join(lines)
     assert expected in PAGE, f"put into docs/speed.md:\n\n{expected}"
+
+
+def test_the_page_has_programs_with_default_settings():
+    with open(ROOT / "results/benchmarks/programs.csv", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["dataset"] in ("bibtex", "delicious", "tib-core-26k")]
+    for columns in (QUALITIES, SPENT):
+        expected = table(rows, columns)
+        assert expected in PAGE, f"put into docs/speed.md:\n\n{expected}"
