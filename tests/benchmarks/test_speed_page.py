@@ -9,30 +9,32 @@ from repository import ROOT
 from benchmarks.programs import QUALITIES, SPENT, table
 
 PAGE, README = ((ROOT / name).read_text() for name in ("docs/speed.md", "README.md"))
-# The models as config/papers/beside.yaml names them, the README's two sets, and a column's task and measure.
+# The README's two sets, and a column's task and measure in programs.csv.
+SETS = {"delicious": "983 labels", "tib-core-26k": "26,296 labels"}
+COLUMNS = {
+    "P@1": ("prediction of the best 5", "P@1"),
+    "nDCG@5": ("prediction of the best 5", "nDCG@5"),
+    "F": ("sets of predict", "instance-F"),
+    "train, s": ("training", "CPU time"),
+    "row, ms": ("prediction of the best 5", "CPU time"),
+    "MB": ("training", "model"),
+}
+# The page has other models on all sets, as config/papers/beside.yaml names them.
 MODELS = {
-    "PLT": "plt",
-    "PLT.for_ranking()": "plt-ranking",
-    "Parabel": "parabel",
-    "SWNN (nearest neighbours)": "swnn",
+    "SWNN": "swnn",
     "OPLT": "oplt",
     "FastXML": "fastxml",
     "LdSM": "ldsm",
     "omikuji": "omikuji",
     "napkinXC PLT": "napkinxc-plt",
 }
-SETS = {"delicious": "983 labels", "tib-core-26k": "26,296 labels"}
-COLUMNS = {
-    "P@1": ("prediction of the best 5", "P@1"),
-    "macro-F": ("thresholds of STO", "macro-F"),
-    "train, s": ("training", "CPU time"),
-    "row, ms": ("prediction of the best 5", "CPU time"),
-    "MB": ("training", "model"),
-}
-# On the page: all sets, and more columns.
 ALL_SETS = {"scene": "6", "yeast": "14", "enron": "53", "bibtex": "159", "delicious": "983", "tib-core-26k": "26,296"}
-ALL_COLUMNS = {f"P@{k}": ("prediction of the best 5", f"P@{k}") for k in (1, 3, 5)} | COLUMNS
-ALL_COLUMNS["load, s"] = ("loading and ranking one instance", "CPU time")
+ALL_COLUMNS = {
+    **{f"P@{k}": ("prediction of the best 5", f"P@{k}") for k in (1, 3, 5)},
+    "macro-F": ("thresholds of STO", "macro-F"),
+    **{name: COLUMNS[name] for name in ("train, s", "row, ms", "MB")},
+    "load, s": ("loading and ranking one instance", "CPU time"),
+}
 
 
 def test_the_ratios_are_those_that_were_measured():
@@ -49,26 +51,29 @@ def test_the_ratios_are_those_that_were_measured():
         assert not points or (dataset, "", contenders, "P@1", points) in measured
 
 
-def measured_beside(name, columns):
+def measured(file, name, columns, models):
     """Return the cells of a set, column by column, the best of each in bold."""
-    with open(ROOT / "results/benchmarks/beside.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
+    with open(ROOT / "results/benchmarks" / file, newline="") as opened:
+        rows = list(csv.DictReader(opened))
     values = {(row["dataset"], row["contender"], row["task"], row["measure"]): float(row["value"]) for row in rows}
     cells = []
-    for measured in columns.values():
-        column = [values[name, f"{model}-default", *measured] for model in MODELS.values()]
-        quality = measured[1].startswith(("P@", "macro-F"))
+    for own in columns.values():
+        column = [values[name, model, *own] for model in models]
+        quality = own[1].startswith(("P@", "nDCG", "macro-F", "instance-F"))
         texts = [f"{value:.1f}" if quality else f"{float(f'{value:.2g}'):,g}" for value in column]
         best = (max if quality else min)(column)
         cells.append([f"**{text}**" if value == best else text for text, value in zip(texts, column)])
     return cells
 
 
-def test_the_readme_has_the_measurements_of_every_model():
-    cells = [column for name in SETS for column in measured_beside(name, COLUMNS)]
+def test_the_readme_has_the_measurements_of_every_program():
+    with open(ROOT / "results/benchmarks/programs.csv", newline="") as file:
+        programs = list(dict.fromkeys(row["contender"] for row in csv.DictReader(file)))
+    programs = ["Stacking", *(name for name in programs if name != "Stacking" and "/" not in name)]
+    cells = [column for name in SETS for column in measured("programs.csv", name, COLUMNS, programs)]
     headings = [f"{SETS[name]}: {column}" if column == "P@1" else column for name, column in product(SETS, COLUMNS)]
     lines = [f"| | {' | '.join(headings)} |", f"| ---{' | ---:' * len(headings)} |"]
-    lines += [f"| {' | '.join(row)} |" for row in zip(MODELS, *cells)]
+    lines += [f"| {' | '.join(row)} |" for row in zip(programs, *cells)]
     expected = "\n".join(lines)
     assert expected in README, f"put into the README:\n\n{expected}"
 
@@ -76,7 +81,8 @@ def test_the_readme_has_the_measurements_of_every_model():
 def test_the_page_has_those_on_all_sets():
     lines = [f"| set, labels | | {' | '.join(ALL_COLUMNS)} |", f"| --- | ---{' | ---:' * len(ALL_COLUMNS)} |"]
     for name, labels in ALL_SETS.items():
-        models = zip(MODELS, *measured_beside(name, ALL_COLUMNS))
+        contenders = [f"{model}-default" for model in MODELS.values()]
+        models = zip(MODELS, *measured("beside.csv", name, ALL_COLUMNS, contenders))
         lines += [f"| {name}, {labels} | {' | '.join(row)} |" for row in models]
     expected = "\n".join(lines)
     assert expected in PAGE, f"put into docs/speed.md:\n\n{expected}"
