@@ -90,7 +90,7 @@ def variant_of(estimator: str, given: Mapping[str, object], m: float) -> tuple[s
     usual = {"fastxml": 50, "ldsm": 50, "oplt": 3, "parabel": 3, "plt": 10}.get(estimator, 1)
     units = given.get("n_trees" if estimator in FORESTS else "epochs", usual)
     units = 1 if given.get("solver") == "batch" else units  # whose `epochs` are the most that it takes
-    arities = {"plt": plt.usual_arity(given.get("tree"), m), "parabel": parabel.usual(m)["arity"]}
+    arities = {"plt": plt.usual_arity(given.get("tree"), given.get("solver"), m), "parabel": parabel.usual(m)["arity"]}
     arity = given.get("arity") or arities.get(estimator, 2)
     return name, float(units) if isinstance(units, int) else 1.0, float(arity) if isinstance(arity, int) else 2.0
 

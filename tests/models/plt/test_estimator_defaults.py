@@ -22,14 +22,15 @@ def same_weights(one, other):
     [(0, 16), (1, 16), (6_400, 16), (6_401, 32), (18_000, 32), (18_001, 64), (51_000, 64), (51_001, 128), (9e6, 128)],
 )
 def test_the_usual_arity_follows_from_the_labels(n_labels, arity):
-    assert plt.usual_arity("kmeans", n_labels) == arity
-    assert plt.usual_arity("random", n_labels) == 16
+    assert plt.usual_arity("kmeans", "batch", n_labels) == arity
+    assert plt.usual_arity("kmeans", "sgd", n_labels) == (arity if n_labels <= 18_000 else 16)
+    assert plt.usual_arity("random", "batch", n_labels) == 16
 
 
 def test_no_usual_tree_ends_in_nodes_of_a_few_labels():
     for edge in (401, *plt.USUAL_ARITY):
         for n_labels in (edge, edge + 1):
-            arity, last = plt.usual_arity("kmeans", n_labels), n_labels
+            arity, last = plt.usual_arity("kmeans", "batch", n_labels), n_labels
             while last > largest_leaf(arity):
                 last /= arity
             assert last >= (25 if n_labels <= 6_400 else 100)

@@ -27,7 +27,8 @@ WeightCut = float | Literal["auto"] | None
 # The default arity of a k-means tree over at most so many labels; over more it is 128 (docs/models.md). It is the
 # smallest of the four with the fewest levels: a tree with a level more ends in nodes of a few labels (`largest_leaf`).
 USUAL_ARITY = {6_400: 16, 18_000: 32, 51_000: 64, 144_000: 128, 578_000: 32, 3_270_000: 64}
-RANDOM_ARITY = 16
+SMALL_ARITY = 16
+LARGEST_OF_SGD = 18_000  # labels: over more, SGD gains too little from larger nodes for three times the training
 
 NODES = {
     **COMMON,
@@ -57,8 +58,8 @@ DOMAINS = {
 }
 
 
-def usual_arity(tree: object, n_labels: float) -> int:
+def usual_arity(tree: object, solver: object, n_labels: float) -> int:
     """Return the arity of a tree over so many labels, if none is given."""
-    if tree == "random":
-        return RANDOM_ARITY
+    if tree == "random" or (solver != "batch" and n_labels > LARGEST_OF_SGD):
+        return SMALL_ARITY
     return next((arity for most, arity in USUAL_ARITY.items() if n_labels <= most), 128)

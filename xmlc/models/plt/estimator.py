@@ -76,8 +76,8 @@ class PLT(SparseProbabilityEstimator):
     ----------
     arity : int or None
         Degree b of the tree; a power of two for "kmeans". None: of a "kmeans" tree 16 up to 6,400 labels that have an
-        instance, 32 up to 18,000, 64 up to 51,000, 128 up to 144,000, and over more 32 to 128, so that the last inner
-        nodes never have a few labels; of a "random" tree 16.
+        instance, and 32 up to 18,000. Over more labels it is 16, or with solver "batch" 64 up to 51,000, 128 up to
+        144,000, and 32 to 128 beyond, so that the last inner nodes never have a few labels. Of a "random" tree it is 16.
     tree : {"random", "kmeans"}
         The shape of the tree. Random and complete (plt2016, Section 6); or by hierarchical balanced 2-means over the
         labels' instances, which puts similar labels side by side (Parabel, Prabhu et al., WWW 2018;
@@ -394,7 +394,7 @@ class PLT(SparseProbabilityEstimator):
     def _label_tree(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> LabelTree:
         """Return a tree over the labels that have an instance, or over all if none has: others are never predicted."""
         seen = np.unique(Y.indices)
-        self.arity_ = int(self.arity or plt.usual_arity(self.tree, seen.size))
+        self.arity_ = int(self.arity or plt.usual_arity(self.tree, self.solver, seen.size))
         if 0 < seen.size < self.n_labels_:
             return self._tree_over_all(X, Y[:, seen], weights).over(seen)
         return self._tree_over_all(X, Y, weights)
