@@ -107,7 +107,7 @@ class Parabel(SparseProbabilityEstimator):
     C: float | None = None
     tol: float | None = None
     epochs: int = 20
-    weight_cut: plt.WeightCut = "auto"
+    weight_cut: float | plt.Auto | None = "auto"
     beam: int | None = 10
     unit_norm: bool = True
     random_state: int = 0

@@ -56,7 +56,7 @@ def test_sweep_rows_are_what_each_value_does(trained):
 def test_models_of_a_sweep_are_temporary_folders_next_to_its_record(trained, monkeypatch):
     common, folder, _ = trained
     places, before = [], sorted(folder.iterdir())
-    monkeypatch.setattr(FastXML, "fit", lambda self, X, Y: places.append(self._into) or fit(self, X, Y))
+    monkeypatch.setattr(FastXML, "fit", lambda self, X, Y, **_: places.append(self._into) or fit(self, X, Y))
     assert run("sweep", *common, "--hyperparameter", "max_leaf", "--value", 5, "--value", 60) == 0
     of_models = [place.parent for place in places if place]  # others only compile
     assert len({*of_models}) == len(of_models) == 2

@@ -93,7 +93,7 @@ def test_a_result_of_something_else_is_refused(data, tmp_path, key, value, messa
 
 def test_models_of_trials_are_temporary_folders_next_to_the_result(data, tmp_path, monkeypatch):
     places, fit = [], PLT.fit
-    monkeypatch.setattr(PLT, "fit", lambda self, X, Y: places.append(self._into) or fit(self, X, Y))
+    monkeypatch.setattr(PLT, "fit", lambda self, X, Y, **_: places.append(self._into) or fit(self, X, Y))
     out = tmp_path / "tuning/plt.json"
     stages = json.dumps([[{"epochs": 1}, {"epochs": 2}]])
     call(tune_command, "--data", data, "--estimator", "plt", "--parameters", '{"tree": "random"}', "--stages", stages,

@@ -22,7 +22,7 @@ Loss = Literal["logistic", "squared_hinge"]
 Tree = Literal["random", "kmeans"]
 Solver = Literal["sgd", "adagrad", "batch"]
 Search = Literal["certified", "beam", "exact"]
-WeightCut = float | Literal["auto"] | None
+Auto = Literal["auto"]
 
 # The default arity of a k-means tree over at most so many labels; over more it is 128 (docs/models.md). It is the
 # smallest of the four with the fewest levels: a tree with a level more ends in nodes of a few labels (`largest_leaf`).

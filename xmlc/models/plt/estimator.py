@@ -77,7 +77,7 @@ class PLT(SparseProbabilityEstimator):
     arity : int or None
         Degree b of the tree; a power of two for "kmeans". None: of a "kmeans" tree 16 up to 6,400 labels that have an
         instance, and 32 up to 18,000. Over more labels it is 16, or with solver "batch" 64 up to 51,000, 128 up to
-        144,000, and 32 to 128 beyond, so that the last inner nodes never have a few labels. Of a "random" tree it is 16.
+        144,000, and 32 to 128 beyond, so that the last inner nodes never have a few labels. A "random" tree has 16.
     tree : {"random", "kmeans"}
         The shape of the tree. Random and complete (plt2016, Section 6); or by hierarchical balanced 2-means over the
         labels' instances, which puts similar labels side by side (Parabel, Prabhu et al., WWW 2018;
@@ -206,7 +206,7 @@ class PLT(SparseProbabilityEstimator):
     search: plt.Search = "certified"
     beam: int = 10
     # Memory.
-    weight_cut: plt.WeightCut = "auto"
+    weight_cut: float | plt.Auto | None = "auto"
     hash_bits: int | None = None
     max_samples: float | None = None
     # As other estimators.
