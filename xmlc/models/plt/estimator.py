@@ -418,7 +418,7 @@ class PLT(SparseProbabilityEstimator):
     def _check_hyperparameters(self) -> None:
         check_hyperparameters(self)
         if self.tree == "kmeans":
-            check_kmeans_shape(self.arity or plt.RANDOM_ARITY, self.max_leaf)
+            check_kmeans_shape(self.arity or plt.SMALL_ARITY, self.max_leaf)
         if self.hash_bits is not None and self.solver != "sgd":
             raise InvalidParameterError(
                 f"hash_bits={self.hash_bits} with solver={self.solver!r}: hashed weights are trained by 'sgd'"
