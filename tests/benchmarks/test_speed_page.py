@@ -94,3 +94,14 @@ def test_the_page_has_programs_with_default_settings():
     for columns in (QUALITIES, SPENT):
         expected = table(rows, columns)
         assert expected in PAGE, f"put into docs/speed.md:\n\n{expected}"
+
+
+def test_the_parts_of_stacking_are_those_that_were_measured():
+    with open(ROOT / "results/benchmarks/stacking.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    values = {(row["dataset"], row["contender"], row["measure"]): float(row["value"]) for row in rows}
+    columns = list(product(("bibtex", "delicious", "tib-core-26k"), ("nDCG@5", "ECE@1")))
+    page = (ROOT / "docs/models.md").read_text()
+    for name in dict.fromkeys(row["contender"] for row in rows):
+        line = f"| {name} | {' | '.join(f'{values[dataset, name, of]:.1f}' for dataset, of in columns)} |"
+        assert line in page, line
