@@ -249,6 +249,11 @@ def test_members_need_names_of_their_own(data, estimators):
         Stacking(estimators).fit(*data)
 
 
+def test_a_class_in_place_of_a_member_is_refused_with_how_to_make_one(data):
+    with pytest.raises(ValueError, match=r"PLT\(\) makes one"):
+        Stacking([("plt", PLT)]).fit(*data)
+
+
 @pytest.mark.parametrize("name", ["arity", "plt__arty", "pld__arity"])
 def test_unknown_hyperparameters_are_refused(name):
     with pytest.raises(ValueError, match=name.split("__")[-1]):

@@ -274,6 +274,8 @@ def check_learner(estimator: Any, name: str) -> None:
 def with_label_sets(estimator: Any) -> str:
     """Return advice on how to make a model of another library's estimator."""
     kind = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
+    if isinstance(estimator, type) and issubclass(estimator, SparseProbabilityEstimator):
+        return f"{kind}() makes one of the class"
     if not hasattr(estimator, "fit"):
         return "Adapted(..) of xmlc.models.adapted makes a model of one with fit and predict_proba"
     tags = None if isinstance(estimator, type) else _tags(estimator)
