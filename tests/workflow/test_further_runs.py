@@ -99,11 +99,11 @@ def test_one_dataset_of_a_mirror_is_one_command(finished, multilabel):
     save_repository(mirror / "my-set/test.txt", X[:80], Y[:80])
     settings = ("--config", "datasets=[my-set]", f"mirror={mirror}")
     planned = finished.planned("plt2016", *settings)
-    assert planned["train"] == 4  # of the PLT and the forest, on the whole set and on 80 %
+    assert planned["train"] == 6  # of the PLT, the forest and Stacking, on the whole set and on 80 %
     assert planned["tune"] == 1  # of the PLT, which has no values for this set
     finished.run_well("plt2016", *settings)
     assert " auto, " in (finished.folder / "results/tables/plt2016/table3.md").read_text()
-    for model in ("PLT", "FastXML"):
+    for model in ("PLT", "FastXML", "Stacking"):
         assert f"| my-set    | {model}" in (finished.folder / "results/tables/plt2016/table2.md").read_text()
     assert (finished.folder / "results/my-set/statistics.json").exists()
     forest = finished.folder / "results/my-set/fastxml/seed0/full"
