@@ -135,7 +135,7 @@ class _LibMultiLabel(Estimator):
     def store(self, folder: Path) -> None:
         file = folder / "model.pickle"
         file.write_bytes(pickle.dumps(self.model, protocol=pickle.HIGHEST_PROTOCOL))
-        self.model = pickle.loads(file.read_bytes())
+        self.model = pickle.loads(file.read_bytes())  # as its users do; this process has just written the file
 
     def rank(self, X: sparse.csr_array, k: int) -> Ranking:
         k, parts = min(k, self.numbers.size), (X[start : start + BATCH] for start in range(0, X.shape[0], BATCH))

@@ -391,6 +391,7 @@ class SparseProbabilityEstimator(Estimator):
             model._restore(arrays, content["meta"])
         except (Malformed, InvalidParameterError) as fault:
             raise XmlcError(f"{folder}: {fault}; train a model with this version of xmlc, and save it") from None
+        model._read_parts(folder, trusted)
         return model
 
     @classmethod
@@ -465,6 +466,9 @@ class SparseProbabilityEstimator(Estimator):
         """Compare stored arrays with the list of those that such a model has."""
         fields = self.FIELDS if fields is None else fields
         check_fields(arrays, fields, n_features=self.n_features_in_, n_labels=self.n_labels_)
+
+    def _read_parts(self, folder: Path, trusted: bool) -> None:
+        """Read estimators that are parts of a stored model from their own folders."""
 
     def _training_data(self, X: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Check training data, remember its shape and return it in canonical form."""

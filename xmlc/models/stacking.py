@@ -264,8 +264,7 @@ class Stacking(SparseProbabilityEstimator):
         """Return the best labels of a member and their scores, int32 and float32 (n, K)."""
         if self.n_jobs is not None and "n_jobs" in member.get_params():
             member.set_params(n_jobs=self.n_jobs)
-        own: Any = {} if allowed is None else {"label_weights": allowed}  # a user's class may take none
-        return member.predict_top_k(X, self._most_candidates(), **own)
+        return member.predict_top_k(X, self._most_candidates(), allowed)
 
     def _combined(self, labels: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return the number of candidates of each instance, the candidates, and their estimates."""
@@ -295,26 +294,10 @@ class Stacking(SparseProbabilityEstimator):
             if not (folder / name).exists():  # `fit_to` has written it
                 member.save(folder / name)
 
-    @classmethod
-    def load(cls, path: str | Path, trusted: bool = False) -> Self:
-        """Read a model written by `save`; its arrays are memory-mapped.
-
-        Parameters
-        ----------
-        path : str or Path
-        trusted : bool
-            Whether a member of another library may be read, which runs code of the folder.
-
-        Raises
-        ------
-        XmlcError
-            The folder holds no model, one of another version, or a file that was changed since.
-        """
-        model = super().load(path)
-        given: dict[str, Any] = model.members_  # hyperparameters, with which the members would be trained again
-        model.members_ = {name: load_model(Path(path) / name, trusted) for name in given}
-        model.estimators = [(name, own.unfitted().set_params(**given[name])) for name, own in model.members_.items()]
-        return model
+    def _read_parts(self, folder: Path, trusted: bool) -> None:
+        given: dict[str, Any] = self.members_  # hyperparameters, with which the members would be trained again
+        self.members_ = {name: load_model(folder / name, trusted) for name in given}
+        self.estimators = [(name, own.unfitted().set_params(**given[name])) for name, own in self.members_.items()]
 
 
 def _is_foreign(member: object) -> bool:
