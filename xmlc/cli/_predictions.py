@@ -23,12 +23,12 @@ NUMBER, RANKED = "instance", ("label", "score", "in_set")  # columns of CSV
 EXPECTED = '{"set": ["name", ...], "labels": [["name", 0.5], ...]}, best first, or the same as CSV, by `xmlc predict`'
 
 
-# The ranking of one instance, pairs of label and score, and its label set; None stands for all ranked labels.
+# The ranking of one instance, as pairs of label and score, and its label set. None: all ranked labels.
 Prediction = tuple[list[tuple[Any, float]], list[Any] | None]
 
 
 def write_predictions(to: str, keep: tuple[str, ...], found: Iterable[tuple[Prediction, Iterable[Any]]]) -> None:
-    """Print predictions, with the values that are kept of each instance, as JSON lines or CSV.
+    """Print predictions as JSON lines or CSV, together with the columns that ``--keep`` names.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def _instances(lines: Iterator[str], file: Path) -> Iterator[tuple[int, list[dic
     for expected, (number, group) in enumerate(groupby(cells, key=lambda each: each[1].get(NUMBER))):
         places, parts = zip(*group)
         if number != str(expected):
-            said = f"{NUMBER} {expected}: all rows of each instance in turn; predict again"
+            said = f"{NUMBER} {expected}: all rows of each instance in turn; run xmlc predict again"
             raise XmlcError(f"{file}:{places[0]}: found {NUMBER} {number}, expected {said}")
         yield places[0], [*parts]
 

@@ -8,11 +8,11 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import borrowed, sort
 from xmlc.kernels.float64 import exp, log, log1p, sigmoid
 
-SMALLEST_SCORE = 1e-3  # added to a score before its logarithm is taken: a member may give none
-SMALLEST_MEAN = 1e-6  # the mean of the scores lies between this and 1 minus this before its logit is taken
+SMALLEST_SCORE = 1e-3  # added to each score before its logarithm: it is 0 if a member did not rank the label
+SMALLEST_MEAN = 1e-6  # the mean score is clipped to this and 1 minus this, so that its logit is finite
 MOST_STEPS = 50
 SHORTEST_STEP = 1e-6
-ENOUGH = 1e-10  # a relative decrease of the loss at which it counts as minimal
+ENOUGH = 1e-10  # Newton's method stops if a step decreases the loss by at most this fraction
 
 
 @njit(cache=True, nogil=True)
@@ -136,14 +136,14 @@ def product(first, second):
 
 @njit(cache=True, nogil=True)
 def fit_logistic(features, true, weights, start):
-    """Minimise the logistic loss plus half the squared distance to ``start``, by Newton's method with step halving.
+    """Minimise the weighted logistic loss plus half the squared distance to ``start``: Newton with step halving.
 
     Parameters
     ----------
     features : float64 (q, p)
     true : bool (q,)
     weights : float64 (q,)
-        Of the loss of each row.
+        Weight of each row in the loss.
     start : float64 (p,)
 
     Returns
@@ -187,7 +187,7 @@ def loss_of(features, true, weights, coefficients, start):
 
 @njit(cache=True, nogil=True)
 def derivatives_of(features, true, weights, coefficients, start):
-    """Return the gradient, float64 (p,), and the Hessian, (p, p) with its lower triangle, of `loss_of`."""
+    """Return the gradient of `loss_of`, float64 (p,), and the lower triangle of its Hessian, float64 (p, p)."""
     size = start.size
     gradient, curvature = coefficients - start, np.zeros((size, size))
     for k in range(size):

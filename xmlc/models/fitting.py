@@ -1,4 +1,4 @@
-"""What is common to the method ``fit`` of all estimators: weights of instances, and no trace of a fit that failed."""
+"""Wrap ``fit`` of every estimator: refuse unsupported weights, and restore the estimator if training fails."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def takes_no_weights(name: str) -> InvalidParameterError:
 
 
 def not_finite(model: object, values: np.ndarray) -> InvalidDataError:
-    """Return the error that weights learned from these values would not be finite, to be raised."""
+    """Return the error to raise if training produced weights that are not finite."""
     sizes = np.abs(values[values != 0])
     return InvalidDataError(
         f"{type(model).__name__}: weights are not finite in single precision; the absolute values of X lie between "

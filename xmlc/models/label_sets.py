@@ -1,4 +1,4 @@
-"""The label sets that estimators give without thresholds and without labelled instances."""
+"""Default label sets of estimators: they need neither thresholds nor labelled instances."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xmlc.kernels.csr import Matrix
 from xmlc.models.base import SparseProbabilityEstimator
 
 FLOOR = 1e-4  # minimum estimate of a label in a set
-ROWS = 4096  # whose estimates are held at a time
+ROWS = 4096  # number of instances whose estimates are in memory at a time
 
 
 def estimates_of_sets(model: SparseProbabilityEstimator, X: Matrix) -> sparse.csr_array:

@@ -38,10 +38,10 @@ ROWS_PER_BLOCK, ROWS_PER_PIECE = 1 << 16, 256
 class Stacking(SparseProbabilityEstimator):
     """Combine the scores of several estimators by a logistic regression (stacked generalisation).
 
-    The estimate of label j for instance x is sigmoid(w . f), where the features f are the logit of the mean of the
-    members' scores, a constant, and all products of up to two of these logarithms: log(s + 0.001) for the score s of
-    each member, and the log of the share of training instances that carry j. The same w serves all labels. It is
-    fitted to the candidates of held-out instances: the labels that a member ranks among its ``n_candidates`` best.
+    The estimate of label j for instance x is sigmoid(w . f). The features f use these logarithms: log(s + 0.001) for
+    the score s of each member, and the log of the share of training instances that carry j. The features are the logit
+    of the mean score, the constant 1, the logarithms, and all products of two of them. The same w serves all labels. It
+    is fitted to the candidates of held-out instances: the labels that a member ranks among its ``n_candidates`` best.
     Then the members are trained again on all instances, with the hyperparameters that their first training selected.
     Only candidates have an estimate.
 
@@ -50,21 +50,21 @@ class Stacking(SparseProbabilityEstimator):
     Parameters
     ----------
     estimators : sequence of (str, estimator)
-        The members and their names, as for scikit-learn's ``StackingClassifier``. An estimator is one of `xmlc.models`,
-        one of scikit-learn (`xmlc.models.adapted.Adapted`), or a name of `xmlc fit --estimator`. Members given by name
-        get the ``random_state`` of the stack.
+        The members and their names, as for scikit-learn's ``StackingClassifier``. Each is
+        an estimator of `xmlc.models`, one of scikit-learn, which `xmlc.models.adapted.Adapted` wraps, or a name that
+        `xmlc fit --estimator` accepts. Members given by name get the ``random_state`` of the stack.
     n_held_out : int
         Number of held-out instances, at most a fifth of the training set. With 0 the estimate is the mean score.
     n_candidates : int
         Number of labels that each member ranks.
     propensity_exponent : float
         `predict_top_k` and `rank_one` rank by estimate * (p_min / p)**propensity_exponent, where p is the propensity of
-        the label (`xmlc.metrics.propensities`) and p_min the smallest one. 0 ranks by the estimate; more favours rare
-        labels.
+        the label (`xmlc.metrics.propensities`) and p_min the smallest one. With 0, labels rank by their estimates.
+        Larger values favour rare labels.
     random_state : int
         Seed of the choice of held-out instances.
     n_jobs : int or None
-        Threads, also of the members; None leaves theirs.
+        Number of threads of the stack and of its members. None: members keep their own.
 
     Attributes
     ----------
@@ -73,9 +73,10 @@ class Stacking(SparseProbabilityEstimator):
     coefficients_ : ndarray of float64, shape (p,)
         w, in the order of `xmlc.models._stacked.write_features`.
     log_shares_, propensities_ : ndarray of float64, shape (m,)
-        log((instances with the label + 0.5) / n), and the propensity of each label.
+        log((c + 0.5) / n), where c is the total weight of the instances with the label and n that of all instances; and
+        the propensity of each label, which ignores weights.
     inner_products_ : ndarray of int64, shape (n,), or None
-        Sum over the members of what the last prediction cost.
+        Number of inner products of all members in the last prediction; None if a member does not count them.
 
     Notes
     -----
@@ -109,8 +110,8 @@ class Stacking(SparseProbabilityEstimator):
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
         """Train the members on a part, fit the regression on the rest, and train the members on all instances.
 
-        Weights of instances go to the members, which must take them, and to the loss of the regression. Parameters and
-        errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
+        ``sample_weight`` weights the instances in the members and in the loss of the regression. Every member must take
+        it. See `xmlc.models.base.SparseProbabilityEstimator.fit` for parameters and errors.
         """
         check_hyperparameters(self)
         members = self.members()
@@ -147,6 +148,8 @@ class Stacking(SparseProbabilityEstimator):
                 from xmlc.models.adapted import Adapted
 
                 found[name] = Adapted(given)
+        for member in found.values():
+            self._set_threads(member)
         return found
 
     def get_params(self, deep: bool = True) -> Hyperparameters:
@@ -208,8 +211,8 @@ class Stacking(SparseProbabilityEstimator):
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the k most probable candidates and their estimates, best first, ties to the smaller label; -1 = none.
 
-        With a ``propensity_exponent`` labels are ranked by, and scores are, estimates times that power. With
-        ``label_weights`` both are multiplied with them, and labels of weight 0 are no candidates of any member.
+        If ``propensity_exponent`` is positive, each score is the estimate times (p_min / p)**propensity_exponent.
+        ``label_weights`` multiply these scores, by which labels rank. A label of weight 0 is never a candidate.
         """
         k, weights = self._check_k(k), self._label_weights(label_weights)
         allowed = weights > 0 if weights.size else None
@@ -258,12 +261,15 @@ class Stacking(SparseProbabilityEstimator):
     def _most_candidates(self) -> int:
         return min(int(self.n_candidates), self.n_labels_)
 
+    def _set_threads(self, member: SparseProbabilityEstimator) -> None:
+        if self.n_jobs is not None and "n_jobs" in member.get_params():
+            member.set_params(n_jobs=self.n_jobs)
+
     def _ranked(
         self, member: SparseProbabilityEstimator, X: sparse.csr_array, allowed: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the best labels of a member and their scores, int32 and float32 (n, K)."""
-        if self.n_jobs is not None and "n_jobs" in member.get_params():
-            member.set_params(n_jobs=self.n_jobs)
+        self._set_threads(member)
         return member.predict_top_k(X, self._most_candidates(), allowed)
 
     def _combined(self, labels: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, ...]:
