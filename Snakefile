@@ -4,10 +4,12 @@ from pathlib import Path
 
 from snakemake.utils import min_version
 
-from xmlc.core.configuration import config_folder
-from xmlc.papers import asked_for, plan
-from xmlc.suites import jobs, paths
-from xmlc.suites.runs import begin, check_program, check_settings, end, in_one_line, made_by, read_project
+from xmlc.suite.config.folders import config_folder
+from xmlc.suite.papers import asked_for
+from xmlc.suite.papers import plan
+from xmlc.suite.config import jobs
+from xmlc.suite.config import paths
+from xmlc.suite.config.runs import begin, check_program, check_settings, end, in_one_line, made_by, read_project
 
 min_version("9.19")
 

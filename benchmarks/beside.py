@@ -12,11 +12,11 @@ from scipy import sparse
 from benchmarks.commands import benchmark, rounds_option
 from benchmarks.harness import CPU_TIME, PER_INSTANCE, PERCENT, PREDICTION, TOP, TRAINING, Contender, Report, precisions
 from benchmarks.settings import suite
-from xmlc.cli._options import data_option
 from xmlc.core.files import read_json
-from xmlc.data.prepared import Prepared
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import load_estimator
+from xmlc.suite.options import data_option
+from xmlc.suite.steps.prepared import Prepared
 
 LOADING, THRESHOLDS = "loading and ranking one instance", "thresholds of STO"
 

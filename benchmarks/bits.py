@@ -23,13 +23,13 @@ from scipy import sparse
 from benchmarks.harness import ROOT
 from benchmarks.pieces import GROUPS, ON_ESTIMATORS, Parts, prepared_data, synthetic_data
 from benchmarks.processors import THIS, Processor, doubt_lines, processors, witnesses
-from xmlc.core.configuration import config_folder
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, write_json
 from xmlc.core.threads import set_process_threads
-from xmlc.numbers.fingerprint import VERSION, Fingerprint, of_array, of_parts, of_table, read_table
-from xmlc.suites import paths
-from xmlc.suites.suite import read_suite, suite_file
+from xmlc.suite.config import paths
+from xmlc.suite.config.folders import config_folder
+from xmlc.suite.config.suite import read_suite, suite_file
+from xmlc.suite.results.fingerprint import VERSION, Fingerprint, of_array, of_parts, of_table, read_table
 
 PROJECT = ("Snakefile", "workflow", "config", "profiles", "pyproject.toml")  # what the demo needs of the project
 TAIL = 2000  # characters of a failed process's output

@@ -10,14 +10,14 @@ import click
 
 from benchmarks.commands import benchmark, count_option
 from benchmarks.harness import CPU_TIME, PERCENT, PREDICTION, TRAINING, Contender, Report
-from xmlc.cli._options import data_option
-from xmlc.data.prepared import Count, Prepared
 from xmlc.kernels.csr import Matrix
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import make_estimator
-from xmlc.steps.tuning.methods import random_trials
-from xmlc.steps.tuning.ranges import parse_space
+from xmlc.suite.config.ranges import parse_space
+from xmlc.suite.options import data_option
+from xmlc.suite.steps.prepared import Count, Prepared
+from xmlc.suite.steps.tuning.methods import random_trials
 
 DEFAULT, SEARCHED = "default", "best of the search"
 VALIDATION, TEST = "P@1, validation", "P@1, test"

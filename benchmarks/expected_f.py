@@ -17,13 +17,13 @@ from benchmarks.commands import benchmark, count_option
 from benchmarks.harness import PERCENT, Contender, Data, Report
 from benchmarks.out_of_fold import METHODS, add_gain, tuned_by_each
 from benchmarks.settings import paper_setting
-from xmlc.cli._options import data_option
 from xmlc.data.formats import load
-from xmlc.data.prepared import fit_mask
 from xmlc.kernels.csr import top_k_of
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.classification import agreement, measure_scores
 from xmlc.models.registry import make_estimator
+from xmlc.suite.options import data_option
+from xmlc.suite.steps.prepared import fit_mask
 from xmlc.thresholds.bounds import priors
 from xmlc.thresholds.expected import ExpectedF
 from xmlc.thresholds.methods import agreement_above

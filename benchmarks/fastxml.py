@@ -10,9 +10,9 @@ from benchmarks.elsewhere import UNIT_ROWS, Elsewhere
 from benchmarks.harness import TOP, TRAINING, Contender, Data, Report, Task, ranking_task
 from benchmarks.render import counted
 from benchmarks.settings import FASTXML_OTHERWISE, paper_setting
-from xmlc.cli._options import data_option
 from xmlc.core.passport import WARM_UP_ROWS
 from xmlc.models.fastxml import FastXML
+from xmlc.suite.options import data_option
 
 TREES_ELSEWHERE = {
     "tib-core-26k": 10

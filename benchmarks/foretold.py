@@ -1,4 +1,4 @@
-"""What the jobs of a run took, beside what the plan foretold of them (`xmlc.suites.resources`)."""
+"""What the jobs of a run took, beside what the plan foretold of them (`xmlc.suite.config.resources`)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from statistics import median
 import click
 
 from benchmarks.commands import group
-from xmlc.core.configuration import config_folder
 from xmlc.core.files import atomic_file, read_json
-from xmlc.suites import paths
-from xmlc.suites.project import Project
-from xmlc.suites.resources import taken
-from xmlc.suites.runs import LastRun
-from xmlc.suites.settings import read_config
+from xmlc.suite.config import paths
+from xmlc.suite.config.folders import config_folder
+from xmlc.suite.config.project import Project
+from xmlc.suite.config.resources import taken
+from xmlc.suite.config.runs import LastRun
+from xmlc.suite.config.settings import read_config
 
 STEPS = {"evaluate": "thresholds"}  # of a record whose step has another name than its rule
 LONG, BIG = 60.0, 1e9  # seconds and bytes: below them nobody asks what a job takes, and a start is most of it

@@ -15,8 +15,8 @@ from benchmarks.commands import group
 from xmlc.cli._options import FOLDER
 from xmlc.core.files import atomic_folder
 from xmlc.data import load
-from xmlc.data.prepared import fit_mask
 from xmlc.kernels.counter_random import random_permutation
+from xmlc.suite.steps.prepared import fit_mask
 
 SPLIT, HALVES = 0, 1  # seed and stream of the halves
 VALIDATION_SHARE = 0.2  # of `xmlc prepare`

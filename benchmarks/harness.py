@@ -19,10 +19,10 @@ from scipy import sparse
 from xmlc.core.files import atomic_file
 from xmlc.core.passport import in_turns, passport, peak_bytes
 from xmlc.core.sources import commit
-from xmlc.data.prepared import Prepared
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.ranking import K, precision_at_k
 from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.suite.steps.prepared import Prepared
 
 ROOT = Path(__file__).parents[1]
 PERCENT, YES_OR_NO, RATIO, TIMES, POINTS = "%", "yes or no", "ratio", "times", "points"

@@ -11,12 +11,12 @@ from pathlib import Path
 from benchmarks.commands import benchmark, count_option, rounds_option
 from benchmarks.harness import PER_INSTANCE, PERCENT, TIME, TIMES, Contender, Data, Report, Task
 from benchmarks.settings import paper_setting
-from xmlc.cli._options import data_option
 from xmlc.core.passport import WARM_UP_ROWS
 from xmlc.inference.samples import Samples
 from xmlc.metrics.classification import instance_f
 from xmlc.models.linear.classifier_chain import ProbabilisticClassifierChain
-from xmlc.steps.simulation import task_of
+from xmlc.suite.options import data_option
+from xmlc.suite.steps.simulation import task_of
 
 METHODS = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf", "lewis")
 AT_LEAST = 0.2  # seconds of a task per round

@@ -17,10 +17,10 @@ from benchmarks.elsewhere import UNIT_ROWS, Elsewhere
 from benchmarks.harness import PREDICTION, TOP, TRAINING, Contender, Data, Report, Task, precisions, ranking_task
 from benchmarks.render import counted
 from benchmarks.settings import LDSM_OTHERWISE, paper_setting
-from xmlc.cli._options import data_option
 from xmlc.core.passport import WARM_UP_ROWS
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.ldsm import LdSM
+from xmlc.suite.options import data_option
 
 SIZES = (1, 10)
 TREES = "trees of seed 0"

@@ -17,12 +17,12 @@ from scipy import sparse
 from benchmarks.commands import benchmark, rounds_option, threads_option
 from benchmarks.harness import TIME, TIMES, TRAINING, Contender, Data, Report, Task, differing
 from benchmarks.settings import paper_setting
-from xmlc.cli._options import data_option
 from xmlc.core.errors import needs_extra
 from xmlc.kernels.elementwise import sigmoid_into
 from xmlc.models.linear.binary_relevance import BinaryRelevance
 from xmlc.models.linear.classifier_chain import ProbabilisticClassifierChain
 from xmlc.models.linear.label_logistic import LabelLogistic, scales
+from xmlc.suite.options import data_option
 
 if TYPE_CHECKING:
     from sklearn.linear_model import LogisticRegression

@@ -27,12 +27,12 @@ from benchmarks.harness import (
     ranking_task,
 )
 from benchmarks.settings import SWNN_OTHERWISE, paper_setting
-from xmlc.cli._options import data_option
 from xmlc.core.passport import WARM_UP_ROWS
 from xmlc.kernels.csr import unit_rows
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.linear.binary_relevance import BinaryRelevance
 from xmlc.models.nearest import SparseWeightedNearestNeighbors
+from xmlc.suite.options import data_option
 
 DENSE = 5_000_000  # cells of a training set up to which distances are computed, in seconds
 FREQUENT, C = 500, 0.05  # labels, and the weight of their classifiers' loss

@@ -15,9 +15,9 @@ import click
 from benchmarks.commands import benchmark, count_option, peers_option
 from benchmarks.harness import PER_INSTANCE, PREDICTION, TIME, TOP, TRAINING, Contender, Data, Report, precisions
 from benchmarks.settings import paper_setting
-from xmlc.cli._options import data_option
 from xmlc.core.passport import WARM_UP_ROWS, timed
 from xmlc.models.registry import make_estimator
+from xmlc.suite.options import data_option
 
 OURS, PROGRAM = "xmlc", "napkinXC"
 VARIANTS = {  # names of ours and of the program's in oplt2021.yaml; both have the paper's values

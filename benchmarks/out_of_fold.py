@@ -13,12 +13,12 @@ from scipy import sparse
 
 from benchmarks.commands import benchmark, count_option
 from benchmarks.harness import CPU_TIME, PERCENT, POINTS, TRAINING, Contender, Data, Report
-from xmlc.cli._options import data_option
-from xmlc.data.prepared import fit_mask
 from xmlc.metrics.classification import classification_metrics, measure_scores
 from xmlc.models.domains.plt import Solver
 from xmlc.models.plt import PLT
-from xmlc.numbers.intervals import estimate_of
+from xmlc.suite.options import data_option
+from xmlc.suite.results.intervals import estimate_of
+from xmlc.suite.steps.prepared import fit_mask
 from xmlc.thresholds.bounds import GRID, priors
 from xmlc.thresholds.methods import agreement_above, apply_thresholds
 from xmlc.thresholds.out_of_fold import OutOfFold

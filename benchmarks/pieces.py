@@ -14,7 +14,6 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.data import load
-from xmlc.data.prepared import Prepared
 from xmlc.data.synthetic.few_shot import ObjectViews, ShortTexts
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.data.writer import save_repository
@@ -51,9 +50,10 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.tail_classifiers import fit_tail_classifiers
 from xmlc.models.trees.kmeans import kmeans_tree
 from xmlc.models.trees.representations import label_representations
-from xmlc.numbers.fingerprint import Fingerprint, fingerprint
-from xmlc.steps.simulation import MODELS, draw, exact_labels_by_size, simulate
-from xmlc.steps.tuning.ranges import Range
+from xmlc.suite.config.ranges import Range
+from xmlc.suite.results.fingerprint import Fingerprint, fingerprint
+from xmlc.suite.steps.prepared import Prepared
+from xmlc.suite.steps.simulation import MODELS, draw, exact_labels_by_size, simulate
 from xmlc.thresholds.bounds import priors
 from xmlc.thresholds.methods import apply_thresholds
 from xmlc.thresholds.one_pass import FTA

@@ -35,13 +35,13 @@ from benchmarks.harness import (
     ranking_task,
 )
 from benchmarks.settings import adagrad_settings, batch_setting, paper_setting
-from xmlc.cli._options import data_option
 from xmlc.core.passport import WARM_UP_ROWS, timed
 from xmlc.data.writer import save_repository
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.plt import PLT
 from xmlc.models.registry import make_estimator
+from xmlc.suite.options import data_option
 
 Model = TypeVar("Model", bound=SparseProbabilityEstimator)
 Models = dict[tuple[str, int], PLT]  # by solver and number of threads

@@ -1,4 +1,4 @@
-"""What trainings cost by the shape of the data: the rows that the plan's price is fitted to (`xmlc.suites.laws`).
+"""What trainings cost by the shape of the data: the rows that the plan's price is fitted to (`xmlc.suite.config.laws`).
 
 Each training is a process of its own, on a share of the rows of a synthetic set in the shape of one of the catalogue,
 with all its labels and features. Compilation and the data are in no figure.
@@ -22,11 +22,11 @@ from xmlc.core.files import atomic_folder, folder_bytes
 from xmlc.core.passport import cpu_seconds, own_peak_bytes
 from xmlc.core.sources import commit
 from xmlc.core.threads import set_process_threads
-from xmlc.data.catalogue import dataset, load_catalogue
 from xmlc.data.matrices import load_csr, save_csr
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.models.registry import make_estimator
-from xmlc.suites import laws, paths
+from xmlc.suite.config import laws, paths
+from xmlc.suite.config.catalogue import dataset, load_catalogue
 
 COLUMNS = ("estimator", "set", "n", "d", "m", "nonzeros", "labels", "units", "arity", *laws.USUAL, "commit")
 RANKED, WARM_UP = 2000, 64  # instances

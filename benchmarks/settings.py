@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from xmlc.core.configuration import config_folder
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.estimator import Hyperparameters
-from xmlc.suites.suite import Suite, read_suite, suite_file
+from xmlc.suite.config.folders import config_folder
+from xmlc.suite.config.suite import Suite, read_suite, suite_file
 
 # Where contenders do not have a paper's values, and why:
 # - The solver "adagrad" and napkinXC's have the common values of plt2016.yaml's baseline on every dataset, not those

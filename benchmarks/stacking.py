@@ -8,7 +8,6 @@ import numpy as np
 
 from benchmarks.commands import benchmark, count_option
 from benchmarks.harness import PERCENT, Contender, Data, Report
-from xmlc.cli._options import data_option
 from xmlc.kernels import elementwise
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.csr import stack_estimates, top_k_of
@@ -17,6 +16,7 @@ from xmlc.metrics import ece_at_k, ndcg_at_k, precision_at_k, propensities, psp_
 from xmlc.models import PLT, SparseWeightedNearestNeighbors, Stacking
 from xmlc.models._stacked import features_of, fit_logistic, merge_lists
 from xmlc.models.stacking import log_shares
+from xmlc.suite.options import data_option
 
 MEMBERS = {"swnn": SparseWeightedNearestNeighbors(), "plt": PLT(), "ranking": PLT.for_ranking()}
 ALL, PRIOR, PRODUCTS = "all features", "without the labels' shares", "without products"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from xmlc.models import SparseWeightedNearestNeighbors as SparseWeightedNearestNeighbors
     from xmlc.models.registry import load_model as load_model
     from xmlc.models.texts import TextClassifier as TextClassifier
-    from xmlc.steps.compiling import compile_kernels as compile_kernels
+    from xmlc.suite.steps.compiling import compile_kernels as compile_kernels
     from xmlc.thresholds import LabelSets as LabelSets
 
 __version__ = "0.2.0"

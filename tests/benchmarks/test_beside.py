@@ -8,9 +8,9 @@ from small_data import prepare_tiny
 from benchmarks.beside import LOADING, THRESHOLDS
 from benchmarks.harness import PREDICTION, TRAINING
 from benchmarks.settings import suite
-from xmlc.data.prepared import Prepared
 from xmlc.metrics import precision_at_k
 from xmlc.models import PLT, SparseWeightedNearestNeighbors
+from xmlc.suite.steps.prepared import Prepared
 
 
 def test_models_are_ranked_with_and_loaded_and_records_are_read(tmp_path):

@@ -7,12 +7,12 @@ from benchmark_rows import run_benchmark
 from small_data import prepare_tiny
 
 from benchmarks.defaults import SPACES
-from xmlc.data.prepared import Prepared
 from xmlc.kernels.estimator import check_hyperparameters
 from xmlc.models import SparseWeightedNearestNeighbors
 from xmlc.models.registry import make_estimator
-from xmlc.steps.tuning.methods import random_trials
-from xmlc.steps.tuning.ranges import parse_space
+from xmlc.suite.config.ranges import parse_space
+from xmlc.suite.steps.prepared import Prepared
+from xmlc.suite.steps.tuning.methods import random_trials
 
 BEST = "best of the search"
 

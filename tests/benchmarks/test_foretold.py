@@ -3,8 +3,8 @@
 import json
 
 from benchmarks.foretold import Job, jobs_of, ratios, told
-from xmlc.suites.project import Project
-from xmlc.suites.resources import taken
+from xmlc.suite.config.project import Project
+from xmlc.suite.config.resources import taken
 
 
 def record(folder, name, step):

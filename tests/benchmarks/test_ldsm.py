@@ -8,9 +8,9 @@ from small_data import prepare_tiny
 from benchmarks import elsewhere
 from benchmarks import ldsm as bench
 from benchmarks.harness import PREDICTION, TRAINING, Task
-from xmlc.data.prepared import Prepared
 from xmlc.metrics import precision_at_k
 from xmlc.models.ldsm import LdSM
+from xmlc.suite.steps.prepared import Prepared
 
 SETTING = {"max_nodes": 7, "epochs": 2, "learning_rate": 0.1}
 PROGRAM = "authors' C++ program"

@@ -6,8 +6,8 @@ from small_data import prepare_tiny
 
 from benchmarks import logistic as bench
 from benchmarks.logistic import largest_difference
-from xmlc.data.prepared import Prepared
 from xmlc.models import BinaryRelevance, ProbabilisticClassifierChain
+from xmlc.suite.steps.prepared import Prepared
 
 PEER, TRAINING = bench.PEER, bench.TRAINING
 

@@ -8,9 +8,9 @@ from small_data import prepare_tiny
 from benchmarks import elsewhere
 from benchmarks import nearest as bench
 from benchmarks.harness import PREDICTION, TRAINING, Task
-from xmlc.data.prepared import Prepared
 from xmlc.metrics.ranking import precision_at_k
 from xmlc.models.nearest import SparseWeightedNearestNeighbors
+from xmlc.suite.steps.prepared import Prepared
 
 SMALL, LARGE = "SWNN, S 20, alpha 1, beta 1", "SWNN, S 75, alpha 2, beta 1"
 

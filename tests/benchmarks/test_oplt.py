@@ -6,9 +6,9 @@ from benchmark_rows import run_benchmark
 from small_data import prepare_tiny
 
 from benchmarks.harness import PREDICTION, TRAINING
-from xmlc.data.prepared import Prepared
 from xmlc.metrics import precision_at_k
 from xmlc.models.registry import make_estimator
+from xmlc.suite.steps.prepared import Prepared
 
 NAPKINXC = "benchmarks/peers/napkinxc_trees.py:NapkinXCOPLT"
 

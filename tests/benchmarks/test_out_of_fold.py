@@ -10,9 +10,9 @@ from repository import ROOT
 from small_data import prepare_tiny
 
 from benchmarks.out_of_fold import HELD_OUT, MEASURES, METHODS, OUT_OF_FOLD, PAIRS, REFITTED
-from xmlc.data.prepared import Prepared, fit_mask
 from xmlc.metrics import classification_metrics
 from xmlc.models import PLT
+from xmlc.suite.steps.prepared import Prepared, fit_mask
 from xmlc.thresholds import OutOfFold, apply_thresholds, priors, tune
 
 

@@ -11,11 +11,11 @@ from small_data import prepare_tiny
 from benchmarks import programs as bench
 from benchmarks.fresh import PROGRAMS, _Pecos
 from benchmarks.harness import PREDICTION, TRAINING, Data, Report
-from xmlc.data.prepared import Prepared
 from xmlc.kernels.csr import unit_rows
 from xmlc.metrics import instance_f, micro_f, ndcg_at_k
 from xmlc.metrics.resampling import REPLICATES, draws
 from xmlc.models import SparseWeightedNearestNeighbors
+from xmlc.suite.steps.prepared import Prepared
 
 
 def test_a_program_is_measured_in_a_process_and_scored(tmp_path):

@@ -12,8 +12,8 @@ from command_line import run
 from repository import ROOT
 
 from xmlc.cli import COMMANDS, group
-from xmlc.cli.steps.synth import command as synth
 from xmlc.core.errors import XmlcError
+from xmlc.suite.steps.synth import command as synth
 
 SYNTH = ("synth", "demo", "--catalogue", ROOT / "config/datasets.yaml", "--out")
 LIMITED = """

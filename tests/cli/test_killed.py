@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from xmlc.cli import is_step
-from xmlc.report.failures import error_message, failures
+from xmlc.suite.report.failures import error_message, failures
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no parent of a step")
 

@@ -20,7 +20,7 @@ def imported_at_run_time(module):
     return set(done.stdout.splitlines())
 
 
-@pytest.mark.parametrize("module", ["xmlc.cli.steps.train", "xmlc.cli.steps.table", "xmlc.models.plt"])
+@pytest.mark.parametrize("module", ["xmlc.suite.steps.train", "xmlc.suite.steps.table", "xmlc.models.plt"])
 def test_closure_covers_what_is_imported(module, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # from elsewhere the paths are absolute
     assert imported_at_run_time(module) <= {*source_files(module), *map(str, sources.WITHOUT_RESULT)}

@@ -7,10 +7,10 @@ from command_line import run
 from small_data import random_multilabel
 
 from xmlc.core.checksums import NAME
-from xmlc.data.catalogue import Dataset
-from xmlc.data.download import download
 from xmlc.data.writer import save_repository
-from xmlc.report.verify import verify
+from xmlc.suite.config.catalogue import Dataset
+from xmlc.suite.report.verify import verify
+from xmlc.suite.steps.download import download
 
 TUNED = "results/tiny/tuning/plt.json"
 FULL, HELD_OUT = "results/tiny/plt/seed0/full", "results/tiny/plt/seed0/80"

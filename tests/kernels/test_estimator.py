@@ -71,7 +71,7 @@ def test_it_is_searched_over_a_grid_and_ends_a_pipeline(multilabel):
 
 @pytest.mark.parametrize(
     "module",
-    ["xmlc.models.plt", "xmlc.models.linear.binary_relevance", "xmlc.cli.steps.thresholds"],
+    ["xmlc.models.plt", "xmlc.models.linear.binary_relevance", "xmlc.suite.steps.thresholds"],
 )
 def test_a_step_does_not_wait_for_scikit_learn(module):
     code = f"import sys, {module}; sys.exit('sklearn' in sys.modules)"

@@ -10,8 +10,8 @@ from xmlc.metrics import classification_metrics, propensities
 from xmlc.metrics.classification import agreement, scores_by_frequency
 from xmlc.metrics.measures import BY_NAME, MAXIMA, RANKING_METRICS, SET_METRICS
 from xmlc.metrics.ranking import calibration_scores, ranking_metrics
-from xmlc.numbers.made_of import MadeOf
-from xmlc.papers.building import build_table, read_record
+from xmlc.suite.papers.building import build_table, read_record
+from xmlc.suite.results.made_of import MadeOf
 
 
 def test_a_record_has_every_measure_once():
@@ -34,7 +34,7 @@ def test_errors_and_nothing_else_are_better_when_lower():
 
 
 def test_the_list_needs_no_kernels():
-    code = "import sys, xmlc.metrics.measures, xmlc.numbers.columns; assert 'numba' not in sys.modules"
+    code = "import sys, xmlc.metrics.measures, xmlc.suite.results.columns; assert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -10,12 +10,12 @@ from small_data import random_multilabel
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, read_json, write_json
-from xmlc.data.catalogue import Dataset
 from xmlc.data.matrices import save_csr
-from xmlc.data.prepare import prepare
-from xmlc.data.prepared import Prepared
 from xmlc.data.writer import save_repository
 from xmlc.models.oracle import Estimates, Oracle
+from xmlc.suite.config.catalogue import Dataset
+from xmlc.suite.steps.prepare import prepare
+from xmlc.suite.steps.prepared import Prepared
 
 
 @pytest.fixture

@@ -1,7 +1,9 @@
-"""The house as docs/architecture.md draws it, held against the code."""
+"""The layers of docs/architecture.md, compared with the imports of the code."""
 
 import ast
 import re
+import subprocess
+import sys
 
 import pytest
 from repository import ROOT
@@ -9,32 +11,69 @@ from repository import ROOT
 from xmlc.core.sources import PACKAGE, imported_modules
 
 TEXT = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-FLOORS = {room: int(floor) for floor, room in re.findall(r"^\| (\d+) \| `(\w+)` \|", TEXT, re.MULTILINE)}
+LAYERS = {name: int(layer) for layer, name in re.findall(r"^\| (\d+) \| `([\w.]+)` \|", TEXT, re.MULTILINE)}
 WALK = TEXT.partition("## The walk of one number")[2].partition("\n## ")[0]
 MODULES = sorted(PACKAGE.rglob("*.py"))
 MOST_LINES, MOST_LINES_OF_RULES = 600, 150
 
 
-def room_of(dotted):
-    return dotted.split(".")[1] if "." in dotted else None
+def package_of(dotted):
+    """Return the package of a module as the table of layers names it; None for modules that are in none."""
+    parts = dotted.split(".")[1:]
+    name = ".".join(parts[: 2 if parts[:1] == ["suite"] else 1])
+    return name if name in LAYERS else None
 
 
-def test_every_room_has_its_floor():
-    rooms = {file.relative_to(PACKAGE).parts[0].removesuffix(".py") for file in MODULES} - {"__init__"}
-    assert rooms == set(FLOORS)
+def modules_of(package):
+    return sorted((PACKAGE / package.replace(".", "/")).rglob("*.py"))
 
 
-@pytest.mark.parametrize("own", FLOORS)
-def test_no_room_imports_another_of_its_floor_or_one_above(own):
-    files = [PACKAGE / f"{own}.py"] if (PACKAGE / f"{own}.py").exists() else sorted((PACKAGE / own).rglob("*.py"))
-    for file in files:
-        rooms = {room_of(name) for name in imported_modules(file)} & set(FLOORS) - {own}
-        assert not [room for room in rooms if FLOORS[room] >= FLOORS[own]], file
+def test_every_package_has_its_layer():
+    packages = {file.parent.name for file in PACKAGE.glob("*/__init__.py")} - {"suite"}
+    packages |= {f"suite.{file.parent.name}" for file in PACKAGE.glob("suite/*/__init__.py")}
+    assert packages == set(LAYERS)
+
+
+@pytest.mark.parametrize("own", LAYERS)
+def test_a_package_imports_only_lower_layers(own):
+    for file in modules_of(own):
+        packages = {package_of(name) for name in imported_modules(file)} - {own, None}
+        assert not [package for package in packages if LAYERS[package] >= LAYERS[own]], file
+
+
+def test_the_library_does_not_import_the_suite():
+    library = [file for file in MODULES if "suite" not in file.relative_to(PACKAGE).parts]
+    assert len(library) > 100
+    assert [file for file in library if any(name.startswith("xmlc.suite") for name in imported_modules(file))] == []
+
+
+def test_the_library_needs_only_its_dependencies():
+    """Each module of the library is imported while every package outside `dependencies` is missing."""
+    allowed = {"numba", "numpy", "scipy", "tqdm", "xxhash", "llvmlite", "xmlc"}
+    library = [
+        file.relative_to(PACKAGE.parent)
+        for file in MODULES
+        if file.relative_to(PACKAGE).parts[0] not in ("suite", "cli")
+    ]
+    names = [".".join(file.with_suffix("").parts).removesuffix(".__init__") for file in library]
+    code = f"""
+import importlib, sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        top = name.partition(".")[0]
+        if top not in {allowed!r} and top not in sys.stdlib_module_names and not top.startswith("_"):
+            raise ModuleNotFoundError(top)
+sys.meta_path.insert(0, Missing())
+for name in {names!r}:
+    importlib.import_module(name)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
 
 
 def test_what_all_papers_share_imports_no_paper():
-    shared = [*(PACKAGE / "papers").glob("*.py"), *(PACKAGE / "papers/common").glob("*.py")]
-    papers = re.compile(r"xmlc\.papers\.[a-z]+\d{4}\b")
+    shared = [*(PACKAGE / "suite/papers").glob("*.py"), *(PACKAGE / "suite/papers/common").glob("*.py")]
+    papers = re.compile(r"xmlc\.suite\.papers\.[a-z]+\d{4}\b")
     assert {file: name for file in shared for name in imported_modules(file) if papers.match(name)} == {}
 
 

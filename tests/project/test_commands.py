@@ -23,9 +23,9 @@ from snakemake.cli import get_argument_parser
 from benchmarks.__main__ import group as benchmarks
 from xmlc.cli import group
 from xmlc.core.files import atomic_folder, write_record
-from xmlc.papers.plan import targets
-from xmlc.suites.project import Project
-from xmlc.suites.settings import Settings, read_config
+from xmlc.suite.config.project import Project
+from xmlc.suite.config.settings import Settings, read_config
+from xmlc.suite.papers.plan import targets
 
 PAGES = [ROOT / "README.md", ROOT / "config/README.md", *sorted((ROOT / "docs").glob("*.md"))]
 LOOK = re.compile(r"xmlc (compare .|facts|fingerprint|report|status|verify(?! .*<))")

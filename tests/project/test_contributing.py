@@ -17,8 +17,8 @@ from repository import ROOT
 
 from xmlc.cli import group
 from xmlc.core.files import read_json, write_record
-from xmlc.numbers.columns import column
-from xmlc.numbers.fingerprint import fingerprint
+from xmlc.suite.results.columns import column
+from xmlc.suite.results.fingerprint import fingerprint
 
 pytestmark = pytest.mark.slow
 

@@ -14,10 +14,10 @@ import yaml
 from msgspec import Meta
 from repository import ROOT
 
-from xmlc.core.schemas import converted
 from xmlc.models.registry import estimator_class
-from xmlc.suites.project import Project
-from xmlc.suites.settings import read_config
+from xmlc.suite.config.project import Project
+from xmlc.suite.config.settings import read_config
+from xmlc.suite.schemas import converted
 
 PUBLISHED = ROOT / "results/published"
 PAPERS = yaml.safe_load((ROOT / "config/config.yaml").read_text())["papers"]  # without studies of our own

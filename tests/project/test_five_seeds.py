@@ -10,16 +10,16 @@ import yaml
 from archive_cases import unpack_tar
 from repository import ROOT
 
-from xmlc.numbers.fingerprint import read_table
-from xmlc.numbers.long import read_rows, text_rows
-from xmlc.numbers.made_of import finished_tables
-from xmlc.papers.building import build_table
-from xmlc.papers.claims import CLAIMS, Word, counted
-from xmlc.papers.printing import text_of
-from xmlc.records.base import parsed
-from xmlc.report.compare import compare, compare_rows, outcome_of
-from xmlc.report.judge import Judge
-from xmlc.report.verdict import Verdict
+from xmlc.suite.papers.building import build_table
+from xmlc.suite.papers.claims import CLAIMS, Word, counted
+from xmlc.suite.papers.printing import text_of
+from xmlc.suite.report.compare import compare, compare_rows, outcome_of
+from xmlc.suite.report.judge import Judge
+from xmlc.suite.report.verdict import Verdict
+from xmlc.suite.results.fingerprint import read_table
+from xmlc.suite.results.long import read_rows, text_rows
+from xmlc.suite.results.made_of import finished_tables
+from xmlc.suite.results.records.base import parsed
 
 FIVE = ROOT / "results/reference/five-seeds"
 SETTINGS = yaml.safe_load((ROOT / "config/reference.yaml").read_text())

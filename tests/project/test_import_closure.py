@@ -10,7 +10,7 @@ from xmlc.models.registry import ESTIMATORS, estimator_files
 
 
 def test_steps_do_not_depend_on_one_another():
-    table, train = (source_files(f"xmlc.cli.steps.{step}") for step in ("table", "train"))
+    table, train = (source_files(f"xmlc.suite.steps.{step}") for step in ("table", "train"))
     assert not [file for file in table if "/models/" in file or "/thresholds/" in file]
     assert not [file for file in train if "/models/plt/" in file or "/thresholds/" in file or "/metrics/" in file]
 

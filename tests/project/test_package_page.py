@@ -13,8 +13,8 @@ from small_data import prepare_tiny, random_multilabel
 from suite_cases import project_of, suite
 
 from xmlc.core.files import read_json
-from xmlc.data.prepared import Prepared
 from xmlc.models.oracle import Estimates
+from xmlc.suite.steps.prepared import Prepared
 
 ESTIMATES = (ROOT / "docs/estimates.md").read_text()
 

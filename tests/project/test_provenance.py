@@ -7,8 +7,8 @@ import click
 import pytest
 from repository import ROOT
 
-from xmlc.cli.steps.tune import command as tune
-from xmlc.suites.suite import read_suites
+from xmlc.suite.config.suite import read_suites
+from xmlc.suite.steps.tune import command as tune
 
 SUITES = read_suites(ROOT / "config")
 MODELS = [(suite, name, model) for suite in SUITES.values() for name, model in suite.all_models.items()]

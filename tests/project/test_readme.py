@@ -11,14 +11,14 @@ from repository import ROOT
 from suite_cases import write_suite
 
 from xmlc import TextClassifier
-from xmlc.data.catalogue import Entry
-from xmlc.numbers.fingerprint import fingerprint
-from xmlc.numbers.long import Mean, read_rows
-from xmlc.papers import table_of
-from xmlc.papers.printing import panel_to_markdown
-from xmlc.papers.table import Table
-from xmlc.suites.settings import Settings
-from xmlc.suites.suite import Experiments, read_suite
+from xmlc.suite.config.catalogue import Entry
+from xmlc.suite.config.settings import Settings
+from xmlc.suite.config.suite import Experiments, read_suite
+from xmlc.suite.papers import table_of
+from xmlc.suite.papers.printing import panel_to_markdown
+from xmlc.suite.papers.table import Table
+from xmlc.suite.results.fingerprint import fingerprint
+from xmlc.suite.results.long import Mean, read_rows
 
 README = (ROOT / "README.md").read_text()
 CONFIG_README = (ROOT / "config/README.md").read_text()

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from repository import ROOT
 
-from xmlc.numbers.columns import column
+from xmlc.suite.results.columns import column
 
 REFERENCE = ROOT / "results/reference"
 PAPERS = yaml.safe_load((ROOT / "config/config.yaml").read_text())["papers"]

@@ -20,26 +20,29 @@ PACKAGE = ROOT / "xmlc"
 # Costs, programs of others, and pictures: no number of theirs is the same on two machines, or is in a table.
 ELSEWHERE = (
     "models/peers/",
-    "papers/figures.py",
-    "papers/ldsm2020/figures.py",
-    "papers/common/figures.py",
-    "papers/common/curves.py",
+    "suite/papers/figures.py",
+    "suite/papers/ldsm2020/figures.py",
+    "suite/papers/common/figures.py",
+    "suite/papers/common/curves.py",
     "metrics/plots.py",
-    "report/page/plot.py",
-    "papers/price.py",
-    "suites/laws.py",
-    "suites/resources.py",
+    "suite/report/page/plot.py",
+    "suite/papers/price.py",
+    "suite/config/laws.py",
+    "suite/config/resources.py",
 )
 ALLOWED = {
     (
-        "numbers/columns.py",
+        "suite/results/columns.py",
         "math.log10",
     ): "digits of costs in print; other columns have a fixed number",
     **{
-        ("numbers/intervals.py", f"scipy.stats.{name}"): "a quantile, rounded to digits on which libraries agree"
+        ("suite/results/intervals.py", f"scipy.stats.{name}"): "a quantile, rounded to digits on which libraries agree"
         for name in ("norm", "t")
     },
-    ("steps/compiling.py", "np.random"): "instances to compile kernels on; nothing that is computed of them is kept",
+    (
+        "suite/steps/compiling.py",
+        "np.random",
+    ): "instances to compile kernels on; nothing that is computed of them is kept",
     ("kernels/estimator.py", "sklearn.exceptions.NotFittedError"): "a class without numbers",
     ("kernels/estimator.py", "sklearn.base.BaseEstimator"): "a class without numbers",
     ("thresholds/out_of_fold.py", "sklearn.base.clone"): "a copy without numbers",
@@ -57,18 +60,19 @@ SUMS = {
 }  # fmt: skip
 # Sums of each file that were looked at: of whole numbers; of arrays, one after the other; such as are in no number.
 LOOKED_AT = {
-    "cli/texts.py": 1, "core/files.py": 1, "core/parallel.py": 1, "core/passport.py": 1,
-    "data/formats/names.py": 1, "data/prepare.py": 2, "inference/distributions.py": 2, "inference/methods.py": 1,
-    "metrics/classification.py": 5, "metrics/ranking.py": 1, "models/base.py": 1,
-    "models/ldsm/_grow.py": 1, "models/ldsm/estimator.py": 1,
+    "cli/texts.py": 1, "core/files.py": 1, "core/parallel.py": 1, "core/passport.py": 1, "data/formats/names.py": 1,
+    "inference/distributions.py": 2, "inference/methods.py": 1, "metrics/classification.py": 5,
+    "metrics/ranking.py": 1, "models/base.py": 1, "models/ldsm/_grow.py": 1, "models/ldsm/estimator.py": 1,
     "models/linear/label_logistic.py": 6, "models/nearest/_index.py": 1, "models/nearest/estimator.py": 3,
     "models/oplt/growth.py": 1, "models/parabel.py": 1, "models/plt/compact.py": 4, "models/plt/estimator.py": 1,
     "models/plt/training.py": 3, "models/stacking.py": 1, "models/texts/text_classifier.py": 1,
-    "models/trees/label_tree.py": 1, "papers/claims.py": 2, "papers/ldsm2020/claims.py": 1,
-    "papers/plt2016/claims.py": 1, "records/forest.py": 1, "records/statistics.py": 1,
-    "report/compare.py": 3, "report/page/content.py": 1, "report/status.py": 3, "report/summary.py": 1,
-    "report/verdict.py": 3, "steps/simulation.py": 3, "steps/sweeps.py": 2, "steps/tuning/objective.py": 5,
-    "steps/tuning/plan.py": 1, "thresholds/expected.py": 1, "thresholds/label_sets.py": 1, "thresholds/pooled.py": 1,
+    "models/trees/label_tree.py": 1, "suite/papers/claims.py": 2, "suite/papers/ldsm2020/claims.py": 1,
+    "suite/papers/plt2016/claims.py": 1, "suite/report/compare.py": 3, "suite/report/page/content.py": 1,
+    "suite/report/status.py": 3, "suite/report/summary.py": 1, "suite/report/verdict.py": 3,
+    "suite/results/records/forest.py": 1, "suite/results/records/statistics.py": 1, "suite/steps/prepare.py": 2,
+    "suite/steps/simulation.py": 3, "suite/steps/sweeps.py": 2, "suite/steps/tuning/objective.py": 5,
+    "suite/steps/tuning/plan.py": 1, "thresholds/expected.py": 1, "thresholds/label_sets.py": 1,
+    "thresholds/pooled.py": 1,
 }  # fmt: skip
 # All exact, or rounded once as IEEE 754 requires.
 MATH = {"ceil", "copysign", "floor", "fsum", "inf", "isfinite", "isinf", "isnan", "ldexp", "nan", "pi", "sqrt"}

@@ -4,15 +4,15 @@ import pandas as pd
 import pytest
 from repository import ROOT
 
-from xmlc.data.catalogue import load_catalogue
-from xmlc.numbers.columns import COLUMNS
-from xmlc.papers import table_of
-from xmlc.papers.claims import OTHER_SPLITS
-from xmlc.papers.common.hyperparameters import ranges_of
-from xmlc.papers.ldsm2020 import claims as ldsm2020
-from xmlc.papers.oplt2021 import claims as oplt2021
-from xmlc.papers.plt2016 import claims as plt2016
-from xmlc.suites.suite import read_suite
+from xmlc.suite.config.catalogue import load_catalogue
+from xmlc.suite.config.suite import read_suite
+from xmlc.suite.papers import table_of
+from xmlc.suite.papers.claims import OTHER_SPLITS
+from xmlc.suite.papers.common.hyperparameters import ranges_of
+from xmlc.suite.papers.ldsm2020 import claims as ldsm2020
+from xmlc.suite.papers.oplt2021 import claims as oplt2021
+from xmlc.suite.papers.plt2016 import claims as plt2016
+from xmlc.suite.results.columns import COLUMNS
 
 FOLDER = ROOT / "results/published"
 FILES = sorted(file for file in FOLDER.glob("*/*.csv") if file.parent.name != "tuning")

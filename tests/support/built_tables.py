@@ -3,8 +3,8 @@
 from report_cases import write
 from suite_cases import write_suite
 
-from xmlc.numbers.made_of import MadeOf
-from xmlc.papers.building import build_table
+from xmlc.suite.papers.building import build_table
+from xmlc.suite.results.made_of import MadeOf
 
 
 def build_from(folder, name, paper, records, published=None, models=None, **suite):

@@ -11,7 +11,7 @@ from pathlib import Path
 from numba.core.dispatcher import Dispatcher
 
 from xmlc.cli import main
-from xmlc.steps.compiling import Part, compile_part, parts_of
+from xmlc.suite.steps.compiling import Part, compile_part, parts_of
 
 
 def compiled():

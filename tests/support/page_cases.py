@@ -8,16 +8,16 @@ from record_files import as_record
 from report_cases import every_method, ranking, thresholds, write
 from suite_cases import write_suite
 
-from xmlc.numbers.long import Source
-from xmlc.numbers.made_of import MadeOf, finished_tables
-from xmlc.papers.building import build_table, draw_figure, write_table
-from xmlc.papers.plan import SuitePlan
-from xmlc.papers.plotting import write_figure
-from xmlc.report.failures import failures
-from xmlc.report.judge import Judge
-from xmlc.report.page.content import page_of
-from xmlc.report.page.tables import Passports
-from xmlc.report.page.winners import contests_of
+from xmlc.suite.papers.building import build_table, draw_figure, write_table
+from xmlc.suite.papers.plan import SuitePlan
+from xmlc.suite.papers.plotting import write_figure
+from xmlc.suite.report.failures import failures
+from xmlc.suite.report.judge import Judge
+from xmlc.suite.report.page.content import page_of
+from xmlc.suite.report.page.tables import Passports
+from xmlc.suite.report.page.winners import contests_of
+from xmlc.suite.results.long import Source
+from xmlc.suite.results.made_of import MadeOf, finished_tables
 
 PAPER = "plt2016"
 # Of table2: what seed 0 gives on yeast with fta is 40 exactly, with sto 35, with ofo 42; seed 1 gives .04 more.

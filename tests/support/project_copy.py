@@ -13,7 +13,7 @@ import yaml
 from repository import ROOT
 
 from xmlc.core.kernel_cache import kernel_folder
-from xmlc.numbers.columns import COLUMNS
+from xmlc.suite.results.columns import COLUMNS
 
 COPIED = ("Snakefile", "config", "workflow", "profiles", "xmlc", "results/published")
 STEPS = re.compile(r"^([a-z][\w-]*) +(\d+)$", re.MULTILINE)  # of Snakemake's table of jobs

@@ -9,7 +9,7 @@ import pytest
 
 from xmlc.core.checksums import stamped
 from xmlc.core.errors import XmlcError
-from xmlc.papers.building import kinds
+from xmlc.suite.papers.building import kinds
 
 
 def save(folder, content, name="x.json"):

@@ -4,9 +4,9 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.files import write_json
-from xmlc.data.catalogue import Dataset
-from xmlc.data.prepare import prepare
 from xmlc.data.writer import save_repository
+from xmlc.suite.config.catalogue import Dataset
+from xmlc.suite.steps.prepare import prepare
 
 
 def random_multilabel(n, d, m, seed=0, density=0.3, labels=2.0):

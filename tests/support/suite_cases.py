@@ -4,7 +4,7 @@ from pathlib import Path
 
 import yaml
 
-from xmlc.suites.project import Project
+from xmlc.suite.config.project import Project
 
 OWN = ("demo", "scale")
 

@@ -8,7 +8,7 @@ import pytest
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.inference import fit_size_weights, gfm_sizes, lewis, meuf
 from xmlc.metrics import macro_f
-from xmlc.numbers.intervals import estimate_of
+from xmlc.suite.results.intervals import estimate_of
 from xmlc.thresholds import ExpectedF, apply_thresholds, priors, tune
 
 VALIDATION, TEST = (6400, 8000), (8000, 12000)

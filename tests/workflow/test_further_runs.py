@@ -9,8 +9,8 @@ from project_copy import TINY, finished_demo
 from scipy import sparse
 
 from xmlc.core.files import read_json
-from xmlc.data.prepared import Prepared
 from xmlc.data.writer import save_repository
+from xmlc.suite.steps.prepared import Prepared
 
 pytestmark = pytest.mark.slow
 

@@ -50,7 +50,7 @@ def test_a_table_of_a_set_of_ones_own_with_several_seeds(plan):
 def test_a_larger_workflow_takes_the_rules_of_a_study_as_a_module(plan):
     (plan.folder / "Snakefile").write_text(
         """
-from xmlc.core.configuration import SHIPPED
+from xmlc.suite.config.folders import SHIPPED
 config["mine"] = 1
 module xmlc:
     snakefile: SHIPPED / "Snakefile"

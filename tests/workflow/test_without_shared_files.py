@@ -8,7 +8,7 @@ import pytest
 from project_copy import Project
 
 from xmlc.core.files import read_json
-from xmlc.numbers.fingerprint import fingerprint
+from xmlc.suite.results.fingerprint import fingerprint
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("storage")]
 SUPPORT = Path(__file__).parents[1] / "support"  # where Snakemake finds the executor `elsewhere`

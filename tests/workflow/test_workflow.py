@@ -34,7 +34,7 @@ def test_touching_a_file_runs_nothing_and_editing_it_runs_what_depends_on_it(fin
 
 @pytest.mark.parametrize(
     ("name", "first"),
-    [("xmlc/models/plt/solvers.py", {"train": 2}), ("xmlc/papers/common/curves.py", {"figure": 1})],
+    [("xmlc/models/plt/solvers.py", {"train": 2}), ("xmlc/suite/papers/common/curves.py", {"figure": 1})],
 )
 def test_edits_of_a_model_or_a_figure_stay_there(finished, name, first):
     planned = finished.planned_after_an_edit(name)

@@ -1,6 +1,6 @@
 """The command line `xmlc`: one subcommand for each step of the workflow.
 
-A step of the workflow is ``command`` in the module of its name in the folder ``steps``, so that its rule depends on
+A step of the workflow is ``command`` in the module of its name in ``xmlc.suite.steps``, so that its rule depends on
 the files of this step alone; others are ``<name>_command`` in the module that `MODULES` names. Each is imported only
 when it is called, so that ``xmlc --help`` is quick.
 """
@@ -80,9 +80,10 @@ GROUPS = {
         "compile": "Compile the kernels of a suite ahead of its first run.",
     },
 }
-MODULES = dict.fromkeys(("show", "results", "report", "archive", "status", "verify"), "results")
-MODULES |= dict.fromkeys(GROUPS["Judging"], "judging") | dict.fromkeys(GROUPS["Files of your own"], "texts")
-MODULES["new"] = "study"
+RESULTS, TEXTS = "suite.report.commands", "cli.texts"
+MODULES = dict.fromkeys(("show", "results", "report", "archive", "status", "verify"), RESULTS)
+MODULES |= dict.fromkeys(GROUPS["Judging"], "suite.report.judging") | dict.fromkeys(GROUPS["Files of your own"], TEXTS)
+MODULES["new"] = "suite.config.study"
 COMMANDS = [name for commands in GROUPS.values() for name in commands]
 
 
@@ -106,9 +107,9 @@ class LazyGroup(click.Group):
         if name not in COMMANDS:
             return None
         try:
-            module = importlib.import_module(f"xmlc.cli.{MODULES.get(name, f'steps.{name}')}")
+            module = importlib.import_module(f"xmlc.{MODULES.get(name, f'suite.steps.{name}')}")
         except ModuleNotFoundError as error:
-            extra = "text" if MODULES.get(name) == "texts" else "workflow"
+            extra = "text" if MODULES.get(name) == TEXTS else "workflow"
             raise needs_extra(f"xmlc {name}: found no package {error.name}, expected it installed", extra) from error
         found: click.Command = getattr(module, f"{name}_command", None) or module.command
         return found

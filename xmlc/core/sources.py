@@ -34,9 +34,9 @@ def command_files(*commands: str) -> list[str]:
         There is no such step, whose edits would go unnoticed.
     """
     for name in commands:
-        if not (PACKAGE / "cli/steps" / f"{name}.py").is_file():
-            raise XmlcError(f"no step {name}: expected a command in xmlc/cli/steps/")
-    return source_files(*(f"{PACKAGE.name}.cli.steps.{name}" for name in commands))
+        if not (PACKAGE / "suite/steps" / f"{name}.py").is_file():
+            raise XmlcError(f"no step {name}: expected a command in xmlc/suite/steps/")
+    return source_files(*(f"{PACKAGE.name}.suite.steps.{name}" for name in commands))
 
 
 def source_digest(files: Iterable[str], *texts: str) -> str:

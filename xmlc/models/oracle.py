@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.data.formats.npz import read_matrix
-from xmlc.data.prepared import Prepared
 from xmlc.kernels.csr import Matrix, as_estimates, as_labels, entries_above
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import estimates_file
+
+if TYPE_CHECKING:
+    from xmlc.suite.steps.prepared import Prepared
 
 
 class Oracle(SparseProbabilityEstimator):
@@ -71,8 +73,8 @@ class Estimates(Oracle):
     ----------
     validation, test : str
         Paths of the estimates of the validation part and of the test set, shape (n, m), rows in the order of
-        `xmlc.data.prepared.Prepared.part`. ``{seed}`` stands for the seed of the run, whose split is its own, and
-        ``{dataset}`` for the name of the dataset. Without ``validation``, ``test`` may be one of all seeds.
+        `xmlc.suite.steps.prepared.Prepared.part`. ``{seed}`` stands for the seed of the run, whose split is its own,
+        and ``{dataset}`` for the name of the dataset. Without ``validation``, ``test`` may be one of all seeds.
     """
 
     validation: str = ""
@@ -99,7 +101,7 @@ class Estimates(Oracle):
         if estimates.shape != expected:
             raise XmlcError(
                 f"{file}: found shape {estimates.shape}, expected {expected}: a row for each instance of part {part}, "
-                "as xmlc.data.prepared.Prepared gives it, and a column for each label"
+                "as xmlc.suite.steps.prepared.Prepared gives it, and a column for each label"
             )
         self.use_posteriors(estimates)
 

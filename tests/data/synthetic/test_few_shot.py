@@ -27,10 +27,10 @@ from xmlc.data.synthetic.few_shot import (
     ShortTexts,
 )
 from xmlc.data.synthetic.labels import popular_feature
-from xmlc.data.synthetic.making import make_dataset
 from xmlc.kernels import counter_random
 from xmlc.kernels.counter_random import random_unit
 from xmlc.kernels.streams import Stream
+from xmlc.suite.steps.synth import make_dataset
 
 
 def stream_key(seed, piece):

@@ -1,0 +1,104 @@
+"""Entries that types alone cannot judge, and what the shipped catalogue promises about its sources."""
+
+import re
+
+import pytest
+from repository import ROOT
+
+from xmlc.core.errors import XmlcError
+from xmlc.metrics import propensity_parameters
+from xmlc.suite.config.catalogue import dataset, load_catalogue
+
+SYNTHETIC = "{n_train: 1, n_test: 1, n_features: 1, n_labels: 1}"
+SHIPPED = ROOT / "config/datasets.yaml"
+
+
+def load(tmp_path, text):
+    path = tmp_path / "catalogue.yaml"
+    path.write_text(text)
+    return load_catalogue(path)
+
+
+def test_published_averages_agree_with_the_published_counts():
+    # An average over training and test set together would contradict the training set's counts here.
+    for entry in load_catalogue(SHIPPED).values():
+        published = entry.published or {}
+        if "instances_per_label" in published:
+            pairs = published["n_train"] * published["labels_per_instance"]
+            assert pairs / published["m"] == pytest.approx(published["instances_per_label"], rel=5e-3), entry.name
+
+
+def test_shipped_sources_are_none_of_the_dead_ones():
+    entries = load_catalogue(SHIPPED).values()
+    places = [entry for listed in entries for entry in (listed, *listed.alternatives)]
+    drive = [address for entry in places for kind, address in entry.sources if kind == "drive"]
+    assert not [address for address in drive if address.startswith("0B3lPMIHmG6vG")]
+    assert len(drive) == len(set(drive))
+    assert all(entry.sources or entry.synthetic for entry in entries)
+
+
+def test_each_shipped_set_says_its_edition_and_has_the_propensities_of_its_family():
+    entries = load_catalogue(SHIPPED)
+    assert all(bool(entry.edition) != bool(entry.synthetic) for entry in entries.values())
+    editions = [(re.sub("-(attentionxml|v2)$", "", name), entry) for name, entry in entries.items()]
+    named = [(plain, entry.edition) for plain, entry in editions if entry.edition]
+    assert len(named) == len(set(named))
+    for plain, entry in editions:
+        given = entry.propensity or propensity_parameters(entry.name)  # refuses a name that is not known
+        assert given == propensity_parameters(
+            plain.removeprefix("synthetic-").removesuffix("-shape").removesuffix("-like")
+        )
+    assert all(bool(entry.filter) == name.startswith("lf-") for name, entry in entries.items())
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("a: {format: coordinates, train: [x, y], test: z}", "a: train"),
+        ("a: {format: vw, train: x, test: y, labels: z}", "a: labels"),
+        ("a: {split_files: {train: x, test: y}}", "a: split_files"),
+        ("a: {train: x, test: x}", "a: train and test name the same file"),
+        ("a: {urls: {train.txt: 'http://x/y'}}", "a: urls"),
+        (f"a: {{url: 'http://x/y', synthetic: {SYNTHETIC}}}", "a: synthetic"),
+        ("a: {alternatives: [{train: x, test: x}]}", "a: alternatives[0]"),
+        ("a: {train: ..}", "a: found '..'"),
+        ("a: {url: 'ftp://x/y'}", "a.url"),
+        ("a: {urls: {train.txt: {url: 'http://x/y', blob: 12}}}", "a.urls.train.txt"),
+        ("a: {propensity: [0.5, 0]}", "a.propensity[1]"),
+        ("a: {drvie: abcdefghijk}", "a: unknown key: found 'drvie', expected drive"),
+        ("a: {published: {n_train: 3}}", "a.published"),
+        ("manual: {}", "key: found 'manual'"),
+        ("- a", "found ['a']"),
+    ],
+)
+def test_contradictions_are_named_by_entry_and_key(tmp_path, text, place):
+    with pytest.raises(XmlcError) as error:
+        load(tmp_path, text)
+    found = str(error.value).removeprefix(str(tmp_path / "catalogue.yaml"))
+    assert found.removeprefix(":1").startswith(f": {place}")
+
+
+def test_every_mistake_is_listed_at_once(tmp_path):
+    with pytest.raises(XmlcError) as error:
+        load(tmp_path, "a: {format: csv}\nb: {zero_based: 3}\nc: {url: x}")
+    assert len(str(error.value).splitlines()) == 3
+
+
+def test_short_entries_are_enough(tmp_path):
+    found = load(tmp_path, "a: {}\nb: {source: mirror}\nc: {url: 'https://x/c.zip', train: c1, test: c2}\n")
+    assert found["a"] == dataset("a", {})
+    assert found["b"].sources == ()
+    assert found["c"].files == ("c1", "c2")
+
+
+def test_the_filter_is_the_alternatives_too(tmp_path):
+    (entry,) = load(tmp_path, "a: {filter: pairs.txt, alternatives: [{train: c1, test: c2}]}").values()
+    assert [layout.files[-1] for layout in entry.layouts] == ["pairs.txt"] * 3
+    given = {"filter": "pairs.txt.gz", "train": ["train.txt"], "test": ["test.txt"]}
+    assert entry.renamed({"pairs.txt": "pairs.txt.gz"}).filter == entry.stored(given).filter == "pairs.txt.gz"
+
+
+@pytest.mark.parametrize("name", ["../a", "a/b", "/a", ".a", "a b", "a;b", "$(a)", "A", "", "manual", "digests"])
+def test_a_name_is_no_path_nothing_that_a_shell_reads_and_has_no_other_use(name):
+    with pytest.raises(XmlcError, match=re.escape(repr(name))):
+        dataset(name, {})

@@ -1,0 +1,98 @@
+"""What is one job: each record that a suite asks for is made by one rule, with all methods of its model."""
+
+import re
+from pathlib import Path
+
+import pytest
+from repository import ROOT
+from suite_cases import project_of, suite
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.config import jobs, paths
+from xmlc.suite.config.jobs import inference_options, options, quick_models, threshold_methods, unlabelled_methods
+from xmlc.suite.config.project import Project
+
+CONFIG = ROOT / "config"
+
+
+@pytest.mark.parametrize("settings", [{}, {"datasets": ["far-set", "yeast"]}], ids=["as configured", "other datasets"])
+def test_every_record_that_a_suite_asks_for_is_made_by_the_job_of_its_folder(settings):
+    project = Project.read({"papers": []} | settings, CONFIG)
+    asked = 0
+    for name, one in project.suites.items():
+        for run in project.runs(name):
+            wanted = {*one.methods, *one.measure_methods}
+            assert wanted <= {*threshold_methods(project, run.model, run.dataset)}
+            for portion in ("80", "full"):
+                given = inference_options(project, run.model, portion)
+                assert {*one.inferred(run.model, portion)} <= {*given}
+            asked += len(wanted)
+    assert asked > 100
+
+
+def test_of_a_model_that_two_papers_have_the_methods_of_both_are_one_job(tmp_path):
+    shared = {"shared": {}}
+    project = project_of(
+        tmp_path,
+        a=suite(shared | {"own": {}}, methods=["fta", "sto", "expected-f"]),
+        b=suite(shared, methods=["sto", "ofo"], measures=["macro-f"], peers={"peer": {}}),
+        demo=suite(shared, datasets=["made"], methods=["ofo-ab"]),
+    )
+    assert threshold_methods(project, "shared", "yeast") == ["fta", "sto", "expected-f", "ofo", "for-macro-f"]
+    assert threshold_methods(project, "own", "yeast") == ["fta", "sto", "expected-f"]
+    assert threshold_methods(project, "peer", "yeast") == ["sto", "ofo"]  # what the table of peers shows
+    assert threshold_methods(project, "shared", "made") == ["ofo-ab"]  # of the suite whose own set it is
+    assert unlabelled_methods(project, "shared", "yeast") == ["expected-f"]
+
+
+def test_quick_models_are_one_job_for_all_seeds_that_suites_have(tmp_path):
+    quick = {"quick": True}
+    project = project_of(
+        tmp_path,
+        a=suite({"plt": {}, "fast": quick, "both": quick}, seeds=[0, 1]),
+        b=suite({"both": quick}, seeds=[3], peers={"peer": quick}),
+    )
+    assert quick_models(project) == {(0, 1): ["fast"], (0, 1, 3): ["both"], (3,): ["peer"]}
+
+
+def test_inference_from_a_model_is_one_job_for_each_portion(tmp_path):
+    infer = {"portion": "80", "methods": {"plt": ["gfm", "h"]}}
+    full = {"portion": "full", "methods": {"plt": ["h"]}, "time_limit": 60, "samples": 9}
+    project = project_of(
+        tmp_path,
+        a=suite({"plt": {}}, inference=infer),
+        b=suite({"plt": {}}, inference=infer | {"methods": {"plt": ["meuf", "h"]}}),
+        c=suite({"plt": {}}, inference=full),
+    )
+    methods = ["--method", "gfm", "--method", "h", "--method", "meuf"]
+    assert inference_options(project, "plt", "80") == [*methods, "--samples", "200"]
+    assert inference_options(project, "plt", "full") == ["--method", "h", "--samples", "9", "--time-limit", "60"]
+
+
+def test_inference_that_contradicts_is_refused(tmp_path):
+    infer = {"portion": "full", "methods": {"plt": ["h"]}}
+    for other in ({"samples": 50}, {"time_limit": 5}):
+        project = project_of(
+            tmp_path, a=suite({"plt": {}}, inference=infer), b=suite({"plt": {}}, inference=infer | other)
+        )
+        with pytest.raises(XmlcError, match="a and b infer from plt"):
+            inference_options(project, "plt", "full")
+
+
+def test_an_option_is_given_once_for_each_value():
+    assert options("--seed", [0, 2]) == ["--seed", "0", "--seed", "2"]
+    assert re.fullmatch(jobs.one_of(["a.b", "c"]), "axb") is None
+    assert re.fullmatch(jobs.one_of([]), "") is None
+
+
+def test_the_outputs_of_rules_are_paths_of_the_project():
+    """The rules have their paths in words, for their readers; records are found by `xmlc.suite.config.paths`."""
+    patterns = {str(pattern) for pattern in vars(paths).values() if isinstance(pattern, paths.Pattern)}
+    patterns |= {str(Path(paths.output_of(pattern))) for pattern in patterns}
+    patterns |= {pattern.replace("/{portion}", "/full") for pattern in patterns}
+    patterns |= {pattern.replace("/{portion}", "/80") for pattern in patterns}
+    written = "".join(file.read_text() for file in (ROOT / "workflow/rules").glob("*.smk"))
+    found = re.findall(r"directory\(\"([^\"]+)\"\)|^ +\w*=?\"(results/[^\"]+)\"", written, re.MULTILINE)
+    outputs = {(one or other).removesuffix(".csv").removesuffix(".svg") for one, other in found}
+    assert len(outputs) > 15
+    assert outputs <= patterns

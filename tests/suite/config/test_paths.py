@@ -1,0 +1,72 @@
+"""Paths: what a pattern makes of wildcards it reads back, and nothing else."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from xmlc.suite.config import paths
+from xmlc.suite.config.paths import Pattern
+from xmlc.suite.config.suite import Run
+from xmlc.suite.results.made_of import in_project
+
+PATTERNS = {name: pattern for name, pattern in vars(paths).items() if isinstance(pattern, Pattern)}
+VALUES = {"dataset": "wiki10-31k", "model": "oplt-b-1-pass", "seed": "12", "portion": "80", "method": "for-micro-f"}
+VALUES |= {"paper": "plt2016", "table": "instance-f", "figure": "figure1", "step": "train", "folder": "thresholds"}
+VALUES |= {"rest": "inference/gfm.json", "sweep": "max-nodes"}
+FILES = ("TRAINING", "INFERENCE", "RANKING", "FOREST", "SWEEP", "PROGRESSIVE", "EVALUATION", "STATISTICS")
+RECORDS = {name: PATTERNS[name] for name in FILES}
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_a_path_is_read_as_what_it_was_made_of(name):
+    pattern = PATTERNS[name]
+    wildcards = set(re.findall(r"{(\w+)}", pattern))
+    path = pattern.of(**VALUES)
+    assert "{" not in path
+    assert pattern.read(path) == pattern.read(Path(path)) == {key: VALUES[key] for key in wildcards}
+    assert pattern.read(f"elsewhere/{path}") is None
+    assert "rest" in wildcards or pattern.read(f"{path}/") == pattern.read(path)  # as pathlib has it
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_record_is_of_one_kind(name):
+    path = RECORDS[name].of(**VALUES)
+    assert [other for other in RECORDS if RECORDS[other].read(path)] == [name]
+
+
+def test_wildcards_that_are_not_given_stay():
+    assert paths.EVALUATION.of(method="sto") == "results/{dataset}/{model}/seed{seed}/80/evaluation/sto.json"
+    assert paths.RUN.of(dataset="a", model="b", seed=0, portion="full") == "results/a/b/seed0/full"
+    assert paths.STATISTICS.of(dataset="a", model="b") == "results/a/statistics.json"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        (paths.RUN, "results/a/b/seed0/half"),
+        (paths.RUN, "results/A/b/seed0/full"),
+        (paths.DATA, "results/../data"),
+        (paths.EVALUATION, "results/a/b/seed0/80/evaluation/STO.json"),
+        (paths.EVALUATION, "results/a/b/seed0/full/evaluation/sto.json"),
+    ],
+)
+def test_what_is_no_path_of_a_pattern_is_not_read(pattern, path):
+    assert pattern.read(path) is None
+
+
+def test_a_run_knows_its_paths():
+    run = Run("yeast", "plt", 3)
+    assert run.file(paths.RANKING) == "results/yeast/plt/seed3/full/ranking.json"
+    swept = run.file(paths.SWEEP, paper="ldsm2020", sweep="max-nodes")
+    assert swept == "results/yeast/plt/seed3/full/sweeps/ldsm2020/max-nodes.json"
+    assert paths.RUN.read(run.file(paths.RUN, portion="80")) == {
+        "dataset": "yeast", "model": "plt", "seed": "3", "portion": "80"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("record", ["results/a/b/seed0/full/train.json", "somewhere/else.json", "/results/a.json"])
+def test_a_copy_of_what_is_in_a_storage_has_the_path_of_the_project(record):
+    assert in_project(Path(record)) == record
+    copy = f".snakemake/storage/s3/results/mine/{record}"
+    assert in_project(Path(copy)) == record or not record.startswith("results/")

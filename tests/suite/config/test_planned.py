@@ -1,0 +1,209 @@
+"""Which records a table is made from: their kinds, and those of small suites by name."""
+
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import pytest
+import yaml
+from repository import ROOT
+from suite_cases import project_of, suite
+
+from xmlc.suite.config.planned import RANKINGS, THRESHOLDS, Where
+from xmlc.suite.config.project import Project
+from xmlc.suite.papers import figure_of, plan, table_of
+from xmlc.suite.papers.plan import left_out, peers_files, plan_of, result_files
+from xmlc.suite.papers.swnn2018.claims import BESIDE_BR
+
+CONFIG = ROOT / "config"
+OWN = ("demo", "scale")
+YAML = {name: yaml.safe_load((CONFIG / f"{name}.yaml").read_text()) for name in OWN}
+YAML |= {file.stem: yaml.safe_load(file.read_text()) for file in (CONFIG / "papers").glob("*.yaml")}
+del YAML["neural"]  # whose models have files of estimates, which are not here
+ESTIMATED, WITH_FULL = "80/evaluation", "80/evaluation full/evaluation"
+BY_METHODS = {
+    "table2": WITH_FULL,
+    "table4": ESTIMATED,
+    "measures": WITH_FULL,
+    "instance-f": "80/evaluation 80/inference",
+    "figure1": ESTIMATED,
+    "peers": "80/evaluation full/ranking",
+}
+# What is made from other records than rankings, or from more.
+MADE_OF = {
+    "gfm2011": {"table1": "full/inference", "figure1": "simulations", "claims": "full/inference simulations"},
+    "plt2016": BY_METHODS
+    | {"claims": "80/evaluation full/ranking", "tail-f": BY_METHODS["table2"], "calibration": "80/calibration"},
+    "demo": BY_METHODS,
+    "scale": BY_METHODS | {"table2": ESTIMATED},
+    "beside": BY_METHODS | {"table2": ESTIMATED},
+    "hashing": BY_METHODS | {"table2": ESTIMATED},
+    "ldsm2020": {name: "full/forest" for name in ("table4", "figure2", "figure3", "figure4", "figure7")}
+    | {name: "full/forest full/ranking full/sweeps" for name in ("claims", "figure1")}
+    | {"table3": "statistics", "figure5": "full/sweeps", "figure6": "full/forest full/ranking"},
+    "oplt2021": {
+        "table1": "statistics", "figure2": "full/progressive", "claims": "full/progressive full/ranking full/sweeps"
+    },
+    "swnn2018": {f"table{n}": "statistics" for n in range(1, 6)} | {"claims": "full/ranking statistics tuning"},
+}  # fmt: skip
+TREES, SCALED = {"fastxml", "pfastrexml", "plt", "ldsm", "ldsm-mean"}, {"plt", "plt-batch"}
+OF_MODELS = {"ldsm2020/table1": TREES, "ldsm2020/table2": TREES, "ldsm2020/table4": {"ldsm"}, "scale/table2": SCALED}
+OF_MODELS |= {f"ldsm2020/figure{n}": {model} for n, model in zip((2, 3, 4, 7), ("ldsm", "ldsm-mean") * 2)}
+EVERY = {f"{paper}/{name}": (paper, name)
+         for paper in YAML for name in (*YAML[paper]["tables"], *YAML[paper]["figures"], "peers")}  # fmt: skip
+BY_HAND = "plt2016/table3"  # which depends on which values are known
+
+
+@pytest.fixture(scope="module")
+def project():
+    return Project.read({"papers": []}, CONFIG)
+
+
+def parts_of(file):
+    """Dataset, model, seed and kind of a record; of those that no run leaves the kind alone."""
+    _, *folders, name = file.split("/")
+    if len(folders) < 4:
+        return None, None, None, folders[-1] if folders[-1] in ("tuning", "simulations") else name.partition(".")[0]
+    dataset, model, seed, portion, *inner = folders
+    return dataset, model, int(seed.removeprefix("seed")), f"{portion}/{(inner or [name.partition('.')[0]])[0]}"
+
+
+@pytest.mark.parametrize("case", [case for case in EVERY if case != BY_HAND])
+def test_a_table_needs_records_of_its_kinds_run_by_run_in_order(project, case):
+    paper, name = EVERY[case]
+    files = (figure_of if name in YAML[paper]["figures"] else table_of)(name, paper).files(project, paper)
+    assert len(set(files)) == len(files) > 0
+    found = [parts_of(file) for file in files]
+    assert {kind for *_, kind in found} == set(MADE_OF.get(paper, {}).get(name, "full/ranking").split())
+    if case in OF_MODELS:
+        assert {model for _, model, *_ in found} == OF_MODELS[case]
+    models = [*YAML[paper].get("models", {}), *YAML[paper].get("peers", {})]
+    for kind in {kind for *_, kind in found} - {"statistics", "tuning", "simulations"}:
+        runs = list(dict.fromkeys(tuple(run) for *run, one in found if one == kind))
+        pairs = {run[:2] for run in runs}
+        assert runs == [
+            run for run in product(YAML[paper]["datasets"], models, YAML[paper]["seeds"]) if run[:2] in pairs
+        ]
+
+
+def selected(project, **chosen):
+    """The same project with other settings, without reading it again."""
+    return replace(project, settings=replace(project.settings, **chosen))
+
+
+@pytest.mark.slow
+def test_each_model_and_dataset_alone_makes_what_it_has_records_for_and_the_rest_is_named(project):
+    for paper, of_paper in project.suites.items():
+        alone = [{"models": [name]} for name in project.models] + [{"datasets": [name]} for name in of_paper.datasets]
+        for chosen in alone:
+            of_it = selected(project, **chosen)
+            plan = plan_of(of_it)[paper]
+            made = plan.tables | plan.figures
+            runs = {f"results/{run.dataset}/{run.model}/seed" for run in of_it.runs(paper)}
+            assert all(made.values())
+            assert {file.partition("seed")[0] + "seed" for files in made.values() for file in files if "/seed" in file
+                    } - {f"results/{name}/br/seed" for name in of_it.datasets_of(paper)} <= runs  # fmt: skip
+            missing = [name for name in (*of_paper.tables, *of_paper.figures) if name not in made]
+            assert left_out(of_it, [paper]).rpartition(": ")[2] == (f"{paper} {', '.join(missing)}" if missing else "")
+
+
+@pytest.mark.parametrize(
+    ("paper", "model", "missing"),
+    [
+        ("gfm2011", "plt", "gfm2011 table1"),
+        ("plt2016", "fastxml", "plt2016 table3"),
+        ("ldsm2020", "swnn", f"ldsm2020 table1, table2, table4, {', '.join(f'figure{n}' for n in range(1, 8))}"),
+        ("demo", "oracle", ""),
+    ],
+)
+def test_what_is_left_out_is_said(project, paper, model, missing):
+    said = left_out(selected(project, models=[model]), [paper])
+    assert said.rpartition(": ")[2] == missing
+
+
+def test_without_few_shot_datasets_there_are_no_tables_and_figures_of_them():
+    files = {name: result_files(Project.read({"papers": [], "datasets": [name]}, CONFIG), "oplt2021")
+             for name in ("aloi", "yeast")}  # fmt: skip
+    made = {name: {Path(file).stem for file in found} for name, found in files.items()}
+    assert (made["aloi"] - made["yeast"], made["yeast"] - made["aloi"]) == ({"table3", "figure2"}, {"table2"})
+
+
+def test_the_target_of_baselines_is_a_table_and_a_figure_of_each_selected_paper_that_has_some():
+    project = Project.read({"papers": ["gfm2011", "plt2016"]}, CONFIG)
+    assert peers_files(project) == ["results/tables/plt2016/peers.md", "results/figures/plt2016/pareto.svg"]
+
+
+def test_no_thresholds_are_tuned_where_models_are_ranked_only(tmp_path):
+    made = suite({"plt": {}, "swnn": {}}, datasets=["few", "many"], methods=["sto"])
+    made["ranked_only"] = {"many": "too large", "swnn": "not asked"}
+    project = project_of(tmp_path, catalogue={}, scale=made)
+    assert THRESHOLDS.files(project, "scale", None) == ["results/few/plt/seed0/80/evaluation/sto.json"]
+
+
+def test_scores_in_files_have_a_row_where_they_are_and_thresholds_where_there_is_something_to_tune_on(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    Path("scores/few").mkdir(parents=True)
+    both = {"test": "scores/{dataset}/test-{seed}.npz", "validation": "scores/{dataset}/val-{seed}.npz"}
+    models = {
+        "tuned": {"estimator": "estimates", "hyperparameters": both},
+        "ranked": {"estimator": "estimates", "hyperparameters": {"test": "scores/{dataset}/test.npz"}},
+    }
+    made = suite(models, datasets=["few", "other"], methods=["sto", "expected-f"], seeds=[0, 3])
+    project = project_of(tmp_path, catalogue={}, scale=made)
+    assert project.given("tuned", "few", [3]) == ["scores/few/test-3.npz", "scores/few/val-3.npz"]
+    assert project.given("ranked", "few", [0, 3]) == ["scores/few/test.npz"]
+    record = "results/few/{}/seed{}/{}".format
+    assert RANKINGS.files(project, "scale") == [
+        record(name, seed, "full/ranking.json") for name in models for seed in (0, 3)
+    ]
+    assert THRESHOLDS.files(project, "scale") == [
+        record("tuned", seed, f"80/evaluation/{method}.json") for seed in (0, 3) for method in ("sto", "expected-f")
+    ]
+    unlabelled = Where("thresholds", "full").files(project, "scale")
+    assert unlabelled == [record(name, seed, "full/evaluation/expected-f.json") for name in models for seed in (0, 3)]
+
+
+def test_of_some_datasets_a_table_needs_what_is_about_them(project):
+    for name, paper in (("table2", "plt2016"), ("peers", "plt2016"), ("table4", "ldsm2020"), ("table2", "oplt2021")):
+        definition = table_of(name, paper)
+        dataset = "amazoncat-13k"
+        expected = [file for file in definition.files(project, paper) if file.startswith(f"results/{dataset}/")]
+        assert definition.files(project, paper, [dataset]) == expected
+        assert expected
+
+
+def test_a_model_of_other_suites_beside_ones_own(tmp_path):
+    left_out = suite({"br": {"without": {"scene": "why"}}})
+    catalogue = {name: {"published": {"m": m, "source": "a paper"}} for name, m in (("yeast", 14), ("many", 501))}
+    catalogue["scene"], catalogue["unknown"] = catalogue["yeast"], {}
+    suites = {"a": suite({"plt": {}}, seeds=[0, 4]), "b": suite({"br": {}}), "c": left_out}
+    project = project_of(tmp_path, catalogue=catalogue, **suites)
+    ranked = BESIDE_BR.files
+    both = [f"results/yeast/{model}/seed{seed}/full/ranking.json" for model in ("plt", "br") for seed in (0, 4)]
+    assert ranked(project, "a", ["yeast"]) == both
+    # Left out by a suite that has it; too many labels; nobody says how many.
+    for name in ("scene", "many", "unknown"):
+        assert ranked(project, "a", [name]) == [file.replace("yeast", name) for file in both[:2]]
+    assert ranked(project_of(tmp_path / "alone", a=suite({"plt": {}})), "a", ["yeast"]) == both[:1]
+
+
+def test_a_record_of_a_new_kind_lies_in_the_folder_of_its_run(tmp_path):
+    need = Where("mine", "80")
+    project = project_of(tmp_path, a=suite({"plt": {}, "br": {"without": {"yeast": "why"}}}, seeds=[0, 4]))
+    assert need.files(project, "a", None) == [f"results/yeast/plt/seed{seed}/80/mine.json" for seed in (0, 4)]
+    assert need.files(project, "a", ["scene"])[-1] == "results/scene/br/seed4/80/mine.json"
+
+
+def test_a_table_is_made_anew_for_its_words_and_the_values_of_a_suite_that_it_uses(project, monkeypatch):
+    suite = project.suites["plt2016"]
+    other = replace(project, suites=project.suites | {"plt2016": replace(suite, title="other")})
+    for table, uses in (("table3", True), ("table1", False)):
+        found = {plan.sources_of_table(one, "plt2016", table) for one in (project, replace(project), other)}
+        assert len(found) == 1 + uses, table
+    before = plan.sources_of_table(project, "plt2016", "claims")
+    definition = plan.table_of("claims", "plt2016")
+    assert definition.words
+    monkeypatch.setattr(plan, "table_of", lambda *name: replace(definition, words=("another",)))
+    assert plan.sources_of_table(project, "plt2016", "claims") != before

@@ -1,0 +1,449 @@
+"""What a run is asked for, on small suites: datasets, models, runs, and what each job is given."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from repository import ROOT
+from suite_cases import project_of, suite
+
+from xmlc.core.errors import XmlcError
+from xmlc.metrics.measures import MEASURE_METHODS
+from xmlc.suite.config import project as module
+from xmlc.suite.config.catalogue import Dataset
+from xmlc.suite.config.planned import Where
+from xmlc.suite.config.project import Project
+from xmlc.suite.config.suite import THRESHOLD_METHODS, Run
+from xmlc.thresholds.bounds import GRID
+from xmlc.thresholds.sweeps import METHODS
+
+NAPKINXC = "benchmarks/peers/napkinxc_trees.py:NapkinXCPLT"
+OMIKUJI = "benchmarks/peers/omikuji_parabel.py:OmikujiParabel"
+SYNTHETIC = {"n_train": 1000, "n_test": 500, "n_features": 20, "n_labels": 30}
+MADE = {"made": {"synthetic": SYNTHETIC}}
+KNN, ONE_VS_REST = "sklearn.neighbors:KNeighborsClassifier", "sklearn.multiclass:OneVsRestClassifier"
+
+
+def test_a_suite_is_read_without_kernels_tables_or_figures():
+    heavy = "('numba', 'pandas', 'matplotlib')"
+    code = f"import sys, xmlc.suite.config.project; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout == "[]\n"
+
+
+def test_datasets_are_those_asked_for_but_a_suite_of_its_own_keeps_its_own(tmp_path):
+    suites = {"a": suite(datasets=["yeast", "scene"]), "b": suite(datasets=["scene"]), "demo": suite(datasets=["made"])}
+    project = project_of(tmp_path, **suites)
+    assert [project.datasets_of(name) for name in ("a", "b", "demo")] == [["yeast", "scene"], ["scene"], ["made"]]
+    project = project_of(tmp_path, {"datasets": ["bibtex"]}, **suites)
+    assert [project.datasets_of(name) for name in ("a", "b", "demo")] == [["bibtex"], ["bibtex"], ["made"]]
+
+
+def test_a_papers_large_sets_are_selected_by_their_size(tmp_path):
+    suites = {"a": suite(datasets=["yeast", "wide"]), "b": suite(datasets=["yeast"]), "demo": suite(datasets=["made"])}
+    wide = {"published": {"n_train": 100_000, "n_test": 50_000, "source": "here"}, "shape": {"nonzeros": 100}}
+    for size, expected in {"small": [["yeast"], ["yeast"], ["made"]], "large": [["wide"], [], ["made"]]}.items():
+        project = project_of(tmp_path, {"datasets": size}, {"wide": wide}, **suites)
+        assert [project.datasets_of(name) for name in ("a", "b", "demo")] == expected
+
+
+def test_make_rehearses_the_large_sets_of_the_papers():
+    project = Project.read({"papers": [], "datasets": "large"}, ROOT / "config")
+    large = {name for paper, suite in project.suites.items() if not suite.own for name in project.datasets_of(paper)}
+    rehearsed = re.search(r"^LARGE = (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
+    assert sorted(rehearsed) == sorted(large)
+    assert all(project.entry(name).in_its_shape(64)["n_train"] for name in large)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"models": ["pltt"]}, "config: models has pltt, expected plt"),
+        ({"datasets": ["manual"]}, r"datasets\[0\]: found 'manual', expected .* not manual or digests"),
+        ({"datasets": ["wiki-mine"]}, r"dataset wiki-mine: A and B of its propensities .*propensity: \[A, B"),
+        (
+            {"datasets": ["yeast", "large"]},
+            "config: datasets has large beside others, expected it alone, datasets=large",
+        ),
+        ({"models": {"yeas": ["plt"]}}, "config: models has yeas, expected yeast"),
+        (
+            {"datasets": ["scene"], "models": {"yeast": ["plt"]}},
+            "models has yeast, expected scene",
+        ),
+        ({"papers": ["b"]}, "config: papers has b, expected a or demo or scale"),
+    ],
+)
+def test_what_is_selected_and_is_not_there_is_said(tmp_path, settings, said):
+    with pytest.raises(XmlcError, match=said):
+        project_of(tmp_path, settings, a=suite({"plt": {}}))
+
+
+def test_propensities_are_those_of_the_entry_or_of_the_name(tmp_path):
+    names = ["wiki-mine", "wiki-500k", "mine"]
+    project = project_of(tmp_path, {"datasets": names}, {"wiki-mine": {"propensity": [0.5, 0.4]}}, a=suite())
+    assert [project.propensity(name) for name in names] == [(0.5, 0.4), (0.5, 0.4), (0.55, 1.5)]
+    assert repr(project.entry("wiki-mine")) == repr(Dataset("wiki-mine"))  # the data are not fetched again
+
+
+def test_no_papers_are_fine_until_they_are_planned(tmp_path):
+    project = project_of(tmp_path, {"papers": []}, a=suite(), b=suite())
+    with pytest.raises(XmlcError, match="papers names none, so nothing is planned; name some of a, b,"):
+        _ = project.planned_papers
+    assert project_of(tmp_path, {"papers": ["b"]}, a=suite(), b=suite()).planned_papers == ["b"]
+
+
+def test_models_run_where_they_can_and_are_meant_to(tmp_path):
+    models = {
+        "plt": {},
+        "few": {"task": "few-shot"},
+        "many": {"task": "multi-label"},
+        "large": {"without": {"yeast": "too small"}},
+        "oracle": {"estimator": "oracle"},
+        "theirs": {"estimator": "estimates", "datasets": {"yeast": {"validation": "v-{seed}.npz", "test": "t.npz"}}},
+        "ours": {"optional": True},
+    }
+    suites = {"a": suite(models, datasets=["yeast", "aloi", "made"], few_shot=["aloi"])}
+    project = project_of(tmp_path, catalogue=MADE, **suites)
+    assert project.models_on("a", "yeast") == ["plt", "many", "theirs", "ours"]  # which has estimates of yeast alone
+    assert project.given("theirs", "yeast", ["0", "3"]) == ["t.npz", "v-0.npz", "v-3.npz"]
+    assert project.given("plt", "yeast", ["0"]) == []
+    assert not project.has_estimates("theirs", "aloi")
+    assert project.models_on("a", "aloi") == ["plt", "few", "large", "ours"]
+    assert project.models_on("a", "made") == ["plt", "many", "large", "oracle", "ours"]
+    project = project_of(tmp_path, {"models": ["large", "plt"]}, MADE, **suites)
+    assert project.models_on("a", "yeast") == ["plt"]
+    project = project_of(tmp_path, {"models": {"yeast": ["ours", "large"], "aloi": []}}, MADE, **suites)
+    assert project.models_on("a", "yeast") == ["ours"]
+    assert project.models_on("a", "aloi") == []
+    assert project.models_on("a", "made") == ["plt", "many", "large", "oracle", "ours"]
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_programs_of_others_run_where_they_are_installed(tmp_path, monkeypatch, installed):
+    asked = []
+    monkeypatch.setattr(module, "find_spec", lambda name: asked.append(name) or (object() if installed else None))
+    peers = {"parabel": {"estimator": OMIKUJI}, "ours": {}, "large": {"without": {"yeast": "too small"}}}
+    models = {"cmt": {"estimator": "vw-cmt", "optional": True}, "br": {"estimator": NAPKINXC}}
+    monkeypatch.chdir(ROOT)  # whose files the suite names
+    project = project_of(tmp_path, a=suite(models, peers=peers))
+    assert project.peers_on("a", "yeast") == ["parabel"] * installed + ["ours"]
+    assert project.peers_on("a", "scene") == ["parabel"] * installed + ["ours", "large"]
+    assert project.models_on("a", "yeast") == ["cmt"] * installed + ["br"]  # what is not optional fails where it runs
+    assert set(asked) == {"omikuji", "vowpalwabbit"}
+    monkeypatch.chdir(tmp_path)  # a study has no such file
+    with pytest.raises(XmlcError, match=r"model br: no file benchmarks/peers/napkinxc_trees\.py"):
+        project_of(tmp_path, a=suite(models, peers=peers))
+
+
+def test_runs_go_dataset_by_dataset_model_by_model_seed_by_seed(tmp_path):
+    suites = {"a": suite({"plt": {}, "br": {"without": {"scene": "why"}}}, datasets=["yeast", "scene"], seeds=[0, 7])}
+    every = [("yeast", "plt", 0), ("yeast", "plt", 7), ("yeast", "br", 0), ("yeast", "br", 7)]
+    every += [("scene", "plt", 0), ("scene", "plt", 7)]
+    assert project_of(tmp_path, **suites).runs("a") == [Run(*run) for run in every]
+    assert project_of(tmp_path, {"seeds": ["3"]}, **suites).runs("a", ["scene"]) == [Run("scene", "plt", 3)]
+    assert project_of(tmp_path, **suites).runs("a", []) == []
+
+
+def test_hyperparameters_are_those_of_the_dataset_over_the_common_ones_in_order_of_their_names(tmp_path):
+    plt = {"hyperparameters": {"lam": 1, "arity": 2}, "datasets": {"yeast": {"lam": 3}}}
+    own = {"hyperparameters": {"arity": 16}}
+    suites = {"a": suite({"plt": plt}), "demo": suite({"plt": own}, datasets=["made", "larger"])}
+    project = project_of(tmp_path, **suites)
+    assert project.hyperparameters("plt", "scene") == '{"arity": 2, "lam": 1}'
+    assert project.hyperparameters("plt", "yeast") == '{"arity": 2, "lam": 3}'
+    assert project.hyperparameters("plt", "made") == project.hyperparameters("plt", "larger") == '{"arity": 16}'
+
+
+def test_of_two_suites_with_a_model_the_first_by_name_has_the_common_hyperparameters(tmp_path):
+    first = {"hyperparameters": {"arity": 2}, "datasets": {"yeast": {"arity": 4}, "scene": {"arity": 5}}}
+    second = {"hyperparameters": {"arity": 3}, "datasets": {"yeast": {"arity": 8}}}
+    project = project_of(tmp_path, b=suite({"plt": second}), a=suite({"plt": first}))
+    found = {name: json.loads(project.hyperparameters("plt", name)) for name in ("bibtex", "scene", "yeast")}
+    assert found == {"bibtex": {"arity": 2}, "scene": {"arity": 5}, "yeast": {"arity": 8}}
+
+
+def test_a_name_is_one_model_with_one_search(tmp_path):
+    with pytest.raises(XmlcError, match="model plt has another estimator in b; give it another name"):
+        project_of(tmp_path, a=suite({"plt": {}}), b=suite({"plt": {"estimator": "fastxml"}}))
+    with pytest.raises(XmlcError, match="model x has another search in b"):
+        project_of(tmp_path, a=suite({"x": {}}), b=suite({"x": {"search": ALWAYS}}))
+    with pytest.raises(XmlcError, match="model plt has another estimator in b"):
+        project_of(tmp_path, a=suite({"plt": {}}), b=suite(peers={"plt": {"estimator": "br"}}))
+
+
+STAGES, RANGES = [[{"arity": 2}, {"arity": 4}]], {"lam": {"high": 1, "low": 0.1}}
+ALWAYS = {"always": True, "stages": STAGES}
+RESULT = "results/{}/tuning/{}.json".format
+RANDOM = {"tuning": {"method": "random", "budget": "5"}}
+
+
+def options_of(stages=STAGES):
+    return ["--stages", json.dumps(stages), "--splits", "5"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "searched"),
+    [({}, ["always", "auto"]), ({"tuning": None}, ["always"]), (RANDOM, ["always", "auto", "ranged"])],
+)
+def test_a_search_is_made_always_or_where_it_is_asked_for(tmp_path, settings, searched):
+    search = {"stages": STAGES, "in_trials": {"epochs": 1}}
+    models = {
+        "always": {"search": ALWAYS},
+        "auto": {
+            "search": search | {"ranges": RANGES},
+            "datasets": {"scene": {}, "aloi": {"weight_cut": 1}},
+            "found": {"enron": {"by": "him"}},
+        },
+        "ranged": {"search": {"ranges": RANGES}},
+        "fixed": {},
+    }
+    project = project_of(tmp_path, settings, a=suite(models), demo=suite({"auto": {}}, datasets=["made"]))
+    results = [project.tuned_by(name, "yeast") for name in models]
+    assert results == [RESULT("yeast", name) if name in searched else None for name in models]
+    assert project.search_options("always", "yeast") == options_of()
+    if not settings:
+        tuned = [name for name in ("yeast", "scene", "enron", "made", "aloi") if project.tuned_by("auto", name)]
+        assert tuned == ["yeast", "aloi"]  # the others have values, or somebody who found them
+        expected = ["--stages", json.dumps(STAGES), "--in-trials", '{"epochs": 1}', "--sample"]
+        assert project.search_options("auto", "yeast") == expected
+    if "ranged" in searched:
+        space = ["--space", json.dumps(RANGES), "--method", "random", "--budget", "5"]
+        assert project.search_options("ranged", "yeast") == project.search_options("auto", "yeast") == space
+    else:
+        with pytest.raises(XmlcError, match=r"ranged has no search then; add, such as --config tuning='\{method"):
+            project.search_options("ranged", "yeast")
+
+
+def test_a_model_may_be_trained_with_what_was_found_for_another(tmp_path):
+    models = {"plt": {"search": {"ranges": RANGES}}, "hashed": {"tuned_as": "plt"}}
+    assert project_of(tmp_path, RANDOM, a=suite(models)).tuned_by("hashed", "yeast") == RESULT("yeast", "plt")
+    assert project_of(tmp_path, a=suite(models)).tuned_by("hashed", "yeast") is None
+
+
+def test_a_search_may_begin_with_what_was_found_for_another_model(tmp_path):
+    many = {"search": {"stages": STAGES}, "datasets": {"scene": {"arity": 2}}}
+    project = project_of(tmp_path, a=suite({"many": many, "one": {"tuned_as": "many", "search": ALWAYS}}))
+    assert project.tuned_by("one", "yeast") == RESULT("yeast", "one")
+    assert project.searched_after("one", "yeast") == RESULT("yeast", "many")
+    assert project.searched_after("one", "scene") is project.searched_after("many", "yeast") is None
+
+
+def test_a_search_has_further_stages_on_single_datasets(tmp_path):
+    further = [[{"arity": 8}]]
+    project = project_of(tmp_path, a=suite({"own": {"search": ALWAYS | {"further": {"yeast": further}}}}))
+    assert project.search_options("own", "yeast") == options_of(STAGES + further)
+    assert project.search_options("own", "scene") == options_of()
+
+
+def test_a_models_jobs_have_its_own_threads_or_those_of_the_run(tmp_path):
+    project = project_of(tmp_path, {"threads": 4}, a=suite({"plt": {}, "swnn": {"threads": 1}}))
+    assert [project.models[name].threads or project.settings.threads for name in ("plt", "swnn")] == [4, 1]
+    with pytest.raises(XmlcError, match="config: model plt has another threads in b"):
+        project_of(tmp_path, a=suite({"plt": {"threads": 1}}), b=suite({"plt": {}}))
+
+
+def test_the_floor_is_the_grids_end_or_the_highest_of_the_suites(tmp_path):
+    floors = {"a": {"yeast": 0.01, "scene": 1e-9}, "b": {"yeast": 0.02}}
+    project = project_of(tmp_path, **{name: suite(floors=found) for name, found in floors.items()})
+    assert project.floor("yeast") == 0.02
+    assert project.floor("scene") == project.floor("bibtex") == 1 / max(GRID)
+
+
+def test_made_sets_are_those_that_the_catalogue_draws(tmp_path):
+    counted = {"published": {"n_train": 100, "n_test": 50, "d": 5, "m": 10, "source": "x"}}
+    assert project_of(tmp_path, catalogue=MADE | {"counted": counted}).made == ["made"]
+
+
+def test_forests_are_scored_by_the_sizes_of_all_suites(tmp_path):
+    forests = {"forest": {"estimator": "fastxml"}, "other": {"estimator": "fastxml"}}
+    suites = {
+        "a": suite(forests | {"plt": {}}, ensembles={"models": ["forest"], "sizes": [10, 1]}),
+        "b": suite(forests, ensembles={"models": ["forest", "other"], "sizes": [5, 1]}),
+    }
+    project = project_of(tmp_path, **suites)
+    assert project.ensemble_sizes("forest") == [1, 5, 10]
+    assert project.ensemble_sizes("other") == [1, 5]
+    assert project.ensemble_sizes("plt") == []
+
+
+def test_sweeps_and_extensions_are_a_suites_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("b.py", "z.py"):
+        (tmp_path / name).touch()
+    sweep = {"model": "plt", "hyperparameter": "arity", "values": [2, 4], "datasets": {"large": [2]}}
+    own = suite({"plt": {}}, sweeps={"arity": sweep}, extensions=["z.py", "b.py"])
+    project = project_of(tmp_path, a=own, b=suite(extensions=["b.py"]))
+    found = project.sweep_options("a", "arity", "yeast")
+    options = ["--parameters", "{}", "--hyperparameter", "arity", "--value", "2"]
+    assert found == [*options, "--value", "4"]
+    assert project.sweep_options("a", "arity", "large") == options
+    assert project.extensions == ["b.py", "z.py"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"methods": ["fta", "halv"]}, "methods: no method halv, expected .* or a name that one of the extensions"),
+        ({"methods": ["half"], "extensions": ["mine.py"]}, None),
+        ({"extensions": ["absent.py"]}, "extensions: no file absent.py, expected "),
+        ({"extensions": ["broken.py"]}, "extensions: broken.py:1: .*; expected a Python file"),
+    ],
+)
+def test_methods_and_their_files_are_checked_when_a_run_is_planned(tmp_path, monkeypatch, given, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text('@register("half")\ndef half(spe, Y, priors, grid): ...\n')
+    (tmp_path / "broken.py").write_text("def half(:\n")
+    if said is None:
+        assert project_of(tmp_path / "config", a=suite({"plt": {}}, **given))
+        return
+    with pytest.raises(XmlcError, match=said):
+        project_of(tmp_path / "config", a=suite({"plt": {}}, **given))
+
+
+def test_the_known_methods_are_those_of_thresholds():
+    assert {*THRESHOLD_METHODS} == {*METHODS} - {*MEASURE_METHODS}
+
+
+def test_files_of_estimates_are_there_or_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = {"estimator": "estimates", "hyperparameters": {"test": "scores/{dataset}/t-{seed}.npz"}}
+    project = project_of(tmp_path, a=suite({"theirs": given}, datasets=["yeast", "scene"], seeds=[0, 1]))
+    with pytest.raises(XmlcError, match="model theirs: no estimates of yeast, scene, expected scores"):
+        project.check_estimates("a")
+    (tmp_path / "scores/yeast").mkdir(parents=True)
+    (tmp_path / "scores/yeast/t-0.npz").touch()
+    with pytest.raises(XmlcError, match=r"a\.yaml: model theirs: no file scores/yeast/t-1\.npz"):
+        project.check_estimates("a")
+    (tmp_path / "scores/yeast/t-1.npz").touch()
+    assert project.check_estimates("a") == "theirs is not run on scene: no estimates"
+    for wrong, said in (
+        ({"tset": "t.npz"}, "has no hyperparameter tset"),
+        ({"test": "{datase}/t.npz"}, "found {datase}"),
+    ):
+        with pytest.raises(XmlcError, match=said):
+            project_of(tmp_path, a=suite({"theirs": given | {"hyperparameters": wrong}}))
+
+
+def test_a_sweep_is_not_made_on_datasets_that_it_is_without(tmp_path):
+    sweep = {"model": "plt", "hyperparameter": "solver", "values": ["sgd", "batch"]}
+    few = sweep | {"without": {"wide": "it would take too long"}}
+    other = sweep | {"model": "other"}
+    sweeps = {"solver": sweep, "few": few, "other": other}
+    project = project_of(tmp_path, x=suite({"plt": {}, "other": {}}, sweeps=sweeps, datasets=["one", "wide"]))
+    record = "results/{}/{}/seed0/full/sweeps/x/{}.json".format
+    several = [record("one", "plt", "solver"), record("wide", "plt", "solver")]
+    assert Where("sweep", "full", sweeps=["solver"]).files(project, "x") == several
+    two = Where("sweep", "full", sweeps=["solver", "few", "unknown"])
+    assert two.files(project, "x") == [several[0], record("one", "plt", "few"), several[1]]
+    assert Where("sweep", "full", sweeps=["other"]).files(project, "x", ["one"]) == [record("one", "other", "other")]
+
+
+def test_a_step_of_a_model_depends_on_the_command_and_its_own_estimator(tmp_path):
+    mine = tmp_path / "mine.py"
+    mine.write_text("from xmlc.models.base import SparseProbabilityEstimator as Mine\n")
+    models = {"plt": {}, "oracle": {"estimator": "oracle"}, "mine": {"estimator": f"{mine}:Mine"}}
+    project = project_of(tmp_path / "config", a=suite(models))
+    of_rank, of_train = (
+        {name: set(project.files_for(command, name)) for name in models} for command in ("rank", "train")
+    )
+    for files in (of_rank["plt"], of_rank["mine"]):
+        assert not any(file.endswith("models/oracle.py") for file in files)
+    assert any(file.endswith("models/oracle.py") for file in of_rank["oracle"])
+    assert str(mine) in of_rank["mine"] - of_rank["plt"]
+    assert any(file.endswith("steps/rank.py") for file in of_rank["plt"] - of_train["plt"])
+
+
+def test_the_projects_own_configuration_is_free_of_contradictions():
+    project = Project.read({"papers": ["plt2016"]}, ROOT / "config")
+    assert list(project.suites)[-2:] == ["demo", "scale"]
+    assert project.extensions == []
+    assert {model for suite in project.suites.values() for model in suite.all_models} == set(project.models)
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ({"estimator": "pltt"}, "a.yaml: model mine: no estimator pltt, expected plt"),
+        (
+            {"hyperparameters": {"random_state": 3}},
+            "hyperparameter random_state, expected none: give `seeds`",
+        ),
+        ({"hyperparameters": {"n_jobs": 2}}, "hyperparameter n_jobs, expected none: give `threads`"),
+        ({"hyperparameters": {"arty": 2}}, "plt has no hyperparameter arty, expected arity"),
+        ({"hyperparameters": {"arity": 1}}, "arity: found 1, expected a whole number from 2"),
+        ({"search": {"stages": [[{"C": 1.0}, {"C": -1.0}]]}}, "C: found -1.0, expected a number above 0"),
+        ({"estimator": "my_modell.py:Mine"}, "no file my_modell.py, expected my_model.py"),
+        ({"estimator": "my_model.py:Miné"}, "my_model.py has no class Miné, expected Mine"),
+        (
+            {"estimator": "my_model.py:Powered", "hyperparameters": {"powr": 8}},
+            "my_model.py:Powered has no hyperparameter powr, expected power",
+        ),
+        (
+            {"estimator": "my_model.py:Powered", "search": {"stages": [[{"powr": 8}]]}},
+            "my_model.py:Powered has no hyperparameter powr, expected power",
+        ),
+        ({"estimator": "sklearn.dummy.DummyClassifier"}, "or sklearn.dummy:DummyClassifier or path/to/file.py:Class"),
+        ({"estimator": "my_model:Mine"}, "expected my_model.py:Mine"),
+        ({"estimator": "my_model.py"}, "or my_model.py:ClassName"),
+        ({"estimator": "broken.py:Mine"}, "broken.py:2: '(' was never closed"),
+        (
+            {"estimator": "my_model.py:Unfinished"},
+            "my_model.py:4: Unfinished has no predict_proba, expected fit and predict_proba",
+        ),
+        (
+            {"estimator": "sklearn.neighbours:A"},
+            "sklearn.neighbours:A: cannot be imported (No module named 'sklearn.neighbours'); correct the name",
+        ),
+        ({"estimator": "no_such:A"}, "no_such:A: cannot be imported (No module named 'no_such'); correct"),
+        (
+            {"estimator": f"{KNN}s"},
+            "sklearn.neighbors has no class KNeighborsClassifiers, expected KNeighborsClassifier",
+        ),
+        (
+            {"estimator": KNN, "hyperparameters": {"n_neigbors": 3}},
+            f"{KNN} has no hyperparameter n_neigbors, expected n_",
+        ),
+        ({"estimator": KNN, "search": {"stages": [[{"k": 1}]]}}, f"{KNN} has no hyperparameter k, expected"),
+        (
+            {"estimator": "sklearn.svm:LinearSVC"},
+            "LinearSVC has no predict_proba, expected a class with fit and predict_",
+        ),
+        (
+            {"estimator": "sklearn.svm:LinearSVC"},
+            "; sklearn.calibration:CalibratedClassifierCV makes estimates of score",
+        ),
+        (
+            {"estimator": ONE_VS_REST},
+            "missing 1 required positional argument: 'estimator'; expected a class or function",
+        ),
+        ({"estimator": ONE_VS_REST, "hyperparameters": {"estimator": "sklearn.svm:LinearSVC"}}, "has no predict_proba"),
+        (
+            {"estimator": KNN, "hyperparameters": {"n_neighbors": 0}},
+            "'n_neighbors' parameter of KNeighborsClassifier must be an int in the range [1, inf) or None. Got 0",
+        ),
+        ({"estimator": KNN, "datasets": {"tiny": {"weights": "distanec"}}}, "a callable or None. Got 'distanec'"),
+        (
+            {
+                "estimator": ONE_VS_REST,
+                "hyperparameters": {"estimator": "sklearn.linear_model:LogisticRegression", "estimator__C": "1.0e-3"},
+            },
+            "The 'C' parameter of LogisticRegression must be a float",
+        ),
+        ({"estimator": "subprocess:Popen"}, "subprocess:Popen has no fit"),
+    ],
+)
+def test_what_does_not_exist_is_named_with_the_nearest(model, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    methods = "fit = predict_proba = lambda self: ..."
+    powered = f"class Powered:\n    {methods}\n    def __init__(self, power=8): ...\n"
+    Path("my_model.py").write_text(
+        f"class Mine:\n    {methods}\n\nclass Unfinished:\n    def fit(self, X, Y): ...\n\n{powered}"
+    )
+    Path("broken.py").write_text("class Mine: ...\nx = (1,\n")
+    with pytest.raises(XmlcError) as error:
+        project_of(tmp_path / "config", a=suite({"mine": model}))
+    assert said in str(error.value)
+    project_of(tmp_path / "config", a=suite({"mine": {"estimator": "my_model.py:Mine", "hyperparameters": {"x": 1}}}))

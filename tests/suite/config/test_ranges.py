@@ -1,0 +1,59 @@
+"""Ranges, and random trials within them."""
+
+import numpy as np
+import pytest
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.config.ranges import Range, parse_space
+from xmlc.suite.steps.tuning.methods import random_trials
+
+SPACE = {
+    "gamma": Range.parse("gamma", {"low": 1e-3, "high": 10, "log": True}),
+    "epochs": Range.parse("epochs", {"low": 5, "high": 30, "integer": True}),
+    "arity": Range.parse("arity", [2, 16, 64]),
+}
+
+
+def test_trials_stay_in_range_and_cover_it():
+    trials = list(random_trials(SPACE, 400, seed=1))
+    gamma = np.array([trial["gamma"] for trial in trials])
+    assert gamma.min() >= 1e-3
+    assert gamma.max() <= 10
+    assert 0.4 < (gamma < 0.1).mean() < 0.6  # half of the logarithmic range
+    epochs = [trial["epochs"] for trial in trials]
+    assert all(isinstance(value, int) and 5 <= value <= 30 for value in epochs)
+    assert {trial["arity"] for trial in trials} == {2, 16, 64}
+
+
+@pytest.mark.parametrize("content", [[], {"low": 1}, {"low": 2, "high": 1}, {"low": 0, "high": 1, "log": True}, "x"])
+def test_bad_ranges_are_named(content):
+    with pytest.raises(XmlcError, match="range of gamma"):
+        Range.parse("gamma", content)
+
+
+def test_values_are_as_one_types_them_and_within_the_ends():
+    values = Range.parse("gamma", {"low": 0.12345, "high": 0.98765})
+    assert values.typed(0.456789) == 0.457
+    assert values.typed(0.123451) == 0.12345
+    assert values.typed(0.987649) == 0.98765
+    assert isinstance(Range.parse("gamma", {"low": 1, "high": 10}).typed(9.9999), float)
+
+
+@pytest.mark.parametrize(
+    ("content", "inside", "outside"),
+    [
+        ({"low": 1, "high": 3}, [1, 1.5, 3], [0.99, 3.01, "2", True, None]),
+        ({"low": 1, "high": 3, "integer": True}, [1, 2.0, 3], [1.5, 4]),
+        ([2, None, "sgd"], [2, None, "sgd"], [3, "adagrad"]),
+    ],
+)
+def test_what_a_range_contains(content, inside, outside):
+    values = Range.parse("x", content)
+    assert all(value in values for value in inside)
+    assert not any(value in values for value in outside)
+
+
+def test_a_space_is_sorted_and_not_empty():
+    assert list(parse_space({"lam": [1], "arity": [2]})) == ["arity", "lam"]
+    with pytest.raises(XmlcError, match="empty"):
+        parse_space({})

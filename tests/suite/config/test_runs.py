@@ -1,0 +1,146 @@
+"""The begin and the end of a run."""
+
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from command_line import run
+from suite_cases import project_of, suite
+
+from xmlc.core.checksums import Damaged
+from xmlc.core.files import OURS, atomic_folder, write_json
+from xmlc.core.sources import PACKAGE
+from xmlc.suite.config import runs
+from xmlc.suite.config.runs import (
+    LastRun,
+    begin,
+    check_program,
+    datasets_left_out,
+    end,
+    in_one_line,
+    made_by,
+    read_project,
+    sweep,
+)
+
+
+def test_a_mistake_in_the_configuration_ends_with_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", "elsewhere")
+    with pytest.raises(SystemExit, match=r"^xmlc: error: config: .*mirorr"):
+        read_project({"papers": [], "mirorr": "x"})
+
+
+def test_planning_names_a_damaged_result_and_the_target_that_makes_it_again():
+    record = Path("results/yeast/statistics.json")
+    with pytest.raises(SystemExit, match=f"^xmlc: error: {record}: was .*; delete {record} .*: snakemake {record}$"):
+        with in_one_line():
+            raise Damaged(record, "was edited", record)
+
+
+@pytest.mark.parametrize("text", ["", '{"files": ["resu', "[]"])
+def test_a_damaged_note_of_the_last_run_is_none(text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    runs.LAST_RUN.parent.mkdir()
+    runs.LAST_RUN.write_text(text)
+    assert LastRun.read() == LastRun()
+
+
+def test_datasets_of_earlier_runs_that_tables_leave_out_are_named(tmp_path):
+    papers = {"a": suite({"plt": {}}), "b": suite({"br": {}}), "demo": suite({"plt": {}}, datasets=["toy"])}
+    project = project_of(tmp_path / "config", {"datasets": ["mine"]}, **papers)
+    for each in ("scene/plt", "scene/br", "mine/plt", "toy/plt", "old/none"):
+        write_json(tmp_path / f"results/{each}/seed0/80/train.json", {})
+    (tmp_path / "results/begun/plt/seed0/80/model").mkdir(parents=True)
+    found = {paper: datasets_left_out(project, [paper], tmp_path) for paper in papers}
+    assert found == {"a": ["scene"], "b": ["scene"], "demo": []}
+    assert datasets_left_out(project, papers, tmp_path) == ["scene"]
+
+
+def test_a_run_keeps_its_settings_and_names_what_is_there(tmp_path, monkeypatch):
+    project = project_of(tmp_path / "config", a=suite({"plt": {}}), b=suite({"br": {}}))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config/config.yaml").write_text("papers: [b]\nthreads: 8\n")
+    config = {"papers": ["b"], "threads": 8, "datasets": ["yeast"]}
+    begin(config, project, ["a"], [Path(".snakemake/storage/fs/far/results/yeast/data"), Path("results/tables/a/1.md")])
+    run = LastRun.read()
+    assert (run.settings, run.targets, run.process) == ({"datasets": ["yeast"]}, ["a"], os.getpid())
+    assert run.files == ["results/tables/a/1.md", "results/yeast/data"]
+    assert not run.ended
+    end()
+    assert LastRun.read() == replace(run, ended=True)
+    assert not made_by(project)
+    (tmp_path / "results/tables/a").mkdir(parents=True)
+    (tmp_path / "results/tables/a/table1.md").touch()
+    assert "results/tables/a/*.md" in made_by(project)
+
+
+@pytest.fixture
+def copied(tmp_path, monkeypatch):
+    """Return a folder with a package, and a command `xmlc` that belongs to a copy of it."""
+    clone, other = tmp_path / "clone/xmlc", tmp_path / "a from b/xmlc"
+    (clone / "core").mkdir(parents=True)
+    for name in ("__init__.py", "core/a.py"):
+        (clone / name).write_text("1")
+    shutil.copytree(clone, other)
+    program = tmp_path / "bin/xmlc"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho 'xmlc, version 1 from {other}'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
+    monkeypatch.setattr(runs, "PACKAGE", clone)
+    return clone, other, program
+
+
+def refusal(folder):
+    with pytest.raises(SystemExit) as refused:
+        check_program(folder)
+    return str(refused.value)
+
+
+def test_a_command_of_another_folder_is_refused_if_its_files_differ(copied, tmp_path):
+    clone, other, program = copied
+    check_program(clone.parent)
+    (clone / "core/a.py").write_text("2")
+    said = refusal(clone.parent)
+    assert said.startswith(
+        f"xmlc: error: {program} uses {other}/core/a.py, expected the same content as {clone}/core/a.py; build"
+    )
+    assert refusal(tmp_path) == said  # a study: the package that plans
+    (other / "core/a.py").unlink()
+    assert refusal(tmp_path) == said
+
+
+def test_a_snakemake_of_another_folder_is_refused_if_its_files_differ(copied, tmp_path, monkeypatch):
+    clone, other, _ = copied
+    monkeypatch.setattr(runs, "PACKAGE", other)
+    check_program(clone.parent)
+    (other / "core/a.py").write_text("2")
+    check_program(tmp_path)  # a study of the other package
+    assert refusal(clone.parent).startswith(f"xmlc: error: Snakemake uses {other}/core/a.py")
+
+
+def test_a_command_that_does_not_run_or_knows_no_folder_is_refused(copied, tmp_path):
+    _, _, program = copied
+    program.write_text("#!/nowhere/python\n")
+    assert f"{program} does not run" in refusal(tmp_path)
+    program.write_text("#!/bin/sh\necho 'xmlc, version 0.1'\n")
+    assert "uses an older version/" in refusal(tmp_path)
+
+
+def test_the_command_names_its_package(capsys):
+    assert run("--version") == 0
+    assert capsys.readouterr().out.rstrip().endswith(f" from {PACKAGE}")
+
+
+def test_what_ended_processes_left_is_swept(tmp_path):
+    left = [tmp_path / name for name in (f"plt/.model{OURS}0a1b2c3d", f"a/b/.table.csv{OURS}0a1b2c3d.csv")]
+    for path in left:
+        (path / f"inner/.model{OURS}0a1b2c3d").mkdir(parents=True)
+        os.utime(path, (0, 0))
+    with atomic_folder(tmp_path / "plt/model") as unfinished:
+        sweep(tmp_path)
+        assert unfinished.exists()
+    assert not any(path.exists() for path in left)
+    assert (tmp_path / "plt/model").exists()

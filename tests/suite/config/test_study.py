@@ -1,0 +1,73 @@
+"""`xmlc new`, and what a study finds where."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from command_line import run
+from repository import ROOT
+
+from xmlc.suite.config.folders import config_files, config_folder
+from xmlc.suite.config.project import Project
+from xmlc.suite.config.settings import read_config
+from xmlc.suite.config.suite import Run
+
+FILES = [".github/workflows/study.yml", "README.md", "Snakefile", "my_method.py", "my_model.py"]
+FILES += ["profiles/default/profile.yaml", "suite.yaml"]
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """A new study, which is the working directory."""
+    assert run("new", tmp_path / "mine") == 0
+    monkeypatch.chdir(tmp_path / "mine")
+    return tmp_path / "mine"
+
+
+def test_a_study_is_seven_short_files_all_or_none(study, capsys):
+    capsys.readouterr()
+    files = sorted(str(file.relative_to(study)) for file in study.rglob("*") if file.is_file())
+    assert files == FILES
+    assert (study / FILES[5]).read_text() == (ROOT / FILES[5]).read_text()  # Snakemake does as in the project
+    assert all(len((study / file).read_text().splitlines()) <= 30 for file in files)
+    steps = yaml.safe_load((study / FILES[0]).read_text())["jobs"]["study"]["steps"]
+    assert "xmlc compare accepted results/tables --markdown comparison.md" in [step.get("run") for step in steps]
+    assert list(study.parent.iterdir()) == [study]
+    assert run("new", study) == 1
+    assert f"{study}: exists and is not empty; give a new folder" in capsys.readouterr().err
+
+
+def test_an_empty_folder_becomes_a_study(tmp_path, capsys):
+    (tmp_path / "of mine").mkdir()
+    assert run("new", tmp_path / "of mine") == 0
+    assert (tmp_path / "of mine/suite.yaml").is_file()
+    assert f"cd '{tmp_path}/of mine' && snakemake" in capsys.readouterr().out
+
+
+def test_a_study_is_one_suite_with_the_papers_models_and_the_catalogue(study):
+    (study / "datasets.yaml").write_text("bibtex: {source: mirror, format: svmlight}\nmine: {source: mirror}\n")
+    project = Project.read(read_config(config_folder() / "config.yaml"))
+    assert list(project.suites) == project.planned_papers == ["suite"]
+    papers = yaml.safe_load((ROOT / "config/papers/plt2016.yaml").read_text())["models"]["plt"]
+    assert project.models["plt"].hyperparameters == papers["hyperparameters"]
+    assert project.entry("bibtex").layout["format"] == "svmlight"
+    assert project.entry("delicious").published["m"] == 983
+    assert "demo" in project.made
+    assert project.suites["suite"].titles["plt-64"] == "PLT, arity 64"
+    chosen = Project.read({"datasets": ["mine"], "models": ["plt-64"], "seeds": [3]})
+    assert chosen.runs("suite") == [Run("mine", "plt-64", 3)]
+
+
+def test_a_title_goes_over_that_of_the_paper(study):
+    suite = yaml.safe_load((study / "suite.yaml").read_text())
+    suite["models"]["plt"]["title"] = "As in the paper"
+    (study / "suite.yaml").write_text(yaml.safe_dump(suite))
+    assert Project.read({}).suites["suite"].titles["plt"] == "As in the paper"
+
+
+def test_a_clone_has_its_configuration_and_no_other(tmp_path):
+    (tmp_path / "config").mkdir()
+    (tmp_path / "suite.yaml").touch()
+    assert config_folder(tmp_path) == tmp_path / "config"
+    assert config_files("datasets.yaml", tmp_path / "config") == [tmp_path / "config/datasets.yaml"]
+    assert config_folder(Path("nowhere")) == Path("nowhere/config")

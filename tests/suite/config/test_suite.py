@@ -1,0 +1,116 @@
+"""A suite's YAML as an object: what stands in the file, what is left out, what is another suite's, what is wrong."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from repository import ROOT
+from suite_cases import suite, write_config, write_suite
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.config.suite import HyperparameterOrigin, Inference, ModelSpec, find_suite, read_suite, read_suites
+
+CONFIG = ROOT / "config"
+
+
+def test_a_file_is_read_as_it_stands(tmp_path):
+    file = write_suite(
+        tmp_path / "papers/mine.yaml",
+        {"plt": {"hyperparameters": {"arity": 2}, "datasets": {"bibtex": {"lam": 0.1}},
+                 "found": {"yeast": {"by": "hand", "p@1": 0.5}, "bibtex": {"by": "SMAC"}}}},
+        peers={"vw": {"estimator": "vw-cmt", "ranks_only": "why"}},
+        datasets=["yeast", "bibtex"], few_shot=["bibtex"], measures=["macro-f", "micro-f-labelwise"],
+        inference={"portion": "80", "methods": {"plt": ["gfm", "h"]}, "samples": 7},
+    )  # fmt: skip
+    found = read_suite(file)
+    assert (found.name, found.file, found.own) == ("mine", str(file), False)
+    assert found.inference == Inference("80", {"plt": ["gfm", "h"]}, 7, None)
+    assert (found.inferred("plt"), found.inferred("vw")) == (["gfm", "h"], [])
+    assert list(found.all_models) == ["plt", "vw"]
+    assert found.measure_methods == ["for-macro-f", "for-micro-f-labelwise"]
+    assert [found.task_of(name) for name in found.datasets] == ["multi-label", "few-shot"]
+    plt = found.models["plt"]
+    assert plt.found == {"yeast": HyperparameterOrigin("hand", 0.5), "bibtex": HyperparameterOrigin("SMAC", None)}
+    assert plt.values_on("bibtex") == {"arity": 2, "lam": 0.1}
+    assert plt.values_on("yeast") == {"arity": 2}
+    assert found.peers["vw"].ranks_only == "why"
+
+
+def test_every_suite_of_the_project_is_read_with_nothing_lost():
+    for name, found in read_suites(CONFIG).items():
+        content = yaml.safe_load(Path(found.file).read_text())
+        assert (found.name, list(found.models)) == (name, list(content["models"]))
+        assert (found.datasets, found.tables) == (content["datasets"], content["tables"])
+        for model, spec in content["models"].items():
+            if "as_in" not in spec:
+                common, own = spec.get("hyperparameters", {}), spec.get("datasets", {})
+                assert found.models[model].hyperparameters == common
+                assert found.models[model].datasets == {dataset: common | values for dataset, values in own.items()}
+
+
+def test_papers_come_by_name_and_then_the_suites_of_their_own(tmp_path):
+    config = write_config(tmp_path, zeta=suite(), alpha=suite())
+    assert list(read_suites(config)) == ["alpha", "zeta", "demo", "scale"]
+    assert [found.own for found in read_suites(config).values()] == [False, False, True, True]
+    assert find_suite("beta", config) is None
+    assert find_suite("demo", config).own
+
+
+def test_a_model_as_in_another_suite_is_that_one_but_for_the_datasets_it_is_not_run_on(tmp_path):
+    there = {"estimator": "br", "hyperparameters": {"C": 3}, "without": {"yeast": "too small"}}
+    config = write_config(
+        tmp_path,
+        mine=suite({"br": {"as_in": "other", "without": {"bibtex": "too large"}}, "vw": {"as_in": "other"}}),
+        other=suite({"br": there}, peers={"vw": {"estimator": "vw-cmt", "found": {"yeast": {"by": "x", "p@1": 1}}}}),
+    )
+    found = read_suite(config / "papers/mine.yaml").models
+    assert found["br"] == ModelSpec("br", hyperparameters={"C": 3}, without={"bibtex": "too large"})
+    assert found["vw"] == ModelSpec("vw-cmt", found={"yeast": HyperparameterOrigin("x", 1)})
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("othr", "is no suite; expected other"),
+        ("other", "defines none of this name; it has plt"),
+        ("mine", "has it as in mine itself; name the suite that defines it"),
+    ],
+)
+def test_a_model_as_in_a_suite_that_does_not_define_it_is_refused(tmp_path, target, said):
+    config = write_config(tmp_path, mine=suite({"br": {"as_in": target}}), other=suite({"plt": {}}))
+    with pytest.raises(XmlcError, match=rf"mine\.yaml: mine has model br as in {target}, which {said}$"):
+        read_suite(config / "papers/mine.yaml")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"tabels": []}, r"mine\.yaml:\d+: unknown key: found 'tabels', expected tables"),
+        ({"datasets": ["../x"]}, r"datasets\[0\]: found '\.\./x', expected lower-case letters"),
+        ({"inference": {"portion": "80", "methods": {"plt": ["gmf"]}}}, "inference.methods: found 'gmf', expected gfm"),
+        ({"models": {"plt": {"estimator": "plt", "as_in": "other"}}}, "models.plt: .*estimator and as_in"),
+        (
+            {"models": {"plt": {"estimator": "plt", "search": {"stages": [[{}]]}}}},
+            r"search.stages\[0\]\[0\]: found {}",
+        ),
+    ],
+)
+def test_a_mistake_is_named_with_file_and_place(tmp_path, change, message):
+    with pytest.raises(XmlcError, match=message):
+        read_suite(write_suite(tmp_path / "mine.yaml", **change))
+
+
+def test_an_inference_method_of_ones_own_needs_an_extension(tmp_path):
+    inference = {"portion": "80", "methods": {"plt": ["mine"]}}
+    with pytest.raises(XmlcError, match=r"inference\.methods: found 'mine', expected"):
+        read_suite(write_suite(tmp_path / "a.yaml", {"plt": {}}, inference=inference))
+    file = write_suite(tmp_path / "b.yaml", {"plt": {}}, inference=inference, extensions=["my.py"])
+    assert read_suite(file).inferred("plt") == ["mine"]
+
+
+def test_whole_numbers_stay_whole_as_steps_are_told_them(tmp_path):
+    sweep = {"model": "plt", "hyperparameter": "epochs", "values": [16, 0.5]}
+    inference = {"portion": "full", "methods": {"plt": ["h"]}, "time_limit": 7200}
+    found = read_suite(write_suite(tmp_path / "x.yaml", {"plt": {}}, sweeps={"passes": sweep}, inference=inference))
+    assert list(map(str, found.sweeps["passes"].values)) == ["16", "0.5"]
+    assert str(found.inference.time_limit) == "7200"

@@ -1,0 +1,95 @@
+"""Tables of every suite: instance-F, and the suite beside its peers."""
+
+import pytest
+import yaml
+from built_tables import build_from
+from report_cases import every_measure, every_method, inferred_from_estimates, ranking
+
+from xmlc.suite.papers.common.rankings import MODEL_KEYS
+from xmlc.suite.papers.latex import to_latex
+from xmlc.suite.papers.printing import to_csv, to_markdown
+
+
+@pytest.fixture
+def build(tmp_path):
+    return lambda records: build_from(tmp_path, "instance-f", "plt2016", records)
+
+
+def test_instance_f_puts_the_best_threshold_before_what_was_inferred(build):
+    best = [record for record in every_measure() if record["method"] == "for-instance-f"]
+    best[0]["best"]["test"]["instance_f"] = 0.55
+    records = [inferred_from_estimates(method="h", f=0.4), inferred_from_estimates(), *best]
+    table = build(records)
+    assert table.frame["method"].tolist() == ["for-instance-f", "h", "gfm"]
+    assert table.frame["instance_f"].tolist() == pytest.approx([55, 40, 60])
+    assert table.frame["estimate_ms"].tolist() == [0.25, 0.125, 0.125]
+    panel, estimates = table.panels
+    assert [line[1] for line in panel.cells()] == [("best threshold", False), ("H", False), ("GFM", False)]
+    assert [line[2] for line in panel.cells()] == [("55.00", False), ("40.00", False), ("60.00", True)]
+    assert [line[4][0] for line in panel.cells()] == ["–", "0.1000", "0.1000"]
+    assert [text for text, _ in estimates.cells()[0]] == ["yeast", "PLT", "14", "0.0001", "9.50", "0.2500"]
+
+
+PEERS = yaml.safe_load("""
+models: {plt: {estimator: plt}}
+peers:
+  napkinxc-plt-liblinear: {estimator: napkinxc-plt, without: {scene: too many labels}, untuned: everything but C}
+  omikuji-parabel: {estimator: omikuji-parabel, ranks_only: scores of a hinge loss}
+  omikuji-parabel-log: {estimator: omikuji-parabel}
+""")["peers"]
+
+
+@pytest.fixture
+def build_peers(tmp_path):
+    return lambda records, peers=PEERS: build_from(
+        tmp_path, "peers", "plt2016", records, models={"plt": {}}, peers=peers
+    )
+
+
+def row(table, dataset, model):
+    return table.frame.set_index(list(MODEL_KEYS)).loc[(dataset, model)]
+
+
+def printed(table, panel=0):
+    lines = table.panels[panel].cells()
+    return {(line[0][0], line[1][0]): dict(zip(table.panels[panel].headings(), line)) for line in lines}
+
+
+def test_ranking_and_macro_f_stand_in_one_row(build_peers):
+    records = [
+        ranking(),
+        *every_method(),
+        ranking(model="napkinxc-plt-liblinear", p1=0.6),
+        *every_method(model="napkinxc-plt-liblinear", f=0.5),
+    ]
+    table = build_peers(records)
+    names = "p@1 p@3 p@5 fta sto ofo train_seconds predict_ms model_mb train_peak_mb predict_peak_mb"
+    names += " train_threads predict_threads psp@1 psp@3 psp@5 note seeds"
+    assert table.frame.columns.tolist() == ["dataset", "model", *names.split()]
+    assert row(table, "yeast", "plt")[["p@1", "fta", "sto", "ofo"]].tolist() == pytest.approx([75, 40, 35, 42])
+    cells = printed(table)["yeast", "napkinXC PLT, liblinear"]
+    assert cells["Train (s)"] == ("90", False)
+    assert cells["Threads"] == ("2", False)
+    assert cells["P@1 (%)"] == ("60.00", False)
+    # The three methods compete for one prize.
+    assert [cells[f"Macro-F, {method} (%)"] for method in ("FTA", "STO", "OFO")] == [
+        ("50.00", False), ("45.00", False), ("52.00", True)
+    ]  # fmt: skip
+
+
+def test_a_missing_program_is_a_row_with_the_reason(build_peers):
+    records = [record for name in ("yeast", "scene") for record in (ranking(name), ranking(name, "omikuji-parabel"))]
+    table = build_peers([*records, ranking("yeast", "napkinxc-plt-liblinear")])
+    ours_and_theirs = ["plt", "napkinxc-plt-liblinear", "omikuji-parabel", "omikuji-parabel-log"]
+    assert table.frame["dataset"].tolist() == ["yeast"] * 4 + ["scene"] * 4
+    assert table.frame["model"].tolist() == ours_and_theirs * 2
+    assert row(table, "scene", "napkinxc-plt-liblinear")["note"] == "too many labels"
+    assert row(table, "yeast", "omikuji-parabel-log")["seeds"] == 0
+    assert {cell for heading, cell in printed(table)["scene", "napkinXC PLT, liblinear"].items() if "(" in heading} == {
+        ("–", False)
+    }
+    assert ("scene", "napkinXC PLT, liblinear") not in printed(table, panel=1)
+    for text in (to_csv(table), to_markdown(table), to_latex(table)):
+        assert "too many labels" in text
+        assert "nan" not in text.lower()
+    assert row(table, "yeast", "plt")["train_threads"] == 2

@@ -1,0 +1,53 @@
+"""Figure 1 of gfm2011 shows what the record of the simulation says."""
+
+import json
+
+import pytest
+from matplotlib.colors import to_hex
+from record_cases import TIMED, simulation
+
+from xmlc.core.checksums import stamped
+from xmlc.suite.papers.building import draw_figure
+from xmlc.suite.papers.gfm2011.figures import APART, PANELS, STYLES
+
+
+def record(**changes):
+    return simulation(passport={"cpu": "a machine"}) | changes
+
+
+def write(folder, *records):
+    paths = [folder / f"{i}.json" for i in range(len(records))]
+    for path, content in zip(paths, records, strict=True):
+        path.write_text(json.dumps(stamped(content)))
+    return paths
+
+
+def lines_of(axes):
+    return {line.get_label(): line for line in axes.get_lines() if not line.get_label().startswith("_")}
+
+
+def test_panels_show_the_record(tmp_path):
+    content = record()
+    figure = draw_figure("1", "gfm2011", write(tmp_path, content))
+    *panels, last = figure.axes
+    for axes, (name, title) in zip(panels, PANELS.items(), strict=True):
+        model = content["models"][name]
+        assert axes.get_title() == title
+        (optimum,) = (line for line in axes.get_lines() if line.get_label() == "_optimum")
+        assert set(optimum.get_ydata()) == {model["optimum"]}
+        curves = [container.lines[0] for container in axes.containers]
+        assert [line.get_ydata().tolist() for line in curves] == [s["mean"] for s in model["methods"].values()]
+        for number, line in enumerate(curves):
+            assert line.get_xdata().tolist() == pytest.approx([5 + APART * number, 10 + APART * number])
+        (bars,) = axes.containers[1].lines[2]
+        low, high = (point[1] for point in bars.get_segments()[1])
+        assert (low, high) == pytest.approx((model["optimum"] - 0.05 - 0.02, model["optimum"] - 0.05 + 0.02))
+    assert last.get_yscale() == "log"
+    times = lines_of(last)
+    assert times["GFM"].get_ydata().tolist() == pytest.approx([1e-5, 1e-4])
+    assert last.get_ylabel() == "seconds"
+    assert "mean of 3 trials" in figure.get_supxlabel()
+    assert len(times) == len(TIMED)
+    assert to_hex(times["MEUF"].get_color()) == STYLES["meuf"]["color"].lower()
+    looks = {(style["color"], style["marker"]) for style in STYLES.values()}
+    assert len(looks) == len({color for color, _ in looks}) == len({marker for _, marker in looks}) == len(STYLES)

@@ -1,0 +1,99 @@
+"""Tables of ldsm2020: ours beside the paper's, what it quotes marked, one place for each printed number."""
+
+import math
+
+import pytest
+from built_tables import build_from, texts
+from report_cases import forest, ranking
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.papers.printing import to_markdown
+
+SCORES = (
+    "dataset,model,p@1,p@3,p@5,ndcg@1,ndcg@3,ndcg@5\n"
+    "yeast,parabel,70.00,60.00,50.00,70.00,65.00,55.00\n"
+    "yeast,gbdt-s,69.29,63.62,-,-,-,-\n"
+    "yeast,lpsr,-,-,-,-,-,-\n"
+    "yeast,ldsm,76.50,60.10,50.20,76.50,66.00,60.00\n"
+    "far,ldsm,90.64,73.60,58.62,90.64,82.14,79.23\n"
+    "far,dismec,-,-,-,-,-,-\n"
+    "far,leml,84.01,67.20,52.80,84.01,75.23,71.96\n"
+)
+TIMES = "dataset,model,predict_ms\nyeast,ldsm,5.65\nyeast,sleec,4.95\nyeast,craftml,8.6\nyeast,fastxml,-\n"
+
+
+PUBLISHED = {
+    "table7": SCORES,
+    "table5": TIMES,
+    "table2": "dataset,model,predict_ms\nyeast,ldsm,5.64\n",
+    "table6": "dataset,model,train_seconds\nyeast,ldsm,52.7\nfar,parabel,1512\n",
+    "table4": "dataset,depth,arity\nyeast,9,4\nfar,25,2\n",
+}
+
+
+@pytest.fixture
+def build(tmp_path):
+    return lambda name, *records: build_from(tmp_path, name, "ldsm2020", records, PUBLISHED)
+
+
+def records():
+    changes = {"hyperparameters": {"n_trees": 50}}
+    return ranking(model="ldsm", p1=0.75, **changes), ranking(model="swnn", p1=0.7), ranking(model="fastxml", p1=0.6)
+
+
+def test_all_methods_ours_first_then_quoted_then_other_datasets(build):
+    measured, printed = build("7", *records()).panels
+    assert measured.title == "yeast"
+    assert measured.headings()[:4] == ["Model", "Trees", "P@1 (%)", "P@3 (%)"]
+    rows = texts(measured)
+    assert [row[0] for row in rows] == ["LdSM", "SWNN", "FastXML", "Parabel, quoted", "GBDT-S, quoted"]
+    assert rows[0][1:5] == ["50", "75.00", "25.00", "15.00"]
+    at = measured.headings().index("P@1 (paper)")
+    assert [row[at] for row in rows] == ["76.50", "–", "–", "70.00", "69.29"]
+    assert rows[3][1:4] == ["–", "–", "–"]
+    assert rows[4][at + 2] == "–"  # the paper prints a dash too
+    assert printed.title == "Printed in the paper, not run here"
+    assert [row[:3] for row in texts(printed)] == [["far", "LdSM", "90.64"], ["far", "LEML, quoted", "84.01"]]
+
+
+def test_table_1_has_trees_alone(build):
+    table = build("1", *records())
+    assert table.frame["model"].tolist() == ["ldsm", "fastxml"]
+    assert [row[0] for row in texts(table.panels[0])] == ["LdSM", "FastXML", "GBDT-S, quoted"]
+    assert [row[1] for row in texts(table.panels[1])] == ["LdSM"]
+    assert "Methods that are purely trees. Quoted" in to_markdown(table).replace("\n", " ")
+    with pytest.raises(XmlcError, match="no record of kind 'ranking'"):
+        build("1", ranking(model="swnn"))
+
+
+def test_the_two_tables_of_times_differ_where_the_paper_does(build):
+    shorter, longer = build("2", *records()), build("5", *records())
+    (panel,), (every,) = shorter.panels, longer.panels
+    at = panel.headings().index("Predict (ms) (paper)")
+    assert [(row[0], row[at]) for row in texts(panel)] == [
+        ("LdSM", "5.64"), ("FastXML", "–"), ("CRAFTML, quoted", "8.6")
+    ]  # fmt: skip
+    assert [(row[0], row[at]) for row in texts(every)] == [
+        ("LdSM", "5.65"), ("SWNN", "–"), ("FastXML", "–"), ("SLEEC, quoted", "4.95"), ("CRAFTML, quoted", "8.6")
+    ]  # fmt: skip
+
+
+def test_depth_is_that_of_the_deepest_tree_beside_a_balanced_one(build):
+    table = build("4", forest(), forest(model="fastxml", trees=None))
+    row = table.frame.iloc[0]
+    assert row[["depth", "arity", "nodes", "n_trees"]].tolist() == [7, 2, 13, 3]
+    assert row["depth_ratio"] == pytest.approx(7 / math.log2(14))
+    measured, printed = table.panels
+    found = dict(zip(measured.headings(), texts(measured)[0]))
+    assert (found["Depth"], found["Depth (paper)"], found["Arity (paper)"]) == ("7", "9", "4")
+    assert texts(printed) == [["far", "25", "2"]]
+    with pytest.raises(XmlcError, match="no record of kind 'forest'"):
+        build("4", forest(model="fastxml"))
+
+
+def test_settings_against_lemma_1_are_noted(build):
+    values = {"lambda_1": 2.0, "lambda_2": 1.0, "n_trees": 3}
+    keeping, violating = forest(), forest("bibtex", hyperparameters={"arity": 4} | values)
+    assert not any("Lemma 1" in line for line in build("4", keeping).notes)
+    (line,) = [line for line in build("4", keeping, violating).notes if "Lemma 1" in line]
+    assert "violate it on bibtex (4, 2, 1):" in line

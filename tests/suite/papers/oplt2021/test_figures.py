@@ -1,0 +1,62 @@
+"""Figure 2 of oplt2021."""
+
+import math
+
+import pytest
+from report_cases import dataset, write
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.papers.building import draw_figure
+
+
+def progressive(name="aloi", model="oplt-b-1-pass", seed=0, accuracies=(0.0, 0.25, 0.5), constant=0.125):
+    rows = [
+        {
+            "instances": 10**i,
+            "accuracy": accuracy,
+            "entropy_reduction": math.log2(accuracy / constant) if accuracy else None,
+        }
+        for i, accuracy in enumerate(accuracies)
+    ]
+    record = {"kind": "progressive", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
+    record |= {"hyperparameters": {}, "portion": "full", "costs": {}, "passport": {}}
+    return record | {"constant_accuracy": constant, "rows": rows}
+
+
+def lines(axes):
+    return [(line.get_xdata().tolist(), line.get_ydata().tolist()) for line in axes.get_lines()]
+
+
+def test_entropy_reduction_is_that_of_the_mean_accuracy(tmp_path):
+    records = [
+        progressive(accuracies=(0.0, 0.25, 0.5)),
+        progressive(seed=1, accuracies=(0.0, 0.75, 0.5)),
+        progressive(model="cmt-1-pass"),
+        progressive("wikipara-3"),
+    ]
+    figure = draw_figure("2", "oplt2021", write(tmp_path, records))
+    shown = [axes for axes in figure.axes if axes.axison]
+    assert [axes.get_title() for axes in shown] == ["aloi", "wikipara-3"]
+    (x, y), (_, single) = lines(shown[0])
+    assert x == [10, 100]  # the first few instances make a curve jump
+    assert y == [2, 2]
+    assert single == [1, 2]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["OPLT-B", "CMT"]
+
+
+def test_the_memory_tree_stands_beside_trees_of_both_rules_of_growth(tmp_path):
+    models = [f"{name}-1-pass" for name in ("oplt-r", "oplt-b", "oplt-r-program", "oplt-b-program", "cmt")]
+    figure = draw_figure("2", "oplt2021", write(tmp_path, [progressive(model=model) for model in models]))
+    (axes,) = [axes for axes in figure.axes if axes.axison]
+    assert len({line.get_color() for line in axes.get_lines()}) == len(models)
+    legend = figure.legends[0]
+    drawn = {t.get_text(): x.get_linestyle() for t, x in zip(legend.get_texts(), legend.get_lines(), strict=True)}
+    assert list(drawn) == ["OPLT-R", "OPLT-B", "OPLT-R, program's tree", "OPLT-B, program's tree", "CMT"]
+    for name in ("OPLT-R", "OPLT-B"):
+        assert drawn[name] == drawn[f"{name}, program's tree"]
+
+
+def test_seeds_with_other_checkpoints_are_refused(tmp_path):
+    records = [progressive(), progressive(seed=1, accuracies=(0.1, 0.2))]
+    with pytest.raises(XmlcError, match="seeds of oplt-b-1-pass on aloi were scored after different numbers"):
+        draw_figure("2", "oplt2021", write(tmp_path, records))

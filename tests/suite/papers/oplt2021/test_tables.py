@@ -1,0 +1,91 @@
+"""Tables of oplt2021: the better of 1 and 3 passes, the paper's values beside, made sets told apart."""
+
+import pytest
+from built_tables import build_from, texts
+from report_cases import dataset, ranking
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.papers.printing import to_markdown
+
+TABLE2 = (
+    "dataset,model,p@1,p@3,p@5,train_cpu_minutes\n"
+    "yeast,oplt-b,92.74,77.74,62.91,84.1\n"
+    "yeast,cmt,89.43,70.49,54.23,168.2\n"
+    "far,oplt-b,54.69,35.32,26.31,300.0\n"
+    "far,cmt,-,-,-,-\n"
+)
+TABLE3 = "dataset,model,accuracy,train_cpu_seconds\naloi,oplt-b,67.26,18.1\naloi,cmt,71.98,207.1\n"
+
+
+@pytest.fixture
+def build(tmp_path):
+    published = {"table2": TABLE2, "table3": TABLE3}
+    return lambda name, *records: build_from(tmp_path, name, "oplt2021", records, published)
+
+
+def run(model, p1, seed=0, cpu=90.0, name="yeast", labels=None):
+    record = ranking(name, model, seed, p1)
+    record["costs"]["train_cpu_seconds"] = cpu
+    if labels is not None:
+        record["dataset"] = dataset(name) | {"labels_per_instance": labels}
+    return record
+
+
+def five(model, p1, **more):
+    return [run(model, p1 + 0.01 * (seed - 2), seed, **more) for seed in range(5)]
+
+
+def test_the_better_number_of_passes_by_means_over_seeds(build):
+    table = build(
+        "2",
+        *five("oplt-b-1-pass", 0.70, cpu=60),
+        *five("oplt-b-3-passes", 0.72, cpu=180),
+        *five("oplt-r-1-pass", 0.66),
+        *five("oplt-r-3-passes", 0.65),
+        *five("parabel-single", 0.68),
+    )
+    assert table.frame["model"].tolist() == ["oplt-b", "oplt-r", "parabel-single"]
+    assert table.frame["passes"].fillna(0).tolist() == [3, 1, 0]
+    assert table.frame["p@1"].tolist() == pytest.approx([72, 66, 68])
+    assert table.frame["p@1_std"].tolist() == pytest.approx([1.5811388] * 3)
+    assert table.frame["train_cpu_minutes"].tolist() == pytest.approx([3, 1.5, 1.5])
+    assert table.frame["seeds"].tolist() == [5, 5, 5]
+    assert {"psp@1", "predict_ms", "train_peak_mb"} <= set(table.frame)
+    measured, costs, printed = table.panels
+    rows = texts(measured)
+    assert [row[:3] for row in rows] == [
+        ["yeast", "OPLT-B", "3"], ["yeast", "OPLT-R", "1"], ["yeast", "Parabel, single tree", "–"]
+    ]  # fmt: skip
+    at = measured.headings().index("P@1 (paper)")
+    assert [row[at] for row in rows] == ["92.74", "–", "–"]
+    assert rows[0][measured.headings().index("P@1 (%)")] == "72.00 ± 1.58"
+    assert "PSP@1 (%)" in costs.headings()
+    assert [row[:3] for row in texts(printed)] == [["yeast", "CMT", "89.43"], ["far", "OPLT-B", "54.69"]]
+    assert "Training and prediction had 2 threads; times that are not called CPU" in to_markdown(table)
+
+
+def test_equal_scores_take_fewer_passes(build):
+    table = build("2", run("oplt-b-3-passes", 0.7), run("oplt-b-1-pass", 0.7))
+    assert table.frame["passes"].tolist() == [1]
+
+
+def test_accuracy_is_that_of_the_first_label_and_made_sets_are_named(build):
+    table = build(
+        "3",
+        run("oplt-b-1-pass", 0.6, name="aloi", labels=1),
+        run("oplt-b-3-passes", 0.7, name="aloi", cpu=12.5, labels=1),
+        run("cmt-1-pass", 0.5, name="synthetic-aloi-like", labels=1),
+    )
+    assert table.frame["accuracy"].tolist() == [70, 50]
+    assert table.frame["train_cpu_seconds"].tolist() == [12.5, 90]
+    measured, _, printed = table.panels
+    rows = texts(measured)
+    at = measured.headings().index("Accuracy (paper)")
+    assert [(row[0], row[1], row[at]) for row in rows] == [
+        ("aloi", "OPLT-B", "67.26"), ("synthetic-aloi-like", "CMT", "–")
+    ]  # fmt: skip
+    assert texts(printed) == [["aloi", "CMT", "71.98", "207.1"]]
+    assert "synthetic-aloi-like: made by `xmlc synth`" in to_markdown(table)
+    assert "made by" not in to_markdown(build("3", run("cmt-1-pass", 0.5, name="aloi", labels=1)))
+    with pytest.raises(XmlcError, match=r"yeast has 4\.24 labels per instance, expected 1"):
+        build("3", run("oplt-b-1-pass", 0.6))

@@ -1,0 +1,72 @@
+"""Figure 1 shows what the records say."""
+
+import pytest
+from matplotlib.colors import to_hex
+from report_cases import GRID, every_method, ranking, thresholds, write
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.papers.building import draw_figure
+from xmlc.suite.papers.common.curves import PARTS, STYLES
+
+
+def lines_of(axes):
+    return {line.get_label(): line for line in axes.get_lines() if not line.get_label().startswith("_")}
+
+
+def test_lines_and_styles(tmp_path):
+    figure = draw_figure("1", "demo", write(tmp_path, [ranking(), *every_method()]))
+    (axes,) = figure.axes
+    lines = lines_of(axes)
+    assert set(lines) == {f"{method}, {part}" for method in ("STO", "FTA", "OFO") for part in PARTS}
+    for method, score in (("fta", 40), ("sto", 35), ("ofo", 42)):
+        validation, test = (lines[f"{method.upper()}, {part}"] for part in ("validation", "test"))
+        assert validation.is_dashed()
+        assert not test.is_dashed()
+        for line in (validation, test):
+            assert to_hex(line.get_color()) == STYLES[method]["color"].lower()
+            assert line.get_marker() == STYLES[method]["marker"]
+            assert line.get_xdata().tolist() == [1 / c for c in sorted(GRID, reverse=True)]
+        assert test.get_ydata().tolist() == pytest.approx([score - 1, score, score - 1])
+        assert validation.get_ydata().max() == pytest.approx(score + 10)
+
+
+def test_seeds_are_averaged_and_each_choice_is_marked(tmp_path):
+    records = [thresholds(seed=0, f=0.4, chosen=2), thresholds(seed=1, f=0.5, chosen=100)]
+    (axes,) = draw_figure("1", "demo", write(tmp_path, records)).axes
+    assert lines_of(axes)["FTA, test"].get_ydata().tolist() == pytest.approx([44.5, 44, 44.5])
+    marks = [line.get_xdata()[0] for line in axes.get_lines() if line.get_label() == "_chosen"]
+    assert marks == [0.5, 0.01]
+
+
+def test_a_panel_for_each_model_and_dataset(tmp_path):
+    records = every_method("yeast") + every_method("scene") + every_method("scene", "oracle")
+    figure = draw_figure("1", "demo", write(tmp_path, records))
+    assert [axes.get_title() for axes in figure.axes] == ["yeast", "scene", "yeast", "scene"]
+    assert [axes.get_ylabel() for axes in figure.axes] == ["PLT", "", "oracle", ""]
+    assert [len(lines_of(axes)) for axes in figure.axes] == [6, 6, 0, 6]
+    assert [text.get_text() for text in figure.axes[2].texts] == ["no record"]
+
+
+def test_the_longer_list_stands_side_by_side_and_goes_on_in_a_further_row(tmp_path):
+    models = ["plt", "fastxml", "swnn", "oracle", "parabel", "br", "ldsm"]
+    records = [record for name in ("yeast", "scene") for model in models for record in every_method(name, model)]
+    axes = draw_figure("1", "demo", write(tmp_path, records)).axes
+    titles = ["PLT", "FastXML", "SWNN", "oracle", "Parabel", "BR", "LdSM", ""]
+    assert [one.get_title() for one in axes] == 2 * titles
+    assert [one.get_ylabel() for one in axes[::4]] == ["yeast", "yeast", "scene", "scene"]
+    assert [place for place, one in enumerate(axes) if one.get_xlabel()] == [11, 12, 13, 14]
+    assert not axes[7].lines
+    assert axes[0].get_shared_y_axes().joined(axes[0], axes[6])
+    assert not axes[0].get_shared_y_axes().joined(axes[0], axes[8])
+
+
+def test_records_that_make_no_figure(tmp_path):
+    paths = write(tmp_path, [thresholds(method="ofo-ab")])
+    with pytest.raises(XmlcError, match="no record of kind 'thresholds'"):
+        draw_figure("1", "demo", paths)
+    with pytest.raises(XmlcError, match="figure figure2 of demo"):
+        draw_figure("2", "demo", paths)
+    other = thresholds(seed=1)
+    other["grid"] = other["grid"][1:]
+    with pytest.raises(XmlcError, match="different values of c"):
+        draw_figure("1", "demo", write(tmp_path, [thresholds(seed=0), other]))

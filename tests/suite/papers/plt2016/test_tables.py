@@ -1,0 +1,282 @@
+"""Tables of plt2016: from records made by hand to rows, panels, bold, published values beside ours."""
+
+import pytest
+from built_tables import build_from, texts
+from report_cases import every_measure, every_method, ranking, thresholds
+
+from xmlc.metrics.measures import TUNABLE_MEASURES
+from xmlc.suite.papers.latex import to_latex
+from xmlc.suite.papers.printing import to_csv, to_markdown
+
+
+@pytest.fixture
+def build(tmp_path):
+    def make(name, records, printed=None, paper="plt2016"):
+        return build_from(tmp_path, name, paper, records, printed and {name: printed})
+
+    return make
+
+
+def cells(panel):
+    """Printed cells of a panel by row key and heading; a bold one in asterisks."""
+    found = {}
+    for line in panel.cells():
+        key = tuple(text for text, _ in line[: len(panel.names)])
+        for heading, (text, bold) in zip(panel.headings(), line, strict=True):
+            found[key, heading] = f"*{text}*" if bold else text
+    return found
+
+
+def test_table_1(build):
+    published = "dataset,model,m,p@1,train_minutes\nyeast,plt,14,63.4,64\n"
+    table = build("table1", [ranking(), ranking(model="fastxml", p1=0.6, seconds=30.0)], published)
+    assert table.frame[["dataset", "model"]].to_numpy().tolist() == [["yeast", "plt"], ["yeast", "fastxml"]]
+    assert table.frame.loc[0, ["m", "p@1", "p@3", "ndcg@5", "train_minutes", "model_mb", "seeds"]].tolist() == [
+        14, 75, 25, 15, 1.5, 2.5, 1
+    ]  # fmt: skip
+    datasets, scores = table.panels
+    assert len(datasets.rows) == 1
+    assert cells(datasets)[("yeast",), "#labels (paper)"] == "14"
+    printed = {
+        (("yeast", "PLT"), "P@1 (%)"): "*75.00*",
+        (("yeast", "FastXML"), "P@1 (%)"): "60.00",
+        (("yeast", "FastXML"), "Time (min)"): "*0.500*",
+        (("yeast", "PLT"), "P@1 (paper)"): "63.4",
+        (("yeast", "FastXML"), "P@1 (paper)"): "–",
+    }
+    assert cells(scores).items() >= printed.items()
+    assert "P@3 (paper)" not in scores.headings()
+
+
+def test_tables_name_the_search_of_a_ranking_and_what_a_beam_proves(build):
+    by_beam = {"model": "plt-hinge", "hyperparameters": {"search": "beam", "beam": 10}}
+    exact = ranking(hyperparameters={"search": "certified", "beam": 10}, certified=0.9)
+    beams = [ranking(name, **by_beam, certified=share) for name, share in (("yeast", 1.0), ("scene", 0.632))]
+    (note,) = (line for line in build("table1", [exact, *beams]).notes if "Search" in line)
+    assert note == (
+        "Search of label trees for the labels ranked: PLT exactly; PLT, batch, hinge by a beam of width 10 "
+        "(provably exact for 100 % of yeast, 63 % of scene)."
+    )
+    assert not any("Search" in line for line in build("table1", [ranking(model="fastxml")]).notes)
+
+
+def test_table_2_says_where_sto_overfits(build):
+    """Highest on validation and below another on test: the paper's pattern; either alone is not."""
+    records = []
+    for name, sto, validation in (("yeast", 0.35, 0.9), ("scene", 0.5, 0.9), ("enron", 0.35, 0.3)):
+        records += [thresholds(name, method=method) for method in ("fta", "ofo")]
+        record = thresholds(name, method="sto", f=sto)
+        record["best"]["validation"]["macro_f"] = validation
+        records.append(record)
+    notes = build("table2", records + every_method(model="oracle")).notes
+    overfits, not_seen = (next(note for note in notes if start in note) for start in ("STO overfits", "not seen"))
+    assert "yeast with PLT (90.0 on validation, 35.0 on test, the best other 40.0)." in overfits
+    assert [name in not_seen for name in ("yeast", "scene", "enron", "oracle")] == [False, True, True, False]
+
+
+def test_table_2(build):
+    published = "dataset,model,method,macro_f,test_ms,inner_products\nyeast,plt,sto,21.16,0.78,354\n"
+    table = build("table2", every_method(), published)
+    assert table.frame["method"].tolist() == ["fta", "sto", "ofo", "fta-labelwise"]
+    row = table.frame.set_index("method").loc["ofo"]
+    assert row[["macro_f", "test_ms", "inner_products"]].tolist() == pytest.approx([42, 0.25, 55])
+    assert row["macro_f_zero"] == pytest.approx(21)
+    assert row["validation_macro_f"] == pytest.approx(52)
+    assert (row["c"], row["a"], row["b"]) == (10, 1, 10)
+    wanted = {"macro_f_present", "macro_f_seen", "micro_f", "instance_f", "hamming_loss", "test_threads"}
+    assert wanted <= set(table.frame)
+    scores, times, products = (cells(panel) for panel in table.panels)
+    assert scores[("yeast", "PLT"), "OFO"] == "*42.00*"
+    assert scores[("yeast", "PLT"), "FTA label-wise"] == "41.00"
+    assert scores[("yeast", "PLT"), "STO (paper)"] == "21.16"
+    assert [heading for heading in table.panels[0].headings() if "paper" in heading] == ["STO (paper)"]
+    assert times[("yeast", "PLT"), "STO (paper)"] == "0.78"
+    assert products[("yeast", "PLT"), "FTA"] == "55"
+
+
+def without_labels():
+    """Records of a method that needs no labels, with models of both portions."""
+    full = thresholds(method="expected-f", f=0.5) | {"portion": "full", "grid": []}
+    full["best"] = full["best"] | {"validation": {}}
+    return [thresholds(method="expected-f", f=0.45), full]
+
+
+def test_methods_without_labels_have_rows_of_both_portions_that_say_whose_they_are(build):
+    table = build("table2", [*every_method(), *without_labels()])
+    assert table.frame["method"].tolist()[-2:] == ["expected-f", "expected-f-full"]
+    assert table.frame["validation_macro_f"].isna().tolist() == [False] * 5 + [True]
+    scores = cells(table.panels[0])
+    assert scores[("yeast", "PLT"), "expected F (ours)"] == "45.00"
+    assert scores[("yeast", "PLT"), "expected F (ours), 100 %"] == "*50.00*"
+    assert any(note.startswith("Expected F: ours, not in the paper") for note in table.notes)
+    assert not any("Expected F" in note for note in build("table2", every_method()).notes)
+
+
+def test_table_4(build):
+    published = (
+        "model,dataset,a,b,validation_macro_f,test_macro_f,fta,sto\nplt,yeast,300,20000,22.20,22.00,20.41,21.16\n"
+    )
+    records = every_method("scene") + every_method() + every_method("scene", "fastxml", f=0.5)
+    table = build("table4", records, published)
+    assert table.frame[["model", "dataset"]].to_numpy().tolist() == [
+        ["plt", "scene"], ["plt", "yeast"], ["fastxml", "scene"]
+    ]  # fmt: skip
+    row = table.frame.iloc[1]
+    scores = row[["a", "b", "validation_macro_f", "test_macro_f", "fta", "sto"]].tolist()
+    assert scores == pytest.approx([1, 10, 53, 43, 40, 35])
+    (panel,) = table.panels
+    printed = cells(panel)
+    assert printed[("PLT", "yeast"), "OFO (%)"] == "*43.00*"
+    assert printed[("PLT", "yeast"), "OFO, valid. (%)"] == "53.00"
+    assert printed[("PLT", "yeast"), "OFO (paper)"] == "22.00"
+    assert printed[("PLT", "yeast"), "b (paper)"] == "20000"
+    # The best of a dataset is sought over models, as in the paper.
+    assert printed[("PLT", "scene"), "OFO (%)"] == "43.00"
+    assert printed[("FastXML", "scene"), "OFO (%)"] == "*53.00*"
+
+
+def test_the_oracle_wins_no_prize_and_ties_share_it(build):
+    records = [ranking(p1=0.5), ranking(model="fastxml", p1=0.5), ranking(model="late", p1=0.4)]
+    printed = cells(build("table1", [*records, ranking(model="oracle", p1=0.9)]).panels[1])
+    marked = {key[0][1] for key, text in printed.items() if key[1] == "P@1 (%)" and text.startswith("*")}
+    assert marked == {"PLT", "FastXML"}
+
+
+def test_equal_values_win_nothing(build):
+    printed = cells(build("table1", [ranking(), ranking(model="fastxml")]).panels[1])
+    assert not [text for text in printed.values() if text.startswith("*")]
+
+
+def test_what_is_not_published_leaves_no_trace(build):
+    text = to_markdown(build("table2", every_method(), paper="demo"))
+    assert "paper" not in text
+    assert text.startswith("**Table 2, demo.**")
+
+
+def test_a_study_shows_macro_f_over_the_labels_present_first_and_no_paper_does(build):
+    records = every_method()
+    for record in records:
+        record["best"]["test"]["macro_f_present"] = 1 - record["best"]["test"]["macro_f"]
+    present, empty = build("table2", records, paper="suite").panels[:2]
+    assert (cells(present)[("yeast", "PLT"), "STO"], cells(empty)[("yeast", "PLT"), "STO"]) == ("*65.00*", "35.00")
+    assert not [text for text in cells(empty).values() if text.startswith("*")]
+    assert cells(build("table2", records, paper="demo").panels[0])[("yeast", "PLT"), "OFO"] == "*42.00*"
+
+
+USED = {"arity": 16, "gamma": 4.91, "lam": 2.64e-4, "solver": "sgd"}
+PLT = {
+    "search": {
+        "ranges": {
+            "arity": {"low": 2, "high": 256, "integer": True},
+            "gamma": {"low": 1e-6, "high": 10, "log": True},
+            "solver": ["sgd", "adagrad"],
+        }
+    },
+    "datasets": {"yeast": {"gamma": 4.91}, "scene": {"gamma": 0.5}},
+    "found": {"yeast": {"by": "random search, 40 trials", "p@1": 0.7767}, "scene": {"by": "nobody", "p@1": 0.5}},
+}
+PUBLISHED = "dataset,model,hyperparameter,low,high\nall,plt,gamma,0.000001,10\n"
+
+
+@pytest.fixture
+def build_hyperparameters(tmp_path):
+    searched = {"plt": PLT, "oracle": {}}
+    return lambda records, models=searched: build_from(tmp_path, "3", "plt2016", records, {"table3": PUBLISHED}, models)
+
+
+def test_ranges_stand_beside_the_paper_s(build_hyperparameters):
+    table = build_hyperparameters([ranking(hyperparameters=USED), ranking(model="oracle", hyperparameters={})])
+    ranges, _ = table.panels
+    assert ranges.headings() == ["Model", "Hyperparameter", "Low", "High", "Scale", "Low (paper)", "High (paper)"]
+    assert texts(ranges) == [
+        ["PLT", "arity b", "2", "256", "uniform, integers", "–", "–"],
+        ["PLT", "gamma", "1e-06", "10", "logarithmic", "0.000001", "10"],
+        ["PLT", "solver", "–", "–", "one of sgd, adagrad", "–", "–"],
+    ]
+    assert "Bold" not in to_markdown(table)
+    assert to_latex(table).count(r"\caption") == 2
+
+
+def test_values_say_who_found_them(build_hyperparameters):
+    searched = {"method": "smac", "budget": 20, "seed": 0, "p@1": 0.8}
+    records = [
+        ranking(hyperparameters=USED, seed=0),
+        ranking(hyperparameters=USED, seed=1),
+        ranking("scene", hyperparameters=USED),  # not the value that the suite has for scene
+        ranking("bibtex", hyperparameters=USED, tuning=searched),
+    ]
+    table = build_hyperparameters(records)
+    assert texts(table.panels[1]) == [
+        ["yeast", "16", "4.91", "sgd", "77.67", "random search, 40 trials"],
+        ["scene", "16", "4.91", "sgd", "–", "–"],
+        ["bibtex", "16", "4.91", "sgd", "80.00", "SMAC, 20 trials"],
+    ]
+    rows = to_csv(table).splitlines()
+    assert rows[1].startswith("all,plt,arity,2,256,")
+    assert rows[4].startswith("yeast,plt,arity,,,,16,77.6")
+    assert len(rows) == 1 + 3 + 3 * 3
+
+
+AUTO = {"stages": [[{"learning_rate": 0.1}, {"learning_rate": 1}], [{"unit_norm": True}]]}
+
+
+def test_a_dataset_that_nobody_tuned_has_the_values_of_its_own_search(build_hyperparameters):
+    """Also of models without ranges, which have no panel where nothing was searched for them."""
+    search = {"method": "auto", "budget": 3, "seed": 0, "p@1": 0.8}
+    used = {"learning_rate": 0.1, "unit_norm": True}
+    models = {
+        "plt": PLT | {"search": PLT["search"] | {"stages": [[{"gamma": 1, "lam": 1}]]}},
+        "ldsm": {"search": AUTO},
+        "swnn": {"search": AUTO},
+    }
+    records = [
+        ranking("my-set", hyperparameters=USED, tuning=search),
+        ranking("my-set", "ldsm", hyperparameters=used, tuning=search),
+        ranking("yeast", "ldsm", hyperparameters=used),
+        ranking("yeast", "swnn", hyperparameters=used),
+    ]
+    table = build_hyperparameters(records, models)
+    plt, ldsm = table.panels[1:]
+    assert plt.headings()[1:] == ["arity b", "gamma", "solver", "lambda", "P@1, validation (%)", "Found by"]
+    assert texts(plt) == [["my-set", "16", "4.91", "sgd", "0.000264", "80.00", "auto, 3 trials"]]
+    assert texts(ldsm) == [["my-set", "0.1", "true", "80.00", "auto, 3 trials"]]
+
+
+@pytest.fixture
+def build_measures(tmp_path):
+    return lambda records: build_from(tmp_path, "measures", "demo", records)
+
+
+def test_a_row_for_each_measure_and_its_own_in_brackets(build_measures):
+    table = build_measures(every_measure("yeast") + every_measure("bibtex") + every_method("yeast"))
+    assert table.frame.columns[:12].tolist() == ["dataset", "model", "tuned_for", *TUNABLE_MEASURES]
+    assert table.frame["tuned_for"].tolist() == [*TUNABLE_MEASURES, *TUNABLE_MEASURES]
+    assert table.frame["dataset"].tolist() == ["yeast"] * 9 + ["bibtex"] * 9
+    assert table.frame.loc[3, "micro_f"] == 50
+    assert table.frame.loc[3, "macro_jaccard"] == 49
+    assert table.frame.loc[3, "predicted_per_instance"] == 1.5
+    (panel,) = table.panels
+    assert panel.headings()[:5] == ["Dataset", "Model", "Tuned for", "Macro-F", "Macro-F2"]
+    lines = panel.cells()
+    for i, line in enumerate(lines):
+        own = 3 + i % 9
+        assert [j for j, (text, _) in enumerate(line) if text.startswith("[")] == [own]
+        assert line[own] == ("[50.00]", True)
+        assert [bold for _, bold in line].count(True) == 1
+    assert [line[2][0] for line in lines[:3]] == ["Macro-F", "Macro-F2", "Macro-Jaccard"]
+
+
+def test_a_label_wise_row_has_its_measure_in_brackets(build_measures):
+    records = [record for record in every_measure() if record["method"] == "for-micro-f"]
+    table = build_measures([*records, *(record | {"method": "for-micro-f-labelwise"} for record in records)])
+    assert table.frame["tuned_for"].tolist() == ["micro_f", "micro_f_labelwise"]
+    assert [line[2:4] for line in table.panels[0].cells()] == [
+        [("Micro-F", False), ("[50.00]", False)], [("Micro-F, label-wise", False), ("[50.00]", False)]
+    ]  # fmt: skip
+
+
+def test_each_model_has_its_panel_and_its_best(build_measures):
+    table = build_measures(every_measure() + every_measure(model="fastxml", shift=-0.2) + every_measure(model="oracle"))
+    assert [panel.title for panel in table.panels] == ["PLT", "FastXML", "oracle"]
+    bold = [sum(is_bold for line in panel.cells() for _, is_bold in line) for panel in table.panels]
+    assert bold == [9, 9, 0]

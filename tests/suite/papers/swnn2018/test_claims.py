@@ -1,0 +1,122 @@
+"""Claims of swnn2018 on records made by hand: each holds on some and not on others."""
+
+from dataclasses import replace
+
+import pytest
+from claim_cases import decided
+from record_cases import search, statistics
+from record_files import as_record, save
+from report_cases import ranking
+
+from xmlc.suite.papers.swnn2018 import claims
+from xmlc.suite.results.records.search import SearchRecord
+from xmlc.suite.results.records.statistics import Statistics
+
+SEEDS = (0, 1, 2)
+OF_P1 = (1 + 1 / 3 + 1 / 5) / 3  # the mean of P@1, P@3 and P@5 of these records, as a share of P@1
+NARROW = 1e-6  # a paired error
+
+
+def ranked(swnn=60, br=60):
+    """Rankings of SWNN and of one-versus-rest classifiers, by P@1 in percent."""
+    scores = {"swnn-searched": swnn, "br": br}
+    return [as_record(ranking(model=name, seed=seed, p1=p1 / 100)) for name, p1 in scores.items() for seed in SEEDS]
+
+
+def labelled(records):
+    """The records with more labels than training instances."""
+    return [replace(r, dataset=replace(r.dataset, m=r.dataset.n_train + 1)) for r in records]
+
+
+@pytest.fixture
+def searched():
+    """Return what a search found, by (S, alpha, beta): precisions in percent; the best comes first of equal ones."""
+
+    def make(scores, error=NARROW, name="wiki10-31k") -> list[SearchRecord]:
+        trials = [
+            {
+                "hyperparameters": dict(zip(("S", "alpha", "beta"), setting)),
+                **dict.fromkeys(("p@1", "p@3", "p@5"), score / 100),
+                "train_seconds": 1.0,
+                "paired_errors": [error] * i,
+            }
+            for i, (setting, score) in enumerate(scores.items())
+        ]
+        best = max(trials, key=lambda trial: trial["p@1"])
+        return [as_record(search(name, trials=trials, best=best))]
+
+    return make
+
+
+def test_rankings_beside_one_versus_rest():
+    claim, opposite = claims.as_good_as_one_versus_rest, claims.worse_with_many_instances
+    near, far = ranked(br=61), ranked(br=62)
+    assert decided(claim, labelled(near)) == (-OF_P1, "holds")
+    assert decided(claim, labelled(far)) == (-2 * OF_P1, "does not hold")
+    assert decided(claim, labelled(ranked()[:3]))[1] == "no data"
+    assert decided(opposite, near) == (OF_P1, "does not hold")
+    assert decided(opposite, far) == (2 * OF_P1, "holds")
+    # Each is about the other's datasets.
+    assert decided(claim, far)[1] == decided(opposite, labelled(far))[1] == "no data"
+
+
+FIRST = {(4, 0.0, 0): 50, (4, 0.5, 0): 54, (4, 1.0, 0): 52, (4, 1.0, 1): 55, (4, 2.0, 0): 51, (4, 2.0, 1): 53}
+SECOND = {(25, 1.0, 1): 60, (50, 1.0, 1): 59, (75, 1.0, 1): 58}
+
+
+def test_beta_at_the_same_alpha(searched):
+    assert decided(claims.jaccard_helps, searched(FIRST | SECOND)) == (3, "holds")  # without alpha 0.5: 52
+    worse = FIRST | {(4, 1.0, 1): 48, (4, 2.0, 1): 49}
+    assert decided(claims.jaccard_helps, searched(worse)) == (-3, "does not hold")
+    assert decided(claims.jaccard_helps, searched(FIRST, error=0.02))[1] == "cannot be told"
+    assert decided(claims.jaccard_helps, searched(FIRST, error=0))[1] == "no data"  # all rank alike
+    assert decided(claims.jaccard_helps, searched({(4, 1.0, 0): 50}))[1] == "no data"
+    for name in ("delicious-200k", "bibtex"):  # the exception; not of the paper
+        assert decided(claims.jaccard_helps, searched(worse, name=name))[1] == "no data"
+
+
+def test_weights_of_votes_without_common_features(searched):
+    assert decided(claims.weighted_votes_help, searched(FIRST | SECOND)) == (2, "holds")
+    assert decided(claims.weighted_votes_help, searched(FIRST | {(4, 0.0, 0): 58})) == (-6, "does not hold")
+    assert decided(claims.weighted_votes_help, searched(SECOND))[1] == "no data"
+
+
+def test_sizes_of_the_neighbourhood_with_the_best_weights(searched):
+    claim = claims.size_of_neighbourhood_hardly_matters
+    assert decided(claim, searched(FIRST | SECOND)) == (-2, "holds")
+    assert decided(claim, searched(FIRST | SECOND | {(75, 1.0, 1): 50})) == (-10, "does not hold")
+    assert decided(claim, searched(FIRST | {(25, 1.0, 0): 99, **SECOND}))[1] == "no data"  # of other weights
+    for name in ("delicious-200k", "bibtex"):
+        assert decided(claim, searched(FIRST | SECOND, name=name))[1] == "no data"
+    alone = {setting: score for setting, score in SECOND.items() if setting[0] == 25}
+    assert decided(claim, searched(FIRST | alone))[1] == "no data"
+
+
+def test_the_standard_error_is_that_of_the_two_trials_in_whatever_order(searched):
+    for setting in ((4, 0.0, 0), (4, 1.0, 0)):
+        scores = {setting: 50, (4, 0.0, 0): 50, (4, 1.0, 0): 60} | {setting: 55}
+        (effect,) = claims.weighted_votes_help(searched(scores, error=0.02))
+        assert (effect.error, effect.trials, effect.dataset) == (pytest.approx(2), 300, "wiki10-31k")
+
+
+@pytest.fixture
+def counted(tmp_path):
+    """Return statistics of a training set of 1000 instances with some median and mean."""
+
+    def make(median=9.0, mean=50.0, name="wiki10-31k"):
+        content = statistics() | {"name": name}
+        content["train"] |= {"instances": 1000}
+        content["train"]["instances_per_label_seen"] |= {"median": median}
+        content["train"]["occurrences_per_feature_seen"] |= {"mean": mean}
+        return [Statistics.read(save(tmp_path, content))]
+
+    return make
+
+
+def test_counts_of_the_training_set(counted):
+    assert decided(claims.most_labels_are_rare, counted(median=3.5)) == (8, "holds")
+    assert decided(claims.most_labels_are_rare, counted(median=56.0)) == (0.5, "does not hold")
+    assert decided(claims.short_index_lists, counted(mean=50.0)) == (20, "holds")
+    assert decided(claims.short_index_lists, counted(mean=200.0)) == (5, "does not hold")
+    for claim in (claims.most_labels_are_rare, claims.short_index_lists):
+        assert decided(claim, counted(name="bibtex"))[1] == "no data"  # none of the paper's

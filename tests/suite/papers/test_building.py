@@ -1,0 +1,92 @@
+"""Tables of every paper, built from records; of several kinds of record, each need gets its own."""
+
+import pytest
+from built_tables import build_from
+from record_cases import search, simulation, statistics
+from report_cases import (
+    calibration,
+    every_measure,
+    every_method,
+    forest,
+    inference,
+    inferred_from_estimates,
+    ranking,
+    thresholds,
+    write,
+)
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.config.planned import INFERRED, RANKINGS, SEARCHES, SIMULATIONS, STATISTICS, Declared
+from xmlc.suite.papers import COMMON, every_table
+from xmlc.suite.papers.building import read_needs
+
+
+@pytest.fixture
+def build(tmp_path):
+    searched = {"plt": {"search": {"ranges": {"arity": [2, 16]}}}}
+    return lambda name, records, paper="plt2016": build_from(tmp_path, name, paper, records, models=searched)
+
+
+def test_unknown_table_and_unfit_records(build):
+    with pytest.raises(XmlcError, match=r"table table9 of plt2016: .*expected .*table"):
+        build("9", [ranking()])
+    for name, method in (("table4", "fta"), ("table2", "ofo-ab")):
+        with pytest.raises(XmlcError, match=r"no record of kind 'thresholds', .* of the models and methods"):
+            build(name, [thresholds(name="bibtex", method=method)])
+
+
+def test_every_table_has_its_keys_in_front(build):
+    records = [
+        ranking(),
+        calibration(),
+        inference("yeast"),
+        inferred_from_estimates(),
+        forest(),
+        *every_method(),
+        *every_measure(),
+    ]
+    few_shot = ranking()
+    few_shot["dataset"] |= {"labels_per_instance": 1}
+    for paper, definition in every_table():
+        # Statistics are no records of a model: their tables have tests of their own.
+        if definition.needs[0].kind == "statistics" or (paper, definition.name) == ("swnn2018", "claims"):
+            continue
+        given = [few_shot] if (paper, definition.name) == ("oplt2021", "table3") else records
+        table = build(definition.name, given, "plt2016" if paper == COMMON else paper)
+        assert tuple(table.frame.columns[: len(definition.keys)]) == definition.keys == table.keys
+
+
+@pytest.fixture
+def files(tmp_path):
+    return write(tmp_path, [inference(), ranking(), simulation(), statistics(), search()])
+
+
+def test_each_need_gets_the_files_of_its_kind(files):
+    needs = (INFERRED, SIMULATIONS, STATISTICS, SEARCHES, RANKINGS)
+    found = read_needs(Declared("x", needs), files)
+    assert [len(records) for records in found] == [1] * len(needs)
+    assert [type(records[0].record).__name__ for records in found] == [
+        "InferenceRecord", "SimulationRecord", "Statistics", "SearchRecord", "RankingRecord",
+    ]  # fmt: skip
+
+
+def test_what_is_missing_is_refused_of_the_first_need_only(files):
+    assert read_needs(Declared("x", (RANKINGS, SIMULATIONS, SEARCHES)), files[1:2])[1:] == [[], []]
+    assert read_needs(Declared("x", (SIMULATIONS, RANKINGS)), files[1:2], partial=True)[0] == []
+    with pytest.raises(XmlcError, match=r"no record of kind 'simulation' among 1 files.*`xmlc simulate`"):
+        read_needs(Declared("x", (SIMULATIONS, RANKINGS)), files[1:2])
+
+
+@pytest.mark.parametrize("other", [ranking(seed=1), statistics(), search()])
+def test_two_editions_of_a_dataset_never_share_a_table_whatever_records_they_are_of(tmp_path, other):
+    """Editions can have the same numbers of instances, features and labels, so only the digest tells them apart."""
+    about = other if "digest" in other else other["dataset"]
+    about |= {"digest": "f" * 64}
+    files = write(tmp_path, [ranking(), other])
+    with pytest.raises(XmlcError) as error:
+        read_needs(Declared("x", (RANKINGS, STATISTICS, SEARCHES)), files)
+    assert str(error.value) == (
+        f"{files[1]}: dataset 'yeast' has digest ffffffffffff, but 796561737400 in {files[0]}: two editions of one "
+        "dataset, or two copies of other files, cannot share a table. If one is outdated, make it again; else give "
+        "each a name and an entry of its own in datasets.yaml"
+    )

@@ -1,0 +1,388 @@
+"""Claims and effects: their declaration, their verdicts, and the table of all."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import get_args
+
+import numpy as np
+import pytest
+from record_files import as_record
+from report_cases import ranking, thresholds
+
+from xmlc.suite.config.planned import RANKINGS, THRESHOLDS
+from xmlc.suite.papers.claims import (
+    Effect,
+    Word,
+    by_model,
+    claim,
+    claims_line,
+    claims_table,
+    counted,
+    datasets,
+    outcome_of,
+    ranked_apart,
+)  # fmt: skip
+from xmlc.suite.papers.printing import fingerprint_of, to_csv, to_markdown
+from xmlc.suite.papers.resampling import errors_on_tests
+from xmlc.suite.results.long import Source
+
+
+def made_of(table, *given):
+    """Make a table of claims of records, those of each need."""
+    sources = [[Source(Path(str(i)), record) for i, record in enumerate(records)] for records in given]
+    return table("plt2016", sources)
+
+
+def declared(name="high", *needs, said="Source: Section 1,\n    page 2\n    ", **about):
+    def measured(records, *others):
+        return (Effect(r.dataset.name, r.model, r.seed, 100 * r.metrics["p@1"] - 50) for r in records)
+
+    measured.__name__, measured.__doc__ = name, f"P@1 is {name}.\n\n    As it is measured.\n\n    {said}"
+    return claim(*(needs or (RANKINGS,)), **{"unit": "points", "stated": "verbatim"} | about)(measured)
+
+
+def ranked(*scores, name="yeast", model="mine"):
+    return [as_record(ranking(name, model, seed, p1)) for seed, p1 in enumerate(scores)]
+
+
+def test_a_row_for_each_claim_and_a_panel_of_its_units():
+    table = claims_table([declared(), declared("low", margin=(50.0, "all is lower"))])
+    made = made_of(table, [*ranked(0.7, 0.75, 0.8), *ranked(0.6, 0.6, name="scene")])
+    assert made.frame["claim"].tolist() == ["high", "low"]
+    assert made.frame["verdict"].tolist() == ["holds", "does not hold"]
+    assert made.frame.loc[0, ["effect", "supports", "contradicts", "units", "seeds"]].tolist() == [17.5, 2, 0, 2, 2]
+    text = " ".join(to_markdown(made).split())
+    assert "| high | P@1 is high. | Section 1, page 2 | points | verbatim | +17.50 | – | | holds on 2 of 2 |" in text
+    assert "| yeast | mine | +25.00 [+12.58, +37.42] | – | 3 | for |" in text
+    assert "| scene | mine | +10.00 [+10.00, +10.00] | – | 2 | for |" in text
+    assert "low: margin 50, all is lower." in text
+
+
+def test_verbatim_claims_are_counted_by_verdict_those_of_costs_left_out():
+    low = {"margin": (50.0, "all is lower")}
+    claims = [declared(), declared("low", **low), declared("drawn", stated="derived"), declared("own", stated="ours")]
+    table = claims_table([*claims, declared("dear", cost=True)])
+    made = made_of(table, [*ranked(0.7, 0.75, 0.8), *ranked(0.6, 0.6, name="scene")])
+    assert counted(made) == {"holds": 1, "does not hold": 1}
+    assert claims_line(counted(made)) == "1 of 2 claims hold, 1 does not"
+    assert made.frame["stated"].tolist() == ["verbatim", "verbatim", "derived", "ours", "verbatim"]
+    assert counted(made_of(table, [])) == {"no data": 2}
+    assert [panel.detail for panel in made.panels] == [False, True, True, True, True, True]
+
+
+def test_a_claim_counts_only_the_records_that_it_is_about():
+    yeast = declared(about=("yeast", lambda record: record.dataset.name == "yeast"))
+    made = made_of(claims_table([yeast]), [*ranked(0.7, 0.705), *ranked(0.1, 0.1, name="scene")])
+    assert made.frame[["verdict", "units"]].values.tolist() == [["holds", 1]]
+    assert any(note == "high: about yeast." for note in made.notes)
+    assert yeast.outcome(ranked(0.7, 0.75, name="scene")).word == "no data"
+
+
+def test_two_splits_of_the_same_instances_are_two_units_and_one_dataset():
+    given = [*ranked(0.7, 0.7), *ranked(0.6, 0.6, name="delicious"), *ranked(0.8, 0.8, name="delicious-ldsm")]
+    found = declared().outcome([*given, *ranked(0.9, 0.9, name="scene")])
+    assert [unit.dataset for unit in found.units] == ["yeast", "delicious", "delicious-ldsm", "scene"]
+    assert found.effect.mean == pytest.approx((20 + (10 + 30) / 2 + 40) / 3)
+    assert found.effect.has_interval
+    assert not declared().outcome(given).effect.has_interval  # two datasets
+    about = declared(about=datasets("one of the paper", "delicious"))
+    assert [unit.dataset for unit in about.outcome(given).units] == ["delicious", "delicious-ldsm"]
+
+
+def test_a_unit_within_the_tolerance_with_another_sign_than_in_print_is_reversed():
+    margin = (-5.0, "behind by so much is as good")
+    one = declared(margin=margin, printed={"": {"yeast": 1.5, "delicious": 2.5}})
+    assert one.outcome(ranked(0.49, 0.491)).verdict == "reversed: 1 of 1"
+    assert one.outcome(ranked(0.44, 0.441)).word == "does not hold"
+    for same in (ranked(0.51, 0.511), ranked(0.4995, 0.5005), ranked(0.49, 0.491, name="scene")):
+        assert one.outcome(same).word == "holds"  # the sign in print; either sign; nothing in print
+    both = [*ranked(0.49, 0.491), *ranked(0.51, 0.511, model="other")]
+    assert one.outcome(both).verdict == "mixed: 1 of 2 for, 0 against, 1 reversed"
+    split = one.outcome(ranked(0.49, 0.491, name="delicious-ldsm"))
+    assert (split.word, split.units[0].printed) == ("reversed", 2.5)
+    of_other = declared(margin=margin, printed={"other": {"yeast": 1.5}}).outcome(both)
+    assert [unit.printed for unit in of_other.units] == [pytest.approx(math.nan, nan_ok=True), 1.5]
+    made = made_of(claims_table([one]), both)
+    assert made.frame[["printed", "supports", "reversals"]].values.tolist() == [[2, 1, 1]]
+    text = " ".join(to_markdown(made).split())
+    assert "| yeast | mine | -0.95 [-1.59, -0.31] | +1.50 | 2 | reversed |" in text
+
+
+def test_a_distance_is_within_the_margin_on_either_side():
+    one = declared(margin=(-5.0, "so far apart is alike"), scale="distance")
+    words = [one.outcome(ranked(p1, p1)).word for p1 in (0.44, 0.46, 0.54, 0.56)]
+    assert words == ["does not hold", "holds", "holds", "does not hold"]
+    assert one.outcome(ranked(0.54, 0.54)).effect.mean == pytest.approx(4)
+
+
+def test_claims_on_calibrated_settings_are_marked():
+    suite = SimpleNamespace(
+        all_models={"mine": SimpleNamespace(calibration="C: on Table 1"), "br": SimpleNamespace(calibration="")}
+    )
+    own = declared("own", about=("mine", lambda record: record.model == "mine"))
+    other = declared("other", about=("br", lambda record: record.model == "br"))
+    given = [Source(Path("1"), record) for record in [*ranked(0.7, 0.7), *ranked(0.8, 0.8, model="br")]]
+    made = claims_table([own, other])("plt2016", [given], None, suite)
+    lines = to_markdown(made).splitlines()
+    assert [" ‡ |" in line for line in lines if line.startswith(("| own", "| other"))] == [True, False]
+    assert any(note.startswith("‡") and note.endswith("rest: own.") for note in made.notes)
+
+
+def test_a_claim_takes_the_records_of_its_own_needs():
+    taken = []
+
+    @claim(THRESHOLDS, RANKINGS, unit="points", stated="verbatim")
+    def both(*records):
+        """So it is.
+
+        Source: Section 1, page 2
+        """
+        taken.extend(records)
+        return []
+
+    table = claims_table([declared("one"), both])
+    assert [need.kind for need in table.needs] == ["ranking", "thresholds"]
+    ranked_, tuned = ranked(0.7), [as_record(thresholds())]
+    made_of(table, ranked_, tuned)
+    assert taken == [tuned, ranked_]
+
+
+def test_effects_of_clocks_and_memory_are_no_part_of_the_fingerprint():
+    table = claims_table([declared(cost=True)])
+    made, other = (made_of(table, ranked(*scores)) for scores in ((0.9, 0.91), (0.1, 0.12)))
+    assert to_csv(made) != to_csv(other)
+    assert fingerprint_of(made) == fingerprint_of(other)
+    assert made.frame["cost_verdict"].tolist() == ["holds"]
+    assert any(note.endswith("differ from run to run: high.") for note in made.notes)
+
+
+@pytest.mark.parametrize(
+    "about", [{"margin": (0.0, "why")}, {"margin": (1.0, "")}, {"margin": (1.0, "why"), "scale": "ratio"}]
+)
+def test_a_margin_other_than_no_difference_has_a_reason_and_no_other_has_one(about):
+    with pytest.raises(ValueError, match="expected another than no difference"):
+        declared(**about)
+
+
+CLEAR, OPEN = (1.0, 1.1, 0.9), (3.0, -3.0, 0.5)  # effects of three seeds: above 0; nobody knows
+AGAINST = tuple(-value for value in CLEAR)
+
+
+def effects(**units):
+    """Effects of units ``dataset_subject``, a value for each seed."""
+    return [
+        Effect(*name.split("_"), seed, value) for name, values in units.items() for seed, value in enumerate(values)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("units", "word", "verdict"),
+    [
+        ({}, "no data", "no data"),
+        ({"a_x": CLEAR}, "holds", "holds on 1 of 1"),
+        ({"a_x": AGAINST}, "does not hold", "does not hold: 1 of 1 against"),
+        ({"a_x": OPEN}, "cannot be told", "cannot be told"),
+        ({"a_x": CLEAR, "a_y": OPEN}, "cannot be told", "cannot be told"),
+        ({"a_x": CLEAR, "a_y": CLEAR, "b_x": AGAINST}, "holds", "holds on 2 of 3"),
+        ({"a_x": CLEAR, "b_x": AGAINST}, "mixed", "mixed: 1 of 2 for, 1 against"),
+        ({"a_x": (1.0,), "b_x": (1.1,)}, "cannot be told", "cannot be told"),
+        ({"a_x": (1.0,), "b_x": (1.1,), "c_x": (1.2,)}, "holds", "holds in the mean of 3 datasets"),
+        ({"a_x": (-1.0,), "b_x": (-1.1,), "c_x": (-1.2,)}, "does not hold", "does not hold in the mean of 3 datasets"),
+        # A unit against it keeps the mean from deciding.
+        ({"a_x": (8.0,), "b_x": (8.1,), "c_x": (8.2,), "c_y": AGAINST}, "cannot be told", "cannot be told"),
+    ],
+)
+def test_verdicts(units, word, verdict):
+    found = outcome_of(effects(**units), margin=0)
+    assert (found.word, found.verdict) == (word, verdict)
+
+
+@pytest.mark.parametrize(
+    ("units", "verdict"),
+    [
+        ({"a_x": CLEAR, "a_y": OPEN}, "cannot be told"),
+        ({"a_x": CLEAR, "a_y": CLEAR, "a_z": OPEN}, "holds on 2 of 3"),
+        ({"a_x": CLEAR, "a_y": CLEAR, "a_z": AGAINST}, "does not hold: 1 of 3 against"),
+    ],
+)
+def test_one_unit_refutes_a_universal_statement(units, verdict):
+    assert outcome_of(effects(**units), 0, every=True).verdict == verdict
+
+
+def test_an_interval_with_the_test_set_is_wider_and_decides_nothing():
+    values, errors = effects(a_x=CLEAR), {("a", "x"): 1.0}
+    (unit,) = outcome_of(values, 0, errors=errors).units
+    seeds = unit.effect.upper - 1
+    assert unit.on_tests.upper - 1 == pytest.approx(math.hypot(seeds, 1.959964), abs=1e-6)
+    assert (unit.on_tests.side_of(0), unit.side) == (0, 1)
+    assert not outcome_of(values, 0).units[0].on_tests.has_interval
+    assert not outcome_of(values[1:2], 0, errors=errors).units[0].on_tests.has_interval
+
+
+def test_effects_have_the_error_of_the_test_set_by_records_drawn_anew():
+    rng = np.random.default_rng(0)
+    pairs = []
+    for seed in range(3):
+        apart = {model: {"p@1": rng.uniform(-0.05, 0.05, 50).tolist()} for model in ("mine", "other")}
+        pairs += [as_record(ranking("yeast", name, seed, 0.6, resampled=kept)) for name, kept in apart.items()]
+
+    def ahead(records):
+        """Mine is ahead.
+
+        Source: Section 1
+        """
+        for (dataset, _), models in by_model(records).items():
+            yield ranked_apart(dataset, "", models["mine"], models["other"], "p@1")
+
+    one = claim(RANKINGS, unit="points", stated="verbatim")(ahead)
+    apart = [
+        np.subtract(mine.resampled["p@1"], other.resampled["p@1"]) * 100  # in points
+        for mine, other in zip(pairs[::2], pairs[1::2], strict=True)
+    ]
+    (errors,) = errors_on_tests([one], {RANKINGS: pairs}).values()
+    # Not the mean of the seeds' errors: what of these is a seed's own becomes smaller with more seeds.
+    assert errors == {("yeast", ""): pytest.approx(np.mean(apart, axis=0).std(ddof=1))}
+    (unit,) = one.outcome(pairs, errors=errors).units
+    assert unit.on_tests.upper == pytest.approx(1.959964 * errors["yeast", ""], abs=1e-6)
+    still = [replace(record, resampled={"p@1": [0.0] * 50}) for record in pairs]
+    assert errors_on_tests([one], {RANKINGS: still}) == {one: {}}
+
+
+def test_a_claim_on_records_of_an_earlier_version_tells_no_error_of_the_test_set():
+    kept = [as_record(ranking("yeast", name, 0, 0.6, resampled={"p@1": [0.5, 0.6] * 25})) for name in ("a", "b")]
+    earlier = [replace(record, dataset=replace(record.dataset, name="scene"), resampled={}) for record in kept]
+
+    def first(records):
+        """The first is good.
+
+        Source: Section 1
+        """
+        for record in records:
+            yield Effect(record.dataset.name, record.model, record.seed, record.metrics["p@1"])
+
+    of_all = claim(RANKINGS, unit="points", stated="verbatim")(first)
+    of_yeast = replace(of_all, about=datasets("yeast", "yeast"))
+    given = {RANKINGS: [*kept, *earlier]}
+    assert {*errors_on_tests([of_all, of_yeast, replace(of_all, scale="ratio")], given)} == {of_yeast}
+    assert {*errors_on_tests([of_all], {RANKINGS: kept})} == {of_all}
+
+
+def test_a_unit_whose_interval_with_the_test_sets_error_reaches_the_margin_loses_its_side():
+    errors = {("a", "x"): 1.0, ("b", "x"): 0.01}
+    found = outcome_of(effects(a_x=CLEAR, b_x=CLEAR, c_x=CLEAR), 0, errors=errors)
+    assert [unit.side for unit in found.units] == [1, 1, 1]
+    assert (found.lost, found.told) == (1, 2)
+    assert outcome_of(effects(c_x=CLEAR), 0).lost is None
+
+
+def test_the_margin_moves_what_speaks_for_a_statement():
+    values = effects(a_x=CLEAR)
+    assert [outcome_of(values, margin).word for margin in (-2, 1, 2)] == ["holds", "cannot be told", "does not hold"]
+
+
+def test_the_mean_is_that_of_datasets_each_with_the_mean_of_its_units():
+    found = outcome_of(effects(a_x=(1.0,), a_y=(3.0,), b_x=(6.0,), c_x=(7.0,)), margin=0)
+    assert found.effect.mean == 5
+    assert found.effect.has_interval
+    assert not outcome_of(effects(a_x=CLEAR, a_y=CLEAR, b_x=CLEAR), margin=0).effect.has_interval  # two datasets
+    assert [unit.seeds for unit in found.units] == [1, 1, 1, 1]
+
+
+def test_ratios_are_averaged_as_logarithms_and_given_as_ratios():
+    found = outcome_of(effects(a_x=(2.0, 2.0), b_x=(8.0, 8.0)), margin=1, scale="ratio")
+    assert found.effect.mean == pytest.approx(4)
+    assert [unit.effect.lower for unit in found.units] == [pytest.approx(2), pytest.approx(8)]
+    assert found.word == "holds"
+    assert outcome_of(effects(a_x=(0.5, 0.5)), margin=1, scale="ratio").word == "does not hold"
+
+
+@pytest.mark.parametrize("wrong", [[Effect("a", "x", 0, 1.0)] * 2, [Effect("a", "x", 0, math.nan)]])
+def test_effects_that_are_none_are_refused(wrong):
+    with pytest.raises(ValueError, match="expected one finite effect of each dataset, subject and seed"):
+        outcome_of(wrong, margin=0)
+
+
+def simulated(rng, datasets, subjects, seeds, effect, shared):
+    """Draw effects of standard deviation 1 over seeds; subjects of a dataset share a part of their noise."""
+    common = rng.normal(0, 1, (datasets, 1, seeds))
+    own = rng.normal(0, 1, (datasets, subjects, seeds))
+    noise = math.sqrt(shared) * common + math.sqrt(1 - shared) * own
+    return [
+        Effect(f"d{d}", f"s{s}", k, effect + float(noise[d, s, k]))
+        for d in range(datasets)
+        for s in range(subjects)
+        for k in range(seeds)
+    ]
+
+
+@pytest.mark.parametrize("shared", [0.0, 1.0])
+@pytest.mark.parametrize(("datasets", "subjects", "seeds"), [(1, 1, 5), (1, 4, 2), (2, 2, 3), (3, 1, 1), (6, 2, 5)])
+def test_noise_alone_makes_no_statement_hold_in_more_than_1_of_20(datasets, subjects, seeds, shared):
+    rng = np.random.default_rng([datasets, subjects, seeds])
+    words = [outcome_of(simulated(rng, datasets, subjects, seeds, 0.0, shared), 0).word for _ in range(1000)]
+    assert words.count("holds") <= 50
+    assert words.count("does not hold") <= 50
+
+
+def reproduced(rng, effect, every=False, runs=400):
+    """Verdicts on simulated reproductions: five datasets, two subjects that share half of their noise, five seeds.
+
+    The true effect differs from dataset to dataset by half of the deviation over seeds.
+    """
+    words = []
+    for _ in range(runs):
+        drawn = simulated(rng, 5, 2, 5, 0.0, 0.5)
+        true = dict(zip((f"d{d}" for d in range(5)), effect + rng.normal(0, 0.5, 5), strict=True))
+        drawn = [replace(one, value=one.value + float(true[one.dataset])) for one in drawn]
+        words.append(outcome_of(drawn, 0.0, every=every).word)
+    return {word: words.count(word) / runs for word in get_args(Word)}
+
+
+@pytest.mark.parametrize(
+    ("effect", "said", "least", "denied", "most"),
+    [
+        (2.0, "holds", 0.95, "does not hold", 0.0),  # faithful
+        (-2.0, "does not hold", 0.95, "holds", 0.0),  # unfaithful
+        (1.0, "holds", 0.6, "does not hold", 0.01),
+        (-1.0, "does not hold", 0.6, "holds", 0.01),
+    ],
+)
+def test_faithful_and_unfaithful_reproductions(effect, said, least, denied, most):
+    words = reproduced(np.random.default_rng(0), effect)
+    assert words[said] >= least
+    assert words[denied] <= most
+
+
+def test_faithful_and_unfaithful_reproductions_of_a_universal_statement():
+    faithful, unfaithful = (reproduced(np.random.default_rng(0), effect, every=True) for effect in (2.0, -2.0))
+    assert faithful["holds"] >= 0.95
+    assert unfaithful["does not hold"] == 1
+    # One dataset of three where it is not so refutes it.
+    rng, words = np.random.default_rng(1), []
+    for _ in range(200):
+        drawn = simulated(rng, 3, 1, 5, 2.0, 0.0)
+        drawn = [replace(one, value=one.value - 4) if one.dataset == "d0" else one for one in drawn]
+        words.append(outcome_of(drawn, 0, every=True).word)
+    assert words.count("does not hold") >= 180
+
+
+@pytest.mark.parametrize("shared", [0.0, 1.0])
+def test_noise_refutes_a_universal_statement_in_1_of_40_runs_for_each_unit_and_for_the_mean(shared):
+    rng = np.random.default_rng(7)
+    words = [outcome_of(simulated(rng, 4, 1, 5, 0.0, shared), 0, every=True).word for _ in range(1000)]
+    assert words.count("does not hold") <= 1000 * (4 + 1) / 40
+
+
+def test_a_record_of_several_trials_decides_with_one_seed():
+    error = 1 / 2.0095752  # the quantile of Student's t with 49 degrees of freedom is 2.0095752
+    (unit,) = outcome_of([Effect("a", "", 0, 3.0, error, 50)], margin=1.5).units
+    assert (unit.effect.lower, unit.effect.upper) == (pytest.approx(2, abs=1e-6), pytest.approx(4, abs=1e-6))
+    assert unit.side == 1
+    exact = Effect("a", "", 0, 3.0, 0)
+    assert [outcome_of([exact], margin).word for margin in (2, 3, 4)] == ["holds", "cannot be told", "does not hold"]
+    (ratio,) = outcome_of([Effect("a", "", 0, 4.0, 0)], 1, "ratio").units
+    assert ratio.effect.upper == pytest.approx(4)
+    several = [Effect("a", "", seed, value, 0) for seed, value in enumerate((3.0, -3.0))]
+    assert outcome_of(several, 0).word == "cannot be told"  # not by the errors

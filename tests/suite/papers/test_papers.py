@@ -1,0 +1,73 @@
+"""Tables and figures by name: a paper's own before the common one."""
+
+import subprocess
+import sys
+
+import pytest
+from repository import ROOT
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.config.suite import read_suites
+from xmlc.suite.papers import every_table, figure_of, modules_of, rooms, table_of
+from xmlc.suite.results.titles import model_title, name_models
+
+
+def test_a_papers_own_comes_first_and_others_have_the_common_one():
+    own, common = table_of("table1", "gfm2011"), table_of("table1", "plt2016")
+    assert own is table_of("1", "gfm2011")
+    assert own is not common
+    assert common is table_of("1", "demo") is table_of("table1", "a-suite-without-a-room")
+    assert table_of("instance-f", "gfm2011") is table_of("instance-f", "plt2016")
+    assert figure_of("2", "oplt2021") is not figure_of("2", "ldsm2020")
+
+
+def test_an_unknown_name_is_refused_with_those_that_this_paper_has():
+    with pytest.raises(XmlcError, match=r"table table9 of gfm2011: .*expected .*table4"):
+        table_of("9", "gfm2011")
+    with pytest.raises(XmlcError, match="table7 of plt2016"):
+        table_of("table7", "plt2016")  # which ldsm2020 has
+    with pytest.raises(XmlcError, match=r"figure figure7 of .*figure1"):
+        figure_of("figure7", "plt2016")
+
+
+def test_declarations_have_the_names_under_which_they_are_found():
+    for paper, table in every_table():
+        assert table_of(table.name, paper) is table
+    assert {"plt2016", "gfm2011", "swnn2018", "ldsm2020", "oplt2021", "common"} <= set(rooms())
+
+
+def test_a_paper_depends_on_its_own_room_and_the_common_one():
+    names = [f"xmlc.suite.papers.{room}" for room in rooms()]  # their models' names in print
+    assert modules_of("ldsm2020", "table") == [
+        "xmlc.suite.papers.ldsm2020.tables",
+        "xmlc.suite.papers.common.tables",
+        *names,
+    ]
+    assert modules_of("demo", "figure") == ["xmlc.suite.papers.common.figures", *names]
+
+
+def test_each_room_names_its_models_and_no_two_disagree():
+    assert model_title("swnn-searched") == "SWNN"
+    assert model_title("oplt-b-3-passes") == "OPLT-B, 3 passes"
+    assert model_title("mine") == "mine"
+    with pytest.raises(XmlcError, match="model plt is called PLT and tree"):
+        name_models({"plt": "tree"})
+
+
+def test_every_model_of_a_suite_has_a_name_in_print():
+    suites = read_suites(ROOT / "config")
+    nameless = {
+        (name, model)
+        for name, suite in suites.items()
+        for model in suite.all_models
+        if suite.titles.get(model, model_title(model)) == model
+    }
+    assert nameless == {("demo", "oracle")}  # called so in print, too
+
+
+def test_asking_what_tables_and_figures_need_loads_neither_kernels_nor_the_plotting_library():
+    code = (
+        "import sys; from xmlc.suite.papers import every_table, figure_of; figure_of('1', 'plt2016'); every_table();"
+        "assert not {'numba', 'matplotlib'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,77 @@
+"""What each target of the workflow asks for."""
+
+import pytest
+from repository import ROOT
+from suite_cases import project_of, suite
+
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import write_json
+from xmlc.suite.config import paths
+from xmlc.suite.config.project import Project
+from xmlc.suite.papers.plan import outputs_of_dataset, outputs_of_figure, outputs_of_table, remarks, targets, titles_of
+
+RESULTS = (f"{paths.TABLES}/", f"{paths.FIGURES}/")
+
+
+@pytest.fixture(scope="module")
+def configured():
+    return Project.read({"datasets": ["yeast", "bibtex"], "papers": ["plt2016"]}, ROOT / "config")
+
+
+def test_no_target_asks_for_a_file_within_a_folder_that_is_one_output(configured):
+    """Snakemake takes such a file, where it is there, for a source that nothing makes."""
+    found = [file for files in targets(configured).values() for file in files()]
+    assert len(found) > 100
+    assert {file for file in found if paths.output_of(file) != file} == set()
+
+
+def test_a_dataset_asks_for_the_outputs_that_all_tables_and_figures_have_of_it(configured):
+    for dataset in ("yeast", "bibtex"):
+        wanted = set()
+        for paper, one in configured.suites.items():
+            if dataset in configured.datasets_of(paper):
+                wanted.update(*(outputs_of_table(configured, paper, name) for name in one.tables if paper != "neural"))
+                wanted.update(*(outputs_of_figure(configured, paper, name) for name in one.figures))
+        own = {file for file in wanted if file.startswith(f"results/{dataset}/")}
+        found = {file for file in outputs_of_dataset(configured, dataset) if file.startswith(f"results/{dataset}/")}
+        assert found == own
+        assert f"results/{dataset}/plt/seed0/80/evaluation" in found
+
+
+def test_tables_name_what_they_leave_out_whatever_was_asked_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scored = {"estimator": "estimates", "hyperparameters": {"test": "scores/{dataset}/t.npz"}}
+    (tmp_path / "scores/yeast").mkdir(parents=True)
+    (tmp_path / "scores/yeast/t.npz").touch()
+    models = {"plt": {}, "theirs": scored}
+    known = suite(models, datasets=["yeast", "mine"], tables=["table1"])
+    project = project_of(tmp_path / "config", {"datasets": ["yeast", "mine"]}, a=known)
+    write_json(tmp_path / "results/scene/plt/seed0/full/train.json", {})
+    left_out = ["theirs is not run on mine: no estimates"]
+    left_out += ["tables leave out scene, which ran earlier; add them to `datasets` to keep them"]
+    assert remarks(project, {"results/tables/a/table1.csv", "results/yeast/data"}) == left_out
+    assert remarks(project, {"results/yeast/data"}) == []
+
+
+def test_a_dataset_refuses_estimates_of_which_a_file_is_missing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scored = {"estimator": "estimates", "hyperparameters": {"test": "scores/{dataset}/t-{seed}.npz"}}
+    known = suite({"theirs": scored}, datasets=["yeast"], tables=["table1"])
+    project = project_of(tmp_path / "config", a=known)
+    assert outputs_of_dataset(project, "yeast") == []  # nobody has estimates of it
+    (tmp_path / "scores/yeast").mkdir(parents=True)
+    with pytest.raises(XmlcError, match=r"no file scores/yeast/t-0\.npz"):
+        outputs_of_dataset(project, "yeast")
+
+
+def test_models_with_equal_titles_are_told_apart_by_their_names(tmp_path):
+    titles = {"plt": None, "one": "PLT", "two": "Trees", "three": "Trees", "four": "Forest"}
+    models = {name: {"title": title} if title else {} for name, title in titles.items()}
+    options = titles_of(project_of(tmp_path, a=suite(models)), "a")
+    assert options[1::2] == ["one=PLT (one)", "two=Trees (two)", "three=Trees (three)", "four=Forest"]
+
+
+def test_a_size_that_selects_no_dataset_is_refused(tmp_path):
+    project = project_of(tmp_path, {"datasets": "large"}, a=suite(datasets=["yeast"]))
+    with pytest.raises(XmlcError, match="datasets=large selects no set of a, expected some of yeast"):
+        targets(project)["a"]()

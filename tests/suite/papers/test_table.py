@@ -1,0 +1,162 @@
+"""Tables: published values as they are read, and the Markdown, LaTeX and CSV written."""
+
+import html
+import math
+import re
+
+import pandas as pd
+import pytest
+from built_tables import build_from
+from report_cases import every_method, ranking, write
+from repository import ROOT
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.papers import table_of
+from xmlc.suite.papers.building import build_table, read_printed, write_table
+from xmlc.suite.papers.latex import latex, panel_to_latex, to_latex
+from xmlc.suite.papers.printing import escaped, select, to_csv, to_markdown
+from xmlc.suite.papers.table import Cell, Panel, PanelColumn, printed_of
+from xmlc.suite.results import titles
+from xmlc.suite.results.fingerprint import fingerprint
+from xmlc.suite.results.long import Mean
+from xmlc.suite.results.made_of import MadeOf
+
+
+def test_values_are_kept_as_printed():
+    printed = read_printed(MadeOf("table1", "plt2016", (), ROOT / "results/published"))
+    keys = table_of("table1", "plt2016").keys
+    assert printed["rcv1-2k", "plt-hashed"]["p@3"] == "72.4"
+    assert printed["amazoncat-13k", "fastxml"]["p@3"] == "77.50"
+    assert ("yeast", "plt") not in printed
+    # What is printed of a dataset is that of all its rows.
+    assert printed_of(printed, keys, ("wiki10-31k", "mine"), "m") == "30938"
+    assert printed_of(printed, keys, ("wiki10-31k", "mine"), "p@1") is None
+
+
+@pytest.fixture
+def build(tmp_path):
+    return lambda name, records, printed=None: build_from(
+        tmp_path, name, "plt2016", records, printed and {name: printed}
+    )
+
+
+def test_markdown_structure(build):
+    lines = to_markdown(build("table2", every_method())).splitlines()
+    tables = [line for line in lines if line.startswith("|")]
+    assert [line for line in lines if line.startswith("**") and line.endswith("**")] == [
+        "**Macro-F on the test set (%)**",
+        "**Time per test instance (ms)**",
+        "**Inner products per test instance**",
+    ]
+    assert [cell.strip() for cell in tables[0].strip("|").split("|")] == [
+        "Dataset", "Model", "FTA", "STO", "OFO", "FTA label-wise"
+    ]  # fmt: skip
+    assert re.fullmatch(r"\|:-+\|:-+\|(-+:\|){4}", tables[1])
+    assert [cell.strip() for cell in tables[2].strip("|").split("|")] == [
+        "yeast", "PLT", "40.00", "35.00", "**42.00**", "41.00"
+    ]  # fmt: skip
+    assert len(tables) == 9
+
+
+def test_latex_has_a_float_of_each_panel_and_is_escaped(build):
+    text = to_latex(build("table2", every_method("a_b") + every_method("c&d")))
+    for environment in ("table", "tabular"):
+        assert text.count(rf"\begin{{{environment}}}") == text.count(rf"\end{{{environment}}}") > 0
+    assert text.count(r"\toprule") == text.count(r"\midrule") == text.count(r"\bottomrule") == 3
+    assert r"\textbf{42.00}" in text
+    assert r"a\_b & PLT" in text
+    assert r"c\&d & PLT" in text
+    assert text.splitlines()[-1].startswith("% ")  # the notes
+    assert latex(r"50 % of x_1 \ {~}") == r"50 \% of x\_1 \textbackslash{} \{\textasciitilde{}\}"
+    assert latex("OFO − FTA ± 1") == r"OFO $-$ FTA $\pm$ 1"
+
+
+def panel_with(columns, rows, text="12.34 ± 0.56", names="a name of a model"):
+    cells = [[Cell(("a", str(i)), "p@1", Mean(text)) for i in range(rows)] for _ in range(columns)]
+    parts = [PanelColumn("Precision at one (%)", "p@1", one) for one in cells]
+    return Panel("Wide", ["Dataset", "Model"], [("a", names)] * rows, parts, ("dataset", "model"))
+
+
+@pytest.mark.parametrize(
+    ("panel", "environments"),
+    [
+        (panel_with(2, 3), ["table"]),
+        (panel_with(5, 3), ["table*"]),
+        (panel_with(20, 3), ["table*", "table*", "table*"]),
+        (panel_with(2, 60), ["table"] * 2),
+        (panel_with(3, 3, text="many words " * 30), ["table*"]),
+    ],
+)
+def test_a_panel_takes_one_column_of_an_article_or_both_or_several_floats(build, panel, environments):
+    table = build("table2", every_method())
+    text = panel_to_latex(table, panel, 1)
+    assert re.findall(r"begin\{(table\*?)\}", text) == environments
+    assert text.count("caption") == 1
+    rows = [line for line in text.splitlines() if line.startswith("a & ")]
+    assert len(rows) == len(panel.rows) * (len(environments) if len(panel.columns) > 5 else 1)
+    assert (r"p{" in text) == ("many words" in text)
+
+
+def test_a_selection_of_a_table(build):
+    table = build("table2", every_method() + every_method("bibtex") + every_method(model="fastxml"))
+    part = select(table, datasets=["yeast"], models=["plt"], methods=["fta", "sto"], columns=["macro_f"])
+    assert part.frame.columns.tolist() == ["dataset", "model", "method", "macro_f", "seeds"]
+    assert part.frame["method"].tolist() == ["fta", "sto"]
+    (panel,) = part.panels
+    assert panel.headings() == ["Dataset", "Model", "FTA", "STO"]
+    assert panel.cells() == [[("yeast", False), ("PLT", False), ("40.00", True), ("35.00", False)]]
+    assert [panel.title for panel in select(table, panel=2).panels] == ["Time per test instance (ms)"]
+    with pytest.raises(XmlcError, match=r"nothing is left of it; it has 3 panels; datasets yeast, bibtex; models plt"):
+        select(table, methods=["mine"])
+
+
+def test_a_suite_names_its_models(tmp_path):
+    made = MadeOf("table1", "demo", tuple(write(tmp_path, [ranking(model="of-mine")])), titles={"of-mine": "Model X"})
+    assert "| yeast     | Model X |" in to_markdown(build_table(made))
+
+
+def test_csv_holds_every_digit_and_only_measured_values(build, tmp_path):
+    score = 0.1 + 0.2 / 3
+    table = build("table1", [ranking(p1=score)], "dataset,model,p@1\nyeast,plt,63.4\n")
+    files = write_table(table, tmp_path / "out" / "v1.0")
+    assert [file.name for file in files] == ["v1.0.csv", "v1.0.md", "v1.0.tex"]
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["v1.0.csv", "v1.0.md", "v1.0.tex"]
+    back = pd.read_csv(files[0], dtype=str).iloc[0]
+    assert float(back["p@1"]) == 100 * score
+    assert "63.4" not in to_csv(table)
+    assert "63.4" in files[1].read_text()
+    assert math.isnan(back["predict_peak_mb"])
+    # The print names the fingerprint of the CSV: below the Markdown, in front of the LaTeX.
+    said = f"Fingerprint of all numbers but costs: {fingerprint(files[0]).word}"
+    assert files[1].read_text().splitlines()[-1] == f"- {said}"
+    assert files[2].read_text().splitlines()[1] == f"% {said}"
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("LdSM <ours>", "LdSM &lt;ours>"),
+        ("<img src=x onerror=alert(1)>", "&lt;img src=x onerror=alert(1)>"),
+        ("</details>", "&lt;/details>"),
+        ("[here](http://x.y)", "&#91;here](http&#58;//x.y)"),
+        ("![a][b]", "!&#91;a][b]"),
+        ("@everyone", "@&#8203;everyone"),
+        ("p@1, macro_f, [1, 2], 3 > 2, AT&T", "p@1, macro_f, [1, 2], 3 > 2, AT&T"),
+        (
+            "a|b `c` *d* _e_ ~f~ $g$ \\h",
+            "a&#124;b &#96;c&#96; &#42;d&#42; &#95;e&#95; &#126;f&#126; &#36;g&#36; &#92;h",
+        ),
+        ("&lt;b", "&amp;lt;b"),
+        ("two\n lines", "two lines"),
+    ],
+)
+def test_text_is_shown_by_markdown_as_it_is(text, written):
+    assert escaped(text) == written
+    assert html.unescape(written.replace("&#8203;", "")) == " ".join(text.split())
+
+
+def test_titles_of_models_are_escaped_in_markdown(build, monkeypatch):
+    monkeypatch.setitem(titles._MODELS, "plt", "<b>|@all</b>")
+    text = to_markdown(build("table2", every_method()))
+    assert "| &lt;b>&#124;@&#8203;all&lt;/b> |" in text
+    assert escaped("run `xmlc show <x>` <b>", code=True) == "run `xmlc show <x>` &lt;b>"

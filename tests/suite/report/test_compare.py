@@ -1,0 +1,227 @@
+"""Comparison of tables: every status of a cell, and what is accepted."""
+
+import pandas as pd
+import pytest
+from compare_cases import TABLE, change, statuses, table_writer
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.report.compare import accept, compare, compare_rows, compared_fingerprints, in_order
+from xmlc.suite.report.judge import Judge
+from xmlc.suite.report.runs import CellRuns, Place, Runs
+from xmlc.suite.report.summary import headline
+from xmlc.suite.report.verdict import Kind, Tolerance, Verdict
+from xmlc.suite.results.fingerprint import fingerprint, of_parts, of_table
+from xmlc.suite.results.long import text_rows
+from xmlc.suite.results.made_of import MadeOf
+
+
+@pytest.fixture
+def files(tmp_path):
+    return table_writer(tmp_path)
+
+
+FTA, STO = ("yeast", "plt", "fta"), ("yeast", "plt", "sto")
+RUNS = {
+    (FTA, "macro_f"): (39.9, 40.0, 40.1),
+    (STO, "macro_f"): (34.9, 35.0, 35.1),
+    (FTA, "inner_products"): (55.0,) * 3,
+}
+JUDGE = Judge(
+    Runs({Place("left", "table2", *place): CellRuns(dict(enumerate(values))) for place, values in RUNS.items()}),
+    same_split=frozenset({("left", "yeast")}),
+)
+
+
+def test_costs_are_never_judged(files):
+    left, right = files(TABLE, change(TABLE, "40.0,0.25", "40.0,99.9"))
+    for published in (None, JUDGE):
+        (comparison,) = compare(left, right, published=published)
+        assert comparison.same
+        assert [cell.right for cell in comparison.cells if not cell.judged] == ["99.9", "0.5"]
+
+
+def test_beside_a_paper_each_kind_of_cell_is_counted_by_itself(files):
+    left, right = files(TABLE, change(change(TABLE, "60.0,100", "61.0,7"), "40.0", "40.1"))
+    (comparison,) = compare(left, right, published=JUDGE)
+    assert statuses(comparison) == {
+        (*FTA, "macro_f"): Verdict.INSIDE,
+        (*STO, "macro_f"): Verdict.AS_PRINTED,
+        (*FTA, "inner_products"): Verdict.AS_PRINTED,
+        (*STO, "inner_products"): Verdict.UNDECIDED,
+        (*FTA, "c"): Verdict.EQUAL,
+        (*STO, "c"): Verdict.DIFFERENT,
+    }
+    assert comparison.counts(Kind.MEASURED) == {Verdict.AS_PRINTED: 2, Verdict.INSIDE: 1, Verdict.UNDECIDED: 1}
+    assert comparison.counts(Kind.CONFIGURATION) == {Verdict.EQUAL: 1, Verdict.DIFFERENT: 1}
+    assert headline([comparison]) == (
+        "4 of 4 printed results run again, on 1 of 1 datasets: 2 equal as printed, 1 inside, 0 outside +, 0 outside -, "
+        "0 different, 1 undecided; configuration: 1 of 2 equal, 1 different"
+    )
+    assert comparison.same
+
+
+def test_a_statistic_that_stands_in_every_row_of_a_dataset_is_one_cell(files):
+    text = "dataset,model,m,p@1\nyeast,plt,14,1\nyeast,fastxml,14,1\nscene,plt,6,1\n"
+    (comparison,) = compare(*files(text, change(text, "scene,plt,6", "scene,plt,7"), "table1.csv"), published=Judge())
+    assert comparison.counts(Kind.DATASET) == {Verdict.EQUAL: 1, Verdict.DIFFERENT: 1}
+    assert len([cell for cell in comparison.cells if cell.kind is Kind.DATASET]) == 3
+
+
+def test_beside_a_paper_more_of_ours_is_no_difference(files):
+    printed = "dataset,model,p@1,train_minutes\na,plt,72.4,5\na,fastxml,-,6\nb,plt,70.10,7\n"
+    ours = "dataset,model,p@1,p@3,train_minutes\na,plt,72.46,1,50\na,fastxml,30,1,6\na,swnn,50,1,1\n"
+    place = Place("left", "table1", ("a", "plt"), "p@1")
+    judge = Judge(Runs({place: CellRuns({0: 72.4, 1: 72.5})}), same_split=frozenset({("left", "a")}))
+    (comparison,) = compare(*files(printed, ours, "table1.csv"), published=judge)
+    assert statuses(comparison) == {("a", "plt", "p@1"): Verdict.INSIDE, ("b", "plt", "p@1"): Verdict.NOT_RUN}
+    assert [(part.kind, part.name, part.verdict) for part in comparison.parts] == [
+        ("row", ("b", "plt"), Verdict.NOT_RUN)
+    ]
+    assert headline([comparison]).endswith("0 undecided; 1 row not run")
+    assert comparison.same
+
+
+@pytest.mark.parametrize(
+    ("text", "tolerance", "same"),
+    [
+        ("35.123456000000004", Tolerance(), False),  # the next float
+        ("35.123456000000004", Tolerance(1e-14), True),
+        ("35.2", Tolerance(0.1), True),
+        ("35.2", Tolerance(0.05), False),
+        ("35.2", Tolerance(0.05, 0.003), True),
+        ("35.2", Tolerance(0.05, 0.002), False),
+        ("", Tolerance(100), False),
+    ],
+)
+def test_two_runs_of_ours_are_equal_to_the_last_bit_or_within_a_tolerance(files, text, tolerance, same):
+    left, right = files(TABLE, change(TABLE, "35.123456", text))
+    (comparison,) = compare(left, right, tolerance=tolerance)
+    assert comparison.same == same
+    assert [(cell.key, cell.column) for cell in comparison.moved()] == [(STO, "macro_f")] * (not same)
+    assert compare(left, right, tolerance=tolerance, columns=["c", "inner_products"])[0].same
+
+
+def without(column):
+    """Return the table without a column."""
+    lines = [line.split(",") for line in TABLE.splitlines()]
+    place = lines[0].index(column)
+    return "".join(",".join(line[:place] + line[place + 1 :]) + "\n" for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "parts"),
+    [
+        (TABLE, change(TABLE, "plt,sto", "plt,ofo"), [("row", STO, "missing"), ("row", (*STO[:2], "ofo"), "new")]),
+        (TABLE, without("macro_f"), [("column", ("macro_f",), "missing")]),
+        (without("macro_f"), TABLE, [("column", ("macro_f",), "new")]),
+        # Accepted tables lack the costs.
+        (without("test_ms"), TABLE, []),
+        (TABLE, without("test_ms"), []),
+    ],
+)
+def test_rows_and_columns_that_one_side_lacks(files, left, right, parts):
+    (comparison,) = compare(*files(left, right))
+    assert [(part.kind, part.name, part.verdict) for part in comparison.parts] == parts
+    assert comparison.same == (not parts)
+    assert comparison.moved() == []  # they are named with their part, and not cell by cell
+
+
+def test_of_suites_those_are_compared_that_the_left_side_has(tmp_path):
+    for name in ("left/demo", "left/gone", "right/demo", "right/more"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "table2.csv").write_text(TABLE)
+    (tmp_path / "right/demo/table9.csv").write_text(TABLE)
+    (tmp_path / "left/README.md").write_text("no table")
+    sides = tmp_path / "left", tmp_path / "right"
+    comparisons = compare(*sides)
+    assert [(c.name, c.same) for c in comparisons] == [
+        ("demo/table2.csv", True), ("demo/table9.csv", False), ("gone/table2.csv", False)
+    ]  # fmt: skip
+    left, right = compared_fingerprints(*sides)
+    assert left == fingerprint(tmp_path / "left") != right
+    assert right == of_parts({"demo": fingerprint(tmp_path / "right/demo")})
+    (tmp_path / "right/demo/table9.csv").unlink()
+    (tmp_path / "left/gone/table2.csv").unlink()
+    assert all(comparison.same for comparison in compare(*sides))
+    left, right = compared_fingerprints(*sides)
+    assert left == right
+
+
+def test_tables_come_in_the_order_of_the_paper_and_claims_last():
+    names = ["a/table1.csv", "a/table2.csv", "a/table10.csv", "a/measures.csv", "b/table1.csv", "a/claims.csv"]
+    assert sorted(reversed(names), key=in_order) == names
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "columns", "message"),
+    [
+        (TABLE + TABLE.splitlines()[1] + "\n", TABLE, (), r"left.table2.csv: two rows for yeast, plt, fta"),
+        (TABLE, TABLE + TABLE.splitlines()[2] + "\n", (), r"right.table2.csv: two rows for yeast, plt, sto"),
+        (TABLE, without("method"), (), "right.table2.csv: no column 'method'"),
+        ("", TABLE, (), "no readable CSV table"),
+        (TABLE, TABLE, ["macro_f", "macro-f"], "no table has a column 'macro-f'; expected some of macro_f, test_ms"),
+    ],
+)
+def test_what_cannot_be_compared(files, left, right, columns, message):
+    with pytest.raises(XmlcError, match=message):
+        compare(*files(left, right), columns=columns)
+
+
+CELLS = st.sampled_from(["1", "1.0", "0.1", "0.30000000000000004", "0.3", "-0", "0", "nan", "", "a", "10/20", "inf"])
+
+
+@settings(max_examples=100, deadline=None)
+@given(left=st.tuples(CELLS, CELLS, CELLS), right=st.tuples(CELLS, CELLS, CELLS))
+def test_tables_are_the_same_where_their_fingerprints_are(left, right):
+    sides = [
+        pd.DataFrame([("a", *cells[:2]), ("b", cells[2], "")], columns=["dataset", "p@1", "c"])
+        for cells in (left, right)
+    ]
+    comparison = compare_rows("t", ("dataset",), *(text_rows(side, ["dataset"], "t") for side in sides))
+    assert comparison.same == (of_table(sides[0]) == of_table(sides[1]))
+
+
+def test_claims_are_compared_if_both_sides_are_of_the_same_data(files):
+    claims = "claim,effect,verdict\nfaster,2.5,holds\n"
+    left, right = files(claims, claims, "claims.csv")
+    for ours, accepted, same in (
+        ({"yeast": "12ab"}, {"yeast": "12ab"}, True),
+        ({"yeast": "12ab"}, {"bibtex": "34cd"}, False),
+        ({"yeast": "12ab"}, None, False),
+    ):
+        for path, digests in ((right, ours), (left, accepted)):
+            MadeOf("claims", "plt2016", (), digests=digests or {}).write(path.with_suffix(""))
+        (comparison,) = compare(left, right)
+        assert comparison.same == same
+        assert [part.verdict for part in comparison.parts] == [Verdict.OTHER_DATA] * (not same)
+
+
+OLD = "dataset,model,method,macro_f,seeds\nyeast,plt,sto,2.50,1\n"
+MADE = OLD.replace("seeds\nyeast,plt,sto,2.50", "train_seconds,train_threads,seeds\nyeast,plt,sto,1.50,9.5,2")
+NEW = OLD.replace("sto,2.50", "sto,1.50")  # without the costs, and digit by digit as it was made
+
+
+def test_accepting_takes_the_tables_that_were_made_without_costs_and_no_others(tmp_path):
+    made, reference = tmp_path / "made", tmp_path / "reference"
+    files = {"made/plt2016/table2": MADE, "made/plt2016/claims": MADE, "made/other/table1": MADE}
+    files |= {"reference/plt2016/table1": OLD, "reference/plt2016/table2": OLD}
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / f"{name}.csv").write_text(text)
+    about = MadeOf(
+        "claims", "plt2016", (made / "x.json",), digests={"yeast": "12ab"}, settings={"yeast / plt": {"C": 1}}
+    )
+    about.write(made / "plt2016/claims")
+    said = accept(made, reference)
+    assert [(file.name, line.split(",")[0]) for file, line in said] == [
+        ("claims.csv", "new table"),
+        ("table2.csv", "1 of 2 cells equal"),  # the number of seeds is as before
+    ]
+    found = {str(file.relative_to(reference)): file.read_text() for file in sorted(reference.rglob("*.csv"))}
+    assert found == {"plt2016/table1.csv": OLD, "plt2016/table2.csv": NEW, "plt2016/claims.csv": NEW}
+    kept = MadeOf.beside(reference / "plt2016/claims.csv")
+    assert (kept.records, kept.settings) == ((), about.settings)
+    with pytest.raises(XmlcError, match="no table of a suite that"):
+        accept(reference, made / "other")

@@ -1,0 +1,249 @@
+"""What of a run is done, missing and failed."""
+
+import base64
+import json
+import os
+import re
+import socket
+import subprocess
+from itertools import product
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from page_cases import plan_with
+from suite_cases import write_suite
+
+from xmlc.core.checksums import stamped
+from xmlc.core.files import atomic_folder
+from xmlc.suite.config.runs import LastRun
+from xmlc.suite.report.commands import status_command as command
+from xmlc.suite.report.failures import failures
+from xmlc.suite.report.status import AT_WORK, MADE, FileCounts, of_files, outcome_of, status_of, to_text
+from xmlc.suite.results.made_of import MadeOf
+
+FULL = "results/{0}/{1}/seed{2}/full/ranking.json"
+
+
+def put(file):
+    """Put a file there, as a step writes it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(stamped({})))
+
+
+TABLES = {
+    "table1": [FULL.format("yeast", model, seed) for model, seed in (("plt", 0), ("plt", 1), ("fastxml", 0))],
+    "table2": [FULL.format("yeast", "plt", 0), FULL.format("scene", "plt", 0)],
+}
+PLAN = plan_with(TABLES, {"figure1": []})
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Two datasets: of yeast one record of three is there and one failed, of scene all is there."""
+    monkeypatch.chdir(tmp_path)
+    there = [FULL.format("yeast", "plt", 0), FULL.format("scene", "plt", 0), "results/tables/plt2016/table2.md"]
+    for file in there:
+        put(tmp_path / file)
+    log = tmp_path / "logs/yeast/plt/seed1/full/train.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("PLT: 10 % after 12 s\nxmlc: error: no room left on\n  the device\n")
+    return tmp_path
+
+
+def test_files_are_counted_by_dataset_and_those_made_of_them_by_paper(run):
+    found = status_of(PLAN, run, failures(run / "logs"))
+    counts = {key[1]: (part.done, part.missing, part.failed) for key, part in found.items()}
+    assert counts == {"yeast": (1, 1, 1), "scene": (1, 0, 0), MADE: (1, 2, 0)}
+
+
+@pytest.mark.parametrize(
+    ("log", "failed"),
+    [
+        ("full/rank", ["full/ranking", "full/train"]),
+        ("80/thresholds", ["80/evaluation/sto", "80/inference/h"]),
+    ],
+)
+@pytest.mark.parametrize("seeds", ["seed0", "seeds"])
+def test_a_record_is_missing_because_of_a_step_of_its_model_seed_and_portion(run, log, failed, seeds):
+    log = run / f"logs/scene/fastxml/{seeds}/{log}.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("Usage: xmlc x\n\nError: Missing argument 'RECORDS...'.\n")
+    others = ["plt/seed0/full/train", "plt/seed0/80/train"]
+    plan = plan_with(
+        {"table2": [f"results/scene/{place}.json" for place in (*(f"fastxml/seed0/{one}" for one in failed), *others)]}
+    )
+    progress = status_of(plan, run, failures(run / "logs"))["plt2016", "scene"]
+    assert (progress.done, progress.missing, progress.failed) == (0, 2, 2)
+
+
+def test_a_table_is_done_while_it_is_of_the_records_that_are_there(run):
+    def is_done():
+        plan = plan_with({"table2": TABLES["table2"]})
+        return status_of(plan, run, failures(run / "logs"))["plt2016", MADE].done
+
+    first, second = (run / record for record in TABLES["table2"])
+    table = run / "results/tables/plt2016/table2"
+    assert is_done()
+    for one, later in ((first, True), (table.with_suffix(".md"), False)):
+        os.utime(one, ns=(2**61 + later, 2**61 + later))
+        assert is_done() != later
+        os.utime(one, ns=(1, 1))
+        assert is_done() == later
+    os.utime(table.with_suffix(".md"))
+    for records, done in (((first, second), True), ((first,), False), ((first, second, run / "gone.json"), False)):
+        MadeOf("table2", "plt2016", tuple(one.relative_to(run) for one in records)).write(table)
+        assert is_done() == done
+    MadeOf("table2", "plt2016", (first.relative_to(run),)).write(table)
+    second.unlink()
+    assert not is_done(), "it is of fewer records than are planned"
+
+
+def test_the_most_urgent_comes_first_and_what_is_complete_is_folded(run):
+    reason = f"table3.csv: {'no column dataset, expected the keys dataset, model, method ' * 3}"
+    log = Path("logs/tables/plt2016/table3.log")
+    log.parent.mkdir(parents=True)
+    log.write_text(f"xmlc: error: {reason}\n")
+    status = {("demo", "late"): FileCounts(missing=4)}
+    status |= status_of(plan_with({**TABLES, "table3": TABLES["table2"][:1]}), Path(), failures(Path("logs")))
+    complete = {("scale", dataset): FileCounts(done=3) for dataset in ("big", MADE)}
+    text = to_text(status | complete, "settings of the last run: " * 9)
+    assert max(map(len, text.splitlines())) <= 90
+    heading, *failed, table, done = text.split("\n\n")
+    assert heading.startswith("demo, plt2016, scale on late, yeast, scene, big\nsettings")
+    assert [block.splitlines()[0] for block in failed] == ["failed: yeast plt train", "failed: tables/plt2016/table3"]
+    assert " ".join(reason.split()) in " ".join(failed[1].split())
+    assert failed[1].endswith(f"\n  {log}")
+    rows = [line.split()[:2] for line in table.splitlines()[2:]]
+    assert rows == [["plt2016", "yeast"], ["tables,", "figures"], ["demo", "late"]]
+    assert done.splitlines()[:2] == ["done: plt2016, 1 result of scene", "done: scale, all 6 results"]
+    assert done.splitlines()[2] == "9 of 17 results exist; 2 steps failed, which blocks 2 results."
+
+
+def test_a_suite_that_nobody_asks_for_is_told_of_when_it_is_named(run):
+    def papers(*named):
+        return {paper for paper, _ in status_of(PLAN, run, [], named)}
+
+    (run / "results/big").mkdir()
+    (run / "results/big/statistics.json").touch()
+    assert papers() == {"plt2016"}
+    assert papers("scale") == {"scale"}
+
+
+@pytest.fixture
+def configured(run):
+    """A project with one paper, which asks for a table of rankings of one PLT on two datasets."""
+    (run / "config").mkdir()
+    (run / "config/config.yaml").write_text("papers: [plt2016]\n")
+    (run / "config/datasets.yaml").write_text("")
+    write_suite(run / "config/papers/plt2016.yaml", {"plt": {}}, datasets=["scene", "yeast"], tables=["table1"])
+    for own in ("demo", "scale"):
+        write_suite(run / f"config/{own}.yaml", {})
+    for dataset, name in product(("scene", "yeast"), ("statistics.json", "plt/seed0/full/train.json")):
+        put(run / f"results/{dataset}/{name}")
+    (run / "results/tables/plt2016/table1.md").touch()
+    return run
+
+
+def test_the_exit_status_is_0_only_when_all_is_there(configured):
+    def status(*options):
+        return CliRunner().invoke(command, options)
+
+    done = status()
+    assert done.exit_code == 0, done.output
+    assert "plt2016, all 7 results" in done.output
+    assert status("seeds=[0, 1]").exit_code == 1
+    assert status("datasets=[scene]").exit_code == 0
+    (configured / FULL.format("scene", "plt", 0)).unlink()
+    assert status("datasets=[scene]").exit_code == 1
+
+
+def test_the_settings_are_by_default_those_of_the_last_run(configured):
+    def status(*options):
+        done = CliRunner().invoke(command, options)
+        return done.exit_code, " ".join(done.output.partition("\n\n")[0].split())
+
+    assert status() == (0, "plt2016 on scene, yeast"), "there was none"
+    LastRun().write()
+    assert status()[0] == 0
+    LastRun({"datasets": ["scene", "none"], "seeds": [0], "mirror": "a b"}, ["tables"]).write()
+    code, heading = status()
+    assert code == 1
+    assert re.fullmatch(
+        r"plt2016 on scene, none the last run, \d{4}-\d\d-\d\d \d\d:\d\d: tables "
+        r"datasets=\[scene, none\] seeds=\[0\] mirror=a b",
+        heading,
+    )
+    assert status("datasets=[scene]")[0] == 0, "settings that are given are the only ones"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [lambda text: text[:9], lambda text: text.replace("{", '{"edited": 1, '), lambda text: "", lambda text: "[]"],
+)
+def test_a_damaged_record_is_not_done_and_the_target_is_named(configured, damage):
+    record = configured / FULL.format("scene", "plt", 0)
+    record.write_text(damage(record.read_text()))
+    os.utime(record, ns=(1, 1))  # the table is not older
+    done = CliRunner().invoke(command, [])
+    assert done.exit_code == 1
+    said = " ".join(done.output.split())
+    place = FULL.format("scene", "plt", 0)
+    assert "damaged: scene plt ranking.json" in said
+    assert f"delete {place} and run: snakemake {place}" in said
+    assert "6 of 7 results exist; 0 steps failed, 1 record damaged, which blocks 1 result." in said
+
+
+def test_a_record_that_was_removed_from_the_folder_of_a_step_is_named_with_the_folder(tmp_path):
+    folder = "results/scene/plt/seed0/80/evaluation"
+    with atomic_folder(tmp_path / folder) as temporary:
+        for name in ("fta.json", "sto.json"):
+            put(temporary / name)
+    plan = plan_with({"table2": [f"{folder}/{name}" for name in ("fta.json", "sto.json", "new.json")]}, {})
+    (tmp_path / folder / "fta.json").unlink()
+    counts = status_of(plan, tmp_path, [])["plt2016", "scene"]
+    assert (counts.done, counts.missing, counts.failed) == (1, 1, 1)
+    assert f"snakemake {folder}" in counts.failures[0].reason
+
+
+def test_of_a_run_of_one_table_only_what_leads_there_counts(configured):
+    table = "results/tables/plt2016/table1.md"
+    plt, statistics = FULL.format("yeast", "plt", 0), "results/yeast/statistics.json"
+    LastRun(targets=[table], files=[table, plt, FULL.format("scene", "plt", 0)]).write()
+    output = CliRunner().invoke(command, []).output
+    assert "3 of 3 results exist" in output
+    assert f": {table}" in " ".join(output.split())
+    LastRun(targets=["yeast"], files=[plt, statistics]).write()
+    assert "2 of 2 results exist" in CliRunner().invoke(command, []).output
+    assert "7 of 7 results exist" in CliRunner().invoke(command, ["--paper", "plt2016"]).output
+
+
+def test_what_papers_share_counts_for_the_one_whose_tables_are_made():
+    plan = plan_with(TABLES)
+    other = {"other": plan_with({"table2": TABLES["table2"]})["plt2016"]}
+    files = ["results/tables/plt2016/table2.md", *TABLES["table2"]]
+    found = of_files(other | plan, files)
+    assert found["plt2016"].steps == TABLES["table2"]
+    assert [*found["plt2016"].tables] == ["table2"]
+    assert not found["other"].requested
+
+
+def test_a_killed_run_and_one_that_is_at_work_are_told_with_what_they_make(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert outcome_of(LastRun()) == ""
+    name = base64.urlsafe_b64encode(b"results/yeast/plt/seed0/full/model").decode()
+    for part in (Path(name), Path(f"@{name[:8]}", name[8:])):
+        (AT_WORK / part).parent.mkdir(parents=True, exist_ok=True)
+        (AT_WORK / part).touch()
+        made = "results/yeast/plt/seed0/full/model"
+        here = LastRun(host=socket.gethostname(), process=os.getpid(), ended=False)
+        assert outcome_of(here) == f"The run is at work; unfinished files: {made}."
+        (AT_WORK / part).unlink()
+    child = subprocess.Popen(["true"])
+    child.wait()
+    killed = LastRun(host=socket.gethostname(), process=child.pid, ended=False)
+    assert (
+        outcome_of(killed)
+        == "The run was killed; no step was at work. Run `snakemake --unlock`, then the same command again."
+    )
+    assert outcome_of(LastRun(host="far", ended=False)).startswith("The run began on far and has not ended")

@@ -1,0 +1,111 @@
+"""Kinds of printed numbers, and verdicts by interval, on constants, and beside earlier numbers of ours."""
+
+import math
+
+import pytest
+
+from xmlc.suite.papers import table_of
+from xmlc.suite.report.verdict import (
+    Kind,
+    Verdict,
+    equal_line,
+    judge_constant,
+    judge_exactly,
+    judge_measured,
+    kind_of,
+    measured_line,
+    unit_of_last_digit,
+)
+
+
+@pytest.mark.parametrize(
+    ("difference", "interval", "printed", "verdict"),
+    [
+        (0.4, 0.5, 10, Verdict.INSIDE),
+        (-0.5, 0.5, 10, Verdict.INSIDE),
+        (0.50001, 0.5, 10, Verdict.ABOVE),
+        (-0.50001, 0.5, 10, Verdict.BELOW),
+        (0.4, 0.5, 9.99, Verdict.UNDECIDED),  # half the interval is more than 5 % of the printed number
+        (0.1, 0.5, 0, Verdict.UNDECIDED),
+        (0.6, 0.5, 9.99, Verdict.ABOVE),  # outside of a wide interval is outside all the same
+        (9.0, math.nan, 10, Verdict.UNDECIDED),
+        (0.005, 0.5, 10, Verdict.AS_PRINTED),  # before all else
+        (-0.005, 9.0, 10, Verdict.AS_PRINTED),
+        (0.005, math.nan, 10, Verdict.AS_PRINTED),
+    ],
+)
+def test_a_measured_number_is_judged_by_its_interval(difference, interval, printed, verdict):
+    assert judge_measured(difference, interval, printed, 0.01) is verdict
+
+
+def test_beyond_rounding_a_number_without_chance_is_different():
+    for difference in (0.006, -3.0):
+        assert judge_measured(difference, 0.005, 10, 0.01, fixed=True) is Verdict.DIFFERENT
+    assert judge_measured(0.005, 0.005, 10, 0.01, fixed=True) is Verdict.AS_PRINTED
+    assert judge_measured(0.006, 0.007, 10, 0.01, fixed=True) is Verdict.INSIDE  # a chance smaller than rounding
+
+
+@pytest.mark.parametrize(
+    ("difference", "unit", "verdict"),
+    [(0.005, 0.01, Verdict.EQUAL), (0.0051, 0.01, Verdict.DIFFERENT), (27, 1, Verdict.DIFFERENT)],
+)
+def test_a_constant_is_equal_within_half_a_unit(difference, unit, verdict):
+    judgement = judge_constant(difference, unit)
+    assert (judgement.verdict, judgement.interval) == (verdict, unit / 2)
+
+
+# An earlier number and one of now, by verdict: 0.1 is the same float64 in both, 0.3 the next one.
+NUMBERS = {
+    Verdict.EQUAL: [("40.0", "40"), ("0.1", "0.1000000000000000055"), ("0.0", "-0.0"), ("nan", "")],
+    Verdict.DIFFERENT: [("0.30000000000000004", "0.3"), ("10/100", "10"), ("inf", "1"), ("good", "bad")],
+    Verdict.MISSING: [("40.0", "")],
+    Verdict.NEW: [("", "40.0"), ("nan", "40.0")],
+}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [(*pair, verdict) for verdict, pairs in NUMBERS.items() for pair in pairs]
+    + [(text, text, Verdict.EQUAL) for text in ("10/100", "", "inf", "good")],
+)
+def test_verdicts_beside_an_earlier_number_of_ours(old, new, expected):
+    assert judge_exactly(old, new).verdict is expected
+
+
+def test_the_headlines_count():
+    counts = {Verdict.INSIDE: 30, Verdict.ABOVE: 8, Verdict.UNDECIDED: 4, Verdict.NOT_RUN: 20, Verdict.FAILED: 1}
+    assert measured_line(counts, "run") == (
+        "42 of 63 run: 0 equal as printed, 30 inside, 8 outside +, 0 outside -, 0 different, 4 undecided"
+    )
+    assert measured_line({Verdict.NOT_RUN: 20}, "run") == "0 of 20 run"
+    # What only our side has is no cell of the earlier one.
+    assert equal_line({Verdict.EQUAL: 1, Verdict.MISSING: 1, Verdict.NEW: 2}) == "1 of 2 cells equal, 1 missing, 2 new"
+
+
+def test_a_unit_of_the_last_digit():
+    found = [unit_of_last_digit(text) for text in ("72.4", "72.40", "2456", "1e-05", "0.000001", "2e3", "nan")]
+    assert found == pytest.approx([0.1, 0.01, 1, 1e-5, 1e-6, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("paper", "table", "column", "model", "kind"),
+    [
+        ("plt2016", "table1", "n_train", "plt", Kind.DATASET),
+        ("plt2016", "table1", "p@1", "plt", Kind.MEASURED),
+        ("plt2016", "table1", "p@1", "fastxml", Kind.MEASURED),  # which its authors ran themselves
+        ("plt2016", "table2", "test_ms", "plt", Kind.COST),
+        ("plt2016", "table2", "inner_products", "plt", Kind.MEASURED),  # counted, not timed
+        ("plt2016", "table3", "low", "plt", Kind.CONFIGURATION),
+        ("plt2016", "table4", "a", "plt", Kind.CONFIGURATION),
+        ("ldsm2020", "table7", "p@1", "ldsm", Kind.MEASURED),
+        ("ldsm2020", "table7", "p@1", "fastxml", Kind.QUOTED),
+        ("ldsm2020", "table4", "depth", None, Kind.MEASURED),
+        ("swnn2018", "table6", "S", "swnn-searched", Kind.CONFIGURATION),
+        ("swnn2018", "table6", "max_p@3", "swnn-searched", Kind.DATASET),
+        ("swnn2018", "table6", "p@1", "dismec", Kind.QUOTED),
+        ("gfm2011", "table1", "instance_f", "br", Kind.MEASURED),
+        ("oplt2021", "table2", "train_cpu_minutes", "iplt", Kind.COST),
+    ],
+)
+def test_the_kind_of_a_printed_number(paper, table, column, model, kind):
+    assert kind_of(column, table_of(table, paper), model) is kind

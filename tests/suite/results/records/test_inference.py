@@ -1,0 +1,39 @@
+"""The record of inferred label sets, and its numbers."""
+
+import pandas as pd
+from record_cases import whole
+from record_files import RecordFile, as_record
+from report_cases import inference, inferred_from_estimates
+
+from xmlc.suite.results.records.inference import InferenceRecord
+
+CONTENT = whole(
+    inferred_from_estimates(
+        sizes={"weights": [0.5, 0.25], "learn_seconds": 0.125}, resampled={"instance_f": [0.03, -0.04]}
+    ),
+    [
+        *("method", "samples", "time_limit", "estimates", "sizes", "finished", "metrics", "expected_f", "floor_loss"),
+        "resampled",
+    ],
+)
+
+
+class TestFile(RecordFile):
+    kind, content, nan_at = InferenceRecord, CONTENT, ["expected_f"]
+    broken = (
+        (["finished"], 1),
+        (["metrics", "instance_f"], 60.0),
+        (["estimates", "floor"], ...),
+    )
+
+
+def test_the_numbers_are_in_percent_and_what_is_missing_where_the_clock_ran_out():
+    records = [inference(method="h", f=0.5), inference(finished=False), inferred_from_estimates()]
+    found = pd.DataFrame([row for record in records for _, row in as_record(record).numbers()])
+    assert found["instance_f"].fillna(-1).tolist() == [50, -1, 60]
+    assert found["expected_f"].fillna(-1).tolist() == [52, -1, 62]
+    assert found["note"].fillna("").tolist() == ["", "stopped after 60 s", ""]
+    assert found["floor"].fillna(-1).tolist() == [-1, -1, 1e-4]
+    assert found["missed_per_instance"].fillna(-1).tolist() == [-1, -1, 0.25]
+    assert found["draw_ms"].fillna(-1).tolist() == [0.5, 0.5, -1]
+    assert found["estimate_ms"].fillna(-1).tolist() == [-1, -1, 0.125]

@@ -1,0 +1,99 @@
+"""Records are checked before anything is made of them, and seeds are averaged."""
+
+import math
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from record_files import as_record
+from report_cases import ranking, thresholds, write
+
+import xmlc.suite.results.records
+from xmlc.core.errors import XmlcError
+from xmlc.suite.config.planned import RANKINGS, THRESHOLDS, Declared
+from xmlc.suite.papers.building import kinds, read_needs
+
+
+def chosen(paths, need):
+    """Return the records among files that a table needs."""
+    return [source.record for source in read_needs(Declared("x", (need,)), paths)[0]]
+
+
+def test_reads_those_of_the_kind_in_the_order_of_the_files(tmp_path):
+    content = [thresholds(method="sto"), ranking(), ranking(model="oracle", portion="80"), thresholds(method="fta")]
+    paths = write(tmp_path, content)
+    assert [record.method for record in chosen(paths, THRESHOLDS)] == ["sto", "fta"]
+    assert [record.model for record in chosen(paths, RANKINGS)] == ["plt"]
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "null", '"ranking"', '{"kind": []}'])
+def test_what_is_no_record_is_refused(tmp_path, text):
+    path = tmp_path / "x.json"
+    path.write_text(text)
+    with pytest.raises(XmlcError, match=r"x\.json"):
+        chosen([path], RANKINGS)
+
+
+def test_none_of_the_kind_is_an_error(tmp_path):
+    with pytest.raises(XmlcError, match=r"kind 'ranking'.*among 1 files"):
+        chosen(write(tmp_path, [thresholds()]), RANKINGS)
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        (ranking(), "a second record of yeast, plt, seed 0"),
+        (ranking(seed=1, dataset=ranking()["dataset"] | {"digest": "f" * 64}), "two editions of one dataset"),
+        (ranking(seed=1, hyperparameters={"arity": 2}), "hyperparameters of plt on yeast differ"),
+    ],
+)
+def test_records_that_contradict_each_other_are_refused(tmp_path, second, message):
+    with pytest.raises(XmlcError, match=message):
+        chosen(write(tmp_path, [ranking(), second]), RANKINGS)
+
+
+def test_units_of_columns():
+    ((_, row),) = as_record(ranking(p1=0.75, seconds=90.0)).numbers()
+    assert row["p@1"] == 75
+    assert row["train_minutes"] == 1.5
+    assert row["train_seconds"] == 90
+    assert row["model_mb"] == 2.5
+    assert math.isnan(row["predict_peak_mb"])
+    ((_, row),) = as_record(thresholds(method="ofo", f=0.5)).numbers()
+    assert (row["macro_f"], row["macro_f_zero"], row["predicted_per_instance"]) == (50, 25, 3.5)
+    assert (row["a"], row["b"], row["c"]) == (1, 10, 10)
+    assert row["validation_macro_f"] == 60
+
+
+def test_a_kind_is_known_by_its_module():
+    named = {
+        "calibration",
+        "forest",
+        "inference",
+        "progressive",
+        "ranking",
+        "search",
+        "simulation",
+        "sweep",
+        "thresholds",
+    }
+    assert set(kinds()) == named
+    for kind, found in kinds().items():
+        assert found.__module__ == f"xmlc.suite.results.records.{kind}"
+
+
+def test_another_kind_is_checked_too_before_it_is_left_out(tmp_path):
+    broken = thresholds()
+    del broken["best"]
+    with pytest.raises(XmlcError, match=r"001\.json: .*best.*`xmlc thresholds`"):
+        chosen(write(tmp_path, [ranking(), broken]), RANKINGS)
+
+
+def test_what_writes_records_pays_neither_pandas_nor_numba():
+    names = [found.name for found in pkgutil.iter_modules([str(Path(xmlc.suite.results.records.__file__).parent)])]
+    code = "\n".join(f"import xmlc.suite.results.records.{name}" for name in names)
+    code += "\nimport sys\nprint([name for name in ('pandas', 'numba', 'matplotlib') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

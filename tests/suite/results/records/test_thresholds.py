@@ -1,0 +1,25 @@
+"""The records of tuned thresholds, and the file beside estimates."""
+
+from record_cases import estimates, whole
+from record_files import RecordFile
+from report_cases import thresholds
+
+from xmlc.suite.results.records.thresholds import Estimates, ThresholdRecord
+
+RESAMPLED = {"macro_f": [0.0125, -0.25]}
+CONTENT = whole(thresholds(method="ofo", resampled=RESAMPLED), ["method", "grid", "best", "resampled"])
+
+
+class TestFile(RecordFile):
+    kind, content, nan_at = ThresholdRecord, CONTENT, ["grid", 0, "test", "macro_f"]
+    broken = (
+        (["grid", 1, "test"], ...),
+        (["grid", 1, "validation"], {}),
+        (["best", "test", "macro_jaccard"], 50.0),
+        (["best", "validation"], {"macro_f": -0.1}),
+    )
+
+
+class TestEstimates(RecordFile):
+    kind, content, nan_at = Estimates, estimates(), ["floor"]
+    broken = ((["parts", "val", "ms_per_instance"], ...),)

@@ -1,0 +1,27 @@
+"""The record of a training."""
+
+import pytest
+from record_cases import training
+from record_files import RecordFile, check_round_trip
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.results.records.training import TrainingRecord
+
+CONTENT = training(tuning={"method": "random", "budget": 30, "seed": 0, "p@1": 0.75})
+
+
+class TestFile(RecordFile):
+    kind, content, nan_at = TrainingRecord, CONTENT, ["costs", "train_seconds"]
+    broken = (
+        (["estimator"], ...),
+        (["costs", "train_seconds"], "long"),
+        (["portion"], "20"),
+    )
+
+
+def test_a_number_among_the_hyperparameters(tmp_path):
+    record = check_round_trip(tmp_path, TrainingRecord, training(hyperparameters={"arity": 16, "C": None}))
+    assert record.setting("arity") == 16
+    for name in ("C", "gamma"):
+        with pytest.raises(XmlcError, match=f"plt on yeast: hyperparameter {name} is None; expected a number"):
+            record.setting(name)

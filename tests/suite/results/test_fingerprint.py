@@ -1,0 +1,156 @@
+"""The fingerprint: its definition written out by hand, what it leaves out, and what it does not."""
+
+import hashlib
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.results.fingerprint import fingerprint, of_array, of_parts, of_table, read_table
+
+TABLE = (
+    "dataset,model,p@1,train_seconds,train_threads,c,note\nyeast,plt,40.0,1.5,2,10,\nscene,plt,-0.0,2.5,2,10/20,late\n"
+)
+
+
+def word_of(text):
+    return of_table(read_table(StringIO(text))).word
+
+
+def sha(text, *more):
+    return hashlib.sha256(b"".join([text.encode("ascii"), *more])).hexdigest()
+
+
+def test_a_table_by_the_definition():
+    rows = [
+        '"c":"10/20"\t"dataset":"scene"\t"model":"plt"\t"note":"late"\t"p@1":0x0.0p+0',
+        '"c":0x1.4000000000000p+3\t"dataset":"yeast"\t"model":"plt"\t"note":\t"p@1":0x1.4000000000000p+5',
+    ]
+    digest = sha("xmlc fingerprint 1, table\n" + "".join(f"{row}\n" for row in rows))
+    assert of_table(read_table(StringIO(TABLE))).digest == digest
+    assert word_of(TABLE) == f"1-{digest[:4]}-{digest[4:8]}-{digest[8:12]}"
+
+
+@pytest.mark.parametrize("dtype", ["<f4", ">f4", "<i8", "|b1", "<U3"])
+def test_an_array_by_the_definition(dtype):
+    array = np.arange(6).reshape(2, 3).astype(dtype)
+    little = array.astype(array.dtype.newbyteorder("<"))
+    name = np.lib.format.dtype_to_descr(little.dtype)
+    assert of_array(array).digest == sha(f"xmlc fingerprint 1, array\n'{name}' (2, 3)\n", little.tobytes())
+    assert of_array(np.asfortranarray(array)) == of_array(array)
+
+
+def test_a_folder_by_the_definition(tmp_path):
+    (tmp_path / "b").mkdir()
+    (tmp_path / "empty").mkdir()
+    np.save(tmp_path / "b" / "x.npy", np.arange(3))
+    (tmp_path / "a.csv").write_text(TABLE)
+    for name in ("notes.json", ".hidden.csv", "empty/README.md"):
+        (tmp_path / name).write_text("1")
+    inner = sha(f'xmlc fingerprint 1, folder\n"x.npy":{of_array(np.arange(3)).digest}\n')
+    table = of_table(read_table(tmp_path / "a.csv")).digest
+    assert fingerprint(tmp_path).digest == sha(f'xmlc fingerprint 1, folder\n"a.csv":{table}\n"b":{inner}\n')
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("40.0", "40"),
+        ("40.0", "4e1"),
+        ("-0.0", "0"),
+        ("1.5,2", "99,8"),  # costs
+        ("10,\n", "10,nan\n"),
+        ("yeast,plt", '"yeast","plt"'),
+        ("\n", "\r\n"),
+    ],
+)
+def test_what_is_left_out(old, new):
+    assert word_of(TABLE.replace(old, new)) == word_of(TABLE)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("40.0", "40.00000000000001"),
+        ("yeast", "Yeast"),
+        ("p@1", "p@3"),
+        ("10/20", "10/2"),
+        ("late", ""),
+        (",note", ",remark"),
+        ("scene,plt,-0.0,2.5,2,10/20,late\n", ""),
+        ("40.0,1.5,2,10", "10,1.5,2,40"),  # two cells in each other's place
+    ],
+)
+def test_what_is_not(old, new):
+    assert TABLE.count(old) == 1
+    assert word_of(TABLE.replace(old, new)) != word_of(TABLE)
+
+
+CELLS = st.one_of(
+    st.floats(width=64).map(repr), st.integers(-3, 3).map(str), st.sampled_from(["", "nan", "a", "a,\n\t"])
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(rows=st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=4), data=st.data())
+def test_order_does_not_matter_and_any_cell_does(rows, data):
+    frame = pd.DataFrame(rows, columns=["dataset", "p@1", "x"])
+    shuffled = frame.sample(frac=1, random_state=data.draw(st.integers(0, 99)))[data.draw(st.permutations(list(frame)))]
+    assert of_table(shuffled) == of_table(frame)
+    assert of_table(frame.assign(train_seconds="1")) == of_table(frame)
+    changed = frame.copy()
+    changed.iloc[0, data.draw(st.integers(0, 2))] = "another"
+    assert of_table(changed) != of_table(frame)
+
+
+def test_arrays_differ_by_type_shape_bytes_and_name(tmp_path):
+    array = np.array([[1.0, np.nan]], dtype=np.float32)
+    others = [array.astype(np.float64), array.T, array + 1, array[:, :1], array[:0]]
+    assert len({of_array(each).word for each in [array, *others]}) == 6
+    np.savez(tmp_path / "a.npz", x=array, y=others[0])
+    assert fingerprint(tmp_path / "a.npz") == of_parts({"y": of_array(others[0]), "x": of_array(array)})
+    assert of_parts({"x": of_array(array)}) != of_parts({"z": of_array(array)})
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("nothing", None, "no such file or folder"),
+        ("x.txt", b"1", "expected a table"),
+        ("x.npy", b"no array", "the arrays cannot be read"),
+        ("x.npz", b"no array", "the arrays cannot be read"),
+        ("x.csv", b"", "no readable CSV table"),
+        ("folder/x.txt", b"1", "found no table"),
+    ],
+)
+def test_what_has_no_fingerprint(tmp_path, name, content, message):
+    path = tmp_path / name
+    if content is not None:
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content)
+    with pytest.raises(XmlcError, match=message):
+        fingerprint(path if path.parent == tmp_path else path.parent)
+
+
+def test_the_command_prints_each_part_and_then_the_whole(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = Path("results/tables/demo")
+    folder.mkdir(parents=True)
+    for name in ("table1", "table2"):
+        (folder / f"{name}.csv").write_text(TABLE)
+    for arguments in ([], [folder]):
+        assert run("fingerprint", *arguments) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [name for name, _ in lines] == [
+        "demo/table1.csv", "demo/table2.csv", "demo", "results/tables",
+        "table1.csv", "table2.csv", "results/tables/demo",
+    ]  # fmt: skip
+    assert lines[0][1] == lines[1][1] == word_of(TABLE)
+    assert lines[2][1] == lines[6][1]
+    assert len({word for _, word in lines}) == 3

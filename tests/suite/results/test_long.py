@@ -1,0 +1,80 @@
+"""The long table: numbers of records, their means over seeds, and tables read as rows."""
+
+import math
+
+import numpy as np
+import pytest
+from record_files import as_record
+from report_cases import every_method, ranking, sweep, thresholds
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.results.long import Source, average, frame_of, key_by, long_of, read_rows
+
+MODELS, METHODS = ("dataset", "model"), ("dataset", "model", "method")
+
+
+def frame(keys, contents, *wanted):
+    return frame_of([as_record(content) for content in contents], keys, wanted)
+
+
+def sources(*contents):
+    return [Source(f"{place}.json", as_record(content)) for place, content in enumerate(contents)]
+
+
+def test_a_row_for_each_number_with_its_record():
+    long = long_of(sources(ranking(p1=0.75), sweep()))
+    (row,) = [row for row in long if row.quantity == "p@1" and not row.variant]
+    assert row == ("yeast", "plt", "", "", 0, "p@1", 75.0, "0.json")
+    assert {row.variant for row in long if row.record == "1.json"} == {"max_nodes=16", "max_nodes=64", "max_nodes=256"}
+
+
+def test_a_mean_knows_its_runs_and_records():
+    means = average(long_of(sources(ranking(seed=3, p1=0.2), ranking(seed=1, p1=0.4))), key_by(MODELS))
+    found = means["yeast", "plt"]["p@1"]
+    assert (found.value, found.runs, found.records) == (30, {1: 40, 3: 20}, ("1.json", "0.json"))
+
+
+def test_two_numbers_of_one_place_are_refused():
+    with pytest.raises(ValueError, match="a second one of its key"):
+        average(long_of(sources(ranking(), ranking())), key_by(MODELS))
+
+
+def test_one_seed_has_no_deviation():
+    averaged = frame(MODELS, [ranking()], "p@1")
+    assert averaged.to_dict("list") == {"dataset": ["yeast"], "model": ["plt"], "p@1": [75], "seeds": [1]}
+
+
+def test_seeds_are_averaged_whatever_their_order():
+    scores = [0.2, 0.4, 0.9]
+    records = [ranking(seed=seed, p1=score) for seed, score in enumerate(scores)]
+    averaged = frame(MODELS, records, "p@1", "m").iloc[0]
+    assert averaged["p@1"] == pytest.approx(np.mean(scores) * 100)
+    assert averaged["p@1_std"] == pytest.approx(np.std(scores, ddof=1) * 100)
+    assert averaged[["m", "seeds"]].tolist() == [14, 3]
+    backwards = frame(MODELS, records[::-1], "p@1").iloc[0]
+    assert backwards[["p@1", "p@1_std"]].tolist() == averaged[["p@1", "p@1_std"]].tolist()
+
+
+def test_a_value_missing_for_one_seed_has_no_mean():
+    averaged = frame(MODELS, [ranking(seed=0), ranking(seed=1, inner_products=None)], "inner_products", "p@3").iloc[0]
+    assert math.isnan(averaged["inner_products"])
+    assert averaged["p@3"] == 25
+
+
+def test_different_choices_are_listed_and_never_averaged():
+    records = [thresholds(method="ofo", seed=1, chosen=100), thresholds(method="ofo", seed=0, chosen=10)]
+    assert frame(METHODS, records, "a", "b")[["a", "b"]].to_numpy().tolist() == [[1, "10/100"]]
+    averaged = frame(METHODS, [record for seed in (0, 1) for record in every_method(seed=seed)], "b")
+    assert averaged["b"].dtype == "Int64"
+    assert averaged["b"].fillna(-1).tolist() == [-1, -1, 10, 10, -1]
+
+
+def test_a_broken_table_is_refused(tmp_path):
+    file = tmp_path / "table1.csv"
+    file.write_text("dataset,model,p@1\na,plt,1\na,plt,2\n")
+    with pytest.raises(XmlcError, match=r"table1\.csv: two rows for a, plt"):
+        read_rows(file, MODELS)
+    with pytest.raises(XmlcError, match="no column 'method'"):
+        read_rows(file, ("dataset", "method"))
+    file.write_text("dataset,model,p@1,p@3\na,plt,1.0,\n")
+    assert read_rows(file, MODELS) == {("a", "plt"): {"p@1": "1.0", "p@3": ""}}

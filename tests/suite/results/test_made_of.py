@@ -1,0 +1,52 @@
+"""The file that says what a table was made of: paths come back, and what is something else is refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from xmlc.core.checksums import stamped
+from xmlc.core.errors import XmlcError
+from xmlc.suite.results.made_of import MadeOf, same_data
+
+DIGESTS = {"yeast": "12ab"}
+SETTINGS = {"yeast / plt": {"seeds": [0, 1], "lam": 1e-5, "hash_bits": None}}
+RECORDS = Path("a/1.json"), Path("a/0.json")
+MADE = MadeOf("claims", "plt2016", RECORDS, Path("results/published"), digests=DIGESTS, settings=SETTINGS)
+CONTENT = {
+    "schema": 1,
+    "table": "claims",
+    "paper": "plt2016",
+    "records": ["a/1.json", "a/0.json"],
+    "published": "results/published",
+    "suite": None,
+    "digests": DIGESTS,
+    "titles": {},
+    "settings": SETTINGS,
+}
+
+
+def test_what_is_written_is_read_again(tmp_path):
+    path = MADE.write(tmp_path / "claims")
+    assert path.name == "claims.made-of.json"
+    assert path.read_text() == json.dumps(stamped(CONTENT), indent=2) + "\n"
+    assert MadeOf.read(path) == MadeOf.beside(tmp_path / "claims.csv") == MADE
+    assert MadeOf.beside(tmp_path / "table1.csv") is None
+    path.write_text(json.dumps(stamped({key: value for key, value in CONTENT.items() if key != "settings"})))
+    assert MadeOf.read(path).settings == {}  # of an earlier version
+
+
+def test_data_are_the_same_by_their_digests_if_these_are_known():
+    assert same_data(MADE, DIGESTS)
+    assert not same_data(MADE, {"yeast": "34cd"})
+    assert not same_data(MADE, DIGESTS | {"scene": "56ef"})
+    assert not same_data(None, DIGESTS)
+    assert not same_data(MadeOf("claims", "plt2016", ()), {})
+
+
+@pytest.mark.parametrize("change", [{"records": [1]}, {"suite": 3}, {"digests": []}])
+def test_what_does_not_fit_is_named(tmp_path, change):
+    path = tmp_path / "x.made-of.json"
+    path.write_text(json.dumps(stamped(CONTENT | change)))
+    with pytest.raises(XmlcError, match=rf"x\.made-of\.json: .*{next(iter(change))}"):
+        MadeOf.read(path)

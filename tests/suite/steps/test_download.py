@@ -1,0 +1,283 @@
+"""Which source a dataset comes from when there are several, how each is checked, and the command around it."""
+
+import bz2
+import gzip
+import json
+import lzma
+import os
+import shutil
+import subprocess
+
+import pytest
+from archive_cases import tar_of, zip_of
+from command_line import run
+from file_server import serve
+
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import read_json
+from xmlc.suite.config.catalogue import Dataset, load_catalogue
+from xmlc.suite.config.sources import check_sources, source_of
+from xmlc.suite.steps import fetching
+from xmlc.suite.steps.download import download, no_data
+
+TRAIN, TEST = b"1 2 2\n0 0:1\n", b"1 2 2\n1 1:1\n"
+FILES = {"train.txt": TRAIN, "test.txt": TEST}
+GOOD = zip_of({f"d/{name}": content for name, content in FILES.items()})
+HTML = b"<!DOCTYPE html><html><title>Quota exceeded</title></html>"
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setattr(fetching, "FIRST_PAUSE", 0.001)
+    with serve() as server:
+        yield server
+
+
+@pytest.fixture
+def resources(tmp_path):
+    return tmp_path / "resources"
+
+
+def put(folder, files):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def test_an_alternative_is_taken_where_the_first_source_fails_and_that_is_said(server, resources):
+    server.files = {"/quota.zip": HTML, "/short.zip": GOOD[:-30], "/other.zip": zip_of(dict.fromkeys("ab", b"0 1:1"))}
+    other = Dataset(
+        "tiny", ("a",), ("b",), format="svmlight", zero_based=False, sources=(("url", server.url + "/other.zip"),)
+    )
+    urls = tuple(("url", f"{server.url}/{name}.zip") for name in ("gone", "quota", "short"))
+    said = []
+    origin = download(Dataset("tiny", sources=urls, alternatives=(other,)), resources / "tiny", on_missing=said.append)
+    assert origin == f"{server.url}/other.zip"
+    assert [text.split(": ")[0] for text in said] == [address for _, address in urls]
+    source = read_json(resources / "tiny/source.json")
+    assert (source["format"], source["zero_based"], source["train"]) == ("svmlight", False, ["a"])
+
+
+def test_copies_in_git_repositories_are_tried_in_turn_and_other_content_is_refused(tmp_path, server, resources):
+    """As of EURLex-4K: Drive refuses, a first copy was replaced, a second is gone, the third, compressed, is right."""
+    blobs = {}
+    for name, content in (("train.txt", gzip.compress(TRAIN, mtime=0)), ("test.txt", TEST)):
+        (tmp_path / name).write_bytes(content)
+        blobs[name] = subprocess.check_output(["git", "hash-object", tmp_path / name], text=True).strip()
+        server.files |= {f"/changed/{name}": TEST + b"\n", f"/right/{name}": content}
+    catalogue = tmp_path / "c.yaml"
+    copies = [{name: {"url": f"{server.url}/{place}/{name}", "blob": blob} for name, blob in blobs.items()}
+              for place in ("changed", "gone", "right")]  # fmt: skip
+    alternatives = [{"urls": urls, "train": "train.txt", "test": "test.txt"} for urls in copies]
+    catalogue.write_text(json.dumps({"tiny": {"url": f"{server.url}/refuses.zip", "alternatives": alternatives}}))
+    said = []
+    origin = download(load_catalogue(catalogue)["tiny"], resources / "tiny", on_missing=said.append)
+    assert origin == f"{server.url}/right/train.txt {server.url}/right/test.txt"
+    assert (resources / "tiny/train.txt").read_bytes() == TRAIN, "as an address without compression gives it"
+    assert [text.split(": ")[0].removeprefix(server.url) for text in said] == [
+        "/refuses.zip", "/changed/train.txt", "/gone/train.txt"
+    ]  # fmt: skip
+    assert blobs["train.txt"] in said[1]
+
+
+def test_every_source_is_named_when_all_fail_and_the_old_folder_stays(server, resources):
+    server.files = {"/a.zip": GOOD}
+    entry = Dataset("tiny", sources=tuple(("url", f"{server.url}/{name}.zip") for name in "ab"), homepage="HOME")
+    download(entry, resources / "tiny")
+    before = {path: path.read_bytes() for path in resources.rglob("*") if path.is_file()}
+    server.files = {"/b.zip": HTML}
+    with pytest.raises(XmlcError) as error:
+        download(entry, resources / "tiny")
+    for part in ("tiny: ", "/a.zip: ", "/b.zip: found an HTML page", "see HOME", "resources/manual/tiny/"):
+        assert part in str(error.value)
+    assert {path: path.read_bytes() for path in resources.rglob("*") if path.is_file()} == before
+
+
+def test_what_an_address_of_the_catalogue_gives_may_not_change(server, resources):
+    sources = [Dataset("tiny", sources=(("url", f"{server.url}/{name}.zip"),)) for name in "ab"]
+    server.files = {"/a.zip": GOOD, "/b.zip": zip_of({"train.txt": TEST, "test.txt": TEST})}
+    for entry in (*sources, sources[0]):
+        download(entry, resources / "tiny")
+    assert len(read_json(resources / "digests/tiny.json")) == 2
+    server.files["/a.zip"] = server.files["/b.zip"]
+    with pytest.raises(XmlcError, match=r"train\.txt has changed: .*delete .*digests/tiny\.json"):
+        download(sources[0], resources / "tiny")
+
+
+@pytest.mark.parametrize("place", ["mirror/tiny", "resources/manual/tiny"])
+def test_what_a_copy_is_made_from_changes_with_the_content_of_a_folder_and_nothing_else(tmp_path, resources, place):
+    mirror, folder = str(tmp_path / "mirror"), put(tmp_path / place, FILES)
+    (tmp_path / "mirror").mkdir(exist_ok=True)
+
+    def of(mirror=mirror):
+        return source_of(Dataset("tiny"), mirror, resources)
+
+    before = of()
+    assert [text.split()[0] for text in before] == ["test.txt", "train.txt"]
+    download(Dataset("tiny"), resources / "tiny", mirror)
+    put(folder, {"README": b"", "train.txt.gz": b"passed over"})
+    os.utime(folder / "train.txt")
+    shutil.copytree(tmp_path / "mirror", tmp_path / "elsewhere")
+    assert of() == of(str(tmp_path / "elsewhere")) == before
+    (folder / "train.txt").write_bytes(TEST)
+    assert [one == other for one, other in zip(of(), before)] == [True, False]
+    assert download(Dataset("tiny"), resources / "tiny", mirror) == str(folder), "no digest stands against it"
+    edited = of()
+    shutil.rmtree(folder)
+    assert of() == of(None) == of("/no/such/folder") == edited, "what the copy was made from"
+    assert of("http://localhost/far/") == ["http://localhost/far/tiny"]
+    (resources / "tiny/source.json").write_text("{")
+    assert of(None) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (HTML, "an HTML page"),
+        (b"\xef\xbb\xbf  \n<HTML>", "an HTML page"),
+        (gzip.compress(HTML, mtime=0), "an HTML page"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:29\nsize 6\n", "a Git LFS pointer"),
+        (b'{"error": {"code": 403, "message": "quota"}}', "JSON"),
+        (lzma.compress(b"[1]"), "JSON"),
+        (b" \n\n", "an empty file"),
+        (bz2.compress(b""), "an empty file"),
+        (gzip.compress(b"1 2 3\n" * 99, mtime=0)[:12], "a damaged"),
+        *(
+            (data, "")
+            for data in (TRAIN, GOOD, tar_of(FILES), gzip.compress(TRAIN, mtime=0), b"@relation x", b"0 | a:1\n")
+        ),
+        (b'<?xml version="1.0"?><labels xmlns="x"><label name="a"/>', ""),
+    ],
+)
+def test_what_servers_hand_out_instead_of_data_is_recognised(tmp_path, content, found):
+    (tmp_path / "f").write_bytes(content)
+    assert no_data(tmp_path / "f").startswith(found and f"found {found}")
+    assert bool(no_data(tmp_path / "f")) == bool(found)
+
+
+@pytest.mark.parametrize("wrong", [HTML, b'{"error": "quota"}', gzip.compress(b"[]", mtime=0), b""])
+@pytest.mark.parametrize("packed", [False, True])
+def test_what_is_no_data_is_not_recorded_and_does_not_block_the_right_file(server, resources, wrong, packed):
+    urls = {name: f"{server.url}/{name}" for name in FILES}
+    entry = Dataset("tiny", sources=(("url", f"{server.url}/a.zip") if packed else ("urls", urls),))
+    server.files = {"/train.txt": wrong, "/test.txt": TEST, "/a.zip": wrong}
+    with pytest.raises(XmlcError, match=r"found (an HTML page|JSON|an empty file)"):
+        download(entry, resources / "tiny")
+    assert not resources.exists() or [*resources.iterdir()] == []
+    server.files = {"/train.txt": TRAIN, "/test.txt": TEST, "/a.zip": GOOD}
+    download(entry, resources / "tiny")
+    assert (resources / "tiny/train.txt").read_bytes() == TRAIN
+
+
+@pytest.mark.parametrize("way", ["file", "archive", "address"])
+def test_a_full_disk_is_no_reason_to_look_elsewhere_and_leaves_nothing(tmp_path, server, resources, monkeypatch, way):
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    server.files = {"/a.zip": GOOD}
+    for name in {"file": ["copyfile"], "archive": ["copyfileobj"], "address": []}[way]:
+        monkeypatch.setattr(shutil, name, full)
+    monkeypatch.setattr(fetching, "Progress", full if way == "address" else fetching.Progress)
+    put(tmp_path / "m/tiny", {"a.zip": GOOD} if way == "archive" else FILES)
+    with pytest.raises(OSError, match="No space left on device") as error:
+        download(
+            Dataset("tiny", sources=(("url", server.url + "/a.zip"),)),
+            resources / "tiny",
+            None if way == "address" else str(tmp_path / "m"),
+        )
+    assert error.value.filename == str(resources / "tiny")
+    assert list(resources.iterdir()) == []
+    assert len(server.requests) == (way == "address"), "one attempt"
+
+
+def test_a_mirror_that_answers_a_page_for_a_missing_file_is_searched_further(server, resources):
+    server.files = {f"/tiny/{part}.txt{suffix}": HTML for part in ("train", "test") for suffix in ("", ".gz")}
+    with pytest.raises(XmlcError, match=r"/tiny/train\.txt: found an HTML page"):
+        download(Dataset("tiny"), resources / "tiny", server.url)
+    assert not (resources / "tiny").exists()
+    server.files |= {"/tiny/train.txt.gz": gzip.compress(TRAIN), "/tiny/test.txt.bz2": bz2.compress(TEST)}
+    assert download(Dataset("tiny"), resources / "tiny", server.url) == f"{server.url}/tiny"
+    assert sorted(read_json(resources / "tiny/source.json")["files"]) == ["test.txt.bz2", "train.txt.gz"]
+
+
+def test_a_mirror_that_fails_is_not_passed_over(server, resources):
+    server.statuses["/tiny/train.txt"] = [500] * 4
+    server.files = {"/a.zip": GOOD}
+    with pytest.raises(XmlcError, match=r"/tiny/train\.txt: the server answered 500"):
+        download(Dataset("tiny", sources=(("url", server.url + "/a.zip"),)), resources / "tiny", server.url)
+
+
+@pytest.mark.parametrize("name", ["Möbius Lüge & Söhne", "a'b\"c$d", "100%25"])
+def test_a_folder_and_an_address_of_any_name_are_found(tmp_path, server, name, monkeypatch):
+    put(tmp_path / name / "tiny", FILES)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    server.files = {f"/M%C3%B6bius%20x/tiny/{name}": content for name, content in FILES.items()}
+    for place in (
+        tmp_path / name,
+        f"~/{name}/",
+        (tmp_path / name).as_uri(),
+        f"{server.url}/Möbius x",
+        f"{server.url}/M%C3%B6bius%20x/",
+    ):
+        download(Dataset("tiny"), tmp_path / "resources/tiny", str(place))
+        assert (tmp_path / "resources/tiny/train.txt").read_bytes() == TRAIN
+
+
+def test_a_mirror_may_hold_a_set_in_its_own_format(tmp_path, resources):
+    entry = Dataset("tiny", format="arff", train=("a.arff",), test=("b.arff",), labels="c.xml")
+    put(tmp_path / "m/tiny", {"a.arff.gz": gzip.compress(b"@relation"), "b.arff": b"@relation", "c.xml": b"<labels/>"})
+    download(entry, resources / "tiny", str(tmp_path / "m"))
+    source = read_json(resources / "tiny/source.json")
+    found = [source[key] for key in ("format", "train", "test", "labels")]
+    assert found == ["arff", ["a.arff.gz"], ["b.arff"], "c.xml"], "kept as it is found"
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_what_is_put_there_by_hand_may_be_an_alternative(resources, packed):
+    files = {"data.txt": TRAIN, "tr.txt": b"1\n", "te.txt": b"2\n"}
+    split = {"train": "tr.txt", "test": "te.txt", "column": 0}
+    other = Dataset("tiny", train=("data.txt",), test=("data.txt",), split_files=split)
+    manual = put(resources / "manual/tiny", {"Bibtex.zip": zip_of(files)} if packed else files)
+    assert download(Dataset("tiny", alternatives=(other,)), resources / "tiny") == str(manual)
+    source = read_json(resources / "tiny/source.json")
+    assert source["split_files"] == split
+    assert sorted(source["files"]) == sorted(files)
+
+
+def test_the_command_says_where_it_came_from_and_where_not(tmp_path, server, resources, capsys):
+    server.files = {"/a.zip": GOOD}
+    (tmp_path / "c.yaml").write_text(f"tiny: {{url: '{server.url}/a.zip'}}\n")
+    arguments = ["tiny", "--out", resources / "tiny", "--catalogue", tmp_path / "c.yaml", "--mirror", tmp_path]
+    assert run("download", *arguments) == 0
+    said = capsys.readouterr().err
+    assert f"{tmp_path}/tiny" in said
+    assert f"{server.url}/a.zip" in said
+    assert list(read_json(resources / "digests/tiny.json")) == [f"{server.url}/a.zip"]
+
+
+def test_a_dataset_has_an_address_or_lies_in_the_mirror(tmp_path):
+    mirror, resources = tmp_path / "mirror", tmp_path / "resources"
+    put(mirror / "medical", {"train.txt.gz": b"", "test.txt": b""})
+    addressed = Dataset("far", sources=(("url", "http://localhost/x.zip"),))
+    check_sources([Dataset("medical"), addressed], str(mirror), resources, [])
+    check_sources([addressed], None, resources, [])
+    check_sources([], str(tmp_path / "nowhere"), resources, [])
+    check_sources([Dataset("medicl")], "http://localhost/mirror", resources, [])
+    for name, place, message in (
+        ("medicl", mirror, "has no files in medicl/; expected medical"),
+        ("yeas", None, "expected yeast"),
+        ("medical", None, "expected a mirror"),
+        ("far", tmp_path / "nowhere", "nowhere is neither a folder"),
+        ("far", "ftp://host", "is neither a folder"),
+    ):
+        with pytest.raises(XmlcError, match=message):
+            check_sources([Dataset(name)], place and str(place), resources, ["yeast"])
+    (mirror / "empty").mkdir()
+    with pytest.raises(XmlcError, match="has no files in empty/; expected a mirror that has it"):
+        check_sources([Dataset("empty")], str(mirror), resources, ["empty"])
+    (resources / "manual/medicl").mkdir(parents=True)
+    check_sources([Dataset("medicl")], None, resources, [])
+    (mirror / "medical/test.txt").unlink()
+    with pytest.raises(XmlcError, match=r"medical: found train\.txt\.gz, expected train\.txt, test\.txt"):
+        check_sources([Dataset("medical")], str(mirror), resources, [])

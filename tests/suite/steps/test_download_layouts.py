@@ -1,0 +1,135 @@
+"""A mirror, a folder for downloads by hand and the catalogue's addresses give the same dataset, in any layout."""
+
+import lzma
+
+import pytest
+from archive_cases import zip_of
+from file_server import serve
+
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import read_json
+from xmlc.suite.config.catalogue import Dataset
+from xmlc.suite.steps.download import download
+from xmlc.suite.steps.prepare import prepare
+from xmlc.suite.steps.prepared import Prepared
+
+VW = {"a_train.vw": b"2 | 3:0.5 1:1\n1 | 2:2\n", "a_test.vw": b"2 | 1:4 3:1\n"}
+SVM = {"a_train.svm": b"1 1:1\n", "a_test.svm": b"2 2:1\n"}
+OWN = {"train.txt": b"2 4 2\n1 1:1 3:0.5\n0 2:2\n", "test.txt": b"1 4 2\n1 1:4 3:1\n"}
+LAYOUTS = {
+    "vw": VW,
+    "mixed": {"a_train.vw": VW["a_train.vw"], "a_test.vw.xz": lzma.compress(VW["a_test.vw"])},
+    "svm": SVM,
+    "own.xz": {f"{name}.xz": lzma.compress(content) for name, content in OWN.items()},
+    "archive": {"a.zip": zip_of(VW)},
+}
+
+
+@pytest.fixture
+def server():
+    with serve() as server:
+        server.files = {f"/far/{name}": content for name, content in VW.items()}
+        yield server
+
+
+def entry_of(server):
+    """A set like ALOI: two files of Vowpal Wabbit's with addresses, and an alternative that can only be put there."""
+    other = Dataset("tiny", ("a_train.svm",), ("a_test.svm",), format="svmlight", zero_based=False)
+    urls = {name: f"{server.url}/far/{name}" for name in VW}
+    parts = ("a_train.vw",), ("a_test.vw",)
+    return Dataset("tiny", *parts, format="vw", zero_based=False, sources=(("urls", urls),), alternatives=(other,))
+
+
+def prepared(folder, server, place, files):
+    """Fetch the set from a place that has these files; return where it is from, and the digest of what is prepared."""
+    resources = folder / place / "resources"
+    mirror = {"mirror": str(folder / "a mirror"), "address": f"{server.url}/m"}.get(place)
+    if place == "address":
+        server.files |= {f"/m/tiny/{name}": content for name, content in files.items()}
+    elif files:
+        target = folder / "a mirror/tiny" if place == "mirror" else resources / "manual/tiny"
+        target.mkdir(parents=True)
+        for name, content in files.items():
+            (target / name).write_bytes(content)
+    entry = entry_of(server)
+    origin = download(entry, resources / "tiny", mirror)
+    meta, train, test = prepare(entry, resources / "tiny", folder / place / "data")
+    return origin, meta["digest"], train[0].toarray().tolist(), test[0].toarray().tolist()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_layout_gives_the_same_in_every_place(tmp_path, server, layout):
+    files = LAYOUTS[layout]
+    origins = {"mirror": f"{tmp_path}/a mirror/tiny", "manual": f"{tmp_path}/manual/resources/manual/tiny"}
+    origins["address"] = f"{server.url}/m/tiny"
+    if layout == "archive":
+        del origins["address"]  # whose files cannot be listed
+    found = {place: prepared(tmp_path, server, place, files) for place in origins}
+    assert {place: origin for place, (origin, *_) in found.items()} == origins
+    _, *downloaded = prepared(tmp_path, server, "download", {})
+    alike = {str(rest) for _, *rest in found.values()}
+    assert len(alike) == 1, "one digest and the same numbers"
+    assert (str(downloaded) in alike) == (layout in ("vw", "mixed", "archive")), "other files have another digest"
+
+
+def test_a_compressed_copy_of_train_txt_stays_one_also_of_a_set_with_addresses(tmp_path):
+    entry = Dataset("tiny", sources=(("urls", {name: f"http://localhost/none/{name}" for name in OWN}),))
+    (tmp_path / "mirror/tiny").mkdir(parents=True)
+    for name, content in LAYOUTS["own.xz"].items():
+        (tmp_path / "mirror/tiny" / name).write_bytes(content)
+    download(entry, tmp_path / "tiny", str(tmp_path / "mirror"))
+    assert read_json(tmp_path / "tiny/source.json")["train"] == ["train.txt.xz"]
+
+
+@pytest.mark.parametrize("place", ["mirror", "manual"])
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"a_train.vw": VW["a_train.vw"]}, "found a_train.vw, expected a_train.vw, a_test.vw (vw), or a_train.svm"),
+        ({"a_train.vw": b"{}", "a_test.vw": b"{}"}, "a_train.vw: found JSON"),
+        ({"a.zip": zip_of({"other": b""})}, "a.zip: the archive lacks a_train.vw"),
+        ({"a.zip": b"<!DOCTYPE html>"}, "a.zip: found an HTML page"),
+    ],
+)
+def test_what_a_place_has_of_a_dataset_must_be_right(tmp_path, server, place, files, said):
+    with pytest.raises(XmlcError) as error:
+        prepared(tmp_path, server, place, files)
+    assert said in str(error.value)
+    assert not (tmp_path / place / "resources/tiny").exists()
+    assert server.requests == [], "the addresses are not asked"
+
+
+def test_other_files_are_no_dataset(tmp_path, server):
+    for place in ("manual", "mirror"):
+        origin, *_ = prepared(tmp_path, server, place, {"a.csv": b"1,2\n", "b.csv": b"1,2\n"})
+        assert origin.split() == [f"{server.url}/far/{name}" for name in VW]
+
+
+@pytest.mark.parametrize("place", ["mirror", "manual", "archive"])
+def test_a_filter_comes_along_whatever_the_layout(tmp_path, place):
+    entry = Dataset("tiny", filter="filter.txt")
+    folder = tmp_path / "mirror/tiny" if place == "mirror" else tmp_path / "resources/manual/tiny"
+    folder.mkdir(parents=True)
+    content = OWN | {"filter.txt": b"0 0\n"}
+    files = {"a.zip": zip_of(content)} if place == "archive" else content
+    for name, text in files.items():
+        (folder / name).write_bytes(text)
+    download(entry, tmp_path / "resources/tiny", str(tmp_path / "mirror") if place == "mirror" else None)
+    prepare(entry, tmp_path / "resources/tiny", tmp_path / "data")
+    assert Prepared(tmp_path / "data").left_out("test").toarray().tolist() == [[True, False]]
+
+
+def test_a_filter_of_every_true_label_is_refused(tmp_path):
+    for name, text in (OWN | {"filter.txt": b"0 1\n"}).items():
+        (tmp_path / name).write_bytes(text)
+    with pytest.raises(XmlcError, match="no label in all 1 instances of test"):
+        prepare(Dataset("tiny", filter="filter.txt"), tmp_path, tmp_path / "data")
+
+
+def test_a_copy_without_the_filter_of_its_entry_is_refused(tmp_path):
+    folder = tmp_path / "mirror/tiny"
+    folder.mkdir(parents=True)
+    for name, text in OWN.items():
+        (folder / name).write_bytes(text)
+    with pytest.raises(XmlcError, match=r"filter\.txt"):
+        download(Dataset("tiny", filter="filter.txt"), tmp_path / "resources/tiny", str(folder.parent))

@@ -1,0 +1,171 @@
+"""Single files: retries, servers that refuse, break off or say nothing; Google Drive without it."""
+
+import gzip
+import lzma
+import socket
+import zlib
+
+import gdown
+import pytest
+from file_server import serve
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.steps import fetching
+from xmlc.suite.steps.fetching import NotThere, fetch_drive, fetch_http
+
+CONTENT = bytes(range(256)) * 40
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setattr(fetching, "FIRST_PAUSE", 0.001)
+    with serve() as server:
+        server.files["/f"] = CONTENT
+        yield server
+
+
+def test_passing_errors_and_broken_transfers_are_tried_again(server, tmp_path):
+    server.statuses["/f"], server.cuts["/f"] = [500, 429], [100]
+    fetch_http(server.url + "/f", tmp_path / "got")
+    assert (tmp_path / "got").read_bytes() == CONTENT
+    assert len(server.requests) == 4
+    server.cuts["/f"] = [0, 1, 2, 3]
+    with pytest.raises(XmlcError, match="after 4 attempts"):
+        fetch_http(server.url + "/f", tmp_path / "got")
+
+
+@pytest.mark.parametrize(("status", "error"), [(401, XmlcError), (403, NotThere), (404, NotThere), (410, NotThere)])
+def test_lasting_errors_are_not_and_a_missing_file_is_told_from_a_failure(server, tmp_path, status, error):
+    server.statuses["/f"] = [status]
+    with pytest.raises(XmlcError, match=str(status)) as raised:
+        fetch_http(server.url + "/f", tmp_path / "got")
+    assert type(raised.value) is error
+    assert len(server.requests) == 1
+
+
+def test_a_part_of_a_file_is_not_taken_for_the_whole(server, tmp_path):
+    server.statuses["/f"] = [206]
+    with pytest.raises(XmlcError, match="206"):
+        fetch_http(server.url + "/f", tmp_path / "got")
+
+
+@pytest.mark.parametrize("place", ["/loop", "/ftp", "/nowhere"])
+def test_what_no_further_attempt_changes_is_not_tried_again(server, tmp_path, monkeypatch, place):
+    monkeypatch.setattr(fetching, "FIRST_PAUSE", None)
+    for path, location in {"/loop": "/loop", "/ftp": "ftp://localhost/x", "/nowhere": "http://[half"}.items():
+        server.files[path], server.statuses[path], server.headers[path] = b"", [302] * 99, {"Location": location}
+    with pytest.raises(XmlcError, match=r"after 1 attempt$"):
+        fetch_http(server.url + place, tmp_path / "got")
+
+
+@pytest.mark.parametrize("url", ["http://", "localhost/x", "gopher://localhost/x", "http://a b/x", "http://[half/x"])
+def test_what_is_no_address_is_not_tried_again(tmp_path, monkeypatch, url):
+    monkeypatch.setattr(fetching, "FIRST_PAUSE", None)
+    with pytest.raises(XmlcError, match=r"after 1 attempt$"):
+        fetch_http(url, tmp_path / "got")
+
+
+@pytest.mark.parametrize(("number", "attempts"), [(socket.EAI_NONAME, 1), (socket.EAI_AGAIN, 4)])
+def test_a_host_that_is_unknown_is_told_from_one_that_cannot_be_looked_up_now(tmp_path, monkeypatch, number, attempts):
+    def look_up(*arguments):
+        raise socket.gaierror(number, "no such host")
+
+    monkeypatch.setattr(fetching, "FIRST_PAUSE", 0)
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    with pytest.raises(XmlcError, match=f"after {attempts} attempt"):
+        fetch_http("http://somewhere.example/x", tmp_path / "got")
+
+
+def chunked(content):
+    return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (content[:100], content[100:], b""))
+
+
+GZ, XZ = gzip.compress(CONTENT, mtime=0), lzma.compress(CONTENT)
+LENGTH = {"length": {}, "no length": {"Content-Length": None}, "chunks": {"Transfer-Encoding": "chunked"}}
+
+
+@pytest.mark.parametrize("length", LENGTH)
+@pytest.mark.parametrize(
+    ("path", "coding", "sent", "expected"),
+    [
+        ("/f.zip", "gzip", GZ, CONTENT),
+        ("/f.zip?a=b.gz", "X-GZIP", GZ, CONTENT),
+        ("/f.txt", "gzip", gzip.compress(CONTENT[:9]) + gzip.compress(CONTENT[9:]), CONTENT),
+        ("/f.zip", "deflate", zlib.compress(CONTENT), CONTENT),
+        ("/f.zip", "identity", CONTENT, CONTENT),
+        ("/f.txt.gz", None, GZ, GZ),
+        ("/f.txt.gz", "gzip", GZ, GZ),
+        ("/f.txt.gz", "gzip", gzip.compress(GZ), GZ),
+        ("/f.txt.gz", "deflate", zlib.compress(GZ), GZ),
+        ("/f.txt.gz", "deflate", zlib.compress(CONTENT), CONTENT),
+        ("/f.zip", "", CONTENT, CONTENT),
+        ("/f.txt.xz", "gzip", gzip.compress(XZ), XZ),
+        ("/f.txt.xz", "xz", XZ, XZ),
+        ("/f.zip", "gzip", CONTENT, CONTENT),
+    ],
+)
+def test_a_file_is_what_it_was_before_the_server_encoded_it(server, tmp_path, path, coding, sent, expected, length):
+    server.files[path] = chunked(sent) if length == "chunks" else sent
+    server.headers[path] = {"Content-Length": None, **LENGTH[length]} if length != "length" else {}
+    server.headers[path] |= {"Content-Encoding": coding}
+    fetch_http(server.url + path, tmp_path / "got")
+    assert (tmp_path / "got").read_bytes() == expected
+    assert [*tmp_path.iterdir()] == [tmp_path / "got"]
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("cut", [0, 1, 5, 50, -9, -5, -2])
+def test_chunks_that_break_off_are_fetched_again(server, tmp_path, cut):
+    server.files["/f"], server.headers["/f"] = (
+        chunked(CONTENT),
+        {"Content-Length": None, "Transfer-Encoding": "chunked"},
+    )
+    server.cuts["/f"] = [len(chunked(CONTENT)) + cut if cut < 0 else cut]
+    fetch_http(server.url + "/f", tmp_path / "got")
+    assert (tmp_path / "got").read_bytes() == CONTENT
+    assert len(server.requests) == 1 + (cut != -2)  # the last line end has nothing to say
+
+
+@pytest.mark.parametrize(("coding", "sent"), [("gzip", GZ), ("deflate", zlib.compress(CONTENT))])
+@pytest.mark.parametrize("length", [{"Content-Length": None}, {"Content-Length": "9"}, {}])
+def test_an_encoded_file_that_is_cut_off_is_fetched_again(server, tmp_path, coding, sent, length):
+    server.files["/f"], server.cuts["/f"] = sent, [len(sent) - 1, 3]
+    server.headers["/f"] = {"Content-Encoding": coding} | length
+    if length.get("Content-Length"):
+        with pytest.raises(XmlcError, match="damaged or cut off"):
+            fetch_http(server.url + "/f", tmp_path / "got")
+        return
+    fetch_http(server.url + "/f", tmp_path / "got")
+    assert (tmp_path / "got").read_bytes() == CONTENT
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize("coding", ["br", "zstd", "gzip, br", "unheard-of"])
+def test_another_encoding_is_named(server, tmp_path, coding):
+    server.headers["/f"] = {"Content-Encoding": coding}
+    with pytest.raises(XmlcError, match=f"encoded as {coding}, expected"):
+        fetch_http(server.url + "/f", tmp_path / "got")
+    assert len(server.requests) == 1
+
+
+def test_a_server_that_says_nothing_is_given_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(fetching, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(fetching, "SILENCE", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/f"
+        with pytest.raises(XmlcError, match="timed out"):
+            fetch_http(url, tmp_path / "got")
+
+
+def test_drive_gives_a_file_or_our_error(tmp_path, monkeypatch):
+    def download(id, output, quiet, use_cookies):
+        with open(output, "w") as file:
+            file.write(id)
+        if id == "refused":
+            raise gdown.exceptions.FileURLRetrievalError("Too many users have viewed it")
+
+    monkeypatch.setattr(gdown, "download", download)
+    fetch_drive("identifier", tmp_path / "got")
+    assert (tmp_path / "got").read_text() == "identifier"
+    with pytest.raises(XmlcError, match="Too many users have viewed it"):
+        fetch_drive("refused", tmp_path / "got")

@@ -1,0 +1,115 @@
+"""A filter: pairs of a test instance and a label that no measure counts, in whatever step it is computed."""
+
+import numpy as np
+import pytest
+from command_line import run
+from small_data import prepare_tiny
+
+from xmlc.core.files import read_json
+from xmlc.data.matrices import load_csr
+from xmlc.models import FastXML
+from xmlc.suite.results.records.forest import ForestRecord
+from xmlc.suite.results.records.inference import InferenceRecord
+from xmlc.suite.results.records.ranking import RankingRecord
+from xmlc.suite.results.records.thresholds import ThresholdRecord
+from xmlc.suite.steps.prepared import Prepared
+
+FLOOR = 0.001
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """The same data with and without a filter, the pairs of the filter, and a model of each portion."""
+    folder = tmp_path_factory.mktemp("filter")
+    plain = Prepared(prepare_tiny(folder / "plain"))
+    scores = FastXML(n_trees=3).fit(*plain.part("train")).predict_top_k(plain.part("test")[0], 8)[0]
+    # What ranks first for every third instance, true or not; all labels of instance 5; one pair twice.
+    pairs = {(i, int(scores[i, 0])) for i in range(0, 120, 3)} | {(5, label) for label in range(8)}
+    text = folder / "filter_labels_test.txt"
+    text.write_text("".join(f"{i} {label}\n" for i, label in [*sorted(pairs), min(pairs)]))
+    data = prepare_tiny(folder / "filtered", filter=text)
+    for portion, part in (("full", "train"), ("80", "fit")):
+        arguments = ("--part", part, "--estimator", "fastxml", "--name", "x", "--parameters", '{"n_trees": 3}')
+        files = ("--out", folder / portion / "model", "--record", folder / portion / "train.json")
+        assert run("train", "--data", data, *arguments, *files) == 0
+    return folder, plain, Prepared(data), pairs
+
+
+def about(tiny, portion):
+    folder, _, filtered, _ = tiny
+    model = ("--model", folder / portion / "model", "--training", folder / portion / "train.json")
+    return ("--data", filtered.folder, *model)
+
+
+def twin(Y, labels, pairs, k):
+    """Precision at k of rankings of all labels, in plain words."""
+    hits = 0
+    for i, ranked in enumerate(labels.tolist()):
+        counted = [label for label in ranked if label >= 0 and (i, label) not in pairs]
+        hits += sum(Y[i, label] for label in counted[:k])
+    return hits / (k * len(labels))
+
+
+def test_the_truth_lacks_the_pairs_and_nothing_else(tiny):
+    _, plain, filtered, pairs = tiny
+    before, after = (prepared.part("test")[1].toarray() for prepared in (plain, filtered))
+    expected = before.copy()
+    expected[tuple(np.array(sorted(pairs)).T)] = False
+    np.testing.assert_array_equal(after, expected)
+    assert filtered.digest != plain.digest
+    true = before.sum() - after.sum()
+    assert filtered.meta["notes"][0] == f"test set: no measure counts {len(pairs)} pairs, {true} of them true"
+    assert plain.left_out("test") is filtered.left_out("val") is None
+    for part in ("train", "val"):
+        np.testing.assert_array_equal(plain.part(part)[1].toarray(), filtered.part(part)[1].toarray())
+
+
+def test_rankings_pass_over_the_pairs(tiny, tmp_path):
+    folder, plain, _, pairs = tiny
+    Y = plain.part("test")[1].toarray()
+    assert run("rank", *about(tiny, "full"), "--out", tmp_path / "ranking.json") == 0
+    assert run("forest", *about(tiny, "full"), "--trees", 3, "--out", tmp_path / "forest.json") == 0
+    swept = ("--hyperparameter", "n_trees", "--value", 3, "--out", tmp_path / "sweep.json")
+    assert run("sweep", *(about(tiny, "full")[i] for i in (0, 1, 4, 5)), *swept) == 0
+    ranking, forest = RankingRecord.read(tmp_path / "ranking.json"), ForestRecord.read(tmp_path / "forest.json")
+    labels = FastXML.load(folder / "full/model").predict_top_k(plain.part("test")[0], 8)[0]
+    for k in (1, 3, 5):
+        expected = twin(Y, labels, pairs, k)
+        assert ranking.metrics[f"p@{k}"] == forest.rows[-1].metrics[f"p@{k}"] == pytest.approx(expected)
+        assert expected != pytest.approx(twin(Y, labels, set(), k)), "the pairs matter"
+    assert read_json(tmp_path / "sweep.json")["rows"][0]["metrics"] == forest.rows[-1].metrics
+
+
+def test_estimates_lack_the_pairs_and_label_sets_follow(tiny, tmp_path):
+    _, plain, filtered, pairs = tiny
+    spe = tmp_path / "spe"
+    assert run("estimate", *about(tiny, "80"), "--floor", FLOOR, "--out", spe) == 0
+    estimates, model = load_csr(spe, "test"), FastXML.load(about(tiny, "80")[3])
+    expected = model.predict_proba(plain.part("test")[0], FLOOR).toarray()
+    assert any(expected[pair] for pair in pairs)
+    for pair in pairs:
+        expected[pair] = 0
+    np.testing.assert_array_equal(estimates.toarray(), expected)
+
+    # Macro-F by the model with thresholds, which must agree with what was saved.
+    out, thresholds = tmp_path / "evaluation", tmp_path / "thresholds"
+    tuned = ("--estimates", spe, "--thresholds", thresholds, "--out", out)
+    assert run("thresholds", "sto", *about(tiny, "80"), *tuned) == 0
+    predicted, Y = expected > np.load(thresholds / "sto.npy"), filtered.part("test")[1].toarray()
+    both, ones = (predicted & Y).sum(axis=0), predicted.sum(axis=0) + Y.sum(axis=0)
+    f = np.where(ones == 0, 1.0, 2 * both / np.maximum(ones, 1))
+    assert ThresholdRecord.read(out / "sto.json").best.test["macro_f"] == pytest.approx(f.mean())
+
+    infer = ("--data", filtered.folder, "--training", about(tiny, "80")[5], "--out", tmp_path / "inferred")
+    assert run("infer", "--method", "h", *infer, "--from", spe) == 0
+    predicted = expected >= 0.5
+    wrong = (predicted != Y).mean()
+    assert InferenceRecord.read(tmp_path / "inferred/h.json").metrics["hamming_loss"] == pytest.approx(wrong)
+
+
+def test_what_a_model_alone_tells_is_refused(tiny, tmp_path, capsys):
+    data, training = about(tiny, "full")[1], about(tiny, "full")[5]
+    model = ("--from", about(tiny, "full")[3])
+    assert run("infer", "--method", "h", "--data", data, "--training", training, *model, "--out", tmp_path / "out") == 1
+    assert "pairs of its test set are left out" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,178 @@
+"""`xmlc infer`: from estimates and from samples, scored, timed, stopped by the clock."""
+
+import json
+
+import numpy as np
+import pytest
+from command_line import run
+from record_cases import estimates as estimates_file
+from scipy import sparse
+from small_data import prepare_tiny
+
+from xmlc.core.checksums import list_files
+from xmlc.core.files import read_json, write_json, write_record
+from xmlc.data.matrices import load_csr, save_csr
+from xmlc.inference import Samples, fit_size_weights, gfm, gfm_sizes, hamming, marginals_of
+from xmlc.metrics import classification_metrics
+from xmlc.suite.results.records.inference import InferenceRecord
+from xmlc.suite.steps.prepared import Prepared
+
+DRAWN = '''"""A model that draws every label with one probability, and can do nothing else."""
+
+import numpy as np
+from scipy import sparse
+from xmlc.models.base import SparseProbabilityEstimator
+
+
+class Coins(SparseProbabilityEstimator):
+    def fit(self, X, Y):
+        X, Y = self._training_data(X, Y)
+        self.share_ = np.array([Y.nnz / (Y.shape[0] * Y.shape[1])])
+        return self
+
+    def sample(self, X, n_samples):
+        shape = (X.shape[0] * n_samples, self.n_labels_)
+        return sparse.csr_array(np.random.default_rng(0).random(shape) < self.share_[0])
+'''
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("infer")
+    (folder / "coins.py").write_text(DRAWN)
+    return folder, prepare_tiny(folder)
+
+
+def train(tiny, part, estimator="coins.py:Coins"):
+    folder, data = tiny
+    out = folder / part
+    name = str(folder / estimator) if ".py" in estimator else estimator
+    arguments = ("--part", part, "--estimator", name, "--name", "model", "--record", out / "train.json")
+    assert run("train", "--data", data, "--out", out / "model", *arguments) == 0
+    return out / "model", out / "train.json"
+
+
+@pytest.fixture(scope="module")
+def coins(tiny):
+    return train(tiny, "train")
+
+
+@pytest.fixture(scope="module")
+def estimates(tiny):
+    """Estimates above 0.2, as `xmlc estimate` leaves them."""
+    folder, data = tiny
+    Y = Prepared(data).part("test")[1]
+    rng = np.random.default_rng(1)
+    spe = sparse.csr_array((0.6 * Y.toarray() + 0.4 * rng.random(Y.shape)).astype(np.float32))
+    spe.data[spe.data <= 0.2] = 0
+    spe.eliminate_zeros()
+    (folder / "spe").mkdir()
+    save_csr(folder / "spe", "test", spe)
+    Y = Prepared(data).part("val")[1]
+    save_csr(folder / "spe", "val", sparse.csr_array((0.3 * Y.toarray() + 0.05).astype(np.float32)))
+    described = estimates_file(floor=0.2)
+    described["parts"]["test"]["ms_per_instance"] = 0.5
+    write_record(folder / "spe/estimate.json", described)
+    list_files(folder / "spe")
+    return folder / "spe"
+
+
+def infer(tiny, trained, *arguments):
+    """Infer from a model."""
+    model, training = trained
+    about = ("--data", tiny[1], "--from", model, "--training", training)
+    return run("infer", *about, *arguments, "--out", tiny[0] / "inference")
+
+
+def infer_from(estimates, tiny, trained, *methods, more=()):
+    """Infer from estimates."""
+    named = [word for method in methods for word in ("--method", method)]
+    return infer(tiny, (estimates, trained[1]), *named, *more)
+
+
+def record(tiny, method):
+    return read_json(tiny[0] / f"inference/{method}.json")
+
+
+def test_from_estimates_of_the_test_set(tiny, coins, estimates):
+    methods = ("h", "gfm", "lewis")
+    assert infer_from(estimates, tiny, coins, *methods) == 0
+    paths = [tiny[0] / f"inference/{method}.json" for method in methods]
+    assert [InferenceRecord.read(path).method for path in paths] == list(methods)
+    spe, Y = load_csr(estimates, "test"), Prepared(tiny[1]).part("test")[1]
+    for method, infer_sets in (("h", hamming), ("gfm", gfm)):
+        Y_hat, expected = infer_sets(spe)
+        found = record(tiny, method)
+        expected_metrics = classification_metrics(Y, Y_hat)
+        assert {name: found["metrics"][name] for name in expected_metrics} == pytest.approx(expected_metrics)
+        assert found["expected_f"] == pytest.approx(expected.mean())
+        assert (found["finished"], found["samples"]) == (True, None)
+    n, missed = Y.shape[0], Y.nnz - Y.multiply(spe > 0).nnz
+    told = {"floor": 0.2, "estimates_per_instance": spe.nnz / n, "missed_per_instance": missed / n}
+    assert found["estimates"] == told
+    assert found["costs"]["estimate_ms_per_instance"] == 0.5
+    assert found["costs"]["draw_ms_per_instance"] is None
+    seconds = n * (0.5 + found["costs"]["infer_ms_per_instance"]) / 1000
+    assert found["costs"]["inference_seconds"] == pytest.approx(seconds)
+    assert (found["step"]["name"], found["step"]["method"]) == ("infer", "gfm")
+
+
+def test_sizes_are_learned_from_the_validation_set(tiny, coins, estimates):
+    assert infer_from(estimates, tiny, coins, "gfm-sizes", "h") == 0
+    found = record(tiny, "gfm-sizes")
+    weights = fit_size_weights(load_csr(estimates, "val"), Prepared(tiny[1]).part("val")[1])
+    assert found["sizes"]["weights"] == weights.tolist()
+    assert found["sizes"]["learn_seconds"] > 0
+    Y = Prepared(tiny[1]).part("test")[1]
+    Y_hat, expected = gfm_sizes(load_csr(estimates, "test"), weights)
+    assert found["metrics"]["instance_f"] == pytest.approx(classification_metrics(Y, Y_hat)["instance_f"])
+    assert (found["expected_f"], found["floor_loss"]) == (pytest.approx(expected.mean()), None)
+    assert record(tiny, "h")["sizes"] is None
+
+
+def test_sizes_cannot_be_learned_from_a_model(tiny, coins, capsys):
+    assert infer(tiny, coins, "--method", "gfm-sizes") == 1
+    assert "gfm-sizes learns from estimates of the validation set" in capsys.readouterr().err
+
+
+def test_the_floor_is_bounded_for_exact_maximisers_alone(tiny, coins, estimates):
+    """By hand: min(mean missed, 2 floor), and the mean of E[F] missed / (labels + 2), or E[F] missed without labels."""
+    assert infer_from(estimates, tiny, coins, "gfm", "h") == 0
+    assert record(tiny, "h")["floor_loss"] is None
+    spe, Y = load_csr(estimates, "test"), Prepared(tiny[1]).part("test")[1]
+    Y_hat, expected = gfm(spe)
+    missed = (Y.toarray() & (spe.toarray() == 0)).sum(axis=1)
+    sizes = Y_hat.toarray().sum(axis=1)
+    linear = np.where(sizes > 0, expected * missed / (sizes + 2), expected * missed)
+    assert record(tiny, "gfm")["floor_loss"] == pytest.approx(min(missed.mean(), 0.4) + linear.mean())
+
+
+def test_from_samples_joint_methods_take_the_draws_and_others_their_means(tiny, coins):
+    model, training = coins
+    assert infer(tiny, coins, "--method", "h", "--method", "gfm", "--samples", 30) == 0
+    Y = Prepared(tiny[1]).part("test")[1]
+    share = np.load(model / "share_.npy")[0]
+    samples = Samples(sparse.csr_array(np.random.default_rng(0).random((30 * Y.shape[0], Y.shape[1])) < share), 30)
+    for method, (Y_hat, expected) in (("gfm", gfm(samples)), ("h", hamming(marginals_of(samples)))):
+        found = record(tiny, method)
+        assert found["metrics"]["instance_f"] == pytest.approx(classification_metrics(Y, Y_hat)["instance_f"])
+        assert found["expected_f"] == pytest.approx(expected.mean())
+        assert (found["samples"], found["estimates"], found["floor_loss"]) == (30, None, None)
+        assert found["costs"]["draw_ms_per_instance"] > 0
+        assert found["costs"]["estimate_ms_per_instance"] is None
+    assert json.loads(training.read_text())["costs"].items() <= found["costs"].items()
+
+
+def test_a_method_whose_clock_runs_out_has_a_record_without_numbers(tiny, coins, estimates):
+    assert infer_from(estimates, tiny, coins, "h", more=("--time-limit", 0)) == 0
+    found = InferenceRecord.read(tiny[0] / "inference/h.json")
+    assert (found.finished, found.time_limit) == (False, 0)
+    assert found.metrics is found.expected_f is found.costs.inference_seconds is None
+
+
+def test_estimates_of_another_test_set_are_refused(tiny, coins, estimates, tmp_path, capsys):
+    save_csr(tmp_path, "test", load_csr(estimates, "test")[:5])
+    write_json(tmp_path / "estimate.json", read_json(estimates / "estimate.json"))
+    list_files(tmp_path)
+    assert infer_from(tmp_path, tiny, coins, "h") == 1
+    assert "estimates of 5 instances, a test set of 120" in capsys.readouterr().err

@@ -1,0 +1,329 @@
+"""Preparation: arrays, split, statistics, and what differs from the published numbers."""
+
+import gzip
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from xmlc.core.checksums import NAME as CHECKSUMS
+from xmlc.core.checksums import list_files
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import read_json, write_json
+from xmlc.data.formats import load
+from xmlc.data.matrices import save_csr
+from xmlc.data.writer import save_repository
+from xmlc.suite.config.catalogue import Dataset
+from xmlc.suite.steps.download import download
+from xmlc.suite.steps.prepare import absent_labels, command, differences, prepare
+from xmlc.suite.steps.prepared import Prepared, fit_mask
+
+XML = '<labels><label name="y1"/><label name="y2"/></labels>'
+ARFF = "@relation r\n" + "".join(f"@attribute {name} real\n" for name in "abc")
+ARFF += "@attribute y1 {0,1}\n@attribute y2 {0,1}\n@data\n"
+
+# Of the first 20 instances, which `source` has for its test set.
+UNTESTED = "1 of 6 labels have no instance in the test set: macro-F counts each that is not predicted as 1 (0/0 = 1)"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "resources").mkdir()
+    return tmp_path / "resources"
+
+
+@pytest.fixture
+def source(folder, multilabel):
+    X, Y = multilabel(50, 8, 6)
+    save_repository(folder / "train.txt", X, Y)
+    save_repository(folder / "test.txt.xz", X[:20], Y[:20])
+    write_json(folder / "source.json", {"format": "repository", "train": ["train.txt"], "test": ["test.txt.xz"]})
+    return folder
+
+
+def run(tmp_path, source, dataset=None, **options):
+    out = tmp_path / "data"
+    notes = prepare(dataset or Dataset("tiny"), source, out, **options)[0]["notes"]
+    return notes, Prepared(out)
+
+
+def test_parts_are_the_rows_of_the_files(tmp_path, source, multilabel):
+    X, Y = multilabel(50, 8, 6)
+    (source / "source.json").unlink()  # without it files may lie there compressed
+    notes, prepared = run(tmp_path, source)
+    assert notes == [UNTESTED]
+    np.testing.assert_array_equal(prepared.part("train")[0].toarray(), X.toarray())
+    np.testing.assert_array_equal(prepared.part("test")[1].toarray(), Y[:20].toarray())
+    (X_fit, _Y_fit), (X_val, Y_val) = prepared.part("fit"), prepared.part("val")
+    assert (X_fit.shape[0], X_val.shape[0]) == (40, 10)
+    np.testing.assert_array_equal(X_fit.toarray(), X.toarray()[prepared.split])
+    np.testing.assert_array_equal(Y_val.toarray(), Y.toarray()[~prepared.split])
+    assert prepared.posteriors("test") is None
+    assert (prepared.meta["n_train"], prepared.meta["n_test"], prepared.meta["d"], prepared.meta["m"]) == (50, 20, 8, 6)
+    with pytest.raises(XmlcError, match="expected one of train, test, fit, val"):
+        prepared.part("all")
+
+
+def test_each_run_validates_on_a_part_of_its_own(tmp_path, source):
+    _, first = run(tmp_path, source, seed=3)
+    masks = [Prepared(first.folder, run).split for run in range(4)]
+    assert [int(mask.sum()) for mask in masks] == [40] * 4
+    assert len({mask.tobytes() for mask in masks}) == 4
+    for number, mask in enumerate(masks):  # run 0 is what was written, the others count on from its seed
+        np.testing.assert_array_equal(mask, fit_mask(50, 0.2, 3 + number))
+    X_val, _ = Prepared(first.folder, 2).part("val")
+    np.testing.assert_array_equal(X_val.toarray(), first.part("train")[0].toarray()[~masks[2]])
+
+
+def test_posteriors_travel_with_the_rows(tmp_path, source, multilabel):
+    posteriors = multilabel(50, 6, 3)[0]
+    save_csr(source, "train.P", posteriors)
+    save_csr(source, "test.P", posteriors[:20])
+    list_files(source)
+    _, prepared = run(tmp_path, source)
+    expected = posteriors.toarray()[~prepared.split]
+    np.testing.assert_array_equal(prepared.posteriors("val").toarray(), expected)
+    (prepared.folder / "train/P.json").unlink()
+    with pytest.raises(XmlcError, match=r"P\.json is missing"):
+        prepared.posteriors("val")
+    np.testing.assert_array_equal(prepared.posteriors("test").toarray(), posteriors[:20].toarray())
+
+
+def test_digest_follows_the_content(tmp_path, source):
+    first = run(tmp_path, source)[1].digest
+    assert run(tmp_path, source)[1].digest == first
+    text = (source / "train.txt").read_text()
+    (source / "train.txt").write_text(text.replace("\n", " \n"))
+    second = run(tmp_path, source)[1].digest
+    assert second != first
+    (source / "train.txt").write_text(text[: text.rindex(":") + 1])
+    with pytest.raises(XmlcError, match=r"train\.txt:51: found"):
+        run(tmp_path, source)
+    assert Prepared(tmp_path / "data").digest == second  # what was prepared before is still there
+
+
+def test_a_filter_is_part_of_the_digest_whether_the_entry_or_the_command_names_it(tmp_path, source):
+    about = read_json(source / "source.json")
+    (source / "pairs.txt").write_text("0 1\n\n19 5\n")
+    _, plain = run(tmp_path, source)
+    _, given = run(tmp_path, source, filter=source / "pairs.txt")
+    write_json(source / "source.json", about | {"filter": "pairs.txt"})
+    _, named = run(tmp_path, source)
+    assert plain.digest != given.digest == named.digest
+    (source / "pairs.txt").write_text("")  # says that there are none
+    notes, empty = run(tmp_path, source)
+    assert empty.digest not in (plain.digest, named.digest)
+    assert notes == ["test set: no measure counts 0 pairs, 0 of them true", UNTESTED]
+    (source / "pairs.txt").unlink()
+    (tmp_path / "others.txt").write_text("0 1\n\n19 5\n")  # the same pairs, by another name, in place of the entry's
+    assert run(tmp_path, source, filter=tmp_path / "others.txt")[1].digest == given.digest
+
+
+def test_each_bad_line_of_a_filter_is_named(tmp_path, source):
+    pairs = tmp_path / "pairs.txt"
+    pairs.write_text("0 1\n20 1\n1 6\n-1 0\n3\n0 1 2\n1,2\n0 0\n")
+    with pytest.raises(XmlcError) as error:
+        prepare(Dataset("tiny"), source, tmp_path / "data", filter=pairs)
+    expected = "expected an instance of 0 .. 19 and a label of 0 .. 5"
+    found = {2: "'20 1'", 3: "'1 6'", 4: "'-1 0'", 5: "'3'", 6: "'0 1 2'", 7: "'1,2'"}
+    assert str(error.value).splitlines()[1:] == [f"{pairs}:{n}: found {text}, {expected}" for n, text in found.items()]
+    assert not (tmp_path / "data").exists()
+
+
+def test_differences_from_published_numbers_are_said(tmp_path, source):
+    published = {"n_train": 50, "n_test": 21, "d": 8, "m": 6, "labels_per_instance": 99.0, "source": "a paper"}
+    notes, prepared = run(tmp_path, source, Dataset("tiny", published=published))
+    assert [note.split(":")[0] for note in notes] == ["n_test", "labels_per_instance", UNTESTED.split(":")[0]]
+    assert prepared.meta["notes"] == notes
+    other, _ = run(
+        tmp_path, source, Dataset("tiny", published=published | {"n_train": 51}, edition="the first edition")
+    )
+    assert other[3].startswith("this is not the first edition: "), "other training instances"
+    assert len(other) == len(notes) + 2
+    same, _ = run(tmp_path, source, Dataset("tiny", published=published, edition="the first edition"))
+    assert same == notes, "a misprint of the test set's size, say"
+    assert differences({"labels_per_instance": 4.7924}, {"labels_per_instance": 4.79}) == [], "rounded in print"
+    assert differences({"labels_per_instance": 4.85}, {"labels_per_instance": 4.79}) != []
+
+
+def test_labels_without_instances_are_counted():
+    train, test = (
+        sparse.csr_array(np.array(rows, dtype=bool)) for rows in ([[1, 1, 0, 0]], [[0, 1, 0, 0], [0, 1, 0, 0]])
+    )
+    assert absent_labels(test[:, [1]], test[:, [1]]) == []
+    (note,) = absent_labels(train, test)
+    assert note.startswith("3 of 4 labels have no instance in the test set, of which 2 have none in the training set")
+
+
+def test_nothing_is_left_behind_when_a_file_is_malformed_or_missing(tmp_path, source):
+    with open(source / "train.txt", "a") as file:
+        file.write("1 0:")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(XmlcError, match=r"train\.txt:52: found '0:'"):
+        run(tmp_path, source)
+    assert sorted(tmp_path.rglob("*")) == before
+    (source / "train.txt").unlink()
+    with pytest.raises(XmlcError, match=r"train\.txt: no such file; run xmlc download tiny"):
+        run(tmp_path, source)
+
+
+@pytest.mark.parametrize(("name", "text"), [("test", ""), ("train", " 0:1 2:1\n")])
+def test_a_set_without_any_label_is_refused(tmp_path, folder, name, text):
+    for part in ("train", "test"):
+        (folder / f"{part}.txt").write_text(text if part == name else "1 0:1 2:1\n")
+    with pytest.raises(XmlcError, match=f"no label in all . instances of {name}"):
+        prepare(Dataset("mine", format="svmlight"), folder, tmp_path / "data")
+    assert not (tmp_path / "data").exists()
+
+
+def test_faults_of_a_copy_name_the_file_that_it_was_made_from(tmp_path, source):
+    mirror, copy, entry = tmp_path / "mirror/tiny", tmp_path / "copies/tiny", Dataset("tiny")
+    mirror.mkdir(parents=True)
+    text, theirs = (source / "train.txt").read_bytes(), mirror / "train.txt.gz"
+    theirs.write_bytes(gzip.compress(text + b"1 0:\n"))
+    (mirror / "test.txt").write_bytes(text)
+    download(entry, copy, str(mirror.parent))
+    with pytest.raises(XmlcError, match=rf"^{theirs}: (?s:.*)\n{theirs}:52: found '0:'"):
+        prepare(entry, copy, tmp_path / "data")
+    theirs.write_bytes(gzip.compress(text))
+    download(entry, copy, str(mirror.parent))
+    prepare(entry, copy, tmp_path / "data")
+    with (copy / theirs.name).open("ab") as file:
+        file.write(b"\n")
+    with pytest.raises(XmlcError, match=rf"(?s)^{copy}/{theirs.name}: has .* {theirs.name} in {mirror}"):
+        prepare(entry, copy, tmp_path / "data")
+
+
+@pytest.mark.parametrize("format", ["svmlight", "libsvm", "vw", "arff", "repository-two-files", "coordinates"])
+def test_every_format_gives_the_same_arrays(tmp_path, folder, format):
+    texts = {
+        "svmlight": {"train.txt": "1,2 1:0.5 3:2\n 2:1\n", "test.txt": "2 3:1\n"},
+        "libsvm": {"train.txt": "1,2 1:0.5 3:2\n 2:1\n", "test.txt": "2 3:1\n"},
+        "vw": {"train.txt": "1,2 | a:0.5 c:2\n | b:1\n", "test.txt": "2 | c\n"},
+        "arff": {"train.txt": ARFF + ".5,0,2,1,1\n0,1,0,0,0\n", "test.txt": ARFF + "{2 1,4 1}\n", "names.xml": XML},
+        "repository-two-files": {
+            "X1": "2 3\n0:0.5 2:2\n1:1\n", "Y1": "2 2\n1:1 2:1\n\n", "X2": "1 3\n2:1\n", "Y2": "1 2\n2:1\n"
+        },
+        "coordinates": {
+            "X1": "1\n1\n2\n", "C1": "1\n3\n2\n", "V1": ".5\n2\n1\n", "Y1": "1\n1\n", "L1": "1\n2\n",
+            "X2": "1\n", "C2": "3\n", "V2": "1\n", "Y2": "1\n", "L2": "2\n",
+        },
+    }  # fmt: skip
+    for name, text in texts[format].items():
+        (folder / name).write_text(text)
+    several = len(texts[format]) > 3
+    names = {part: tuple(name for name in texts[format] if name[1] == k) for part, k in (("train", "1"), ("test", "2"))}
+    entry = Dataset("set", format=format, zero_based=False, labels="names.xml" if format == "arff" else None)
+    _, prepared = run(tmp_path, folder, replace(entry, **names) if several else entry)
+    X, Y = prepared.part("train")
+    order = [0, 2, 1] if format == "vw" else [0, 1, 2]  # in the order in which names appear
+    assert X.toarray().tolist() == np.array([[0.5, 0, 2], [0, 1, 0]])[:, order].tolist()
+    assert Y.toarray().tolist() == [[True, True], [False, False]]
+    assert prepared.part("test")[0].toarray().tolist() == np.array([[0, 0, 1]])[:, order].tolist()
+    assert prepared.part("test")[1].toarray().tolist() == [[False, True]]
+
+
+def test_matrices_under_their_usual_names_need_no_entry_and_give_the_arrays_of_the_text(tmp_path, source):
+    pairs = tmp_path / "tiny"
+    pairs.mkdir()
+    for part, name in (("train.txt", "trn"), ("test.txt.xz", "tst")):
+        for letter, matrix in zip("XY", load(source / part)):
+            sparse.save_npz(pairs / f"{letter}.{name}.npz", matrix)
+    (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
+    _, found = run(tmp_path / "a", pairs)
+    _, expected = run(tmp_path / "b", source)
+    for part in ("train", "test"):
+        for file in (expected.folder / part).iterdir():
+            assert (found.folder / part / file.name).read_bytes() == file.read_bytes()
+
+
+def test_numbers_as_names_of_features_are_their_columns(tmp_path, folder):
+    entry = Dataset("set", format="vw", zero_based=False)
+    (folder / "train.txt").write_text("1,2 | 3:0.5 1:2\n | 0:1\n")
+    (folder / "test.txt").write_text("2 | 4 3:6\n")
+    _, prepared = run(tmp_path, folder, entry)
+    assert prepared.part("train")[0].toarray().tolist() == [[0, 2, 0, 0.5], [1, 0, 0, 0]]
+    assert prepared.part("test")[0].toarray().tolist() == [[0, 0, 0, 6]]
+    (folder / "test.txt").write_text("2 | word 3:6\n")
+    _, prepared = run(tmp_path, folder, entry)
+    assert prepared.part("train")[0].toarray().tolist() == [[0.5, 2, 0], [0, 0, 1]], "both files by their names"
+    assert prepared.part("test")[0].toarray().tolist() == [[6, 0, 0]]
+
+
+def test_command_line_prints_differences_and_writes_everything(tmp_path, source, capsys):
+    catalogue = tmp_path / "datasets.yaml"
+    catalogue.write_text("tiny: {url: 'http://localhost/x.zip', published: {n_train: 51, source: a paper}}\n")
+    out, statistics = tmp_path / "data", tmp_path / "statistics.json"
+    main = ["tiny", "--source", source, "--out", out, "--statistics", statistics, "--catalogue", catalogue]
+    command.main([str(part) for part in main], standalone_mode=False)
+    assert f"tiny: {UNTESTED}" in capsys.readouterr().err
+    (tmp_path / "pairs.txt").write_text("0 1\n")
+    command.main([*map(str, main), "--filter", str(tmp_path / "pairs.txt")], standalone_mode=False)
+    assert "tiny: test set: no measure counts 1 pairs" in capsys.readouterr().err
+    command.main([str(part) for part in main], standalone_mode=False)
+    assert {file.name for file in out.iterdir()} == {"train", "test", "split.npy", "meta.json", CHECKSUMS}
+    assert read_json(statistics)["train"]["instances"] == 50
+
+
+@pytest.mark.parametrize(
+    ("format", "train", "test"),
+    [
+        ("svmlight", "1 0:1\n0 2:1\n", "1 1:3 4:2\n3 0:1 9:1 4:1\n"),
+        ("vw", "1 | 0\n0 | 2\n", "1 | 1:3 4:2\n3 | 0 9 4\n"),
+        ("vw", "1 | a\n0 | b c\n", "1 | b:3 new:2\n3 | a other new\n"),
+    ],
+)
+def test_features_that_the_training_file_lacks_are_dropped_and_labels_are_not(tmp_path, folder, format, train, test):
+    (folder / "train.txt").write_text(train)
+    (folder / "test.txt").write_text(test)
+    notes, prepared = run(tmp_path, folder, Dataset("set", format=format))
+    assert notes[:2] == [
+        "test set: features that the training file lacks are dropped: 2, in 3 of 5 values; it has 3",
+        "test set: labels that the training file lacks keep columns and count in every measure: 1",
+    ]
+    assert prepared.part("train")[0].shape == (2, 3)
+    X, Y = prepared.part("test")
+    assert X.toarray().tolist() == [[0, 3, 0], [1, 0, 0]]
+    assert Y.toarray().astype(int).tolist() == [[0, 1, 0, 0], [0, 0, 0, 1]]
+
+
+@pytest.mark.parametrize("d_test", [2, 4])
+def test_matrices_of_other_widths_are_told(tmp_path, folder, d_test):
+    sizes = {"X.trn": (3, 3), "Y.trn": (3, 3), "X.tst": (2, d_test), "Y.tst": (2, 3)}
+    for name, matrix in ((name, np.eye(*size)) for name, size in sizes.items()):
+        sparse.save_npz(folder / f"{name}.npz", sparse.csr_array(matrix))
+    notes, prepared = run(tmp_path, folder)
+    assert notes[0] == f"test set: it has {d_test} features, the training set 3; do the same columns mean the same?"
+    assert prepared.part("test")[0].shape == (2, 3)
+
+
+def test_arff_files_must_have_the_same_columns(tmp_path, folder):
+    (folder / "names.xml").write_text(XML)
+    (folder / "train.txt").write_text(ARFF + "1,2,3,0,1\n")
+    (folder / "test.txt").write_text(ARFF.replace("attribute b", "attribute x") + "1,2,3,0,1\n")
+    with pytest.raises(XmlcError, match=r"test\.txt:3: found attribute 'x', expected 'b' as in .*train\.txt:3"):
+        run(tmp_path, folder, Dataset("set", format="arff", labels="names.xml"))
+
+
+def test_repository_split_files(tmp_path, folder):
+    (folder / "Set_data.txt").write_text("4 3 2\n0 0:1\n1 1:1\n 2:1\n0,1 0:2\n")
+    (folder / "tr.txt").write_text("1 4\n3 1\n")
+    (folder / "te.txt").write_text("2 2\n4 3\n")
+    files = {"train": "tr.txt", "test": "te.txt", "column": 1}
+    entry = Dataset("small", train=("Set_data.txt",), test=("Set_data.txt",), split_files=files)
+    _, prepared = run(tmp_path, folder, entry)
+    assert prepared.part("train")[0].toarray().tolist() == [[2, 0, 0], [1, 0, 0]]
+    assert prepared.part("test")[0].toarray().tolist() == [[0, 1, 0], [0, 0, 1]]
+    with pytest.raises(XmlcError, match=r"Set_data\.txt:2: found '0', expected a label of 1 \.\. 2"):
+        run(tmp_path, folder, replace(entry, zero_based=False))
+    digest = prepared.digest
+    (folder / "te.txt").write_text("2 2\n4 2\n3 3\n")
+    with pytest.raises(XmlcError) as error:
+        run(tmp_path, folder, entry)
+    assert "te.txt:2: found '2'" in str(error.value)
+    (folder / "te.txt").write_text("2 2\n")
+    assert run(tmp_path, folder, entry)[1].digest != digest  # the lists are part of the data
+    (folder / "tr.txt").write_text("\n")
+    with pytest.raises(XmlcError, match="names no rows"):
+        run(tmp_path, folder, entry)

@@ -1,0 +1,43 @@
+"""The seeded split: its size, what it depends on, and its bits."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.steps.prepared import fit_mask, sample_rows
+
+
+@settings(deadline=None, max_examples=60)
+@given(n=st.integers(0, 300), share=st.floats(0.01, 0.99), seed=st.integers(0, 99))
+def test_the_split_has_the_stated_size_and_depends_on_the_seed_alone(n, share, seed):
+    mask = fit_mask(n, share, seed)
+    expected = min(max(round(share * n), 1), n - 1) if n >= 2 else round(share * n)
+    assert mask.dtype == bool
+    assert mask.shape == (n,)
+    assert (~mask).sum() == expected
+    np.testing.assert_array_equal(mask, fit_mask(n, share, seed))
+
+
+def test_the_split_is_the_same_on_every_platform():
+    # Written down once: results of other machines and later versions are compared with results on this split.
+    assert np.flatnonzero(~fit_mask(40, 0.2, 0)).tolist() == [5, 10, 12, 19, 24, 34, 37, 39]
+    assert np.flatnonzero(~fit_mask(40, 0.2, 1)).tolist() == [5, 9, 13, 19, 26, 28, 33, 35]
+
+
+@pytest.mark.parametrize("share", [0, 1, -0.2, 1.5, float("nan")])
+def test_a_share_must_lie_between_0_and_1(share):
+    with pytest.raises(XmlcError, match="expected a number between 0 and 1"):
+        fit_mask(10, share, 0)
+
+
+def test_a_sample_of_rows_is_part_of_a_larger_one_and_in_their_order():
+    rows = np.flatnonzero(fit_mask(400, 0.2, 0))
+    samples = [sample_rows(rows, most, 3) for most in (20, 100)]
+    assert [sample.size for sample in samples] == [20, 100]
+    assert all((np.diff(sample) > 0).all() for sample in samples)
+    assert set(samples[0]) < set(samples[1]) < set(rows)
+    np.testing.assert_array_equal(sample_rows(rows, 320, 3), rows)
+    np.testing.assert_array_equal(sample_rows(rows, 10**9, 3), rows)
+    assert set(sample_rows(rows, 20, 4)) != set(samples[0])

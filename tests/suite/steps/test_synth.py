@@ -1,0 +1,65 @@
+"""`xmlc synth`: what it writes is what the model draws, and nothing stays behind a refusal."""
+
+import numpy as np
+import pytest
+import yaml
+from click.testing import CliRunner
+from command_line import own_threads
+
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import read_json, sha256
+from xmlc.data import load
+from xmlc.data.matrices import load_csr
+from xmlc.data.synthetic.labels import SyntheticModel
+from xmlc.suite.steps.synth import command
+
+SIZES = "n_train: 300, n_test: 100, n_features: 60, n_labels: 20, labels_per_instance: 2.0, nonzeros: 9, seed: 3"
+
+
+def run(*arguments):
+    with own_threads():
+        return CliRunner().invoke(command, list(map(str, arguments)))
+
+
+def test_files_hold_the_model_s_rows_and_source_tells_them(tmp_path):
+    catalogue = tmp_path / "datasets.yaml"
+    catalogue.write_text(f"toy: {{synthetic: {{{SIZES}}}}}")
+    out = tmp_path / "resources" / "toy"
+    result = run("toy", "--out", out, "--catalogue", catalogue)
+    assert result.exit_code == 0, result.output
+    model = SyntheticModel(60, 20, 2.0, 9, seed=3)
+    for part, rows in (("train", (0, 300)), ("test", (300, 400))):
+        X, Y, P = model.draw(*rows)
+        read_X, read_Y = load(out / f"{part}.txt")
+        np.testing.assert_array_equal(read_X.toarray(), X.toarray())
+        np.testing.assert_array_equal(read_Y.toarray(), Y.toarray())
+        np.testing.assert_array_equal(load_csr(out, f"{part}.P").toarray(), P.toarray())
+    source = read_json(out / "source.json")
+    assert source.items() >= {"name": "toy", "origin": "synthetic", "format": "repository", "zero_based": True}.items()
+    assert source["parameters"] == yaml.safe_load(f"{{{SIZES}, posteriors: true}}")
+    assert set(source["files"]) == {file.name for file in out.iterdir()} - {"source.json", "checksums.json"}
+    for name, facts in source["files"].items():
+        assert facts == {"bytes": (out / name).stat().st_size, "sha256": sha256(out / name)}
+    assert [folder.name for folder in out.parent.iterdir()] == ["toy"]
+
+
+def test_a_large_set_has_a_likeness_with_a_share_of_its_instances(tmp_path):
+    catalogue = tmp_path / "datasets.yaml"
+    published = "{n_train: 1201, n_test: 300, d: 60, m: 20, labels_per_instance: 2.0, source: x}"
+    catalogue.write_text(f"wide: {{published: {published}, shape: {{nonzeros: 9}}}}\nplain: {{published: {published}}}")
+    result = run("wide", "--one-in", 4, "--out", tmp_path / "wide", "--catalogue", catalogue)
+    assert result.exit_code == 0, result.output
+    X, Y = SyntheticModel(60, 20, 2.0, 9, seed=0, posteriors=False).draw(0, 301)[:2]
+    read_X, read_Y = load(tmp_path / "wide/train.txt")
+    np.testing.assert_array_equal(read_X.toarray(), X.toarray())
+    np.testing.assert_array_equal(read_Y.toarray(), Y.toarray())
+    assert read_json(tmp_path / "wide/source.json")["parameters"]["n_test"] == 75
+    refused = run("plain", "--one-in", 4, "--out", tmp_path / "plain", "--catalogue", catalogue)
+    assert "has no nonzeros under" in str(refused.exception)
+
+
+@pytest.mark.parametrize("name", ["../toy", "Toy", "", "not-in-the-catalogue"])
+def test_a_name_that_is_no_folder_or_no_made_set_is_refused(tmp_path, name):
+    result = run(name, "--out", tmp_path / "toy")
+    assert isinstance(result.exception, XmlcError)
+    assert not (tmp_path / "toy").exists()

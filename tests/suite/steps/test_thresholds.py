@@ -1,0 +1,117 @@
+"""`xmlc thresholds`: the records of its methods, and one that fails among others."""
+
+import numpy as np
+import pytest
+from command_line import run
+from small_data import prepare_tiny
+
+from xmlc.core.files import read_json
+from xmlc.data.matrices import load_csr
+from xmlc.kernels.csr import top_k_of
+from xmlc.metrics import classification_metrics, ece_at_k, precision_at_k
+from xmlc.metrics.resampling import draws
+from xmlc.models.registry import load_estimator
+from xmlc.suite.results.records.calibration import CalibrationRecord
+from xmlc.suite.results.records.thresholds import ThresholdRecord
+from xmlc.suite.steps.prepared import Prepared
+from xmlc.thresholds import ExpectedF, IsotonicCalibration, apply_thresholds, priors
+from xmlc.thresholds.sweeps import METHODS
+
+FAILING = """
+from xmlc.thresholds.sweeps import register
+
+
+@register("moody")
+def sweep(spe, Y, priors, grid):
+    raise ZeroDivisionError("a bad day")
+"""
+
+
+@pytest.fixture(scope="module")
+def options(tmp_path_factory):
+    """What the steps of a trained PLT have in common."""
+    folder = tmp_path_factory.mktemp("thresholds")
+    data = prepare_tiny(folder)
+    model, training, estimates = folder / "model", folder / "train.json", folder / "spe"
+    arguments = ("--part", "fit", "--estimator", "plt", "--name", "plt", "--record", training)
+    assert run("train", "--data", data, "--out", model, *arguments) == 0
+    about = ("--data", data, "--model", model, "--training", training)
+    assert run("estimate", *about, "--floor", "0.001", "--out", estimates) == 0
+    return [*about, "--estimates", estimates]
+
+
+def test_each_method_has_a_record_and_its_thresholds(options, tmp_path):
+    methods, out, thresholds = ("fta", "sto"), tmp_path / "evaluation", tmp_path / "thresholds"
+    assert run("thresholds", *methods, *options, "--thresholds", thresholds, "--out", out) == 0
+    records = [ThresholdRecord.read(out / f"{method}.json") for method in methods]
+    assert [record.method for record in records] == list(methods)
+    steps = [read_json(out / f"{method}.json")["step"] for method in methods]
+    assert 0 < steps[1]["seconds"] < 60  # the tests' process is older than that
+    assert {step["name"] for step in steps} == {"evaluate"}
+    m = Prepared(options[1]).part("test")[1].shape[1]
+    assert np.load(thresholds / "sto.npy").shape == (m,)
+
+
+def test_the_calibration_of_the_estimates_is_measured_before_and_after(options, tmp_path):
+    out = tmp_path / "calibration.json"
+    assert run("thresholds", "fta", *options, "--calibration", out, "--out", tmp_path / "80") == 0
+    record, prepared = CalibrationRecord.read(out), Prepared(options[1], 0)
+    spe = {part: load_csr(options[-1], part) for part in ("val", "test")}
+    isotonic = IsotonicCalibration().fit(spe["val"], prepared.part("val")[1]).transform(spe["test"]).toarray()
+    Y, (labels, scores) = prepared.part("test")[1], top_k_of(spe["test"], 5)
+    # Of the same labels, whatever the order of their calibrated estimates.
+    calibrated = np.where(labels < 0, 0, np.take_along_axis(isotonic, np.maximum(labels, 0), axis=1))
+    for k in (1, 3, 5):
+        assert record.metrics[f"p@{k}"] == precision_at_k(Y, labels, k)
+        assert record.metrics[f"ece@{k}"] == ece_at_k(Y, labels, scores, k)
+        assert record.isotonic[f"ece@{k}"] == ece_at_k(Y, labels, calibrated, k)
+
+
+def test_a_calibration_of_no_saved_estimates_is_refused(options, tmp_path, capsys):
+    arguments = ("--calibration", tmp_path / "c.json", "--out", tmp_path / "out")
+    assert run("thresholds", "expected-f", *options[:-2], *arguments) == 2
+    assert "give --estimates" in capsys.readouterr().err
+
+
+def test_label_sets_are_drawn_anew_and_a_records_replicates_belong_to_its_measures(options, tmp_path):
+    assert run("thresholds", "fta", *options, "--thresholds", tmp_path / "80", "--out", tmp_path / "out") == 0
+    record, (_, Y) = ThresholdRecord.read(tmp_path / "out/fta.json"), Prepared(options[1], 0).part("test")
+    sets = apply_thresholds(load_csr(options[-1], "test"), np.load(tmp_path / "80/fta.npy"))
+    drawn = np.repeat(np.arange(Y.shape[0]), draws(Y.shape[0], 7))
+    expected = classification_metrics(Y[drawn], sets[drawn])
+    assert record.replicate(7).best.test["macro_f"] == pytest.approx(expected["macro_f"], abs=1e-4)
+
+
+def test_a_method_without_labels_is_evaluated_with_the_model_of_the_whole_training_set_too(options, tmp_path):
+    data, full = options[1], tmp_path / "full"
+    arguments = ("--estimator", "plt", "--name", "plt", "--out", full / "model", "--record", full / "train.json")
+    assert run("train", "--data", data, *arguments) == 0
+    assert run("thresholds", "fta", "expected-f", *options, "--out", tmp_path / "80") == 0
+    about = ("--data", data, "--model", full / "model", "--training", full / "train.json", "--floor", "0.001")
+    assert run("thresholds", "expected-f", *about, "--out", tmp_path / "whole") == 0
+    X, Y = Prepared(data, 0).part("test")
+    for portion, part, folder in (("80", "fit", options[3]), ("full", "train", full / "model")):
+        fitted = ExpectedF(prior=priors(Prepared(data, 0).part(part)[1]))
+        fitted.fit(spe := load_estimator("plt", folder, 1).predict_proba(X, 0.001))
+        record = ThresholdRecord.read(tmp_path / ("80" if portion == "80" else "whole") / "expected-f.json")
+        assert classification_metrics(Y, fitted.predict(spe)).items() <= record.best.test.items()
+        assert (record.portion, bool(record.best.validation)) == (portion, portion == "80")
+    assert record.method_name == "expected-f-full"
+
+
+def test_a_method_of_the_users_own_that_fails_is_named(options, tmp_path, capsys):
+    extension = tmp_path / "moody.py"
+    extension.write_text(FAILING)
+    arguments = ("fta", "moody", *options, "--extension", extension, "--thresholds", tmp_path / "thresholds")
+    assert run("thresholds", *arguments, "--out", tmp_path / "out") == 1
+    assert "method moody: ZeroDivisionError: a bad day" in capsys.readouterr().err
+    assert not (tmp_path / "thresholds").exists()
+    METHODS.pop("moody")
+
+
+def test_folders_of_others_are_left_alone(options, tmp_path, capsys):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis/thesis.tex").write_text("mine")
+    assert run("thresholds", "fta", *options, "--thresholds", tmp_path / "thesis", "--out", tmp_path / "out") == 1
+    assert [file.name for file in (tmp_path / "thesis").iterdir()] == ["thesis.tex"]
+    assert "thesis.tex" in capsys.readouterr().err

@@ -1,0 +1,112 @@
+"""`xmlc tune`, and `xmlc train` with its result, on a tiny prepared dataset."""
+
+import json
+import shutil
+
+import pytest
+from command_line import call
+from search_cases import EACH, what
+from small_data import prepare_tiny
+
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import read_json, write_record
+from xmlc.metrics import precision_at_k
+from xmlc.models import PLT
+from xmlc.suite.steps.prepared import Prepared
+from xmlc.suite.steps.train import command as train_command
+from xmlc.suite.steps.tune import command as tune_command
+
+GAMMA, ARITY = {"low": 0.01, "high": 10, "log": True}, {"low": 2, "high": 8, "integer": True}
+SPACE = {"gamma": GAMMA, "arity": ARITY, "epochs": [2, 5, 10]}
+
+
+@pytest.fixture
+def data(tmp_path):
+    return prepare_tiny(tmp_path)
+
+
+def tune(data, out, *arguments, space=SPACE, given=None, threads=1):
+    given = json.dumps({"tree": "random"} | ({"gamma": 0.02, "lam": 1e-5, "epochs": 2} if given is None else given))
+    common = ("--data", data, "--estimator", "plt", "--parameters", given, "--space", json.dumps(space))
+    call(tune_command, *common, "--threads", threads, "--out", out, *arguments)
+    return read_json(out)
+
+
+@pytest.mark.parametrize("method", EACH)
+def test_the_file_tells_the_search_which_never_sees_the_test_set(data, tmp_path, method):
+    shutil.rmtree(data / "test")
+    given = {"tree": "random", "gamma": 0.02, "lam": 1e-5, "epochs": 2, "arity": 4}
+    result = tune(data, tmp_path / "1.json", "--method", method, "--budget", 6, "--seed", 5, given=given)
+    assert (result["method"], result["budget"], result["seed"], result["space"]) == (method, 6, 5, SPACE)
+    assert result["dataset"]["digest"] == Prepared(data).digest
+    assert result["passport"]["threads"] == 1
+    assert len(result["trials"]) == 6
+    assert "&" not in (tmp_path / "1.json").read_text()
+    first, best = result["trials"][0], result["best"]
+    assert best == max(result["trials"], key=lambda trial: trial["p@1"])
+    assert first["hyperparameters"] == {"gamma": 0.02, "epochs": 2, "arity": 4}
+    (X, Y), (X_val, Y_val) = Prepared(data).part("fit"), Prepared(data).part("val")
+    labels, _ = PLT(**given, random_state=5).fit(X, Y).predict_top_k(X_val, 5)
+    assert [first[f"p@{k}"] for k in (1, 3, 5)] == [precision_at_k(Y_val, labels, k) for k in (1, 3, 5)]
+    again = tune(data, tmp_path / "2.json", "--method", method, "--budget", 6, "--seed", 5, given=given, threads=2)
+    assert what(again) == what(result)
+
+
+def test_a_range_beyond_what_a_hyperparameter_may_be_is_refused_before_training(data, tmp_path):
+    space = {"gamma": {"low": -1.0, "high": 10.0}}
+    with pytest.raises(XmlcError, match=r"PLT: gamma=-1\.0: expected a number above 0"):
+        tune(data, tmp_path / "r.json", space=space)
+    assert not (tmp_path / "r.json").exists()
+
+
+def train(data, folder, *arguments):
+    common = ("--data", data, "--estimator", "plt", "--name", "plt", "--out", folder / "model")
+    call(train_command, *common, "--record", folder / "train.json", *arguments)
+    return read_json(folder / "train.json")
+
+
+def test_training_takes_the_best_values_over_the_given_ones(data, tmp_path):
+    result = tune(data, tmp_path / "r.json", "--budget", 4)
+    given = json.dumps({"tree": "random", "gamma": 9.0, "lam": 1e-4})
+    record = train(data, tmp_path / "tuned", "--tuned", tmp_path / "r.json", "--parameters", given)
+    used = record["hyperparameters"]
+    assert {name: used[name] for name in SPACE} == result["best"]["hyperparameters"]
+    assert used["lam"] == 1e-4
+    assert record["tuning"] == {"method": "random", "budget": 4, "seed": 0, "p@1": result["best"]["p@1"]}
+    record = train(data, tmp_path / "untuned", "--parameters", given)
+    assert (record["hyperparameters"]["gamma"], record["tuning"]) == (9.0, None)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [("estimator", "oracle", "tuned for estimator oracle .* tune again"), ("digest", "0" * 64, "digest 000000000000")],
+)
+def test_a_result_of_something_else_is_refused(data, tmp_path, key, value, message):
+    file = tmp_path / "r.json"
+    result = tune(data, file, "--budget", 1)
+    (result if key in result else result["dataset"])[key] = value
+    write_record(file, {key: value for key, value in result.items() if key != "checksum"})
+    with pytest.raises(XmlcError, match=message):
+        train(data, tmp_path / "x", "--tuned", file)
+    assert not (tmp_path / "x").exists()
+
+
+def test_models_of_trials_are_temporary_folders_next_to_the_result(data, tmp_path, monkeypatch):
+    places, fit = [], PLT.fit
+    monkeypatch.setattr(PLT, "fit", lambda self, X, Y, **_: places.append(self._into) or fit(self, X, Y))
+    out = tmp_path / "tuning/plt.json"
+    stages = json.dumps([[{"epochs": 1}, {"epochs": 2}]])
+    call(tune_command, "--data", data, "--estimator", "plt", "--parameters", '{"tree": "random"}', "--stages", stages,
+         "--splits", 3, "--out", out)  # fmt: skip
+    of_models = [place.parent for place in places if place]  # others only compile
+    assert len({*of_models}) == len(of_models) == 2 * 3
+    assert {place.parent for place in of_models} == {out.parent}
+    assert list(out.parent.iterdir()) == [out]
+
+
+def test_each_trial_is_a_line_on_standard_output(data, tmp_path):
+    stages = ("--stages", json.dumps([[{"gamma": gamma} for gamma in (0.1, 1, 10)]]))
+    said = call(tune_command, "--data", data, "--estimator", "plt", *stages, "--out", tmp_path / "1.json")
+    lines = [line for line in said.splitlines() if ": trial " in line]
+    assert [line.partition(" trials: ")[2].partition(":")[0] for line in lines] == ["trial 1", "trial 2", "trial 3"]
+    assert all(line.startswith("tune plt on tiny, at most 3 trials: ") and "gamma" in line for line in lines)

@@ -1,0 +1,193 @@
+"""Searches: in stages, in ranges, on samples."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+from command_line import call
+from search_cases import FIRST, GIVEN, SPACE, trials_of
+from small_data import prepare_tiny
+
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import read_json
+from xmlc.metrics import precision_at_k
+from xmlc.models import PLT, SparseWeightedNearestNeighbors
+from xmlc.suite.config.ranges import MOST_VALIDATED
+from xmlc.suite.steps.prepared import Prepared
+from xmlc.suite.steps.tune import command as tune_command
+from xmlc.suite.steps.tuning import plan
+from xmlc.suite.steps.tuning.methods import search_in_stages
+from xmlc.suite.steps.tuning.plan import resolved
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return prepare_tiny(tmp_path_factory.mktemp("tiny"))
+
+
+def test_trials_take_a_sample_of_each_part_and_their_own_values(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(plan, "MOST_FITTED", 50)
+    monkeypatch.setattr(plan, "MOST_VALIDATED", 11)
+    stages = [[{"gamma": 0.1}, {"gamma": 1}], [{"epochs": 2}]]
+    search = ("--stages", json.dumps(stages), "--in-trials", '{"arity": 4}', "--sample")
+    common = ("--data", data, "--estimator", "plt", "--parameters", '{"lam": 0.001, "arity": 2}', "--threads", 2)
+    call(tune_command, *common, *search, "--out", tmp_path / "r.json")
+    result = read_json(tmp_path / "r.json")
+    assert (result["method"], result["budget"], result["space"]) == ("auto", 3, stages)
+    assert result["at_most"] == {"fitted": 50, "validated": 11}
+    assert result["fixed"] == {"lam": 0.001, "arity": 4}
+    (X, Y), (X_val, Y_val) = Prepared(data).part("fit", 50), Prepared(data).part("val", 11)
+    assert (X.shape[0], X_val.shape[0]) == (50, 11)
+    for trial in result["trials"]:
+        model = PLT(**{"lam": 0.001, "arity": 4} | trial["hyperparameters"], random_state=0).fit(X, Y)
+        assert trial["p@1"] == precision_at_k(Y_val, model.predict_top_k(X_val, 5)[0], 1)
+
+
+@pytest.mark.parametrize(("search", "expected"), [("exact", "certified"), ("certified", "certified"), ("beam", "beam")])
+def test_trials_search_trees_level_by_level(data, tmp_path, monkeypatch, search, expected):
+    searches, ranked = [], PLT.predict_top_k
+
+    def recorded(model, *given):
+        searches.append(model.search)
+        return ranked(model, *given)
+
+    monkeypatch.setattr(PLT, "predict_top_k", recorded)
+    given = ("--data", data, "--estimator", "plt", "--parameters", json.dumps({"arity": 2, "search": search}))
+    call(tune_command, *given, "--stages", '[[{"epochs": 1}]]', "--out", tmp_path / "r.json")
+    assert searches == [expected]
+    trial, prepared = read_json(tmp_path / "r.json")["trials"][0], Prepared(data)
+    model, (X, Y) = PLT(arity=2, search=search, epochs=1).fit(*prepared.part("fit")), prepared.part("val")
+    assert trial["p@1"] == precision_at_k(Y, ranked(model, X, 5)[0], 1)
+
+
+STAGES = [[{"S": "labels-per-instance", "alpha": 0.0}, {"S": 3, "alpha": 1.0}], [{"S": 5}, {"S": 3}, {"S": 40}]]
+
+
+def tried(stages, worth, ties=False):
+    trials = []
+
+    def objective(trial):
+        trials.append(trial)
+        return worth(trial)
+
+    search_in_stages(stages, objective, ties)
+    return trials
+
+
+def test_later_stages_start_from_the_best_of_all_before():
+    stages = [[{"a": 1, "b": 1}, {"a": 2, "b": 1}, {"a": 3, "b": 1}], [{"b": 2}, {"b": 3}], [{"c": 0}]]
+    found = tried(stages, lambda trial: -abs(trial["a"] - 2) + (trial["b"] == 2))
+    assert found[3:] == [{"a": 2, "b": 2}, {"a": 2, "b": 3}, {"a": 2, "b": 2, "c": 0}]
+
+
+def test_a_stage_that_finds_nothing_better_leaves_the_best():
+    found = tried([[{"a": 1}], [{"a": 2}, {"a": 3}], [{"b": 0}]], lambda trial: -trial["a"])
+    assert found[-1] == {"a": 1, "b": 0}
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_of_equally_good_ones_the_first_goes_on_or_all_and_nothing_is_tried_twice(ties):
+    stages = [[{"a": 0, "b": 25}, {"a": 1, "b": 25}, {"a": 2, "b": 25}], [{"b": 25}, {"b": 50}]]
+    found = tried(stages, lambda trial: min(trial["a"], 1), ties)
+    assert found == [*stages[0], {"a": 1, "b": 50}, {"a": 2, "b": 50}][: 4 + ties]
+
+
+@pytest.mark.parametrize(("mean", "expected"), [(0.3, 1), (2.5, 3), (4.24, 4), (19.02, 19)])
+def test_the_average_number_of_labels_is_rounded_and_at_least_one(mean, expected):
+    stages = resolved(STAGES, mean)
+    assert stages[0][0] == {"S": expected, "alpha": 0.0}
+    assert stages[1:] == STAGES[1:]
+
+
+def tune_stages(data, out, *arguments):
+    call(tune_command, "--data", data, "--estimator", "swnn", "--out", out, *arguments)
+    return read_json(out)
+
+
+def test_the_command_tries_the_stages(data, tmp_path):
+    result = tune_stages(data, tmp_path / "r.json", "--stages", json.dumps(STAGES), "--parameters", '{"beta": 1}')
+    prepared = Prepared(data)
+    average = max(1, int(prepared.meta["labels_per_instance"] + 0.5))
+    assert (result["method"], result["budget"], result["space"]) == ("stages", len(result["trials"]), STAGES)
+    (X, Y), (X_val, Y_val) = prepared.part("fit"), prepared.part("val")
+    assert result["trials"][0]["hyperparameters"] == {"S": average, "alpha": 0.0}
+    for trial in result["trials"]:
+        model = SparseWeightedNearestNeighbors(beta=1, **trial["hyperparameters"]).fit(X, Y)
+        assert trial["p@1"] == precision_at_k(Y_val, model.predict_top_k(X_val, 1)[0], 1)
+    assert result["best"] == max(result["trials"], key=lambda trial: trial["p@1"])
+
+
+def test_trials_over_splits_have_paired_errors_by_instance(data, tmp_path):
+    result = tune_stages(data, tmp_path / "r.json", "--stages", json.dumps(STAGES), "--splits", 3)
+    trials, splits = result["trials"], [Prepared(data, run) for run in range(3)]
+    validated = np.concatenate([np.flatnonzero(~split.split) for split in splits])
+    scores = []  # of each trial, split and instance
+    for trial in trials:
+        found = []
+        for split in splits:
+            X, Y = split.part("val")
+            labels, _ = (
+                SparseWeightedNearestNeighbors(**trial["hyperparameters"]).fit(*split.part("fit")).predict_top_k(X, 5)
+            )
+            found += [[precision_at_k(Y[[i]], labels[[i]], k) for k in (1, 3, 5)] for i in range(X.shape[0])]
+        assert [trial[f"p@{k}"] for k in (1, 3, 5)] == pytest.approx(np.mean(found, axis=0))
+        scores.append(np.mean(found, axis=1))
+    instances = np.unique(validated)
+    assert result["instances"] == instances.size < validated.size
+    for i, j in itertools.combinations(range(len(trials)), 2):
+        differences = scores[j] - scores[i] - np.mean(scores[j] - scores[i])
+        sums = np.array([differences[validated == instance].sum() for instance in instances])
+        expected = np.std(sums, ddof=1) * np.sqrt(instances.size) / validated.size  # sums are 0 on the mean
+        assert trials[j]["paired_errors"][i] == pytest.approx(expected, abs=1e-6)
+    assert [len(trial["paired_errors"]) for trial in trials] == [*range(len(trials))]
+    means = [mean.mean() for mean in scores]
+    assert result["best"] == trials[int(np.argmax(means))]
+    assert result["chosen_by"].startswith("mean of P@1, P@3 and P@5 over 3 splits")
+    assert result["at_most"] == {"fitted": None, "validated": MOST_VALIDATED}
+
+
+def test_a_search_begins_with_the_best_of_another(data, tmp_path):
+    before, after = tmp_path / "before.json", tmp_path / "after.json"
+    tune_stages(data, before, "--stages", '[[{"S": 9, "alpha": 1.0}]]')
+    search = ("--data", data, "--estimator", "swnn", "--stages", '[[{"S": 1}]]', "--tuned", before, "--out", after)
+    call(tune_command, *search)
+    result = read_json(after)
+    trials = [trial["hyperparameters"] for trial in result["trials"]]
+    assert trials == [{"S": 9, "alpha": 1.0}, {"S": 1, "alpha": 1.0}]
+    assert result["after"] == str(before)
+
+
+def test_refusals_before_anything_is_trained(data, tmp_path):
+    with pytest.raises(XmlcError, match="swnn has no hyperparameter gamma"):
+        tune_stages(data, tmp_path / "r.json", "--stages", '[[{"gamma": 1}]]')
+    for both in ((), ("--stages", "[[]]", "--space", "{}")):
+        with pytest.raises(XmlcError, match=r"--space.*--stages"):
+            tune_stages(data, tmp_path / "r.json", *both)
+    for text in ("[[", "[]", "[[]]", "{}", "[{}]", '[[{"S": 1}], []]', "[[1]]", "[[{}]]"):
+        with pytest.raises(XmlcError, match="--stages: "):
+            tune_stages(data, tmp_path / "r.json", "--stages", text)
+    with pytest.raises(XmlcError, match="--tuned goes before trials in stages"):
+        tune_stages(data, tmp_path / "r.json", "--space", '{"S": [1]}', "--tuned", tmp_path / "before.json")
+    assert not (tmp_path / "r.json").exists()
+
+
+def test_the_first_trial_is_what_was_given_and_all_are_in_the_space():
+    trials = trials_of("random", 6)
+    assert trials[0] == FIRST
+    assert len(trials) == 6
+    for name, values in SPACE.items():
+        assert all(trial[name] in values for trial in trials), name
+
+
+@pytest.mark.parametrize("given", [{**GIVEN, "gamma": 11.0}, {**GIVEN, "epochs": 10.5}, {"gamma": 1.0}])
+def test_what_lies_outside_the_space_is_no_trial(given):
+    trials = trials_of("random", 3, given=given)
+    assert len(trials) == 3
+    assert given["gamma"] not in [trial["gamma"] for trial in trials]
+
+
+def test_a_seed_repeats_a_random_search_and_a_longer_one_extends_it():
+    trials = trials_of("random", 20, seed=3)
+    assert trials_of("random", 8, seed=3) == trials[:8]
+    assert trials_of("random", 8, seed=4)[1:] != trials[1:8]

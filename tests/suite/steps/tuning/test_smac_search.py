@@ -1,0 +1,42 @@
+"""The search by SMAC: that it learns, ends and leaves no file."""
+
+import tempfile
+
+import pytest
+from search_cases import FIRST, NEEDS_SMAC, hill, trials_of
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.config.ranges import parse_space
+from xmlc.suite.steps.tuning.methods import METHODS
+
+pytestmark = NEEDS_SMAC
+
+
+@pytest.mark.slow
+def test_smac_learns():
+    """It spends what comes after its design near the top of the hill, where random draws seldom fall."""
+    worths = {method: sorted(map(hill, trials_of(method, 20))) for method in METHODS}
+    assert worths["smac"][10] > worths["random"][10]
+    assert worths["smac"][-1] >= hill(FIRST)
+
+
+def test_smac_ends_when_the_space_is_exhausted():
+    space = parse_space({"solver": ["a", "b"], "arity": [2, 4]})
+    trials = trials_of("smac", 12, space=space, given={}, worth=lambda trial: 0.5)
+    assert sorted((trial["arity"], trial["solver"]) for trial in trials) == [(2, "a"), (2, "b"), (4, "a"), (4, "b")]
+
+
+def test_smac_leaves_no_file_even_after_an_error(tmp_path, monkeypatch, capsys):
+    (tmp_path / "temporary").mkdir()
+    (tmp_path / "here").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    monkeypatch.chdir(tmp_path / "here")
+    trials_of("smac", 3)
+
+    def fail(trial):
+        raise XmlcError("no such luck")
+
+    with pytest.raises(XmlcError, match="no such luck"):
+        trials_of("smac", 3, worth=fail)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["here", "temporary"]
+    assert capsys.readouterr() == ("", "")

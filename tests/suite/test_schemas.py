@@ -1,0 +1,185 @@
+"""YAML that people write: what makes a reader choose in silence is refused, in a short sentence."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+import pytest
+from msgspec import Meta
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.schemas import converted, nearest, parsed_yaml, read_yaml
+
+
+def read(tmp_path, text):
+    (tmp_path / "f.yaml").write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
+    return read_yaml(tmp_path / "f.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ("a: 1\nb: 2\na: 3", 3, "key a "),
+        ("b: {a: 1, a: 1}", 1, "key a "),
+        ("b: 1\n1: a", 2, "key 1, .*'1'"),
+        ("no: a", 1, "key no, .*'no'"),
+        ("? [a, b]\n: 1", 1, "key"),
+        ("a: [x]\nb:\n\tc: 1", 3, "tab"),
+        ("a: b: c", 1, "quotes"),
+        ("a: @x", 1, "quotes"),
+        ("a: [1", None, "bracket"),
+        ("a: 1\n---\nb: 1", 2, "one document"),
+        (b"a: \xff", None, "UTF-8"),
+        ("!!python/object/apply:os.system [id]", 1, "not YAML"),
+    ],
+    ids=range(12),
+)
+def test_what_cannot_be_read_is_refused(tmp_path, text, line, said):
+    place = f":{line}:" if line else ""
+    with pytest.raises(XmlcError, match=f"f.yaml{place}.*{said}"):
+        read(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("scalar", "instead"),
+    [
+        ("010", "10 or 8"),
+        ("08", "8"),
+        ("007", "7"),
+        ("-010", "-10 or -8"),
+        ("0x10", "16"),
+        ("0o17", "15"),
+        ("1_2", "12"),
+        ("1_2.5", "12.5"),
+        ("1:30", "90"),
+        ("1e-3", "1.0e-3"),
+        ("-1.5E3", "-1.5e+3"),
+        ("1e5", "1.0e+5"),
+        ("yes", "true"),
+        ("Off", "false"),
+        ("~", "null"),
+        (".inf", None),
+        (".NaN", None),
+        ("2020-01-01", None),
+        ("=", None),
+    ],
+)
+def test_a_scalar_that_yaml_reads_as_something_else_is_refused_with_its_spelling(tmp_path, scalar, instead):
+    written = re.escape(f"write {instead}, ") if instead else ""
+    said = rf"f.yaml:2: found {re.escape(scalar)}, .*{written}.*'{re.escape(scalar)}'"
+    with pytest.raises(XmlcError, match=said):
+        read(tmp_path, f"a:\n- [{scalar}]")
+    with pytest.raises(XmlcError, match=re.escape(f"config: a={scalar}: found {scalar}, ")):
+        parsed_yaml(scalar, "a=")
+    assert read(tmp_path, f"a: '{scalar}'") == {"a": scalar}
+    if instead and "or" not in instead:
+        read(tmp_path, f"a: {instead}")
+
+
+def test_scalars_that_are_what_they_look_like_are_read(tmp_path):
+    written = "[1, -3, +3, 0, 1.5, .5, 1., 1.0e-3, true, False, null, , 1.0.0, 3-4, y, 1:a, no way, __x__, 'yes']"
+    read_as = [1, -3, 3, 0, 1.5, 0.5, 1.0, 0.001, True, False, None, "1.0.0", "3-4", "y", {"1": "a"}]
+    assert read(tmp_path, written.replace(", ,", ",").replace("1:a", "'1': a")) == [*read_as, "no way", "__x__", "yes"]
+    assert read(tmp_path, "a: !!str 010") == {"a": "010"}
+
+
+def test_a_missing_file_away_from_the_project_has_the_advice_to_go_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(XmlcError, match=r"^config/demo\.yaml: No such .*; run this in a clone .* or in a study"):
+        read_yaml(Path("config/demo.yaml"))
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config/config.yaml").touch()
+    with pytest.raises(XmlcError, match=r"No such file or directory$"):
+        read_yaml(Path("config/demo.yaml"))
+
+
+def test_aliases_merges_and_other_alphabets_are_read(tmp_path):
+    assert read(tmp_path, "a: &a {x: 1}\nb: {<<: *a, y: 'ü数'}\nc: [*a, *a]") == {
+        "a": {"x": 1},
+        "b": {"x": 1, "y": "ü数"},
+        "c": [{"x": 1}, {"x": 1}],
+    }
+    assert read(tmp_path, "\ufeffa: 1") == {"a": 1}
+    assert read(tmp_path, "") is None
+
+
+Word = Annotated[str, Meta(pattern="^[a-z]+$", description="a word")]
+
+
+class Point(TypedDict):
+    x: float
+    y: NotRequired[float]
+
+
+@dataclass
+class Named:
+    name: str
+
+
+@dataclass
+class Thing:
+    name: Word
+    size: Annotated[int, Meta(ge=1)] = 1
+    parts: list[Word] | dict[Word, Point] | None = None
+    ends: tuple[float, float] = (0, 1)
+    kind: Literal["small", "large"] | None = None
+
+    def __post_init__(self):
+        if self.name == "other":
+            raise ValueError("that one is taken")
+
+
+def test_content_that_fits_becomes_objects():
+    content = {"name": "a", "parts": {"b": {"x": 1}}, "ends": [0.5, 0.5]}
+    assert converted(content, Thing, "f") == Thing("a", parts={"b": {"x": 1}}, ends=(0.5, 0.5))
+    assert converted({"name": "a", "size": "3"}, Thing, "f", strict=False) == Thing("a", 3)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"sise": 1}, "f: unknown key: found 'sise', expected size"),
+        ({"name": "A"}, "f: name: found 'A', expected a word"),
+        ({"name": "other"}, "f: that one is taken"),
+        ({"name": ...}, "f: .*name"),
+        ({"name": 12}, "f: name: found 12, expected a word$"),
+        ({"parts": "a"}, r"f: parts: found 'a', expected a list, such as \[a\]"),
+        ({"size": 0}, "f: size: found 0, expected a whole number of at least 1$"),
+        ({"size": None}, "f: size: found null, expected a whole number"),
+        ({"size": "3"}, "f: size: found '3', .*write 3 without quotes"),
+        ({"parts": {"b": {"y": 1}}}, "f: parts.b: found no key x, expected a number"),
+        ({"parts": ["a", "B"]}, r"f: parts\[1\]: found 'B', expected a word"),
+        ({"parts": {"B": {"x": 1}}}, "f: parts: key: found 'B', expected a word"),
+        ({"parts": {"b": {"x": 1, "z": 1}}}, "f: parts.b: unknown key: found 'z', expected x or y"),
+        ({"parts": {"b": {"x": "1"}}}, "f: parts.b.x: found '1'"),
+        ({"parts": "x" * 5000}, f"f: parts: found '{'x' * 58}"),
+        ({"ends": [1, "2"]}, r"f: ends\[1\]: found '2'"),
+        ({"ends": [1]}, r"f: ends: found \[1\]"),
+        ({"kind": "smal"}, "f: kind: found 'smal', expected small"),
+        ({"name": "A", "size": 0}, "f: name: found 'A', expected a word\nf: size: found 0"),
+    ],
+)
+def test_what_does_not_fit_is_named_with_its_place_and_not_printed_whole(change, said):
+    content = {key: value for key, value in ({"name": "a"} | change).items() if value is not ...}
+    with pytest.raises(XmlcError, match=f"^{said}") as error:
+        converted(content, Thing, "f")
+    assert len(str(error.value)) < 200
+
+
+def test_what_does_not_fit_in_a_file_has_its_line(tmp_path):
+    content = read(tmp_path, "name: a\nparts:\n  b: {x: 1}\n  c:\n    z: 1\nends: [1,\n  x]\n")
+    with pytest.raises(XmlcError) as error:
+        converted(content, Thing, str(tmp_path / "f.yaml"))
+    found = re.findall(r"f[.]yaml:(\d+): ([^:]*)", str(error.value))
+    assert found == [("5", "parts.c"), ("7", "ends[1]")]
+
+
+def test_of_another_form_than_expected_the_quotes_are_named():
+    with pytest.raises(XmlcError, match=r"found 123, .*write '123' in quotes"):
+        converted({"name": 123}, Named, "f")
+
+
+def test_the_nearest_names_come_first():
+    assert nearest("BIBTEXT", ["bibtex", "yeast", "scene"]) == "bibtex"
+    assert nearest("qqq", ["b", "a", "d", "c"]) == "one of a, b, c, d"

@@ -1,1 +1,0 @@
-"""Steps of the workflow, one module each: a rule depends on the files of its own step alone."""

@@ -1,9 +1,0 @@
-"""Tables of plt2016; Tables 1 to 4 and two of measures stand in the room `common`, as every suite has them."""
-
-from xmlc.papers.common.hyperparameters import table3 as table3
-from xmlc.papers.common.inference import instance_f as instance_f
-from xmlc.papers.common.rankings import table1 as table1
-from xmlc.papers.common.thresholds import measures as measures
-from xmlc.papers.common.thresholds import table2 as table2
-from xmlc.papers.common.thresholds import table4 as table4
-from xmlc.papers.plt2016.claims import claims as claims

@@ -1,0 +1,332 @@
+"""The catalogue of datasets: config/datasets.yaml as objects."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from msgspec import Meta
+
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import sha256
+from xmlc.data.archives import SUFFIXES
+from xmlc.suite.schemas import converted, read_yaml
+
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+FILE_NAME = re.compile(r"(?!source\.json$)[^./\\][^/\\]*")
+SOURCES = ("drive", "url", "urls")
+# Fields that tell how files are read.
+LAYOUT = ("format", "zero_based", "train", "test", "labels", "split_files", "filter")
+#: Files of one part in formats that have more than one.
+SEVERAL_FILES = {"repository-two-files": 2, "npz": 2, "coordinates": 5}
+
+# `manual` and `digests` are folders beside those of datasets, and Snakemake takes a name that repeats itself twenty
+# times for one that grows without end.
+DatasetName = Annotated[
+    str,
+    Meta(
+        pattern=rf"^(?!(?:manual|digests)\Z)(?!.*(.+)\1{{18}}){NAME.pattern}\Z",
+        description="lower-case letters, digits, '.', '_' and '-', a letter or digit first, not manual or digests",
+    ),
+]
+Count = Annotated[int, Meta(ge=1, le=2**31 - 1)]
+Average = Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)]  # as it stands in the file
+Format = Literal["repository", "repository-two-files", "npz", "arff", "svmlight", "libsvm", "vw", "coordinates"]
+Propensity = Annotated[
+    tuple[Annotated[float, Meta(ge=0)], Annotated[float, Meta(gt=0)]],
+    Meta(description="A and B of the propensities, such as [0.55, 1.5]: A at least 0, B above 0"),
+]
+Url = Annotated[str, Meta(pattern="^https?://", description="an address that starts with http:// or https://")]
+
+
+class SplitFiles(TypedDict):
+    """How one data file is cut: ``train`` and ``test``, files of row numbers from 1, and which column, from 0."""
+
+    train: str
+    test: str
+    column: NotRequired[Annotated[int, Meta(ge=0)]]
+
+
+class FileFacts(TypedDict):
+    """Size and SHA-256 of a file."""
+
+    bytes: int
+    sha256: str
+
+
+class PublishedCounts(TypedDict):
+    """Printed sizes of a dataset: counts, averages over training instances and labels, and their source.
+
+    ``nonzeros`` are those of an instance on average; differences from the data are not reported.
+    """
+
+    n_train: NotRequired[Count]
+    n_test: NotRequired[Count]
+    d: NotRequired[Count]
+    m: NotRequired[Count]
+    nonzeros: NotRequired[Average]
+    labels_per_instance: NotRequired[Average]
+    instances_per_label: NotRequired[Average]
+    source: str
+
+
+class Shape(TypedDict):
+    """Averages for a training instance, and the number of labels, where no paper prints them exactly; from copies."""
+
+    nonzeros: NotRequired[Average]
+    labels_per_instance: NotRequired[Average]
+    m: NotRequired[Count]
+
+
+class Split(TypedDict):
+    """Whether a paper's split is known to be that of an entry, and from what.
+
+    ``counted_on`` names another split of the same instances, on which what the paper measured is counted.
+    """
+
+    same: bool
+    evidence: Annotated[str, Meta(min_length=20, description="what that is known from")]
+    counted_on: NotRequired[DatasetName]
+
+
+class Synthetic(TypedDict):
+    """Parameters of `xmlc synth`, see `xmlc.suite.steps.synth.KINDS`."""
+
+    kind: NotRequired[Literal["labels", "objects", "texts"]]
+    n_train: Count
+    n_test: Count
+    n_features: Count
+    n_labels: Count
+    labels_per_instance: NotRequired[Average]
+    nonzeros: NotRequired[Count]
+    seed: NotRequired[Annotated[int, Meta(ge=0, le=2**32 - 1)]]
+    posteriors: NotRequired[bool]
+
+
+class Address(TypedDict):
+    """Address of a file in a git repository, and the id of its content there, which what is fetched must have."""
+
+    url: Url
+    blob: Annotated[str, Meta(pattern="^[0-9a-f]{40}$", description="git's id of the content")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """What an entry of the file says as a `Dataset` does; config/README.md says what the keys mean to users."""
+
+    #: See `xmlc.data.formats.load`.
+    format: Format = "repository"
+    #: Whether ids of labels, in svmlight those of features too, start from 0.
+    zero_based: bool = True
+    #: XML file that names the labels of an ARFF dataset, unless its header counts them, as MEKA's does.
+    labels: str | None = None
+    #: Where one data file is cut by lists of row numbers.
+    split_files: SplitFiles | None = None
+    #: File of the pairs of a test instance and a label that no measure counts (`xmlc.suite.steps.prepare.read_pairs`).
+    filter: str | None = None
+    published: PublishedCounts | None = None
+    #: Of large sets, beside what is published, for prices and rehearsals. The data do not depend on it.
+    shape: Shape | None = field(default=None, repr=False)
+    #: By paper. It says how printed numbers are judged, and nothing about the data, so
+    #: the entry's text lacks it.
+    splits: dict[str, Split] = field(default_factory=dict, repr=False)
+    #: A and B of the propensities; None for those that go with the name. The data do not depend on it, nor the text.
+    propensity: Propensity | None = field(default=None, repr=False)
+    #: Parameters of `xmlc synth`, see `xmlc.suite.steps.synth.KINDS`.
+    synthetic: Synthetic | None = None
+    #: Which of the data under this name they are, for who fetches them by hand.
+    edition: str | None = field(default=None, repr=False)
+    homepage: str | None = None
+    licence: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry(Described):
+    """An entry of the file."""
+
+    drive: Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{10,}$", description="the id of an archive on Google Drive")] = ""
+    url: Url = ""
+    urls: dict[str, Url | Address] = field(default_factory=dict)
+    source: Literal["mirror"] = "mirror"
+    train: str | list[str] = "train.txt"
+    test: str | list[str] = "test.txt"
+    alternatives: list[Entry] = field(default_factory=list)
+
+
+Catalogue = Annotated[dict[DatasetName, Entry], Meta(description="a mapping from dataset names to entries")]
+
+
+@dataclass(frozen=True)
+class Dataset(Described):
+    """One entry of the catalogue."""
+
+    name: str
+    #: File names in ``resources/<name>``: one each, or several in some formats.
+    train: tuple[str, ...] = ("train.txt",)
+    test: tuple[str, ...] = ("test.txt",)
+    #: Where to fetch it: ``("drive", id)``, ``("url", address)``, ``("urls", {file name: address})``, each of these a
+    #: text or an `Address`; none where only a mirror holds it.
+    sources: tuple[tuple[str, Any], ...] = ()
+    #: The same data in other files, tried when this entry's own sources fail.
+    alternatives: tuple[Dataset, ...] = ()
+
+    @property
+    def known_shape(self) -> dict[str, Any]:
+        """What is published of it, and what no paper prints."""
+        return {**(self.published or {}), **(self.shape or {})}
+
+    def in_its_shape(self, one_in: int) -> Mapping[str, Any]:
+        """Return parameters of `xmlc synth` for its features, its labels, and one in so many of its instances.
+
+        Raises
+        ------
+        XmlcError
+            The entry does not say them.
+        """
+        known = self.known_shape
+        if missing := [
+            key for key in ("n_train", "n_test", "d", "m", "labels_per_instance", "nonzeros") if key not in known
+        ]:
+            raise XmlcError(f"{self.name}: its entry has no {', '.join(missing)} under `published` or `shape`")
+        return Synthetic(
+            n_train=-(-known["n_train"] // one_in),
+            n_test=-(-known["n_test"] // one_in),
+            n_features=known["d"],
+            n_labels=known["m"],
+            labels_per_instance=known["labels_per_instance"],
+            nonzeros=round(known["nonzeros"]),
+            posteriors=False,
+        )
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Every file that the dataset consists of, each once."""
+        names = [*self.train, *self.test]
+        names += [self.labels] if self.labels else []
+        names += [self.split_files["train"], self.split_files["test"]] if self.split_files else []
+        names += [self.filter] if self.filter else []
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def layouts(self) -> tuple[Dataset, ...]:
+        """The entries, each with other files, in which a folder or a mirror may hold the dataset, in this order."""
+        plain = Dataset(self.name, filter=self.filter)
+        pairs = replace(plain, format="npz", train=("X.trn.npz", "Y.trn.npz"), test=("X.tst.npz", "Y.tst.npz"))
+        entries = (self, *self.alternatives, plain, pairs)
+        return tuple({entry.files: entry for entry in reversed(entries)}.values())[::-1]
+
+    def files_in(self, folder: Path) -> dict[str, Path]:
+        """Find the files of a folder that the dataset may consist of, by their names without ``.gz`` and the like."""
+        names = sorted({name for entry in self.layouts for name in entry.files})
+        found = ((name, folder / (name + suffix)) for name in names for suffix in reversed(SUFFIXES))
+        return {name: file for name, file in found if file.is_file()}
+
+    def layout_of(self, found: Collection[str]) -> Dataset | None:
+        """Return the first of the layouts of which all files are there."""
+        return next((entry for entry in self.layouts if {*found} >= {*entry.files}), None)
+
+    def renamed(self, found: Mapping[str, str]) -> Dataset:
+        """Return the entry with the names under which its files really came, those that are given."""
+
+        def name(file: str) -> str:
+            return found.get(file, file)
+
+        split = self.split_files
+        return replace(
+            self,
+            train=tuple(map(name, self.train)),
+            test=tuple(map(name, self.test)),
+            labels=self.labels and name(self.labels),
+            filter=self.filter and name(self.filter),
+            split_files=split and {**split, "train": name(split["train"]), "test": name(split["test"])},
+        )
+
+    @property
+    def layout(self) -> dict[str, Any]:
+        """How the files are read, for ``source.json``."""
+        return {key: getattr(self, key) for key in LAYOUT}
+
+    def stored(self, source: Mapping[str, Any]) -> Dataset:
+        """Return the entry with the files, and as they are read, that a ``source.json`` tells of."""
+        given: dict[str, Any] = {key: source[key] for key in LAYOUT if key in source}
+        given |= {part: tuple(source[part]) for part in ("train", "test")}
+        return replace(self, **given)
+
+
+def load_catalogue(*paths: str | Path) -> dict[str, Dataset]:
+    """Read and check a catalogue, of whose files the later go before; without any only sets of a mirror can be used.
+
+    Raises
+    ------
+    XmlcError
+        A file does not exist, is not YAML, does not fit or contradicts itself; the message names entry and key.
+    """
+    return {name: entry for path in paths for name, entry in _catalogue(Path(path)).items()}
+
+
+def _catalogue(path: Path) -> dict[str, Dataset]:
+    if not path.is_file():
+        raise XmlcError(f"{path}: no such catalogue of datasets")
+    content = converted(read_yaml(path) or {}, Catalogue, str(path))
+    catalogue = {name: _entry(name, values) for name, values in content.items()}
+    problems = [f"{entry.name}: {text}" for entry in catalogue.values() for text in _contradictions(entry)]
+    if problems:
+        raise XmlcError("\n".join(f"{path}: {problem}" for problem in problems))
+    return catalogue
+
+
+def dataset(name: str, catalogue: dict[str, Dataset]) -> Dataset:
+    """Return a dataset's entry; a set that is not in the catalogue is expected under the mirror.
+
+    Raises
+    ------
+    XmlcError
+        There could be no folder of that name.
+    """
+    converted(name, DatasetName, "dataset")
+    return catalogue.get(name) or Dataset(name)
+
+
+def file_facts(folder: Path) -> dict[str, FileFacts]:
+    """Describe every file of a folder, by name in alphabetical order."""
+    return {file.name: {"bytes": file.stat().st_size, "sha256": sha256(file)} for file in sorted(folder.iterdir())}
+
+
+def _entry(name: str, entry: Entry) -> Dataset:
+    """Return the entry of a name."""
+    given: dict[str, Any] = {one.name: getattr(entry, one.name) for one in fields(Described)}
+    given |= {"train": _names(entry.train), "test": _names(entry.test)}
+    sources = tuple((kind, address) for kind in SOURCES if (address := getattr(entry, kind)))
+    others = (replace(other, filter=other.filter or entry.filter) for other in entry.alternatives)
+    return Dataset(name, sources=sources, alternatives=tuple(_entry(name, other) for other in others), **given)
+
+
+def _names(value: str | list[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _contradictions(entry: Dataset) -> list[str]:
+    """Name keys that do not go together; types cannot."""
+    odd = [file for file in entry.files if not FILE_NAME.fullmatch(file)]
+    found = [f"found {file!r}, expected a file name without a folder, not starting with a dot" for file in odd]
+    names = SEVERAL_FILES.get(entry.format, 1)
+    for part, files in (("train", entry.train), ("test", entry.test)):
+        if len(files) != names:
+            found.append(f"{part}: found {len(files)} file name(s), format {entry.format} has {names}")
+    if entry.labels and entry.format != "arff":
+        found.append("labels: names the XML file of format arff; it is needed nowhere else")
+    if entry.split_files and (entry.train != entry.test or entry.format != "repository"):
+        found.append("split_files: cut one file of format repository; train and test must both name it")
+    if not entry.split_files and set(entry.train) & set(entry.test):
+        found.append("train and test name the same file, and no split_files cut it")
+    for kind, address in entry.sources:
+        if kind == "urls" and set(address) != set(entry.files):
+            found.append(f"urls: found {', '.join(address)}, expected the files {', '.join(entry.files)}")
+    if entry.synthetic and (entry.sources or entry.alternatives):
+        found.append("synthetic: a set is either made or fetched")
+    for number, other in enumerate(entry.alternatives):
+        found += [f"alternatives[{number}]: {text}" for text in _contradictions(other)]
+    return found

@@ -1,0 +1,87 @@
+"""Methods and seeds that are one job, because starting a process takes longer than most of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.config import paths
+from xmlc.suite.config.planned import PEER_METHODS, unlabelled
+from xmlc.suite.config.project import Project
+from xmlc.suite.config.suite import Suite
+
+
+def quick_models(project: Project) -> dict[tuple[int, ...], list[str]]:
+    """Group the models that train in minutes (key `quick`) by the seeds that suites have for them."""
+    groups: dict[tuple[int, ...], list[str]] = {}
+    for name, model in project.models.items():
+        if model.quick:
+            homes = [suite for suite in project.suites.values() if name in suite.all_models]
+            groups.setdefault(tuple(sorted({seed for suite in homes for seed in suite.seeds})), []).append(name)
+    return groups
+
+
+def dropped(project: Project) -> str:
+    """Return the regular expression of the datasets whose models and estimates are temporary, see `Project.drops`."""
+    nothing_kept = project.settings.keep_models is False  # of sets that the catalogue does not have either
+    return paths.NAME if nothing_kept else one_of(name for name in project.catalogue if project.drops(name))
+
+
+def threshold_methods(project: Project, model: str, dataset: str) -> list[str]:
+    """Name the threshold methods that suites have of a model on a dataset, each once.
+
+    Whether a suite runs there now does not count, so that a selection of papers or datasets reruns no job.
+    """
+    methods: dict[str, None] = {}
+    for suite in _suites_on(project, dataset):
+        wanted = [*suite.methods, *suite.measure_methods]
+        if model in suite.models:
+            methods |= dict.fromkeys(wanted)
+        elif model in suite.peers:
+            methods |= dict.fromkeys(method for method in PEER_METHODS if method in wanted)
+    return list(methods)
+
+
+def unlabelled_methods(project: Project, model: str, dataset: str) -> list[str]:
+    """Name those of `threshold_methods` that need no validation set."""
+    return unlabelled(threshold_methods(project, model, dataset))
+
+
+def inference_options(project: Project, model: str, portion: str) -> list[str]:
+    """Return the options of `xmlc infer`: the methods that suites have of a model, samples, and the time limit.
+
+    Raises
+    ------
+    XmlcError
+        Two suites disagree about samples or the time limit.
+    """
+    methods: dict[str, None] = {}
+    settings: dict[str, tuple[int, float | None]] = {}
+    for suite in project.suites.values():
+        if not (block := suite.inference) or block.portion != portion or model not in block.methods:
+            continue
+        methods |= dict.fromkeys(block.methods[model])
+        settings[suite.name] = (block.samples, block.time_limit)
+    if len(set(settings.values())) > 1:
+        raise XmlcError(f"config: {' and '.join(settings)} infer from {model} with other samples or time limits")
+    for samples, limit in settings.values():
+        limited = [] if limit is None else ["--time-limit", str(limit)]
+        return [*options("--method", methods), "--samples", str(samples), *limited]
+    return []
+
+
+def _suites_on(project: Project, dataset: str) -> list[Suite]:
+    """Return the suites that a dataset belongs to: those whose own it is, else those of papers."""
+    own = [suite for suite in project.suites.values() if suite.own and dataset in suite.datasets]
+    return own or [suite for suite in project.suites.values() if not suite.own]
+
+
+def options(name: str, values: Iterable[object]) -> list[str]:
+    """Return an option given once for each value: ``--seed 0 --seed 1``."""
+    return [word for value in values for word in (name, str(value))]
+
+
+def one_of(names: Iterable[str]) -> str:
+    """Return the regular expression of a wildcard that is one of some names; of none, it matches nothing."""
+    return "|".join(map(re.escape, names)) or "(?!)"

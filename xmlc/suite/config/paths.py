@@ -1,0 +1,87 @@
+"""Every path of the project, for records, tables and status; rules have their own, and a test compares both."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from xmlc.core.advice import MADE as MADE
+
+NAME = r"[a-z0-9][a-z0-9._-]*"  # of a dataset
+WORD = r"[a-z0-9-]+"
+WILDCARDS = {"dataset": NAME, "seed": r"\d+", "portion": "full|80", "rest": ".+"}
+WILDCARDS |= dict.fromkeys(("method", "table", "figure", "sweep"), WORD)
+
+
+class Pattern(str):
+    """A path with wildcards in braces, as Snakemake writes them, such as ``results/{dataset}/data``."""
+
+    __slots__ = ()
+
+    def of(self, **values: object) -> str:
+        """Put values for some wildcards or all; the others stay."""
+        return re.sub(r"\{(\w+)\}", lambda found: str(values.get(found[1], found[0])), self)
+
+    def read(self, path: str | Path) -> dict[str, str] | None:
+        """Return the wildcards of a path, or None if it is no path of this pattern."""
+        found = _expression(self).fullmatch(Path(path).as_posix())
+        return found.groupdict() if found else None
+
+
+@cache
+def _expression(pattern: str) -> re.Pattern[str]:
+    parts = re.split(r"\{(\w+)\}", pattern)
+    wildcards = [f"(?P<{name}>{WILDCARDS.get(name, '[^/]+')})" for name in parts[1::2]]
+    literals = [re.escape(part) for part in parts[::2]]
+    return re.compile("".join(part for pair in zip(literals, [*wildcards, ""], strict=True) for part in pair))
+
+
+def output_of(record: str) -> str:
+    """Return the output of a rule that holds a record: the record, or the folder of the records of methods."""
+    folder = Path(record).parent
+    return str(folder) if folder.name in OF_METHODS else record
+
+
+OF_METHODS = ("evaluation", "inference")  # folders of records
+LOGS = "logs"  # and Snakemake, which counts these files as made by a step
+CATALOGUE = "config/datasets.yaml"
+PUBLISHED, ACCEPTED, MEASURED = "results/published", "results/reference", "results/benchmarks"  # kept by git
+
+# A dataset.
+RESOURCE = Pattern("resources/{dataset}")
+DATA = Pattern("results/{dataset}/data")
+STATISTICS = Pattern("results/{dataset}/statistics.json")
+TUNING = Pattern("results/{dataset}/tuning/{model}.json")
+
+# A model with one seed, trained on the whole training set (full) or on 80 % of it.
+ONE_RUN = "{dataset}/{model}/seed{seed}/{portion}"
+RUN = Pattern(f"results/{ONE_RUN}")
+MODEL = Pattern(f"{RUN}/model")
+TRAINING = Pattern(f"{RUN}/train.json")
+IN_RUN = Pattern(f"{RUN}/{{rest}}")
+INFERENCE = Pattern(f"{RUN}/inference/{{method}}.json")
+FULL = Pattern(RUN.of(portion="full"))
+EVALUATION_OF_FULL = Pattern(f"{FULL}/evaluation/{{method}}.json")
+RANKING = Pattern(f"{FULL}/ranking.json")
+FOREST = Pattern(f"{FULL}/forest.json")
+SWEEP = Pattern(f"{FULL}/sweeps/{{paper}}/{{sweep}}.json")
+PROGRESSIVE = Pattern(f"{FULL}/progressive.json")
+HELD_OUT = Pattern(RUN.of(portion="80"))
+ESTIMATES = Pattern(f"{HELD_OUT}/spe")
+THRESHOLDS = Pattern(f"{HELD_OUT}/thresholds")
+CALIBRATION = Pattern(f"{HELD_OUT}/calibration.json")
+EVALUATION = Pattern(f"{HELD_OUT}/evaluation/{{method}}.json")
+
+# What is made of records.
+SIMULATION = Pattern("results/simulations/{paper}.json")
+TABLES, FIGURES = "results/tables", "results/figures"
+TABLE = Pattern(f"{TABLES}/{{paper}}/{{table}}")
+FIGURE = Pattern(f"{FIGURES}/{{paper}}/{{figure}}")
+CONTRIBUTED = f"{ACCEPTED}/contributed"  # runs of others
+PAGE, RESULTS = "results/report.html", "results/results.csv"
+
+# What each step says while it runs.
+LOG_OF_DATASET = Pattern("logs/{dataset}/{step}.log")
+LOG_OF_TUNING = Pattern("logs/{dataset}/tuning/{model}.log")
+LOG_OF_RUN = Pattern(f"logs/{ONE_RUN}/{{step}}.log")

@@ -1,0 +1,162 @@
+"""The records that a suite's run writes, and which of them a table or figure is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xmlc.metrics.measures import MEASURE_METHODS, UNLABELLED_METHODS
+from xmlc.suite.config import paths
+from xmlc.suite.config.suite import Run, Suite, Task
+
+if TYPE_CHECKING:  # records and tables name their needs, and do not depend on the project
+    from xmlc.suite.config.project import Project
+
+PEER_METHODS = ("fta", "sto", "ofo")  # those whose macro-F stands in the table of peers
+
+
+@dataclass(frozen=True)
+class Where:
+    """Which records a table or figure is made from; what is empty or None restricts nothing.
+
+    Attributes
+    ----------
+    kind : str
+        ``ranking``, ``thresholds``, ``calibration``, ``inference``, ``forest``, ``sweep``, ``progressive``,
+        ``simulation``, ``statistics`` or ``search`` (a result of `xmlc tune`). A record of another kind has its name
+        and lies in the folder of its run, such as ``<dataset>/<model>/seed0/full/mine.json``.
+    portion : str
+        What the models were trained on, ``full`` or ``80``; nothing where there is no model.
+    models, methods, sweeps : collection of str
+        Only these; sweeps by their names in the suite.
+    but_methods : collection of str
+        None of these.
+    task : {"few-shot", "multi-label"} or None
+        Only datasets of this task.
+    peers : bool
+        Baselines too, as far as their programs are installed.
+    searched : bool
+        Only models whose hyperparameters have ranges, or are searched.
+    beside : (str, int) or None
+        With the rankings of a model of other suites, on datasets that the catalogue says have at most so many labels.
+    """
+
+    kind: str
+    portion: str = ""
+    models: Collection[str] = ()
+    methods: Collection[str] = ()
+    but_methods: Collection[str] = ()
+    sweeps: Collection[str] = ()
+    task: Task | None = None
+    peers: bool = False
+    searched: bool = False
+    beside: tuple[str, int] | None = None
+
+    def takes(self, model: str, method: str) -> bool:
+        """Say whether records of a model, and of a method where they have one, are wanted."""
+        of_method = not method or ((not self.methods or method in self.methods) and method not in self.but_methods)
+        return (not self.models or model in self.models) and of_method
+
+    def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+        """Return the paths of the records, of a suite's datasets or of some of them, in the order of a table's rows."""
+        suite = project.suites[paper]
+        names = project.datasets_of(paper) if datasets is None else datasets
+        if self.kind == "statistics":
+            return [paths.STATISTICS.of(dataset=name) for name in names]
+        if self.kind == "simulation":
+            return [paths.SIMULATION.of(paper=paper)]
+        runs = project.runs(paper, datasets, self.peers) + (self._beside(project, paper, names) if self.beside else [])
+        if self.kind == "search":
+            found = [project.tuned_by(run.model, run.dataset) for run in runs]
+            return list(dict.fromkeys(file for file in found if file))
+        runs = [run for run in runs if self._wants(project, suite, run)]
+        return [file for run in runs for method, file in self._of_run(suite, run) if self.takes(run.model, method)]
+
+    def _wants(self, project: Project, suite: Suite, run: Run) -> bool:
+        if self.task and suite.task_of(run.dataset) != self.task:
+            return False
+        model = suite.all_models.get(run.model)
+        tuned = model and (model.search.ranges or (model.search.auto and project.tuned_by(run.model, run.dataset)))
+        return not self.searched or bool(tuned)
+
+    def _of_run(self, suite: Suite, run: Run) -> list[tuple[str, str]]:
+        """Return the records of one run, each with its method if it has one."""
+        match self.kind:
+            case "forest" if not (suite.ensembles and run.model in suite.ensembles.models):
+                return []
+            case "calibration" if not _methods(suite, run, self.portion):
+                return []
+            case "progressive" if run.model not in suite.progressive:
+                return []
+            case "sweep":
+                swept = {name: suite.sweeps[name] for name in self.sweeps if name in suite.sweeps}
+                own = [n for n, sweep in swept.items() if sweep.model == run.model and run.dataset not in sweep.without]
+                return [("", run.file(paths.SWEEP, paper=suite.name, sweep=name)) for name in own]
+            case "inference":
+                inference = paths.Pattern(paths.INFERENCE.of(portion=self.portion))
+                return [(name, run.file(inference, method=name)) for name in suite.inferred(run.model, self.portion)]
+            case "thresholds":
+                pattern = paths.EVALUATION_OF_FULL if self.portion == "full" else paths.EVALUATION
+                return [(name, run.file(pattern, method=name)) for name in _methods(suite, run, self.portion)]
+        return [("", run.file(paths.IN_RUN, portion=self.portion, rest=f"{self.kind}.json"))]
+
+    def _beside(self, project: Project, paper: str, datasets: Sequence[str]) -> list[Run]:
+        """List the runs of a model of other suites; where one of these leaves it out, so does this suite."""
+        assert self.beside
+        model, most_labels = self.beside
+        homes = [name for name, suite in project.suites.items() if model in suite.models]
+        runs = []
+        for dataset in datasets:
+            published = project.entry(dataset).published
+            is_small = published is not None and published.get("m", most_labels + 1) <= most_labels
+            if homes and is_small and all(model in project.models_on(home, dataset) for home in homes):
+                runs += [Run(dataset, model, seed) for seed in project.suites[paper].seeds]
+        return runs
+
+
+@dataclass(frozen=True)
+class Declared:
+    """Declaration of a table or figure, before there are records; the first of its needs must be met."""
+
+    name: str
+    needs: tuple[Where, ...]
+
+    @property
+    def first(self) -> tuple[Where, ...]:
+        """The needs of which one must be met."""
+        return self.needs[:1]
+
+    def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+        """Return the paths of the records that it is made from, of a suite's datasets or of some; maybe of none."""
+        if not any(need.files(project, paper, datasets) for need in self.first):
+            return []
+        return list(dict.fromkeys(file for need in self.needs for file in need.files(project, paper, datasets)))
+
+
+def unlabelled(methods: Iterable[str]) -> list[str]:
+    """Name the threshold methods that need no validation set: they take a model of the whole training set too."""
+    return [method for method in methods if method in UNLABELLED_METHODS]
+
+
+def _methods(suite: Suite, run: Run, portion: str) -> list[str]:
+    """Name the threshold methods of a run, none of a model that is ranked only or has nothing that they need."""
+    peer, model = suite.peers.get(run.model), suite.all_models.get(run.model)
+    if {run.dataset, run.model} & {*suite.ranked_only} or (peer and peer.ranks_only):
+        return []
+    if model and model.estimator == "estimates" and "validation" not in model.values_on(run.dataset):
+        return unlabelled(suite.methods) if portion == "full" else []  # there is nothing to tune on
+    if peer:
+        return [method for method in PEER_METHODS if method in suite.methods]
+    return unlabelled(suite.methods) if portion == "full" else [*suite.measure_methods, *suite.methods]
+
+
+STATISTICS = Where("statistics")
+RANKINGS = Where("ranking", "full")
+THRESHOLDS = Where("thresholds", "80", but_methods=tuple(MEASURE_METHODS))  # for macro-F
+CALIBRATIONS = Where("calibration", "80")
+FORESTS = Where("forest", "full")
+STREAMS = Where("progressive", "full", task="few-shot")
+INFERRED = Where("inference", "full")
+SEARCHES = Where("search")
+SIMULATIONS = Where("simulation")

@@ -1,0 +1,233 @@
+"""Begin and end of a run of the workflow in a folder: its configuration, leftovers of killed runs, what it made."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Self
+
+import yaml
+
+from xmlc.core.advice import message_of
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import read_json, remove_leftovers, write_json
+from xmlc.core.sources import PACKAGE
+from xmlc.suite.config import paths
+from xmlc.suite.config.folders import config_folder
+from xmlc.suite.config.project import Project
+from xmlc.suite.config.settings import read_config
+from xmlc.suite.results.made_of import in_project
+from xmlc.suite.schemas import read_yaml
+
+LAST_RUN = Path(".snakemake/last-run.json")
+DISK = Path(".snakemake/disk.csv")  # time, and bytes below `resources/` and `results/`
+BETWEEN = 20  # seconds from one look at the disk to the next
+REBUILD = "build an environment in this folder, by make env or python -m pip install --editable ., and activate it"
+
+
+@dataclass
+class LastRun:
+    """The last run in a folder.
+
+    Attributes
+    ----------
+    settings : dict
+        ~        Options that took precedence over config.yaml.
+        targets, files : list of str
+        The requested targets, and all outputs of the jobs that lead to them, including finished ones.
+    host, process : str, int
+        The machine and the process of Snakemake.
+    ended : bool
+    """
+
+    settings: dict[str, object] = field(default_factory=dict)
+    targets: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    host: str = ""
+    process: int = 0
+    ended: bool = True
+
+    @classmethod
+    def read(cls) -> Self:
+        """Read the note of the last run in this folder; without a readable note, return an empty one."""
+        found: object = None
+        with suppress(FileNotFoundError, ValueError):
+            found = read_json(LAST_RUN)
+        noted = found if isinstance(found, dict) else {}
+        return cls(**{key: value for key, value in noted.items() if key in cls.__dataclass_fields__})
+
+    def write(self) -> None:
+        """Save the note for `xmlc status`."""
+        write_json(LAST_RUN, vars(self))
+
+    @property
+    def about(self) -> str:
+        """Return the date, targets and settings of the run as text; empty if it has neither targets nor settings."""
+        settings = [
+            f"{key}={yaml.safe_dump([value], default_flow_style=True, width=math.inf)[1:-2]}"
+            for key, value in self.settings.items()
+        ]
+        words = " ".join([*self.targets, *settings])
+        date = datetime.fromtimestamp(LAST_RUN.stat().st_mtime).astimezone() if words else None
+        return f"the last run, {date:%Y-%m-%d %H:%M}: {words}" if date else ""
+
+
+@contextmanager
+def in_one_line() -> Iterator[None]:
+    """End the process with the message of an `XmlcError`, because Snakemake prints exceptions with tracebacks.
+
+    It also decorates input functions of rules, whose errors Snakemake wraps in another class.
+    """
+    try:
+        yield
+    except Exception as error:
+        cause = error if isinstance(error, XmlcError) else error.__context__
+        if not isinstance(cause, XmlcError):
+            raise
+        sys.exit(f"xmlc: error: {message_of(cause)}")
+
+
+@in_one_line()
+def check_settings(files: Iterable[Path], settings: Sequence[str]) -> None:
+    """Refuse values in config.yaml, ``--configfile`` and ``--config`` that Snakemake misreads."""
+    for file in files:
+        if file.suffix in (".yaml", ".yml"):
+            read_yaml(file)
+    read_config(config_folder() / "config.yaml", settings)
+
+
+@in_one_line()
+def read_project(config: Mapping[str, object]) -> Project:
+    """Read the configuration for a workflow; a mistake in it ends the run with one sentence."""
+    return Project.read(config)
+
+
+@in_one_line()
+def check_program(folder: Path) -> None:
+    """Refuse to plan if the command `xmlc`, which jobs run, belongs to a package with other files.
+
+    For example, the environment in a copied folder still runs the code of the first folder.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the Snakefile. If it has no package, the package that Snakemake has imported is compared.
+
+    Raises
+    ------
+    XmlcError
+        Files differ, or the command does not run.
+    """
+    if not (program := shutil.which(PACKAGE.name)):
+        return  # a job has its own environment, or fails with a message
+    try:
+        said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise XmlcError(f"{program} does not run ({error}), expected the program that jobs run; {REBUILD}") from error
+    here = clone if ((clone := folder / PACKAGE.name) / "__init__.py").is_file() else PACKAGE
+    check_same(here, PACKAGE, "Snakemake")
+    check_same(here, Path(said.partition(" from ")[2].strip() or "an older version"), program)
+
+
+def check_same(here: Path, other: Path, program: str) -> None:
+    """Refuse a program's package if its Python files differ from the package here.
+
+    Raises
+    ------
+    XmlcError
+    """
+    for file in sorted(here.rglob("*.py")) if here.resolve() != other.resolve() else ():
+        copy = other / file.relative_to(here)
+        if not copy.is_file() or copy.read_bytes() != file.read_bytes():
+            raise XmlcError(f"{program} uses {copy}, expected the same content as {file}; {REBUILD}")
+
+
+def begin(config: Mapping[str, object], project: Project, targets: Iterable[str], files: Iterable[Path]) -> None:
+    """Note a run for `xmlc status`, and remove unfinished files of killed runs.
+
+    Parameters
+    ----------
+    config : mapping of str to object
+    project : Project
+    targets : iterable of str
+        The requested targets.
+    files : iterable of Path
+        All outputs of the jobs that lead to them.
+
+    Snakemake has locked the folder, so that no other run writes there.
+    """
+    file = config_folder() / "config.yaml"
+    usual = read_config(file) if file.is_file() else {}
+    options = {key: value for key, value in config.items() if value != usual.get(key)}
+    made = sorted(map(in_project, files))
+    LastRun(options, [*map(str, targets)], made, socket.gethostname(), os.getpid(), ended=False).write()
+    for folder in paths.MADE:
+        sweep(folder)
+    threading.Thread(target=watch_disk, daemon=True).start()
+
+
+def end() -> None:
+    """Note that the run has ended, with or without errors."""
+    run = LastRun.read()
+    run.ended = True
+    run.write()
+
+
+def watch_disk() -> None:
+    """Note again and again what the folders of the project hold, in a file that later runs go on with."""
+    while True:
+        with suppress(OSError), DISK.open("a", encoding="ascii") as file:
+            file.write(f"{datetime.now():%Y-%m-%d %H:%M:%S},{on_disk()}\n")
+        time.sleep(BETWEEN)
+
+
+def on_disk() -> int:
+    """Return the bytes that files below the folders of the project have; one that goes meanwhile counts nothing."""
+    total = 0
+    for file in (Path(place, name) for top in paths.MADE for place, _, names in os.walk(top) for name in names):
+        with suppress(OSError):
+            total += file.stat().st_size
+    return total
+
+
+def sweep(folder: str | os.PathLike[str]) -> None:
+    """Remove, below a folder, what processes that have ended were writing or had replaced."""
+    for place, folders, _ in os.walk(folder):
+        kept = remove_leftovers(Path(place))
+        folders[:] = [name for name in folders if name not in kept]
+
+
+def made_by(project: Project) -> str:
+    """Name the folders of all tables and figures that are there, and how to look at them."""
+    suites = [name for name in project.suites if list(Path(paths.TABLES, name).glob("*.md"))]
+    lines = [f"tables:  xmlc show {paths.TABLES}/{name}/*.md" for name in suites]
+    lines += [f"figures: {paths.FIGURES}/{name}/" for name in suites if Path(paths.FIGURES, name).is_dir()]
+    noted = [line.rpartition(",")[2] for line in DISK.read_text().splitlines()] if DISK.is_file() else []
+    now = on_disk()
+    most = max([now, *(int(size) for size in noted if size.isdigit())])  # a killed run may have cut off a line
+    lines += [f"disk:    {now / 1e9:.3g} GB, in all runs at most {most / 1e9:.3g} GB ({DISK})"] if lines else []
+    return "\n".join([*lines, "all finished results on one page: xmlc report"]) if lines else ""
+
+
+def datasets_left_out(project: Project, papers: Iterable[str], folder: Path = Path()) -> list[str]:
+    """Name the datasets of which there are records for tables of some papers, and which are not selected."""
+    pattern = paths.TRAINING.of(dataset="*", model="*", seed="*", portion="*")
+    trained = [found for file in folder.glob(pattern) if (found := paths.TRAINING.read(file.relative_to(folder)))]
+    of_own = {name for suite in project.suites.values() if suite.own for name in suite.datasets}
+    missing: set[str] = set()
+    for paper in papers:
+        suite = project.suites[paper]
+        names = {found["dataset"] for found in trained if found["model"] in suite.models and not suite.own}
+        missing |= names - of_own - {*project.datasets_of(paper)}
+    return sorted(missing)

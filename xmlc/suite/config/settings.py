@@ -1,0 +1,97 @@
+"""config/config.yaml, with the options of the command line over it, as an object."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from msgspec import Meta
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.config.catalogue import DatasetName
+from xmlc.suite.config.folders import STUDY, is_study
+from xmlc.suite.config.suite import Name, Seed, Some, Text, Threads
+from xmlc.suite.schemas import converted, parsed_yaml, read_yaml, shown
+
+LISTS = ("papers", "datasets", "models", "seeds")  # of which one name is a list of one, and equal ones are one
+
+
+@dataclass(frozen=True)
+class RequestedSearch:
+    """A search in the ranges of every model that has some: its method, and trials for each dataset and model."""
+
+    method: Literal["random", "smac"]
+    budget: Annotated[int, Meta(ge=1)]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a run; what the keys mean to users is said in config/README.md."""
+
+    papers: list[Name] = field(default_factory=lambda: [STUDY])
+    datasets: Some[DatasetName] | Literal["small", "large"] | None = None
+    models: Some[Name] | Annotated[dict[DatasetName, list[Name]], Meta(min_length=1)] | None = None
+    seeds: Some[Seed] | None = None
+    mirror: Text | None = None
+    threads: Threads = 8
+    keep_models: bool | None = None
+    validation_share: Annotated[float, Meta(ge=0.001, le=0.999)] = 0.2
+    tuning: Annotated[
+        RequestedSearch | Literal["auto"] | None, Meta(description="auto, null, or {method: random, budget: 30}")
+    ] = "auto"
+
+    @classmethod
+    def read(cls, config: Mapping[str, object]) -> Self:
+        """Check and convert; text of the command line becomes numbers and None.
+
+        Raises
+        ------
+        XmlcError
+            A key is unknown, missing, or has a value of another kind.
+        """
+        content = {key: None if value == "null" else value for key, value in config.items()}
+        for key in LISTS:
+            names = content.get(key)
+            if isinstance(names, str):
+                if len(parts := re.split(r"[,\s]+", names.strip(", "))) > 1:
+                    said = f"found {shown(names)}, expected a list: {key}='[{', '.join(parts)}]'"
+                    raise XmlcError(f"config: {key}: {said}")
+                names = [names]
+            if isinstance(names, list):
+                names = [name for i, name in enumerate(names) if name not in names[:i]]
+                content[key] = names[0] if key == "datasets" and names in (["small"], ["large"]) else names
+        # Snakemake passes each value of the command line that stands in brackets on as text.
+        return converted(content, cls, "config", strict=False)
+
+    @property
+    def named_datasets(self) -> list[str]:
+        """The selected datasets, where they are selected by name."""
+        return self.datasets if isinstance(self.datasets, list) else []
+
+    def models_on(self, dataset: str) -> list[str] | None:
+        """Name the selected models on one dataset; None for all."""
+        return self.models.get(dataset) if isinstance(self.models, dict) else self.models
+
+
+def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:
+    """Read config.yaml and put settings over it, each ``key=value`` with a YAML value, as `snakemake --config` does.
+
+    A study may lack the file.
+
+    Raises
+    ------
+    XmlcError
+        The file cannot be read, or a setting is none.
+    """
+    content = read_yaml(file) if file.is_file() or not is_study(file.parent) else {}
+    if not isinstance(content, dict):
+        raise XmlcError(f"{file}: found {shown(content)}, expected keys and values, such as papers: [plt2016]")
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise XmlcError(f"setting {setting!r}: expected key=value, such as datasets='[yeast]'")
+        content[key] = parsed_yaml(value, f"{key}=")
+    return content

@@ -1,0 +1,35 @@
+"""`xmlc new`: a study outside the clone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shlex import quote
+from tempfile import TemporaryDirectory
+
+import click
+
+from xmlc.cli._options import FOLDER
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import replace_folder
+from xmlc.suite.config.folders import SHIPPED
+
+TEMPLATE = SHIPPED / "study"
+
+
+@click.command(help="Make FOLDER, a new study: seven short files that `snakemake --cores 2` can run at once.")
+@click.argument("folder", type=FOLDER)
+def new_command(folder: Path) -> None:
+    """Copy the files, all or none, and say what to do next."""
+    if folder.is_dir() and any(folder.iterdir()):
+        raise XmlcError(f"{folder}: exists and is not empty; give a new folder")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    names = sorted(file.relative_to(TEMPLATE) for file in TEMPLATE.rglob("*") if file.is_file())
+    names = [name for name in names if name.suffix != ".pyc"]
+    with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as place:
+        for name in names:
+            new = Path(place, "new", name)
+            new.parent.mkdir(parents=True, exist_ok=True)
+            new.write_bytes((TEMPLATE / name).read_bytes())  # not its mode: a package may be read-only
+        replace_folder(Path(place, "new"), folder)
+    click.echo("\n".join(f"  {folder / name}" for name in names))
+    click.echo(f"cd {quote(str(folder))} && snakemake --cores 2")

@@ -1,0 +1,262 @@
+"""A table or figure of a suite made from files of records; mixed kinds, portions and contradictory data are refused."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xmlc.core.checksums import check_listed, listed_in
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import atomic_file
+from xmlc.suite.config.folders import STUDY
+from xmlc.suite.config.planned import Declared, Where
+from xmlc.suite.config.suite import read_suite
+from xmlc.suite.papers import figure_of, table_of
+from xmlc.suite.papers.latex import to_latex
+from xmlc.suite.papers.printing import to_csv, to_markdown
+from xmlc.suite.papers.table import Table
+from xmlc.suite.results import records
+from xmlc.suite.results.long import Source, TextRows, read_rows
+from xmlc.suite.results.made_of import MadeOf
+from xmlc.suite.results.records.base import ExperimentRecord, RecordFile, check_header, parsed
+from xmlc.suite.results.records.search import SearchRecord
+from xmlc.suite.results.records.statistics import Statistics
+from xmlc.suite.results.titles import name_models
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+KINDS = {"evaluation": "thresholds"}  # of records, by their folder
+NOT_PRINTED = ("", "-")  # in a transcribed table
+Identity = tuple[str, str, str, int]
+Known = dict[Path, Source]  # records that were read
+
+
+def build_table(made: MadeOf, known: Known | None = None) -> Table:
+    """Build one table of a paper.
+
+    Parameters
+    ----------
+    made : MadeOf
+        Names the table, the paper and the files: records, published tables, the suite's configuration. Records of other
+        kinds than the table's are left out.
+    known : dict or None
+        Records that were read before, to which those read now are added.
+
+    Raises
+    ------
+    XmlcError
+        The table is unknown, or the records do not fit.
+    """
+    definition = table_of(made.table, made.paper)
+    name_models(made.titles, over=made.paper == STUDY)  # whose suite is alone
+    given = read_needs(definition, made.records, definition.partial, known)
+    suite = read_suite(made.suite) if made.suite and definition.takes_suite else None
+    return definition(made.paper, given, read_printed(made), suite)
+
+
+def write_table(table: Table, prefix: Path) -> list[Path]:
+    """Write PREFIX.csv, PREFIX.md and PREFIX.tex, each whole or not at all; return their paths."""
+    texts = {".csv": to_csv(table), ".md": to_markdown(table), ".tex": to_latex(table)}
+    files = []
+    for suffix, text in texts.items():
+        # Not with_suffix: a prefix may contain a dot.
+        path = prefix.with_name(prefix.name + suffix)
+        with atomic_file(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+        files.append(path)
+    return files
+
+
+def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
+    """Draw one figure of a paper; a bare number means ``figure<number>``.
+
+    Raises
+    ------
+    XmlcError
+        The figure is unknown, or the records do not fit.
+    """
+    definition = figure_of(name, paper)
+    given = read_needs(definition, records)
+    return definition(paper, *([source.record for source in sources] for sources in given))
+
+
+def record_files(records: Sequence[Path], methods: Sequence[str], declared: Declared) -> tuple[Path, ...]:
+    """Return files of records; in place of a folder those of its methods that a table or figure needs.
+
+    Parameters
+    ----------
+    records : sequence of Path
+        Files, and folders such as ``<model>/seed0/80/evaluation``.
+    methods : sequence of str
+        Of folders only these, in this order; all where none is named.
+    declared : Declared
+        The table or figure.
+
+    Raises
+    ------
+    Damaged
+        A folder has no list of its files, or not all of them.
+    """
+    found: list[Path] = []
+    for path in records:
+        if not path.is_dir():
+            found.append(path)
+            continue
+        kind, portion, model = KINDS.get(path.name, path.name), path.parent.name, path.parents[2].name
+        needs = [need for need in declared.needs if (need.kind, need.portion) == (kind, portion)]
+        listed = listed_in(path)
+        for name in listed:
+            check_listed(path, name)
+        for method in methods or [Path(name).stem for name in listed]:
+            if f"{method}.json" in listed and any(need.takes(model, method) for need in needs):
+                found.append(path / f"{method}.json")
+    return tuple(found)
+
+
+def read_needs(
+    declared: Declared, files: Sequence[Path], partial: bool = False, known: Known | None = None
+) -> list[list[Source]]:
+    """Read the records of each need; of the first there must be some, if not ``partial``."""
+    sources = read_sources(files, known)
+    found = [choose(need, sources, needed=need is declared.needs[0] and not partial) for need in declared.needs]
+    _check_one_edition(source for chosen in found for source in chosen)
+    return found
+
+
+def sources_of(tables: Iterable[MadeOf], known: Known | None = None) -> list[tuple[Source, list[str]]]:
+    """Read the records behind tables, each once, and name the papers whose tables are made from it."""
+    found: dict[Path, tuple[Source, list[str]]] = {}
+    known = {} if known is None else known
+    for made in tables:
+        for source in read_sources(made.records, known):
+            papers = found.setdefault(source.path, (source, []))[1]
+            papers += [made.paper] * (made.paper not in papers)
+    return list(found.values())
+
+
+def read_sources(files: Iterable[Path], known: Known | None = None) -> list[Source]:
+    """Read files of any kind, in their order.
+
+    Raises
+    ------
+    XmlcError
+        One is not readable, of no kind, or lacks something.
+    """
+    known = {} if known is None else known
+    for file in files:
+        if file not in known:
+            known[file] = Source(file, read_record(file))
+    return [known[file] for file in files]
+
+
+def read_record(path: Path) -> RecordFile:
+    """Read one file of any kind.
+
+    Raises
+    ------
+    XmlcError
+        It is not readable, of no kind, or lacks something.
+    """
+    if path.suffix == ".yaml":
+        return SearchRecord.read_earlier(path)
+    content = parsed(path, "record")
+    if isinstance(content, dict) and "kind" not in content and "train" in content:
+        return Statistics.of(path, content)
+    kind = check_header(path, content, kinds(), "rank`, `xmlc thresholds` or `xmlc infer")
+    return kinds()[kind].of(path, content)
+
+
+@cache
+def kinds() -> dict[str, type[RecordFile]]:
+    """Return the classes of records that say their kind, in the modules of their room, by kind."""
+    names = [f"{records.__name__}.{found.name}" for found in pkgutil.iter_modules(records.__path__)]
+    parts = [part for name in names for part in vars(importlib.import_module(name)).values()]
+    return {one.KIND: one for one in parts if isinstance(one, type) and issubclass(one, RecordFile) and one.KIND}
+
+
+CLASSES: dict[str, type[RecordFile]] = {"statistics": Statistics}
+
+
+def choose(need: Where, sources: Sequence[Source], needed: bool = True) -> list[Source]:
+    """Choose the records that are wanted, in their order: it is the order of rows in tables and of panels in figures.
+
+    Raises
+    ------
+    XmlcError
+        Records contradict each other; or some are needed and there is none.
+    """
+    kind = CLASSES.get(need.kind) or kinds()[need.kind]
+    found: dict[Identity, Source] = {}
+    for source in sources:
+        record = source.record
+        portion = record.portion if isinstance(record, ExperimentRecord) else need.portion
+        if not isinstance(record, kind) or portion != need.portion:
+            continue
+        if not need.takes(record.model_name, record.method_name):
+            continue
+        identity = (record.dataset_name, record.model_name, record.method_name, getattr(record, "seed", 0))
+        if identity in found:
+            named = ", ".join(filter(None, (*identity[:3], f"seed {identity[3]}")))
+            raise XmlcError(
+                f"{source.path}: a second record of {named}; the first is {found[identity].path}. Give each record once"
+            )
+        found[identity] = source
+    chosen = list(found.values())
+    if needed and not chosen:
+        about = f"kind {need.kind!r}" + (f", portion {need.portion!r}" if need.portion else "")
+        wrote = f"`xmlc {kind.COMMAND}`" if kind.COMMAND else "your script"
+        raise XmlcError(
+            f"no record of {about} among {len(sources)} files; expected files that {wrote} wrote of the models and "
+            "methods that it is about"
+        )
+    _check_one_setting(chosen)
+    return chosen
+
+
+def _check_one_edition(sources: Iterable[Source]) -> None:
+    """Refuse records of different data under one name: what stands in a row, and is averaged, is of one edition."""
+    data: dict[str, tuple[str, Path]] = {}
+    for path, record in sources:
+        name, digest = record.dataset_name, record.data_digest
+        first, where = data.setdefault(name, (digest, path))
+        if first != digest:
+            raise XmlcError(
+                f"{path}: dataset {name!r} has digest {digest[:12]}, but {first[:12]} in {where}: two editions of one "
+                "dataset, or two copies of other files, cannot share a table. If one is outdated, make it again; else "
+                "give each a name and an entry of its own in datasets.yaml"
+            )
+
+
+def _check_one_setting(sources: Iterable[Source]) -> None:
+    """Refuse records of other settings over seeds."""
+    settings: dict[tuple[str, str], tuple[object, Path]] = {}
+    for path, record in sources:
+        if not isinstance(record, ExperimentRecord):
+            continue
+        setting, where = settings.setdefault((record.dataset.name, record.model), (record.hyperparameters, path))
+        if setting != record.hyperparameters:
+            raise XmlcError(
+                f"{path}: hyperparameters of {record.model} on {record.dataset.name} differ from those in {where}; "
+                "one row of a table has one setting: make the older again"
+            )
+
+
+def read_printed(made: MadeOf) -> TextRows:
+    """Read the paper's numbers of one table, from the files in ``<published>/<paper>/`` that hold it; maybe nothing."""
+    definition = table_of(made.table, made.paper)
+    found: TextRows = {}
+    for name in definition.printed_in or (definition.name,):
+        file = made.published / made.paper / f"{name}.csv" if made.published else None
+        if file and file.is_file():
+            found |= {
+                key: {name: text for name, text in row.items() if text not in NOT_PRINTED}
+                for key, row in read_rows(file, definition.keys).items()
+            }
+    models = definition.printed_models
+    place = definition.keys.index("model") if models else 0
+    return {key: row for key, row in found.items() if not models or key[place] in models}

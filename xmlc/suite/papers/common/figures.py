@@ -1,0 +1,119 @@
+"""Figures of every suite; a figure of a paper's own with the same name takes precedence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.config.planned import Where
+from xmlc.suite.papers.common.curves import figure1 as figure1
+from xmlc.suite.papers.plotting import BLUE, GREEN, VERMILION, add_legend, figure, panels
+from xmlc.suite.results.long import frame_of
+from xmlc.suite.results.records.ranking import RankingRecord
+from xmlc.suite.results.titles import family, model_title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+QUALITY = "p@1"
+COSTS = {"train_seconds": "training (s)", "predict_ms": "prediction (ms per instance)"}
+# Models of one program share a colour; markers tell them apart.
+COLOURS = {"xmlc": BLUE, "napkinXC": VERMILION, "omikuji": GREEN}
+MARKERS = "osD^v<>pPX*hd8H"
+FRONT: dict[str, Any] = {"color": "0.55", "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1}
+NARROWEST = 1.6  # panel, in inches
+TICKS = {1.0: (1, 2, 5), 1.6: (1, 3)}  # by decades that are fewer; else at powers of ten
+
+
+@figure("pareto", Where("ranking", "full", peers=True))
+def pareto(paper: str, records: Sequence[RankingRecord]) -> Figure:
+    """Draw P@1 against training seconds and milliseconds per instance; the dashed line is the Pareto front.
+
+    Parameters
+    ----------
+    paper : str
+    records : sequence of RankingRecord
+        Seeds are averaged, and what has no cost (an oracle) is left out.
+
+    Raises
+    ------
+    XmlcError
+        No record has a cost.
+    """
+    shown = (QUALITY, *COSTS, "train_threads", "predict_threads")
+    frame = frame_of(records, ("dataset", "model"), shown).dropna(subset=list(COSTS))
+    if frame.empty:
+        raise XmlcError("pareto: no record has training seconds and milliseconds per instance; expected one at least")
+    datasets = list(dict.fromkeys(frame["dataset"]))
+    styles = _styles(list(dict.fromkeys(frame["model"])))
+    sheet, grid = panels(len(COSTS) * len(datasets), NARROWEST, together=len(COSTS))
+    for place, dataset in enumerate(datasets):
+        rows = frame[frame["dataset"] == dataset]
+        left, right = row = grid[len(COSTS) * place : len(COSTS) * (place + 1)]
+        right.sharey(left)
+        for axes, (cost, title) in zip(row, COSTS.items(), strict=True):
+            _draw_panel(axes, rows, cost, styles)
+            axes.set_xlabel(title)
+        left.set_ylabel("P@1 (%)")
+        left.set_title(dataset, loc="left")
+        right.tick_params(labelleft=False)
+        threads = sorted({int(n) for n in rows["train_threads"]} | {int(n) for n in rows["predict_threads"]})
+        number = " or ".join(map(str, threads))
+        right.set_title(f"{number} thread{'s' * (threads != [1])}", loc="right", color="0.4", fontsize="medium")
+    _add_legend(sheet, styles)
+    return sheet
+
+
+def pareto_front(costs: Sequence[float], quality: Sequence[float]) -> list[int]:
+    """Return the places, cheapest first, that no other beats: none is as cheap and better, or as good and cheaper.
+
+    Of equal places the first counts.
+    """
+    front: list[int] = []
+    for place in sorted(range(len(costs)), key=lambda i: (costs[i], -quality[i])):
+        if not front or quality[place] > quality[front[-1]]:
+            front.append(place)
+    return front
+
+
+def _styles(models: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return how the points of each model are drawn, program by program."""
+    programs = {name: [model for model in models if family(model) == name] for name in COLOURS}
+    return {
+        model: {"color": COLOURS[name], "marker": MARKERS[number % len(MARKERS)], "linestyle": "none", "markersize": 4}
+        for name, own in programs.items()
+        for number, model in enumerate(own)
+    }
+
+
+def _draw_panel(axes: Axes, rows: pd.DataFrame, cost: str, styles: dict[str, dict[str, Any]]) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+    costs, quality = rows[cost].to_numpy(dtype=float), rows[QUALITY].to_numpy(dtype=float)
+    axes.set_xscale("log")
+    axes.margins(0.1)
+    for x, y, model in zip(costs, quality, rows["model"]):
+        axes.plot([x], [y], **styles[model], label=model)
+    left, right = axes.get_xlim()
+    axes.set_xlim(left, right)
+    front = pareto_front(costs, quality)
+    axes.step([*costs[front], right], [*quality[front], quality[front[-1]]], where="post", label="_front", **FRONT)
+    steps = next((steps for decades, steps in TICKS.items() if np.log10(right / left) < decades), (1,))
+    axes.xaxis.set_major_locator(LogLocator(subs=steps, numticks=12))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_locator(MaxNLocator(5))
+
+
+def _add_legend(sheet: Figure, styles: dict[str, dict[str, Any]]) -> None:
+    from matplotlib.lines import Line2D
+
+    entries = [Line2D([], [], **style, label=model_title(model)) for model, style in styles.items()]
+    entries.append(Line2D([], [], **FRONT, label="Pareto front"))
+    add_legend(sheet, entries)

@@ -1,0 +1,148 @@
+"""Table 3 of plt2016: ranges of hyperparameters beside the paper's, and the values that models were trained with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.config.planned import Where
+from xmlc.suite.config.ranges import AUTO, Range
+from xmlc.suite.config.suite import ModelSpec, Suite
+from xmlc.suite.papers.table import Panel, PanelColumn, Table, TableDefinition, headings_of, notes_of, panel_of
+from xmlc.suite.results.long import Mean, Row, Rows, Source
+from xmlc.suite.results.records.ranking import RankingRecord
+from xmlc.suite.results.titles import hyperparameter_title, model_title, search_title
+
+HYPERPARAMETER_KEYS = ("dataset", "model", "hyperparameter")
+EVERY_DATASET = "all"  # stands in the key of a range, which is that of all datasets
+
+
+def searched_models(suite: Suite | None) -> dict[str, ModelSpec]:
+    """Return the models of a suite that have ranges or are searched where nobody tuned them.
+
+    Raises
+    ------
+    XmlcError
+        No suite is given, or it gives no model a range.
+    """
+    if suite is None:
+        raise XmlcError(
+            "table3: the ranges stand in a paper's configuration; give it, as in --suite config/papers/x.yaml"
+        )
+    searched = {name: model for name, model in suite.models.items() if model.search.ranges or model.search.auto}
+    if not any(model.search.ranges for model in searched.values()):
+        said = "no model has ranges of hyperparameters (search.ranges), so there is no table of them"
+        raise XmlcError(f"{suite.file}: {said}")
+    return searched
+
+
+def ranges_of(model: ModelSpec) -> dict[str, Range]:
+    """Return the ranges of a model's hyperparameters, in the order of the suite."""
+    return {key: Range.parse(key, content) for key, content in model.search.ranges.items()}
+
+
+def _names(model: ModelSpec) -> list[str]:
+    """Name a model's searched hyperparameters: first those with ranges, then others in the order of its trials."""
+    trials = [trial for stage in model.search.stages for trial in stage]
+    return list(dict.fromkeys([*model.search.ranges, *(name for trial in trials for name in trial)]))
+
+
+def _table3(table: Table) -> None:
+    searched = searched_models(table.suite)
+    shown = [source for source in table.given[0] if _is_shown(source.record, searched)]
+    if not shown:
+        raise XmlcError(f"table3: no record is of a model with ranges; expected one of {', '.join(searched)}")
+    table.given[0] = shown
+    models = list(dict.fromkeys(source.record.model_name for source in shown))
+    for name in models:
+        table.rows |= _ranges(name, searched[name])
+    one_of_each: dict[tuple[str, str], Source] = {}
+    for source in shown:  # further seeds have the same hyperparameters
+        one_of_each.setdefault((source.record.dataset_name, source.record.model_name), source)
+    for (_, model), source in one_of_each.items():
+        table.rows |= _values(source, searched[model])
+    table.panels = [_ranges_panel(table), *(_values_panel(table, name, _names(searched[name])) for name in models)]
+    table.notes = notes_of(table)
+
+
+def _is_shown(record: Any, searched: dict[str, ModelSpec]) -> bool:
+    """Tell whether a record is of a model with ranges, or of a model searched for its dataset."""
+    model = searched.get(record.model)
+    return model is not None and bool(model.search.ranges or (record.tuning and record.tuning["method"] == AUTO))
+
+
+def _ranges(model: str, searched: ModelSpec) -> Rows:
+    rows: Rows = {}
+    for name, values in ranges_of(searched).items():
+        if values.values:
+            told: dict[str, object] = {"drawn": "one of " + ", ".join(map(str, values.values))}
+        else:
+            scale = "logarithmic" if values.log else "uniform"
+            drawn = f"{scale}, integers" if values.integer else scale
+            told = {"low": values.low, "high": values.high, "drawn": drawn}
+        rows[EVERY_DATASET, model, name] = {key: Mean(value) for key, value in told.items()}
+    return rows
+
+
+def _values(source: Source, searched: ModelSpec) -> Rows:
+    record = source.record
+    assert isinstance(record, RankingRecord)
+    found = _provenance(record, searched)
+    rows: Rows = {}
+    for name in _names(searched):
+        row = {"value": _in_print(record.hyperparameters.get(name))} | found
+        of_record: Row = {key: Mean(value, records=(source.path,)) for key, value in row.items()}
+        rows[record.dataset.name, record.model, name] = of_record
+    return rows
+
+
+def _in_print(value: object) -> object:
+    return str(value).lower() if isinstance(value, bool) else value  # as YAML has it; a table would show 1
+
+
+def _provenance(record: RankingRecord, searched: ModelSpec) -> dict[str, object]:
+    """Return how a record's values were found: by the workflow's search, as the suite says, or unknown."""
+    dataset = record.dataset.name
+    by: str | None
+    p1: float | None
+    if search := record.tuning:
+        by, p1 = search_title(search["method"], search["budget"]), search["p@1"]
+    else:
+        used, configured = record.hyperparameters, searched.datasets.get(dataset, {})
+        # What the suite says holds for its own values only.
+        same = all(used.get(name) == value for name, value in configured.items())
+        stated = searched.found.get(dataset) if same else None
+        by, p1 = (stated.by, stated.p_at_1) if stated else (None, None)
+    return {"found_by": by, "validation_p@1": None if p1 is None else 100 * p1}
+
+
+def _ranges_panel(table: Table) -> Panel:
+    keys = [key for key in table.rows if key[0] == EVERY_DATASET]
+    panel = panel_of(table, "Ranges", keys, ("low", "high", "drawn"), shown=("model", "hyperparameter"), contests="")
+    return replace(panel, rows=[(model, hyperparameter_title(name)) for model, name in panel.rows])
+
+
+def _values_panel(table: Table, model: str, names: Sequence[str]) -> Panel:
+    datasets = list(dict.fromkeys(key[0] for key in table.rows if key[1] == model and key[0] != EVERY_DATASET))
+
+    def column(name: str, quantity: str, heading: str | None = None) -> PanelColumn:
+        return table.column([(dataset, model, name) for dataset in datasets], quantity, heading, contest="")
+
+    parts = [column(name, "value", hyperparameter_title(name)) for name in names]
+    parts += [column(names[0], quantity) for quantity in ("validation_p@1", "found_by")]
+    rows = [(dataset,) for dataset in datasets]
+    return Panel(f"Values: {model_title(model)}", headings_of(("dataset",)), rows, parts, HYPERPARAMETER_KEYS)
+
+
+table3 = TableDefinition(
+    name="table3",
+    needs=(Where("ranking", "full", searched=True),),
+    keys=HYPERPARAMETER_KEYS,
+    build=_table3,
+    takes_suite=True,
+    columns=("low", "high", "drawn", "value", "validation_p@1", "found_by"),
+    caption="The hyperparameters, the ranges of their search, and the values in use, with the P@1 that they reach on "
+    "the 20 % of the training set that validation holds, where it is known.",
+)

@@ -1,0 +1,97 @@
+"""The table of label sets that are inferred for each instance from sparse estimates."""
+
+from __future__ import annotations
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.config.planned import Where
+from xmlc.suite.papers.table import Panel, Table, TableDefinition, each, panel_of
+from xmlc.suite.results.long import Rows, average, key_by, long_of
+from xmlc.suite.results.records.inference import ESTIMATES, InferenceRecord
+from xmlc.suite.results.titles import method_title, model_title
+
+INFERENCE_KEYS = ("dataset", "model", "method")
+THRESHOLD = "for-instance-f"  # the best common threshold: what a label set inferred for each instance must beat
+PRINTED = ("instance_f", "expected_f", "floor_loss", "predicted_per_instance", "infer_ms", "estimate_ms")
+# Costs of a threshold under the names that those of inference have.
+COSTS_OF_THRESHOLD = {"test_ms": "estimate_ms", "test_threads": "inference_threads"}
+
+INSTANCE_F_CONVENTION = (
+    "F is the mean over the instances of the test set, where two empty sets count 1 (0/0 = 1, gfm2011's equation 1)."
+)
+
+
+def timeouts(table: Table) -> list[str]:
+    """Say where a dash means that the clock ran out."""
+    lines: dict[str, list[str]] = {}
+    for record in table.records:
+        if isinstance(record, InferenceRecord) and not record.finished:
+            where = f"{record.dataset.name} with {model_title(record.model)} {method_title(record.method)}"
+            lines.setdefault(f"{record.time_limit:g} s", []).append(where)
+    return [f"A dash: stopped after {limit}, on {'; '.join(dict.fromkeys(where))}." for limit, where in lines.items()]
+
+
+def _beside_thresholds(table: Table) -> Rows:
+    """Return the rows of inference methods, before those of a dataset and model the best threshold's.
+
+    Raises
+    ------
+    XmlcError
+        No record has estimates with a floor.
+    """
+    floored = [s for s in table.given[0] if isinstance(s.record, InferenceRecord) and s.record.estimates is not None]
+    if not floored:
+        raise XmlcError(
+            "instance-f: no record is of estimates with a floor; expected those of `xmlc thresholds --infer`"
+        )
+    table.given[0] = floored
+    inferred = average(long_of(floored), key_by(INFERENCE_KEYS))
+    best = average(
+        (n._replace(quantity=COSTS_OF_THRESHOLD.get(n.quantity, n.quantity)) for n in table.numbers(1)),
+        key_by(INFERENCE_KEYS),
+    )
+    found: Rows = {}
+    for dataset, model in dict.fromkeys(key[:2] for key in inferred):
+        threshold = (dataset, model, THRESHOLD)
+        found |= {threshold: best[threshold]} if threshold in best else {}
+        found |= {key: row for key, row in inferred.items() if key[:2] == (dataset, model)}
+    return found
+
+
+def _estimates(table: Table) -> list[Panel]:
+    first: dict[tuple[str, str], tuple[str, ...]] = {}
+    for key, row in table.rows.items():
+        if "floor" in row:
+            first.setdefault(key[:2], key)
+    title, shown = "Estimates that they are inferred from", INFERENCE_KEYS[:2]
+    return [panel_of(table, title, list(first.values()), ("m", *ESTIMATES), shown=shown, contests="")]
+
+
+instance_f = TableDefinition(
+    name="instance-f",
+    needs=(Where("inference", "80"), Where("thresholds", "80", methods=(THRESHOLD,))),
+    keys=INFERENCE_KEYS,
+    rows=_beside_thresholds,
+    columns=(*PRINTED, "micro_f", "macro_f", "hamming_loss", "inference_threads", *ESTIMATES, "m", "note"),
+    panels=(
+        each(
+            "model",
+            *PRINTED,
+            title=model_title,
+            shown=("dataset", "method"),
+            contests=["instance_f", *[""] * (len(PRINTED) - 1)],
+        ),
+        _estimates,
+    ),
+    threads=("inference_threads",),
+    notes=(timeouts,),
+    best_of="each model and dataset",
+    caption="Instance-F on the test set of label sets that are inferred for each instance from a model's sparse "
+    "estimates, taken as marginals of independent labels, beside the one threshold for all labels that has the highest "
+    f"instance-F on the validation set. {INSTANCE_F_CONVENTION} Expected F is the F-measure that a method expects "
+    "under the model's distribution. Inferring is the time of finding the label sets from the estimates; a "
+    "threshold takes no time of its own. Models are trained on 80 % of the training set. A label without an "
+    "estimate counts as one that an instance cannot have; the last panel says how many true labels that concerns. "
+    "The loss of an exact maximiser in expected F is bounded, provided that no such label is more probable than "
+    "the floor. GFM with sizes learned takes labels as independent but for their number, whose distribution it "
+    "learns from the validation set; that is not in gfm2011.",
+)

@@ -1,0 +1,129 @@
+"""Tables of rankings: datasets with P@k and training time (Table 1 of plt2016), baselines, and 1 beside 3 passes."""
+
+from __future__ import annotations
+
+from xmlc.metrics.measures import FURTHER_RANKING_METRICS, RANKING_METRICS
+from xmlc.suite.config.planned import PEER_METHODS, RANKINGS, Where
+from xmlc.suite.papers.common.thresholds import hashed
+from xmlc.suite.papers.table import Panel, Table, TableDefinition, columns, datasets, panel_of, threads_of
+from xmlc.suite.results.long import Key, Mean, Rows, average, key_by
+from xmlc.suite.results.records.base import DATASET_COLUMNS
+from xmlc.suite.results.titles import MACRO_F_CONVENTION, method_title, model_title
+
+MODEL_KEYS = ("dataset", "model")
+CPU = (
+    "CPU times of training are those of all threads and of other programs' processes together, without reading and "
+    "writing files."
+)
+
+table1 = TableDefinition(
+    name="table1",
+    needs=(RANKINGS,),
+    keys=MODEL_KEYS,
+    columns=(
+        *(*DATASET_COLUMNS, "p@1", "p@3", "p@5", "train_minutes"),
+        *(name for name in RANKING_METRICS if name not in ("p@1", "p@3", "p@5")),
+        *(*FURTHER_RANKING_METRICS, "predict_ms", "inner_products", "model_mb", "train_peak_mb", "predict_peak_mb"),
+        *("train_threads", "predict_threads"),
+    ),
+    panels=(
+        datasets(*DATASET_COLUMNS),
+        columns("Ranking on the test set, and training time", "p@1", "p@3", "p@5", "train_minutes"),
+    ),
+    threads=("train_threads",),
+    notes=(hashed,),
+    caption="Characteristics of the datasets, precision@k on the test set, and training time. Models are trained on "
+    "the whole training set; averages are over the training set.",
+)
+
+PASSES = (
+    *("p@1", "p@3", "p@5", "psp@1", "psp@3", "psp@5"),
+    *("train_cpu_seconds", "predict_ms", "model_mb", "train_peak_mb"),
+)
+
+
+def threads_of_both(table: Table) -> list[str]:
+    """Say how many threads training and prediction had."""
+    counts = threads_of(table.rows, ("train_threads", "predict_threads"))
+    return [f"Training and prediction had {counts}; times that are not called CPU are wall-clock times."] * bool(counts)
+
+
+passes = TableDefinition(
+    name="passes",
+    needs=(RANKINGS,),
+    keys=MODEL_KEYS,
+    columns=(*PASSES, "train_threads", "predict_threads"),
+    panels=(columns("", *PASSES),),
+    notes=(threads_of_both,),
+    caption=f"Every method with 1 and with 3 passes over the training set. {CPU}",
+)
+
+
+QUALITY, PROPENSITY_SCORED = ("p@1", "p@3", "p@5"), ("psp@1", "psp@3", "psp@5")
+COSTS = ("train_seconds", "predict_ms", "model_mb", "train_peak_mb", "predict_peak_mb")
+THREADS = ("train_threads", "predict_threads")
+NOT_RUN = "it was not run (it needs the extra `peers`)"
+
+
+def _with_macro_f(table: Table) -> Rows:
+    """Return a row for each ranking with the macro-F of its thresholds, and one for each baseline that has none."""
+    rows = average(table.numbers(0), key_by(MODEL_KEYS))
+    tuned = average(table.numbers(1), key_by((*MODEL_KEYS, "method"))) if table.given[1] else {}
+    known = table.suite.peers if table.suite else {}
+    found: Rows = {}
+    for dataset in dict.fromkeys(dataset for dataset, _ in rows):
+        models = [model for own, model in rows if own == dataset and model not in known]
+        for model in (*models, *known):
+            row = rows.get((dataset, model))
+            if row is None:
+                row = {"note": Mean(known[model].without.get(dataset, NOT_RUN)), "seeds": Mean(0)}
+            of_methods = {name: tuned.get((dataset, model, name), {}).get("macro_f") for name in PEER_METHODS}
+            found[dataset, model] = row | {name: mean for name, mean in of_methods.items() if mean}
+    return found
+
+
+def _peer_panels(table: Table) -> list[Panel]:
+    keys: list[Key] = list(table.rows)
+    tuned = [name for name in PEER_METHODS if any(name in row for row in table.rows.values())]
+    counts = [{name: row[name].value for name in THREADS} for row in table.rows.values() if THREADS[0] in row]
+    threads = THREADS if any(len(set(one.values())) > 1 for one in counts) else THREADS[:1]
+    names = (*QUALITY, *tuned, *COSTS, *threads)
+    headings = [
+        f"Macro-F, {method_title(name)} (%)" if name in tuned else "Threads" if (name,) == threads else None
+        for name in names
+    ]
+    contests = ["macro_f" if name in tuned else name for name in names]
+    run = [key for key in keys if "p@1" in table.rows[key]]
+    return [
+        panel_of(table, "Quality and cost", keys, names, headings=headings, contests=contests),
+        panel_of(table, "Propensity-scored precision", run, PROPENSITY_SCORED),
+    ]
+
+
+def _about(table: Table) -> list[str]:
+    """Name peers that are missing, have no thresholds, or were not tuned."""
+    there = {model for _, model in table.rows}
+    shown = {name: peer for name, peer in (table.suite.peers if table.suite else {}).items() if name in there}
+    missing = {key: row["note"].value for key, row in table.rows.items() if "note" in row}
+    lines = [f"{model_title(model)} is missing on {dataset}: {note}." for (dataset, model), note in missing.items()]
+    lines += [f"{model_title(name)} has no macro-F: {p.ranks_only}." for name, p in shown.items() if p.ranks_only]
+    untuned = [f"{model_title(name)} ({peer.untuned})" for name, peer in shown.items() if peer.untuned]
+    return lines + (["Not tuned: " + "; ".join(untuned) + "."] if untuned else [])
+
+
+peers = TableDefinition(
+    name="peers",
+    needs=(Where("ranking", "full", peers=True), Where("thresholds", "80", methods=PEER_METHODS, peers=True)),
+    keys=MODEL_KEYS,
+    rows=_with_macro_f,
+    columns=(*QUALITY, *PEER_METHODS, *COSTS, *THREADS, *PROPENSITY_SCORED, "note"),
+    panels=(_peer_panels,),
+    notes=(_about,),
+    takes_suite=True,
+    caption="Our models and baselines on the same data and machine. Precision@k and costs are those of training "
+    "on the whole training set and of predicting the five best labels of each test instance; times contain what "
+    "a program needs to take the data from Python. MB are 10^6 bytes; a model's size is that of its files; threads "
+    "are those that a program was given; peaks are of the whole process, Python included. "
+    "Macro-F is reached with the thresholds of FTA, STO and OFO. "
+    f"{MACRO_F_CONVENTION.replace('Models are', 'For macro-F, models are')}",
+)

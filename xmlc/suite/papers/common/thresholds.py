@@ -1,0 +1,210 @@
+"""Tables of tuned thresholds: Tables 2 and 4 of plt2016, and the measures of all threshold methods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from xmlc.metrics.measures import (
+    FURTHER_SET_METRICS,
+    LABEL_WISE,
+    MEASURE_METHODS,
+    SET_METRICS,
+    TUNABLE_MEASURES,
+    UNLABELLED_METHODS,
+)
+from xmlc.suite.config.folders import STUDY
+from xmlc.suite.config.planned import Where
+from xmlc.suite.papers.table import Panel, Panels, Table, TableDefinition, columns, headings_of, marked, named, panel_of
+from xmlc.suite.results.columns import column
+from xmlc.suite.results.long import Key, LongRow, Rows, average, key_by
+from xmlc.suite.results.titles import LIMITS, MACRO_F_CONVENTION, METHODS, method_order, method_title, model_title
+
+HASHED = "plt-hashed"  # plt2016's own; "plt" is ours
+FOR_OTHERS = ("ofo-ab", *MEASURE_METHODS)  # methods of table4 and of measures
+OF_80, OF_FULL = (Where("thresholds", portion, but_methods=FOR_OTHERS) for portion in ("80", "full"))
+METHOD_KEYS = ("dataset", "model", "method")
+
+
+def means(table: Table) -> Rows:
+    """Return the means, those of models of the whole training set behind the others of the same dataset and model."""
+    rows = table.means()
+    places = list(dict.fromkeys(key[:2] for key in rows))
+    return {key: rows[key] for key in sorted(rows, key=lambda key: places.index(key[:2]))}
+
+
+def by_method(quantity: str, title: str, contest: str | None = None) -> Panels:
+    """Declare a panel of one quantity: a row for each dataset and model, a column for each method.
+
+    The other argument is that of `Table.column`.
+    """
+
+    def make(table: Table) -> list[Panel]:
+        rows = list(dict.fromkeys(key[:2] for key in table.rows))
+        methods = method_order({method for _, _, method in table.rows})
+        parts = [
+            table.column([(*row, method) for row in rows], quantity, method_title(method), contest)
+            for method in methods
+        ]
+        keys = METHOD_KEYS[:2]
+        return [Panel(title, headings_of(keys), [named(keys, row) for row in rows], parts, METHOD_KEYS)]
+
+    return make
+
+
+def macro_f(table: Table) -> list[Panel]:
+    """Return the panel of the papers' macro-F; of a study, which no paper prints, behind that of the labels present.
+
+    Where most labels have no test instance, 0/0 = 1 makes the method best that predicts fewest of them.
+    """
+    if table.paper != STUDY:
+        return by_method("macro_f", "Macro-F on the test set (%)")(table)
+    present = by_method("macro_f_present", "Macro-F on the test set, over the labels that it has (%)")
+    return present(table) + by_method("macro_f", "Macro-F over all labels, 0/0 = 1 (%)", contest="")(table)
+
+
+def hashed(table: Table) -> list[str]:
+    """Say which PLT is the paper's, and how many slots its weights share on each dataset; nothing without its row."""
+    records = table.records
+    bits = {record.dataset.name: record.hyperparameters["hash_bits"] for record in records if record.model == HASHED}
+    if not bits:
+        return []
+    slots = ", ".join(f"2^{bits[name]} ({name})" for name in bits)
+    both = " PLT has a weight for each feature and node, which is ours." * any(r.model == "plt" for r in records)
+    return [
+        f"{model_title(HASHED)}: the paper's PLT, whose weights share one table; slots: {slots}, in the paper 2^30 "
+        f"(Section 6).{both}"
+    ]
+
+
+def overfitting(table: Table) -> list[str]:
+    """Say where STO has the highest macro-F on the validation set and not on the test set, as plt2016 observes."""
+    shown: dict[bool, list[str]] = {True: [], False: []}
+    for dataset, model in dict.fromkeys(key[:2] for key in table.rows):
+        rows = {method: table.rows.get((dataset, model, method)) for method in ("fta", "sto", "ofo")}
+        if model in LIMITS or None in rows.values():
+            continue
+        on_validation, on_test = (
+            {method: row[name].value for method, row in rows.items() if row}
+            for name in ("validation_macro_f", "macro_f")
+        )
+        sto, others = on_test["sto"], max(on_test["fta"], on_test["ofo"])
+        highest = max(on_validation, key=lambda method: on_validation[method]) == "sto"
+        figures = f"{on_validation['sto']:.1f} on validation, {sto:.1f} on test, the best other {others:.1f}"
+        shown[bool(highest and sto < others)].append(f"{dataset} with {model_title(model)} ({figures})")
+    parts = ("STO overfits (highest macro-F on the validation set, not on the test set): ", shown[True])
+    rest = ("This is not seen on ", shown[False])
+    return [start + "; ".join(names) + "." for start, names in (parts, rest) if names]
+
+
+table2 = TableDefinition(
+    name="table2",
+    needs=(OF_80, OF_FULL),
+    keys=METHOD_KEYS,
+    rows=means,
+    columns=(
+        *("macro_f", "test_ms", "inner_products"),
+        *(name for name in SET_METRICS if name != "macro_f"),
+        *(*FURTHER_SET_METRICS, "predicted_per_instance", "validation_macro_f"),
+        *("c", "a", "b", "tune_seconds", "test_threads"),
+    ),
+    panels=(
+        macro_f,
+        by_method("test_ms", "Time per test instance (ms)"),
+        by_method("inner_products", "Inner products per test instance"),
+    ),
+    threads=("test_threads",),
+    notes=(overfitting, hashed),
+    caption="Macro-F on the test set with the parameters that are best on the validation set, and the wall-clock time "
+    f"and the number of inner products per test instance. {MACRO_F_CONVENTION} Where most labels have no "
+    "test instance this decides: each that a method predicts costs it a 1 (the CSV has other conventions too).",
+)
+
+
+def _tuned_ofo(table: Table) -> Rows:
+    """Return the rows of OFO with a and b tuned, and in them the macro-F of FTA and STO."""
+    rows = average(table.numbers(), key_by(("model", "dataset", "method")))
+    found: Rows = {}
+    for (model, dataset, method), row in rows.items():
+        if method == "ofo-ab":
+            beside = {
+                name: rows[model, dataset, name]["macro_f"] for name in ("fta", "sto") if (model, dataset, name) in rows
+            }
+            found[model, dataset] = row | {"test_macro_f": row["macro_f"]} | beside
+    models = list(dict.fromkeys(model for model, _ in found))
+    return {key: found[key] for key in sorted(found, key=lambda key: models.index(key[0]))}
+
+
+table4 = TableDefinition(
+    name="table4",
+    needs=tuple(Where("thresholds", "80", methods=names) for names in (("ofo-ab",), ("fta", "sto"))),
+    keys=("model", "dataset"),
+    rows=_tuned_ofo,
+    columns=(
+        *("a", "b", "validation_macro_f", "test_macro_f", "fta", "sto"),
+        *("micro_f", "instance_f", "predicted_per_instance", "inner_products", "test_ms", "tune_seconds"),
+        "test_threads",
+    ),
+    panels=(
+        columns(
+            "",
+            *("a", "b", "validation_macro_f", "test_macro_f", "fta", "sto"),
+            headings=("a", "b", "OFO, valid. (%)", "OFO (%)", "FTA (%)", "STO (%)"),
+            contests=("", "", "", "test", "test", "test"),
+        ),
+    ),
+    notes=(hashed,),
+    caption="Macro-F on the test set when both parameters of OFO, a and b, are tuned on the validation set. "
+    f"{MACRO_F_CONVENTION}",
+)
+
+
+def _tuned_for(number: LongRow) -> Key:
+    return number.dataset, number.model, MEASURE_METHODS.get(number.method, number.method)
+
+
+def _own(tuned_for: str) -> str:
+    """Return the measure that a row was tuned for, whichever the variant of the method."""
+    return "macro_f" if tuned_for in METHODS else tuned_for.removesuffix(LABEL_WISE)
+
+
+def _title(tuned_for: str) -> str:
+    if tuned_for in METHODS:
+        return method_title(tuned_for)
+    return column(_own(tuned_for)).title + ", label-wise" * tuned_for.endswith(LABEL_WISE)
+
+
+def _of_each_model(table: Table) -> list[Panel]:
+    """Return a panel of each model, each measure's own bracketed; the best is sought among the model's rows."""
+    own = {_own(tuned_for) for *_, tuned_for in table.rows}
+    names = [name for name in TUNABLE_MEASURES if name in own]
+    return [_of_model(table, model, names) for model in dict.fromkeys(model for _, model, _ in table.rows)]
+
+
+def _of_model(table: Table, model: str, names: Sequence[str]) -> Panel:
+    keys = [key for key in table.rows if key[1] == model]
+    headings = [*(column(name).title for name in names), "pred./inst."]
+    panel = panel_of(table, model_title(model), keys, [*names, "predicted_per_instance"], headings=headings)
+    parts = [marked(part, [_own(key[2]) == part.quantity for key in keys]) for part in panel.columns]
+    rows = [(*row[:2], _title(key[2])) for key, row in zip(keys, panel.rows)]
+    return replace(panel, rows=rows, columns=parts)
+
+
+measures = TableDefinition(
+    name="measures",
+    needs=(Where("thresholds", "80", methods=(*MEASURE_METHODS, *UNLABELLED_METHODS)), OF_FULL),
+    keys=("dataset", "model", "tuned_for"),
+    key=_tuned_for,
+    rows=means,
+    columns=(
+        *(*TUNABLE_MEASURES, "predicted_per_instance"),
+        *("c", "inner_products", "test_ms", "tune_seconds", "test_threads"),
+    ),
+    panels=(_of_each_model,),
+    best_of="each model and dataset",
+    caption="What tuning thresholds for one measure costs on the others: a row for each measure that thresholds were "
+    "tuned for on the validation set, all measures on the test set (%), and in brackets a row's own. For a mean over "
+    "labels (macro), and where it says label-wise, each label has its own best threshold; for pooled counts "
+    "(micro) and a mean over instances all labels share the best common one. F2 counts recall twice as much as "
+    f"precision. {MACRO_F_CONVENTION}",
+)

@@ -1,0 +1,105 @@
+"""Figure 1 of gfm2011: F of inference from samples of known distributions, and costs of inference."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from xmlc.suite.config.planned import SIMULATIONS
+from xmlc.suite.papers.plotting import BLACK, BLUE, ORANGE, SKY, VERMILION, add_legend, figure, panels
+from xmlc.suite.results.records.simulation import GrowthFromSamples, ModelScores, SimulationRecord
+from xmlc.suite.results.titles import method_title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+# A variant has the colour of its method, paler in print: dashed, with a hollow marker.
+_VARIANT = {"linestyle": (0, (4, 2)), "markerfacecolor": "white"}
+STYLES: dict[str, dict[str, Any]] = {
+    "gfm": {"color": BLUE, "marker": "o"},
+    "gfm-t": {"color": SKY, "marker": "^", **_VARIANT},
+    "meuf": {"color": VERMILION, "marker": "s"},
+    "meuf-approx": {"color": ORANGE, "marker": "D", **_VARIANT},
+    "meuf-cubic": {"color": BLACK, "marker": "v"},
+}
+OPTIMUM: dict[str, Any] = {"color": "0.45", "linewidth": 1.0, "linestyle": (0, (1, 1.5))}
+PANELS = {
+    "independent": "independent labels",
+    "dependent": "dependent, as printed",
+    "dependent-signed": "dependent, −1 and +1",
+}
+NARROWEST = 1.6  # panel, in inches
+NOTE_WIDTH, NOTE_LINE = 125, 0.12  # characters, and the height of a line in inches
+APART = 0.7  # in sample size: curves that coincide are drawn side by side
+
+
+@figure("figure1", SIMULATIONS)
+def figure1(paper: str, records: Sequence[SimulationRecord]) -> Figure:
+    """Draw F against the sample size for both models, and time against the number of labels, of the one record."""
+    (record,) = records
+    sheet, (*scores, last) = panels(len(PANELS) + 1, NARROWEST, shape=1.0)
+    for axes, (name, title) in zip(scores, PANELS.items(), strict=True):
+        _draw_scores(axes, record.sample_sizes, record.models[name])
+        axes.set(title=title, xlabel="sample size", ylabel="expected F")
+    times = record.growth["samples"]
+    _draw_times(last, times)
+    last.set(title=f"time for {times['n_samples']} samples", xlabel="number of labels m", ylabel="seconds")
+    note = _note(record)
+    sheet.set_figheight(sheet.get_figheight() + NOTE_LINE * (note.count("\n") + 2))
+    sheet.supxlabel(note, color="0.3", ha="left", x=0.01)
+    add_legend(sheet, _entries(times), "outside upper center")
+    return sheet
+
+
+def _draw_scores(axes: Axes, sample_sizes: Sequence[int], model: ModelScores) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axes.axhline(model["optimum"], label="_optimum", **OPTIMUM)
+    for number, (method, scores) in enumerate(model["methods"].items()):
+        axes.errorbar(
+            [size + APART * number for size in sample_sizes], scores["mean"], yerr=scores["standard_error"],
+            elinewidth=0.6, **STYLES[method], label=method_title(method),
+        )  # fmt: skip
+    axes.set_xlim(left=0)
+    axes.yaxis.set_major_locator(MaxNLocator(6))
+
+
+def _draw_times(axes: Axes, times: GrowthFromSamples) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    for method, ms in times["ms"].items():
+        axes.plot(times["labels"], [value / 1000 for value in ms], **STYLES[method], label=method_title(method))
+    axes.set_yscale("log")
+    axes.set_xticks(times["labels"][::2])
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _entries(times: GrowthFromSamples) -> list[Line2D]:
+    """Return the entries of the legend, the reference line last."""
+    from matplotlib.lines import Line2D
+
+    drawn = [method for method in STYLES if method in times["ms"]]
+    entries = [Line2D([], [], **STYLES[method], label=method_title(method)) for method in drawn]
+    return [*entries, Line2D([], [], **OPTIMUM, label="highest possible")]
+
+
+def _note(record: SimulationRecord) -> str:
+    """Say below the panels how scores and times came about: the paper does not."""
+    growth = record.growth
+    threads = f"{growth['threads']} thread{'s' * (growth['threads'] != 1)}"
+    text = (
+        f"{record.labels} labels, mean and standard error of {record.trials} trials; coinciding curves are drawn "
+        "side by side. A prediction inferred from a sample is scored by its exact expected F under the distribution "
+        "that the sample is from (0/0 = 1), not on a test sample; the dotted line is the highest there is. Dependent "
+        "label i is logistic in −(i − 1)/2 + the number of ones before it as printed, and in −1 + the sum of the "
+        "labels before it, coded −1 and +1, in a model that is not in the paper. "
+        f"Times: {threads}, mean of {growth['samples']['instances']} trials in the best of {growth['rounds']} rounds, "
+        "from the sample of independent labels to the label set; "
+        f"MEUF finds the same sets as the published procedure by another; {record.passport['cpu']}."
+    )
+    return textwrap.fill(text, NOTE_WIDTH)

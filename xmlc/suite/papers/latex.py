@@ -1,0 +1,181 @@
+"""Tables in LaTeX: each panel is a float of its own that fits one column, or both, of a two-column article."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from xmlc.suite.papers.printing import fingerprint_of, title_of
+from xmlc.suite.papers.table import Panel, Table
+
+COLUMN, PAGE = 241.0, 487.0  # widths in pt, of one column and of both
+SEPARATION = 4.0  # between two columns of a table, twice \tabcolsep
+LINES = 52  # of a page, beside a caption
+PARAGRAPH, NARROWEST = 110.0, 55.0  # wider texts are broken into lines, down to so many pt
+# Widths in pt of characters at the size of footnotes (8 pt Computer Modern), as pdflatex has them, rounded up.
+WIDTHS = {character: width for width, characters in (
+    (2.4, "!',.:;[]`il|"), (2.6, "fj"), (2.9, " -"), (3.1, "I"), (3.4, "()rst"), (3.8, "cez"), (4.1, "?"), (4.3, "J"),
+    (4.3, '"$*/0123456789\\ago{}–'), (4.5, "kqvxy"), (4.8, "Sbdhnpu"), (5.2, "Z^~"), (5.4, "L"), (5.8, "EFP"),
+    (6.2, "BCTw"), (6.5, "RAHNUVXYD"), (7.1, "&+<=>@GKOQ_±−×#%m"), (7.8, "M"), (8.8, "W"),
+) for character in characters}  # fmt: skip
+OTHER, BOLD = 6.5, 1.17
+ESCAPED = {character: f"\\{character}" for character in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "±": r"$\pm$",
+    "–": "--",
+    "−": "$-$",
+    "×": r"$\times$",
+}
+
+
+@dataclass(frozen=True)
+class Printed:
+    """One column of a panel: heading, texts with whether they are bold, whether it names rows, width in pt."""
+
+    heading: list[str]
+    cells: list[tuple[str, bool]]
+    names: bool
+    width: float
+
+
+def to_latex(table: Table) -> str:
+    """Return all panels of a table, for documents with the package booktabs; notes are comments."""
+    lines = [
+        f"% {title_of(table)} of {table.paper}; needs \\usepackage{{booktabs}}",
+        f"% Fingerprint of all numbers but costs: {fingerprint_of(table).word}",
+    ]
+    for place, panel in enumerate(table.panels, start=1):
+        lines += ["", panel_to_latex(table, panel, place)]
+    return "\n".join([*lines, "", *(f"% {note}" for note in table.notes)]) + "\n"
+
+
+def panel_to_latex(table: Table, panel: Panel, place: int) -> str:
+    """Return one panel, the ``place``-th of its table: several floats where it is wider or longer than a page."""
+    floats: list[str] = []
+    for columns in _parts([*_columns(panel)]):
+        environment, room = ("table", COLUMN) if _width(columns) <= COLUMN else ("table*", PAGE)
+        broken = _broken_columns(columns, room)
+        for rows in _pages(columns, broken):
+            caption = ". ".join(text for text in (panel.title.rstrip("."), table.caption if place == 1 else "") if text)
+            label = f"tab:{table.paper}-{table.name}-{place}"
+            begun = [rf"\caption{{{latex(caption or title_of(table))}}}", rf"\label{{{label}}}"]
+            floats += [
+                rf"\begin{{{environment}}}",
+                r"\centering\footnotesize\setlength{\tabcolsep}{2pt}",
+                *(begun if not floats else [rf"Table~\ref{{{label}}}, continued\par\smallskip"]),
+                *_tabular(columns, broken, rows),
+                rf"\end{{{environment}}}",
+            ]
+    return "\n".join(floats)
+
+
+def _columns(panel: Panel) -> Iterator[Printed]:
+    lines = panel.cells()
+    for place, heading in enumerate(panel.headings()):
+        cells = [line[place] for line in lines]
+        widest = max((_text_width(text, bold) for text, bold in cells), default=0.0)
+        told = _broken(heading, widest)
+        yield Printed(told, cells, place < len(panel.names), max(widest, *map(_text_width, told)))
+
+
+def _broken(heading: str, widest: float) -> list[str]:
+    """Break a heading that is wider than its column into two lines, as evenly as its words allow."""
+    words = heading.split()
+    if len(words) < 2 or _text_width(heading) <= widest:
+        return [heading]
+    halves = [(" ".join(words[:n]), " ".join(words[n:])) for n in range(1, len(words))]
+    return list(min(halves, key=lambda half: max(map(_text_width, half))))
+
+
+def _text_width(text: str, bold: bool = False) -> float:
+    widths = (WIDTHS.get(c, OTHER) * (BOLD if bold and c.isalnum() else 1) for c in text)
+    return math.fsum(widths)
+
+
+def _least(column: Printed) -> float:
+    """Return the width that a column needs at least: long texts are broken into lines, words are not."""
+    if column.width <= PARAGRAPH:
+        return column.width
+    words = [word for text, _ in column.cells for word in text.replace("/", "/ ").replace("-", "- ").split()]
+    return max(NARROWEST, *map(_text_width, words))
+
+
+def _width(columns: Iterable[Printed]) -> float:
+    widths = [column.width for column in columns]
+    return math.fsum(widths) + SEPARATION * (len(widths) - 1)
+
+
+def _parts(columns: list[Printed]) -> Iterator[list[Printed]]:
+    """Divide columns so that each part, with the names of rows in front, fits a page."""
+    names = [column for column in columns if column.names]
+    part = list(names)
+    for column in columns[len(names) :]:
+        fits = math.fsum(map(_least, [*part, column])) + SEPARATION * len(part) <= PAGE
+        if not fits and len(part) > len(names):
+            yield part
+            part = list(names)
+        part.append(column)
+    yield part
+
+
+def _broken_columns(columns: list[Printed], room: float) -> dict[int, float]:
+    """Return the widths of the columns whose texts are broken into lines, by their place."""
+    missing = _width(columns) - room
+    spare = math.fsum(column.width - _least(column) for column in columns)
+    if missing <= 0 or not spare:
+        return {}
+    share = min(missing / spare, 1)
+    return {
+        place: column.width - share * (column.width - _least(column))
+        for place, column in enumerate(columns)
+        if column.width > PARAGRAPH
+    }
+
+
+def _pages(columns: list[Printed], broken: dict[int, float]) -> Iterator[range]:
+    """Divide rows so that each part fits a page."""
+    start = lines = 0
+    n = len(columns[0].cells)
+    for row in range(n):
+        texts = ((columns[place].cells[row], width) for place, width in broken.items())
+        height = max((1 + int(1.15 * _text_width(*cell) / width) for cell, width in texts), default=1)
+        if lines + height > LINES and row > start:
+            yield range(start, row)
+            start, lines = row, 0
+        lines += height
+    yield range(start, n)
+
+
+def _tabular(columns: list[Printed], broken: dict[int, float], rows: range) -> list[str]:
+    kinds = [
+        f"p{{{broken[place]:.0f}pt}}" if place in broken else "l" if column.names else "r"
+        for place, column in enumerate(columns)
+    ]
+    lines = [rf"\begin{{tabular}}{{@{{}}{''.join(kinds)}@{{}}}}", r"\toprule"]
+    lines += [" & ".join(map(_heading, columns)) + r" \tabularnewline", r"\midrule"]
+    for i in rows:
+        row = []
+        for place, column in enumerate(columns):
+            text, bold = column.cells[i]
+            told = rf"\textbf{{{latex(text)}}}" if bold else latex(text)
+            row.append(r"\raggedright " + told.replace("/", r"/\allowbreak ") if place in broken else told)
+        lines.append(" & ".join(row) + r" \tabularnewline")
+    return [*lines, r"\bottomrule", r"\end{tabular}"]
+
+
+def _heading(column: Printed) -> str:
+    if len(column.heading) == 1:
+        return latex(column.heading[0])
+    side = "l" if column.names else "r"
+    above, below = map(latex, column.heading)
+    return rf"\begin{{tabular}}[b]{{@{{}}{side}@{{}}}}{above}\\{below}\end{{tabular}}"
+
+
+def latex(text: str) -> str:
+    """Escape characters that LaTeX reads as commands."""
+    return "".join(ESCAPED.get(character, character) for character in text)

@@ -1,0 +1,23 @@
+"""ldsm2020: LdSM, Logarithm-depth Streaming Multi-label Decision Trees."""
+
+from xmlc.suite.results.titles import name_models
+
+name_models(
+    {
+        "ldsm": "LdSM",
+        "ldsm-mean": "LdSM, mean over leaves",
+        "ldsm-single": "LdSM, best single tree",
+        "fastxml-single": "FastXML, best single tree",
+        "parabel": "Parabel",
+        # Quoted.
+        "dismec": "DiSMEC",
+        "pdsparse": "PDSparse",
+        "ppdsparse": "PPDSparse",
+        "ova-primal": "OVA-Primal++",
+        "leml": "LEML",
+        "sleec": "SLEEC",
+        "lpsr": "LPSR",
+        "gbdt-s": "GBDT-S",
+        "craftml": "CRAFTML",
+    }
+)

@@ -1,0 +1,295 @@
+"""Figures of ldsm2020: growth of the ensemble, size and depth of trees, single trees, and objectives by level."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.config.planned import FORESTS, RANKINGS, Where
+from xmlc.suite.papers.plotting import BLUE, GREEN, VERMILION, FigureDefinition, add_legend, apart, figure, panels
+from xmlc.suite.results.records.base import Record
+from xmlc.suite.results.records.forest import ForestRecord
+from xmlc.suite.results.records.ranking import RankingRecord
+from xmlc.suite.results.records.sweep import SweepRecord
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
+R = TypeVar("R", bound=Record)
+Scores = dict[str, float]  # by measure, in percent
+
+OURS, OTHER = "ldsm", "fastxml"
+BINARY = "ldsm-mean"  # its trees are binary on delicious, as those of Figures 1, 3 and 7; Table 4 has M = 4
+EXEMPLARY_DATASET = "delicious"  # of Figure 1
+SIZES = Where("sweep", "full", sweeps=("max-nodes",))
+# By k; precision is solid, nDCG dashed. nDCG@1 is P@1.
+COLOURS = {1: BLUE, 3: VERMILION, 5: GREEN}
+MARKERS = {1: "o", 3: "s", 5: "^"}
+LINES: dict[str, dict[str, Any]] = {
+    "p": {"linestyle": "solid"},
+    "ndcg": {"linestyle": (0, (4, 2)), "markerfacecolor": "white"},
+}
+TITLES = {"p": "P", "ndcg": "nDCG"}
+PLOTTED = [("p", 1), ("p", 3), ("p", 5), ("ndcg", 3), ("ndcg", 5)]
+SCORES = ("p@1", "p@3", "p@5", "ndcg@1", "ndcg@3", "ndcg@5")
+FEW_LEVELS = 7
+NARROWEST, WITH_LEVELS = 1.6, 2.2  # panels, in inches: with a legend of levels they are wider
+ROOM = 60  # beyond the largest dataset of Figure 2, for its name
+SHADES = ("0.6", GREEN, VERMILION, BLUE)  # of arities
+
+
+OURS_GROWN, BINARY_GROWN, COMPARED = (
+    Where("forest", "full", models=names) for names in ((OURS,), (BINARY,), (OURS, OTHER))
+)
+
+
+@figure("figure4", OURS_GROWN)
+def figure4(paper: str, records: Sequence[ForestRecord]) -> Figure:
+    """Draw Figure 4: P@k and nDCG@k against the number of trees, a panel for each dataset."""
+    return _panels(records, _draw_growth)
+
+
+@figure("figure5", Where("sweep", "full", sweeps=SIZES.sweeps, models=(OURS,)))
+def figure5(paper: str, records: Sequence[SweepRecord]) -> Figure:
+    """Draw Figure 5: P@k and nDCG@k against the largest number of nodes of a tree, and the depth that it gives."""
+    return _panels(records, _draw_sweep)
+
+
+@figure("figure6", COMPARED, RANKINGS)
+def figure6(paper: str, forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> Figure:
+    """Draw Figure 6: single trees beside ensembles, precision on the left and nDCG on the right."""
+    names = _datasets(forests)
+    sheet, grid = panels(2 * len(names), NARROWEST, together=2, shape=1.0)
+    for place, name in enumerate(names):
+        groups = _compared(_of_dataset(forests, name), _of_dataset(rankings, name))
+        for axes, metric in zip(grid[2 * place :], LINES):
+            _draw_bars(axes, groups, metric)
+            axes.set_title(name)
+    add_legend(sheet, _bars())
+    return sheet
+
+
+@figure("figure1", FORESTS, SIZES, RANKINGS)
+def figure1(
+    paper: str, forests: Sequence[ForestRecord], sweeps: Sequence[SweepRecord], rankings: Sequence[RankingRecord]
+) -> Figure:
+    """Draw Figure 1 for one dataset, Delicious if it is there: growth and size above, single trees below."""
+    names = _datasets([*forests, *sweeps, *rankings])
+    name = EXEMPLARY_DATASET if EXEMPLARY_DATASET in names else names[0]
+    sheet, grid = panels(4, NARROWEST, shape=1.2)
+    grown = [record for record in _of_dataset(forests, name) if record.model == BINARY]
+    above: list[tuple[Callable[[Axes, Any], None], Sequence[ForestRecord | SweepRecord]]]
+    above = [(_draw_growth, grown), (_draw_sweep, _of_dataset(sweeps, name))]
+    for axes, (draw, records) in zip(grid, above):
+        if records:
+            draw(axes, records)
+            axes.set_title(f"{records[0].model}, M = {records[0].setting('arity'):g}")
+        else:
+            axes.set_axis_off()
+    groups = _compared(_of_dataset(forests, name), _of_dataset(rankings, name))
+    for axes, metric in zip(grid[2:], LINES, strict=True):
+        _draw_bars(axes, groups, metric)
+    sheet.suptitle(name)
+    _add_score_legend(sheet)
+    return sheet
+
+
+@figure("figure2", OURS_GROWN)
+def figure2(paper: str, records: Sequence[ForestRecord]) -> Figure:
+    """Draw Figure 2: depth of the deepest tree against the number of labels K, over 1, 2 and 3 times log_M K."""
+    shaped = [(record, record.trees) for record in records if record.trees]
+    sheet, (axes,) = panels(1, NARROWEST)
+    arities: dict[float, list[float]] = {}
+    points = []
+    for name in _datasets([record for record, _ in shaped]):
+        own = [(record, trees) for record, trees in shaped if record.dataset.name == name]
+        depth = float(np.mean([max(trees.depths) for _, trees in own]))
+        points.append((own[0][0].dataset.m, depth, name, own[0][0].setting("arity")))
+    for x, y, name, arity in sorted(points):
+        offset, side = ((4, 1), "bottom") if x in arities.get(arity, ()) else ((4, -1), "top")
+        axes.annotate(f"{name}, M = {arity:g}", (x, y), xytext=offset, textcoords="offset points", va=side)
+        axes.plot([x], [y], color=COLOURS[1], marker="o", linestyle="none", label=f"_{name}")
+        arities.setdefault(arity, []).append(x)
+    for (arity, sizes), colour in zip(sorted(arities.items()), SHADES):
+        ends = np.array([min(sizes) / 2, 4 * max(sizes)])  # straight lines, as the scale is logarithmic
+        for factor, style in ((1, "solid"), (2, "dashed"), (3, "dotted")):
+            depths, title = factor * np.log(ends) / math.log(arity), f"{factor} log_{arity:g} K"
+            axes.plot(ends, depths, color=colour, linestyle=style, label=title)
+    axes.set_xscale("log")
+    axes.set_xlim(right=ROOM * max(x for x, *_ in points))
+    axes.set_ylim(bottom=0)
+    _label(axes, "labels K", "depth of the deepest tree")
+    add_legend(sheet, [line for line in axes.get_lines() if not str(line.get_label()).startswith("_")])
+    return sheet
+
+
+def _objectives_figure(name: str, trees: int) -> FigureDefinition:
+    """Declare Figure 3 (one tree) or Figure 7 (two): J against epochs, level by level.
+
+    A line is the mean over the nodes of a level, its band reaches from the smallest to the largest; dotted are the
+    bounds of J (Lemma 1).
+    """
+
+    @figure(name, BINARY_GROWN)
+    def draw(paper: str, records: Sequence[ForestRecord]) -> Figure:
+        """Draw the objectives J against epochs, level by level."""
+        names = _datasets(records)
+        sheet, grid = panels(trees * len(names), WITH_LEVELS)
+        for axes, (name, tree) in zip(grid, product(names, range(trees)), strict=True):
+            record = next(record for record in records if record.dataset.name == name)
+            _draw_objectives(axes, record, tree)
+            axes.set_title(f"{name}, tree {tree + 1}")
+        return sheet
+
+    return draw
+
+
+figure3 = _objectives_figure("figure3", trees=1)
+figure7 = _objectives_figure("figure7", trees=2)
+
+
+def _draw_growth(axes: Axes, records: Sequence[ForestRecord]) -> None:
+    _draw_scores(axes, _scores_by_trees(records))
+    _label(axes, "trees", "%")
+
+
+def _draw_sweep(axes: Axes, records: Sequence[SweepRecord]) -> None:
+    name = records[0].hyperparameter
+    scores = _mean_scores([(_number(row.value), row.metrics) for record in records for row in record.rows])
+    _draw_scores(axes, scores)
+    axes.set_xscale("log")
+    axes.set_xticks(list(scores), [_with_depth(records, value) if value in apart(scores) else "" for value in scores])
+    axes.minorticks_off()
+    _label(axes, "T_max, and below it the depth" if name == "max_nodes" else f"{name}, and below it the depth", "%")
+
+
+def _with_depth(records: Sequence[SweepRecord], value: float) -> str:
+    depths = [row.depth for record in records for row in record.rows if row.value == value]
+    known = [depth for depth in depths if depth is not None]
+    return f"{value:g}\n{np.mean(known):g}" if len(known) == len(depths) else f"{value:g}"
+
+
+def _draw_scores(axes: Axes, scores: dict[float, Scores]) -> None:
+    for metric, k in PLOTTED:
+        values = [row[f"{metric}@{k}"] for row in scores.values()]
+        axes.plot(list(scores), values, label=f"{TITLES[metric]}@{k}", **_style(metric, k))
+
+
+def _style(metric: str, k: int) -> dict[str, Any]:
+    return {"color": COLOURS[k], "marker": MARKERS[k], **LINES[metric]}
+
+
+def _draw_bars(axes: Axes, groups: dict[str, Scores], metric: str) -> None:
+    if not groups:
+        axes.set_axis_off()
+        return
+    for place, scores in enumerate(groups.values()):
+        for shift, k in enumerate(COLOURS):
+            axes.bar(place + 0.27 * (shift - 1), scores[f"{metric}@{k}"], 0.25, color=COLOURS[k])
+    axes.set_xticks(range(len(groups)), list(groups), rotation=90)
+    axes.set_ylim(bottom=0)
+    _label(axes, "", f"{TITLES[metric]}@k (%)")
+    axes.grid(visible=False, axis="x")
+
+
+def _bars() -> list[Patch]:
+    from matplotlib.patches import Patch
+
+    return [Patch(color=colour, label=f"k = {k}") for k, colour in COLOURS.items()]
+
+
+def _compared(forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> dict[str, Scores]:
+    """Return the scores of single trees (1: the first of the ensemble, 1*: the best that a search found), ensembles."""
+    groups = {}
+    grown = {name: [r for r in forests if r.model == name] for name in (OURS, OTHER)}
+    titles = {OURS: "LdSM", OTHER: "FastXML"}
+    for name, own in grown.items():
+        if own:
+            groups[f"{titles[name]}-1"] = next(iter(_scores_by_trees(own).values()))
+        if best := [r for r in rankings if r.model == f"{name}-single"]:
+            groups[f"{titles[name]}-1*"] = {n: 100 * float(np.mean([r.metrics[n] for r in best])) for n in SCORES}
+    for name, own in grown.items():
+        if own:
+            n, scores = list(_scores_by_trees(own).items())[-1]
+            groups[f"{titles[name]}-{n:g}"] = scores
+    return groups
+
+
+def _draw_objectives(axes: Axes, record: ForestRecord, tree: int) -> None:
+    import matplotlib as mpl
+    from matplotlib.ticker import MaxNLocator
+
+    rows = [row for row in record.objectives if row.tree == tree]
+    chosen = {round(place) for place in np.linspace(0, len(rows) - 1, FEW_LEVELS)} if rows else set()
+    shades = mpl.colormaps["viridis"](np.linspace(0, 0.9, max(len(rows), 1)))
+    for place, (row, shade) in enumerate(zip(rows, shades)):
+        if place not in chosen:
+            continue
+        epochs = np.arange(1, len(row.mean) + 1)
+        label = f"{row.level} ({row.nodes})"
+        axes.plot(epochs, row.mean, color=shade, label=label)
+        axes.fill_between(epochs, row.minimum, row.maximum, color=shade, alpha=0.12, linewidth=0)
+    for bound in (-record.setting("lambda_1"), record.setting("lambda_2")):
+        axes.axhline(
+            bound * (record.setting("arity") - 1), color="0.5", linewidth=0.8, linestyle="dotted", label="_bound"
+        )
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), title="level (nodes)", handlelength=1.0)
+    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    _label(axes, "epoch", "J")
+
+
+def _add_score_legend(sheet: Figure) -> None:
+    from matplotlib.lines import Line2D
+
+    add_legend(sheet, [Line2D([], [], label=f"{TITLES[metric]}@{k}", **_style(metric, k)) for metric, k in PLOTTED])
+
+
+def _panels(records: Sequence[R], draw: Callable[[Axes, Sequence[R]], None]) -> Figure:
+    names = _datasets(records)
+    sheet, grid = panels(len(names), NARROWEST)
+    for axes, name in zip(grid, names, strict=True):
+        draw(axes, _of_dataset(records, name))
+        axes.set_title(name)
+    _add_score_legend(sheet)
+    return sheet
+
+
+def _label(axes: Axes, x: str, y: str) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axes.set(xlabel=x, ylabel=y)
+    axes.yaxis.set_major_locator(MaxNLocator(6))
+
+
+def _scores_by_trees(records: Sequence[ForestRecord]) -> dict[float, Scores]:
+    return _mean_scores([(row.n_trees, row.metrics) for record in records for row in record.rows])
+
+
+def _number(value: object) -> float:
+    if isinstance(value, int | float):
+        return value
+    raise XmlcError(f"figure: the hyperparameter was swept over {value!r}; expected numbers")
+
+
+def _mean_scores(rows_of: Iterable[tuple[float, Mapping[str, float]]]) -> dict[float, Scores]:
+    """Return, by the value of rows, their scores in percent, averaged over seeds."""
+    found: dict[float, list[Mapping[str, float]]] = {}
+    for value, metrics in rows_of:
+        found.setdefault(value, []).append(metrics)
+    means = {value: {n: float(np.mean([m[n] for m in rows])) for n in SCORES} for value, rows in sorted(found.items())}
+    return {value: {n: 100 * mean for n, mean in of_value.items()} for value, of_value in means.items()}
+
+
+def _of_dataset(records: Sequence[R], name: str) -> list[R]:
+    return [record for record in records if record.dataset.name == name]
+
+
+def _datasets(records: Sequence[Record]) -> list[str]:
+    return list(dict.fromkeys(record.dataset.name for record in records))

@@ -1,0 +1,139 @@
+"""Tables of ldsm2020: precision and costs beside the paper's printed and quoted ones, and the shape of the trees."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from xmlc.suite.config.planned import RANKINGS, Where
+from xmlc.suite.papers.ldsm2020.claims import claims as claims
+from xmlc.suite.papers.table import Panel, Panels, Table, TableDefinition, columns, not_run, panel_of, table_of_datasets
+from xmlc.suite.results.titles import model_title
+
+LDSM_KEYS = ("dataset", "model")
+OURS = "ldsm"  # every other model that the paper prints it quotes itself
+TREE_BASED = ("lpsr", "plt", "gbdt-s", "craftml", "fastxml", "pfastrexml", OURS, "ldsm-mean")
+TREES = Where("ranking", "full", models=TREE_BASED)
+
+QUOTED = "Quoted: the paper prints numbers of other methods as their own papers or the repository have them."
+PRECISION = "Precision@k and nDCG@k on the test set, trained on the whole training set."
+PREDICTED = (
+    "Milliseconds per test instance of finding its five best labels, inner products per test instance, and the size of "
+    "the model on disk."
+)
+
+
+def beside_quoted(*quantities: str) -> Panels:
+    """Declare a panel for each dataset that was run: our models, then methods that the paper only quotes."""
+
+    def make(table: Table) -> list[Panel]:
+        panels = []
+        for dataset in dict.fromkeys(dataset for dataset, _ in table.rows):
+            ours = [key for key in table.rows if key[0] == dataset]
+            others = [
+                key
+                for key, row in table.printed.items()
+                if key[0] == dataset and key not in table.rows and any(name in row for name in quantities)
+            ]
+            panel = panel_of(table, dataset, [*ours, *others], ("n_trees", *quantities), shown=("model",))
+            quoted = [(f"{model_title(m)}, {'not run' if m == OURS else 'quoted'}",) for _, m in others]
+            panels.append(replace(panel, rows=[*panel.rows[: len(ours)], *quoted]))
+        return panels
+
+    return make
+
+
+def ranked(
+    name: str, *quantities: str, caption: str, threads: str, only_trees: bool = False, **about: Any
+) -> TableDefinition:
+    """Declare a table of rankings, of all methods or of those that are purely trees."""
+    return TableDefinition(
+        name=name,
+        needs=(TREES if only_trees else RANKINGS,),
+        keys=LDSM_KEYS,
+        columns=(*quantities, "n_trees", "train_threads", "predict_threads"),
+        panels=(beside_quoted(*quantities), not_run(*quantities, by=["dataset"], own=OURS)),
+        threads=(threads,),
+        measured_models=(OURS,),
+        printed_models=TREE_BASED if only_trees else (),
+        caption=f"{caption} {QUOTED}",
+        **about,
+    )
+
+
+table1 = ranked(
+    "table1",
+    *("p@1", "p@3", "p@5", "ndcg@1", "ndcg@3", "ndcg@5"),
+    caption=f"{PRECISION} Methods that are purely trees.",
+    threads="train_threads",
+    only_trees=True,
+    printed_in=("table7",),
+)
+table2 = ranked(
+    "table2",
+    *("predict_ms", "inner_products", "model_mb"),
+    caption=f"{PREDICTED} Methods that are purely trees.",
+    threads="predict_threads",
+    only_trees=True,
+    printed_in=("table5", "table2"),
+)
+table3 = table_of_datasets(
+    "table3",
+    *("d", "m", "n_train", "n_test", "labels_per_instance", "instances_per_label"),
+    caption="The datasets: features, labels, training and test instances, and the averages of labels per instance and "
+    "of instances per label over the training set. The paper's instances per label of Mediamill, Bibtex, Delicious "
+    "and Eurlex are over training and test set together.",
+)
+table5 = ranked(
+    "table5",
+    *("predict_ms", "inner_products", "model_mb"),
+    caption=f"{PREDICTED} All methods.",
+    threads="predict_threads",
+)
+table6 = ranked(
+    "table6",
+    *("train_seconds", "train_peak_mb"),
+    caption="Seconds of training on the whole training set, without reading and writing files.",
+    threads="train_threads",
+)
+table7 = ranked(
+    "table7",
+    *("p@1", "p@3", "p@5", "ndcg@1", "ndcg@3", "ndcg@5"),
+    caption=f"{PRECISION} All methods.",
+    threads="train_threads",
+)
+
+
+def lemma_1_holds(arity: float, lambda_1: float, lambda_2: float) -> bool:
+    """Return whether Lemma 1 says of these settings which splits are best: M - 3 < lambda_2 / lambda_1."""
+    return lambda_2 > (arity - 3) * lambda_1
+
+
+def _against_lemma_1(table: Table) -> list[str]:
+    """Return a footnote on settings for which Lemma 1 does not say that balanced and pure splits are best, if any."""
+    found = {}
+    for record in table.records:
+        arity, lambda_1, lambda_2 = (record.setting(name) for name in ("arity", "lambda_1", "lambda_2"))
+        if not lemma_1_holds(arity, lambda_1, lambda_2):
+            found[record.dataset.name] = f"{arity:g}, {lambda_1:g}, {lambda_2:g}"
+    if not found:
+        return []
+    return [
+        "Lemma 1 needs lambda_2 > (M - 3) lambda_1; M, lambda_1, lambda_2 violate it on "
+        + "; ".join(f"{name} ({values})" for name, values in found.items())
+        + ": splits that send each label in two directions there have a J at most as large as balanced and pure ones."
+    ]
+
+
+SHAPE = ("depth", "arity", "log_m", "depth_ratio", "nodes", "n_trees")
+table4 = TableDefinition(
+    name="table4",
+    needs=(Where("forest", "full", models=(OURS,)),),
+    keys=("dataset",),
+    columns=SHAPE,
+    panels=(columns("", *SHAPE, contests=""), not_run("depth", "arity")),
+    notes=(_against_lemma_1,),
+    caption="Depth of the deepest tree of LdSM's ensemble, the root having depth 0, and arity M. log_M K: the depth of "
+    "a balanced tree with a leaf for each of the K labels; the paper finds depths between 1 and 3 times that. "
+    "Nodes: the mean over the trees, leaves included.",
+)

@@ -1,0 +1,82 @@
+"""Figure 2 of oplt2021: progressive validation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.config.planned import STREAMS
+from xmlc.suite.papers.plotting import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, add_legend, figure, panels
+from xmlc.suite.results.records.progressive import ProgressiveRecord
+from xmlc.suite.results.titles import model_title, without_passes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+Records = Sequence[ProgressiveRecord]
+
+# Lines differ too, for print. A policy has one kind of line, whichever rule its trees grow by.
+STYLES: dict[str, dict[str, Any]] = {
+    "oplt-b": {"color": BLUE, "linestyle": "solid"},
+    "oplt-r": {"color": VERMILION, "linestyle": (0, (5, 1.5))},
+    "oplt-b-program": {"color": SKY, "linestyle": "solid"},
+    "oplt-r-program": {"color": ORANGE, "linestyle": (0, (5, 1.5))},
+    "cmt": {"color": GREEN, "linestyle": (0, (1.2, 1.2))},
+}
+OTHERS = (PURPLE, ORANGE, SKY, BLACK)
+NARROWEST = 1.6  # panel, in inches
+FIRST = 10  # instances from which on curves are drawn: before, each single one makes them jump
+
+
+@figure("figure2", STREAMS)
+def figure2(paper: str, records: Records) -> Figure:
+    """Draw Figure 2: entropy reduction against the number of instances seen, a panel for each dataset.
+
+    Accuracies are averaged over seeds, then their logarithm is taken.
+    """
+    from matplotlib.lines import Line2D
+
+    from xmlc.metrics.progressive import entropy_reduction  # which loads numba, and declarations do not need it
+
+    datasets = list(dict.fromkeys(record.dataset.name for record in records))
+    models = list(dict.fromkeys(record.model for record in records))
+    sheet, grid = panels(len(datasets), NARROWEST)
+    for axes, dataset in zip(grid, datasets, strict=True):
+        for model in models:
+            runs = [r for r in records if (r.dataset.name, r.model) == (dataset, model)]
+            if runs:
+                seen = _instances(runs)
+                means = [fmean(row.accuracy for row in same) for same in zip(*(run.rows for run in runs), strict=True)]
+                bits = entropy_reduction(np.array(means), fmean(run.constant_accuracy for run in runs)).tolist()
+                points = [(t, value) for t, value in zip(seen, bits) if t >= min(FIRST, seen[-1])]
+                axes.plot(*zip(*points), **_style(model, models))
+        axes.set(xscale="log", title=dataset, xlabel="instances seen", ylabel="entropy reduction (bits)")
+    add_legend(sheet, [Line2D([], [], label=_title(model), **_style(model, models)) for model in models])
+    return sheet
+
+
+def _instances(runs: Records) -> list[int]:
+    """Return the numbers of instances of a curve, which all seeds of a model share."""
+    found = [[row.instances for row in run.rows] for run in runs]
+    if any(instances != found[0] for instances in found):
+        first = runs[0]
+        raise XmlcError(
+            f"figure: the seeds of {first.model} on {first.dataset.name} were scored after different numbers "
+            "of instances; make the older records again"
+        )
+    return found[0]
+
+
+def _title(model: str) -> str:
+    base, passes = without_passes(model)
+    return model_title(base if passes == 1 else model)  # a stream is one pass
+
+
+def _style(model: str, models: Sequence[str]) -> dict[str, Any]:
+    base, _ = without_passes(model)
+    return STYLES.get(base) or {"color": OTHERS[models.index(model) % len(OTHERS)], "linestyle": "solid"}

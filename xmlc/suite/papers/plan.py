@@ -1,0 +1,207 @@
+"""The plan of a run: the tables and figures of each suite, and the records that they are made from."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
+
+from xmlc.core.errors import XmlcError
+from xmlc.core.sources import command_files, source_digest, source_files
+from xmlc.suite.config import paths
+from xmlc.suite.config.project import Project
+from xmlc.suite.config.runs import datasets_left_out
+from xmlc.suite.papers import enter_rooms, figure_of, modules_of, table_of
+from xmlc.suite.papers.plotting import METADATA
+from xmlc.suite.results.titles import model_title
+
+TABLE_FILES, FIGURE_FILES = ("csv", "md", "tex"), tuple(METADATA)
+_OF_TABLE = paths.Pattern(f"{paths.TABLE}.csv")
+
+
+@dataclass(frozen=True)
+class SuitePlan:
+    """The tables and figures of a suite, by name the records that each is made from; the settings may request it.
+
+    Attributes
+    ----------
+    title : str
+    requested : bool
+    tables, figures : dict of str to list of str
+    steps : list of str
+        What the steps make that lead to the records: statistics, results of searches, trainings, estimates.
+    """
+
+    title: str
+    requested: bool
+    tables: dict[str, list[str]]
+    figures: dict[str, list[str]]
+    steps: list[str] = field(default_factory=list)
+
+
+def plan_of(project: Project) -> dict[str, SuitePlan]:
+    """List, suite by suite, the tables and figures that are configured and the records that they are made from."""
+    found = {}
+    for paper, suite in project.suites.items():
+        tables, figures = tables_of(project, paper), figures_of(project, paper)
+        steps = [step for files in (tables | figures).values() for file in files for step in _steps_to(project, file)]
+        found[paper] = SuitePlan(
+            suite.title,
+            paper in project.settings.papers,
+            {name: files for name, files in tables.items() if files},
+            {name: files for name, files in figures.items() if files},
+            list(dict.fromkeys(steps)),
+        )
+    return found
+
+
+def _steps_to(project: Project, record: str) -> list[str]:
+    """Name what is made before a record of a run, in running order."""
+    run = paths.IN_RUN.read(record)
+    if run is None:
+        return []
+    tuned = project.tuned_by(run["model"], run["dataset"])
+    steps = [paths.STATISTICS.of(**run), *([tuned] if tuned else [])]
+    steps += [paths.TRAINING.of(**run)] if record != paths.PROGRESSIVE.of(**run) else []
+    return steps + ([paths.ESTIMATES.of(**run)] if run["portion"] == "80" and not project.drops(run["dataset"]) else [])
+
+
+def tables_of(project: Project, paper: str) -> dict[str, list[str]]:
+    """Return the records of each table of a suite; none where nothing that is selected gives those that it needs."""
+    return {name: table_of(name, paper).files(project, paper) for name in project.suites[paper].tables}
+
+
+def figures_of(project: Project, paper: str) -> dict[str, list[str]]:
+    """Return the records of each figure of a suite, as `tables_of`."""
+    return {name: figure_of(name, paper).files(project, paper) for name in project.suites[paper].figures}
+
+
+def left_out(project: Project, papers: Iterable[str], figures: bool = True) -> str:
+    """Name the tables and figures of some suites that are not made, with the reason; nothing where all are."""
+    lists = []
+    for paper in papers:
+        of_paper = tables_of(project, paper) | (figures_of(project, paper) if figures else {})
+        if missing := [name for name, files in of_paper.items() if not files]:
+            lists.append(f"{paper} {', '.join(missing)}")
+    reason = "left out, because no selected model on a selected dataset gives their records"
+    return f"{reason}: {'; '.join(lists)}" if lists else ""
+
+
+def remarks(project: Project, made: Iterable[str]) -> list[str]:
+    """Return remarks on the models and datasets that the tables of a run leave out, given the paths that it makes."""
+    found = dict.fromkeys(table["paper"] for path in made if (table := _OF_TABLE.read(path)))
+    papers = [paper for paper in found if paper in project.suites]
+    lines = [said for said in map(project.check_estimates, papers) if said]
+    if others := datasets_left_out(project, papers):
+        lines.append(f"tables leave out {', '.join(others)}, which ran earlier; add them to `datasets` to keep them")
+    return lines
+
+
+def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
+    """Return the files of each target by name: all, tables, peers, a suite, a dataset."""
+
+    def of_papers(files: Callable[[Project, str], list[str]], *papers: str) -> list[str]:
+        chosen = papers or project.planned_papers
+        if (size := project.settings.datasets) and not any(map(project.datasets_of, chosen)):
+            there = ", ".join(name for paper in chosen for name in project.suites[paper].datasets)
+            raise XmlcError(f"config: datasets={size} selects no set of {', '.join(chosen)}, expected some of {there}")
+        if said := left_out(project, chosen, figures=files is result_files):
+            print(said, file=sys.stderr, flush=True)
+        return [file for paper in chosen for file in files(project, paper)]
+
+    found: dict[str, Callable[[], list[str]]] = {
+        "all": partial(of_papers, result_files),
+        "tables": partial(of_papers, table_files),
+        "peers": partial(peers_files, project),
+    }
+    found |= {paper: partial(of_papers, result_files, paper) for paper in project.suites}
+    datasets = (name for paper in project.suites for name in project.datasets_of(paper))
+    of_datasets = {name: partial(outputs_of_dataset, project, name) for name in datasets}
+    return found | of_datasets | found  # demo is the suite, not its dataset
+
+
+def peers_files(project: Project) -> list[str]:
+    """List the table and the figure of baselines of each planned suite that has some (extra `peers`)."""
+    with_peers = [paper for paper in project.settings.papers if project.suites[paper].peers]
+    with_peers = [paper for paper in with_peers if table_of("peers", paper).files(project, paper)]
+    tables = [f"{paths.TABLE.of(paper=paper, table='peers')}.md" for paper in with_peers]
+    return tables + [f"{paths.FIGURE.of(paper=paper, figure='pareto')}.svg" for paper in with_peers]
+
+
+def table_files(project: Project, paper: str) -> list[str]:
+    """List the files of a suite's tables, without tables that have no records."""
+    tables = [table for table, records in tables_of(project, paper).items() if records]
+    return [f"{paths.TABLE.of(paper=paper, table=table)}.{ending}" for table in tables for ending in TABLE_FILES]
+
+
+def result_files(project: Project, paper: str) -> list[str]:
+    """List the files of a suite's tables and figures, without those that have no records."""
+    figures = [name for name, records in figures_of(project, paper).items() if records]
+    drawn = [f"{paths.FIGURE.of(paper=paper, figure=name)}.{ending}" for name in figures for ending in FIGURE_FILES]
+    return table_files(project, paper) + drawn
+
+
+def outputs_of_table(project: Project, paper: str, table: str) -> list[str]:
+    """List the outputs of rules from which a table is made."""
+    project.check_estimates(paper)
+    return _outputs(table_of(table, paper).files(project, paper))
+
+
+def outputs_of_figure(project: Project, paper: str, figure: str) -> list[str]:
+    """List the outputs of rules from which a figure is made."""
+    project.check_estimates(paper)
+    return _outputs(figure_of(figure, paper).files(project, paper))
+
+
+def outputs_of_dataset(project: Project, dataset: str) -> list[str]:
+    """List the outputs of rules for one dataset from which tables and figures of all suites are made."""
+    found: list[str] = []
+    for paper, suite in project.suites.items():
+        if dataset in project.datasets_of(paper):
+            for model in project.models_on(paper, dataset):
+                project.check_given(paper, dataset, model)
+            tables = (table_of(name, paper).files(project, paper, [dataset]) for name in suite.tables)
+            figures = (figure_of(name, paper).files(project, paper, [dataset]) for name in suite.figures)
+            found += [file for files in (*tables, *figures) for file in files]
+    return _outputs(found)
+
+
+def _outputs(records: Iterable[str]) -> list[str]:
+    """Name each output that holds records once; a folder of methods' records is a single output."""
+    return list(dict.fromkeys(map(paths.output_of, records)))
+
+
+def titles_of(project: Project, paper: str) -> list[str]:
+    """Return the options with the titles of models in a suite, and make equal titles distinct."""
+    suite = project.suites[paper]
+    enter_rooms()
+    every = Counter(suite.titles.get(name) or model_title(name) for name in suite.all_models)
+    titles = {name: title if every[title] == 1 else f"{title} ({name})" for name, title in suite.titles.items()}
+    return [word for name, title in titles.items() for word in ("--title", f"{name}={title}")]
+
+
+def suite_of_table(project: Project, paper: str, table: str) -> list[str]:
+    """Name the file of a suite, if the table is made from its configuration too."""
+    return [project.suites[paper].file] if table_of(table, paper).takes_suite else []
+
+
+def sources_of_table(project: Project, paper: str, table: str) -> str:
+    """Return a digest of a table's sources besides records: code and its words, published tables, configuration."""
+    printed = sorted(str(file) for file in Path(paths.PUBLISHED, paper).glob("*.csv"))
+    definition, suite = table_of(table, paper), project.suites[paper]
+    configured = [repr(suite)] if definition.takes_suite else []
+    return source_digest([*_code("table", paper), *printed], *definition.words, *configured)
+
+
+def sources_of_figure(paper: str) -> str:
+    """Return a digest of the code that draws the figures of a paper."""
+    return source_digest(_code("figure", paper))
+
+
+@cache
+def _code(noun: str, paper: str) -> list[str]:
+    """Name the source files that the tables or figures of a paper depend on, with those of the command."""
+    return sorted({*command_files(noun), *source_files(*modules_of(paper, noun))})

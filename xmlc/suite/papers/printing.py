@@ -1,0 +1,125 @@
+"""A table as text: CSV has numbers in full precision, Markdown has them as printed; and a selection of its rows."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from io import StringIO
+
+import pandas as pd
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.papers.table import Panel, Table
+from xmlc.suite.results.fingerprint import Fingerprint, of_table, read_table
+from xmlc.suite.results.long import Key
+
+WIDTH = 110
+# Marks that begin HTML, emphasis, code, cells, formulas, links, addresses or mentions of users in Markdown. They are
+# written as entities, which also work in HTML within Markdown. A space without width prevents a mention.
+MARKS = re.compile(r"[<\\`*~|$]|&(?=#?\w+;)|(?<!\w)@(?=\w)|(?<=\w):(?=//)|\[(?=[^\]]*\]\s*[(\[:])|(?<!\w)_|_(?!\w)")
+CODE = re.compile(r"(`[^`]+`)")
+ENTITIES = {"<": "&lt;", "&": "&amp;", "@": "@&#8203;"}
+
+
+def escaped(text: str, code: bool = False) -> str:
+    """Return Markdown that shows a text unchanged, on one line; with ``code``, text in backticks stays code."""
+    parts = CODE.split(" ".join(text.split())) if code else [" ".join(text.split())]
+    parts[::2] = [MARKS.sub(lambda found: ENTITIES.get(found[0], f"&#{ord(found[0])};"), part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def to_csv(table: Table) -> str:
+    """Return our numbers: each with all its digits, a missing one empty."""
+    return table.frame.to_csv(index=False, lineterminator="\n")
+
+
+def text_of(table: Table) -> pd.DataFrame:
+    """Return a table as its CSV has it, as text."""
+    return read_table(StringIO(to_csv(table)))
+
+
+def fingerprint_of(table: Table) -> Fingerprint:
+    """Return the fingerprint of a table's CSV."""
+    return of_table(text_of(table))
+
+
+def title_of(table: Table) -> str:
+    """Return the table's name in print, such as ``Table 2``."""
+    number = table.name.removeprefix("table")
+    return f"Table {number}" if number.isdecimal() else table.name.capitalize()
+
+
+def to_markdown(table: Table) -> str:
+    """Return the printed table as Markdown that can also be read in a terminal."""
+    parts = [_wrapped(f"**{title_of(table)}, {table.paper}.** {escaped(table.caption, code=True)}")]
+    for panel in table.panels:
+        parts.append(panel_to_markdown(panel))
+    notes = [*table.notes, f"Fingerprint of all numbers but costs: {fingerprint_of(table).word}"]
+    parts.append("\n".join(_wrapped(f"- {escaped(note, code=True)}", hanging="  ") for note in notes))
+    return "\n\n".join(parts) + "\n"
+
+
+def _wrapped(text: str, hanging: str = "") -> str:
+    return textwrap.fill(text, WIDTH, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
+
+
+def panel_to_markdown(panel: Panel) -> str:
+    """Return one printed panel as Markdown, under its title if it has one."""
+    cells = [[f"**{escaped(text)}**" if bold else escaped(text) for text, bold in line] for line in panel.cells()]
+    frame = pd.DataFrame(cells, columns=list(map(escaped, panel.headings())))
+    align = ["left"] * len(panel.names) + ["right"] * (len(panel.headings()) - len(panel.names))
+    title = f"**{escaped(panel.title)}**\n\n" if panel.title else ""
+    return title + frame.to_markdown(index=False, disable_numparse=True, colalign=align)
+
+
+def select(
+    table: Table,
+    datasets: Collection[str] = (),
+    models: Collection[str] = (),
+    methods: Collection[str] = (),
+    columns: Collection[str] = (),
+    panel: int | None = None,
+) -> Table:
+    """Return a part of a table; what is not given restricts nothing.
+
+    Parameters
+    ----------
+    table : Table
+    datasets, models, methods : collection of str
+        Of the rows, and of columns where these are of methods.
+    columns : collection of str
+        Quantities, as the CSV names them.
+    panel : int or None
+        The only panel, from 1.
+
+    Raises
+    ------
+    XmlcError
+        Nothing is left.
+    """
+    wanted = {"dataset": datasets, "model": models, "method": methods}
+
+    def is_wanted(key: Key) -> bool:
+        about = dict(zip(table.keys, map(str, key)))
+        return all(not names or about.get(name, "") in names for name, names in wanted.items() if name in table.keys)
+
+    panels = [_selected(one, is_wanted, columns) for one in table.panels]
+    left = [one for place, one in enumerate(panels, start=1) if panel in (None, place) and one.rows and one.columns]
+    if not left:
+        known = [f"{name}s {', '.join(dict.fromkeys(str(key[place]) for key in table.rows))}"
+                 for place, name in enumerate(table.keys) if name in wanted]  # fmt: skip
+        about = [f"{len(panels)} panels", *known, f"columns {', '.join(table.columns)}"]
+        raise XmlcError(f"{title_of(table)} of {table.paper}: nothing is left of it; it has {'; '.join(about)}")
+    rows = {key: row for key, row in table.rows.items() if is_wanted(key)}
+    kept = tuple(name for name in table.columns if not columns or name in columns)
+    return replace(table, panels=left, rows=rows, columns=kept)
+
+
+def _selected(panel: Panel, is_wanted: Callable[[Key], bool], columns: Collection[str]) -> Panel:
+    parts = [part for part in panel.columns if not columns or part.quantity in columns]
+    rows = [i for i in range(len(panel.rows)) if any(is_wanted(part.cells[i].key) for part in parts)]
+    parts = [part for part in parts if any(is_wanted(part.cells[i].key) for i in rows)]
+    kept = [replace(part, cells=[part.cells[i] for i in rows]) for part in parts]
+    return replace(panel, rows=[panel.rows[i] for i in rows], columns=kept)

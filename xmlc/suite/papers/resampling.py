@@ -1,0 +1,69 @@
+"""The test set's error of claims: their effects on records whose test instances are drawn anew."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xmlc.metrics.resampling import REPLICATES
+from xmlc.suite.config.planned import Where
+
+if TYPE_CHECKING:
+    from xmlc.suite.papers.claims import Claim
+
+Records = Mapping[Where, Sequence[Any]]
+Place = tuple[str, str]  # dataset and subject of a unit
+
+
+def errors_on_tests(claims: Iterable[Claim], given: Records) -> dict[Claim, dict[Place, float]]:
+    """Return the standard errors of units, of their means over seeds, by the choice of the test instances.
+
+    Parameters
+    ----------
+    claims : iterable of Claim
+    given : mapping of Where to sequence of Record
+        Records of each need. Those of a kind without measures of rankings or label sets stay as they are.
+
+    Returns
+    -------
+    dict of Claim to dict of (dataset, subject) to float
+        Without ratios; without claims on records of earlier versions, which lack replicates; without units that do not
+        depend on the test instances.
+    """
+    found: dict[Claim, dict[Place, list[float]]] = {}
+    for claim in claims:
+        about = claim.concerned(*(given[need] for need in claim.needs))
+        kept = [getattr(record, "resampled", None) for records in about for record in records if _measured(record)]
+        if claim.scale != "ratio" and any(kept) and {} not in kept:
+            found[claim] = {}
+    for number in range(REPLICATES):
+        drawn = {need: [_replicate(record, number) for record in records] for need, records in given.items()}
+        for claim, of_places in found.items():
+            seeds: dict[Place, list[float]] = {}
+            for effect in claim(*(drawn[need] for need in claim.needs)):
+                seeds.setdefault((effect.dataset, effect.subject), []).append(effect.value)
+            for place, values in seeds.items():
+                of_places.setdefault(place, []).append(math.fsum(values) / len(values))
+    return {
+        claim: {
+            place: _deviation(means)
+            for place, means in of_places.items()
+            if len(means) == REPLICATES and min(means) < max(means)
+        }
+        for claim, of_places in found.items()
+    }
+
+
+def _measured(record: object) -> bool:
+    """Say whether a record has measures; where the clock ran out it has none, and nothing to draw anew."""
+    return getattr(record, "metrics", record) is not None
+
+
+def _replicate(record: Any, number: int) -> Any:
+    return record.replicate(number) if getattr(record, "resampled", None) else record
+
+
+def _deviation(values: Sequence[float]) -> float:
+    mean = math.fsum(values) / len(values)
+    return math.sqrt(math.fsum((value - mean) * (value - mean) for value in values) / (len(values) - 1))

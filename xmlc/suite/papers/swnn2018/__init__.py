@@ -1,0 +1,15 @@
+"""swnn2018: Revisiting the Vector Space Model, the Sparse Weighted Nearest-Neighbor Method."""
+
+from xmlc.suite.results.titles import name_models
+
+name_models(
+    {
+        "swnn": "SWNN",
+        "swnn-searched": "SWNN",
+        "swnn-75": "SWNN, S 75",
+        # Quoted.
+        "dismec": "DiSMEC",
+        "ppdsparse": "PPDSparse",
+        "sleec": "SLEEC",
+    }
+)

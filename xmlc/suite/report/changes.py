@@ -1,0 +1,109 @@
+"""What differs between two runs beside their numbers, by the settings that were kept beside their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from xmlc.suite.results.settings import BETWEEN, CODE, COMMIT, DATA, RECORDED, SEEDS, VERSIONS, Settings
+
+LISTED, WIDTH = 6, 40
+NONE = "none"
+ORDER = {SEEDS: 0, DATA: 2} | dict.fromkeys(VERSIONS, 3) | {CODE: 4}  # behind seeds come models and methods
+Texts = dict[str, dict[str, str]]
+Place = tuple[str, ...]  # dataset, model, method, as far as a setting is of one
+
+
+class Change(NamedTuple):
+    """One setting that has other values, and of what; ``where`` is empty if of all that have it."""
+
+    name: str
+    where: str
+    said: str
+
+
+def texts_of(settings: Iterable[Settings]) -> Texts:
+    """Return the settings of all tables of a run; different values of one, as of tables made apart, are one text."""
+    found: dict[str, dict[str, dict[str, None]]] = {}
+    for one in settings:
+        for subject, values in one.items():
+            for name, value in values.items():
+                text = " ".join(map(str, value)) if isinstance(value, list) else _text(value)
+                found.setdefault(subject, {}).setdefault(name, {})[text] = None
+    return {subject: {name: "/".join(texts) for name, texts in values.items()} for subject, values in found.items()}
+
+
+def changes_between(old: Texts, new: Texts) -> list[Change]:
+    """Return the changes of what both sides have: of seeds, of models and methods, of data, versions and code."""
+    groups: dict[tuple[str, str, str], list[Place]] = {}
+    places = {subject: tuple(subject.split(BETWEEN)) if subject else () for subject in old if subject in new}
+    for subject, place in places.items():
+        for name in {**old[subject], **new[subject]}:
+            before, after = (side[subject].get(name, NONE) for side in (old, new))
+            if before != after and name != COMMIT and not (name in RECORDED and NONE in (before, after)):
+                groups.setdefault((name, before, after), []).append(place)
+    commits = [side.get("", {}).get(COMMIT, "") for side in (old, new)]
+    found = []
+    for (name, before, after), changed in groups.items():
+        if name == CODE and len(set(commits)) > 1:
+            before, after = (f"{text} ({word or 'no commit'})" for text, word in zip((before, after), commits))
+        everywhere = name == SEEDS and changed == [one for one in places.values() if len(one) == len(changed[0])]
+        where = "" if everywhere else _where(changed, places.values())
+        found.append(Change(name, where, f"{where}: " * bool(where) + f"{name} {_short(before, after)}"))
+    return sorted(found, key=lambda change: ORDER.get(change.name, 1))
+
+
+def told(tables: Iterable[tuple[Settings, Settings]], moved: bool) -> str:
+    """Return one line on the known differences between two runs.
+
+    Parameters
+    ----------
+    tables : iterable of (Settings, Settings)
+        The settings of each table in the old and in the new run. A table counts only if both have settings, because
+        other tables have other models and datasets.
+    moved : bool
+        Whether numbers differ.
+    """
+    pairs = list(tables)
+    known = [pair for pair in pairs if all(pair)]
+    lacking = " and ".join(side for place, side in enumerate(("old", "new")) if not all(pair[place] for pair in pairs))
+    if not known:
+        return f"What the runs differ in is not known: the tables of {lacking or 'both'} have no settings"
+    changes = changes_between(texts_of(old for old, _ in known), texts_of(new for _, new in known))
+    said = some([change.said for change in changes], "; ")
+    if not changes:
+        said = "nothing that is known: seeds, hyperparameters, data, versions and code are the same"
+        said = said if moved else "nothing"
+    elif {change.name for change in changes} <= {CODE, "xmlc"}:
+        said = f"nothing but the {said}"
+    elif [change[:2] for change in changes] == [(SEEDS, "")]:
+        said = f"nothing but the {said}: each move is noise over seeds"
+    rest = f", by {len(known)} of {len(pairs)} tables: the others of {lacking} have no settings" if lacking else ""
+    return f"The runs differ in {said}{rest}"
+
+
+def some(texts: Sequence[str], between: str, listed: int = LISTED) -> str:
+    """Join texts, but only the first of many, and the number of the others."""
+    more = [f"and {len(texts) - listed} more"] if len(texts) > listed else []
+    return between.join([*texts[:listed], *more])
+
+
+def _where(changed: Sequence[Place], every: Iterable[Place]) -> str:
+    """Name models, with their methods, and the datasets where these are not all of theirs; or datasets alone."""
+    models = list(dict.fromkeys(" ".join(place[1:]) for place in changed if place[1:]))
+    datasets = list(dict.fromkeys(place[0] for place in changed if place))
+    everywhere = {place[0] for place in every if " ".join(place[1:]) in models} == set(datasets)
+    on = "" if everywhere else some(datasets, ", ")
+    return " on ".join(filter(None, (some(models, ", "), on)))
+
+
+def _text(value: object) -> str:
+    return NONE if value is None else str(value).removesuffix(".0" if isinstance(value, float) else "")
+
+
+def _short(old: str, new: str) -> str:
+    """Write one beside the other, of long texts without what both begin with, and of each without the rest."""
+    same = next((place for place, pair in enumerate(zip(old, new)) if len(set(pair)) > 1), min(len(old), len(new)))
+    start = old.rfind(" ", 0, same) + 1 if max(len(old), len(new)) > WIDTH else 0
+    texts = [".. " * bool(start) + text[start:] for text in (old, new)]
+    return " -> ".join(text if len(text) <= WIDTH else f"{text[: WIDTH - 3]} .." for text in texts)

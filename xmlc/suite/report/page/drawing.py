@@ -1,0 +1,68 @@
+"""Figures on the page: SVG within it, so that nothing is loaded from outside."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import StringIO
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from xmlc.suite.papers.common.figures import pareto_front
+from xmlc.suite.papers.plotting import BLUE, SETTINGS, panels, save
+
+# Of a drawing: what draws nothing; an attribute; in it a number of which one decimal is enough for any screen.
+NO_SHAPE = re.compile(r'<\?.*?\?>|<!.*?>|<metadata>.*?</metadata>|(?<=<g) id="[^"]*"', re.DOTALL)
+QUOTED, LONG_NUMBER = re.compile(r'"[^"]*"'), re.compile(r"(?<![\d.])([1-9]\d+\.\d)\d+")
+WIDTH = 3.3  # of the panel, in inches
+APART = 0.06  # of the height of the panel: a name has room where the next better one is so far above
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure: its title, its caption, and the image itself; see `data_address`."""
+
+    identifier: str
+    title: str
+    caption: str
+    address: Markup
+
+
+def data_address(svg: str) -> Markup:
+    """Return an image as the text of an attribute between ``'``; of long numbers one decimal stays."""
+    text = QUOTED.sub(lambda found: LONG_NUMBER.sub(r"\1", found[0]), " ".join(NO_SHAPE.sub("", svg).split()))
+    return Markup("data:image/svg+xml," + "".join(f"%{ord(c):02X}" if c in "%#&'" else c for c in text))
+
+
+class Point(NamedTuple):
+    """A model in a drawing."""
+
+    seconds: float
+    precision: float
+    title: str
+
+
+def quality_against_time(points: Sequence[Point]) -> Markup:
+    """Draw P@1 against seconds of training; models that no other beats in both have their name, as there is room."""
+    import matplotlib as mpl
+
+    seconds, precisions = [one.seconds for one in points], [one.precision for one in points]
+    with mpl.rc_context(SETTINGS):
+        sheet, (axes,) = panels(1, WIDTH)
+        axes.set(xscale="log", xlabel="training (s); upper left is best", ylabel="P@1 (%)")
+        axes.margins(y=0.08)
+        axes.plot(seconds, precisions, "o", color="0.7")
+        middle, free = math.sqrt(min(seconds) * max(seconds)), math.inf
+        for place in reversed(pareto_front(seconds, precisions)):
+            x, y, title = points[place]
+            axes.plot([x], [y], "o", color=BLUE)
+            if free - y > APART * (max(precisions) - min(precisions)):
+                side = "right" if x > middle else "left"
+                axes.annotate(title, (x, y), xytext=(0, 4), textcoords="offset points", ha=side)
+                free = y
+        file = StringIO()
+        save(sheet, file, "svg")
+    return data_address(file.getvalue())

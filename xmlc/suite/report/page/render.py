@@ -1,0 +1,93 @@
+"""The page as HTML: one file with its style and script in it, which loads nothing from outside."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from xmlc import __version__
+from xmlc.suite.papers.claims import CALIBRATED, Word, claims_line
+from xmlc.suite.report.compare import outcome_of, published_lines
+from xmlc.suite.report.page.content import CONTRIBUTED, Page
+from xmlc.suite.report.page.tables import ShownPassport
+from xmlc.suite.report.verdict import OUTCOMES, Verdict
+from xmlc.suite.results.titles import LIMITS, model_title
+
+ROOM = "xmlc.suite.report.page"
+# A verdict's sign, its class in the style sheet, and what it means.
+SIGNS = {
+    Verdict.AS_PRINTED: ("=", "good", "equal as printed: rounded to the printed digits it is the printed number"),
+    Verdict.INSIDE: ("≈", "good", "inside the interval of this cell"),
+    Verdict.ABOVE: ("↑", "outside", "outside the interval of this cell, above the printed number"),
+    Verdict.BELOW: ("↓", "outside", "outside the interval of this cell, below the printed number"),
+    Verdict.DIFFERENT: ("≠", "outside", "different: neither rounding nor chance explains the difference"),
+    Verdict.UNDECIDED: ("?", "unsure", "undecided: this cell has no interval, or one too wide to tell anything"),
+    Verdict.EQUAL: ("=", "equal", "a number without chance, equal at the printed precision"),
+    Verdict.NOT_RUN: ("–", "notrun", "not run"),
+    Verdict.FAILED: ("✕", "failed", "failed"),
+}
+# Of a claim's verdict, by how it begins.
+WORDS: dict[Word, str] = {
+    "holds": "good",
+    "does not hold": "outside",
+    "reversed": "unsure",
+    "mixed": "unsure",
+    "cannot be told": "notrun",
+    "no data": "notrun",
+}
+
+
+def to_html(page: Page) -> str:
+    """Return the page; every value in it is escaped, and its policy lets a browser load nothing else.
+
+    Drawings are images, in which a browser runs nothing.
+    """
+    environment = Environment(
+        loader=PackageLoader(ROOM), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
+    script = Markup(_template("report.js"))
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return environment.get_template("report.html.j2").render(
+        page=page,
+        signs=SIGNS,
+        classes={str(verdict): kind for verdict, (_, kind, _) in SIGNS.items() if verdict in OUTCOMES},
+        calibrated=CALIBRATED,
+        contributed=CONTRIBUTED,
+        origins=", ".join(sorted({passport["origin"] for passport in page.passports} - {""})),
+        words=WORDS,
+        class_of_word=lambda text: next((kind for word, kind in WORDS.items() if text.startswith(word)), ""),
+        claims_line=claims_line,
+        style=Markup(_template("report.css")),
+        outcome_of=outcome_of,
+        published_lines=published_lines,
+        passports=packed(page.passports),
+        limits=map(model_title, LIMITS),
+        script=script,
+        digest=digest,
+        version=__version__,
+    )
+
+
+def packed(passports: Sequence[ShownPassport]) -> dict[str, list[Any]]:
+    """Return passports as lists of places in a list of texts: most texts are those of many passports.
+
+    A list begins with the title and ends with the command, of which the path of the record is left out.
+    """
+    texts: dict[str, int] = {}
+    lists = []
+    for one in passports:
+        command = one["command"].removesuffix(dict(one["lines"])["record"])
+        parts = [one["title"], *(f"{name}: {text}" for name, text in one["lines"]), command]
+        lists.append([texts.setdefault(part, len(texts)) for part in parts])
+    return {"texts": list(texts), "passports": lists}
+
+
+def _template(name: str) -> str:
+    return files(ROOM).joinpath("templates", name).read_text(encoding="utf-8")

@@ -1,0 +1,197 @@
+"""Who wins: the models of each dataset beside each other, and a drawing of quality against time."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from markupsafe import Markup
+
+from xmlc.core.errors import XmlcError
+from xmlc.metrics.measures import MEASURE_METHODS
+from xmlc.suite.config import paths
+from xmlc.suite.papers.building import Known, read_sources
+from xmlc.suite.papers.table import Cell, Panel, PanelColumn
+from xmlc.suite.report.page.drawing import Point, quality_against_time
+from xmlc.suite.report.page.tables import PageCell, PagePanel, Passports, page_cell
+from xmlc.suite.results.columns import column
+from xmlc.suite.results.intervals import estimate_of
+from xmlc.suite.results.long import Mean, Source, average, is_missing, key_by, long_of
+from xmlc.suite.results.passports import passport_of
+from xmlc.suite.results.records.inference import InferenceRecord
+from xmlc.suite.results.records.ranking import RankingRecord
+from xmlc.suite.results.records.thresholds import ThresholdRecord
+from xmlc.suite.results.records.training import ModelRecord
+from xmlc.suite.results.titles import LIMITS, method_title, model_title
+
+QUALITY, TIME, PRESENT, EMPTY = "p@1", "train_seconds", "macro_f_present", "macro_f"
+SETS = (PRESENT, EMPTY, "instance_f")
+RANKED = (QUALITY, "p@5", TIME, "predict_ms", "model_mb")
+HEADINGS = {EMPTY: "Macro-F, 0/0 = 1 (%)"}
+KEYS = ("model", "method")
+Identity = tuple[type, str, str, str, str, int]
+
+
+@dataclass(frozen=True)
+class Contest:
+    """The models of one dataset.
+
+    Attributes
+    ----------
+    name : str
+    labels : int
+    made : str
+        Day of its newest record.
+    earlier : bool
+        No table has it: it is of an earlier run.
+    headline : str
+        The best P@1 and macro-F over the labels present, and whose they are.
+    panel : PagePanel
+        A row for each model, by P@1.
+    drawing : Markup or None
+        Of P@1 against training time, where two models have both.
+    """
+
+    name: str
+    labels: int
+    made: str
+    earlier: bool
+    headline: str
+    panel: PagePanel
+    drawing: Markup | None
+
+
+def contests_of(
+    sources: Sequence[Source], earlier: Sequence[Source], of_suites: Collection[str], passports: Passports
+) -> list[Contest]:
+    """Return the contests of all datasets with results on the test set.
+
+    The user's own datasets come first, then it goes by number of labels; those of earlier runs come last.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        Behind the tables.
+    earlier : sequence of Source
+        Of datasets without tables.
+    of_suites : collection of str
+        Datasets that suites name, which are not the user's own.
+    passports : Passports
+    """
+    found: list[Contest] = []
+    for some, of_earlier in ((sources, False), (earlier, True)):
+        by_dataset: dict[str, dict[Identity, Source]] = {}
+        for source in some:
+            record = source.record
+            if isinstance(record, RankingRecord | ThresholdRecord | InferenceRecord):
+                identity = (type(record), *record.run_names, record.method_name, record.seed)
+                by_dataset.setdefault(record.dataset_name, {}).setdefault(identity, source)
+        found += [_contest(name, list(own.values()), of_earlier, passports) for name, own in by_dataset.items()]
+    shown = [one for one in found if one.panel.rows]  # not those of which everything ran out of time
+    return sorted(shown, key=lambda one: (one.earlier, one.name in of_suites, one.labels))
+
+
+def earlier_sources(root: Path, known: Known, datasets: Collection[str]) -> list[Source]:
+    """Read the results of all other datasets in a project's folder; those that cannot be read are left out.
+
+    Of a model, on each portion, only the records that have the data and the settings of its newest one are taken.
+    """
+    found: list[Source] = []
+    every = dict.fromkeys(("dataset", "model", "seed", "portion", "method"), "*")
+    for pattern in (paths.RANKING, paths.EVALUATION, paths.EVALUATION_OF_FULL, paths.INFERENCE):
+        for file in sorted(root.glob(pattern.of(**every))):
+            about = paths.Pattern(pattern).read(file.relative_to(root))
+            if about and about["dataset"] not in datasets:
+                with suppress(XmlcError):
+                    found += read_sources([file], known)
+    models = [(s, s.record) for s in found if isinstance(s.record, ModelRecord)]
+    models.sort(key=lambda one: passport_of(one[1]).get("time", ""))
+    newest = {record.run_names: (record.data_digest, record.hyperparameters) for _, record in models}
+    return [s for s, r in models if newest[r.run_names] == (r.data_digest, r.hyperparameters)]
+
+
+def _contest(name: str, sources: list[Source], earlier: bool, passports: Passports) -> Contest:
+    found = _cells(sources)
+    models = sorted(found, key=lambda model: -found[model][QUALITY].mean.value if QUALITY in found[model] else 1)
+    columns = [
+        PanelColumn(HEADINGS.get(q, column(q).heading), q, [found[m].get(q, Cell((m, ""), q)) for m in models], q)
+        for q in (*RANKED[:2], *SETS, *RANKED[2:])
+        if any(q in cells for cells in found.values())
+    ]
+    named = Counter(map(model_title, models))
+    titles = {m: model_title(m) if named[model_title(m)] == 1 else f"{model_title(m)} ({m})" for m in models}
+    panel = Panel("", ["Model"], [(titles[model],) for model in models], columns, KEYS)
+    tops = {part.quantity: _top(part) for part in columns}
+    shown = [
+        [_shown(cell, tops[part.quantity], (i, j) in panel.best, passports) for i, cell in enumerate(part.cells)]
+        for j, part in enumerate(columns)
+    ]
+    said = [
+        f"{column(q).title} {top.text} ({', '.join(filter(None, (titles[top.key[0]], _method(top))))})"
+        for q in (QUALITY, PRESENT)
+        if (top := tops.get(q))
+    ]
+    timed = [
+        Point(cells[TIME].mean.value, cells[QUALITY].mean.value, titles[model])
+        for model, cells in found.items()
+        if model not in LIMITS and {TIME, QUALITY} <= {*cells} and cells[TIME].mean.value > 0
+    ]
+    return Contest(
+        name=name,
+        labels=int(next(s.record.dataset.m for s in sources if isinstance(s.record, ModelRecord))),
+        made=max(passport_of(source.record).get("time", "") for source in sources)[:10],
+        earlier=earlier,
+        headline=f"best {', '.join(said)}",
+        panel=PagePanel("", panel.names, [c.heading for c in columns], list(zip(panel.rows, map(list, zip(*shown))))),
+        drawing=quality_against_time(timed) if len(timed) > 1 else None,
+    )
+
+
+def _cells(sources: Iterable[Source]) -> dict[str, dict[str, Cell]]:
+    """Return the numbers of each model by quantity; of label sets those of the method with the best one.
+
+    Methods that are for another measure have no part in it.
+    """
+    found: dict[str, dict[str, Cell]] = {}
+    groups: dict[tuple[type, str], list[Source]] = {}
+    for source in sources:
+        groups.setdefault((type(source.record), getattr(source.record, "portion", "")), []).append(source)
+    for (kind, _), group in groups.items():
+        for key, row in average(long_of(group), key_by(KEYS)).items():
+            own = found.setdefault(key[0], {})
+            for name in RANKED if kind is RankingRecord else SETS:
+                mean = row[name]._replace(deviation=math.nan) if column(name).cost else row[name]
+                is_for = MEASURE_METHODS.get(key[1], name)  # macro-F over labels present goes with macro-F
+                if is_missing(mean.value) or not name.startswith(is_for):
+                    continue
+                if name not in own or mean.value > own[name].mean.value:
+                    own[name] = Cell(key, name, mean)
+    return found
+
+
+def _top(part: PanelColumn) -> Cell | None:
+    """Return the best number; models that are given the truth have no part in it."""
+    cells = [cell for cell in part.cells if cell.key[0] not in LIMITS and cell.number is not None]
+    sign = -1 if column(part.quantity).better == "lower" else 1
+    return max(cells, key=lambda cell: sign * cell.mean.value, default=None)
+
+
+def _shown(cell: Cell, top: Cell | None, best: bool, passports: Passports) -> PageCell:
+    tied = top is not None and not best and cell is not top and cell.key[0] not in LIMITS and _tied(cell.mean, top.mean)
+    return replace(page_cell(cell, passports), by=_method(cell), best=best, tied=tied)
+
+
+def _tied(mean: Mean, top: Mean) -> bool:
+    """Say whether the interval of the mean difference over common seeds holds 0; with one seed nothing is known."""
+    seeds = [seed for seed in top.runs if seed in mean.runs]
+    differences = [float(top.runs[seed]) - float(mean.runs[seed]) for seed in seeds]
+    estimate = estimate_of(differences) if differences else None
+    return estimate is not None and estimate.has_interval and not estimate.side_of(0)
+
+
+def _method(cell: Cell) -> str:
+    return method_title(cell.key[1])

@@ -1,0 +1,127 @@
+"""Checksums of everything below some folders: files that were damaged or edited since they were written."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from xmlc.core.checksums import KEY, NAME, Damaged, check_content, check_file, check_listed, listed_in, unlisted_in
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import read_json
+from xmlc.suite.config import paths
+from xmlc.suite.results.made_of import SUFFIX
+
+# Folders that steps write with a list of their files, and files that they write with a checksum of their content.
+FOLDERS = paths.DATA, paths.MODEL, paths.ESTIMATES, paths.THRESHOLDS
+RECORDS = paths.STATISTICS, paths.TUNING, paths.IN_RUN, paths.SIMULATION
+SOURCES = paths.PUBLISHED, paths.ACCEPTED, paths.MEASURED
+
+
+@dataclass
+class Verified:
+    """Result of `verify`.
+
+    Attributes
+    ----------
+    damaged : list of Damaged
+        By path.
+    unlisted : list of Path
+        Files in a folder that has a list of its files, which does not name them: no step reads them.
+    without : list of Path
+        Files without a checksum elsewhere: tables and figures, which records make again, and what is no result.
+    files, bytes : int
+        What was read against its checksum.
+    seconds : float
+    """
+
+    damaged: list[Damaged] = field(default_factory=list)
+    unlisted: list[Path] = field(default_factory=list)
+    without: list[Path] = field(default_factory=list)
+    files: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+
+    @property
+    def targets(self) -> list[Path]:
+        """Paths to delete, each once."""
+        return list(dict.fromkeys(damage.target for damage in self.damaged))
+
+    def check(self, file: Path, check: Callable[[], object]) -> bool:
+        """Read one file; return whether it is whole."""
+        self.files += 1
+        try:
+            check()
+        except Damaged as damage:
+            self.damaged.append(damage)
+            return False
+        self.bytes += file.stat().st_size
+        return True
+
+
+def verify(places: Iterable[Path]) -> Verified:
+    """Read each file below some folders, and hold it against its checksum.
+
+    Published and accepted tables are sources and have none; hidden files are what processes are writing.
+
+    Raises
+    ------
+    XmlcError
+        A place does not exist.
+    """
+    found, start = Verified(), time.perf_counter()
+    for place in places:
+        if not place.exists():
+            raise XmlcError(f"{place}: no such file or folder")
+        _verify(place, found)
+    found.seconds = time.perf_counter() - start
+    return found
+
+
+def remove(targets: Iterable[Path]) -> None:
+    """Delete files and folders, so that Snakemake makes them again."""
+    for target in targets:
+        if target.is_dir():
+            shutil.rmtree(target)
+        else:
+            target.unlink(missing_ok=True)
+
+
+def _verify(place: Path, found: Verified) -> None:
+    if not place.is_dir():
+        if check := _check_of(place):
+            found.check(place, check)
+        else:
+            found.without.append(place)
+    elif (place / NAME).exists() or any(pattern.read(place) for pattern in FOLDERS):
+        if found.check(place / NAME, partial(listed_in, place)):
+            for name in listed_in(place):
+                found.check(place / name, partial(check_listed, place, name))
+            found.unlisted += [place / name for name in unlisted_in(place)]
+    else:
+        for path in sorted(place.iterdir()):
+            if not path.name.startswith(".") and path.as_posix() not in SOURCES:
+                _verify(path, found)
+
+
+def _check_of(file: Path) -> Callable[[], object] | None:
+    """Return the check of one file: by the list of its folder, or by its own checksum; None where it has none."""
+    if any((folder / NAME).is_file() for folder in (file.parent, file.parent.parent)):
+        return partial(check_file, file)
+    if file.suffix != ".json":
+        return None
+    try:
+        content = read_json(file)
+    except (OSError, ValueError, RecursionError):
+        content = None
+    if isinstance(content, dict) and KEY in content:
+        return partial(check_content, file, content)
+    is_record = file.name.endswith(SUFFIX) or any(pattern.read(file) for pattern in RECORDS)
+    return partial(_refuse, file) if is_record else None
+
+
+def _refuse(file: Path) -> None:
+    raise Damaged(file, "is no readable record with a checksum", file)

@@ -1,0 +1,170 @@
+"""A fingerprint: one word that is the same where all numbers are the same, so that people compare words.
+
+Version 1 is defined as follows. Every digest is a SHA-256, written with 64 hexadecimal digits; the word is the version
+and the first 12 of them, as in ``1-3f2a-91c0-77de``.
+
+Table (a CSV file)
+    Of the text ``xmlc fingerprint 1, table``, a line feed, and one line for each row, each ended by a line feed and
+    sorted by code points. A line has one field for each column that is no cost (``xmlc.suite.results.columns``: times,
+    memory and numbers of threads are costs), sorted by code points and joined by tabs. A field is the column's name as
+    a JSON string in ASCII, a colon and the cell. A cell that can be read as a number is the float64 nearest to it in
+    Python's ``float.hex`` (``0x1.4000000000000p+5`` for 40), with 0 for -0; one that is blank or NaN is nothing; any
+    other is its text as a JSON string. Order of rows and columns, digits without a meaning (1.0 and 1.00) and how a
+    file is quoted or ends its lines are left out.
+
+Array (a file ``.npy``, or a member of an ``.npz``)
+    Of the text ``xmlc fingerprint 1, array``, a line feed, the data type as NumPy's format describes it
+    (``'<f4'``, little-endian whatever the file is), a blank, the shape (``(3, 4)``), a line feed, and all elements in
+    C order, byte for byte: two NaN of different bits differ.
+
+Folder (or an ``.npz``, whose members are its entries)
+    Of the text ``xmlc fingerprint 1, folder``, a line feed, and for each entry that is a table, arrays or a folder in
+    which there are any, its name as a JSON string in ASCII, a colon, its digest and a line feed, sorted by name by
+    code points. Other files, hidden ones and the folder's own name and place are left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from xmlc.core.errors import XmlcError, let_through
+from xmlc.suite.results.columns import column
+
+VERSION = 1
+GROUPS, GROUP = 3, 4
+TABLE, ARRAY, ARRAYS = ".csv", ".npy", ".npz"
+CHUNK = 1 << 24
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """A digest with the digests of its parts.
+
+    Attributes
+    ----------
+    digest : str
+        SHA-256, 64 hexadecimal digits.
+    parts : dict of str to Fingerprint
+        Of a folder, by name; nothing of a table or an array.
+    """
+
+    digest: str
+    parts: Mapping[str, Fingerprint]
+
+    @property
+    def word(self) -> str:
+        """The word to compare: the version and the first 12 digits in groups, such as ``1-3f2a-91c0-77de``."""
+        groups = (self.digest[i * GROUP : (i + 1) * GROUP] for i in range(GROUPS))
+        return "-".join((str(VERSION), *groups))
+
+    def lines(self, prefix: str = "") -> Iterator[tuple[str, str]]:
+        """Yield path and word of every part, a folder's parts before its own."""
+        for name, part in self.parts.items():
+            yield from part.lines(f"{prefix}{name}/")
+            yield f"{prefix}{name}", part.word
+
+
+def fingerprint(path: Path) -> Fingerprint:
+    """Return the fingerprint of a table, of arrays, or of all of them in a folder.
+
+    Raises
+    ------
+    XmlcError
+        There is no such file, it is neither, it cannot be read, or the folder holds none.
+    """
+    if path.is_dir():
+        parts = {entry.name: fingerprint(entry) for entry in _entries(path)}
+        if not parts:
+            raise XmlcError(f"{path}: found no table (*{TABLE}) and no array (*{ARRAY}, *{ARRAYS}) to fingerprint")
+        return of_parts(parts)
+    if not path.is_file():
+        raise XmlcError(f"{path}: no such file or folder")
+    if path.suffix == TABLE:
+        return of_table(read_table(path))
+    if path.suffix not in (ARRAY, ARRAYS):
+        raise XmlcError(f"{path}: expected a table (*{TABLE}), arrays (*{ARRAY}, *{ARRAYS}) or a folder of them")
+    try:
+        content = np.load(path, mmap_mode="r", allow_pickle=False)
+        if isinstance(content, np.ndarray):
+            return of_array(content)
+        with content:
+            return of_parts({name: of_array(content[name]) for name in content.files})
+    except (OSError, ValueError) as error:
+        let_through(error)
+        raise XmlcError(f"{path}: the arrays cannot be read ({error}); make the file again") from error
+
+
+def of_table(cells: pd.DataFrame) -> Fingerprint:
+    """Return the fingerprint of a table given as text, cell by cell, as `read_table` gives it."""
+    judged = sorted(name for name in cells if not column(name).cost)
+    names = [json.dumps(name) for name in judged]
+    rows = cells[judged].itertuples(index=False, name=None)
+    lines = ("\t".join(f"{name}:{_canonical(cell)}" for name, cell in zip(names, row, strict=True)) for row in rows)
+    return Fingerprint(_digest("table", "".join(f"{line}\n" for line in sorted(lines)).encode("ascii")), {})
+
+
+def of_array(array: np.ndarray) -> Fingerprint:
+    """Return the fingerprint of an array of any shape, memory-mapped or not."""
+    dtype = array.dtype.newbyteorder("<")
+    described = f"{np.lib.format.dtype_to_descr(dtype)!r} {array.shape}\n"
+    flat = np.ascontiguousarray(array).reshape(-1)
+    step = max(1, CHUNK // max(1, dtype.itemsize))
+    chunks = (flat[i : i + step].astype(dtype, copy=False).tobytes() for i in range(0, flat.size, step))
+    return Fingerprint(_digest("array", described.encode("ascii"), chunks), {})
+
+
+def of_parts(parts: Mapping[str, Fingerprint]) -> Fingerprint:
+    """Return the fingerprint of a folder from the fingerprints of its entries."""
+    ordered = {name: parts[name] for name in sorted(parts)}
+    lines = (f"{json.dumps(name)}:{part.digest}\n" for name, part in ordered.items())
+    return Fingerprint(_digest("folder", "".join(lines).encode("ascii")), ordered)
+
+
+def read_table(source: Path | StringIO) -> pd.DataFrame:
+    """Read a CSV table as text, cell by cell as it stands in the file.
+
+    Raises
+    ------
+    XmlcError
+        The file is no table.
+    """
+    try:
+        return pd.read_csv(source, dtype=str, keep_default_na=False)
+    except (OSError, ValueError) as error:
+        let_through(error)
+        raise XmlcError(f"{source}: no readable CSV table ({error})") from error
+
+
+def _entries(folder: Path) -> list[Path]:
+    """Return a folder's entries with a fingerprint."""
+    return [
+        path
+        for path in folder.iterdir()
+        if not path.name.startswith(".")
+        and (path.suffix in (TABLE, ARRAY, ARRAYS) if path.is_file() else path.is_dir() and bool(_entries(path)))
+    ]
+
+
+def _canonical(cell: str) -> str:
+    try:
+        value = float(cell)
+    except ValueError:
+        return json.dumps(cell) if cell else ""
+    return "" if math.isnan(value) else (value + 0.0).hex()
+
+
+def _digest(kind: str, content: bytes, more: Iterable[bytes] = ()) -> str:
+    digest = hashlib.sha256(f"xmlc fingerprint {VERSION}, {kind}\n".encode("ascii"))
+    digest.update(content)
+    for part in more:
+        digest.update(part)
+    return digest.hexdigest()

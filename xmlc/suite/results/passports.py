@@ -1,0 +1,50 @@
+"""How records came about, as columns of the long table and lines on the page."""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+from xmlc.core.passport import Passport
+from xmlc.kernels.estimator import Hyperparameters
+from xmlc.suite.results.records.base import RecordFile
+
+NOT_PACKAGES = ("machine", "cpu", "threads", "time")  # of a passport: its other entries are versions
+
+
+class RecordPassport(NamedTuple):
+    """Origin of a record; ``seconds`` and ``peak_mb`` are of the whole process that wrote it."""
+
+    portion: str
+    threads: int | None
+    seconds: float | None
+    peak_mb: float | None
+    time: str
+    cpu: str
+    versions: str
+    hyperparameters: str
+    digest: str
+
+
+def passport_columns(record: RecordFile) -> RecordPassport:
+    """Return how a record came about."""
+    about, spent = passport_of(record), getattr(record, "step", None)
+    packages = {name: text for name, text in about.items() if name not in NOT_PACKAGES}
+    settings: Hyperparameters | None = getattr(record, "hyperparameters", None)
+    return RecordPassport(
+        portion=getattr(record, "portion", "") or (spent and spent["portion"]) or "",
+        threads=about.get("threads", spent["threads"] if spent else None),
+        seconds=spent["seconds"] if spent else None,
+        peak_mb=spent["peak_bytes"] * 1e-6 if spent else None,
+        time=about.get("time", ""),
+        cpu=about.get("cpu", spent["cpu"] if spent else ""),
+        versions="; ".join(f"{name} {text}" for name, text in packages.items()),
+        hyperparameters="" if settings is None else json.dumps(settings, sort_keys=True),
+        digest=record.data_digest,
+    )
+
+
+def passport_of(record: RecordFile) -> Passport:
+    """Return the passport of a record; empty where there is none."""
+    found: Passport | None = getattr(record, "passport", None)
+    return found or {}

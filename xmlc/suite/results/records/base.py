@@ -1,0 +1,277 @@
+"""Common parts of all records: head with data and model, writing and reading."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from xmlc.core.checksums import Damaged, check_content, written_with
+from xmlc.core.errors import XmlcError, let_through
+from xmlc.core.files import write_record
+from xmlc.data.synthetic import without_mark
+from xmlc.kernels.estimator import Hyperparameters
+
+SCHEMA = 1
+HIGHEST = 1 + 1e-9  # a mean of ones may exceed one by a rounding
+
+T = TypeVar("T")
+
+
+def expected_of(command: str) -> str:
+    """Describe a command's file for messages."""
+    return f"a record of `xmlc {command}` of this version" if command else "a record of this version"
+
+
+def check_header(path: Path, content: object, kinds: Iterable[str], command: str) -> str:
+    """Return the kind of a record; refuse other files, other kinds and other versions.
+
+    Raises
+    ------
+    XmlcError
+    """
+    expected = expected_of(command)
+    if not isinstance(content, dict):
+        raise misfit(path, f"found {content!r:.40}", f"{expected}, an object")
+    kind = content.get("kind")
+    if not isinstance(kind, str) or kind not in list(kinds):
+        raise misfit(path, f"found {kind!r} as kind, expected {' or '.join(kinds)}", expected)
+    if content.get("schema") != SCHEMA:
+        raise misfit(path, f"found {content.get('schema')!r} as schema, expected {SCHEMA}", expected)
+    return kind
+
+
+def check_scores(place: str, scores: Mapping[str, float], needed: Iterable[str], shares: Iterable[str] = ()) -> None:
+    """Refuse scores that lack a name, or in which one of ``shares`` is no share of one.
+
+    Raises
+    ------
+    ValueError
+        With the place within the object that has the scores; msgspec adds that of the object.
+    """
+    if lacking := [name for name in needed if name not in scores]:
+        raise ValueError(f"{place} lack {lacking[0]!r}")
+    for name in shares:
+        if not 0 <= scores.get(name, 0) <= HIGHEST:
+            raise ValueError(f"{place}: found {scores[name]} as {name}, expected a share between 0 and 1")
+
+
+def read_checked(path: Path, kind: type[T], expected: str) -> T:
+    """Read one file as a dataclass; ``expected`` describes it in messages.
+
+    Raises
+    ------
+    XmlcError
+        The file is not readable, was edited, has a number that JSON does not have, or does not fit.
+    """
+    return as_checked(path, parsed(path), kind, expected)
+
+
+def parsed(path: Path, what: str = "file") -> dict[str, object]:
+    """Return the content of a JSON file that `xmlc.core.files.write_record` wrote, its checksum proven and left out.
+
+    Raises
+    ------
+    XmlcError
+        The file is not readable, was edited, or has a number that JSON does not have.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+    except (OSError, ValueError, RecursionError) as error:
+        let_through(error)
+        raise Damaged(path, f"not a readable JSON {what} ({error})", written_with(path)) from error
+    if not isinstance(content, dict):
+        raise Damaged(path, f"not a JSON {what}, whose content has keys", written_with(path))
+    return check_content(path, content)
+
+
+def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:
+    """Return the content of a file as a dataclass; keys that are no field of it are left out.
+
+    Raises
+    ------
+    XmlcError
+        It does not fit.
+    """
+    try:
+        return msgspec.convert(content, kind, dec_hook=_path)
+    except msgspec.ValidationError as error:
+        said = re.sub(r"^Expected `([^`]+)`, got `([^`]+)`", r"found \2, expected \1", str(error))
+        raise misfit(path, said.replace("Object missing required field", "found no key"), expected) from error
+
+
+def misfit(path: Path, found: str, expected: str) -> XmlcError:
+    """Return the error of a file that does not fit."""
+    return Damaged(path, f"{found}; expected {expected}", written_with(path))
+
+
+def _path(kind: type, value: Any) -> Any:
+    return Path(value) if kind is Path else value
+
+
+def _refuse_constant(text: str) -> float:
+    raise ValueError(f"{text} is not a number of JSON")
+
+
+Number = int | float  # as it stands in the file: an integer stays one when it is written again
+Fraction = Annotated[float, Meta(ge=0, le=HIGHEST)]
+Fractions = dict[str, Fraction]  # metrics, whose names are no identifiers
+Portion = Literal["full", "80"]
+Row = dict[str, object]  # numbers by quantity
+Numbers = Iterator[tuple[str, Row]]  # by variant, of which most records have but one, the empty text
+
+DATASET_COLUMNS = ("m", "d", "n_test", "n_train", "instances_per_label", "labels_per_instance")
+Costs = Mapping[str, tuple[str, float]]  # column: name of the cost, and the factor from its unit to the column's
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedDataset:
+    """Which data a record is about; averages are over the training set."""
+
+    digest: str
+    name: str
+    n_train: Number
+    n_test: Number
+    d: Number
+    m: Number
+    labels_per_instance: Number
+    instances_per_label: Number
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordFile:
+    """A JSON file of one kind; fields are in the order of the file's keys.
+
+    A class names its kind, which its files say, and the command that writes them, if it is not a script of the user's.
+    """
+
+    KIND: ClassVar[str] = ""
+    COMMAND: ClassVar[str] = ""
+
+    def numbers(self) -> Numbers:
+        """Yield the numbers of the record: a variant, and its quantities in the units of their columns.
+
+        A quantity that the kind of record has and this one has not is None or NaN.
+        """
+        yield from ()
+
+    @property
+    def dataset_name(self) -> str:
+        """Name of the dataset; nothing of a record of none."""
+        return getattr(getattr(self, "dataset", None), "name", "")
+
+    @property
+    def model_name(self) -> str:
+        """Name of the model, likewise."""
+        return getattr(self, "model", "")
+
+    @property
+    def method_name(self) -> str:
+        """Name of the threshold or inference method, likewise."""
+        return ""
+
+    @property
+    def data_digest(self) -> str:
+        """Digest of the data, likewise."""
+        return getattr(getattr(self, "dataset", None), "digest", "")
+
+    def __init_subclass__(cls, kind: str = "", command: str = "") -> None:
+        cls.KIND, cls.COMMAND = kind, command
+
+    def write(self, path: Path) -> None:
+        """Write the record with the checksum of its content, whole or not at all."""
+        write_record(path, self.content())
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read and check one file.
+
+        Raises
+        ------
+        XmlcError
+            It is not readable, of another kind, or lacks something.
+        """
+        return cls.of(path, parsed(path, "record"))
+
+    @classmethod
+    def of(cls, path: Path, content: object) -> Self:
+        """Check the content of a file."""
+        if cls.KIND:
+            check_header(path, content, [cls.KIND], cls.COMMAND)
+        return as_checked(path, content, cls, expected_of(cls.COMMAND))
+
+    def content(self) -> dict[str, object]:
+        """Return the content of the file."""
+        header: dict[str, object] = {"kind": self.KIND, "schema": SCHEMA} if self.KIND else {}
+        return header | asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record(RecordFile):
+    """A JSON file about one model on one dataset, with the model's name in tables and its training split.
+
+    ``settings`` has everything else on which numbers depend, by the names of `xmlc.suite.results.settings.RECORDED`.
+    """
+
+    dataset: RecordedDataset
+    estimator: str
+    model: str
+    hyperparameters: Hyperparameters
+    seed: int
+    portion: Portion
+    settings: dict[str, object] = field(default_factory=dict)  # records of earlier versions lack it
+
+    def head_fields(self) -> dict[str, Any]:
+        """Return the fields of `Record`, which other records of the same model have too."""
+        return {field.name: getattr(self, field.name) for field in fields(Record)}
+
+    @property
+    def run_names(self) -> tuple[str, str, Portion]:
+        """Names of dataset and model, and the portion: the run that a step is charged to."""
+        return without_mark(self.dataset.name), self.model, self.portion
+
+    @property
+    def method_name(self) -> str:
+        """The threshold or inference method, where the record is of one."""
+        return getattr(self, "method", "")
+
+    @property
+    def dataset_sizes(self) -> Row:
+        """Sizes of the dataset."""
+        return {name: getattr(self.dataset, name) for name in DATASET_COLUMNS}
+
+    def setting(self, name: str) -> float:
+        """Return a hyperparameter that is a number.
+
+        Raises
+        ------
+        XmlcError
+            There is none of this name, or it is something else.
+        """
+        value = self.hyperparameters.get(name)
+        if isinstance(value, int | float):
+            return value
+        raise XmlcError(f"{self.model} on {self.dataset.name}: hyperparameter {name} is {value!r}; expected a number")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExperimentRecord(Record):
+    """A record that tables or figures are made from; these do not need to know the estimator."""
+
+    estimator: str = ""
+
+
+def costs_in(costs: object, wanted: Costs) -> Row:
+    """Return costs in the units of their columns."""
+    return {name: or_nan(getattr(costs, key)) * factor for name, (key, factor) in wanted.items()}
+
+
+def or_nan(value: float | None) -> float:
+    """Return a number, NaN for None."""
+    return float("nan") if value is None else float(value)

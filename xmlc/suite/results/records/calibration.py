@@ -1,0 +1,37 @@
+"""The record of how far estimates are from probabilities, before and after their calibration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xmlc.metrics.ranking import CALIBRATION, K
+from xmlc.suite.results.records.base import Fractions, Numbers, Row, check_scores
+from xmlc.suite.results.records.training import ModelRecord
+
+PRECISION = tuple(f"p@{k}" for k in K)
+ERRORS = tuple(measure.name for measure in CALIBRATION)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationRecord(ModelRecord, kind="calibration", command="thresholds"):
+    """Record of `xmlc thresholds` on the estimates themselves: P@k and calibration error on the test set.
+
+    Attributes
+    ----------
+    metrics : dict of str to float
+        ``p@k`` and ``ece@k`` of the labels ranked first.
+    isotonic : dict of str to float
+        ``ece@k`` of the same labels after isotonic calibration on the validation set.
+    """
+
+    metrics: Fractions
+    isotonic: Fractions
+
+    def __post_init__(self) -> None:
+        check_scores("metrics", self.metrics, (*PRECISION, *ERRORS))
+        check_scores("isotonic", self.isotonic, ERRORS)
+
+    def numbers(self) -> Numbers:
+        """Yield both in percent."""
+        before: Row = {name: 100 * value for name, value in self.metrics.items()}
+        yield "", before | {f"isotonic_{name}": 100 * value for name, value in self.isotonic.items()}

@@ -1,0 +1,114 @@
+"""The record of `xmlc forest`: how a forest's ranking grows with its trees, their shape, and their objectives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Self
+
+from msgspec import Meta
+
+from xmlc.core.passport import Passport, StepCosts
+from xmlc.metrics.resampling import OF_RANKINGS, Resampled, replicate
+from xmlc.suite.results.records.base import ExperimentRecord, Fractions, Number, Numbers, Row, check_scores
+
+Count = Annotated[int, Meta(ge=0)]
+Counts = Annotated[tuple[Count, ...], Meta(min_length=1)]
+Epochs = Annotated[tuple[float, ...], Meta(min_length=1)]
+
+
+class RankingRow:
+    """A row with the metrics of a ranking of the test set, all of `OF_RANKINGS`, as shares."""
+
+    metrics: Fractions
+
+    def __post_init__(self) -> None:
+        check_scores("metrics", self.metrics, OF_RANKINGS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForestRow(RankingRow):
+    """Ranking with the first trees alone: `RankingRow.metrics`, and how they vary with it."""
+
+    n_trees: Count
+    metrics: Fractions
+    predict_ms_per_instance: Number | None
+    resampled: Resampled = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeShapes:
+    """Depth (the root's is 0) and number of nodes, leaves included, tree by tree."""
+
+    depths: Counts
+    nodes: Counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelObjectives:
+    """Objectives of the nodes of one level of a tree.
+
+    Attributes
+    ----------
+    tree, level : int
+        The root's level is 1.
+    nodes : int
+        How many of the level were split.
+    minimum, mean, maximum : tuple of float
+        Of their objectives, after each epoch.
+    """
+
+    tree: Count
+    level: Count
+    nodes: Count
+    minimum: Epochs
+    mean: Epochs
+    maximum: Epochs
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictionThreads:
+    """How many threads the times had."""
+
+    predict_threads: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
+    """Record of `xmlc forest`; the last row is of all trees, objectives are of the first trees.
+
+    What the estimator does not tell, shapes or objectives, is None or empty.
+    """
+
+    rows: Annotated[tuple[ForestRow, ...], Meta(min_length=1)]
+    costs: PredictionThreads
+    trees: TreeShapes | None
+    objectives: tuple[LevelObjectives, ...]
+    passport: Passport
+    step: StepCosts | None = None
+
+    @property
+    def resampled(self) -> Resampled:
+        """As of `xmlc.metrics.resampling`, of all trees; records of earlier versions lack it."""
+        return self.rows[-1].resampled
+
+    def replicate(self, number: int) -> Self:
+        """Return the record with the measures that its rankings have where the test instances are drawn anew."""
+        drawn = (replace(row, metrics=replicate(row.metrics, row.resampled, number)) for row in self.rows)
+        return replace(self, rows=tuple(drawn))
+
+    def numbers(self) -> Numbers:
+        """Yield the shape of the trees, if there are any, and a variant for each number of first trees."""
+        from xmlc.kernels.float64 import log
+
+        if trees := self.trees:
+            arity, depth = self.setting("arity"), max(trees.depths)
+            balanced = log(float(self.dataset.m)) / log(float(arity))
+            yield (
+                "",
+                self.dataset_sizes
+                | {"depth": depth, "arity": arity, "log_m": balanced, "depth_ratio": depth / balanced}
+                | {"nodes": sum(trees.nodes) / len(trees.nodes), "n_trees": len(trees.nodes)},
+            )
+        for row in self.rows:
+            scores: Row = {name: 100 * value for name, value in row.metrics.items()}
+            yield f"n_trees={row.n_trees}", scores | {"predict_ms": row.predict_ms_per_instance}

@@ -1,0 +1,48 @@
+"""The record of `xmlc progressive`: a model on a stream, each instance predicted before it is learned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta
+
+from xmlc.core.passport import Passport, StepCosts
+from xmlc.suite.results.records.base import ExperimentRecord, Fraction, Number
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgressiveRow:
+    """Scores so far, after a number of instances; None where there is no such number.
+
+    Attributes
+    ----------
+    instances : int
+    accuracy : float
+    entropy_reduction : float or None
+        In bits.
+    """
+
+    instances: Annotated[int, Meta(ge=0)]
+    accuracy: Fraction
+    entropy_reduction: Number | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgressiveCosts:
+    """CPU seconds of the training, threads and peak memory."""
+
+    cpu_seconds: Number | None = None
+    threads: int | None = None
+    peak_bytes: Number | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgressiveRecord(ExperimentRecord, kind="progressive", command="progressive"):
+    """Record of `xmlc progressive`: a curve, and the accuracy of the constant predictor."""
+
+    constant_accuracy: Fraction
+    rows: Annotated[tuple[ProgressiveRow, ...], Meta(min_length=1)]
+    costs: ProgressiveCosts
+    passport: Passport
+    step: StepCosts | None = None

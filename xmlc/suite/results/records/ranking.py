@@ -1,0 +1,91 @@
+"""The record of `xmlc rank`: scores of a model's ranking of the test set, and its costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from xmlc.metrics.measures import BY_NAME, MAXIMA, OF_RANKINGS, RANKING_METRICS, AnyMeasure
+from xmlc.metrics.resampling import Resampled, replicate
+from xmlc.suite.results.records.base import Fraction, Fractions, Number, Numbers, Row, check_scores, costs_in, or_nan
+from xmlc.suite.results.records.training import ModelRecord, TrainingCosts
+
+COST_COLUMNS = {
+    "train_minutes": ("train_seconds", 1 / 60),
+    "train_seconds": ("train_seconds", 1),
+    "predict_ms": ("predict_ms_per_instance", 1),
+    "inner_products": ("inner_products_per_instance", 1),
+    "model_mb": ("model_bytes", 1e-6),
+    "train_peak_mb": ("train_peak_bytes", 1e-6),
+    "predict_peak_mb": ("predict_peak_bytes", 1e-6),
+    "train_threads": ("train_threads", 1),
+    "predict_threads": ("predict_threads", 1),
+    "train_cpu_minutes": ("train_cpu_seconds", 1 / 60),
+    "train_cpu_seconds": ("train_cpu_seconds", 1),
+}
+HYPERPARAMETERS = ("S", "alpha", "beta", "n_trees")  # that tables show
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankingCosts(TrainingCosts):
+    """Costs of training, and of predicting the five best labels of each test instance."""
+
+    predict_ms_per_instance: Number | None
+    inner_products_per_instance: Number | None
+    predict_threads: int | None
+    predict_peak_bytes: Number | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankingRecord(ModelRecord, kind="ranking", command="rank"):
+    """Record of `xmlc rank`.
+
+    Attributes
+    ----------
+    metrics : dict of str to float
+        By the names of `xmlc.metrics.measures`, shares of one; records of earlier versions lack some.
+    standard_errors : dict of str to float
+        Of P@k and nDCG@k, as means over the test instances that were drawn; records of earlier versions lack them.
+    certified : float or None
+        Share of the test instances for which a beam search proved that it ranks exactly; None where none searched.
+    resampled : dict of str to tuple of float
+        As of `xmlc.metrics.resampling`; records of earlier versions lack it.
+    """
+
+    costs: RankingCosts
+    metrics: dict[str, float]
+    standard_errors: Fractions = field(default_factory=dict)
+    certified: Fraction | None = None
+    resampled: Resampled = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_scores("metrics", self.metrics, RANKING_METRICS, shares_of(self.metrics))
+
+    def numbers(self) -> Numbers:
+        """Yield measures, what is known of the search that found the hyperparameters, and costs."""
+        tuned = self.tuning if self.tuning and "p@1" in self.tuning else {}
+        yield (
+            "",
+            self.dataset_sizes
+            | measured(self.metrics, (*RANKING_METRICS, *MAXIMA), OF_RANKINGS)
+            | {name: self.hyperparameters.get(name) for name in HYPERPARAMETERS}
+            | {"validation_p@1": 100 * or_nan(tuned.get("p@1")), "trials": tuned.get("budget")}
+            | costs_in(self.costs, COST_COLUMNS),
+        )
+
+    def replicate(self, number: int) -> Self:
+        """Return the record with the measures that its ranking has where the test instances are drawn anew."""
+        return replace(self, metrics=replicate(self.metrics, self.resampled, number))
+
+
+def shares_of(scores: Mapping[str, float]) -> list[str]:
+    """Return the names of those scores that are shares of one."""
+    return [name for name in scores if name in BY_NAME and BY_NAME[name].is_share]
+
+
+def measured(part: Mapping[str, float] | None, required: Iterable[str], known: Iterable[AnyMeasure]) -> Row:
+    """Return measures in the units of their columns, NaN for required ones that a record lacks; others it has."""
+    part = part or {}
+    names = dict.fromkeys((*required, *(measure.name for measure in known if measure.name in part)))
+    return {name: BY_NAME[name].in_unit(or_nan(part.get(name))) for name in names}

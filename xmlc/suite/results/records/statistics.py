@@ -1,0 +1,131 @@
+"""Summary statistics of the parts of a dataset: the file that `xmlc prepare` writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+from msgspec import Meta
+
+from xmlc.core.passport import StepCosts
+from xmlc.suite.results.records.base import Numbers, RecordFile
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+Count = Annotated[int, Meta(ge=0)]
+Amount = Annotated[float, Meta(ge=0)]
+AVERAGES = ("labels_per_instance", "instances_per_label")
+COUNTED = (
+    "instances_per_label_seen", "labels_per_instance", "activations_per_instance", "occurrences_per_feature_seen",
+)  # fmt: skip
+# Quantity: field of `FiveNumbers`.
+SUMMARY = {"minimum": "min", "lower_quartile": "lower_quartile", "median": "median",
+           "upper_quartile": "upper_quartile", "maximum": "max", "mean": "mean"}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statistics(RecordFile, command="prepare"):
+    """Statistics file of `xmlc prepare`.
+
+    Attributes
+    ----------
+    name, digest : str
+        Of the dataset.
+    d, m : int
+        Numbers of features and labels.
+    notes : tuple of str
+        How the data differs from the published numbers, and how many labels are without instances.
+    train, test : PartStatistics
+    step : StepCosts or None
+    """
+
+    name: str
+    digest: str
+    d: Count
+    m: Count
+    notes: tuple[str, ...] = ()
+    train: PartStatistics
+    test: PartStatistics
+    step: StepCosts | None = None
+
+    @property
+    def dataset_name(self) -> str:
+        """Name of the dataset."""
+        return self.name
+
+    @property
+    def data_digest(self) -> str:
+        """Digest of the data."""
+        return self.digest
+
+    def numbers(self) -> Numbers:
+        """Yield the sizes, and a variant for each thing of the training part that is summarised by five numbers."""
+        sizes = {"d": self.d, "m": self.m, "n_train": self.train.instances, "n_test": self.test.instances}
+        yield "", sizes | {name: getattr(self.train, name).mean for name in AVERAGES}
+        for counted in COUNTED:
+            summary = getattr(self.train, counted)
+            yield counted, {name: getattr(summary, key) for name, key in SUMMARY.items()}
+
+
+@dataclass(frozen=True)
+class FiveNumbers:
+    """A five-number summary of counts, and their mean."""
+
+    min: Amount
+    lower_quartile: Amount
+    median: Amount
+    upper_quartile: Amount
+    max: Amount
+    mean: Amount
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartStatistics:
+    """Counts of one part of a dataset; names in ``_seen`` are over the labels or features that occur."""
+
+    instances: Count
+    labels_per_instance: FiveNumbers
+    instances_per_label: FiveNumbers
+    instances_per_label_seen: FiveNumbers
+    activations_per_instance: FiveNumbers
+    occurrences_per_feature_seen: FiveNumbers
+    labels_never_seen: Count
+    features_never_seen: Count
+
+
+def five_numbers(counts: np.ndarray) -> FiveNumbers:
+    """Summarise counts: minimum, lower quartile, median, upper quartile, maximum and mean.
+
+    Quartiles interpolate linearly between order statistics (numpy's default, type 7 of Hyndman and Fan).
+    """
+    if counts.size == 0:
+        return FiveNumbers(*[0.0] * 6)
+    low, lower, median, upper, high = np.quantile(counts, [0, 0.25, 0.5, 0.75, 1]).tolist()
+    return FiveNumbers(low, lower, median, upper, high, int(counts.sum()) / counts.size)
+
+
+def part_statistics(X: sparse.csr_array, Y: sparse.csr_array) -> PartStatistics:
+    """Describe one part of a dataset.
+
+    Summaries over labels count all m of them, those that never occur as 0; what ends in ``_seen`` is over those that
+    occur, as in Tables 2 and 5 of swnn2018.
+
+    Parameters
+    ----------
+    X : csr_array, shape (n, d)
+    Y : boolean csr_array, shape (n, m)
+    """
+    label_frequency = np.bincount(Y.indices, minlength=Y.shape[1])
+    feature_frequency = np.bincount(X.indices, minlength=X.shape[1])
+    return PartStatistics(
+        instances=X.shape[0],
+        labels_per_instance=five_numbers(np.diff(Y.indptr)),
+        instances_per_label=five_numbers(label_frequency),
+        instances_per_label_seen=five_numbers(label_frequency[label_frequency > 0]),
+        activations_per_instance=five_numbers(np.diff(X.indptr)),
+        occurrences_per_feature_seen=five_numbers(feature_frequency[feature_frequency > 0]),
+        labels_never_seen=int(np.count_nonzero(label_frequency == 0)),
+        features_never_seen=int(np.count_nonzero(feature_frequency == 0)),
+    )

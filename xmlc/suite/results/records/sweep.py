@@ -1,0 +1,76 @@
+"""The record of `xmlc sweep`: ranking and, of trees, depth by the value of one hyperparameter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Self
+
+from msgspec import Meta
+
+from xmlc.core.passport import Passport, StepCosts
+from xmlc.suite.results.records.base import ExperimentRecord, Fractions, Number, Numbers, or_nan
+from xmlc.suite.results.records.forest import RankingRow
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepRow(RankingRow):
+    """Training with one value of the hyperparameter.
+
+    Attributes
+    ----------
+    value : object
+    metrics : dict of str to float
+        Those of a ranking of the test set, as shares.
+    depth, nodes : float or None
+        Of the deepest tree, and the mean over trees; None where there are no trees.
+    train_seconds, predict_ms_per_instance : float or None
+    """
+
+    value: object
+    metrics: Fractions
+    depth: Number | None
+    nodes: Number | None
+    train_seconds: Number | None
+    predict_ms_per_instance: Number | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Threads:
+    """How many threads the times had."""
+
+    threads: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
+    """Record of `xmlc sweep`; ``hyperparameters`` are those of all rows, without the swept one."""
+
+    hyperparameter: str
+    rows: Annotated[tuple[SweepRow, ...], Meta(min_length=1)]
+    costs: Threads
+    passport: Passport
+    step: StepCosts | None = None
+
+    @classmethod
+    def of(cls, path: Path, content: object) -> Self:
+        """Check the content of a file."""
+        if isinstance(content, dict) and isinstance(content.get("rows"), list):
+            name = content.get("hyperparameter")  # under which earlier versions wrote the value
+            content = content | {"rows": [_with_value(row, name) for row in content["rows"]]}
+        return super().of(path, content)
+
+    def numbers(self) -> Numbers:
+        """Yield the scores, shape and times of each value, which is the variant."""
+        for row in self.rows:
+            yield (
+                f"{self.hyperparameter}={row.value}",
+                self.dataset_sizes
+                | {name: 100 * value for name, value in row.metrics.items()}
+                | {"depth": or_nan(row.depth), "nodes": or_nan(row.nodes)}
+                | {"train_seconds": or_nan(row.train_seconds), "predict_ms": or_nan(row.predict_ms_per_instance)},
+            )
+
+
+def _with_value(row: object, name: object) -> object:
+    return row | {"value": row[name]} if isinstance(row, dict) and name in row else row

@@ -1,0 +1,72 @@
+"""The settings behind a table, kept beside it: records are written over by the next run, and accepted tables have none.
+
+By what they are about - nothing of the whole run, a dataset, a model on a dataset, a method on top - and by name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+from xmlc.core.passport import Passport
+from xmlc.core.sources import PACKAGE, commit
+from xmlc.suite.results.records.base import Record, RecordFile
+
+BETWEEN = " / "
+Settings = dict[str, dict[str, object]]
+VERSIONS = ("xmlc", "python", "numpy", "scipy", "numba", "sklearn")
+SEEDS, DATA, CODE, COMMIT = "seeds", "data", "code", "commit"
+DIGITS = 12
+#: Keys of `settings` in a record, of a dataset, a model or a method; records of earlier versions lack some.
+OF_DATASETS, OF_MODELS, OF_CODE = ("validation_share", "propensity"), ("model code", "files"), ("method code",)
+RECORDED = frozenset((*OF_DATASETS, *OF_MODELS, *OF_CODE))
+# Of a record of one method, beside the grid of its thresholds; of a search, what it may spend.
+OF_METHODS, OF_SEARCHES = ("samples", "time_limit"), ("method", "budget")
+
+
+def settings_of(records: Iterable[RecordFile]) -> Settings:
+    """Return what records say of how they were made, and which code is in use now."""
+    found: Settings = {"": {CODE: code_in_use(), COMMIT: commit()}}
+    seeds: dict[str, set[int]] = {}
+    for record in records:
+        passport: Passport | None = getattr(record, "passport", None)
+        found[""] |= {name: text for name, text in (passport or {}).items() if name in VERSIONS}
+        if record.data_digest:
+            found.setdefault(record.dataset_name, {})[DATA] = record.data_digest[:DIGITS]
+        if not isinstance(record, Record):
+            continue
+        subject = BETWEEN.join((record.dataset_name, record.model_name))
+        seeds.setdefault(subject, set()).add(record.seed)
+        of_model = found.setdefault(subject, {})
+        of_model |= {SEEDS: sorted(seeds[subject]), "estimator": record.estimator, **record.hyperparameters}
+        further = record.settings
+        found[record.dataset_name] |= {name: further[name] for name in OF_DATASETS if name in further}
+        of_model |= _joined(of_model, {name: further[name] for name in OF_MODELS if name in further})
+        if search := getattr(record, "tuning", None):
+            of_model["tuning"] = " ".join(str(search[name]) for name in OF_SEARCHES if name in search)
+        if record.method_name:
+            of_method = {name: getattr(record, name) for name in OF_METHODS if hasattr(record, name)}
+            of_method |= {name: further[name] for name in OF_CODE if name in further}
+            if grid := getattr(record, "grid", None):
+                points = ((at.c,) if at.a is None else (at.a, at.b) for at in grid)
+                of_method["grid"] = " ".join(":".join(f"{x:g}" for x in point if x is not None) for point in points)
+            if estimates := getattr(record, "estimates", None):
+                of_method["floor"] = estimates.floor
+            found.setdefault(BETWEEN.join((subject, record.method_name)), {}).update(of_method)
+    return found
+
+
+def _joined(before: dict[str, object], new: dict[str, object]) -> dict[str, object]:
+    """Join the distinct values of all seeds, because each seed may read another file of estimates."""
+    return {
+        name: " ".join(dict.fromkeys([*str(before.get(name, "")).split(), *str(value).split()]))
+        for name, value in new.items()
+    }
+
+
+def code_in_use() -> str:
+    """Return a digest of the package's files as they are now."""
+    digest = hashlib.sha256()
+    for file in sorted(PACKAGE.rglob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:DIGITS]

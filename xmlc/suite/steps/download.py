@@ -1,0 +1,333 @@
+"""From a source to ``resources/<dataset>``: a hand-downloaded copy, a mirror, or the catalogue's addresses."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from xmlc.cli._options import out_option
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import atomic_folder, git_blob, read_json, write_json
+from xmlc.data.archives import SUFFIXES, is_compressed, open_plain, unpack
+from xmlc.data.synthetic import is_made
+from xmlc.suite.config.catalogue import Address, Dataset, FileFacts, file_facts, load_catalogue
+from xmlc.suite.config.catalogue import dataset as catalogue_entry
+from xmlc.suite.config.sources import (
+    OF_MIRRORS,
+    Place,
+    States,
+    by_hand,
+    check_sources,
+    lacks,
+    listed,
+    mirror_at,
+    sources_in,
+    states,
+    under,
+    wanted,
+)
+from xmlc.suite.options import catalogue_option
+from xmlc.suite.steps.fetching import NotThere, fetch_drive, fetch_http
+
+HEAD, SHOWN = 512, 60  # bytes
+LONGEST = 1 << 20  # bytes of a description of a dataset
+#: What servers hand out instead of data, by how it begins.
+NO_DATA = {
+    b"<!doctype html": "an HTML page (a quota, sign-in or error page)",
+    b"<html": "an HTML page (a quota, sign-in or error page)",
+    b"{": "JSON",
+    b"[": "JSON",
+    b"version https://git-lfs": "a Git LFS pointer",
+}
+
+
+class Fetched(NamedTuple):
+    """A dataset as found in one place.
+
+    Attributes
+    ----------
+    origin : str
+        An address, or a folder of this machine.
+    entry : Dataset
+        With the names under which the files came.
+    copied : dict
+        The files of such a folder, as `states` gives them.
+    of_catalogue : bool
+        Whether the address is one of the catalogue's, which give the same for ever.
+    """
+
+    origin: str
+    entry: Dataset
+    copied: States
+    of_catalogue: bool = False
+
+
+def download(
+    dataset: Dataset,
+    out: Path,
+    mirror: str | None = None,
+    on_missing: Callable[[str], object] = lambda reason: None,
+) -> str:
+    """Fetch a dataset into the folder ``out``, whole or not at all.
+
+    Tried in this order: files put by hand into ``manual/<dataset>`` beside ``out``, the mirror, the catalogue's
+    sources and alternatives. The digests of what the catalogue's addresses give are recorded the first time, in
+    ``digests/<dataset>.json`` beside ``out``, and checked from then on, for each source by itself.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    out : Path
+        Usually ``resources/<dataset>``. Gets the data files and ``source.json``, which describes them.
+    mirror : str, optional
+        Folder or base URL that has the dataset in ``<dataset>/``. There, as in ``manual/<dataset>``, lie the files that
+        the catalogue names, ``train.txt`` and ``test.txt`` in the repository format, or matrices: ``X.trn.npz``,
+        ``Y.trn.npz``, ``X.tst.npz`` and ``Y.tst.npz``, plain or compressed; in a folder also one archive with them.
+    on_missing : callable, optional
+        Called with a sentence for each source that does not have the dataset.
+
+    Returns
+    -------
+    str
+        Where it came from.
+
+    Raises
+    ------
+    XmlcError
+        No source has it, or it is not what it should be; the message says where to put a hand-downloaded copy.
+    """
+    name, problems = dataset.name, []
+    if dataset.synthetic:
+        raise XmlcError(f"{name} is made, not fetched: use xmlc synth {name}")
+    for attempt in _attempts(dataset, out.parent, mirror):
+        try:
+            with atomic_folder(out) as folder:
+                fetched = attempt(folder)
+                files = file_facts(folder)
+                if fetched.of_catalogue:
+                    _check_digests(out.parent / "digests" / f"{name}.json", fetched.origin, files)
+                content = {"name": name, "origin": fetched.origin, "copied": fetched.copied, **fetched.entry.layout}
+                content |= {"data": "synthetic"} if _is_synthetic(fetched, folder) else {}
+                write_json(folder / "source.json", content | {"files": files})
+            return fetched.origin
+        except NotThere as error:  # look elsewhere; any other error is for the user to mend
+            problems.append(str(error))
+            on_missing(str(error))
+        except XmlcError as error:
+            problems = [str(error)]
+            break
+    said = "; ".join(problems) or "the catalogue knows no address for it, and no mirror is given"
+    about = ": ".join(filter(None, (dataset.homepage, dataset.edition)))
+    where = f" (see {about})" if about else ""
+    raise XmlcError(
+        f"{name}: {said}. Download it by hand{where} and put {wanted(dataset)}, or the archive with them, into "
+        f"{by_hand(dataset, out.parent)}/"
+    )
+
+
+def _is_synthetic(fetched: Fetched, folder: Path) -> bool:
+    """Return whether the source of a download has a ``source.json`` of synthetic data; real data may have none."""
+    file, origin = folder / "source.json", Path(fetched.origin)
+    with suppress(XmlcError, OSError, ValueError):
+        if not fetched.of_catalogue and not origin.is_dir():
+            fetch_http(f"{fetched.origin}/{file.name}", file)
+        elif (origin / file.name).is_file():
+            file = origin / file.name
+        elif len(fetched.copied) == 1:
+            unpack(origin / next(iter(fetched.copied)), [file.name], folder)
+        return file.stat().st_size < LONGEST and is_made(read_json(file))
+    return False
+
+
+def _attempts(dataset: Dataset, resources: Path, mirror: str | None) -> Iterator[Callable[[Path], Fetched]]:
+    """Give the ways to get the dataset, in the order in which they are tried."""
+    places: list[Place] = [by_hand(dataset, resources)]
+    places += [under(mirror_at(mirror), dataset)] if mirror else []
+    for place in places:
+        if isinstance(place, str):
+            yield partial(_from_server, place, dataset)
+        elif place != places[0] or listed(place):
+            yield partial(_from_folder, place, dataset)
+    for entry in (dataset, *dataset.alternatives):
+        for kind, address in entry.sources:
+            yield partial(_from_catalogue, entry, kind, address)
+
+
+def _from_folder(place: Path, dataset: Dataset, out: Path) -> Fetched:
+    """Copy the first layout that is there whole, or unpack the one archive that is there."""
+    sources = sources_in(place, dataset)
+    copied = states(sources, {})  # before any is read: a change meanwhile is one since then
+    files = dataset.files_in(place)
+    if entry := dataset.layout_of(files):
+        found = {}
+        for name in entry.files:
+            _check(files[name])
+            found[name] = _kept(entry, name, Path(shutil.copyfile(files[name], out / files[name].name)))
+        return Fetched(str(place), entry.renamed(found), copied)
+    if files or len(sources) != 1:
+        raise (XmlcError if files else NotThere)(lacks(place, dataset))
+    archive, problems = sources[0], []
+    _check(archive)
+    for entry in dataset.layouts:
+        try:
+            unpack(archive, entry.files, out)
+            return Fetched(str(place), entry, copied)
+        except XmlcError as error:
+            problems.append(str(error))
+    raise XmlcError(f"{archive}: {'; '.join(problems)}")
+
+
+def _from_server(base: str, dataset: Dataset, out: Path) -> Fetched:
+    """Fetch the first layout that a mirror of the web has whole."""
+    problems = []
+    for entry in dataset.layouts:
+        try:
+            found = {name: _kept(entry, name, _fetched(base, name, out)) for name in entry.files}
+            return Fetched(base, entry.renamed(found), {})
+        except NotThere as error:
+            problems.append(error)
+        for file in out.iterdir():
+            file.unlink()
+    raise problems[0]
+
+
+def _fetched(base: str, name: str, out: Path) -> Path:
+    """Fetch the first of ``name``, ``name.gz`` ... that a mirror has; some answer a page where they have no such file.
+
+    Raises
+    ------
+    NotThere
+        With what was found under the name itself.
+    """
+    problems = []
+    for suffix in SUFFIXES:
+        url, target = f"{base}/{name}{suffix}", out / f"{name}{suffix}"
+        try:
+            fetch_http(url, target)
+        except NotThere as error:
+            problems.append(f"{url}: {error}")
+            continue
+        except XmlcError as error:
+            raise XmlcError(f"{url}: {error}") from error
+        if not (problem := no_data(target)):
+            return target
+        target.unlink()
+        problems.append(f"{url}: {problem}")
+    raise NotThere(problems[0])
+
+
+def _check(file: Path) -> None:
+    if problem := no_data(file):
+        raise XmlcError(f"{file}: {problem}")
+
+
+def _kept(entry: Dataset, name: str, file: Path) -> str:
+    """Return the name under which a file of a mirror is kept.
+
+    Files that the source names are kept as its addresses give them, uncompressed, so that a dataset's digest does not
+    tell where it is from. `train.txt` and `test.txt` stay as found: accepted tables name the digests of such copies.
+    """
+    if file.name == name or not entry.sources or entry.files == OF_MIRRORS:
+        return file.name
+    unpack(file, [name], file.parent)
+    file.unlink()
+    return name
+
+
+def _from_catalogue(entry: Dataset, kind: str, address: Any, out: Path) -> Fetched:
+    """Fetch the files, or an archive with them, from addresses of the catalogue; nothing stays compressed."""
+    files: dict[str, str | Address] = address if kind == "urls" else {"": address}
+    fetched, urls = out / ".fetched", []
+    for name, one in files.items():
+        url, blob = (one, "") if isinstance(one, str) else (one["url"], one["blob"])
+        urls.append(f"https://drive.google.com/uc?id={url}" if kind == "drive" else url)
+        try:
+            (fetch_drive if kind == "drive" else fetch_http)(url, fetched)
+            if problem := no_data(fetched):
+                raise XmlcError(problem)
+            if blob and (found := git_blob(fetched)) != blob:
+                raise XmlcError(f"found another file, git blob {found}, expected {blob}")
+            if name and (name.endswith(SUFFIXES[1:]) or not is_compressed(fetched)):
+                fetched.rename(out / name)
+            else:
+                unpack(fetched, [name] if name else entry.files, out)
+                fetched.unlink()
+        except XmlcError as error:
+            raise NotThere(f"{urls[-1]}: {error}") from error
+    return Fetched(" ".join(urls), entry, {}, of_catalogue=True)
+
+
+def _check_digests(record: Path, origin: str, files: Mapping[str, FileFacts]) -> None:
+    """Compare files with the digests recorded for their source in a dataset's JSON file, or record these.
+
+    Raises
+    ------
+    XmlcError
+        A file has changed.
+    """
+    found = {name: file["sha256"] for name, file in files.items()}
+    known = read_json(record) if record.exists() else {}
+    if origin not in known:
+        return write_json(record, known | {origin: found})
+    recorded = known[origin]
+    changed = [name for name in sorted({*recorded, *found}) if recorded.get(name) != found.get(name)]
+    if changed:
+        reasons = [
+            f"{name} has changed: found SHA-256 {found.get(name)}, recorded {recorded.get(name)}" for name in changed
+        ]
+        raise XmlcError(
+            f"{origin}: {'; '.join(reasons)}. If what was found is right, delete {record} and give the same command "
+            "again; otherwise look for another source"
+        )
+    return None
+
+
+def no_data(path: Path) -> str:
+    """Say what a file is instead of data, by its beginning: a web page, such as Drive's quota page, or nothing at all.
+
+    Returns
+    -------
+    str
+        Empty if it may be data or an archive.
+    """
+    try:
+        with open_plain(path) as file:
+            head = file.read(HEAD).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    except XmlcError:
+        return "found a damaged compressed file"
+    if not head:
+        return "found an empty file"
+    for mark, what in NO_DATA.items():
+        if head.startswith(mark):
+            return f"found {what} instead of data: {' '.join(head[:SHOWN].decode(errors='replace').split())!r}"
+    return ""
+
+
+@click.command()
+@click.argument("dataset")
+@out_option("Folder to write, such as resources/DATASET.")
+@click.option("--mirror", help="Folder or base URL that has the dataset's files in DATASET/.")
+@catalogue_option
+def command(dataset: str, out: Path, mirror: str | None, catalogue: tuple[Path, ...]) -> None:
+    """Fetch a dataset's files, all or none of them.
+
+    The sources are, in this order: a copy that you put into the folder manual/DATASET beside OUT (the files, or one
+    archive with them); the mirror, if one is given; the sources that the catalogue names.
+
+    In both places lie the files that the catalogue names, or train.txt and test.txt in the repository's format; each
+    plain or compressed (.gz, .xz, .bz2). A dataset outside the catalogue needs no more than such a folder. Digests
+    are recorded the first time and checked from then on.
+    """
+    known = load_catalogue(*catalogue)
+    entry = catalogue_entry(dataset, known)
+    if not entry.synthetic:
+        check_sources([entry], mirror, out.parent, known)
+    say = partial(click.echo, err=True)
+    origin = download(entry, out, mirror, lambda reason: say(f"{dataset}: {reason}"))
+    say(f"{dataset}: fetched from {origin}")

@@ -1,0 +1,31 @@
+"""`xmlc figure`: draw one figure of a paper from records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from xmlc.suite.config.folders import STUDY
+from xmlc.suite.options import records_argument, titles_option
+from xmlc.suite.papers import figure_of
+from xmlc.suite.papers.building import draw_figure, record_files
+from xmlc.suite.papers.plotting import write_figure
+from xmlc.suite.results.titles import name_models
+
+
+@click.command(help="Draw figure NAME of a paper from RECORDS; write the list of these records too.")
+@click.argument("name")
+@records_argument
+@click.option("--paper", required=True, help="Name of the paper, or of any suite such as demo.")
+@titles_option
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Prefix of .svg, .png and .pdf.")
+def command(
+    name: str, records: tuple[Path, ...], of_methods: tuple[str, ...], paper: str, titles: dict[str, str], out: Path
+) -> None:
+    """Draw, write, print the paths."""
+    definition = figure_of(name, paper)  # which loads the papers' rooms, whose names those of a study go over
+    plain = {model: title.replace("$", r"\$") for model, title in titles.items()}  # Matplotlib reads `$` as a formula
+    name_models(plain, over=paper == STUDY)
+    for file in write_figure(draw_figure(name, paper, record_files(records, of_methods, definition)), out):
+        click.echo(str(file))

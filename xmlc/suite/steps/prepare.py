@@ -1,0 +1,363 @@
+"""From a dataset's text files to arrays on disk, checked against the sizes that papers print."""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import click
+import numpy as np
+from scipy import sparse
+
+from xmlc.cli._options import FILE, FOLDER, SEED, out_option
+from xmlc.core.checksums import NAME as CHECKSUMS
+from xmlc.core.checksums import Damaged, check_listed
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import atomic_folder, read_json, sha256, write_json
+from xmlc.core.passport import step_costs
+from xmlc.data.formats import WITHOUT_HEADER, load, read_coordinates
+from xmlc.data.formats.arff import check_alike
+from xmlc.data.formats.lines import WHOLE, MalformedLines, quoted, text_lines, words
+from xmlc.data.formats.vw import NoIds
+from xmlc.data.matrices import first_columns, load_csr, resize, save_csr, without
+from xmlc.data.synthetic import is_made, name_in_records
+from xmlc.suite.config.catalogue import Dataset, PublishedCounts, SplitFiles, load_catalogue
+from xmlc.suite.config.catalogue import dataset as catalogue_entry
+from xmlc.suite.options import catalogue_option
+from xmlc.suite.results.records.statistics import Statistics, part_statistics
+from xmlc.suite.steps.prepared import COUNTED, FORMAT_VERSION, Counts, Meta, fit_mask, recorded_name
+
+RELATIVE_TOLERANCE = 5e-3  # averages are printed with three to six digits
+Part = tuple[sparse.csr_array, sparse.csr_array]
+
+
+def prepare(
+    dataset: Dataset, source: Path, out: Path, validation_share: float = 0.2, seed: int = 0, filter: Path | None = None
+) -> tuple[Meta, Part, Part]:
+    """Read a dataset, check it, split it and write it as arrays that can be memory-mapped.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The catalogue's entry; ``source.json`` in the source folder says which files are really there.
+    source : Path
+        Folder with the text files.
+    out : Path
+        Folder to write: ``train/``, ``test/``, ``split.npy``, ``meta.json``.
+    validation_share, seed : float, int
+        The split of the training set.
+    filter : Path or None
+        File for `read_pairs`, where it is another than the entry's.
+
+    Returns
+    -------
+    meta : Meta
+    train, test : (X, Y)
+    """
+    files = source_files(dataset, source, with_filter=filter is None)
+    filter = filter or (source / files.filter if files.filter else None)
+    with _copies_named(source):
+        train, test = read_parts(source, files)
+    test, notes = _of_same_width(train, test, files.format)
+    if filter:
+        with _copies_named(source):
+            left_out = read_pairs(filter, test[1].shape)
+        test, before = (test[0], without(test[1], left_out)), test[1].nnz
+        notes.append(f"test set: no measure counts {left_out.nnz} pairs, {before - test[1].nnz} of them true")
+    for name, (X, Y) in (("training", train), ("test", test)):
+        if not Y.nnz:
+            raise XmlcError(f"{source}: no label in all {X.shape[0]} instances of {name}; expected at least one")
+    counts = _counts(train, test)
+    described = source / "source.json"
+    made = described.is_file() and is_made(read_json(described))
+    if made:
+        called = name_in_records(dataset.name, made)
+        notes.append(f"synthetic: named {called!r} in tables, and never compared with published numbers")
+    elif dataset.published:
+        notes += differences(counts, dataset.published)
+    if dataset.edition and any(note.startswith(("n_train:", "d:")) for note in notes):
+        hint = "what papers print about that one would stand in its rows, so give it a name of its own"
+        notes.append(f"this is not {dataset.edition}: {hint}")
+    notes += absent_labels(train[1], test[1])
+    meta: Meta = {
+        "version": FORMAT_VERSION,
+        "name": dataset.name,
+        "synthetic": made,
+        **counts,
+        "digest": _digest([source / name for name in files.files if name != files.filter], filter),
+        "split": {"validation_share": validation_share, "seed": seed},
+        "notes": notes,
+    }
+    with atomic_folder(out) as folder:
+        for name, (X, Y) in (("train", train), ("test", test)):
+            (folder / name).mkdir()
+            save_csr(folder / name, "X", X)
+            save_csr(folder / name, "Y", Y)
+            if (source / f"{name}.P.json").exists():
+                save_csr(folder / name, "P", load_csr(source, f"{name}.P", made_by="synth"))
+        if filter:
+            save_csr(folder / "test", "F", left_out)
+        np.save(folder / "split.npy", fit_mask(train[0].shape[0], validation_share, seed))
+        write_json(folder / "meta.json", meta)
+    return meta, train, test
+
+
+def source_files(dataset: Dataset, source: Path, with_filter: bool = True) -> Dataset:
+    """Return an entry with format, base of ids and file names as ``source.json`` or else the catalogue gives them.
+
+    Without ``source.json`` a file may also lie there compressed: ``train.txt`` as ``train.txt.xz``, say. Its filter
+    need not be there where another takes its place (``with_filter=False``).
+
+    Raises
+    ------
+    XmlcError
+        A file is missing or was changed since it was fetched.
+    """
+    described = source / "source.json"
+    has_list = (source / CHECKSUMS).exists()  # what was put there by hand has none
+    if has_list:
+        check_listed(source, described.name)
+    if described.exists():
+        files = dataset.stored(read_json(described))
+    else:
+        found = dataset.files_in(source)
+        files = (dataset.layout_of(found) or dataset).renamed({name: file.name for name, file in found.items()})
+    files = files if with_filter else replace(files, filter=None)
+    for name in files.files:
+        if not (source / name).is_file():
+            raise XmlcError(f"{source / name}: no such file; run xmlc download {dataset.name}, or put it there by hand")
+        if has_list:
+            with _copies_named(source):
+                check_listed(source, name)
+    return files
+
+
+@contextmanager
+def _copies_named(source: Path) -> Iterator[None]:
+    """Have errors about copies name what they are copies of, which the user can mend."""
+    try:
+        yield
+    except XmlcError as error:
+        described = read_json(source / "source.json") if (source / "source.json").exists() else {}
+        if copied := described.get("copied"):
+            where, text = described["origin"], str(error)
+            for name in copied if not isinstance(error, Damaged) else ():
+                text = text.replace(str(source / name), str(Path(where, name)))
+            told = f"{source} has copies of {', '.join(copied)} in {where}"
+            error.args = (f"{text}\n{told}: edit it there, and give the same command again",)
+        raise
+
+
+def read_parts(source: Path, files: Dataset) -> tuple[Part, Part]:
+    """Read training and test part in any of the formats."""
+    format, train, test = files.format, files.train, files.test
+    if files.split_files:
+        return read_split(source, train[0], files.split_files, files.zero_based)
+    if format == "coordinates":
+        first, second = (read_coordinates([source / name for name in names]) for names in (train, test))
+        return first, second
+    labels = source / files.labels if files.labels else None
+    if format == "arff":
+        check_alike(source / train[0], source / test[0], labels)
+
+    def read(vocabulary: dict[str, int] | None) -> tuple[Part, ...]:
+        return tuple(
+            load(
+                source / names[0],
+                format,
+                zero_based=files.zero_based,
+                labels=source / names[1] if names[1:] else labels,
+                vocabulary=vocabulary,
+            )
+            for names in (train, test)
+        )
+
+    try:
+        first, second = read(None)
+    except NoIds:  # of vw: names that are no numbers of columns get one numbering in both files
+        first, second = read({})
+    return first, second
+
+
+def differences(counts: Counts, published: PublishedCounts) -> list[str]:
+    """Say where counts differ from the published ones, and averages by more than printing explains."""
+    notes = []
+    for key in COUNTED:
+        expected = published.get(key)
+        if expected is None:
+            continue
+        found = counts[key]
+        tolerance = 0 if isinstance(expected, int) else max(RELATIVE_TOLERANCE * expected, 0.005)
+        if abs(found - expected) > tolerance:
+            shown = f"{found:.2f}" if isinstance(found, float) else found
+            notes.append(f"{key}: found {shown}, published {expected} ({published.get('source', 'catalogue')})")
+    return notes
+
+
+def absent_labels(train: sparse.csr_array, test: sparse.csr_array) -> list[str]:
+    """Say how many labels have no instance in the test set, or in neither set, if there are any."""
+    m = test.shape[1]
+    frequency = np.bincount(test.indices, minlength=m)
+    untested = int((frequency == 0).sum())
+    nowhere = int((frequency + np.bincount(train.indices, minlength=m) == 0).sum())
+    if not untested:
+        return []
+    hint = f", of which {nowhere} have none in the training set either (is m right?)" if nowhere else ""
+    return [
+        f"{untested} of {m} labels have no instance in the test set{hint}: macro-F counts each that is not predicted "
+        "as 1 (0/0 = 1)"
+    ]
+
+
+def _counts(train: Part, test: Part) -> Counts:
+    (n, d), (_, m), positives = train[0].shape, train[1].shape, train[1].nnz
+    return {
+        "n_train": n,
+        "n_test": test[0].shape[0],
+        "d": d,
+        "m": m,
+        "labels_per_instance": positives / max(n, 1),
+        "instances_per_label": positives / max(m, 1),
+    }
+
+
+def _of_same_width(train: Part, test: Part, format: str) -> tuple[Part, list[str]]:
+    """Return the test set with the features of the training set, and what must be said of it.
+
+    Both get the larger number of labels: without its new ones the measures would be of other label sets.
+    """
+    (d, m), (d_test, m_test) = ([matrix.shape[1] for matrix in part] for part in (train, test))
+    X, dropped = first_columns(test[0], d)
+    for Y in (train[1], test[1]):
+        resize(Y, Y.shape[0], max(m, m_test))
+    new = np.unique(test[1].indices[test[1].indices >= m]).size
+    kept = new and f"labels that the training file lacks keep columns and count in every measure: {new}"
+    other = d != d_test and format not in WITHOUT_HEADER
+    differs = other and f"it has {d_test} features, the training set {d}; do the same columns mean the same?"
+    return (X, test[1]), [f"test set: {said}" for said in (differs, dropped, kept) if said]
+
+
+def _digest(files: list[Path], filter: Path | None) -> str:
+    """Return one SHA-256 over the names and SHA-256 of the data files, in their order, and of a filter of any name."""
+    lines = [f"{file.name} {sha256(file)}" for file in files] + ([f"filter {sha256(filter)}"] if filter else [])
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def read_split(source: Path, data: str, split_files: SplitFiles, zero_based: bool) -> tuple[Part, Part]:
+    """Read a data file and cut it by one column of its split files.
+
+    Parameters
+    ----------
+    source : Path
+        Folder of the files.
+    data : str
+        File in the repository format.
+    split_files : SplitFiles
+        A file of row numbers has one column for each of several splits.
+    zero_based : bool
+        Whether ids of labels start from 0.
+    """
+    X, Y = load(source / data, "repository", zero_based=zero_based)
+    column = split_files.get("column", 0)
+    parts = (split_files["train"], split_files["test"])
+    train, test = (_row_numbers(source / part, column, X.shape[0]) for part in parts)
+    return (X[train], Y[train]), (X[test], Y[test])
+
+
+def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
+    """Read the pairs of a test instance and a label that no measure is to count.
+
+    They are the reciprocal pairs of the repository's sets with label features (LF-), in whose file
+    ``filter_labels_test.txt`` each line has the numbers of an instance and a label, both from 0. An instance that is a
+    label, too, is neither rewarded nor penalised for itself (github.com/Extreme-classification/siamesexml, issue 7).
+
+    Parameters
+    ----------
+    path : Path
+        It may be empty.
+    shape : (int, int)
+        Instances of the test set, and labels.
+
+    Returns
+    -------
+    boolean csr_array of this shape
+
+    Raises
+    ------
+    XmlcError
+        A line is something else, or one of its numbers is too large.
+    """
+    (n, m), places, malformed = shape, array("q"), MalformedLines(path)
+    for number, line in text_lines(path):
+        cells = words(line)
+        row, label = map(int, cells) if len(cells) == 2 and all(map(WHOLE.fullmatch, cells)) else (n, m)
+        if row < n and label < m:
+            places.append(row * m + label)
+        elif cells:
+            malformed.add(number, quoted(line), f"an instance of 0 .. {n - 1} and a label of 0 .. {m - 1}")
+    malformed.raise_any()
+    rows, labels = np.divmod(np.unique(np.asarray(places)), m)
+    return sparse.csr_array((np.ones(rows.size, dtype=bool), (rows, labels)), shape=shape)
+
+
+def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:
+    rows: dict[int, None] = {}
+    malformed = MalformedLines(path)
+    for number, line in text_lines(path):
+        cells = words(line)
+        cell = next(islice(cells, column, None), "")
+        row = int(cell) - 1 if WHOLE.fullmatch(cell) else -1
+        if cells and (not 0 <= row < n_rows or row in rows):
+            malformed.add(number, quoted(cell), f"in column {column}, from 0, row numbers of 1 .. {n_rows}, each once")
+        elif cells:
+            rows[row] = None
+    malformed.raise_any()
+    if not rows:
+        raise XmlcError(f"{path}: names no rows; is the file cut off?")
+    return np.array(list(rows), dtype=np.int64)
+
+
+@click.command(help="Read a dataset, check it against its published numbers, split it 80/20, write arrays.")
+@click.argument("dataset")
+@click.option("--source", type=FOLDER, required=True, help="Folder with the dataset's text files.")
+@out_option("Folder to write.")
+@click.option("--statistics", type=FILE, required=True, help="JSON file for the summaries.")
+@catalogue_option
+@click.option("--validation-share", default=0.2, show_default=True, help="Share of the training set held out.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the split.")
+@click.option(
+    "--filter",
+    type=FILE,
+    help="Text of lines `instance label`, from 0: pairs of the test set that no measure counts; "
+    "in place of the entry's filter.",
+)
+def command(
+    dataset: str,
+    source: Path,
+    out: Path,
+    statistics: Path,
+    catalogue: tuple[Path, ...],
+    validation_share: float,
+    seed: int,
+    filter: Path | None,
+) -> None:
+    """Prepare; report differences from published counts and labels without instances."""
+    entry = catalogue_entry(dataset, load_catalogue(*catalogue))
+    meta, train, test = prepare(entry, source, out, validation_share, seed, filter)
+    Statistics(
+        name=recorded_name(meta),
+        digest=meta["digest"],
+        d=meta["d"],
+        m=meta["m"],
+        notes=tuple(meta["notes"]),
+        train=part_statistics(*train),
+        test=part_statistics(*test),
+        step=step_costs("prepare", 1, meta["name"], written=out),
+    ).write(statistics)
+    for note in meta["notes"]:
+        click.echo(f"{dataset}: {note}", err=True)

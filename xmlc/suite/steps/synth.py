@@ -1,0 +1,97 @@
+"""A synthetic dataset on disk: both parts as text, true posteriors beside, and where they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import click
+from scipy import sparse
+
+from xmlc.cli._options import out_option, threads_option
+from xmlc.core.errors import XmlcError, nearest
+from xmlc.core.files import atomic_folder, write_record
+from xmlc.core.parallel import row_blocks
+from xmlc.core.passport import step_costs
+from xmlc.data.matrices import save_csr
+from xmlc.data.synthetic.few_shot import ObjectViews, ShortTexts
+from xmlc.data.synthetic.labels import SyntheticModel
+from xmlc.data.writer import repository_writer
+from xmlc.suite.config.catalogue import Dataset, file_facts, load_catalogue
+from xmlc.suite.config.catalogue import dataset as catalogue_entry
+from xmlc.suite.options import catalogue_option
+
+ROWS_AT_A_TIME = 1 << 16  # in memory; the posteriors of all rows are
+SIZES = ("n_train", "n_test", "n_features", "n_labels")
+
+
+KINDS: dict[str, Callable[..., Any]] = {"labels": SyntheticModel, "objects": ObjectViews, "texts": ShortTexts}
+
+
+def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jobs: int) -> None:
+    """Draw a dataset and write it to the folder ``out``, which is there only when all of it is written.
+
+    Parameters
+    ----------
+    name : str
+    kind : str
+        A key of `KINDS`.
+    given : mapping of str to number
+        Parameters: all of `SIZES`, and those of the kind's that differ from its defaults.
+    out : Path
+    n_jobs : int
+        Threads.
+
+    Raises
+    ------
+    XmlcError
+        A parameter is none of the kind's, or out of range.
+    """
+    known = signature(KINDS[kind]).parameters.items()
+    defaults = {key: parameter.default for key, parameter in known if key not in SIZES}
+    parameters = {**defaults, **given}
+    if unknown := [key for key in parameters if key not in (*SIZES, *defaults)]:
+        raise XmlcError(f"{name}: {', '.join(unknown)} is no parameter of kind {kind}; expected {', '.join(defaults)}")
+    n_train, n_test = int(parameters["n_train"]), int(parameters["n_test"])
+    model = KINDS[kind](**{key: value for key, value in parameters.items() if key not in ("n_train", "n_test")})
+    with atomic_folder(out) as folder:
+        for part, (start, end) in {"train": (0, n_train), "test": (n_train, n_train + n_test)}.items():
+            size = (end - start, int(parameters["n_features"]), int(parameters["n_labels"]))
+            posteriors = []
+            with repository_writer(folder / f"{part}.txt", *size) as write:
+                for a, b in row_blocks(end - start, ROWS_AT_A_TIME):
+                    X, Y, P = model.draw(start + a, start + b, n_jobs)
+                    write(X, Y)
+                    posteriors += [P] if P is not None else []
+            if posteriors:
+                save_csr(folder, f"{part}.P", sparse.vstack(posteriors, format="csr"))
+        files = file_facts(folder)
+        source = {"name": name, "origin": "synthetic", "kind": kind, **Dataset(name).layout}
+        costs = step_costs("synth", n_jobs, name, written=folder)
+        write_record(folder / "source.json", source | {"parameters": parameters, "files": files, "step": costs})
+
+
+@click.command(
+    help="Make sparse multi-label data whose true posteriors are known, or multi-class data with few examples of each "
+    "class, as the catalogue describes it (key `synthetic`); or data in the shape of a large set (key `shape`)."
+)
+@click.argument("dataset")
+@out_option("Folder to write, such as resources/DATASET.")
+@click.option(
+    "--one-in",
+    type=click.IntRange(1),
+    help="In the shape of a large set: its features and labels, and one in so many of its instances.",
+)
+@catalogue_option
+@threads_option
+def command(dataset: str, out: Path, one_in: int | None, catalogue: tuple[Path, ...], threads: int) -> None:
+    """Draw both parts and write them as text, with the posteriors beside."""
+    entry = catalogue_entry(dataset, load_catalogue(*catalogue))
+    listed = entry.synthetic if one_in is None else entry.in_its_shape(one_in)
+    if listed is None:
+        made = [name for name, one in load_catalogue(*catalogue).items() if one.synthetic]
+        raise XmlcError(f"dataset {dataset}: not in the catalogue of synthetic sets, expected {nearest(dataset, made)}")
+    given = {key: value for key, value in listed.items() if key != "kind"}
+    make_dataset(dataset, listed.get("kind", "labels"), given, out, threads)

@@ -1,0 +1,46 @@
+"""`xmlc table`: assemble one table of a paper from records."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from xmlc.cli._options import FILE, FOLDER
+from xmlc.suite.options import records_argument, titles_option
+from xmlc.suite.papers import table_of
+from xmlc.suite.papers.building import Known, build_table, record_files, write_table
+from xmlc.suite.results.made_of import MadeOf
+from xmlc.suite.results.settings import settings_of
+
+
+@click.command(help="Build table NAME of a paper from RECORDS; write the list of these records too.")
+@click.argument("name")
+@records_argument
+@click.option("--paper", required=True, help="Name of the paper, or of any suite such as demo.")
+@click.option("--published", type=FOLDER, default=None, help="Folder with <paper>/<table>.csv, to print beside ours.")
+@click.option("--suite", type=FILE, default=None, help="Configuration of the paper; Table 3 prints its ranges.")
+@titles_option
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Prefix of the .csv, .md, .tex to write.")
+def command(
+    name: str,
+    records: tuple[Path, ...],
+    of_methods: tuple[str, ...],
+    paper: str,
+    published: Path | None,
+    suite: Path | None,
+    titles: dict[str, str],
+    out: Path,
+) -> None:
+    """Build, write, say where."""
+    made = MadeOf(
+        name, paper, record_files(records, of_methods, table_of(name, paper)), published, suite, titles=titles
+    )
+    known: Known = {}
+    table = build_table(made, known)
+    files = write_table(table, out)
+    settings = settings_of(source.record for source in known.values())
+    replace(made, table=table.name, digests=table.digests, settings=settings).write(out)
+    for file in files:
+        click.echo(str(file))
