@@ -1,0 +1,26 @@
+"""The facts in a message: a value, a path, a line number, a name, in whatever words it is written."""
+
+import re
+from contextlib import contextmanager
+
+import pytest
+
+
+def absent(text, *facts):
+    """Return the facts that the text lacks. A fact is whole: "row 1" is not in "row 12"."""
+    return [fact for fact in map(str, facts) if not re.search(_whole(fact), text)]
+
+
+@contextmanager
+def raises_with(kind, *facts):
+    """Expect an error of this type whose message has all these facts, in any order."""
+    with pytest.raises(kind) as raised:
+        yield raised
+    message = str(raised.value)
+    assert absent(message, *facts) == [], message
+
+
+def _whole(fact):
+    before = r"(?<!\w)" if re.match(r"\w", fact) else ""
+    after = r"(?!\w)" if re.search(r"\w$", fact) else ""
+    return before + re.escape(fact) + after
