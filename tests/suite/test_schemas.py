@@ -44,18 +44,19 @@ def test_what_cannot_be_read_is_refused(tmp_path, text, line, said):
 @pytest.mark.parametrize(
     ("scalar", "instead"),
     [
-        ("010", "10 or 8"),
-        ("08", "8"),
-        ("007", "7"),
-        ("-010", "-10 or -8"),
-        ("0x10", "16"),
+        ("010", None),
+        ("08", "8.0"),
+        ("007", None),
+        ("-010", None),
+        ("0x10", None),
         ("0o17", "15"),
-        ("1_2", "12"),
-        ("1_2.5", "12.5"),
-        ("1:30", "90"),
-        ("1e-3", "1.0e-3"),
-        ("-1.5E3", "-1.5e+3"),
-        ("1e5", "1.0e+5"),
+        ("1_2", None),
+        ("1_2.5", None),
+        ("1:30", None),
+        ("1e-3", "0.001"),
+        ("-1.5E3", "-1500.0"),
+        ("1e5", "100000.0"),
+        ("1e-30", "1.0e-30"),
         ("yes", "true"),
         ("Off", "false"),
         ("~", "null"),
@@ -73,7 +74,7 @@ def test_a_scalar_that_yaml_reads_as_something_else_is_refused_with_its_spelling
     with pytest.raises(XmlcError, match=re.escape(f"config: a={scalar}: found {scalar}, ")):
         parsed_yaml(scalar, "a=")
     assert read(tmp_path, f"a: '{scalar}'") == {"a": scalar}
-    if instead and "or" not in instead:
+    if instead:
         read(tmp_path, f"a: {instead}")
 
 

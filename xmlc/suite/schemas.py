@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -118,30 +119,18 @@ def _unclear(tag: str, text: str) -> str:
     """Return how YAML 1.1 reads an unclear plain scalar, and its correction; empty if the scalar is clear."""
     if (clear := _CLEAR.get(tag)) and clear.fullmatch(text):
         return ""
-    low, quoted = text.lower(), f"'{text}' in quotes for text"
-    mantissa, e, exponent = low.replace("_", "").partition("e")
-    if tag == "bool":
-        read = instead = "true" if low in ("yes", "on") else "false"
-    elif tag == "null":
-        read = instead = "null"
-    elif tag in ("int", "float"):
-        value = yaml.safe_load(text)
-        if value - value != 0:
-            return f"expected a finite number, or {quoted}"
-        decimal, read = _without_zeros(text), str(value)
-        instead = read if decimal in (read, text) else f"{decimal} or {read}"
-    elif tag == "str":
-        dotted, sign = mantissa if "." in mantissa else f"{mantissa}.0", "" if exponent[:1] in ("-", "+") else "+"
-        number = str(int(low, 0)) if "o" in low else _without_zeros(mantissa)
-        read, instead = "text", f"{dotted}e{sign}{exponent}" if e else number
-    else:
+    quoted = f"'{text}' in quotes for text"
+    if tag == "str":  # a number in a form that YAML 1.1 does not know, such as 1e-3 or 0o17
+        number = repr(int(text, 0) if "o" in text.lower() else float(text))
+        plain = number if "e" not in number or "." in number else number.replace("e", ".0e")
+        return f"which YAML 1.1 reads as text: write {plain}, or {quoted}"
+    if tag not in _CLEAR:
         return f"which YAML 1.1 reads as {'a date' if tag == 'timestamp' else 'something else'}: write {quoted}"
-    return f"which YAML 1.1 reads as {read}: write {instead}, or {quoted}"
-
-
-def _without_zeros(text: str) -> str:
-    """Return a decimal number without its leading zeros."""
-    return re.sub(r"^([-+]?)0+(?=[0-9]+$)", r"\1", text)
+    value = yaml.safe_load(text)
+    if tag == "float" and not math.isfinite(value):
+        return f"expected a finite number, or {quoted}"
+    instead = shown(value) if tag in ("bool", "null") else "the number that you mean in plain decimal digits"
+    return f"which YAML 1.1 reads as {shown(value)}: write {instead}, or {quoted}"
 
 
 SHOWN = 60  # characters of a value
