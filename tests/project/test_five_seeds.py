@@ -17,7 +17,7 @@ from xmlc.suite.report.compare import compare, compare_rows, outcome_of
 from xmlc.suite.report.judge import Judge
 from xmlc.suite.report.verdict import Verdict
 from xmlc.suite.results.fingerprint import read_table
-from xmlc.suite.results.long import read_rows, text_rows
+from xmlc.suite.results.frame import read_rows, text_rows
 from xmlc.suite.results.made_of import finished_tables
 from xmlc.suite.results.records.base import parsed
 

@@ -18,7 +18,7 @@ from xmlc.suite.papers import table_of
 from xmlc.suite.papers.printing import panel_to_markdown
 from xmlc.suite.papers.table import Table
 from xmlc.suite.results.fingerprint import fingerprint
-from xmlc.suite.results.long import Mean, read_rows
+from xmlc.suite.results.frame import Number, read_rows
 
 README = (ROOT / "README.md").read_text()
 CONFIG_README = (ROOT / "config/README.md").read_text()
@@ -53,7 +53,7 @@ def test_the_demo_is_shown_as_the_screen_shows_it_with_the_accepted_numbers():
     accepted = ROOT / "results/reference/demo"
     table2 = table_of("table2", "demo")
     rows = read_rows(accepted / "table2.csv", table2.keys)
-    means = {key: {"macro_f": Mean(float(row["macro_f"]))} for key, row in rows.items()}
+    means = {key: {"macro_f": Number(quantity="macro_f", value=float(row["macro_f"]))} for key, row in rows.items()}
     (panel,) = table2.panels[0](Table(table2, "demo", [], rows=means))
     # Of the tables that the demo makes, and of no other.
     assert sorted(file.stem for file in accepted.iterdir()) == sorted(DEMO["tables"])

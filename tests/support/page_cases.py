@@ -16,7 +16,7 @@ from xmlc.suite.report.judge import Judge
 from xmlc.suite.report.page.content import page_of
 from xmlc.suite.report.page.tables import Passports
 from xmlc.suite.report.page.winners import contests_of
-from xmlc.suite.results.long import Source
+from xmlc.suite.results.frame import Source
 from xmlc.suite.results.made_of import MadeOf, finished_tables
 
 PAPER = "plt2016"

@@ -14,7 +14,7 @@ from xmlc.core.files import read_json, write_json
 from xmlc.data.synthetic import DEMO, is_made, is_synthetic, name_in_records, without_mark
 from xmlc.suite.papers.claims import _real
 from xmlc.suite.papers.printing import to_csv, to_markdown
-from xmlc.suite.results.long import Source
+from xmlc.suite.results.frame import Source
 from xmlc.suite.results.records.statistics import Statistics
 from xmlc.suite.results.records.training import TrainingRecord
 from xmlc.suite.steps.prepared import Prepared

@@ -26,7 +26,7 @@ from xmlc.suite.papers.claims import (
 )  # fmt: skip
 from xmlc.suite.papers.printing import fingerprint_of, to_csv, to_markdown
 from xmlc.suite.papers.resampling import errors_on_tests
-from xmlc.suite.results.long import Source
+from xmlc.suite.results.frame import Source
 
 
 def made_of(table, *given):

@@ -18,7 +18,7 @@ from xmlc.suite.papers.printing import escaped, select, to_csv, to_markdown
 from xmlc.suite.papers.table import Cell, Panel, PanelColumn, printed_of
 from xmlc.suite.results import titles
 from xmlc.suite.results.fingerprint import fingerprint
-from xmlc.suite.results.long import Mean
+from xmlc.suite.results.frame import Number
 from xmlc.suite.results.made_of import MadeOf
 
 
@@ -72,7 +72,9 @@ def test_latex_has_a_float_of_each_panel_and_is_escaped(build):
 
 
 def panel_with(columns, rows, text="12.34 ± 0.56", names="a name of a model"):
-    cells = [[Cell(("a", str(i)), "p@1", Mean(text)) for i in range(rows)] for _ in range(columns)]
+    cells = [
+        [Cell(("a", str(i)), "p@1", Number(quantity="p@1", value=text)) for i in range(rows)] for _ in range(columns)
+    ]
     parts = [PanelColumn("Precision at one (%)", "p@1", one) for one in cells]
     return Panel("Wide", ["Dataset", "Model"], [("a", names)] * rows, parts, ("dataset", "model"))
 

@@ -13,7 +13,7 @@ from xmlc.suite.report.runs import CellRuns, Place, Runs
 from xmlc.suite.report.summary import headline
 from xmlc.suite.report.verdict import Kind, Tolerance, Verdict
 from xmlc.suite.results.fingerprint import fingerprint, of_parts, of_table
-from xmlc.suite.results.long import text_rows
+from xmlc.suite.results.frame import text_rows
 from xmlc.suite.results.made_of import MadeOf
 
 

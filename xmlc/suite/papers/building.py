@@ -20,7 +20,7 @@ from xmlc.suite.papers.latex import to_latex
 from xmlc.suite.papers.printing import to_csv, to_markdown
 from xmlc.suite.papers.table import Table
 from xmlc.suite.results import records
-from xmlc.suite.results.long import Source, TextRows, read_rows
+from xmlc.suite.results.frame import Source, TextRows, read_rows
 from xmlc.suite.results.made_of import MadeOf
 from xmlc.suite.results.records.base import ExperimentRecord, RecordFile, check_header, parsed
 from xmlc.suite.results.records.search import SearchRecord

@@ -26,8 +26,8 @@ from xmlc.suite.papers.table import (
     synthetic_line,
 )
 from xmlc.suite.results.columns import COST, column
+from xmlc.suite.results.frame import Number, Row, Source, row_of
 from xmlc.suite.results.intervals import Estimate, estimate_from, estimate_of, student_quantile
-from xmlc.suite.results.long import Mean, Row, Source
 from xmlc.suite.results.records.base import Record
 from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.results.titles import model_title
@@ -499,7 +499,7 @@ def _row(one: Claim, outcome: Outcome) -> Row:
     row |= {COST + name: timed[name] if timed else None for name in DECIDED}
     seeds = min((unit.seeds for unit in outcome.units), default=0)
     row |= {"units": len(outcome.units), "seeds": seeds}
-    return {name: Mean(value) for name, value in row.items()}
+    return row_of((one.name,), row)
 
 
 def _summary(outcomes: Mapping[Claim, Outcome], calibrated: Collection[str]) -> Panel:
@@ -537,7 +537,10 @@ def _side(unit: Unit) -> str:
 
 
 def _texts(quantity: str, claims: Sequence[str], texts: Sequence[str]) -> PanelColumn:
-    cells = [Cell((claim,), quantity, Mean(text)) for claim, text in zip(claims, texts, strict=True)]
+    cells = [
+        Cell((claim,), quantity, Number(quantity=quantity, value=text))
+        for claim, text in zip(claims, texts, strict=True)
+    ]
     return PanelColumn(column(quantity).heading, quantity, cells)
 
 

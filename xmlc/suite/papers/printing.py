@@ -13,7 +13,7 @@ import pandas as pd
 from xmlc.core.errors import XmlcError
 from xmlc.suite.papers.table import Panel, Table
 from xmlc.suite.results.fingerprint import Fingerprint, of_table, read_table
-from xmlc.suite.results.long import Key
+from xmlc.suite.results.frame import Key
 
 WIDTH = 110
 # Marks that begin HTML, emphasis, code, cells, formulas, links, addresses or mentions of users in Markdown. They are

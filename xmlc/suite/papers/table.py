@@ -14,18 +14,15 @@ from xmlc.data.synthetic import MARK
 from xmlc.suite.config.planned import STATISTICS, Declared
 from xmlc.suite.config.suite import Suite
 from xmlc.suite.results.columns import MISSING, column
-from xmlc.suite.results.long import (
+from xmlc.suite.results.frame import (
     Key,
-    Long,
-    LongRow,
-    Mean,
+    Number,
     Rows,
     Source,
     TextRows,
     average,
     is_missing,
-    key_by,
-    long_of,
+    numbers_of,
     pivot,
     quantities_of,
 )
@@ -35,7 +32,7 @@ from xmlc.suite.results.records.thresholds import ThresholdRecord
 from xmlc.suite.results.titles import LIMITS, TITLES, model_title
 
 PAPER = "(paper)"
-NOTHING = Mean(None)
+NOTHING = Number(quantity="")
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,7 @@ class Cell:
     key : tuple
         Of the row of the table that the number stands in; empty where it is none of the table's.
     quantity : str
-    mean : Mean
+    mean : Number
         Ours; its value is a text where something else than the number is printed.
     printed : str or None
         The paper's, as it prints it.
@@ -59,7 +56,7 @@ class Cell:
 
     key: Key
     quantity: str
-    mean: Mean = NOTHING
+    mean: Number = NOTHING
     printed: str | None = None
     marked: bool = False
     bold: bool = False
@@ -217,15 +214,15 @@ class Table:
         """The records of all needs, one need after the other."""
         return [source.record for sources in self.given for source in sources]
 
-    def numbers(self, *needs: int) -> Long:
+    def numbers(self, *needs: int) -> list[Number]:
         """Return the numbers of the records of all needs, or of some."""
-        return long_of(source for place in needs or range(len(self.given)) for source in self.given[place])
+        return numbers_of(source for place in needs or range(len(self.given)) for source in self.given[place])
 
     def means(self) -> Rows:
         """Return the means over seeds of the numbers of all needs."""
         about = self.definition
         numbers = (number for number in self.numbers() if about.variant == number.variant)
-        return average(numbers, about.key or key_by(about.keys))
+        return average(numbers, about.keys)
 
     def column(
         self, keys: Sequence[Key], quantity: str, heading: str | None = None, contest: str | None = None
@@ -282,8 +279,6 @@ class TableDefinition(Declared):
         Among what the best is sought.
     variant : str
         The variant of the records' numbers.
-    key : callable or None
-        Takes the key from a number of a record; None where keys are fields of it.
     rows : callable or None
         Makes the rows, where they are not the means over seeds of all numbers.
     build : callable or None
@@ -310,7 +305,6 @@ class TableDefinition(Declared):
     threads: tuple[str, ...] = ()
     best_of: str = "each dataset"
     variant: str = ""
-    key: Callable[[LongRow], Key] | None = None
     rows: Callable[[Table], Rows] | None = None
     build: Callable[[Table], None] | None = None
     takes_suite: bool = False
@@ -451,7 +445,11 @@ def not_run(
             return []
         there = quantities_of([row for row in table.printed.values()])
         parts = [
-            PanelColumn(column(name).heading, name, [Cell(key, name, Mean(row.get(name))) for key, row in rest.items()])
+            PanelColumn(
+                column(name).heading,
+                name,
+                [Cell(key, name, Number(quantity=name, value=row.get(name))) for key, row in rest.items()],
+            )
             for name in quantities
             if name in there
         ]

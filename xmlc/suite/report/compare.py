@@ -29,7 +29,7 @@ from xmlc.suite.report.verdict import (
 )
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.fingerprint import Fingerprint, of_parts, of_table, read_table
-from xmlc.suite.results.long import TextRows, quantities_of, read_rows
+from xmlc.suite.results.frame import TextRows, quantities_of, read_rows
 from xmlc.suite.results.made_of import MadeOf, by_number, same_data
 from xmlc.suite.results.settings import Settings
 

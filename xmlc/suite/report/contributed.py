@@ -14,7 +14,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.suite.config import paths
 from xmlc.suite.papers.building import read_sources
 from xmlc.suite.results.columns import column
-from xmlc.suite.results.long import is_missing, long_of
+from xmlc.suite.results.frame import is_missing, numbers_of
 from xmlc.suite.results.made_of import MadeOf, finished_tables
 from xmlc.suite.results.passports import passport_columns
 
@@ -69,7 +69,7 @@ def _results(file: Path) -> dict[str, object]:
     """Return the hyperparameters of a record, and its numbers that are no costs."""
     (source,) = read_sources([file])
     results: dict[str, object] = {"hyperparameters": passport_columns(source.record).hyperparameters}
-    for number in long_of([source]):
+    for number in numbers_of([source]):
         if not column(number.quantity).cost and not is_missing(number.value):
             results[f"{number.quantity} {number.variant}".rstrip()] = number.value
     return results

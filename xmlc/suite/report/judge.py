@@ -23,7 +23,7 @@ from xmlc.suite.report.verdict import (
     unit_of_last_digit,
 )
 from xmlc.suite.results.columns import DEVIATION
-from xmlc.suite.results.long import SEEDS, TextRows
+from xmlc.suite.results.frame import SEEDS, TextRows
 
 NO_RUNS = "no runs with several seeds: `xmlc deviations` keeps them"
 NO_SPLIT_ERROR = "the paper's split is not known to be ours, and no error of another was measured"

@@ -8,11 +8,12 @@ import pandas as pd
 
 from xmlc.suite.papers.building import sources_of
 from xmlc.suite.results.columns import column
-from xmlc.suite.results.long import LongRow, is_missing, long_of
+from xmlc.suite.results.frame import is_missing, numbers_of
 from xmlc.suite.results.made_of import MadeOf
 from xmlc.suite.results.passports import RecordPassport, passport_columns
 
-LONG_COLUMNS = (*LongRow._fields, "unit", "papers", *RecordPassport._fields)
+OF_NUMBER = ("dataset", "model", "method", "variant", "seed", "quantity", "value")
+LONG_COLUMNS = (*OF_NUMBER, "record", "unit", "papers", *RecordPassport._fields)
 
 
 def long_table(tables: Sequence[MadeOf]) -> pd.DataFrame:
@@ -31,8 +32,8 @@ def long_table(tables: Sequence[MadeOf]) -> pd.DataFrame:
     rows = []
     for source, papers in sources_of(tables):
         origin = passport_columns(source.record)._asdict() | {"papers": " ".join(papers)}
-        for number in long_of([source]):
+        for number in numbers_of([source]):
             if number.quantity != "note" and not is_missing(number.value):
                 about = {"unit": column(number.quantity).unit, "record": source.path.as_posix()}
-                rows.append(number._asdict() | origin | about)
+                rows.append({name: getattr(number, name) for name in OF_NUMBER} | origin | about)
     return pd.DataFrame(rows, columns=list(LONG_COLUMNS)).astype({"seed": "Int64"})

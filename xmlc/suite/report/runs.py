@@ -18,8 +18,8 @@ from xmlc.suite.papers.building import Known
 from xmlc.suite.papers.table import Table
 from xmlc.suite.report.verdict import Kind, kind_of, number
 from xmlc.suite.results.columns import column
+from xmlc.suite.results.frame import is_missing
 from xmlc.suite.results.intervals import student_quantile
-from xmlc.suite.results.long import is_missing
 from xmlc.suite.results.records.base import RecordFile
 from xmlc.suite.results.records.ranking import RankingRecord
 

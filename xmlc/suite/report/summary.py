@@ -20,7 +20,7 @@ from xmlc.suite.report.runs import Place, Runs, Spread, half_width
 from xmlc.suite.report.verdict import Kind, Verdict
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.fingerprint import Fingerprint
-from xmlc.suite.results.long import quantities_of
+from xmlc.suite.results.frame import quantities_of
 from xmlc.suite.results.titles import TITLES
 
 HEADLINES = ("p@1", "macro_f", "instance_f", "accuracy")  # the quantities that papers are about

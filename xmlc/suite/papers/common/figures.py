@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.common.curves import figure1 as figure1
 from xmlc.suite.papers.plotting import BLUE, GREEN, VERMILION, add_legend, figure, panels
-from xmlc.suite.results.long import frame_of
+from xmlc.suite.results.frame import Source, average, numbers_of, pivot
 from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.results.titles import family, model_title
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+MODEL_KEYS = ("dataset", "model")
 QUALITY = "p@1"
 COSTS = {"train_seconds": "training (s)", "predict_ms": "prediction (ms per instance)"}
 # Models of one program share a colour; markers tell them apart.
@@ -47,7 +49,8 @@ def pareto(paper: str, records: Sequence[RankingRecord]) -> Figure:
         No record has a cost.
     """
     shown = (QUALITY, *COSTS, "train_threads", "predict_threads")
-    frame = frame_of(records, ("dataset", "model"), shown).dropna(subset=list(COSTS))
+    rows = average(numbers_of(Source(Path(), record) for record in records), MODEL_KEYS)
+    frame = pivot(rows, MODEL_KEYS, shown).dropna(subset=list(COSTS))
     if frame.empty:
         raise XmlcError("pareto: no record has training seconds and milliseconds per instance; expected one at least")
     datasets = list(dict.fromkeys(frame["dataset"]))

@@ -11,7 +11,7 @@ from xmlc.suite.config.planned import Where
 from xmlc.suite.config.ranges import AUTO, Range
 from xmlc.suite.config.suite import ModelSpec, Suite
 from xmlc.suite.papers.table import Panel, PanelColumn, Table, TableDefinition, headings_of, notes_of, panel_of
-from xmlc.suite.results.long import Mean, Row, Rows, Source
+from xmlc.suite.results.frame import Rows, Source, row_of
 from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.results.titles import hyperparameter_title, model_title, search_title
 
@@ -82,7 +82,8 @@ def _ranges(model: str, searched: ModelSpec) -> Rows:
             scale = "logarithmic" if values.log else "uniform"
             drawn = f"{scale}, integers" if values.integer else scale
             told = {"low": values.low, "high": values.high, "drawn": drawn}
-        rows[EVERY_DATASET, model, name] = {key: Mean(value) for key, value in told.items()}
+        key = EVERY_DATASET, model, name
+        rows[key] = row_of(key, told)
     return rows
 
 
@@ -93,8 +94,8 @@ def _values(source: Source, searched: ModelSpec) -> Rows:
     rows: Rows = {}
     for name in _names(searched):
         row = {"value": _in_print(record.hyperparameters.get(name))} | found
-        of_record: Row = {key: Mean(value, records=(source.path,)) for key, value in row.items()}
-        rows[record.dataset.name, record.model, name] = of_record
+        key = record.dataset.name, record.model, name
+        rows[key] = row_of(key, row, (source.path,))
     return rows
 
 

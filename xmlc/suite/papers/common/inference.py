@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.table import Panel, Table, TableDefinition, each, panel_of
-from xmlc.suite.results.long import Rows, average, key_by, long_of
+from xmlc.suite.results.frame import Key, Rows, average, numbers_of
 from xmlc.suite.results.records.inference import ESTIMATES, InferenceRecord
 from xmlc.suite.results.titles import method_title, model_title
 
@@ -44,10 +46,10 @@ def _beside_thresholds(table: Table) -> Rows:
             "instance-f: no record is of estimates with a floor; expected those of `xmlc thresholds --infer`"
         )
     table.given[0] = floored
-    inferred = average(long_of(floored), key_by(INFERENCE_KEYS))
+    inferred = average(numbers_of(floored), INFERENCE_KEYS)
     best = average(
-        (n._replace(quantity=COSTS_OF_THRESHOLD.get(n.quantity, n.quantity)) for n in table.numbers(1)),
-        key_by(INFERENCE_KEYS),
+        (replace(n, quantity=COSTS_OF_THRESHOLD.get(n.quantity, n.quantity)) for n in table.numbers(1)),
+        INFERENCE_KEYS,
     )
     found: Rows = {}
     for dataset, model in dict.fromkeys(key[:2] for key in inferred):
@@ -58,7 +60,7 @@ def _beside_thresholds(table: Table) -> Rows:
 
 
 def _estimates(table: Table) -> list[Panel]:
-    first: dict[tuple[str, str], tuple[str, ...]] = {}
+    first: dict[Key, Key] = {}
     for key, row in table.rows.items():
         if "floor" in row:
             first.setdefault(key[:2], key)

@@ -6,7 +6,7 @@ from xmlc.metrics.measures import FURTHER_RANKING_METRICS, RANKING_METRICS
 from xmlc.suite.config.planned import PEER_METHODS, RANKINGS, Where
 from xmlc.suite.papers.common.thresholds import hashed
 from xmlc.suite.papers.table import Panel, Table, TableDefinition, columns, datasets, panel_of, threads_of
-from xmlc.suite.results.long import Key, Mean, Rows, average, key_by
+from xmlc.suite.results.frame import Key, Rows, average, row_of
 from xmlc.suite.results.records.base import DATASET_COLUMNS
 from xmlc.suite.results.titles import MACRO_F_CONVENTION, method_title, model_title
 
@@ -67,8 +67,8 @@ NOT_RUN = "it was not run (it needs the extra `peers`)"
 
 def _with_macro_f(table: Table) -> Rows:
     """Return a row for each ranking with the macro-F of its thresholds, and one for each baseline that has none."""
-    rows = average(table.numbers(0), key_by(MODEL_KEYS))
-    tuned = average(table.numbers(1), key_by((*MODEL_KEYS, "method"))) if table.given[1] else {}
+    rows = average(table.numbers(0), MODEL_KEYS)
+    tuned = average(table.numbers(1), (*MODEL_KEYS, "method")) if table.given[1] else {}
     known = table.suite.peers if table.suite else {}
     found: Rows = {}
     for dataset in dict.fromkeys(dataset for dataset, _ in rows):
@@ -76,7 +76,8 @@ def _with_macro_f(table: Table) -> Rows:
         for model in (*models, *known):
             row = rows.get((dataset, model))
             if row is None:
-                row = {"note": Mean(known[model].without.get(dataset, NOT_RUN)), "seeds": Mean(0)}
+                note = known[model].without.get(dataset, NOT_RUN)
+                row = row_of((dataset, model), {"note": note, "seeds": 0})
             of_methods = {name: tuned.get((dataset, model, name), {}).get("macro_f") for name in PEER_METHODS}
             found[dataset, model] = row | {name: mean for name, mean in of_methods.items() if mean}
     return found

@@ -6,7 +6,7 @@ from xmlc.metrics.measures import RARE
 from xmlc.metrics.ranking import OVER_LABELS
 from xmlc.suite.config.planned import CALIBRATIONS, RANKINGS
 from xmlc.suite.papers.common.rankings import MODEL_KEYS
-from xmlc.suite.papers.common.thresholds import METHOD_KEYS, OF_80, OF_FULL, means
+from xmlc.suite.papers.common.thresholds import METHOD_KEYS, OF_80, OF_FULL, by_portion
 from xmlc.suite.papers.table import TableDefinition, columns
 from xmlc.suite.results.records.calibration import ERRORS, PRECISION
 
@@ -37,7 +37,7 @@ tail_f = TableDefinition(
     name="tail-f",
     needs=(OF_80, OF_FULL),
     keys=METHOD_KEYS,
-    rows=means,
+    rows=by_portion,
     columns=("macro_f_present", *RARE),
     panels=(columns("", "macro_f_present", *RARE),),
     caption="Macro-F over the labels that the test set has, of all and by their numbers of instances in the training "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from xmlc.metrics.measures import (
@@ -17,7 +17,7 @@ from xmlc.suite.config.folders import STUDY
 from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.table import Panel, Panels, Table, TableDefinition, columns, headings_of, marked, named, panel_of
 from xmlc.suite.results.columns import column
-from xmlc.suite.results.long import Key, LongRow, Rows, average, key_by
+from xmlc.suite.results.frame import Number, Rows, average
 from xmlc.suite.results.titles import LIMITS, MACRO_F_CONVENTION, METHODS, method_order, method_title, model_title
 
 HASHED = "plt-hashed"  # plt2016's own; "plt" is ours
@@ -26,11 +26,16 @@ OF_80, OF_FULL = (Where("thresholds", portion, but_methods=FOR_OTHERS) for porti
 METHOD_KEYS = ("dataset", "model", "method")
 
 
-def means(table: Table) -> Rows:
-    """Return the means, those of models of the whole training set behind the others of the same dataset and model."""
-    rows = table.means()
+def means(numbers: Iterable[Number]) -> Rows:
+    """Return means, those of models of the whole training set behind the others of the same dataset and model."""
+    rows = average(numbers, METHOD_KEYS)
     places = list(dict.fromkeys(key[:2] for key in rows))
     return {key: rows[key] for key in sorted(rows, key=lambda key: places.index(key[:2]))}
+
+
+def by_portion(table: Table) -> Rows:
+    """Return the means of all records."""
+    return means(table.numbers())
 
 
 def by_method(quantity: str, title: str, contest: str | None = None) -> Panels:
@@ -101,7 +106,7 @@ table2 = TableDefinition(
     name="table2",
     needs=(OF_80, OF_FULL),
     keys=METHOD_KEYS,
-    rows=means,
+    rows=by_portion,
     columns=(
         *("macro_f", "test_ms", "inner_products"),
         *(name for name in SET_METRICS if name != "macro_f"),
@@ -123,7 +128,7 @@ table2 = TableDefinition(
 
 def _tuned_ofo(table: Table) -> Rows:
     """Return the rows of OFO with a and b tuned, and in them the macro-F of FTA and STO."""
-    rows = average(table.numbers(), key_by(("model", "dataset", "method")))
+    rows = average(table.numbers(), ("model", "dataset", "method"))
     found: Rows = {}
     for (model, dataset, method), row in rows.items():
         if method == "ofo-ab":
@@ -159,8 +164,8 @@ table4 = TableDefinition(
 )
 
 
-def _tuned_for(number: LongRow) -> Key:
-    return number.dataset, number.model, MEASURE_METHODS.get(number.method, number.method)
+def _by_measure(table: Table) -> Rows:
+    return means(replace(n, method=MEASURE_METHODS.get(n.method, n.method)) for n in table.numbers())
 
 
 def _own(tuned_for: str) -> str:
@@ -194,8 +199,7 @@ measures = TableDefinition(
     name="measures",
     needs=(Where("thresholds", "80", methods=(*MEASURE_METHODS, *UNLABELLED_METHODS)), OF_FULL),
     keys=("dataset", "model", "tuned_for"),
-    key=_tuned_for,
-    rows=means,
+    rows=_by_measure,
     columns=(
         *(*TUNABLE_MEASURES, "predicted_per_instance"),
         *("c", "inner_products", "test_ms", "tune_seconds", "test_threads"),

@@ -11,7 +11,7 @@ from xmlc.suite.papers.common.rankings import CPU, threads_of_both
 from xmlc.suite.papers.common.rankings import passes as passes
 from xmlc.suite.papers.oplt2021.claims import claims as claims
 from xmlc.suite.papers.table import Table, TableDefinition, columns, not_run, table_of_datasets
-from xmlc.suite.results.long import Key, Mean, Row, Rows, average, key_by
+from xmlc.suite.results.frame import Key, Row, Rows, average, row_of
 from xmlc.suite.results.titles import without_passes
 
 OPLT_KEYS = ("dataset", "model")
@@ -32,7 +32,7 @@ table1 = table_of_datasets(
 def better_passes(table: Table, score: str) -> Rows:
     """Return a row for each dataset and method: of the number of passes with the highest mean score."""
     variants: dict[Key, list[tuple[int | None, Row]]] = {}
-    for (dataset, model), row in average(table.numbers(), key_by(OPLT_KEYS)).items():
+    for (dataset, model), row in average(table.numbers(), OPLT_KEYS).items():
         method, passes = without_passes(model)
         variants.setdefault((dataset, method), []).append((passes, row))
 
@@ -41,7 +41,7 @@ def better_passes(table: Table, score: str) -> Rows:
         return -row[score].value, math.inf if passes is None else passes
 
     best = {key: min(found, key=place) for key, found in variants.items()}
-    return {key: row | {"passes": Mean(passes, records=row[score].records)} for key, (passes, row) in best.items()}
+    return {key: row | row_of(key, {"passes": passes}, row[score].records) for key, (passes, row) in best.items()}
 
 
 def _by_accuracy(table: Table) -> Rows:

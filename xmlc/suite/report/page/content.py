@@ -25,7 +25,7 @@ from xmlc.suite.report.page.drawing import Drawing, data_address
 from xmlc.suite.report.page.tables import PageTable, Passports, ShownPassport, TableOnPage
 from xmlc.suite.report.page.winners import Contest, contests_of, earlier_sources
 from xmlc.suite.results.fingerprint import TABLE, Fingerprint, of_parts
-from xmlc.suite.results.long import Source, read_rows, text_rows
+from xmlc.suite.results.frame import Source, read_rows, text_rows
 from xmlc.suite.results.made_of import MadeOf
 from xmlc.suite.results.passports import passport_columns
 

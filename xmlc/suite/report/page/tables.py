@@ -19,7 +19,7 @@ from xmlc.suite.report.contributed import origin_of
 from xmlc.suite.report.verdict import Kind, Verdict, number
 from xmlc.suite.results.columns import DEVIATION, MISSING, Column, column
 from xmlc.suite.results.fingerprint import Fingerprint
-from xmlc.suite.results.long import SEEDS, Key, Row, Source, TextRows, is_missing
+from xmlc.suite.results.frame import SEEDS, Key, Row, Source, TextRows, is_missing
 from xmlc.suite.results.passports import passport_columns
 from xmlc.suite.results.records.base import RecordFile
 from xmlc.suite.results.titles import method_title, model_title

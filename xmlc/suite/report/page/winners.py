@@ -19,8 +19,8 @@ from xmlc.suite.papers.table import Cell, Panel, PanelColumn
 from xmlc.suite.report.page.drawing import Point, quality_against_time
 from xmlc.suite.report.page.tables import PageCell, PagePanel, Passports, page_cell
 from xmlc.suite.results.columns import column
+from xmlc.suite.results.frame import Number, Source, average, is_missing, numbers_of
 from xmlc.suite.results.intervals import estimate_of
-from xmlc.suite.results.long import Mean, Source, average, is_missing, key_by, long_of
 from xmlc.suite.results.passports import passport_of
 from xmlc.suite.results.records.inference import InferenceRecord
 from xmlc.suite.results.records.ranking import RankingRecord
@@ -161,10 +161,10 @@ def _cells(sources: Iterable[Source]) -> dict[str, dict[str, Cell]]:
     for source in sources:
         groups.setdefault((type(source.record), getattr(source.record, "portion", "")), []).append(source)
     for (kind, _), group in groups.items():
-        for key, row in average(long_of(group), key_by(KEYS)).items():
+        for key, row in average(numbers_of(group), KEYS).items():
             own = found.setdefault(key[0], {})
             for name in RANKED if kind is RankingRecord else SETS:
-                mean = row[name]._replace(deviation=math.nan) if column(name).cost else row[name]
+                mean = replace(row[name], deviation=math.nan) if column(name).cost else row[name]
                 is_for = MEASURE_METHODS.get(key[1], name)  # macro-F over labels present goes with macro-F
                 if is_missing(mean.value) or not name.startswith(is_for):
                     continue
@@ -185,7 +185,7 @@ def _shown(cell: Cell, top: Cell | None, best: bool, passports: Passports) -> Pa
     return replace(page_cell(cell, passports), by=_method(cell), best=best, tied=tied)
 
 
-def _tied(mean: Mean, top: Mean) -> bool:
+def _tied(mean: Number, top: Number) -> bool:
     """Say whether the interval of the mean difference over common seeds holds 0; with one seed nothing is known."""
     seeds = [seed for seed in top.runs if seed in mean.runs]
     differences = [float(top.runs[seed]) - float(mean.runs[seed]) for seed in seeds]

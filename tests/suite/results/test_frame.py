@@ -1,6 +1,7 @@
 """The long table: numbers of records, their means over seeds, and tables read as rows."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,13 +9,14 @@ from record_files import as_record
 from report_cases import every_method, ranking, sweep, thresholds
 
 from xmlc.core.errors import XmlcError
-from xmlc.suite.results.long import Source, average, frame_of, key_by, long_of, read_rows
+from xmlc.suite.results.frame import Source, average, numbers_of, pivot, read_rows
 
 MODELS, METHODS = ("dataset", "model"), ("dataset", "model", "method")
 
 
 def frame(keys, contents, *wanted):
-    return frame_of([as_record(content) for content in contents], keys, wanted)
+    numbers = numbers_of(Source(Path(), as_record(content)) for content in contents)
+    return pivot(average(numbers, keys), keys, wanted)
 
 
 def sources(*contents):
@@ -22,21 +24,26 @@ def sources(*contents):
 
 
 def test_a_row_for_each_number_with_its_record():
-    long = long_of(sources(ranking(p1=0.75), sweep()))
+    long = numbers_of(sources(ranking(p1=0.75), sweep()))
     (row,) = [row for row in long if row.quantity == "p@1" and not row.variant]
-    assert row == ("yeast", "plt", "", "", 0, "p@1", 75.0, "0.json")
-    assert {row.variant for row in long if row.record == "1.json"} == {"max_nodes=16", "max_nodes=64", "max_nodes=256"}
+    assert (row.dataset, row.model, row.seed, row.value, row.records) == ("yeast", "plt", 0, 75.0, ("0.json",))
+    of_sweep = [row for row in long if row.records == ("1.json",)]
+    assert {row.variant for row in of_sweep} == {
+        "max_nodes=16",
+        "max_nodes=64",
+        "max_nodes=256",
+    }
 
 
 def test_a_mean_knows_its_runs_and_records():
-    means = average(long_of(sources(ranking(seed=3, p1=0.2), ranking(seed=1, p1=0.4))), key_by(MODELS))
+    means = average(numbers_of(sources(ranking(seed=3, p1=0.2), ranking(seed=1, p1=0.4))), MODELS)
     found = means["yeast", "plt"]["p@1"]
     assert (found.value, found.runs, found.records) == (30, {1: 40, 3: 20}, ("1.json", "0.json"))
 
 
 def test_two_numbers_of_one_place_are_refused():
-    with pytest.raises(ValueError, match="a second one of its key"):
-        average(long_of(sources(ranking(), ranking())), key_by(MODELS))
+    with pytest.raises(ValueError, match="yeast"):
+        average(numbers_of(sources(ranking(), ranking())), MODELS)
 
 
 def test_one_seed_has_no_deviation():

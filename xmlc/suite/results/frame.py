@@ -1,0 +1,293 @@
+"""One number is one row, from a record to a page: how rows are read, averaged over seeds, selected, joined and pivoted.
+
+Published numbers, reference tables and tables of ours have the same form: rows by key and quantity.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import reduce
+from operator import add
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.results.columns import DEVIATION, column
+from xmlc.suite.results.fingerprint import read_table
+from xmlc.suite.results.records.base import RecordFile
+
+Key = tuple[str, ...]
+SEEDS = "seeds"
+NONE: Mapping[Any, Any] = MappingProxyType({})
+OF_RECORDS = ("dataset", "model", "method")
+
+
+class Source(NamedTuple):
+    """A record and its file."""
+
+    path: Path
+    record: RecordFile
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Number:
+    """One number: of a record, the mean of several records, or one that a paper or a reference table has.
+
+    Attributes
+    ----------
+    quantity : str
+        The column.
+    value : object
+        Number or text, in the unit of the column; None or NaN if it is missing.
+    dataset, model, method : str
+        Empty if it has none.
+    variant : str
+        Part of a record, such as ``alpha=0.75`` of a sweep.
+    seed : int or None
+        Of one record's number.
+    key : tuple of str
+        Values of the keys of a table: they name its row.
+    deviation : float
+        Standard deviation over seeds (divisor: seeds - 1); NaN of one seed and of everything that is no measure.
+    runs : mapping
+        Values by seed.
+    records : tuple of Path
+        Files that the value is from.
+    words : str
+        Text that is printed instead of the value.
+    mark : str
+        ``bold``, or ``brackets``, in which it is printed.
+    published : str
+        The number as the paper prints it.
+    verdict, interval, reason
+        What the judge says of the value next to the expected one.
+    """
+
+    quantity: str
+    value: Any = None
+    dataset: str = ""
+    model: str = ""
+    method: str = ""
+    variant: str = ""
+    seed: int | None = None
+    key: Key = ()
+    deviation: float = math.nan
+    runs: Mapping[int | None, Any] = field(default_factory=lambda: NONE)
+    records: tuple[Path, ...] = ()
+    words: str = ""
+    mark: str = ""
+    published: str = ""
+    verdict: StrEnum | None = None
+    interval: tuple[float, float] | None = None
+    reason: str = ""
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether there is no value."""
+        return is_missing(self.value)
+
+    @property
+    def text(self) -> str:
+        """The number as it is printed, with its deviation over seeds."""
+        about = column(self.quantity)
+        text = self.words or about.printed(self.value)
+        if not math.isnan(self.deviation):
+            text = f"{text} ± {about.printed(self.deviation, self.value)}"
+        return f"[{text}]" if self.mark == "brackets" else text
+
+    @property
+    def rounded(self) -> float | None:
+        """The value as it is printed; None of a text and of a missing one."""
+        try:
+            return float(self.words or column(self.quantity).printed(self.value))
+        except ValueError:
+            return None
+
+
+Row = dict[str, Number]  # by quantity
+Rows = dict[Key, Row]
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value is None or NaN."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def numbers_of(sources: Iterable[Source]) -> list[Number]:
+    """Return the numbers of records, in their order."""
+    return [
+        Number(
+            quantity=quantity,
+            value=value,
+            dataset=record.dataset_name,
+            model=record.model_name,
+            method=record.method_name,
+            variant=variant,
+            seed=getattr(record, "seed", None),
+            records=(path,),
+        )
+        for path, record in sources
+        for variant, numbers in record.numbers()
+        for quantity, value in numbers.items()
+    ]
+
+
+def row_of(key: Key, values: Mapping[str, Any], records: tuple[Path, ...] = ()) -> Row:
+    """Return a row of values that are not means over seeds."""
+    return {name: Number(quantity=name, value=value, key=key, records=records) for name, value in values.items()}
+
+
+def average(numbers: Iterable[Number], keys: Sequence[str]) -> Rows:
+    """Return the means over seeds of numbers with equal fields ``keys``; the quantity ``seeds`` counts the seeds.
+
+    A mean needs all seeds of its key: it is missing if one value is missing. Different choices are listed in the order
+    of the seeds.
+
+    Raises
+    ------
+    ValueError
+        Two numbers have the same key, quantity and seed.
+    """
+    groups: dict[Key, dict[str, dict[int | None, Number]]] = {}
+    for number in numbers:
+        key = tuple(getattr(number, name) for name in keys)
+        runs = groups.setdefault(key, {}).setdefault(number.quantity, {})
+        if number.seed in runs:
+            raise ValueError(f"{number}: a second one of its key, quantity and seed")
+        runs[number.seed] = number
+    return {key: _means(key, quantities) for key, quantities in groups.items()}
+
+
+def _means(key: Key, quantities: dict[str, dict[int | None, Number]]) -> Row:
+    seeds = sorted(
+        {seed for runs in quantities.values() for seed in runs}, key=lambda seed: -1 if seed is None else seed
+    )
+    row = {}
+    for name, numbers in quantities.items():
+        runs = {seed: numbers[seed].value if seed in numbers else math.nan for seed in seeds}
+        records = tuple(path for seed in seeds if seed in numbers for path in numbers[seed].records)
+        value, deviation = _summary(name, list(runs.values()))
+        first = next(iter(numbers.values()))
+        row[name] = replace(first, key=key, seed=None, value=value, deviation=deviation, runs=runs, records=records)
+    return row if seeds == [None] else row | row_of(key, {SEEDS: len(seeds)})
+
+
+def _summary(name: str, values: list[Any]) -> tuple[Any, float]:
+    kind = column(name).kind
+    if kind == "measure" and not any(isinstance(value, str) for value in values):
+        return _mean_and_deviation([math.nan if value is None else float(value) for value in values])
+    return (values[0] if kind != "choice" else _chosen(name, values)), math.nan
+
+
+def _mean_and_deviation(values: list[float]) -> tuple[float, float]:
+    """Add up one value after the other, as pandas does with fewer than eight in the versions that are known."""
+    n, mean = len(values), reduce(add, values) / len(values)
+    squares = [(value - mean) * (value - mean) for value in values]
+    return mean, math.sqrt(reduce(add, squares) / (n - 1)) if n > 1 else math.nan
+
+
+def _chosen(name: str, values: list[Any]) -> Any:
+    """Return the value of all seeds, a whole number as such, or the different ones as one text."""
+    if all(value == values[0] or (is_missing(value) and is_missing(values[0])) for value in values):
+        value = values[0]
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+    return "/".join(column(name).printed(value) for value in values)
+
+
+def select(rows: Rows, keys: Sequence[str], wanted: Mapping[str, Collection[str]]) -> Rows:
+    """Return the rows whose keys have one of the wanted values, by the name of the key; nothing wanted is all."""
+    places = {keys.index(name): values for name, values in wanted.items() if values and name in keys}
+    return {key: row for key, row in rows.items() if all(key[place] in values for place, values in places.items())}
+
+
+def join(left: Rows, right: Rows) -> Iterator[tuple[Key, str, Number | None, Number | None]]:
+    """Pair the numbers of two tables by key and quantity, None if a side lacks one; the left order comes first."""
+    for key in dict.fromkeys([*left, *right]):
+        one, other = left.get(key, {}), right.get(key, {})
+        for quantity in dict.fromkeys([*one, *other]):
+            yield key, quantity, one.get(quantity), other.get(quantity)
+
+
+def pivot(rows: Rows, keys: Sequence[str], wanted: Iterable[str]) -> pd.DataFrame:
+    """Return a frame with a row for each key: the key, the wanted quantities that there are, the number of seeds.
+
+    Each measure is followed by its deviation, ``<name>_std``, if any key has several seeds.
+    """
+    there = {name for row in rows.values() for name in row}
+    several = SEEDS in there and any(row[SEEDS].value > 1 for row in rows.values() if SEEDS in row)
+    content: dict[str, list[Any]] = {name: [key[place] for key in rows] for place, name in enumerate(keys)}
+    for name in [name for name in (*wanted, SEEDS) if name in there]:
+        nothing = Number(quantity=name, value=math.nan)
+        numbers = [row.get(name, nothing) for row in rows.values()]
+        content[name] = [number.value for number in numbers]
+        if several and any(number.runs for number in numbers) and column(name).kind == "measure":
+            content[name + DEVIATION] = [number.deviation for number in numbers]
+    return pd.DataFrame({name: _series(values) for name, values in content.items()})
+
+
+def _series(values: list[Any]) -> pd.Series:
+    """Keep whole numbers as such, next to missing ones and to others."""
+    there = [value for value in values if not is_missing(value)]
+    if all(isinstance(value, float) for value in there):
+        return pd.Series([math.nan if value is None else value for value in values], dtype=float)
+    if all(isinstance(value, int) for value in there):
+        return pd.Series([None if is_missing(value) else value for value in values],
+                         dtype="Int64" if len(there) < len(values) else int)  # fmt: skip
+    return pd.Series(values, dtype=object)
+
+
+def read_numbers(file: Path, keys: Sequence[str]) -> Rows:
+    """Read a table (CSV): its numbers as text, by the values of its key columns and by quantity.
+
+    Raises
+    ------
+    XmlcError
+        The file is no table, a key column is missing, or two rows have the same key.
+    """
+    frame = read_table(file)
+    if absent := [key for key in keys if key not in frame]:
+        raise XmlcError(f"{file}: no column {absent[0]!r}; expected the keys {', '.join(keys)} first")
+    found: Rows = {}
+    for row in frame.to_dict("records"):
+        key = tuple(row[name] for name in keys)
+        if key in found:
+            raise XmlcError(f"{file}: two rows for {', '.join(key)}; expected one for each {', '.join(keys)}")
+        about = {name: row[name] for name in keys if name in OF_RECORDS}
+        found[key] = {
+            str(name): Number(quantity=str(name), value=text, key=key, **about)
+            for name, text in row.items()
+            if name not in keys
+        }
+    return found
+
+
+TextRows = dict[Key, dict[str, str]]
+
+
+def read_rows(file: Path, keys: Sequence[str]) -> TextRows:
+    """Read a table as text; `read_numbers` replaces it."""
+    return texts_of(read_numbers(file, keys))
+
+
+def texts_of(rows: Rows) -> TextRows:
+    """Return the values of rows that were read from a file."""
+    return {key: {name: number.value for name, number in row.items()} for key, row in rows.items()}
+
+
+def text_rows(frame: pd.DataFrame, keys: Sequence[str], source: str) -> TextRows:
+    """Return a frame of text by key and quantity."""
+    return {
+        tuple(row[name] for name in keys): {str(name): text for name, text in row.items() if name not in keys}
+        for row in frame.to_dict("records")
+    }
+
+
+def quantities_of(rows: Collection[Mapping[str, Any]]) -> list[str]:
+    """Name the quantities of some rows, in the order of their first use."""
+    return list(dict.fromkeys(name for row in rows for name in row))
