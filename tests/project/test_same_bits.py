@@ -72,7 +72,6 @@ LOOKED_AT = {
     "suite/results/records/forest.py": 1, "suite/results/records/statistics.py": 1, "suite/steps/prepare.py": 2,
     "suite/steps/simulation.py": 3, "suite/steps/sweeps.py": 2, "suite/steps/tuning/objective.py": 5,
     "suite/steps/tuning/plan.py": 1, "thresholds/expected.py": 1, "thresholds/label_sets.py": 1,
-    "thresholds/pooled.py": 1,
 }  # fmt: skip
 # All exact, or rounded once as IEEE 754 requires.
 MATH = {"ceil", "copysign", "floor", "fsum", "inf", "isfinite", "isinf", "isnan", "ldexp", "nan", "pi", "sqrt"}

@@ -1,6 +1,5 @@
 """Small random estimates with ties, and the obvious way to do what the kernels do."""
 
-import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -56,10 +55,3 @@ def row_wise_ofo(spe, Y, a, b, lower):
             b[j] += int(y[j]) + int(predicted[j])
             tau[j] = max(np.float32(a[j] / b[j]), lower[j])
     return tau
-
-
-def all_threshold_vectors(spe):
-    """Every combination of per-label thresholds that differ in what they predict."""
-    estimates = spe.toarray()
-    choices = [[-0.5, *np.unique(column)] for column in estimates.T]
-    return (np.array(choice, dtype=np.float32) for choice in itertools.product(*choices))

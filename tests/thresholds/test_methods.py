@@ -21,7 +21,6 @@ from xmlc.thresholds import (
     ExpectedF,
     IsotonicCalibration,
     LabelSets,
-    MicroLabelWise,
     apply_thresholds,
     lower_bounds,
     priors,
@@ -115,7 +114,7 @@ def test_methods_learn_by_the_comparison_by_which_they_predict(seed):
         assert macro_f(Y, fta.predict(exact)) == fta.scores_.max()
         ofo, pair = OFO(a=1, b=4, lower_bounds=lower).fit(exact, Y), (exact.astype(np.float32), Y)
         np.testing.assert_array_equal(ofo.thresholds_, row_wise_ofo(*map(sparse.csr_array, pair), 1, 4, bounds))
-    for method in (CommonThreshold(), MicroLabelWise(), ExpectedF(), LabelSets("macro_f"), LabelSets("micro_f")):
+    for method in (CommonThreshold(), ExpectedF(), LabelSets("macro_f"), LabelSets("micro_f")):
         found = method.fit(exact, None if isinstance(method, LabelSets) else Y).predict(exact).toarray()
         np.testing.assert_array_equal(found, exceeding(exact, method.thresholds_))
 
@@ -188,7 +187,7 @@ def test_pieces_cover_every_label_once_in_order(sizes, entries):
 def test_estimates_that_float32_merges_are_told_apart(close):
     spe, Y = np.append(close, 1e-60)[:, None], [[1], [0], [0], [0]]
     prior = priors(Y)
-    for method in (STO(), CommonThreshold(), CommonThreshold("instance"), MicroLabelWise()):
+    for method in (STO(), CommonThreshold(), CommonThreshold("instance")):
         assert method.fit(spe, Y).predict(spe).toarray().ravel().tolist() == [True, False, False, False]
         assert method.thresholds_.dtype == np.float64
     assert STO().fit(spe[[0, 3]], [[1], [0]]).thresholds_.dtype == (np.float32 if close[0] > 1e-45 else np.float64)

@@ -8,17 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
-from threshold_cases import CASES, all_threshold_vectors, random_case
+from threshold_cases import CASES, random_case
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.csr import kernel_csr
-from xmlc.metrics import micro_f, micro_jaccard
 from xmlc.metrics.classification import TUNABLE, agreement, measure_scores
 from xmlc.metrics.measure import F1, JACCARD, f_beta
-from xmlc.thresholds import STO, CommonThreshold, MicroLabelWise, apply_thresholds
+from xmlc.thresholds import STO, CommonThreshold
 from xmlc.thresholds.cuts import cuts_of
 from xmlc.thresholds.methods import checked_pair
-from xmlc.thresholds.pooled import UNIT, add_gains, best_sum, overlap_units, priced_cuts
+from xmlc.thresholds.pooled import UNIT, add_gains, best_sum, overlap_units
 
 THOROUGH = settings(deadline=None, max_examples=60)
 
@@ -29,7 +28,7 @@ def test_estimates_of_float64_are_cut_as_their_ranks_are(n, m, seed, near):
     ranks, Y = random_case(n, m, seed)
     exact = ranks.astype(np.float64)
     exact.data = near * (1 - 1e-9 * (1.5 - exact.data))
-    for method in (STO(), MicroLabelWise(), CommonThreshold(), CommonThreshold("instance")):
+    for method in (STO(), CommonThreshold(), CommonThreshold("instance")):
         expected, found = (method.fit(spe, Y).predict(spe).toarray() for spe in (ranks, exact))
         np.testing.assert_array_equal(found, expected)
     floor = np.float32(0.5)
@@ -38,50 +37,6 @@ def test_estimates_of_float64_are_cut_as_their_ranks_are(n, m, seed, near):
     expected = STO(kappa=low.max()).fit(ranks, Y).predict(ranks) if rest.any() and low.max() < 1 else None
     if expected is not None:
         np.testing.assert_array_equal(some.fit(exact, Y).predict(exact).toarray(), expected.toarray())
-
-
-# Label-wise thresholds for micro-averaged measures against all combinations of label-wise cuts.
-
-
-SCORES = {F1: micro_f, f_beta(2): lambda Y, Y_hat: micro_f(Y, Y_hat, beta=2), JACCARD: micro_jaccard}
-
-
-@settings(deadline=None, max_examples=12)
-@given(n=CASES["n"], seed=CASES["seed"], overlap=st.sampled_from(sorted(SCORES)))
-def test_no_combination_of_thresholds_is_better(n, seed, overlap):
-    spe, Y = random_case(n, 3, seed, levels=3)
-    score = SCORES[overlap]
-    best = max(score(Y, apply_thresholds(spe, tau)) for tau in all_threshold_vectors(spe))
-    assert score(Y, MicroLabelWise(overlap).fit(spe, Y).predict(spe)) == pytest.approx(best, abs=1e-12)
-
-
-@settings(deadline=None, max_examples=40)
-@given(**CASES, price=st.sampled_from([0.0, 0.25, 0.4, 1.0]))
-def test_priced_cuts_equal_trying_every_cut(n, m, seed, price):
-    spe, Y = random_case(n, m, seed)
-    cuts, chosen, thresholds = cuts_of(*checked_pair(spe, Y)), np.full((m, 2), -1), np.full(m, -1, dtype=np.float32)
-    arrays = cuts.starts, cuts.lowest, cuts.hits, cuts.predicted, cuts.largest
-    priced_cuts(*arrays, price, chosen, thresholds.view(np.uint32))
-    estimates, truth = spe.toarray(), Y.toarray()
-    for j in range(m):
-        levels = [np.float32(2), *np.unique(estimates[estimates[:, j] > 0, j])[::-1]]
-        counts = [(int(truth[estimates[:, j] >= v, j].sum()), int((estimates[:, j] >= v).sum())) for v in levels]
-        gains = [h - price * k for h, k in counts]
-        best = gains.index(max(gains))
-        assert tuple(chosen[j]) == counts[best]
-        if len(levels) > 1:
-            assert thresholds[j] == (levels[1] if best == 0 else np.nextafter(levels[best], np.float32(0)))
-        else:
-            assert thresholds[j] == 0
-
-
-def test_without_estimates_or_positives_and_on_two_threads():
-    spe, Y = random_case(300, 40, 7, levels=1000)
-    one, two = (MicroLabelWise(n_jobs=jobs).fit(spe, Y).thresholds_ for jobs in (1, 2))
-    np.testing.assert_array_equal(one, two)
-    nothing = sparse.csr_array(Y.shape, dtype=bool)
-    assert MicroLabelWise().fit(spe, nothing).predict(spe).nnz == 0
-    assert not MicroLabelWise().fit(sparse.csr_array(Y.shape, dtype=np.float32), Y).thresholds_.any()
 
 
 # One threshold for all labels, and STO for other measures, against trying every attainable cut in exact fractions.

@@ -33,11 +33,7 @@ FURTHER_SET_METRICS = tuple(
     if measure.in_tables and measure.name not in (*SET_METRICS, *TUNABLE, "predicted_per_instance")
 )
 RARE = tuple(measure.name for measure in classification.MEASURES_BY_FREQUENCY)
-LABEL_WISE = "_labelwise"
-# Threshold method: the measure that it is for, and behind it a variant of the method.
-MEASURE_METHODS = {
-    "for-" + name.replace("_", "-"): name
-    for name in (*TUNABLE, *(name + LABEL_WISE for name in TUNABLE if TUNABLE[name].average == "micro"))
-}
+# Threshold method: the measure that it is for.
+MEASURE_METHODS = {"for-" + name.replace("_", "-"): name for name in TUNABLE}
 # Threshold methods for macro-F without a validation set: the F-measure of a label without positives and predictions.
 UNLABELLED_METHODS = {"expected-f": 0, "expected-f-empty": 1}

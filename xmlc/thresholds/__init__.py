@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from xmlc.thresholds.one_pass import fit_in_one_pass as fit_in_one_pass
     from xmlc.thresholds.out_of_fold import OutOfFold as OutOfFold
     from xmlc.thresholds.pooled import CommonThreshold as CommonThreshold
-    from xmlc.thresholds.pooled import MicroLabelWise as MicroLabelWise
     from xmlc.thresholds.sweeps import tune as tune
 
 if not TYPE_CHECKING:  # which would take any name for known

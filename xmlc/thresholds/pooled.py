@@ -1,4 +1,4 @@
-"""Cuts that are exact on the validation set for measures of pooled counts or of instances: common, or one per label."""
+"""A common threshold that is exact on the validation set, for measures of pooled counts or of instances."""
 
 from __future__ import annotations
 
@@ -43,9 +43,8 @@ class CommonThreshold(RankingMethod):
     Notes
     -----
     With the true probabilities the best prediction for a micro-averaged measure is one common threshold (Koyejo et
-    al., NIPS 2015), so a threshold for each label could only fit the validation set more closely; where a model's
-    estimates are not as good, see `MicroLabelWise`. For an instance-averaged measure a common threshold is a
-    heuristic: there the best one differs from instance to instance.
+    al., NIPS 2015), so a threshold for each label could only fit the validation set more closely. For an
+    instance-averaged measure a common threshold is a heuristic: there the best one differs from instance to instance.
 
     Examples
     --------
@@ -92,57 +91,6 @@ class CommonThreshold(RankingMethod):
         bits, empty = cuts.largest.copy(), np.count_nonzero(np.diff(Y.indptr)[:n] == 0) * round(1 / unit)
         best_sum(cuts.lowest, gains, empty, n, bits)
         return bits
-
-
-@hyperparameters
-class MicroLabelWise(RankingMethod):
-    """The thresholds, one for each label, with the highest micro-averaged measure on the validation set.
-
-    The measure grows with r = TP / (w P + predicted) of the pooled counts, where w is its weight of the positives. At
-    the best r every label is cut where TP - r * predicted is most, and r follows from the cuts: a fixed point, reached
-    from below in a few rounds (Dinkelbach, Management Science 1967). It is the plug-in rule of Koyejo et al. (NIPS
-    2015), which predicts what is more probable than r, but it takes a label's estimates as a ranking only.
-
-    With the true probabilities one common threshold is as good, and `CommonThreshold`, which chooses one number
-    instead of m, fits the validation set less closely; where a model's estimates are too high for some labels and too
-    low for others, this method makes up for it. Time and memory are those of `STO`.
-
-    Parameters
-    ----------
-    overlap, n_jobs
-        The measure and the threads, as of `CommonThreshold`.
-
-    Attributes
-    ----------
-    thresholds_ : ndarray of float32, shape (m,)
-        Of a label without estimates 0, of one for which nothing is best predicted its largest estimate; of float64 as
-        of `STO`.
-
-    Examples
-    --------
-    >>> from xmlc.thresholds import MicroLabelWise
-    >>> spe = [[0.6, 0.3], [0.4, 0.2], [0.1, 0.1]]
-    >>> Y = [[1, 1], [1, 0], [0, 0]]
-    >>> MicroLabelWise().fit(spe, Y).thresholds_
-    array([0.39999998, 0.29999998], dtype=float32)
-    """
-
-    overlap: Overlap = F1
-    n_jobs: int | None = None
-
-    def fit_checked(self, spe: sparse.csr_array, Y: sparse.csr_array) -> Self:
-        """Find each label's cuts once, then cut at a rising price until the cuts reach no more."""
-        checked_overlap(self.overlap)
-        cuts, chosen = cuts_of(spe, Y, self.n_jobs), np.zeros((Y.shape[1], 2), dtype=np.int64)
-        bits, price, reached = np.empty_like(cuts.largest), -1.0, 0.0
-        arrays = cuts.starts, cuts.lowest, cuts.hits, cuts.predicted, cuts.largest
-        while reached > price:
-            price = reached
-            priced_cuts(*arrays, price, chosen, bits)
-            hits, predicted = chosen.sum(axis=0)
-            reached = hits / max(self.overlap.recall * Y.nnz + predicted, 1)
-        self.thresholds_ = cuts.numbers_of(bits, np.zeros(bits.size, dtype=np.float32))
-        return self
 
 
 # Values of single instances are summed as whole multiples of this, so that a sum does not depend on the path that
@@ -231,27 +179,3 @@ def best_sum(lowest, gains, empty, n_instances, threshold):
         score += gains[c]
         if score > best + n_instances:
             best, threshold[0] = score, lowest[c] - np.uint32(1)
-
-
-@njit(cache=True, nogil=True)
-def priced_cuts(starts, lowest, hits, predicted, largest, price, chosen, thresholds):
-    """Cut each label's estimates where hits less the price of its predictions are most; of equal cuts the highest.
-
-    Parameters
-    ----------
-    starts, lowest, hits, predicted, largest
-        As of `xmlc.thresholds.cuts.Cuts`.
-    price : float64
-        Of one prediction, in hits.
-    chosen : int64 (m, 2)
-        Written: hits and predictions of each label's cut.
-    thresholds : uint32 (m,)
-        Written, as `xmlc.thresholds.cuts.Cuts.numbers_of` takes them.
-    """
-    for label in range(thresholds.size):
-        best, thresholds[label] = 0.0, largest[label]
-        chosen[label] = 0
-        for c in range(starts[label + 1] - 1, starts[label] - 1, -1):
-            if hits[c] - price * predicted[c] > best:
-                best, thresholds[label] = hits[c] - price * predicted[c], lowest[c] - np.uint32(1)
-                chosen[label, 0], chosen[label, 1] = hits[c], predicted[c]

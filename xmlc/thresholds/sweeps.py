@@ -12,15 +12,14 @@ from scipy import sparse
 from xmlc.core.errors import InvalidDataError, XmlcError
 from xmlc.kernels.csr import per_label
 from xmlc.metrics.classification import MEASURES, TUNABLE, AveragedOverlap, measure_scores
-from xmlc.metrics.measure import Overlap
-from xmlc.metrics.measures import LABEL_WISE, MEASURE_METHODS, UNLABELLED_METHODS
+from xmlc.metrics.measures import MEASURE_METHODS, UNLABELLED_METHODS
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa, lower_bounds
 from xmlc.thresholds.bounds import priors as shares_in
 from xmlc.thresholds.cuts import cuts_of
 from xmlc.thresholds.expected import ExpectedF
 from xmlc.thresholds.methods import STO, agreement_above, checked_pair
 from xmlc.thresholds.one_pass import FTA, OFO, fixed_thresholds, instances
-from xmlc.thresholds.pooled import CommonThreshold, MicroLabelWise
+from xmlc.thresholds.pooled import CommonThreshold
 
 
 @dataclass(frozen=True)
@@ -295,15 +294,7 @@ def _for_measure(
         yield GridPoint(STO(kappa=kappa(c, nu), overlap=overlap).fit_cuts(cuts).thresholds_, c=c)
 
 
-def _label_wise(overlap: Overlap, spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
-    yield GridPoint(MicroLabelWise(overlap).fit_checked(spe, Y).thresholds_)
-
-
 for _name in UNLABELLED_METHODS:
     register(_name)(partial(_unlabelled, _name))
 for _method, _name in MEASURE_METHODS.items():
-    if _name in TUNABLE:
-        register(_method, _name)(partial(_for_measure, TUNABLE[_name]))
-    else:
-        _name = _name.removesuffix(LABEL_WISE)
-        register(_method, _name)(partial(_label_wise, TUNABLE[_name].overlap))
+    register(_method, _name)(partial(_for_measure, TUNABLE[_name]))

@@ -19,7 +19,7 @@ def test_a_file_is_read_as_it_stands(tmp_path):
         {"plt": {"hyperparameters": {"arity": 2}, "datasets": {"bibtex": {"lam": 0.1}},
                  "found": {"yeast": {"by": "hand", "p@1": 0.5}, "bibtex": {"by": "SMAC"}}}},
         peers={"vw": {"estimator": "vw-cmt", "ranks_only": "why"}},
-        datasets=["yeast", "bibtex"], few_shot=["bibtex"], measures=["macro-f", "micro-f-labelwise"],
+        datasets=["yeast", "bibtex"], few_shot=["bibtex"], measures=["macro-f", "micro-f"],
         inference={"portion": "80", "methods": {"plt": ["gfm", "h"]}, "samples": 7},
     )  # fmt: skip
     found = read_suite(file)
@@ -27,7 +27,7 @@ def test_a_file_is_read_as_it_stands(tmp_path):
     assert found.inference == Inference("80", {"plt": ["gfm", "h"]}, 7, None)
     assert (found.inferred("plt"), found.inferred("vw")) == (["gfm", "h"], [])
     assert list(found.all_models) == ["plt", "vw"]
-    assert found.measure_methods == ["for-macro-f", "for-micro-f-labelwise"]
+    assert found.measure_methods == ["for-macro-f", "for-micro-f"]
     assert [found.task_of(name) for name in found.datasets] == ["multi-label", "few-shot"]
     plt = found.models["plt"]
     assert plt.found == {"yeast": HyperparameterOrigin("hand", 0.5), "bibtex": HyperparameterOrigin("SMAC", None)}

@@ -28,7 +28,7 @@ Reason = Annotated[str, Meta(min_length=3, description="a reason")]
 Measure = Annotated[
     str,
     Meta(
-        pattern="^((macro|instance)-(f2?|jaccard)|micro-(f2?|jaccard)(-labelwise)?)$",
+        pattern="^((macro|micro|instance)-(f2?|jaccard))$",
         description="macro, micro or instance, a dash, and f, f2 or jaccard, such as micro-f",
     ),
 ]

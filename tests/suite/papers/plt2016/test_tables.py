@@ -266,13 +266,10 @@ def test_a_row_for_each_measure_and_its_own_in_brackets(build_measures):
     assert [line[2][0] for line in lines[:3]] == ["Macro-F", "Macro-F2", "Macro-Jaccard"]
 
 
-def test_a_label_wise_row_has_its_measure_in_brackets(build_measures):
+def test_a_method_of_an_earlier_version_has_no_row(build_measures):
     records = [record for record in every_measure() if record["method"] == "for-micro-f"]
     table = build_measures([*records, *(record | {"method": "for-micro-f-labelwise"} for record in records)])
-    assert table.frame["tuned_for"].tolist() == ["micro_f", "micro_f_labelwise"]
-    assert [line[2:4] for line in table.panels[0].cells()] == [
-        [("Micro-F", False), ("[50.00]", False)], [("Micro-F, label-wise", False), ("[50.00]", False)]
-    ]  # fmt: skip
+    assert table.frame["tuned_for"].tolist() == ["micro_f"]
 
 
 def test_each_model_has_its_panel_and_its_best(build_measures):

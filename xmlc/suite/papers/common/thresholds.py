@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from xmlc.metrics.measures import (
     FURTHER_SET_METRICS,
-    LABEL_WISE,
     MEASURE_METHODS,
     SET_METRICS,
     TUNABLE_MEASURES,
@@ -165,18 +164,18 @@ table4 = TableDefinition(
 
 
 def _by_measure(table: Table) -> Rows:
-    return means(replace(n, method=MEASURE_METHODS.get(n.method, n.method)) for n in table.numbers())
+    """Return the means; records of earlier versions may be of methods that do not exist now, which have no row."""
+    rows = means(replace(n, method=MEASURE_METHODS.get(n.method, n.method)) for n in table.numbers())
+    return {key: row for key, row in rows.items() if key[2] in (*TUNABLE_MEASURES, *METHODS)}
 
 
 def _own(tuned_for: str) -> str:
-    """Return the measure that a row was tuned for, whichever the variant of the method."""
-    return "macro_f" if tuned_for in METHODS else tuned_for.removesuffix(LABEL_WISE)
+    """Return the measure that a row was tuned for."""
+    return "macro_f" if tuned_for in METHODS else tuned_for
 
 
 def _title(tuned_for: str) -> str:
-    if tuned_for in METHODS:
-        return method_title(tuned_for)
-    return column(_own(tuned_for)).title + ", label-wise" * tuned_for.endswith(LABEL_WISE)
+    return method_title(tuned_for) if tuned_for in METHODS else column(tuned_for).title
 
 
 def _of_each_model(table: Table) -> list[Panel]:
@@ -208,7 +207,6 @@ measures = TableDefinition(
     best_of="each model and dataset",
     caption="What tuning thresholds for one measure costs on the others: a row for each measure that thresholds were "
     "tuned for on the validation set, all measures on the test set (%), and in brackets a row's own. For a mean over "
-    "labels (macro), and where it says label-wise, each label has its own best threshold; for pooled counts "
-    "(micro) and a mean over instances all labels share the best common one. F2 counts recall twice as much as "
-    f"precision. {MACRO_F_CONVENTION}",
+    "labels (macro) each label has its own best threshold; for pooled counts (micro) and a mean over instances all "
+    f"labels share the best common one. F2 counts recall twice as much as precision. {MACRO_F_CONVENTION}",
 )
