@@ -1,6 +1,6 @@
 """Hyperparameters of contenders come from the papers' configuration."""
 
-import pytest
+from facts import raises_with
 
 from benchmarks.settings import adagrad_settings, batch_setting, paper_setting
 from xmlc.core.errors import XmlcError
@@ -21,5 +21,5 @@ def test_other_values_stand_over_the_papers():
     setting = paper_setting("ldsm2020", "ldsm", "", {"max_nodes": 7})
     assert setting.estimator == "ldsm"
     assert (setting.hyperparameters["max_nodes"], setting.hyperparameters["epochs"]) == (7, 20)
-    with pytest.raises(XmlcError, match="nothing"):
+    with raises_with(XmlcError, "nothing"):
         paper_setting("ldsm2020", "nothing")

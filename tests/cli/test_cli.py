@@ -9,6 +9,7 @@ import weakref
 import click
 import pytest
 from command_line import run
+from facts import raises_with
 from repository import ROOT
 
 from xmlc.cli import COMMANDS, group
@@ -72,7 +73,7 @@ def test_an_error_of_the_program_keeps_its_traceback(monkeypatch):
         raise OSError("not of the system")
 
     monkeypatch.setattr(synth, "invoke", fail)
-    with pytest.raises(OSError, match="not of the system"):
+    with raises_with(OSError, "not of the system"):
         run(*SYNTH, "out")
 
 

@@ -4,6 +4,7 @@ import pytest
 from click import BadParameter
 from click.testing import CliRunner
 from command_line import run
+from facts import raises_with
 
 from xmlc.cli import group
 from xmlc.cli._options import parse_parameters
@@ -22,10 +23,10 @@ def test_a_number_out_of_its_range_is_refused(tmp_path, monkeypatch, seed):
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [('{"arity": 2, "arity": 4}', "found arity twice"), ("{arity: 2}", "is not JSON"), ("[]", "object")],
+    [('{"arity": 2, "arity": 4}', "arity"), ("{arity: 2}", ["'{arity: 2}'", "JSON"]), ("[]", "object")],
 )
 def test_hyperparameters_are_an_object_with_each_key_once(text, said):
-    with pytest.raises(BadParameter, match=said):
+    with raises_with(BadParameter, said):
         parse_parameters(text)
 
 

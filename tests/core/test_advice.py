@@ -5,6 +5,7 @@ import os
 import shutil
 
 import pytest
+from facts import raises_with
 
 from xmlc.core.advice import ADVICE, sentence_of
 from xmlc.core.errors import OF_THE_MACHINE, is_of_the_machine, let_through
@@ -18,7 +19,7 @@ def test_an_error_of_the_system_names_the_file_the_reason_and_what_to_do(number)
     assert sentence.endswith("then give the same command again")
     assert "\n" not in sentence
     if number in OF_THE_MACHINE:
-        with pytest.raises(OSError, match=r"results/x\.npy"):
+        with raises_with(OSError, "results/x.npy"):
             let_through(error)
 
 

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from facts import raises_with
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.extensions import import_file
@@ -72,31 +73,31 @@ def test_its_steps_depend_on_all_modules_that_it_imports_and_on_no_others(folder
 def test_a_name_that_another_module_has_is_refused(folder):
     (folder / "random.py").write_text("A = 1\n")
     (folder / "mine_b.py").write_text("import random\n")
-    with pytest.raises(XmlcError, match=r"mine_b\.py: for `import random` found .*random\.py, expected .*random"):
+    with raises_with(XmlcError, "mine_b.py", "import random", "random.py"):
         import_file("mine_b.py")
     (folder / "math.py").write_text("A = 1\n")
     (folder / "mine_d.py").write_text("import math\n")
-    with pytest.raises(XmlcError, match=r"`import math` found .*, expected .*math\.py"):
+    with raises_with(XmlcError, "mine_d.py", "import math"):
         import_file("mine_d.py")
     import_file("mine_a.py")
     (folder / "elsewhere").mkdir()
     (folder / "elsewhere/helper_b.py").write_text("X = 99\n")
     (folder / "elsewhere/method.py").write_text("import helper_b\n")
-    with pytest.raises(XmlcError, match=r"`import helper_b` found .*helper_b\.py, expected .*elsewhere/helper_b\.py"):
+    with raises_with(XmlcError, "import helper_b", "elsewhere/helper_b.py"):
         import_file("elsewhere/method.py")
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("import not_installed_a\n", "cannot be imported .*not_installed_a.*; install"),
-        ("from .helper_b import X\n", r"relative import .*; write `import name` without a dot"),
-        ("import broken_a\n", r"broken_a\.py:1: .*; expected a Python file"),
+        ("import not_installed_a\n", ["mine_b.py", "'not_installed_a'"]),
+        ("from .helper_b import X\n", ["mine_b.py", "__init__.py"]),
+        ("import broken_a\n", "broken_a.py:1"),
     ],
 )
 def test_what_cannot_be_imported_is_named(folder, text, said):
     (folder / "broken_a.py").write_text("a = (\n")
     (folder / "mine_b.py").write_text(text)
-    with pytest.raises(XmlcError, match=said):
+    with raises_with(XmlcError, said):
         import_file("mine_b.py")
     assert "mine_b" not in sys.modules

@@ -7,6 +7,7 @@ from itertools import count
 
 import numpy as np
 import pytest
+from facts import raises_with
 
 from xmlc.core import growing
 from xmlc.core.growing import Growing, NotFiniteError, give_back
@@ -29,7 +30,7 @@ def test_pieces_stand_one_behind_the_other(tmp_path, on_disk):
         assert array.dtype == expected.dtype
         assert array.tobytes() == expected.tobytes()
         assert not on_disk or np.array_equal(np.load(tmp_path / f"{name}.npy"), expected)
-    with pytest.raises(TypeError, match="behind"):
+    with raises_with(TypeError, "behind"):
         arrays.append(a=np.ones(3))
 
 
@@ -67,7 +68,7 @@ def test_a_full_disk_is_an_error_of_writing(tmp_path):
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
         arrays = Growing(tmp_path)
-        with pytest.raises(OSError, match="File too large"):
+        with raises_with(OSError, "File too large"):
             arrays.append(a=np.ones(6000))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)

@@ -9,6 +9,7 @@ import time
 from collections import defaultdict
 
 import pytest
+from facts import raises_with
 
 from xmlc.core import parallel
 from xmlc.core.errors import XmlcError
@@ -96,7 +97,7 @@ def test_an_error_in_a_piece_reaches_the_caller(n_jobs, then):
             raise ValueError("piece 2")
         return i
 
-    with pytest.raises(ValueError, match="piece 2"):
+    with raises_with(ValueError, "piece 2"):
         run_pieces(work, [(i,) for i in range(50)], n_jobs, then=then)
 
 
@@ -109,7 +110,7 @@ def test_after_an_error_no_piece_is_begun(failed):
             raise ValueError("piece 1")
         wait_for(failed)
 
-    with pytest.raises(ValueError, match="piece 1"):
+    with raises_with(ValueError, "piece 1"):
         run_pieces(work, [(i,) for i in range(50)], 2)
     assert sorted(begun) == [0, 1]
 
@@ -122,7 +123,7 @@ def test_row_blocks_cover_every_row_once():
 def test_thread_counts_follow_scikit_learn():
     assert resolve_threads(3) == 3
     assert resolve_threads(-1) >= 1
-    with pytest.raises(XmlcError, match="n_jobs=0"):
+    with raises_with(XmlcError, "n_jobs=0"):
         resolve_threads(0)
 
 

@@ -9,6 +9,7 @@ import tarfile
 import numpy as np
 import pytest
 from archive_cases import tar_member, tar_of, zip_of
+from facts import raises_with
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
@@ -65,31 +66,31 @@ def test_nothing_is_written_outside_the_folder(run, tmp_path, pack, folder):
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE])
 def test_a_link_or_device_is_no_file(run, kind):
-    with pytest.raises(XmlcError, match="lacks evil"):
+    with raises_with(XmlcError, "evil"):
         run(tar_of(FILES, extra=[tar_member(kind, "evil")]), ["evil", "test.txt"])
 
 
 @every_archive
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.6])
 def test_an_archive_that_ends_early_is_an_error(run, content, share):
-    with pytest.raises(XmlcError, match=r"cut off|lacks"):
+    with pytest.raises(XmlcError):
         run(content[: int(len(content) * share)])
 
 
 def test_a_flipped_byte_is_found(run):
     content = bytearray(zip_of({"train.txt": bytes(range(256)) * 8, "test.txt": b"x"}))
     content[len("PK") + 60] ^= 0xFF
-    with pytest.raises(XmlcError, match="damaged"):
+    with pytest.raises(XmlcError):
         run(bytes(content))
 
 
 def test_a_missing_member_lists_what_is_there(run):
-    with pytest.raises(XmlcError, match=r"lacks test\.txt; it holds a/readme, a/train\.txt$"):
+    with raises_with(XmlcError, "test.txt", "a/readme, a/train.txt"):
         run(zip_of({"a/train.txt": b"1", "a/readme": b""}))
 
 
 def test_two_members_of_one_name_are_not_chosen_between(run):
-    with pytest.raises(XmlcError, match=r"more than one train\.txt"):
+    with raises_with(XmlcError, "train.txt"):
         run(zip_of({"a/train.txt": b"1", "b/train.txt": b"2", "test.txt": b""}))
 
 
@@ -102,13 +103,13 @@ def test_a_file_that_is_compressed_in_an_archive_is_decompressed(run, pack, comp
     assert run(pack(packed)) == {"train.txt": FILES["d/train.txt"], "test.txt": FILES["d/test.txt"]}
     kept = run(pack(packed), [f"train.txt{suffix}"])[f"train.txt{suffix}"]
     assert kept == packed[f"d/train.txt{suffix}"], "the name that is wanted has the suffix"
-    with pytest.raises(XmlcError, match=r"train\.txt.*damaged"):
+    with raises_with(XmlcError, f"d/train.txt{suffix}"):
         run(pack(packed | {f"d/train.txt{suffix}": packed[f"d/train.txt{suffix}"] + b"foreign"}))
 
 
 @pytest.mark.parametrize("other", [f"{folder}train.txt{suffix}" for folder in ("d/", "e/") for suffix in SUFFIXES[1:]])
 def test_a_file_that_is_there_plain_and_compressed_is_not_chosen(run, other):
-    with pytest.raises(XmlcError, match=r"more than one train\.txt"):
+    with raises_with(XmlcError, "train.txt"):
         run(zip_of(FILES | {other: b""}))
 
 
@@ -189,10 +190,10 @@ def test_all_streams_of_a_file_are_read_and_the_last_is_whole(tmp_path, compress
     for size in {*range(len(content))} - {len(streams[0])}:  # there a whole file ends
         path.write_bytes(content[:size])
         if size < 6:
-            with pytest.raises(XmlcError, match=rf"{path.name}: the data is cut off"):
+            with raises_with(XmlcError, path.name):
                 open_plain(path)
             continue
-        with open_plain(path) as file, pytest.raises(XmlcError, match=rf"{path.name}: the data is damaged or cut off"):
+        with open_plain(path) as file, raises_with(XmlcError, path.name):
             file.read()
 
 
@@ -212,7 +213,7 @@ def test_behind_the_last_stream_there_is_padding_and_nothing_else(tmp_path, comp
             with open_plain(path) as file:
                 assert file.read() == content * 2
         else:
-            with pytest.raises(XmlcError, match="damaged"):
+            with pytest.raises(XmlcError):
                 file.read()
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inference_cases import (
@@ -144,21 +145,21 @@ def test_no_instances_no_labels_no_mass():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((np.full((1, 2, 2), -0.1), [0.0]), "P holds -0.1; expected probabilities"),
-        ((np.full((1, 2, 2), np.nan), [0.0]), "P holds nan"),
-        ((np.zeros((1, 2, 2)), [1.5]), "p_empty holds 1.5"),
-        ((np.zeros((1, 2, 2)), [0.0, 0.0]), r"P has shape \(1, 2, 2\) and p_empty \(2,\)"),
-        ((np.zeros((1, 2, 2)), [0.0], [1]), r"sizes: shape \(1,\) of int64, expected \(2,\)"),
-        ((np.zeros((1, 2, 2)), [0.0], [2, 1]), "must ascend within 1 .. 2"),
-        ((np.zeros((1, 2, 2)), [0.0], [1, 3]), "must ascend within 1 .. 2"),
-        ((np.full((1, 2, 1), 0.6), [0.0]), "instance 0: p_empty .* is 1.2, more than 1"),
-        ((Samples(sparse.csr_array((5, 2), dtype=bool), 2),), "5 rows of samples at 2 per instance"),
-        ((np.array([[0.5, 1.5]]),), "marginals holds 1.5"),
-        ((np.zeros(3),), "marginals: found 3 values .* 1 dimensions, expected 2"),
+        ((np.full((1, 2, 2), -0.1), [0.0]), ["P", "-0.1"]),
+        ((np.full((1, 2, 2), np.nan), [0.0]), ["P", "nan"]),
+        ((np.zeros((1, 2, 2)), [1.5]), ["p_empty", "1.5"]),
+        ((np.zeros((1, 2, 2)), [0.0, 0.0]), ["(1, 2, 2)", "(2,)"]),
+        ((np.zeros((1, 2, 2)), [0.0], [1]), ["sizes", "(1,)", "(2,)"]),
+        ((np.zeros((1, 2, 2)), [0.0], [2, 1]), ["sizes", "1 .. 2"]),
+        ((np.zeros((1, 2, 2)), [0.0], [1, 3]), ["sizes", "1 .. 2"]),
+        ((np.full((1, 2, 1), 0.6), [0.0]), ["instance 0", "p_empty", "1.2"]),
+        ((Samples(sparse.csr_array((5, 2), dtype=bool), 2),), ["5 rows", "2"]),
+        ((np.array([[0.5, 1.5]]),), ["marginals", "1.5"]),
+        ((np.zeros(3),), ["marginals", "3 values", "1 dimensions"]),
     ],
 )
 def test_what_is_no_distribution_is_refused(arguments, message):
-    with pytest.raises(XmlcError, match=message):
+    with raises_with(XmlcError, message):
         gfm(*arguments)
 
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inference_cases import counted_by_size, independent_law, random_marginals, random_samples, value_of
@@ -114,15 +115,15 @@ def test_no_instances():
 
 
 def test_missing_size_weights_are_named():
-    with pytest.raises(XmlcError, match="gfm-sizes needs size weights"):
+    with raises_with(XmlcError, "gfm-sizes", "fit_size_weights"):
         infer_blocks("gfm-sizes", np.zeros((1, 1)))
 
 
 def test_an_unknown_method_is_named():
-    with pytest.raises(XmlcError, match="no inference method 'best', expected one of gfm, gfm-sizes"):
+    with raises_with(XmlcError, "'best'", "gfm, gfm-sizes"):
         infer_blocks("best", np.zeros((1, 1)))
 
 
 def test_a_name_is_registered_once():
-    with pytest.raises(XmlcError, match="'gfm' is registered already"):
+    with raises_with(XmlcError, "'gfm'"):
         methods.register("gfm")(gfm)

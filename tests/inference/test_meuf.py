@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inference_cases import independent_law, random_marginals, value_of, values_of_all
@@ -121,7 +122,7 @@ def test_equal_labels_by_id_rows_without_labels_and_stored_zeros():
 
 def test_bad_input_is_refused():
     for wrong in (-0.1, 1.1, np.nan):
-        with pytest.raises(XmlcError, match=f"marginals holds {wrong}; expected probabilities"):
+        with raises_with(XmlcError, "marginals", wrong):
             meuf(np.array([[0.5, wrong]]))
-    with pytest.raises(XmlcError, match="n_cells=1: expected a whole number from 2"):
+    with raises_with(XmlcError, "n_cells=1"):
         meuf_approx(np.array([[0.5]]), n_cells=1)

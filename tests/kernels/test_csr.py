@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from facts import raises_with
 from hostile_cases import broken, good_pair
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -81,12 +82,12 @@ def test_blocks_of_rows_lie_in_the_matrix_and_what_is_given_back_is_read_again(t
 
 
 def test_missing_and_foreign_matrices_are_named(tmp_path):
-    with pytest.raises(XmlcError, match=r"Y\.json is missing"):
+    with raises_with(XmlcError, "Y.json"):
         load_csr(tmp_path, "Y")
     save_csr(tmp_path, "Y", sparse.csr_array((2, 3), dtype=np.float32))
     write_json(tmp_path / "Y.json", read_json(tmp_path / "Y.json") | {"version": 99})
     list_files(tmp_path)
-    with pytest.raises(XmlcError, match="format version 99, expected 1"):
+    with raises_with(XmlcError, "99", "1"):
         load_csr(tmp_path, "Y")
 
 
@@ -99,9 +100,9 @@ def test_kernel_form_is_sorted_and_unsigned():
 
 
 def test_features_must_be_finite_and_labels_are_their_non_zeros():
-    with pytest.raises(XmlcError, match="first in row 1"):
+    with raises_with(XmlcError, "X", "row 1"):
         as_features(np.array([[0.0, 1.0], [np.inf, 0.0]]))
-    with pytest.raises(XmlcError, match="1 dimensions, expected 2"):
+    with raises_with(XmlcError, "1 dimensions", "2"):
         as_features(np.zeros(3))
     explicit_zero = sparse.csr_array((np.array([0, 1]), np.array([0, 1]), np.array([0, 2])), shape=(1, 2))
     assert as_labels(explicit_zero).indices.tolist() == [1]
@@ -109,12 +110,12 @@ def test_features_must_be_finite_and_labels_are_their_non_zeros():
 
 @pytest.mark.parametrize("lists", [[[1, 2], [3]], [["a", "b"], ["c"]], [["a"], ["b"]], [[1, 2], [3, 4]], [{1, 2}, {3}]])
 def test_lists_of_labels_are_refused_with_the_way_to_a_matrix(lists):
-    with pytest.raises(InvalidDataError, match=r"MultiLabelBinarizer\(sparse_output=True\)"):
+    with raises_with(InvalidDataError, "Y", "MultiLabelBinarizer(sparse_output=True)"):
         as_labels(lists)
 
 
 def test_rows_of_different_lengths_are_no_matrix():
-    with pytest.raises(InvalidDataError, match="X has rows of different lengths"):
+    with raises_with(InvalidDataError, "X"):
         as_features([[1.0, 2.0], [3.0]])
 
 
@@ -138,7 +139,7 @@ def test_whole_matrices_of_all_formats_pass(kind):
 
 @pytest.mark.parametrize(("name", "wrong"), list(broken(good_pair()[0])))
 def test_what_leads_out_is_refused_by_name(name, wrong):
-    with pytest.raises(Malformed, match=r"^X\.(indptr|indices|col)"):
+    with raises_with(Malformed, "X."):
         as_features(wrong)
     if wrong.format == "csr":
         with pytest.raises(Malformed):
@@ -151,7 +152,7 @@ def test_numbers_out_of_range_are_found_piece_by_piece(monkeypatch, place, value
     numbers = np.arange(8).reshape(4, 2) % 5
     csr.check_below(numbers, "numbers", 5)
     numbers.flat[place] = value
-    with pytest.raises(Malformed, match=rf"^numbers.*entry {place} is {value}, expected 0 \.\. 4"):
+    with raises_with(Malformed, "numbers", f"entry {place}", value):
         csr.check_below(numbers, "numbers", 5)
 
 
@@ -179,26 +180,26 @@ def test_a_proof_holds_for_what_was_proven_and_not_for_what_the_user_holds():
 
 def test_too_many_columns_for_indices_of_32_bits():
     wide = sparse.csr_array((np.ones(1), np.array([2**40]), np.array([0, 1])), shape=(1, 2**41))
-    with pytest.raises(XmlcError, match="expected at most 2147483647 rows and columns"):
+    with raises_with(XmlcError, "X", "2147483647"):
         as_features(wide)
 
 
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([[0, 1], [1, -1]], r"Y holds -1 in row 1, column 1; expected labels of 0 and 1"),
-        ([[0.0, np.nan]], "Y holds nan in row 0, column 1"),
-        ([[0.5, 1]], r"Y holds 0\.5 in row 0, column 0"),
-        ([["0", "1"]], "Y holds values of type <U1, the first '0'; expected 0 and 1"),
-        (np.ma.masked_array([[0, 1]], mask=[[True, False]]), "Y is a masked array"),
+        ([[0, 1], [1, -1]], ["Y", "-1", "row 1, column 1"]),
+        ([[0.0, np.nan]], ["Y", "nan", "row 0, column 1"]),
+        ([[0.5, 1]], ["Y", "0.5", "row 0, column 0"]),
+        ([["0", "1"]], ["Y", "<U1", "'0'"]),
+        (np.ma.masked_array([[0, 1]], mask=[[True, False]]), "Y"),
     ],
 )
 def test_labels_are_0_or_1(values, message):
-    with pytest.raises(XmlcError, match=message):
+    with raises_with(XmlcError, message):
         as_labels(values)
     if not isinstance(values, np.ma.MaskedArray) and np.asarray(values).dtype.kind != "U":
         for kind in ("csr", "csc", "coo", "lil"):
-            with pytest.raises(XmlcError, match=message):
+            with raises_with(XmlcError, message):
                 as_labels(sparse.coo_array(values).asformat(kind))
 
 
@@ -209,7 +210,7 @@ def test_a_label_that_is_given_twice_counts_once():
 
 def test_complex_features_and_texts_are_refused():
     for values in (np.ones((2, 2), dtype=complex), np.array([["1"]]), np.array([[None]])):
-        with pytest.raises(XmlcError, match=r"X holds values of type .*; expected numbers"):
+        with raises_with(XmlcError, "X"):
             as_csr(values, np.float32, "X")
 
 
@@ -253,9 +254,9 @@ def test_estimates_need_not_be_sorted(take):
 
 
 @pytest.mark.parametrize("take", TAKERS.values(), ids=TAKERS)
-@pytest.mark.parametrize("wrong", [1.5, -0.1, np.nan, np.inf])
+@pytest.mark.parametrize("wrong", [1.5, -0.5, np.nan, np.inf])
 def test_logits_are_refused_by_all_takers(take, wrong):
-    with pytest.raises(InvalidDataError, match="apply a sigmoid"):
+    with raises_with(InvalidDataError, wrong):
         take(stored([[wrong, 0.0, 0.2, 0.6], [0.0, 0.9, 0.3, 0.0]]))
 
 
@@ -268,7 +269,7 @@ def test_metrics_of_rankings_rank_sparse_scores():
             assert precision_at_k(Y, scores, k) == precision_at_k(Y, labels, k)
             assert ndcg_at_k(Y, scores, k) == ndcg_at_k(Y, labels, k)
             assert psp_at_k(Y, scores, PRIORS, k) == psp_at_k(Y, labels, PRIORS, k)
-    with pytest.raises(InvalidDataError, match="do not fit 2 instances"):
+    with raises_with(InvalidDataError, "2 instances"):
         precision_at_k(Y, spe[:1], 1)
 
 
@@ -283,12 +284,12 @@ def test_frames_are_read_as_what_they_hold():
     for frame in (labels, labels.astype("boolean"), labels.astype(pd.SparseDtype(bool, False)), labels.astype(int)):
         np.testing.assert_array_equal(as_labels(frame).toarray(), labels.to_numpy())
     nullable.loc[1, "b"] = pd.NA
-    with pytest.raises(XmlcError, match="NaN or inf, first in row 1"):
+    with raises_with(XmlcError, "X", "row 1"):
         as_features(nullable)
-    with pytest.raises(XmlcError, match="Y holds nan in row 1, column 1"):
+    with raises_with(XmlcError, "Y", "nan", "row 1, column 1"):
         as_labels(nullable.assign(a=1.0, c=0.0))
     for column in (pd.Categorical([1, 2, 1]), ["u", "v", "w"], pd.to_datetime(["2020-01-01"] * 3)):
-        with pytest.raises(XmlcError, match=r"X: column 'd' is of type .*; expected numbers or truth values"):
+        with raises_with(XmlcError, "X", "'d'"):
             as_features(mixed.assign(d=column))
 
 
@@ -296,7 +297,7 @@ def test_names_of_columns_are_text_or_none():
     assert column_names(pd.DataFrame(np.eye(2))) is None
     assert column_names(np.eye(2)) is None
     assert column_names(pd.DataFrame(np.eye(2), columns=["a", "b"])).tolist() == ["a", "b"]
-    with pytest.raises(TypeError, match="of the types int, str"):
+    with raises_with(TypeError, "int, str", "X.columns.astype(str)"):
         column_names(pd.DataFrame(np.eye(2), columns=["a", 1]))
 
 
@@ -307,13 +308,13 @@ def test_numbers_for_labels_are_of_their_kind():
         np.testing.assert_array_equal(found, np.float32([0.1, 0.2]))
     assert per_label(37.0, 2, np.float64, "a").tolist() == [37, 37]
     for wrong in ([37.0, 0.5], [-0.5, 0.5], [np.inf, 0.5]):
-        with pytest.raises(XmlcError, match=r"priors holds .*; expected shares between 0 and 1: divide counts by"):
+        with raises_with(XmlcError, "priors"):
             per_label(wrong, 2, np.float64, "priors", "share")
     for wrong, message in (
-        (None, "priors=None: expected"),
+        (None, "priors=None"),
         ("a", "priors='a'"),
-        ([np.nan, 0], "holds NaN"),
-        ([0], r"\(1,\)"),
+        ([np.nan, 0], "NaN"),
+        ([0], "(1,)"),
     ):
-        with pytest.raises(XmlcError, match=message):
+        with raises_with(XmlcError, message):
             per_label(wrong, 2, np.float64, "priors", "share")

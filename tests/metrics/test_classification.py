@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import sklearn.metrics as peer
+from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -102,15 +103,15 @@ def test_other_averages_equal_dense_arithmetic(n, m, seed):
 
 
 def test_bad_arguments_are_named():
-    with pytest.raises(XmlcError, match=r"Y_hat \(the predictions\) holds 0\.3 in row 0"):
+    with raises_with(XmlcError, "Y_hat", "0.3", "row 0"):
         macro_f(np.eye(2), np.full((2, 2), 0.3))
-    with pytest.raises(XmlcError, match=r"\(2, 4\), the truth \(2, 3\)"):
+    with raises_with(XmlcError, "(2, 4)", "(2, 3)"):
         macro_f(np.zeros((2, 3)), np.zeros((2, 4)))
-    with pytest.raises(XmlcError, match="expected one of 'all', 'present', 'seen'"):
+    with raises_with(XmlcError, "average='macro'", "'all', 'present', 'seen'"):
         macro_f(np.zeros((2, 3)), np.zeros((2, 3)), average="macro")
     for metric in (macro_f, micro_f, instance_f, macro_jaccard, micro_jaccard, instance_jaccard):
         for wrong in ("warn", 0.5, -1, None, np.inf):
-            with pytest.raises(XmlcError, match=f"zero_division={wrong!r}: expected 0, 1, or nan"):
+            with raises_with(XmlcError, f"zero_division={wrong!r}"):
                 metric(np.eye(2), np.eye(2), zero_division=wrong)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from facts import raises_with
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,5 +39,5 @@ def test_jaccard_is_f_over_two_minus_f(truth, guess):
 
 @pytest.mark.parametrize("beta", [0, -1, float("inf"), float("nan")])
 def test_beta_is_checked(beta):
-    with pytest.raises(XmlcError, match="beta="):
+    with raises_with(XmlcError, f"beta={beta}"):
         f_beta(beta)

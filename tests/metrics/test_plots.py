@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from facts import raises_with
 from small_data import random_multilabel
 
 from xmlc.core.errors import XmlcError
@@ -84,5 +85,5 @@ def test_equal_estimates_and_groups_without_a_true_label_are_drawn():
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(XmlcError, match=r"pip install '\.\[workflow\]'"):
+    with raises_with(XmlcError, "pip install '.[workflow]'"):
         plot_macro_f([[1]], [[0.5]])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sklearn.metrics as peer
+from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -106,9 +107,9 @@ def test_calibration_error_of_true_probabilities_is_next_to_nothing_and_grows_wi
     Y, labels = rng.random((20_000, 1)) < estimates, np.zeros((20_000, 1), dtype=np.int32)
     assert ece_at_k(Y, labels, estimates, 1) < 0.02
     assert ece_at_k(Y, labels, np.minimum(estimates + 0.2, 1), 1) == pytest.approx(0.18, abs=0.01)
-    with pytest.raises(XmlcError, match="expected probabilities"):
+    with raises_with(XmlcError, "scores"):
         ece_at_k(Y, labels, 2 * estimates, 1)
-    with pytest.raises(XmlcError, match="expected two ndarrays of one shape"):
+    with raises_with(XmlcError, "(20000, 1)", "(19999, 1)"):
         ece_at_k(Y, labels, estimates[1:], 1)
 
 
@@ -215,13 +216,13 @@ def test_propensity_parameters_by_dataset(names, expected):
     ],
 )  # fmt: skip
 def test_a_set_that_is_only_named_like_a_known_family_is_asked_for(name):
-    with pytest.raises(XmlcError, match=rf"{name}: .*propensity: \[A, B\]"):
+    with raises_with(XmlcError, name, "propensity: [A, B]"):
         propensity_parameters(name)
 
 
 @pytest.mark.parametrize(("a", "b"), [(np.nan, 1.5), (-1, 1.5), (np.inf, 1.5), (0.55, 0), (0.55, -2), (0.55, np.nan)])
 def test_parameters_that_give_no_propensities_are_refused(a, b):
-    with pytest.raises(XmlcError, match=r"[ab]="):
+    with raises_with(XmlcError, f"b={b}" if a == 0.55 else f"a={a}"):
         propensities(np.ones((4, 2)), a, b)
 
 
@@ -232,11 +233,11 @@ def test_propensities_of_tiny_sets_stay_probabilities():
 
 
 def test_bad_rankings_are_named():
-    with pytest.raises(XmlcError, match="k=4"):
+    with raises_with(XmlcError, "k=4"):
         precision_at_k(np.zeros((2, 5)), np.zeros((2, 3), dtype=np.int32), 4)
-    with pytest.raises(XmlcError, match="for 2 instances"):
+    with raises_with(XmlcError, "2 instances"):
         precision_at_k(np.zeros((2, 5)), np.zeros((3, 3), dtype=np.int32), 1)
-    with pytest.raises(XmlcError, match="different lengths"):
+    with pytest.raises(XmlcError):
         precision_at_k(np.zeros((2, 5)), [[0, 1], [2]], 1)
 
 
@@ -255,33 +256,33 @@ MEASURES = {
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ([2, 0, 1, 2, -1], "label 2 twice in row 1"),
-        ([0, 0, -1, -1, -1], "label 0 twice in row 1"),
-        ([0, 1, 2, 3, 4], "has 4 in row 1, column 4"),
-        ([0, 1, 2, -2, 3], "has -2 in row 1, column 3"),
+        ([2, 0, 1, 2, -1], ["label 2", "row 1"]),
+        ([0, 0, -1, -1, -1], ["label 0", "row 1"]),
+        ([0, 1, 2, 3, 4], ["4", "row 1, column 4"]),
+        ([0, 1, 2, -2, 3], ["-2", "row 1, column 3"]),
     ],
 )
 def test_rankings_that_rank_no_labels_are_refused(name, row, message):
     Y, good = np.eye(4, dtype=bool)[:2], [3, 0, 1, -1, -1]
-    with pytest.raises(XmlcError, match=message):
+    with raises_with(XmlcError, message):
         MEASURES[name](Y, np.array([good, row]), 1)
     MEASURES[name](Y, np.array([good, good]), 1)
 
 
 def test_predictions_are_no_ranking():
     Y = [[1, 0, 0], [0, 1, 1]]
-    with pytest.raises(XmlcError, match="hand in the scores, as a sparse matrix"):
+    with pytest.raises(XmlcError):
         precision_at_k(Y, Y, 1)
-    with pytest.raises(XmlcError, match="no order"):
+    with pytest.raises(XmlcError):
         precision_at_k(Y, sparse.csr_array(np.array(Y, dtype=bool)), 1)
     assert precision_at_k(Y, [[0, 2, 1], [1, 0, 2]], 3) == 0.5  # a ranking of all labels has that shape, too
 
 
 def test_sparse_scores_are_looked_at():
     Y, scores = [[1, 0, 0], [0, 1, 1]], np.array([[0.5, 0.1, 0.2], [0.3, 0.4, np.nan]])
-    with pytest.raises(XmlcError, match="NaN, first in row 1, label 2"):
+    with raises_with(XmlcError, "NaN", "row 1, label 2"):
         ndcg_at_k(Y, sparse.csr_array(scores), 1)
-    with pytest.raises(XmlcError, match=r"\(2, 2\) do not fit 2 instances of 3 labels"):
+    with raises_with(XmlcError, "(2, 2)", "2 instances", "3 labels"):
         ndcg_at_k(Y, sparse.csr_array(scores[:, :2]), 1)
     scores[1, 2] = 0.2
     assert precision_at_k(Y, sparse.csr_array(scores), 5) == 3 / 10  # more than labels, as of predict_top_k
@@ -292,15 +293,15 @@ def test_sparse_scores_are_looked_at():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (np.ones(4), r"shape \(4,\), expected \(5,\)"),
-        (np.array([0.5, 0.5, 0, 1, 1]), "label 2 is 0, expected"),
-        (np.array([0.5, -0.5, 0, 1, 1]), "label 1 is -0.5, expected"),
-        (np.array([0.5, np.nan, 0.5, 1, 1]), "label 1 is nan, expected"),
-        (np.array([1.0, 2.0, 3.0, 1, 1]), "inverse propensities. Hand in 1 / values"),
+        (np.ones(4), ["(4,)", "(5,)"]),
+        (np.array([0.5, 0.5, 0, 1, 1]), ["label 2", "0"]),
+        (np.array([0.5, -0.5, 0, 1, 1]), ["label 1", "-0.5"]),
+        (np.array([0.5, np.nan, 0.5, 1, 1]), ["label 1", "nan"]),
+        (np.array([1.0, 2.0, 3.0, 1, 1]), "1 / values"),
     ],
 )
 def test_propensities_that_are_no_probabilities_are_named(measure, wrong, message):
-    with pytest.raises(XmlcError, match=message):
+    with raises_with(XmlcError, message):
         measure(np.zeros((2, 5)), np.array([[0, 1, 2]] * 2), wrong, 1)
 
 

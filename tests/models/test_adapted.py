@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import yaml
 from command_line import run
+from facts import raises_with
 from repository import ROOT
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
@@ -111,7 +112,7 @@ def test_estimates_are_those_of_scikit_learn_by_hand(name, given, same, tmp_path
     _, scores = model.predict_top_k(X_test, 2)
     np.testing.assert_array_equal(scores, -np.sort(-spe.toarray(), axis=1)[:, :2])
     model.save(tmp_path / "model")
-    with pytest.raises(XmlcError, match=r"stored by joblib.*trusted=True"):
+    with raises_with(XmlcError, "joblib", "trusted=True"):
         load_model(tmp_path / "model")
     for loaded in load_estimator(name, tmp_path / "model", 1), load_model(tmp_path / "model", trusted=True):
         assert equal_bits(loaded.predict_proba(X_test), spe)
@@ -132,7 +133,7 @@ def test_labels_that_none_or_all_have_are_certain(multilabel):
             np.testing.assert_allclose(found[:, 0], estimator.fit(X, dense[:, 0]).predict_proba(X)[:, 1], atol=1e-6)
     assert model.predict_proba(X[:0]).shape == (0, 3)
     assert model.predict_top_k(X[:0], 2)[0].shape == (0, 2)
-    with pytest.raises(XmlcError, match="found no label that some of the 60 instances have"):
+    with raises_with(XmlcError, "Y", "60 instances"):
         Adapted(KNeighborsClassifier()).fit(X, dense[:, [1, 3]])
 
 
@@ -156,17 +157,17 @@ class Returning:
         (sparse.csc_array([[0.25, 0], [1, 0.5]]), [[0.25, 0], [1, 0.5]]),
         ([np.array([[0.75, 0.25], [0, 1]]), np.array([[1], [0.5]])], [[0.25, 1], [1, 0.5]]),
         (np.array([[0.25, 1 + 1e-7], [0, 0]]), [[0.25, 1], [0, 0]]),
-        (np.array([[0.25, 1.5], [0, 0]]), r"Returning.predict_proba holds 1.5; expected probabilities"),
-        (np.array([[0.25, np.nan], [0, 0]]), "holds nan; expected probabilities"),
-        (np.zeros((2, 3)), r"Returning.predict_proba: found shape \(2, 3\), expected \(2, 2\)"),
-        ([np.zeros((2, 2))], r"found shape \(2, 1\), expected \(2, 2\)"),
-        (np.zeros(2), r"found shape \(2,\), expected \(2, 2\)"),
+        (np.array([[0.25, 1.5], [0, 0]]), "1.5"),
+        (np.array([[0.25, np.nan], [0, 0]]), "nan"),
+        (np.zeros((2, 3)), "(2, 3)"),
+        ([np.zeros((2, 2))], "(2, 1)"),
+        (np.zeros(2), "(2,)"),
     ],
 )
 def test_matrices_and_lists_of_estimates_are_read_and_others_refused(result, expected):
     model = Adapted(Returning(result)).fit(np.eye(3), np.array([[1, 0], [0, 1], [0, 0]]))
     if isinstance(expected, str):
-        with pytest.raises(XmlcError, match=expected):
+        with raises_with(XmlcError, "Returning.predict_proba", expected):
             model.predict_proba(np.eye(3)[:2])
     else:
         np.testing.assert_array_equal(model.predict_proba(np.eye(3)[:2]).toarray(), np.float32(expected))
@@ -177,8 +178,7 @@ def test_dense_label_sets_have_a_bound_and_an_error_leaves_the_model_as_it_was(m
     model = Adapted(KNeighborsClassifier(3)).fit(X, Y)
     before = model.predict_proba(X)
     monkeypatch.setattr(adapted, "MOST_BYTES", 8 * 60 * 5 - 1)
-    said = r"needs a dense matrix of label sets, \(60, 5\), of 0.0 GB, .*OneVsRestClassifier takes sparse ones"
-    with pytest.raises(XmlcError, match=said):
+    with raises_with(XmlcError, "KNeighborsClassifier", (60, 5), "sklearn.multiclass:OneVsRestClassifier"):
         model.fit(X[:, :4], Y)
     assert equal_bits(model.predict_proba(X), before)
     Adapted(OneVsRestClassifier(LogisticRegression())).fit(X, Y)
@@ -187,17 +187,20 @@ def test_dense_label_sets_have_a_bound_and_an_error_leaves_the_model_as_it_was(m
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("sklearn.linear_model:LogisticRegression", "learns one label for each instance, .* sklearn.multiclass:OneVs"),
-        (ONE_VS_REST, "GaussianNB takes no sparse features"),
-        ("of_mine.py:np", "of_mine.py:np has no fit, expected a class with fit and predict_proba"),
-        ("of_mine.py:MADE", "not a callable object"),
-        ("of_mine.py:MaxAbsScaler", "has no predict_proba, expected"),
-        ("of_mine.py:Shares", "of_mine.py:Shares has no hyperparameter estimator, expected"),
+        (
+            "sklearn.linear_model:LogisticRegression",
+            ["sklearn.linear_model:LogisticRegression", "sklearn.multiclass:OneVsRestClassifier"],
+        ),
+        (ONE_VS_REST, "GaussianNB"),
+        ("of_mine.py:np", ["of_mine.py:np", "predict_proba"]),
+        ("of_mine.py:MADE", ["of_mine.py:MADE", "LogisticRegression()"]),
+        ("of_mine.py:MaxAbsScaler", ["of_mine.py:MaxAbsScaler", "predict_proba"]),
+        ("of_mine.py:Shares", ["of_mine.py:Shares", "estimator", "scale"]),
     ],
 )
 def test_what_cannot_be_a_model_is_refused(own, name, said):
     given = {"estimator": "sklearn.naive_bayes:GaussianNB"} if "OneVs" in name or "Shares" in name else {}
-    with pytest.raises(XmlcError, match=said):
+    with raises_with(XmlcError, said):
         make_estimator(name, given, seed=0)
 
 
@@ -248,19 +251,19 @@ def test_texts_have_them_too(tmp_path):
     texts, names = ["rice and rose", "rose", "soil", "rice"] * 3, [["a"], ["b"], ["c"], ["a", "b"]] * 3
     model = TextClassifier(Adapted(KNeighborsClassifier(1))).fit(texts, names)
     model.save(tmp_path / "model")
-    with pytest.raises(XmlcError, match="trusted=True"):
+    with raises_with(XmlcError, "trusted=True"):
         TextClassifier.load(tmp_path / "model")
     assert TextClassifier.load(tmp_path / "model", trusted=True).predict(["soil"], 1) == [[("c", 1.0)]]
 
 
 def test_what_cannot_be_stored_and_a_file_that_was_changed(tmp_path):
     X, Y = np.eye(4), np.array([[1, 0], [0, 1], [0, 0], [0, 1]])
-    with pytest.raises(XmlcError, match="Adapted cannot be saved"):
+    with raises_with(XmlcError, "Adapted"):
         Adapted(Returning(lambda: 0)).fit(X, Y).save(tmp_path / "model")
     Adapted(KNeighborsClassifier(1)).fit(X, Y).save(tmp_path / "model")
     with (tmp_path / "model/estimator.joblib").open("ab") as file:
         file.write(b"x")
-    with pytest.raises(XmlcError, match=r"estimator\.joblib"):
+    with raises_with(XmlcError, "estimator.joblib"):
         load_model(tmp_path / "model", trusted=True)
 
 
@@ -270,20 +273,20 @@ HARD = VotingClassifier([("a", LogisticRegression())])
 @pytest.mark.parametrize(
     ("estimator", "said"),
     [
-        (LogisticRegression(), r"one label for each instance, .*Adapted\(OneVsRestClassifier\(LogisticRegression\("),
-        (make_pipeline(MaxAbsScaler(), LogisticRegression()), "one label for each instance"),
-        (LinearSVC(), "LinearSVC has no predict_proba, .*CalibratedClassifierCV.*OneVsRestClassifier"),
-        (OneVsRestClassifier(LinearSVC()), "LinearSVC has no predict_proba, .*CalibratedClassifierCV"),
-        (OneVsRestClassifier(HARD), "VotingClassifier has no predict_proba, .*voting='soft'"),
-        (OneVsRestClassifier(HistGradientBoostingClassifier()), "^HistGradientBoostingClassifier: "),
+        (LogisticRegression(), ["LogisticRegression", "Adapted(OneVsRestClassifier(LogisticRegression(...)))"]),
+        (make_pipeline(MaxAbsScaler(), LogisticRegression()), "Pipeline"),
+        (LinearSVC(), ["LinearSVC", "CalibratedClassifierCV", "OneVsRestClassifier"]),
+        (OneVsRestClassifier(LinearSVC()), ["LinearSVC", "CalibratedClassifierCV"]),
+        (OneVsRestClassifier(HARD), ["VotingClassifier", "voting='soft'"]),
+        (OneVsRestClassifier(HistGradientBoostingClassifier()), "HistGradientBoostingClassifier"),
         (KNeighborsClassifier(n_neighbors=0), "n_neighbors"),
-        (KNeighborsClassifier, "expected an estimator"),
-        (MaxAbsScaler(), "has no predict_proba"),
-        ("sklearn.neighbors:KNeighborsClassifier", "expected an estimator"),
+        (KNeighborsClassifier, "Adapted(KNeighborsClassifier(...))"),
+        (MaxAbsScaler(), ["MaxAbsScaler", "predict_proba"]),
+        ("sklearn.neighbors:KNeighborsClassifier", "'sklearn.neighbors:KNeighborsClassifier'"),
     ],
 )
 def test_an_object_that_cannot_learn_label_sets_is_refused(estimator, said, multilabel):
-    with pytest.raises(XmlcError, match=said):
+    with raises_with(XmlcError, said):
         Adapted(estimator).fit(*multilabel(30, 5, 3))
 
 
@@ -294,7 +297,7 @@ def test_estimators_within_lists_are_made_by_name_and_others_are_named(multilabe
     inner = model.estimator.estimator.estimators[0][1]
     assert (inner.C, inner.random_state) == (3.0, 5)
     assert model.fit(*multilabel(30, 5, 3)).predict_proba(np.eye(5)).shape == (5, 3)
-    with pytest.raises(XmlcError, match="HistGradientBoostingClassifier takes no sparse features"):
+    with raises_with(XmlcError, "HistGradientBoostingClassifier"):
         make_estimator(ONE_VS_REST, {"estimator": "sklearn.ensemble:HistGradientBoostingClassifier"}, seed=0)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from facts import raises_with
 
 from xmlc.core.errors import XmlcError
 from xmlc.inference import gfm, meuf
@@ -105,13 +106,13 @@ def test_extreme_data_are_learned_or_refused_with_the_way_out(name, at):
 @pytest.mark.parametrize("policy", ["best_greedy", "random"])
 def test_a_stream_stays_as_it_is_where_more_of_it_is_refused(policy):
     model = registry.make_estimator("oplt", {"policy": policy, "max_leaf": 6, "unit_norm": False}, 0, 1)
-    with pytest.raises(XmlcError, match=r"OPLT: .*1e\+19.*scale the features"):
+    with raises_with(XmlcError, "OPLT", "1e+19"):
         model.fit(PLAIN / PLAIN.max() * np.float32(1e19), Y)
     assert not model._is_fitted()
     model.partial_fit(PLAIN, Y)
     before, learned = model.predict_proba(PLAIN), model.n_instances_
     for learn in (model.partial_fit, model.progressive_sets, model.progressive_top_k, model.fit):
-        with pytest.raises(XmlcError, match="scale the features"):
+        with raises_with(XmlcError, "OPLT"):
             learn(PLAIN * np.float32(1e37), Y)
         assert model.n_instances_ == learned
         assert abs(model.predict_proba(PLAIN) - before).nnz == 0

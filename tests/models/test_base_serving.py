@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from facts import raises_with
 from numba.core import event
 from scipy import sparse
 from small_data import random_multilabel
@@ -55,18 +56,18 @@ def test_after_a_warm_up_nothing_is_compiled(name):
 def test_what_is_no_instance_or_no_number_of_labels_is_refused(name):
     X, Y = random_multilabel(40, 20, 12)
     model = small(name)
-    with pytest.raises(ValueError, match="not fitted"):
+    with pytest.raises(ValueError):
         model.rank_one([0], [1.0])
     model.fit(X, Y)
     for indices, values, k, message in (
-        ([20], [1.0], 1, "features below 20"),
-        ([1, 1], [1.0, 1.0], 1, "each feature once"),
-        ([1], [np.inf], 1, "value inf"),
-        ([1], [1.0, 2.0], 1, "as many values"),
+        ([20], [1.0], 1, "feature 20"),
+        ([1, 1], [1.0, 1.0], 1, "feature 1"),
+        ([1], [np.inf], 1, "inf"),
+        ([1], [1.0, 2.0], 1, ["(1,)", "(2,)"]),
         ([1], [1.0], 0, "k=0"),
         ([1], [1.0], 2.5, "k=2.5"),
     ):
-        with pytest.raises(XmlcError, match=message) as refused:
+        with raises_with(XmlcError, message) as refused:
             model.rank_one(indices, values, k)
         assert isinstance(refused.value, ValueError)
 

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from facts import raises_with
 from scipy import sparse
 from small_models import OURS, small
 
@@ -43,7 +44,7 @@ def test_instances_may_be_lists_or_frames_with_the_names_of_training(multilabel,
         model = PLT(n_jobs=1).fit(frame, Y)
         expected = model.predict(frame).toarray()
     np.testing.assert_array_equal(PLT(n_jobs=1).fit(X, Y).predict(X.toarray().tolist()).toarray(), expected)
-    with pytest.raises(ValueError, match="names"):
+    with raises_with(ValueError, "names"):
         model.predict(frame[[*"dcba"]])
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from facts import raises_with
 from scipy import sparse
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import MultinomialNB
@@ -180,19 +181,19 @@ def test_a_ranking_of_a_users_class_that_takes_no_weights_is_replaced_by_that_of
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (np.ones(M - 1), r"label_weights has shape \(29,\), expected \(30,\)"),
-        (1.0, r"label_weights has shape \(\), expected \(30,\)"),
-        (np.where(np.arange(M) == 7, -0.5, 1), r"label_weights\[7\]: found -0.5"),
-        (np.where(np.arange(M) == 3, np.nan, 1), r"label_weights\[3\]: found nan"),
-        (np.where(np.arange(M) == 9, np.inf, 1), r"label_weights\[9\]: found inf"),
-        (["a"] * M, "label_weights: found"),
+        (np.ones(M - 1), ["label_weights", "(29,)", "(30,)"]),
+        (1.0, ["label_weights", "()", "(30,)"]),
+        (np.where(np.arange(M) == 7, -0.5, 1), ["label_weights[7]", "-0.5"]),
+        (np.where(np.arange(M) == 3, np.nan, 1), ["label_weights[3]", "nan"]),
+        (np.where(np.arange(M) == 9, np.inf, 1), ["label_weights[9]", "inf"]),
+        (["a"] * M, "label_weights"),
     ],
 )
 def test_what_is_no_weight_of_each_label_is_refused(name, weights, message):
     model = MODELS[name].unfitted().fit(X, Y)
-    with pytest.raises(InvalidDataError, match=message):
+    with raises_with(InvalidDataError, message):
         model.predict_top_k(X, 1, weights)
-    with pytest.raises(InvalidDataError, match=message):
+    with raises_with(InvalidDataError, message):
         model.rank_one([0], [1.0], 1, weights)
 
 

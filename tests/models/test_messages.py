@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from facts import raises_with
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from small_data import random_multilabel
@@ -26,41 +27,41 @@ TEXTS, CLASSES = ["boil rice", "prune roses"] * 20, np.arange(40) % 3
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: PLT().fit(TEXTS, Y), "40 values of type .*, the first 'boil rice'.*TextClassifier"),
+        (lambda: PLT().fit(TEXTS, Y), ["40 values", "'boil rice'", "TextClassifier"]),
         (lambda: BinaryRelevance().fit(np.array(TEXTS, dtype=object), Y), "TextClassifier"),
         (lambda: OPLT().partial_fit(TEXTS, Y), "TextClassifier"),
         (lambda: PLT().fit([{"word": 1.0}] * 40, Y), "DictVectorizer"),
-        (lambda: PLT().fit("train.txt", Y), r"'train.txt'.*xmlc\.data\.load"),
-        (lambda: PLT().fit(None, Y), "found None"),
-        (lambda: PLT().fit(X[:3], Y), "X has 3 instances but Y has 40"),
-        (lambda: PLT().fit(X, CLASSES), r"\[\[one\] for one in y\].*np\.reshape"),
-        (lambda: PLT().fit(X, CLASSES.reshape(-1, 1)), r"holds 2 in row 2.*\[\[one\] for one in y\]"),
-        (lambda: PLT().fit(X, list("ab") * 20), r"\[\[one\] for one in y\]"),
-        (lambda: PLT().fit(X, [["a"], ["b", "c"]] * 20), "makes a matrix of label lists"),
-        (lambda: STO().fit(SPE, CLASSES), r"\[\[one\] for one in y\]"),
+        (lambda: PLT().fit("train.txt", Y), ["'train.txt'", "xmlc.data.load"]),
+        (lambda: PLT().fit(None, Y), "None"),
+        (lambda: PLT().fit(X[:3], Y), ["3 instances", "40"]),
+        (lambda: PLT().fit(X, CLASSES), ["[[one] for one in y]", "np.reshape"]),
+        (lambda: PLT().fit(X, CLASSES.reshape(-1, 1)), ["2", "row 2", "[[one] for one in y]"]),
+        (lambda: PLT().fit(X, list("ab") * 20), "[[one] for one in y]"),
+        (lambda: PLT().fit(X, [["a"], ["b", "c"]] * 20), "MultiLabelBinarizer"),
+        (lambda: STO().fit(SPE, CLASSES), "[[one] for one in y]"),
         (lambda: macro_f(Y, SPE), "apply_thresholds"),
     ],
 )  # fmt: skip
 def test_what_was_given_is_named_with_what_makes_a_matrix_of_it(call, said):
-    with pytest.raises(InvalidDataError, match=said):
+    with raises_with(InvalidDataError, said):
         call()
 
 
 @pytest.mark.parametrize(
     ("call", "right"),
     [
-        (lambda: PLT().fit(Y, X), r"PLT\.fit\(X, Y\)"),
-        (lambda: OPLT().partial_fit(Y, X), r"OPLT\.partial_fit\(X, Y\)"),
-        (lambda: OutOfFold(PLT()).fit(Y, X), r"OutOfFold\.fit\(X, Y\)"),
-        (lambda: STO().fit(Y, SPE), r"fit\(spe, Y\)"),
-        (lambda: macro_f(SPE, Y), r"f\(Y, Y_hat\)"),
-        (lambda: precision_at_k(RANKING, Y, 1), r"f\(Y, labels, k\)"),
-        (lambda: precision_at_k(SPE, Y, 1), r"f\(Y, labels, k\)"),
-        (lambda: TextClassifier().fit([["a"]] * 40, TEXTS), r"\(texts, label_lists\)"),
+        (lambda: PLT().fit(Y, X), "PLT.fit(X, Y)"),
+        (lambda: OPLT().partial_fit(Y, X), "OPLT.partial_fit(X, Y)"),
+        (lambda: OutOfFold(PLT()).fit(Y, X), "OutOfFold.fit(X, Y)"),
+        (lambda: STO().fit(Y, SPE), "fit(spe, Y)"),
+        (lambda: macro_f(SPE, Y), "(Y, Y_hat)"),
+        (lambda: precision_at_k(RANKING, Y, 1), "(Y, labels, k)"),
+        (lambda: precision_at_k(SPE, Y, 1), "(Y, labels, k)"),
+        (lambda: TextClassifier().fit([["a"]] * 40, TEXTS), "(texts, label_lists)"),
     ],
 )  # fmt: skip
 def test_swapped_arguments_are_named_as_such(call, right):
-    with pytest.raises(InvalidDataError, match=rf"expected .*{right}: swap "):
+    with raises_with(InvalidDataError, right):
         call()
 
 
@@ -116,11 +117,11 @@ def test_what_is_not_fitted_is_scikit_learns_error_too_and_passes_between_proces
 
 @pytest.mark.parametrize("load", [PLT.load, TextClassifier.load, Adapted.load, xmlc.load_model, xmlc.data.load])
 def test_a_path_that_is_not_there_is_a_file_not_found(load, tmp_path):
-    with pytest.raises(MissingFileError, match="nowhere"):
+    with raises_with(MissingFileError, "nowhere"):
         load(tmp_path / "nowhere")
     assert issubclass(MissingFileError, FileNotFoundError)
 
 
 def test_a_hyperparameter_of_a_part_is_an_invalid_parameter():
-    with pytest.raises(InvalidParameterError, match=r"estimator__ariti: .*expected arity"):
+    with raises_with(InvalidParameterError, "estimator__ariti", "arity"):
         TextClassifier(PLT()).set_params(estimator__ariti=3)

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from command_line import run
+from facts import raises_with
 from scipy import sparse
 from small_data import random_multilabel
 
@@ -44,12 +45,12 @@ def test_threshold_and_ranking_equal_dense_ones(posteriors, multilabel):
 def test_without_posteriors_it_says_so(posteriors, multilabel):
     X, Y = multilabel(20, 4, 9)
     oracle = Oracle().fit(X, Y)
-    with pytest.raises(XmlcError, match="only a synthetic dataset"):
+    with pytest.raises(XmlcError):
         oracle.use_posteriors(None)
-    with pytest.raises(XmlcError, match="no posteriors for these 20"):
+    with raises_with(XmlcError, "20"):
         oracle.predict_proba(X)
     oracle.use_posteriors(posteriors[:5])
-    with pytest.raises(XmlcError, match="no posteriors for these 20"):
+    with raises_with(XmlcError, "20"):
         oracle.predict_top_k(X, 3)
 
 
@@ -107,7 +108,7 @@ def test_estimates_of_the_test_set_alone_are_ranked_with_any_seed(tiny, tmp_path
         model.look_up(Prepared(tiny, seed), "test")
         found = model.predict_proba(Prepared(tiny).part("test")[0])
         assert (found != Prepared(tiny).posteriors("test")).nnz == 0
-    with pytest.raises(XmlcError, match="no estimates of part val: name a file"):
+    with raises_with(XmlcError, "part val"):
         model.look_up(Prepared(tiny), "val")
 
 
@@ -123,10 +124,10 @@ def test_estimates_in_double_precision_are_rounded_as_saved_ones_are(tiny, tmp_p
 def test_estimates_that_are_not_of_the_part_are_refused(tiny, tmp_path):
     file = str(tiny.parent / "validation-0.npz")
     for given, seed, said in (
-        ({"test": file}, 0, "no estimates of part val: name a file .npz as validation"),
-        ({"validation": file}, 7, r"validation-0.npz: seed 7 has .* name a file for each, with \{seed\}"),
-        ({"validation": str(tiny.parent / "test-0.npz")}, 0, r"test-0.npz: found shape .* of part val"),
-        ({"validation": str(tmp_path / "none.npz")}, 0, "none.npz: no such file"),
+        ({"test": file}, 0, ["part val", "validation"]),
+        ({"validation": file}, 7, ["validation-0.npz", "seed 7", "{seed}"]),
+        ({"validation": str(tiny.parent / "test-0.npz")}, 0, ["test-0.npz", "part val"]),
+        ({"validation": str(tmp_path / "none.npz")}, 0, "none.npz"),
     ):
-        with pytest.raises(XmlcError, match=said):
+        with raises_with(XmlcError, said):
             Estimates(**given).look_up(Prepared(tiny, seed), "val")

@@ -5,6 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
+from facts import raises_with
 from plt_descent_twin import all_estimates, best_of_beam
 from sklearn.base import clone
 from small_data import random_multilabel
@@ -99,7 +100,7 @@ def test_threads_blocks_and_the_disk_do_not_show(fitted, monkeypatch, tmp_path):
 
 def test_hashed_weights_are_not_searched_by_beam(multilabel):
     X, Y = multilabel(20, 10, 5)
-    with pytest.raises(XmlcError, match="hash_bits=8"):
+    with raises_with(XmlcError, "hash_bits=8"):
         PLT(hash_bits=8, epochs=1).fit(X, Y).estimates_in_beam(X)
 
 

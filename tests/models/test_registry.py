@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from facts import raises_with
 
 from xmlc.core.errors import XmlcError
 from xmlc.models.plt import PLT
@@ -85,23 +86,23 @@ def test_what_fit_keeps_is_there_again(value, tmp_path, multilabel):
 @pytest.mark.parametrize(
     ("keep", "said"),
     [
-        ("self.kept_ = PLT()", "attribute kept_ is PLT"),
-        ("self.kept_ = X", "attribute kept_ is csr_array"),
-        ("self.kept_ = [np.zeros(2)]", "attribute kept_ is list"),
-        ("self.kept_ = {'a': np.zeros(2)}", "attribute kept_ is dict"),
-        ("self.kept_ = np.array([None, 'a'])", "attribute kept_ is ndarray"),
-        ("self.kept_ = float('nan')", "attribute kept_ is float"),
-        ("self.kept_ = fit_ = lambda: 0", "attribute kept_ is function"),
-        ("self.kept = np.zeros(2)", "attribute kept is ndarray"),
-        ("self.scale = {1}", "set cannot be written as JSON"),
+        ("self.kept_ = PLT()", ["kept_", "PLT"]),
+        ("self.kept_ = X", ["kept_", "csr_array"]),
+        ("self.kept_ = [np.zeros(2)]", ["kept_", "list"]),
+        ("self.kept_ = {'a': np.zeros(2)}", ["kept_", "dict"]),
+        ("self.kept_ = np.array([None, 'a'])", ["kept_", "ndarray"]),
+        ("self.kept_ = float('nan')", ["kept_", "float"]),
+        ("self.kept_ = fit_ = lambda: 0", ["kept_", "function"]),
+        ("self.kept = np.zeros(2)", ["kept", "ndarray"]),
+        ("self.scale = {1}", ["set", "JSON"]),
     ],
 )
 def test_what_cannot_be_saved_is_refused_with_its_name_and_nothing_is_left(keep, said, tmp_path, multilabel):
     X, Y = multilabel(30, 6, 4)
     name, model = keeping(tmp_path, keep)
-    with pytest.raises(XmlcError, match=f"Frequencies cannot be saved: {said}"):
+    with raises_with(XmlcError, "Frequencies", said):
         check_kept(name, model, X, Y)
-    with pytest.raises(XmlcError, match=said):
+    with raises_with(XmlcError, said):
         model.fit(X, Y).save(tmp_path / "model")
     assert not (tmp_path / "model").exists()
 
@@ -109,22 +110,22 @@ def test_what_cannot_be_saved_is_refused_with_its_name_and_nothing_is_left(keep,
 @pytest.mark.parametrize(
     ("keep", "use", "said"),
     [
-        ("del self.n_labels_", "pass", "fit does not set n_labels_"),
-        ("pass", "return np.zeros((X.shape[0], 4))", "predict_proba returns ndarray"),
-        ("self._kept = 1", "self._kept", "AttributeError: .*_kept"),
+        ("del self.n_labels_", "pass", ["fit", "n_labels_"]),
+        ("pass", "return np.zeros((X.shape[0], 4))", ["predict_proba", "ndarray"]),
+        ("self._kept = 1", "self._kept", ["AttributeError", "_kept"]),
         ("type(self).calls = 1", "type(self).calls += 1; self.frequencies_ = np.full(4, 1 / type(self).calls)",
-         "its estimates differ"),
+         "estimates"),
     ],
 )  # fmt: skip
 def test_a_model_that_is_another_once_it_is_loaded_is_refused(keep, use, said, tmp_path, multilabel):
-    with pytest.raises(XmlcError, match=said):
+    with raises_with(XmlcError, said):
         check_kept(*keeping(tmp_path, keep, use), *multilabel(30, 6, 4))
 
 
 def test_typos_are_named():
-    with pytest.raises(XmlcError, match=r"no hyperparameter gama; expected .*gamma"):
+    with raises_with(XmlcError, "gama", "gamma"):
         make_estimator("plt", {"gama": 1}, seed=0)
-    with pytest.raises(XmlcError, match=r"'ptl' is unknown; expected .*plt"):
+    with raises_with(XmlcError, "'ptl'", "plt"):
         make_estimator("ptl", {}, seed=0)
 
 
@@ -141,10 +142,10 @@ def test_a_users_own_file_is_an_estimator(tmp_path, multilabel):
     loaded = type(model).load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict_proba(X).toarray(), model.predict_proba(X).toarray())
     assert estimator_files(f"{file}:Frequencies")[0] == str(file)
-    with pytest.raises(XmlcError, match="has no fit, expected a class with fit and predict_proba"):
+    with raises_with(XmlcError, "frequencies.py:np", "fit", "predict_proba"):
         estimator_class(f"{file}:np")
-    with pytest.raises(XmlcError, match="no such Python file"):
+    with raises_with(XmlcError, "nowhere.py"):
         estimator_class("nowhere.py:Model")
     (tmp_path / "needy.py").write_text("import not_installed\n")
-    with pytest.raises(XmlcError, match=r"needy\.py: it cannot be imported \(No module named 'not_installed'\)"):
+    with raises_with(XmlcError, "needy.py", "'not_installed'"):
         estimator_class(f"{tmp_path}/needy.py:Mine")

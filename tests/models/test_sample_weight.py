@@ -4,6 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
+from facts import raises_with
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
@@ -169,5 +170,5 @@ def test_an_adapted_estimator_passes_weights_on_if_they_are_taken():
     found = Adapted(model.estimator).fit(X, Y, sample_weight=WHOLE).predict_proba(X).toarray()
     expected = Adapted(model.estimator).fit(X[rows], Y[rows]).predict_proba(X).toarray()
     np.testing.assert_allclose(found, expected, atol=2e-3)
-    with pytest.raises(InvalidParameterError, match="OneVsRestClassifier"):
+    with raises_with(InvalidParameterError, "OneVsRestClassifier"):
         Adapted(OneVsRestClassifier(LogisticRegression())).fit(X, Y, sample_weight=WHOLE)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from facts import raises_with
 from scipy import optimize, sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -174,7 +175,7 @@ def test_weights_of_instances_go_to_members_and_regression(data):
     np.testing.assert_array_equal(model.members_["plt"].predict_proba(X).toarray(), alone.predict_proba(X).toarray())
     shares = np.log((weights @ Y.toarray() + 0.5) / weights.sum())
     np.testing.assert_allclose(model.log_shares_, shares, rtol=1e-6)
-    with pytest.raises(XmlcError, match="sample_weight"):
+    with raises_with(XmlcError, "sample_weight"):
         Stacking([("forest", "fastxml")]).fit(X, Y, sample_weight=weights)
 
 
@@ -216,7 +217,7 @@ def test_a_model_is_the_same_after_it_was_read(data, tmp_path, fit_to):
         model.fit_to(tmp_path / "model", X, Y)
     else:
         model.fit(X, Y).save(tmp_path / "model")
-    with pytest.raises(XmlcError, match="trusted"):
+    with raises_with(XmlcError, "trusted=True"):
         load_model(tmp_path / "model")
     loaded = load_model(tmp_path / "model", trusted=True)
     assert isinstance(loaded, Stacking)
@@ -245,16 +246,16 @@ def test_hyperparameters_of_members_are_set_and_read():
     "estimators", [[], [("a__b", "plt")], [("plt", "plt"), ("plt", "swnn")], ["plt"], 3, [("n_jobs", "plt")], [(1, 2)]]
 )
 def test_members_need_names_of_their_own(data, estimators):
-    with pytest.raises(ValueError, match="estimators="):
+    with raises_with(ValueError, "estimators="):
         Stacking(estimators).fit(*data)
 
 
 def test_a_class_in_place_of_a_member_is_refused_with_how_to_make_one(data):
-    with pytest.raises(ValueError, match=r"PLT\(\) makes one"):
+    with raises_with(ValueError, "PLT()"):
         Stacking([("plt", PLT)]).fit(*data)
 
 
 @pytest.mark.parametrize("name", ["arity", "plt__arty", "pld__arity"])
 def test_unknown_hyperparameters_are_refused(name):
-    with pytest.raises(ValueError, match=name.split("__")[-1]):
+    with raises_with(ValueError, f"'{name}'"):
         Stacking().set_params(**{name: 2})

@@ -1,11 +1,10 @@
 """Files of records: what is read is written again as it was, and a file that does not fit is refused with the place."""
 
 import json
-import re
 from copy import deepcopy
 from pathlib import Path
 
-import pytest
+from facts import raises_with
 
 from xmlc.core.checksums import stamped
 from xmlc.core.errors import XmlcError
@@ -64,11 +63,11 @@ class RecordFile:
 
     def test_what_does_not_fit_is_named_with_its_place(self, tmp_path, keys, value):
         path = save(tmp_path, changed(self.content, keys, value), "broken.json")
-        names = "|".join(re.escape(key) for key in keys if isinstance(key, str))
-        with pytest.raises(XmlcError, match=rf"broken\.json: .*({names})"):
+        with raises_with(XmlcError, "broken.json") as error:
             self.kind.read(path)
+        assert any(key in str(error.value) for key in keys if isinstance(key, str))
 
     def test_nan_is_refused(self, tmp_path):
         path = save(tmp_path, changed(self.content, self.nan_at, float("nan")), "broken.json")
-        with pytest.raises(XmlcError, match=r"broken\.json: .*NaN"):
+        with raises_with(XmlcError, "broken.json", "NaN"):
             self.kind.read(path)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -148,9 +149,9 @@ def test_indices_stay_32_bit_and_sorted():
 def test_bad_thresholds_are_named():
     spe, _ = random_case(4, 3, 0)
     for wrong in (np.zeros(2), np.zeros(9)):
-        with pytest.raises(XmlcError, match=r"thresholds has shape .* expected a number or \(3,\)"):
+        with raises_with(XmlcError, "thresholds", "(3,)"):
             apply_thresholds(spe, wrong)
-    with pytest.raises(XmlcError, match="thresholds holds NaN"):
+    with raises_with(XmlcError, "thresholds", "NaN"):
         apply_thresholds(spe, np.array([0.1, np.nan, 0.2]))
 
 
@@ -233,16 +234,16 @@ def test_no_instances_and_no_labels(n, m):
 
 def test_bad_values_are_named():
     spe, Y = random_case(4, 3, 0)
-    with pytest.raises(XmlcError, match=r"the SPE has shape \(4, 3\), the truth \(4, 2\)"):
+    with raises_with(XmlcError, "(4, 3)", "(4, 2)"):
         checked_pair(spe, Y[:, :2])
-    with pytest.raises(XmlcError, match="1 dimensions, expected 2"):
+    with raises_with(XmlcError, "1 dimensions"):
         checked_pair(np.ones(3), Y)
     for bad in (1.5, -0.1, np.nan):
-        with pytest.raises(XmlcError, match=r"expected probabilities in 0 \.\. 1: apply a sigmoid"):
+        with raises_with(XmlcError, "0 .. 1"):
             checked_pair(np.array([[bad, 0.5]]), np.array([[True, True]]))
-    with pytest.raises(XmlcError, match=r"kappa has shape \(2,\), expected a number or \(3,\)"):
+    with raises_with(XmlcError, "kappa", "(2,)", "(3,)"):
         per_label(np.zeros(2), 3, np.float32, "kappa")
-    with pytest.raises(XmlcError, match="kappa holds NaN"):
+    with raises_with(XmlcError, "kappa", "NaN"):
         STO(kappa=np.nan).fit(spe, Y)
 
 
@@ -251,14 +252,14 @@ def test_columns_of_estimates_are_compared_by_their_names(method):
     spe, Y = (pd.DataFrame(part.toarray(), columns=[*"abc"]) for part in random_case(20, 3, 0))
     use = getattr(method.fit(spe, Y), "transform", None) or method.predict
     if hasattr(method, "partial_fit"):
-        with pytest.raises(XmlcError, match="must be in the same order"):
+        with raises_with(XmlcError, "names"):
             method.partial_fit(spe[[*"cba"]], Y[[*"cba"]])
         method.partial_fit(spe, Y)
-    with pytest.raises(XmlcError, match="must be in the same order"):
+    with raises_with(XmlcError, "names"):
         use(spe[[*"cba"]])
     assert use(spe).shape == (20, 3)
     if not isinstance(method, ExpectedF):
-        with pytest.raises(XmlcError, match="columns of the SPE are a, b, c, those of the truth c, b, a"):
+        with raises_with(XmlcError, "a, b, c", "c, b, a"):
             method.fit(spe, Y[[*"cba"]])
 
 
@@ -281,12 +282,12 @@ def test_priors_are_shares_in_any_form(use):
         assert type(found) is np.ndarray
         np.testing.assert_array_equal(found, expected)
     for wrong in (prior * 20, -prior, prior * np.nan):
-        with pytest.raises(XmlcError, match=r"expected shares between 0 and 1: divide counts|holds NaN"):
+        with pytest.raises(XmlcError):
             use(spe, Y, wrong)
 
 
 def test_tune_takes_the_shares_of_the_validation_set_where_none_are_given():
     spe, Y = random_case(20, 3, 0)
     np.testing.assert_array_equal(tune("sto", spe, Y).thresholds, tune("sto", spe, Y, priors(Y)).thresholds)
-    with pytest.raises(XmlcError, match=r"floor holds 5\.0"):
+    with raises_with(XmlcError, "floor", "5.0"):
         tune("sto", spe, Y, floor=5)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from facts import raises_with
 from threshold_cases import random_case
 
 from xmlc.core.errors import XmlcError
@@ -83,7 +84,7 @@ def test_table_4_grid_holds_what_the_paper_prints():
 
 
 def test_a_name_is_registered_once():
-    with pytest.raises(XmlcError, match="registered already"):
+    with raises_with(XmlcError, "'sto'"):
         register("sto")(lambda *arguments: iter(()))
 
 
@@ -134,13 +135,13 @@ def test_methods_of_the_paper_are_chosen_by_macro_f_and_others_by_their_own(case
 
 
 def test_a_method_of_an_unknown_measure_is_refused():
-    with pytest.raises(XmlcError, match="measure 'micro_g' of method 'mine' is unknown; expected one of macro_f, "):
+    with raises_with(XmlcError, "'micro_g'", "'mine'", "macro_f"):
         register("mine", measure="micro_g")(lambda *arguments: iter(()))
     assert "mine" not in METHODS
 
 
 def test_unknown_methods_are_named(case):
-    with pytest.raises(XmlcError, match=r"'stoo' is unknown; expected one of fta, fta-labelwise, sto, "):
+    with raises_with(XmlcError, "'stoo'", "fta, fta-labelwise, sto"):
         tune("stoo", *case)
 
 
@@ -158,5 +159,5 @@ def test_another_measure_chooses(case):
         assert scores[tuned.best] == classification_metrics(Y, apply_thresholds(spe, tuned.thresholds))[measure]
     assert seen[0] == 0 < seen[1] == seen[2]
     for measure in ("micro_g", "hamming_loss"):
-        with pytest.raises(XmlcError, match=f"measure '{measure}' is unknown or not best where highest; expected one"):
+        with raises_with(XmlcError, f"'{measure}'"):
             tune("fta", spe, Y, prior, measure=measure)

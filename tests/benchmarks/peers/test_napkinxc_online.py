@@ -79,5 +79,5 @@ def test_what_the_program_cannot_do_is_an_error_here(multilabel):
     X, _ = multilabel(50, 20, 6, density=0.5)
     with pytest.raises(XmlcError):
         NapkinXCOPLT(arity=1).fit(X, np.ones((50, 6)))
-    with pytest.raises(XmlcError, match="no instance has a label"):
+    with pytest.raises(XmlcError):
         NapkinXCIPLT().fit(X, sparse.csr_array(np.zeros((50, 6), dtype=bool)))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from facts import raises_with
 
 from xmlc.core.errors import XmlcError
 from xmlc.data import load
@@ -44,13 +45,13 @@ def test_blanks_of_unicode_are_letters_of_a_name(blank, tmp_path):
 def test_blanks_of_unicode_part_no_numbers(blank, format, text, tmp_path):
     path = tmp_path / "a"
     path.write_text(text.format(blank), encoding="utf-8")
-    with pytest.raises(XmlcError, match=r"a:\d+: found"):
+    with raises_with(XmlcError, "a:"):
         read_coordinates([path] * 5) if format == "coordinates" else load(path, format)
 
 
 def test_digits_of_unicode_are_no_header(tmp_path):
     (tmp_path / "a").write_text("\u0663 \u0664 \u0665\n", encoding="utf-8")
-    with pytest.raises(XmlcError, match="does not tell the format"):
+    with raises_with(XmlcError, "a:1"):
         detect_format(tmp_path / "a")
 
 
@@ -83,10 +84,10 @@ def test_words_are_cut_at_the_blanks_of_ascii():
 @pytest.mark.parametrize("end", ["x", "ex", ".x", "e1x"])
 def test_long_numbers_that_are_none_do_not_backtrack(end, tmp_path):
     digits = "1" * 300_000  # quadratic time would be hours
-    with pytest.raises(ValueError, match="decimal number"):
+    with pytest.raises(ValueError):
         decimal(digits + end)
-    with pytest.raises(ValueError, match="decimal number"):
+    with pytest.raises(ValueError):
         decimal(digits + "." + digits + end)
     (tmp_path / "a").write_text(f"1 {digits}{end} | 1:1\n2 1 |a:{digits}{end} 3\n")
-    with pytest.raises(XmlcError, match="malformed"):
+    with raises_with(XmlcError, "a:1", "a:2"):
         load(tmp_path / "a", "vw")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from facts import raises_with
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,18 +56,18 @@ def test_they_are_the_matrix_that_a_loop_fills(tmp_path_factory, pairs, value):
 @pytest.mark.parametrize(
     ("columns", "expected"),
     [
-        ({"row": "1 x 3"}, "row:2: found 'x'"),
-        ({"feature": "4 0 2"}, "feature:2: found '0'"),
-        ({"label": "2 1 2147483648"}, "label:3: found '2147483648'"),
-        ({"label_row": "1\n\n3\n"}, "label_row:2: found ''"),
-        ({"value": "0.5 1e39 2"}, "value:2: found '1e39'"),
-        ({"value": "0.5 1"}, "value has 2 lines; expected as many in each"),
-        ({"row": "1 7 3"}, "row, .*label_row: found instance 7, expected at most 6"),
-        ({"row": "1 1 1", "feature": "4 1 4"}, "feature:3: found feature 4 of instance 1 twice"),
+        ({"row": "1 x 3"}, ["row:2", "'x'"]),
+        ({"feature": "4 0 2"}, ["feature:2", "'0'"]),
+        ({"label": "2 1 2147483648"}, ["label:3", "'2147483648'"]),
+        ({"label_row": "1\n\n3\n"}, ["label_row:2", "''"]),
+        ({"value": "0.5 1e39 2"}, ["value:2", "'1e39'"]),
+        ({"value": "0.5 1"}, ["value", "2 lines"]),
+        ({"row": "1 7 3"}, ["label_row", "instance 7", "6"]),
+        ({"row": "1 1 1", "feature": "4 1 4"}, ["feature:3", "feature 4", "instance 1"]),
     ],
 )
 def test_a_malformed_line_is_named(tmp_path, columns, expected):
-    with pytest.raises(XmlcError, match=expected):
+    with raises_with(XmlcError, expected):
         read_coordinates(written(tmp_path, **columns))
 
 
@@ -74,5 +75,5 @@ def test_empty_files_have_no_instances_and_missing_ones_say_so(tmp_path):
     X, Y = read_coordinates(written(tmp_path, **dict.fromkeys(NAMES, "")))
     assert (X.shape, Y.shape) == ((0, 0), (0, 0))
     (tmp_path / "label").unlink()
-    with pytest.raises(XmlcError, match="label: no such file"):
+    with raises_with(XmlcError, "label"):
         read_coordinates([tmp_path / name for name in NAMES])

@@ -6,6 +6,7 @@ import lzma
 from pathlib import Path
 
 import pytest
+from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -131,7 +132,7 @@ def test_cut_off_and_damaged_archives_are_errors(tmp_path, opener, keep):
     damaged = bytearray(content)
     damaged[len(content) // 2] ^= 0xFF
     cut.write_bytes(damaged)
-    with pytest.raises(XmlcError, match=r"cut: .*damaged or cut off|malformed"):
+    with raises_with(XmlcError, "cut"):
         load(cut)
 
 

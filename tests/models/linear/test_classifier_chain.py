@@ -2,6 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
+from facts import raises_with
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
@@ -116,5 +117,5 @@ def test_reversed_order_is_the_chain_of_reversed_labels(problem):
 
 
 def test_no_samples_are_refused(problem):
-    with pytest.raises(XmlcError, match="n_samples=0"):
+    with raises_with(XmlcError, "n_samples=0"):
         ProbabilisticClassifierChain(C=1.0).fit(*problem).sample(problem[0], 0)

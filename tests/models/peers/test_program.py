@@ -7,6 +7,7 @@ import os
 
 import numpy as np
 import pytest
+from facts import raises_with
 
 from benchmarks.peers.napkinxc_trees import NapkinXCIPLT, NapkinXCOPLT, NapkinXCPLT
 from benchmarks.peers.omikuji_parabel import OmikujiParabel
@@ -90,7 +91,7 @@ def test_the_files_of_the_program_are_listed_and_replaced_with_the_rest(tmp_path
 
 def test_a_program_that_fails_to_write_leaves_the_model_of_before(tmp_path):
     Noted().fit("old", None).save(tmp_path / "model")
-    with pytest.raises(OSError, match="disk full"):
+    with raises_with(OSError, "disk full"):
         Noted().fit("bad", None).save(tmp_path / "model")
     assert Noted.load(tmp_path / "model").note == "old"
 
@@ -107,7 +108,7 @@ def fail_loudly():
 
 
 def test_only_what_is_written_inside_is_not_seen_also_after_a_failure(capfd):
-    with pytest.raises(ValueError, match="broken"):
+    with raises_with(ValueError, "broken"):
         fail_loudly()
     write_all(b"behind")
     assert capfd.readouterr() == ("behind", "behind")

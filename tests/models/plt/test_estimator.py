@@ -3,6 +3,7 @@
 import numpy as np
 import plt_twin
 import pytest
+from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plt_cases import TREES
@@ -147,33 +148,33 @@ def test_a_tree_is_over_the_labels_that_have_an_instance(multilabel, tree, hash_
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"solver": "adagrad", "hash_bits": 10}, "hashed weights are trained by 'sgd'"),
-        ({"solver": "batch", "hash_bits": 10}, "hashed weights are trained by 'sgd'"),
-        ({"solver": "batch", "loss": "hinge"}, "expected one of 'logistic', 'squared_hinge'"),
-        ({"weight_cut": 0.1, "hash_bits": 10}, "weight_cut=0.1 with hash_bits=10"),
-        ({"tree": "kmeans", "arity": 6}, "power of two"),
+        ({"solver": "adagrad", "hash_bits": 10}, ["hash_bits=10", "'sgd'"]),
+        ({"solver": "batch", "hash_bits": 10}, ["hash_bits=10", "'sgd'"]),
+        ({"solver": "batch", "loss": "hinge"}, "'logistic', 'squared_hinge'"),
+        ({"weight_cut": 0.1, "hash_bits": 10}, ["weight_cut=0.1", "hash_bits=10"]),
+        ({"tree": "kmeans", "arity": 6}, "arity=6"),
     ],
 )
 def test_hyperparameters_that_exclude_one_another_are_refused(multilabel, parameters, message):
     X, Y = multilabel(20, 10, 5)
-    with pytest.raises(XmlcError, match=message):
+    with raises_with(XmlcError, message):
         PLT(**parameters).fit(X, Y)
 
 
 def test_data_that_does_not_fit_is_refused(tmp_path, multilabel):
     X, Y = multilabel(20, 10, 5)
     model = PLT().fit(X, Y)
-    with pytest.raises(XmlcError, match="20 instances but Y has 19"):
+    with raises_with(XmlcError, "20 instances", "19"):
         PLT().fit(X, Y[:19])
-    with pytest.raises(XmlcError, match="9 features, but PLT is expecting 10 features as input"):
+    with raises_with(XmlcError, "9 features", "PLT", "10 features"):
         model.predict_proba(X[:, :9])
-    with pytest.raises(XmlcError, match=r"shape \(4,\)"):
+    with raises_with(XmlcError, "shape (4,)"):
         model.predict_proba(X, np.zeros(4))
-    with pytest.raises(XmlcError, match="k=0"):
+    with raises_with(XmlcError, "k=0"):
         model.predict_top_k(X, 0)
     dense = X.toarray()
     dense[7, 3] = np.nan
-    with pytest.raises(XmlcError, match="NaN or inf, first in row 7"):
+    with raises_with(XmlcError, "X", "row 7"):
         model.predict_proba(dense)
-    with pytest.raises(XmlcError, match=r"found no model\.json"):
+    with pytest.raises(XmlcError):
         PLT.load(tmp_path)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from facts import raises_with
 from sklearn.base import clone
 
 from xmlc.core.errors import XmlcError
@@ -46,18 +47,18 @@ def test_features_of_an_instance_may_come_in_any_order(multilabel):
 @pytest.mark.parametrize(
     ("indices", "values", "message"),
     [
-        ([2, 3, 2], [1.0, 1.0, 1.0], "found feature 2 .* each feature once"),
-        ([10], [1.0], "features below 10"),
-        ([-1], [1.0], "found feature -1"),
-        ([1 << 32], [1.0], "found feature 4294967296"),
-        ([1], [np.nan], "value nan"),
-        ([1, 2], [1.0], "as many values"),
-        ([1.5], [1.0], "expected integers"),
+        ([2, 3, 2], [1.0, 1.0, 1.0], "feature 2"),
+        ([10], [1.0], "feature 10"),
+        ([-1], [1.0], "feature -1"),
+        ([1 << 32], [1.0], "feature 4294967296"),
+        ([1], [np.nan], "nan"),
+        ([1, 2], [1.0], ["(2,)", "(1,)"]),
+        ([1.5], [1.0], ["(1,)", "float64"]),
     ],
 )
 def test_what_is_no_instance_is_refused(multilabel, indices, values, message):
     X, Y = multilabel(20, 10, 5)
-    with pytest.raises(XmlcError, match=message):
+    with raises_with(XmlcError, message):
         PLT().fit(X, Y).rank_one(indices, values, 1)
 
 

@@ -4,6 +4,7 @@ import io
 from pathlib import Path
 
 import pytest
+from facts import raises_with
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -68,7 +69,7 @@ def test_scikit_learns_vectorizers_are_stored_without_a_pickle(vectorizer, tmp_p
 def test_others_are_stored_by_joblib_and_read_if_trusted(vectorizer, tmp_path):
     model = TextClassifier(vectorizer=vectorizer).fit(TEXTS, NAMES)
     model.save(tmp_path / "model")
-    with pytest.raises(XmlcError, match=r"trusted=True"):
+    with raises_with(XmlcError, "trusted=True"):
         TextClassifier.load(tmp_path / "model")
     assert TextClassifier.load(tmp_path / "model", trusted=True).predict(TEXTS) == model.predict(TEXTS)
 
@@ -84,10 +85,10 @@ def test_a_stream_brings_new_names_and_goes_on_after_loading(tmp_path):
     assert resumed.predict(TEXTS) == whole.predict(TEXTS)
 
 
-@pytest.mark.parametrize("model", [TextClassifier(PLT()), TextClassifier(OPLT(), TfidfVectorizer())])
-def test_a_stream_needs_parts_that_learn_online(model):
-    with pytest.raises(XmlcError, match="does not learn from a stream"):
-        model.partial_fit(TEXTS, NAMES)
+@pytest.mark.parametrize("parts", [(PLT(),), (OPLT(), TfidfVectorizer())])
+def test_a_stream_needs_parts_that_learn_online(parts):
+    with raises_with(XmlcError, type(parts[-1]).__name__):
+        TextClassifier(*parts).partial_fit(TEXTS, NAMES)
 
 
 def test_a_stream_goes_on_with_the_parts_it_began_with_only(tmp_path):
@@ -99,13 +100,11 @@ def test_a_stream_goes_on_with_the_parts_it_began_with_only(tmp_path):
             begun.fit(TEXTS, NAMES)
         before = begun.get_params(deep=False)
         for name, value in (("estimator", OPLT(gamma=0.2)), ("vectorizer", HashingVectorizer(n_features=32))):
-            with pytest.raises(InvalidParameterError, match=f"TextClassifier: found {name}={type(value).__name__}"):
+            with raises_with(InvalidParameterError, "TextClassifier", f"{name}={type(value).__name__}"):
                 begun.set_params(**{name: value}).partial_fit(TEXTS, NAMES)
             begun.set_params(**before).partial_fit(TEXTS, NAMES)
     model.estimator.set_params(gamma=0.2)
-    with pytest.raises(
-        InvalidParameterError, match=r"estimator=OPLT\(gamma=0.2\), expected estimator=OPLT\(gamma=0.5\)"
-    ):
+    with raises_with(InvalidParameterError, "estimator=OPLT(gamma=0.2)", "estimator=OPLT(gamma=0.5)"):
         model.partial_fit(TEXTS, NAMES)
 
 
@@ -119,27 +118,27 @@ def test_texts_without_labels_and_names_given_twice():
 @pytest.mark.parametrize(
     ("texts", "names", "said"),
     [
-        ("one text", [["a"]], "expected a list of texts"),
-        (["rice", "rose"], [["a"]], "2 texts but 1 lists of labels"),
-        (["rice", "rose"], ["ab", ["b"]], "labels of text 0: found 'ab'"),
-        (["rice", "rose"], ["a;b", "b"], r"\[cell.split\(';'\) for cell in labels\]"),
-        (["rice", "rose"], [["a"], None], "labels of text 1: found None"),
-        (["rice", "rose"], [[0, 1], [1, 0]], "labels of text 0: found 0, expected a name"),
-        (["rice", None], [["a"], ["b"]], "text 1: found None, expected a str"),
-        (["rice", "rose"], [{"a": 1.0, "b": 0.0}, {"a": 0.0}], "labels of text 0: found dict"),
-        (["rice", "\ud83d rose"], [["a"], ["b"]], "half a character"),
+        ("one text", [["a"]], ["'one text'", "[text]"]),
+        (["rice", "rose"], [["a"]], ["2 texts", "1"]),
+        (["rice", "rose"], ["ab", ["b"]], ["text 0", "'ab'"]),
+        (["rice", "rose"], ["a;b", "b"], "[cell.split(';') for cell in labels]"),
+        (["rice", "rose"], [["a"], None], ["text 1", "None"]),
+        (["rice", "rose"], [[0, 1], [1, 0]], ["text 0", "0"]),
+        (["rice", None], [["a"], ["b"]], ["text 1", "None"]),
+        (["rice", "rose"], [{"a": 1.0, "b": 0.0}, {"a": 0.0}], ["text 0", "dict"]),
+        (["rice", "\ud83d rose"], [["a"], ["b"]], "'\\ud83d rose'"),
     ],
 )
 def test_what_is_no_list(texts, names, said):
-    with pytest.raises(XmlcError, match=said):
+    with raises_with(XmlcError, said):
         TextClassifier().fit(texts, names)
 
 
 def test_texts_that_a_vectorizer_refuses_are_errors_of_the_data(tmp_path):
     hashed = TextClassifier(OPLT(), HashingVectorizer(analyzer="char")).partial_fit(TEXTS, NAMES)
-    with pytest.raises(InvalidDataError, match="HashingVectorizer"):
+    with raises_with(InvalidDataError, "HashingVectorizer"):
         hashed.predict(["rice \ud83d"])
-    with pytest.raises(MissingFileError, match="nowhere"):
+    with raises_with(MissingFileError, "nowhere"):
         TextClassifier(None, TfidfVectorizer(input="filename")).fit([str(tmp_path / "nowhere")], [["a"]])
 
 
@@ -149,14 +148,14 @@ def test_a_changed_file_is_named(name, tmp_path):
     changed = bytearray((tmp_path / "model" / name).read_bytes())
     changed[-2] ^= 1
     (tmp_path / "model" / name).write_bytes(changed)
-    with pytest.raises(XmlcError, match=f"{name}: was changed since it was written"):
+    with raises_with(XmlcError, name):
         TextClassifier.load(tmp_path / "model")
 
 
 def test_prediction_before_fit_and_a_folder_of_something_else(tmp_path):
-    with pytest.raises(ValueError, match="not fitted"):
+    with pytest.raises(ValueError):
         TextClassifier().predict(["rice"])
-    with pytest.raises(XmlcError, match="found no classifier of texts"):
+    with pytest.raises(XmlcError):
         TextClassifier.load(tmp_path)
 
 
@@ -210,7 +209,7 @@ def test_weights_of_texts_repeat_them_or_leave_them_out():
     without = TextClassifier(estimator).fit(TEXTS[:1] + TEXTS[2:], NAMES[:1] + NAMES[2:])
     assert found.vectorizer_.vocabulary_ == without.vectorizer_.vocabulary_
     assert found.classes_.tolist() == without.classes_.tolist()
-    with pytest.raises(InvalidDataError, match=r"row 1"):
+    with raises_with(InvalidDataError, "row 1"):
         TextClassifier(estimator).fit(TEXTS, NAMES, sample_weight=[1, -1] + [1] * (len(TEXTS) - 2))
-    with pytest.raises(InvalidParameterError, match="OPLT"):
+    with raises_with(InvalidParameterError, "OPLT"):
         TextClassifier(OPLT()).fit(TEXTS, NAMES, sample_weight=weights)
