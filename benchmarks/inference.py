@@ -16,7 +16,7 @@ from xmlc.inference.samples import Samples
 from xmlc.metrics.classification import instance_f
 from xmlc.models.linear.classifier_chain import ProbabilisticClassifierChain
 from xmlc.suite.options import data_option
-from xmlc.suite.steps.simulation import task_of
+from xmlc.suite.steps.simulate import task_of
 
 METHODS = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf", "lewis")
 AT_LEAST = 0.2  # seconds of a task per round

@@ -53,7 +53,7 @@ from xmlc.models.trees.representations import label_representations
 from xmlc.suite.config.ranges import Range
 from xmlc.suite.results.fingerprint import Fingerprint, fingerprint
 from xmlc.suite.steps.prepared import Prepared
-from xmlc.suite.steps.simulation import MODELS, draw, exact_labels_by_size, simulate
+from xmlc.suite.steps.simulate import MODELS, draw, exact_labels_by_size, simulate
 from xmlc.thresholds.bounds import priors
 from xmlc.thresholds.methods import apply_thresholds
 from xmlc.thresholds.one_pass import FTA

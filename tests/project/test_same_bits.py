@@ -69,9 +69,9 @@ LOOKED_AT = {
     "models/trees/label_tree.py": 1, "suite/papers/claims.py": 2, "suite/papers/ldsm2020/claims.py": 1,
     "suite/papers/plt2016/claims.py": 1, "suite/report/compare.py": 3, "suite/report/page/content.py": 1,
     "suite/report/status.py": 3, "suite/report/summary.py": 1, "suite/report/verdict.py": 3,
-    "suite/results/records/forest.py": 1, "suite/results/records/statistics.py": 1, "suite/steps/prepare.py": 2,
-    "suite/steps/simulation.py": 3, "suite/steps/sweeps.py": 2, "suite/steps/tuning/objective.py": 5,
-    "suite/steps/tuning/plan.py": 1, "thresholds/expected.py": 1, "thresholds/label_sets.py": 1,
+    "suite/results/records/forest.py": 1, "suite/results/records/statistics.py": 1, "suite/steps/forest.py": 1,
+    "suite/steps/prepare.py": 2, "suite/steps/simulate.py": 3, "suite/steps/sweep.py": 1, "suite/steps/tune.py": 6,
+    "thresholds/expected.py": 1, "thresholds/label_sets.py": 1,
 }  # fmt: skip
 # All exact, or rounded once as IEEE 754 requires.
 MATH = {"ceil", "copysign", "floor", "fsum", "inf", "isfinite", "isinf", "isnan", "ldexp", "nan", "pi", "sqrt"}

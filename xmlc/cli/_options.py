@@ -34,9 +34,9 @@ def threads_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def out_option(
-    help: str, required: bool = True, multiple: bool = False
+    help: str, required: bool = True, multiple: bool = False, name: str = "--out"
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add ``--out``, a folder that the command replaces; a refusal of its end comes at its start."""
+    """Add ``--out``, or another name, a folder that the command replaces; a refusal of its end comes at its start."""
 
     def check(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
         for folder in value if multiple else [value] if value else []:
@@ -44,7 +44,7 @@ def out_option(
         return value
 
     return click.option(
-        "--out", type=FOLDER, required=required, multiple=multiple, callback=check, help=f"{help} {REPLACED}"
+        name, type=FOLDER, required=required, multiple=multiple, callback=check, help=f"{help} {REPLACED}"
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER
+from xmlc.cli._options import FILE, FOLDER, parse_parameters
 from xmlc.core.extensions import import_file
 from xmlc.suite.config.folders import config_files, config_folder
 
@@ -18,6 +18,15 @@ model_option = click.option(
 )
 
 training_option = click.option("--training", type=FILE, required=True, help="Record written by `xmlc train`.")
+record_option = click.option("--out", type=FILE, required=True, help="JSON record to write.")
+estimator_option = click.option("--estimator", required=True, help="Name, or path/to/file.py:ClassName.")
+name_option = click.option("--name", required=True, help="Name of the model in tables and figures.")
+parameters_option = click.option(
+    "--parameters",
+    default="{}",
+    callback=lambda ctx, parameter, text: parse_parameters(text),
+    help="Hyperparameters as a JSON object.",
+)
 
 
 def _extensions(ctx: click.Context, parameter: click.Parameter, files: tuple[Path, ...]) -> None:

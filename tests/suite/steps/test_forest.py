@@ -1,13 +1,19 @@
 """`xmlc forest` and `xmlc sweep`: each row is what a forest of that size, or with that value, does."""
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 from command_line import run
 from small_data import prepare_tiny
 
+from xmlc.core.errors import XmlcError
 from xmlc.metrics import precision_and_ndcg
+from xmlc.models import LdSM
 from xmlc.models.fastxml import FastXML
 from xmlc.suite.results.records.forest import ForestRecord
 from xmlc.suite.results.records.sweep import SweepRecord
+from xmlc.suite.steps.forest import EXEMPLARY, objectives_by_level, rank_by_first_trees, shape_of_trees
 from xmlc.suite.steps.prepared import Prepared
 
 fit = FastXML.fit
@@ -62,3 +68,28 @@ def test_models_of_a_sweep_are_temporary_folders_next_to_its_record(trained, mon
     assert len({*of_models}) == len(of_models) == 2
     assert all(place.parent == folder for place in of_models)
     assert sorted(folder.iterdir()) == sorted([*before, folder / "out.json"])
+
+
+def test_shapes_are_of_each_tree_and_objectives_of_the_first():
+    X = np.random.default_rng(2).standard_normal((60, 6))
+    model = LdSM(n_trees=3, max_nodes=7, prune=False, lambda_1=0.1, n_jobs=1).fit(X, X > 0.3)
+    shapes, objectives = shape_of_trees(model), objectives_by_level(model)
+    assert (shapes.depths, shapes.nodes) == (tuple(model.tree_depths_), tuple(model.n_nodes_))
+    assert len(shapes.depths) == 3
+    assert {row.tree for row in objectives} == set(range(EXEMPLARY))
+    assert all(row.minimum <= row.maximum for row in objectives)
+
+
+def test_an_estimator_without_trees_has_no_shape_and_is_no_forest():
+    assert shape_of_trees(SimpleNamespace()) is None
+    assert objectives_by_level(SimpleNamespace()) == ()
+    with pytest.raises(XmlcError):
+        rank_by_first_trees(SimpleNamespace(), None, [1])
+
+
+def test_objectives_are_summarised_level_by_level():
+    reached = np.array([1, 2, 2]), np.array([[0.5, 0.1], [1.0, 0.2], [3.0, -0.2]])
+    root, second = objectives_by_level(SimpleNamespace(objectives_=[reached]))
+    assert (root.tree, root.level, root.nodes, root.mean) == (0, 1, 1, (0.5, 0.1))
+    assert (second.level, second.nodes) == (2, 2)
+    assert (second.minimum, second.mean, second.maximum) == ((1, -0.2), (2, 0), (3, 0.2))

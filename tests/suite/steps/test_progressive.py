@@ -5,11 +5,13 @@ import pytest
 from command_line import run
 from small_data import prepare_tiny
 
+from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.streams import Stream
 from xmlc.metrics.progressive import checkpoints
 from xmlc.suite.results.records.progressive import ProgressiveRecord
 from xmlc.suite.steps.prepared import Prepared
+from xmlc.suite.steps.progressive import run_stream
 
 # Names the label of the instance before, and predicts its set; `random_state` tells that it got the seed.
 STUB = """
@@ -61,3 +63,9 @@ def test_rows_are_those_of_the_shuffled_stream(written):
         assert row.entropy_reduction == (pytest.approx(np.log2(accuracy / constant)) if accuracy else None)
     assert (record.model, record.seed, record.hyperparameters) == ("last", 3, {})
     assert record.costs.cpu_seconds >= 0
+
+
+def test_an_estimator_that_learns_no_stream_is_refused():
+    with pytest.raises(XmlcError) as error:
+        run_stream(object(), None, None)
+    assert "object" in str(error.value)

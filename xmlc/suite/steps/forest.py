@@ -2,37 +2,104 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
+import numpy as np
 
-from xmlc.cli._options import FILE, threads_option
-from xmlc.core.passport import step_costs, with_passport
-from xmlc.models.registry import load_estimator
-from xmlc.suite.options import data_option, model_option, training_option
-from xmlc.suite.results.records.forest import ForestRecord, PredictionThreads
-from xmlc.suite.results.records.training import TrainingRecord
+from xmlc.core.errors import XmlcError
+from xmlc.metrics.ranking import K, precision_and_ndcg
+from xmlc.metrics.resampling import resampled_ranking
+from xmlc.models.abilities import Forest
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.suite.options import record_option
+from xmlc.suite.results.records.forest import ForestRecord, ForestRow, LevelObjectives, PredictionThreads, TreeShapes
 from xmlc.suite.steps.prepared import Prepared
-from xmlc.suite.steps.sweeps import objectives_by_level, rank_by_first_trees, shape_of_trees
+from xmlc.suite.steps.run import TrainedStep, on_trained_model, rank_timed
+
+EXEMPLARY = 2  # trees whose objectives are recorded
+
+
+def rank_by_first_trees(
+    model: SparseProbabilityEstimator, prepared: Prepared, sizes: Iterable[int]
+) -> tuple[ForestRow, ...]:
+    """Rank with so many of the first trees alone, if there are more, and then with all.
+
+    Parameters
+    ----------
+    model : Forest
+        Trained.
+    prepared : Prepared
+    sizes : iterable of int
+
+    Raises
+    ------
+    XmlcError
+        The model is no forest.
+    """
+    if not isinstance(model, Forest):
+        raise XmlcError(f"{type(model).__name__} is no forest: it cannot predict with its first trees alone")
+    rows, Y = [], prepared.part("test")[1]
+    for n in [*sorted(size for size in set(sizes) if size < model.n_trees), model.n_trees]:
+        first = model.trees(n)
+        labels, ms = rank_timed(first, prepared, max(K))
+        metrics = precision_and_ndcg(Y, labels)
+        drawn = resampled_ranking(Y, labels, metrics)
+        rows.append(ForestRow(n_trees=n, metrics=metrics, predict_ms_per_instance=ms, resampled=drawn))
+    return tuple(rows)
+
+
+def shape_of_trees(model: SparseProbabilityEstimator) -> TreeShapes | None:
+    """Return depths and numbers of nodes tree by tree; None where a fitted estimator does not report them.
+
+    It reports them by two learned attributes, ndarrays of int64, shape (n_trees,): ``tree_depths_``, depth of the
+    deepest leaf, a root's being 0; ``n_nodes_``, number of nodes, leaves included.
+    """
+    depths, nodes = getattr(model, "tree_depths_", None), getattr(model, "n_nodes_", None)
+    if depths is None or nodes is None:
+        return None
+    return TreeShapes(depths=tuple(depths.tolist()), nodes=tuple(nodes.tolist()))
+
+
+def objectives_by_level(model: SparseProbabilityEstimator) -> tuple[LevelObjectives, ...]:
+    """Summarise the objectives that the nodes of the first trees reached, level by level, after each epoch.
+
+    A fitted estimator has them as a learned attribute: ``objectives_``, for each tree the level of each node that was
+    split (ndarray of int32, shape (nodes,), the root's being 1) and its objective after each epoch (ndarray of float64,
+    shape (nodes, epochs)). Nothing for one without it.
+    """
+    trees = getattr(model, "objectives_", [])[:EXEMPLARY]
+    return tuple(
+        _summary(tree, int(level), values[levels == level])
+        for tree, (levels, values) in enumerate(trees)
+        for level in np.unique(levels)
+    )
+
+
+def _summary(tree: int, level: int, values: np.ndarray) -> LevelObjectives:
+    return LevelObjectives(
+        tree=tree,
+        level=level,
+        nodes=values.shape[0],
+        minimum=tuple(values.min(axis=0).tolist()),
+        mean=tuple((sum(values) / values.shape[0]).tolist()),  # node after node
+        maximum=tuple(values.max(axis=0).tolist()),
+    )
 
 
 @click.command(help="Rank with the first trees of a forest only; report depths and objectives of its trees.")
-@data_option
-@model_option
-@training_option
+@on_trained_model("forest")
 @click.option("--trees", "sizes", type=click.IntRange(min=1), multiple=True, required=True,
               help="Number of trees to rank with, repeatable; the whole forest is always ranked.")  # fmt: skip
-@threads_option
-@click.option("--out", type=FILE, required=True, help="JSON record to write.")
-def command(data: Path, model_folder: Path, training: Path, sizes: tuple[int, ...], threads: int, out: Path) -> None:
+@record_option
+def command(step: TrainedStep, model: SparseProbabilityEstimator, sizes: tuple[int, ...], out: Path) -> None:
     """Rank with each size."""
-    prepared, record = Prepared(data), TrainingRecord.read(training)
-    model = load_estimator(record.estimator, model_folder, threads)
-    ForestRecord(
-        **record.head_fields(),
-        rows=rank_by_first_trees(model, prepared, sizes),
-        costs=PredictionThreads(predict_threads=threads),
+    step.write(
+        ForestRecord,
+        out,
+        rows=rank_by_first_trees(model, step.data, sizes),
+        costs=PredictionThreads(predict_threads=step.threads),
         trees=shape_of_trees(model),
         objectives=objectives_by_level(model),
-        **with_passport(step_costs("forest", threads, *record.run_names)),
-    ).write(out)
+    )

@@ -2,20 +2,162 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
+import numpy as np
+from scipy import sparse
 
 from xmlc.cli._options import FOLDER, out_option, threads_option
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder
-from xmlc.inference.methods import METHODS
-from xmlc.models.registry import load_estimator
+from xmlc.core.passport import WARM_UP_ROWS, peak_bytes, timed
+from xmlc.data.matrices import load_csr
+from xmlc.inference.distributions import floor_loss, labels_below_floor
+from xmlc.inference.methods import METHODS, Method, infer_blocks, method_named, take_instances
+from xmlc.inference.samples import Samples
+from xmlc.inference.sizes import fit_size_weights
+from xmlc.kernels.csr import lent, some_rows
+from xmlc.kernels.elementwise import mean
+from xmlc.metrics.classification import agreement, groups_by_frequency, measure_scores, scores_by_frequency
+from xmlc.metrics.resampling import resampled_sets
+from xmlc.models.abilities import DrawsSamples
+from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.suite.options import data_option, extension_option, training_option
+from xmlc.suite.results.records.inference import FlooredEstimates, InferenceCosts, InferenceRecord, SizeWeights
 from xmlc.suite.results.records.thresholds import Estimates
-from xmlc.suite.results.records.training import TrainingRecord
-from xmlc.suite.steps.inference import basis_of_estimates, basis_of_model, needs_sizes, write_inferences
 from xmlc.suite.steps.prepared import Prepared
+from xmlc.suite.steps.run import TrainedStep, instances_for, predict_timed
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The common input of all inference methods of one job.
+
+    Attributes
+    ----------
+    distribution : Samples, or csr_array of shape (n, m)
+        Label vectors of a model that can be drawn from; of any other the marginals p(Y_i = 1).
+    draw_ms, estimate_ms : float or None
+        Milliseconds for each instance; one of the two is None, and both are for an oracle.
+    floored : FlooredEstimates or None
+        What a floor left of marginals.
+    sizes : SizeWeights or None
+        If a method needs them.
+    """
+
+    distribution: Samples | sparse.csr_array
+    draw_ms: float | None = None
+    estimate_ms: float | None = None
+    floored: FlooredEstimates | None = None
+    sizes: SizeWeights | None = None
+
+
+def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samples: int) -> Basis:
+    """Draw ``n_samples`` label sets for each test instance, or estimate the marginals if the model cannot draw."""
+    if prepared.left_out("test") is not None:
+        raise XmlcError(
+            f"{prepared.folder}: pairs of its test set are left out, which a model's distribution does not know; "
+            'expected inference from estimates, which lack them: `xmlc estimate` and --from, in a suite `portion: "80"`'
+        )
+    X = instances_for(model, prepared, "test")
+    if isinstance(model, DrawsSamples):
+        drawn, ms = predict_timed(model, X, lambda rows: model.sample(rows, n_samples))
+        return Basis(Samples(drawn, n_samples), draw_ms=ms)
+    spe, ms = predict_timed(model, X, model.predict_proba)
+    return Basis(spe, estimate_ms=ms)
+
+
+def basis_of_estimates(prepared: Prepared, folder: Path, takes_sizes: bool) -> Basis:
+    """Read the test set's estimates of an `xmlc estimate` folder; learn sizes if a method takes them.
+
+    Raises
+    ------
+    XmlcError
+        Estimates and test set do not belong together.
+    """
+    about, Y = Estimates.read(folder / Estimates.FILE), prepared.part("test")[1]
+    spe = lent(load_csr(folder, "test", made_by="estimate"))
+    if spe.shape[0] != Y.shape[0]:
+        raise XmlcError(
+            f"estimates of {spe.shape[0]} instances, a test set of {Y.shape[0]}; they do not belong together: delete "
+            f"{folder} and make it again"
+        )
+    floored, sizes = None, None
+    if about.floor > 0:
+        missed = mean(labels_below_floor(spe, Y))
+        floored = FlooredEstimates(
+            floor=about.floor, estimates_per_instance=spe.nnz / max(Y.shape[0], 1), missed_per_instance=missed
+        )
+    if takes_sizes:
+        sizes = learn_sizes(lent(load_csr(folder, "val", made_by="estimate")), prepared.part("val")[1])
+    return Basis(spe, estimate_ms=about.parts["test"].ms_per_instance, floored=floored, sizes=sizes)
+
+
+def learn_sizes(estimates: sparse.csr_array, Y: sparse.csr_array) -> SizeWeights:
+    """Learn how many labels instances have from estimates and truth of the validation set, both of shape (n, m)."""
+    few = min(WARM_UP_ROWS, Y.shape[0])
+    fit_size_weights(some_rows(estimates, 0, few), Y[:few])
+    weights, seconds = timed(lambda: fit_size_weights(estimates, Y))
+    return SizeWeights(weights=tuple(weights.tolist()), learn_seconds=seconds)
+
+
+def infer_and_score(step: TrainedStep, basis: Basis, name: str, time_limit: float | None, out: Path) -> None:
+    """Infer label sets by one method, compiled beforehand on a few rows, score them, and write the record."""
+    method, distribution = method_named(name), basis.distribution
+    weights = None if basis.sizes is None else np.array(basis.sizes.weights)
+    infer_blocks(name, take_instances(distribution, slice(0, WARM_UP_ROWS)), step.threads, size_weights=weights)
+    inferred, seconds = timed(partial(infer_blocks, name, distribution, step.threads, time_limit, weights))
+    costs = _costs(step, basis, None if inferred is None else seconds)
+    scored = {"metrics": None, "expected_f": None, "floor_loss": None}
+    if inferred is not None:
+        scored = _scores(step.data, basis, method, *inferred)
+    step.write(
+        InferenceRecord,
+        out,
+        code=method.infer,
+        method=name,
+        samples=distribution.n_samples if isinstance(distribution, Samples) else None,
+        time_limit=time_limit,
+        estimates=basis.floored,
+        sizes=basis.sizes if method.takes_sizes else None,
+        finished=inferred is not None,
+        costs=costs,
+        **scored,
+    )
+
+
+def _scores(
+    prepared: Prepared, basis: Basis, method: Method, Y_hat: sparse.csr_array, expected_f: np.ndarray
+) -> dict[str, Any]:
+    """Return all fields of a record that are about the quality of label sets."""
+    Y, floored = prepared.part("test")[1], basis.floored
+    counts = agreement(Y, Y_hat)
+    groups = groups_by_frequency(prepared.part("train")[1])
+    metrics, loss = measure_scores(counts) | scores_by_frequency(counts, groups), None
+    if floored and floored.floor and method.is_exact and not isinstance(basis.distribution, Samples):
+        loss = floor_loss(basis.distribution, floored.floor, Y, Y_hat, expected_f)
+    resampled = resampled_sets(Y.shape[0], partial(agreement, Y, Y_hat), metrics)
+    return {"metrics": metrics, "resampled": resampled, "expected_f": mean(expected_f), "floor_loss": loss}
+
+
+def _costs(step: TrainedStep, basis: Basis, seconds: float | None) -> InferenceCosts:
+    """Add the time of inferring to the time of drawing or estimating; an oracle has neither of the two."""
+    n = step.data.meta["n_test"]
+    ms = None if seconds is None else 1e3 * seconds / max(n, 1)
+    before = basis.estimate_ms if basis.draw_ms is None else basis.draw_ms
+    return InferenceCosts(
+        **asdict(step.about.costs),
+        draw_ms_per_instance=basis.draw_ms,
+        estimate_ms_per_instance=basis.estimate_ms,
+        infer_ms_per_instance=ms,
+        inference_seconds=None if ms is None or before is None else 1e-3 * n * (before + ms),
+        threads=step.threads,
+        infer_peak_bytes=peak_bytes(),
+    )
 
 
 @click.command(help="Infer a label set for each test instance by each METHOD, from a model or from its estimates.")
@@ -41,14 +183,14 @@ def command(
     out: Path,
 ) -> None:
     """Draw or estimate once, then do one method after the other: starting a process takes longer than most of them."""
-    takes_sizes = needs_sizes(methods)  # each is known
-    record = TrainingRecord.read(training)
-    prepared = Prepared(data, record.seed)
+    takes_sizes = any([method_named(name).takes_sizes for name in methods])  # each is known
+    step = TrainedStep.read("infer", data, training, threads)
     if (basis / Estimates.FILE).is_file():
-        given = basis_of_estimates(prepared, methods, basis)
+        given = basis_of_estimates(step.data, basis, takes_sizes)
     elif takes_sizes:
         raise XmlcError("gfm-sizes learns from estimates of the validation set: give their folder with --from")
     else:
-        given = basis_of_model(prepared, load_estimator(record.estimator, basis, threads), samples)
+        given = basis_of_model(step.data, step.load(basis), samples)
     with atomic_folder(out) as folder:
-        write_inferences(given, methods, record, time_limit, threads, folder)
+        for name in methods:
+            infer_and_score(step, given, name, time_limit, folder / f"{name}.json")

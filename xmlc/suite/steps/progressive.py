@@ -1,38 +1,82 @@
-"""`xmlc progressive`: a model on a shuffled stream, each instance predicted before it is learned."""
+"""`xmlc progressive`: an online model on a shuffled stream, each instance predicted before it is learned."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import click
+from scipy import sparse
 
-from xmlc.cli._options import FILE, SEED, parse_parameters, threads_option
-from xmlc.core.passport import peak_bytes, step_costs, with_passport
-from xmlc.models.registry import make_estimator
-from xmlc.suite.options import data_option
-from xmlc.suite.results.records.progressive import ProgressiveCosts, ProgressiveRecord
+from xmlc.cli._options import SEED, threads_option
+from xmlc.core.errors import XmlcError
+from xmlc.core.passport import WARM_UP_ROWS, cpu_seconds, peak_bytes
+from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.estimator import Hyperparameters
+from xmlc.kernels.streams import Stream
+from xmlc.metrics.progressive import checkpoints, constant_accuracy, entropy_reduction, progressive_accuracy
+from xmlc.models.abilities import Streaming
+from xmlc.suite.options import data_option, estimator_option, name_option, parameters_option, record_option
+from xmlc.suite.results.records.progressive import ProgressiveCosts, ProgressiveRecord, ProgressiveRow
 from xmlc.suite.steps.prepared import Prepared
-from xmlc.suite.steps.streams import run_stream, shuffled_stream
-from xmlc.suite.steps.subject import description
+from xmlc.suite.steps.run import step_to_train
+
+Rows = tuple[ProgressiveRow, ...]
+
+
+def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> tuple[Rows, float, float]:
+    """Predict, then learn, instance by instance.
+
+    Parameters
+    ----------
+    model : Streaming
+        Not fitted.
+    X : csr_array, shape (n, d)
+    Y : boolean csr_array, shape (n, m)
+        The stream, in its order.
+
+    Returns
+    -------
+    rows : tuple of ProgressiveRow
+        For each of `xmlc.metrics.progressive.checkpoints`.
+    constant_accuracy, cpu_seconds : float
+        Accuracy of the constant predictor, and what the stream took.
+
+    Raises
+    ------
+    XmlcError
+        The model learns no stream.
+    """
+    if not isinstance(model, Streaming):
+        raise XmlcError(f"{type(model).__name__} learns no stream: it has no progressive_top_k; take oplt, say")
+    model.unfitted().progressive_top_k(X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS])
+    started = cpu_seconds()
+    labels, _ = model.unfitted().progressive_top_k(X, Y)
+    seconds, instances, constant = cpu_seconds() - started, checkpoints(X.shape[0]), constant_accuracy(Y)
+    accuracy = progressive_accuracy(Y, labels, instances)
+    curve = zip(instances.tolist(), accuracy.tolist(), entropy_reduction(accuracy, constant).tolist(), strict=True)
+    rows = [
+        ProgressiveRow(instances=n, accuracy=share, entropy_reduction=None if math.isnan(bits) else bits)
+        for n, share, bits in curve
+    ]
+    return tuple(rows), constant, seconds
 
 
 @click.command(help="Predict each instance of the shuffled training set, then learn it; write the curve of scores.")
 @data_option
-@click.option("--estimator", required=True, help="Name, or path/to/file.py:ClassName; one that learns a stream.")
-@click.option("--name", required=True, help="Name of the model in figures.")
-@click.option("--parameters", default="{}", help="Hyperparameters as a JSON object.")
+@estimator_option
+@name_option
+@parameters_option
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Of the stream's order and the model.")
 @threads_option
-@click.option("--out", type=FILE, required=True, help="JSON record to write.")
-def command(data: Path, estimator: str, name: str, parameters: str, seed: int, threads: int, out: Path) -> None:
+@record_option
+def command(
+    data: Path, estimator: str, name: str, parameters: Hyperparameters, seed: int, threads: int, out: Path
+) -> None:
     """Run the stream."""
-    prepared = Prepared(data)
-    model = make_estimator(estimator, parse_parameters(parameters), seed, threads)
-    rows, constant, seconds = run_stream(model, *shuffled_stream(prepared, seed))
-    ProgressiveRecord(
-        **description(prepared, model, estimator, name, seed, "full"),
-        constant_accuracy=constant,
-        rows=rows,
-        costs=ProgressiveCosts(cpu_seconds=seconds, threads=threads, peak_bytes=peak_bytes()),
-        **with_passport(step_costs("progressive", threads, prepared.meta["name"], name, "full")),
-    ).write(out)
+    step, model = step_to_train("progressive", Prepared(data), estimator, name, parameters, seed, threads)
+    X, Y = step.data.part("train")
+    order = random_permutation(X.shape[0], seed, Stream.STREAM_ORDER)
+    rows, constant, seconds = run_stream(model, X[order], Y[order])
+    costs = ProgressiveCosts(cpu_seconds=seconds, threads=threads, peak_bytes=peak_bytes())
+    step.write(ProgressiveRecord, out, constant_accuracy=constant, rows=rows, costs=costs)

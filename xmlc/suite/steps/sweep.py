@@ -8,35 +8,56 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, parse_parameters, threads_option
-from xmlc.core.passport import step_costs, with_passport
-from xmlc.suite.options import data_option, training_option
-from xmlc.suite.results.records.sweep import SweepRecord, Threads
-from xmlc.suite.steps.prepared import Prepared
-from xmlc.suite.steps.subject import trained_on_all
-from xmlc.suite.steps.sweeps import sweep_rows
+from xmlc.cli._options import threads_option
+from xmlc.core.errors import XmlcError
+from xmlc.kernels.estimator import Hyperparameters
+from xmlc.metrics.ranking import K, precision_and_ndcg
+from xmlc.models.registry import make_estimator
+from xmlc.suite.options import data_option, parameters_option, record_option, training_option
+from xmlc.suite.results.records.sweep import SweepRecord, SweepRow, Threads
+from xmlc.suite.steps.forest import shape_of_trees
+from xmlc.suite.steps.run import TrainedStep, rank_timed, trained_beside
 
 
 @click.command(help="Train with several values of one hyperparameter, each on the whole training set, and rank.")
 @data_option
 @training_option
-@click.option("--parameters", default="{}", help="JSON object of hyperparameters that override the record's.")
+@parameters_option
 @click.option("--hyperparameter", required=True, help="Name of the hyperparameter.")
 @click.option("--value", "values", multiple=True, required=True, help="One of its values, as JSON; repeatable.")
 @threads_option
-@click.option("--out", type=FILE, required=True, help="JSON record to write.")
+@record_option
 def command(
-    data: Path, training: Path, parameters: str, hyperparameter: str, values: tuple[str, ...], threads: int, out: Path
+    data: Path,
+    training: Path,
+    parameters: Hyperparameters,
+    hyperparameter: str,
+    values: tuple[str, ...],
+    threads: int,
+    out: Path,
 ) -> None:
-    """Train and rank with each value."""
-    prepared = Prepared(data)
-    record = trained_on_all(training, prepared)
-    record = replace(record, hyperparameters=record.hyperparameters | parse_parameters(parameters))
-    rows = sweep_rows(prepared, record, hyperparameter, map(json.loads, values), threads, out)
-    SweepRecord(
-        **record.head_fields(),
-        hyperparameter=hyperparameter,
-        rows=rows,
-        costs=Threads(threads=threads),
-        **with_passport(step_costs("sweep", threads, *record.run_names)),
-    ).write(out)
+    """Train and rank with each value; the options override hyperparameters of the record."""
+    step = TrainedStep.read("sweep", data, training, threads)
+    if step.about.portion != "full" or step.about.dataset.digest != step.data.digest:
+        raise XmlcError(f"{training}: expected the training on the whole training set of {data}")
+    step = replace(step, about=replace(step.about, hyperparameters=step.about.hyperparameters | parameters))
+    rows = tuple(train_and_rank(step, hyperparameter, json.loads(value), out) for value in values)
+    step.write(SweepRecord, out, hyperparameter=hyperparameter, rows=rows, costs=Threads(threads=threads))
+
+
+def train_and_rank(step: TrainedStep, swept: str, value: object, out: Path) -> SweepRow:
+    """Train with one value of a hyperparameter, into a temporary folder next to the record, and rank the test set."""
+    model = make_estimator(
+        step.about.estimator, step.about.hyperparameters | {swept: value}, step.about.seed, step.threads
+    )
+    with trained_beside(out, model, *step.data.part("train")) as (seconds, _):
+        labels, ms = rank_timed(model, step.data, max(K))
+    trees = shape_of_trees(model)
+    return SweepRow(
+        value=value,
+        metrics=precision_and_ndcg(step.data.part("test")[1], labels),
+        depth=max(trees.depths) if trees else None,
+        nodes=sum(trees.nodes) / len(trees.nodes) if trees else None,
+        train_seconds=seconds,
+        predict_ms_per_instance=ms,
+    )

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, SEED, out_option, parse_parameters, threads_option
+from xmlc.cli._options import FILE, SEED, out_option, threads_option
 from xmlc.core.files import folder_bytes
-from xmlc.core.passport import step_costs, with_passport
-from xmlc.models.registry import make_estimator
+from xmlc.core.passport import peak_bytes
+from xmlc.kernels.estimator import Hyperparameters
+from xmlc.models.abilities import looks_up
 from xmlc.models.warm_up import check_kept
-from xmlc.suite.options import data_option, in_turn
+from xmlc.suite.options import data_option, estimator_option, in_turn, name_option, parameters_option
 from xmlc.suite.results.records.base import Portion
 from xmlc.suite.results.records.search import SearchRecord
-from xmlc.suite.results.records.training import Search, TrainingRecord
+from xmlc.suite.results.records.training import Search, TrainingCosts, TrainingRecord
 from xmlc.suite.steps.prepared import Prepared
-from xmlc.suite.steps.subject import description
-from xmlc.suite.steps.timed import fit_timed, training_costs
+from xmlc.suite.steps.run import fit_timed, step_to_train
 
 PORTIONS: dict[str, Portion] = {"train": "full", "fit": "80"}
 
@@ -26,9 +26,9 @@ PORTIONS: dict[str, Portion] = {"train": "full", "fit": "80"}
 @data_option
 @click.option("--part", type=click.Choice(["train", "fit"]), default="train", show_default=True,
               help="The whole training set, or the 80 % outside the validation set.")  # fmt: skip
-@click.option("--estimator", required=True, help="Name, or path/to/file.py:ClassName.")
-@click.option("--name", required=True, help="Name of the model in tables.")
-@click.option("--parameters", default="{}", help="Hyperparameters as a JSON object.")
+@estimator_option
+@name_option
+@parameters_option
 @click.option("--tuned", type=FILE, default=None,
               help="File written by `xmlc tune`; its best hyperparameters override --parameters.")  # fmt: skip
 @click.option("--seed", "seeds", type=SEED, multiple=True, default=[0], show_default=True,
@@ -41,7 +41,7 @@ def command(
     part: str,
     estimator: str,
     name: str,
-    parameters: str,
+    parameters: Hyperparameters,
     tuned: Path | None,
     seeds: tuple[int, ...],
     threads: int,
@@ -49,26 +49,22 @@ def command(
     records: tuple[Path, ...],
 ) -> None:
     """Train and save with each seed."""
-    hyperparameters, result = parse_parameters(parameters), None
+    search: Search | None = None
     for seed, folder, record in in_turn(seed=seeds, out=out, record=records):
         prepared = Prepared(data, seed)
         if tuned is not None:
             result = SearchRecord.read_for(tuned, estimator, prepared.digest)
-            hyperparameters |= result.best["hyperparameters"]
-        model = make_estimator(estimator, hyperparameters, seed, threads)
+            parameters |= result.best["hyperparameters"]
+            search = {"method": result.method, "budget": result.budget, "seed": result.seed, "p@1": result.best["p@1"]}
+        step, model = step_to_train("train", prepared, estimator, name, parameters, seed, threads, PORTIONS[part])
         check_kept(estimator, model, *prepared.part(part))
-        times = fit_timed(model, *prepared.part(part), folder)
-        last = with_passport(step_costs("train", threads, prepared.meta["name"], name, PORTIONS[part], written=folder))
-        TrainingRecord(
-            **description(prepared, model, estimator, name, seed, PORTIONS[part]),
-            costs=training_costs(model, *times, threads, folder_bytes(folder)),
-            tuning=search_of(result),
-            **last,
-        ).write(record)
-
-
-def search_of(result: SearchRecord | None) -> Search | None:
-    """Return the search that found the hyperparameters, for the record, if there was one."""
-    if result is None:
-        return None
-    return {"method": result.method, "budget": result.budget, "seed": result.seed, "p@1": result.best["p@1"]}
+        seconds, cpu_seconds = fit_timed(model, *prepared.part(part), folder)
+        computes = not looks_up(model)
+        costs = TrainingCosts(
+            train_seconds=seconds if computes else None,
+            train_cpu_seconds=cpu_seconds if computes else None,
+            train_threads=threads if computes else None,
+            train_peak_bytes=peak_bytes(),
+            model_bytes=folder_bytes(folder),
+        )
+        step.write(TrainingRecord, record, written=folder, costs=costs, tuning=search)

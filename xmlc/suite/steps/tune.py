@@ -3,29 +3,215 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import cast
 
 import click
+import numpy as np
 
 from xmlc.cli._options import FILE, SEED, parse_parameters, threads_option
 from xmlc.core.errors import XmlcError
 from xmlc.core.passport import passport
+from xmlc.core.progress import Progress
+from xmlc.kernels.domains import LABELS_PER_INSTANCE
+from xmlc.kernels.estimator import Hyperparameters, check_value
+from xmlc.metrics.ranking import K, hits_at_k
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.plt.estimator import PLT
 from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import check_kept
-from xmlc.suite.config.ranges import MOST_FITTED, MOST_VALIDATED
+from xmlc.suite.config.ranges import AUTO, MOST_FITTED, MOST_VALIDATED, Objective, parse_space
 from xmlc.suite.config.suite import Stages
-from xmlc.suite.options import data_option
-from xmlc.suite.results.records.search import SearchRecord
+from xmlc.suite.options import data_option, estimator_option, record_option
+from xmlc.suite.results.records.search import SearchRecord, Trial, mean_precision
 from xmlc.suite.schemas import converted
 from xmlc.suite.steps.prepared import Prepared
-from xmlc.suite.steps.subject import dataset_of
-from xmlc.suite.steps.tuning.methods import METHODS
-from xmlc.suite.steps.tuning.plan import plan_in_ranges, plan_in_stages, run_plan
+from xmlc.suite.steps.run import dataset_of, trained_beside
+from xmlc.suite.steps.tuning.methods import METHODS, search_in_ranges, search_in_stages
+
+Make = Callable[[Hyperparameters], SparseProbabilityEstimator]
+IN_STAGES = "stages"
+IN_ONE = 45  # scores of an instance are the mean of its P@1, P@3 and P@5 in units of 1/45, whole numbers
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search that is ready to run."""
+
+    #: Its name in results.
+    method: str
+    #: Trials at most.
+    budget: int
+    #: Ranges or stages, as they were given.
+    space: object
+    #: Of each hyperparameter that is searched the values, or the ends of the interval, that may be tried.
+    tried: Mapping[str, tuple[object, ...]]
+    #: Is given the objective.
+    run: Callable[[Objective], None]
+    #: The mean of P@1, P@3 and P@5 over so many 80/20 splits is maximised; None for P@1 on the first.
+    splits: int | None = None
+    #: Instances that trials are trained and scored on at most; None for all.
+    fitted: int | None = None
+    validated: int | None = None
+    #: Hyperparameters of all trials that the model which is trained afterwards does not have.
+    in_trials: Hyperparameters = field(default_factory=dict)
+
+    @property
+    def chosen_by(self) -> str:
+        """What is maximised."""
+        what = f"mean of P@1, P@3 and P@5 over {self.splits} splits," if self.splits else "P@1"
+        return f"{what} on the 20 % of the training set that validation holds"
+
+    def worth(self, trial: Trial) -> float:
+        """Return what is maximised of a trial."""
+        return mean_precision(trial) if self.splits else trial["p@1"]
+
+
+def in_ranges(space: Mapping[str, object], method: str, budget: int, seed: int, first: Hyperparameters) -> Search:
+    """Prepare a search in ranges, as they are configured; ``first`` are the hyperparameters of the first trial.
+
+    Raises
+    ------
+    XmlcError
+        A range is none.
+    """
+    ranges = parse_space(space)
+    tried = {name: values.ends() for name, values in ranges.items()}
+    run = partial(search_in_ranges, method, ranges, budget=budget, seed=seed, given=first)
+    return Search(method, budget, space, tried, run)
+
+
+def in_stages(
+    stages: Stages, labels_per_instance: float, splits: int | None, sample: bool, in_trials: Hyperparameters
+) -> Search:
+    """Prepare trials in stages.
+
+    Parameters
+    ----------
+    stages : list of list of dict
+    labels_per_instance : float
+        The average number of labels of an instance, whose name stages may have in place of a value.
+    splits : int or None
+        Score on so many; equally good trials then all go on to the next stage.
+    sample : bool
+        Train and score on a sample of the data, as for an untuned dataset.
+    in_trials : dict
+        Put over the hyperparameters of every trial.
+    """
+    trials = resolved(stages, labels_per_instance)
+    tried: dict[str, tuple[object, ...]] = {}
+    for name, value in (item for stage in trials for trial in stage for item in trial.items()):
+        tried[name] = (*tried.get(name, ()), value)
+    return Search(
+        method=AUTO if sample else IN_STAGES,
+        budget=sum(map(len, trials)),
+        space=stages,
+        tried=tried,
+        run=partial(search_in_stages, trials, ties=splits is not None),
+        splits=splits,
+        fitted=MOST_FITTED if sample else None,
+        validated=MOST_VALIDATED if sample or splits else None,
+        in_trials=in_trials,
+    )
+
+
+def resolved(stages: Stages, labels_per_instance: float) -> Stages:
+    """Put the rounded average number of labels, at least 1, in place of its name."""
+    average = max(1, math.floor(labels_per_instance + 0.5))
+    return [
+        [{name: average if value == LABELS_PER_INSTANCE else value for name, value in trial.items()} for trial in stage]
+        for stage in stages
+    ]
+
+
+class Trials:
+    """The objective of every search: fit to one part of each split, score on the other, and keep the trial.
+
+    The test set is never read.
+
+    Parameters
+    ----------
+    search : Search
+    folder : Path
+        Of the prepared data.
+    make : callable
+        Returns an estimator for the hyperparameters of a trial, which are all that trials differ in: the seed is one.
+    out : Path
+        The path of the result. Models are written one at a time to a temporary folder next to it.
+    progress : Progress
+        Counts the trials.
+    about : str
+        Begins the line about each trial.
+
+    Attributes
+    ----------
+    done : list of Trial
+        In order: hyperparameters, precisions as shares, seconds of training, paired errors.
+    instances : int
+        Of the validation parts, each counted once.
+    """
+
+    def __init__(self, search: Search, folder: Path, make: Make, out: Path, progress: Progress, about: str) -> None:
+        self._search, self._make, self._out, self._progress, self._about = search, make, out, progress, about
+        self._splits = [Prepared(folder, run) for run in range(search.splits or 1)]
+        rows = np.concatenate([split.rows("val", search.validated) for split in self._splits])
+        _, self._places, self._times = np.unique(rows, return_inverse=True, return_counts=True)
+        self._scores: list[np.ndarray] = []
+        self.done: list[Trial] = []
+        self.instances = self._times.size
+
+    def __call__(self, hyperparameters: Hyperparameters) -> float:
+        """Train with these hyperparameters and return the worth of the trial."""
+        found, seconds = [], 0.0
+        for split in self._splits:
+            model, train = self._make(hyperparameters), split.part("fit", self._search.fitted)
+            with trained_beside(self._out, model, *train) as (spent, _):
+                seconds += spent
+                if isinstance(model, PLT) and model.search == "exact":
+                    model.search = "certified"  # finds the same labels, and reads a mapped model node after node
+                X, Y = split.part("val", self._search.validated)
+                found.append(hits_at_k(Y, model.predict_top_k(X, max(K))[0], max(K))[0])
+        hits = np.concatenate(found).cumsum(axis=1)[:, np.array(K) - 1]
+        shares = (hits.sum(axis=0) / (np.array(K) * hits.shape[0])).tolist()
+        scores = np.bincount(self._places, (hits * (IN_ONE // 3 // np.array(K))).sum(axis=1)).astype(int)
+        errors = [round(paired_error(scores - other, self._times) / IN_ONE, 6) for other in self._scores]
+        precisions = {f"p@{k}": share for k, share in zip(K, shares, strict=True)}
+        trial = {"hyperparameters": hyperparameters, **precisions, "train_seconds": round(seconds, 3)}
+        self._scores.append(scores)
+        self.done.append(cast(Trial, trial | {"paired_errors": errors}))
+        worth = self._search.worth(self.done[-1])
+        self._progress.update(1)
+        # To standard output, because the workflow redirects only standard error to a log.
+        said = f"trial {len(self.done)}: {100 * worth:.2f}, trained in {seconds:.0f} s, {hyperparameters}"
+        click.echo(f"{self._about}: {said}")
+        return worth
+
+
+def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
+    """Return the standard error of a mean difference over splits that share instances.
+
+    Sums are of whole numbers, so that it is 0 where nothing differs.
+
+    Parameters
+    ----------
+    differences : ndarray of int64, shape (n,)
+        Of each instance the sum over the splits that it is in.
+    times : ndarray of int64, shape (n,)
+        In how many it is.
+    """
+    n, in_all, total = times.size, int(times.sum()), int(differences.sum())
+    squares, crossed, counts = (int((a * b).sum()) for a, b in ((differences,) * 2, (differences, times), (times,) * 2))
+    spread = squares * in_all * in_all - 2 * crossed * in_all * total + counts * total * total
+    return math.sqrt(spread * n / max(n - 1, 1)) / (in_all * in_all)
 
 
 @click.command(help="Search hyperparameters on the 80/20 split: the best P@1 on the 20 % wins, or see --splits.")
 @data_option
-@click.option("--estimator", required=True, help="Name, or path/to/file.py:ClassName.")
+@estimator_option
 @click.option(
     "--parameters",
     default="{}",
@@ -51,7 +237,7 @@ from xmlc.suite.steps.tuning.plan import plan_in_ranges, plan_in_stages, run_pla
 @click.option("--budget", type=click.IntRange(min=1), default=30, show_default=True, help="Number of trials.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the search and of the estimators.")
 @threads_option
-@click.option("--out", type=FILE, required=True, help="JSON file with the best values and every trial.")
+@record_option
 def command(
     data: Path,
     estimator: str,
@@ -77,35 +263,46 @@ def command(
     model = make_estimator(estimator, given, seed, threads)
     check_kept(estimator, model, *prepared.part("fit"))
     if stages is None:
-        plan = plan_in_ranges(parse_parameters(str(space)), method, budget, seed, model.get_params())
+        search = in_ranges(parse_parameters(str(space)), method, budget, seed, model.get_params())
     else:
         before = [SearchRecord.read_for(tuned, estimator, prepared.digest)] if tuned else []
         every = [*([one.best["hyperparameters"]] for one in before), *parse_stages(stages)]
         labels = prepared.meta["labels_per_instance"]
-        plan = plan_in_stages(every, labels, splits, sample, parse_parameters(in_trials))
-    about = f"tune {estimator} on {prepared.meta['name']}, at most {plan.budget} trials"
+        search = in_stages(every, labels, splits, sample, parse_parameters(in_trials))
+    check_tried(search, estimator)
+    fixed = given | search.in_trials
 
-    def tell(line: str) -> None:
-        """Print progress to standard output, because the workflow redirects only standard error to a log."""
-        click.echo(f"{about}: {line}")
+    def make(trial: Hyperparameters) -> SparseProbabilityEstimator:
+        return make_estimator(estimator, fixed | trial, seed, threads)
 
-    trials, instances = run_plan(plan, prepared, estimator, given, seed, threads, out, tell)
+    about = f"tune {estimator} on {prepared.meta['name']}, at most {search.budget} trials"
+    with Progress(search.budget, f"tuning {estimator}", "trials") as progress:
+        trials = Trials(search, data, make, out, progress, about)
+        search.run(trials)
     SearchRecord(
         dataset=dataset_of(prepared),
         estimator=estimator,
-        method=plan.method,
-        budget=budget if stages is None else len(trials),  # stages try nothing twice
-        chosen_by=plan.validation.chosen_by,
-        space=plan.space,
-        fixed=given | plan.in_trials,
-        at_most={"fitted": plan.validation.fitted, "validated": plan.validation.validated},
+        method=search.method,
+        budget=budget if stages is None else len(trials.done),  # stages try nothing twice
+        chosen_by=search.chosen_by,
+        space=search.space,
+        fixed=fixed,
+        at_most={"fitted": search.fitted, "validated": search.validated},
         seed=seed,
         after=str(tuned) if tuned else None,
-        best=max(trials, key=plan.validation.worth),
-        trials=tuple(trials),
-        instances=instances,
+        best=max(trials.done, key=search.worth),
+        trials=tuple(trials.done),
+        instances=trials.instances,
         passport=passport(threads),
     ).write(out)
+
+
+def check_tried(search: Search, estimator: str) -> None:
+    """Refuse, before any training, names that are no hyperparameters, and values that they cannot have."""
+    first = make_estimator(estimator, {name: values[0] for name, values in search.tried.items()}, 0, 1)
+    for name, values in search.tried.items():
+        for value in values:
+            check_value(type(first), name, value)
 
 
 def parse_stages(text: str) -> Stages:

@@ -14,11 +14,11 @@ from xmlc.core.files import read_json
 from xmlc.metrics import precision_at_k
 from xmlc.models import PLT, SparseWeightedNearestNeighbors
 from xmlc.suite.config.ranges import MOST_VALIDATED
+from xmlc.suite.steps import tune
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.tune import command as tune_command
-from xmlc.suite.steps.tuning import plan
+from xmlc.suite.steps.tune import resolved
 from xmlc.suite.steps.tuning.methods import search_in_stages
-from xmlc.suite.steps.tuning.plan import resolved
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +27,8 @@ def data(tmp_path_factory):
 
 
 def test_trials_take_a_sample_of_each_part_and_their_own_values(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(plan, "MOST_FITTED", 50)
-    monkeypatch.setattr(plan, "MOST_VALIDATED", 11)
+    monkeypatch.setattr(tune, "MOST_FITTED", 50)
+    monkeypatch.setattr(tune, "MOST_VALIDATED", 11)
     stages = [[{"gamma": 0.1}, {"gamma": 1}], [{"epochs": 2}]]
     search = ("--stages", json.dumps(stages), "--in-trials", '{"arity": 4}', "--sample")
     common = ("--data", data, "--estimator", "plt", "--parameters", '{"lam": 0.001, "arity": 2}', "--threads", 2)

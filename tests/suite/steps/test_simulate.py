@@ -12,9 +12,8 @@ from scipy.stats import binom
 
 from xmlc.inference.distributions import LabelsBySize
 from xmlc.kernels.counter_random import random_unit, stream_key
-from xmlc.suite.steps import simulate as simulate_command
-from xmlc.suite.steps import simulation
-from xmlc.suite.steps.simulation import (
+from xmlc.suite.steps import simulate as step
+from xmlc.suite.steps.simulate import (
     COMPARED,
     MODELS,
     dependent_labels,
@@ -166,12 +165,12 @@ def test_any_number_of_threads_and_of_trials_draws_the_same(simulated):
 def test_a_simulation_is_one_record(tmp_path, monkeypatch):
     small = {"AT_LEAST": 0.0, "TIMED_LABELS": (3, 4), "N_TRIALS": 3, "N_LABELS": 5, "ROUNDS": 1, "SEED": 2}
     for name, value in small.items():
-        monkeypatch.setattr(simulation, name, value)
+        monkeypatch.setattr(step, name, value)
     out = tmp_path / "simulation.json"
-    simulate_command.command.main(["--out", str(out)], standalone_mode=False)
+    step.command.main(["--out", str(out)], standalone_mode=False)
     record = json.loads(out.read_text())
     assert (record["kind"], record["seed"], record["trials"], record["labels"]) == ("simulation", 2, 3, 5)
     assert list(record["models"]) == list(MODELS)
     assert len(record["models"]["dependent"]["methods"]["gfm"]["mean"]) == len(record["sample_sizes"])
-    assert set(record["growth"]["samples"]["ms"]) == set(simulation.TIMED)
+    assert set(record["growth"]["samples"]["ms"]) == set(step.TIMED)
     assert {len(ms) for ms in record["growth"]["samples"]["ms"].values()} == {2}

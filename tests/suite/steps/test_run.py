@@ -1,0 +1,121 @@
+"""The context of a step: settings in its record, and predictions timed without compilation."""
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from xmlc.core import sources
+from xmlc.core.extensions import import_file
+from xmlc.core.passport import WARM_UP_ROWS
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.oracle import Oracle
+from xmlc.suite.results.records.base import DATASET_COLUMNS, Record, RecordedDataset
+from xmlc.suite.results.records.progressive import ProgressiveCosts, ProgressiveRecord, ProgressiveRow
+from xmlc.suite.steps.run import Step, mean_of, predict_timed, step_to_train
+
+OWN = """
+from xmlc.models.base import SparseProbabilityEstimator
+from part_s import POWER
+
+
+class Mine(SparseProbabilityEstimator):
+    def __init__(self, words=None):
+        self.words = words
+
+    def fit(self, X, Y):
+        return self
+
+    def predict_proba(self, X, threshold=0.0):
+        pass
+
+
+def sweep(spe, Y, priors, grid):
+    pass
+"""
+
+
+@pytest.fixture
+def settings(tmp_path, monkeypatch):
+    """Return a function that gives the settings in the record of a model, as a new process does."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine_s.py").write_text(OWN)
+    (tmp_path / "part_s.py").write_text("POWER = 1\n")
+    monkeypatch.delitem(sys.modules, "part_s", raising=False)  # of an earlier test
+    about = {"name": "tiny", "split": {"validation_share": 0.25}} | dict.fromkeys(DATASET_COLUMNS, 1)
+    prepared = SimpleNamespace(digest="f" * 64, meta=about)
+
+    def of(name, seed=0, **values):
+        for known in (sources._content_digest, sources._parsed, sources._closure):
+            known.cache_clear()
+        step, _ = step_to_train("train", prepared, name, "m", values, seed, 1)
+        return step.about.settings
+
+    return of
+
+
+def test_a_model_of_the_package_has_the_share_of_the_validation_set(settings):
+    assert settings("plt") == {"validation_share": 0.25}
+
+
+def test_a_users_model_has_the_digest_of_its_code_and_of_the_files_that_it_names(settings, tmp_path):
+    before = settings("mine_s.py:Mine")
+    assert before.keys() == {"validation_share", "model code"}
+    (tmp_path / "part_s.py").write_text("POWER = 2\n")
+    assert settings("mine_s.py:Mine")["model code"] != before["model code"]
+    (tmp_path / "words.txt").write_text("a b")
+    one = settings("mine_s.py:Mine", words="words.txt")["files"]
+    (tmp_path / "words.txt").write_text("a c")
+    assert settings("mine_s.py:Mine", words="words.txt")["files"] != one
+
+
+def test_estimates_have_the_digests_of_their_files_for_each_seed(settings, tmp_path):
+    for name in ("tiny-0", "tiny-1"):
+        (tmp_path / f"{name}.npz").write_text(name)
+    one, two = (settings("estimates", seed, test="{dataset}-{seed}.npz")["files"] for seed in (0, 1))
+    assert one != two
+
+
+def test_a_method_of_the_user_has_the_digest_of_its_code(settings, tmp_path):
+    dataset = dict.fromkeys(DATASET_COLUMNS, 1) | {"digest": "", "name": "tiny"}
+    about = Record(
+        dataset=RecordedDataset(**dataset), estimator="plt", model="m", hyperparameters={}, seed=0, portion="full",
+        settings={"files": "x"},
+    )  # fmt: skip
+    rows, costs = (ProgressiveRow(instances=1, accuracy=1, entropy_reduction=None),), ProgressiveCosts()
+    step, found = Step("infer", None, about, 1), []
+    for code in (import_file("mine_s.py").sweep, mean_of, None):
+        step.write(ProgressiveRecord, tmp_path / "r.json", code=code, constant_accuracy=1, rows=rows, costs=costs)
+        found.append(ProgressiveRecord.read(tmp_path / "r.json").settings)
+    assert found[0].keys() == {"files", "method code"}
+    assert found[1] == found[2] == {"files": "x"}
+
+
+X = sparse.csr_array((40, 3), dtype=np.float32)
+
+
+class Counts(SparseProbabilityEstimator):
+    """Remembers how many rows it was asked for."""
+
+    def __init__(self):
+        self.asked = []
+
+
+def test_a_few_rows_come_first_and_only_all_are_timed():
+    model = Counts()
+    rows, ms = predict_timed(model, X, lambda part: model.asked.append(part.shape[0]) or part.shape[0])
+    assert (rows, model.asked) == (40, [WARM_UP_ROWS, 40])
+    assert ms > 0
+
+
+def test_an_oracle_is_asked_once_and_has_no_time():
+    asked = []
+    assert predict_timed(Oracle(), X, lambda part: asked.append(part.shape[0])) == (None, None)
+    assert asked == [40]
+
+
+@pytest.mark.parametrize(("counts", "expected"), [(None, None), ([1, 2, 6], 3.0), ([], None)])
+def test_the_mean_of_no_counts_is_none(counts, expected):
+    assert mean_of(None if counts is None else np.array(counts, dtype=np.int64)) == expected

@@ -1,0 +1,286 @@
+"""The context of a step on one model: its data, times without compilation, and the records that it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from inspect import isfunction
+from pathlib import Path
+from statistics import fmean
+from time import perf_counter
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.cli._options import threads_option
+from xmlc.core.checksums import checksum_of
+from xmlc.core.files import temporary_folder
+from xmlc.core.growing import read_in_parts
+from xmlc.core.passport import WARM_UP_ROWS, cpu_seconds, step_costs, timed, with_passport
+from xmlc.core.sources import user_digest
+from xmlc.data.matrices import CSRWriter, places_of, without
+from xmlc.kernels.csr import ENTRIES_PER_BLOCK, ROUNDING, check_probabilities, lent, some_rows
+from xmlc.kernels.estimator import Hyperparameters
+from xmlc.models.abilities import looks_up
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.registry import estimator_files, files_read, load_estimator, make_estimator
+from xmlc.models.warm_up import warm_up
+from xmlc.suite.options import data_option, model_option, training_option
+from xmlc.suite.results.records.base import DATASET_COLUMNS, Portion, Record, RecordedDataset
+from xmlc.suite.results.records.training import ModelRecord, TrainingRecord
+from xmlc.suite.steps.prepared import Prepared, recorded_name
+
+T = TypeVar("T")
+DIGITS = 12  # of a checksum
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the workflow on one model.
+
+    Attributes
+    ----------
+    name : str
+        The subcommand.
+    data : Prepared
+    about : Record
+        The model and its settings; of a trained model the record of its training.
+    threads : int
+    """
+
+    name: str
+    data: Prepared
+    about: Record
+    threads: int
+
+    def finish(self, method: str | None = None, written: Path | None = None) -> dict[str, Any]:
+        """Return the end of a record, the environment and the costs of the step until now."""
+        return with_passport(step_costs(self.name, self.threads, *self.about.run_names, method, written))
+
+    def write(
+        self, kind: type[Record], out: Path, written: Path | None = None, code: object = None, **content: Any
+    ) -> None:
+        """Write a record of the model.
+
+        Parameters
+        ----------
+        kind : type of Record
+        out : Path
+        written : Path, optional
+            Folder that the step wrote.
+        code : function, optional
+            A method: if it is the user's, the settings contain the digest of its code.
+        **content
+            Fields of this kind of record.
+        """
+        head = self.about.head_fields()
+        if issubclass(kind, ModelRecord):
+            head["tuning"] = getattr(self.about, "tuning", None)
+        if isfunction(code) and (digest := user_digest([code.__code__.co_filename])):
+            head["settings"] = head["settings"] | {"method code": digest}
+        kind(**head | content, **self.finish(content.get("method"), written)).write(out)
+
+
+@dataclass(frozen=True)
+class TrainedStep(Step):
+    """A step on a trained model."""
+
+    about: TrainingRecord
+
+    @classmethod
+    def read(cls, name: str, data: Path, training: Path, threads: int) -> Self:
+        """Read the record of the training, and open the data with the split of its seed."""
+        about = TrainingRecord.read(training)
+        return cls(name, Prepared(data, about.seed), about, threads)
+
+    def load(self, folder: Path) -> SparseProbabilityEstimator:
+        """Load the model."""
+        return load_estimator(self.about.estimator, folder, self.threads)
+
+
+def on_trained_model(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add the options of a trained model to a command, which is called with the step and the model instead."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def call(data: Path, model_folder: Path, training: Path, threads: int, **given: Any) -> None:
+            step = TrainedStep.read(name, data, training, threads)
+            command(step, step.load(model_folder), **given)
+
+        return data_option(model_option(training_option(threads_option(call))))
+
+    return decorate
+
+
+def step_to_train(
+    name: str,
+    data: Prepared,
+    estimator: str,
+    called: str,
+    hyperparameters: Hyperparameters,
+    seed: int,
+    threads: int,
+    portion: Portion = "full",
+) -> tuple[Step, SparseProbabilityEstimator]:
+    """Make an estimator, named ``called`` in tables, and return the step that trains it, and the estimator."""
+    model = make_estimator(estimator, hyperparameters, seed, threads)
+    given = {k: v for k, v in model.get_params().items() if k not in ("n_jobs", "random_state")}
+    files = files_read(estimator, given, data.meta["name"], [seed])
+    settings = {
+        "validation_share": data.meta["split"]["validation_share"],
+        "model code": user_digest(estimator_files(estimator)),
+        "files": " ".join(checksum_of(file)[:DIGITS] for file in files),
+    }
+    about = Record(
+        dataset=dataset_of(data),
+        estimator=estimator,
+        model=called,
+        hyperparameters=given,
+        seed=seed,
+        portion=portion,
+        settings={key: value for key, value in settings.items() if value != ""},
+    )
+    return Step(name, data, about, threads), model
+
+
+def dataset_of(prepared: Prepared) -> RecordedDataset:
+    """Return the part of a record that identifies its data."""
+    meta: dict[str, Any] = {**prepared.meta}
+    sizes = {name: meta[name] for name in DATASET_COLUMNS}
+    return RecordedDataset(digest=prepared.digest, name=recorded_name(prepared.meta), **sizes)
+
+
+def fit_timed(
+    model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array, folder: Path
+) -> tuple[float, float]:
+    """Compile by a few rows, then fit and write the model: in the time that is returned.
+
+    Returns
+    -------
+    seconds, cpu_seconds : float
+        Wall seconds, and processor seconds on all threads.
+    """
+    warm_up(model, X, Y)
+    before = cpu_seconds()
+    _, seconds = timed(lambda: model.fit_to(folder, X, Y))
+    return seconds, cpu_seconds() - before
+
+
+@contextmanager
+def trained_beside(
+    out: Path, model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array
+) -> Iterator[tuple[float, float]]:
+    """Fit a model into a temporary folder next to a file, and keep few of its pages in memory in the block.
+
+    Yields
+    ------
+    seconds, cpu_seconds : float
+        As from `fit_timed`.
+    """
+    with temporary_folder(out) as folder:
+        times = fit_timed(model, X, Y, folder / "model")
+        with read_in_parts(model._state()[0].values()):
+            yield times
+
+
+def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: str) -> sparse.csr_array:
+    """Return the instances of one part; a model that looks estimates up looks up theirs."""
+    if looks_up(model):
+        model.look_up(prepared, part)
+    return prepared.part(part)[0]
+
+
+def predict_timed(
+    model: SparseProbabilityEstimator, X: sparse.csr_array, predict: Callable[[sparse.csr_array], T]
+) -> tuple[T, float | None]:
+    """Call ``predict`` on a few rows, so that compilation is in no measured time, then on all of them.
+
+    Returns
+    -------
+    result
+    ms_per_instance : float or None
+        Wall milliseconds per instance; None for one that looks estimates up.
+    """
+    if looks_up(model):
+        return predict(X), None
+    predict(X[:WARM_UP_ROWS])
+    result, seconds = timed(lambda: predict(X))
+    return result, 1e3 * seconds / max(X.shape[0], 1)
+
+
+def rank_timed(model: SparseProbabilityEstimator, prepared: Prepared, k: int) -> tuple[np.ndarray, float | None]:
+    """Rank the first k labels of each test instance, pairs left out aside: int32 of shape (n, k), and milliseconds."""
+    X, left_out = instances_for(model, prepared, "test"), prepared.left_out("test")
+    more = 0 if left_out is None else int(np.diff(left_out.indptr).max(initial=0))
+    (labels, _), ms = predict_timed(model, X, lambda rows: model.predict_top_k(rows, k + more))
+    if left_out is not None:
+        places = np.arange(len(labels), dtype=np.int64)[:, None] * left_out.shape[1] + labels
+        labels = np.where(np.isin(places, places_of(left_out)), np.int32(-1), labels)
+        labels = np.take_along_axis(labels, np.argsort(labels < 0, axis=1, kind="stable"), axis=1)[:, :k]
+    return labels, ms
+
+
+def estimate_timed(
+    model: SparseProbabilityEstimator,
+    prepared: Prepared,
+    part: str,
+    threshold: float | np.ndarray,
+    then: Callable[[int, sparse.csr_array], None],
+) -> float | None:
+    """Estimate a few instances, then all, some of them at a time; the time of ``then`` is not in the result.
+
+    Parameters
+    ----------
+    model, prepared, part
+    threshold : float or ndarray, shape (m,)
+    then : callable
+        Is called at least once, with the number of the first of some instances, and their estimates above the
+        threshold, CSR, without the pairs left out.
+
+    Returns
+    -------
+    float or None
+        As of `predict_timed`.
+    """
+    X, left_out = instances_for(model, prepared, part), prepared.left_out(part)
+    pauses, first, rows = 0.0, 0, X.shape[0]
+    if not looks_up(model):
+        few = model.predict_proba(X[:WARM_UP_ROWS], threshold)
+        rows = ENTRIES_PER_BLOCK * few.shape[0] // max(few.nnz, 1) + 1
+
+    def take(spe: sparse.csr_array) -> None:
+        nonlocal pauses, first
+        started, last = perf_counter(), first + spe.shape[0]
+        then(first, spe if left_out is None else without(spe, some_rows(left_out, first, last)))
+        pauses, first = pauses + perf_counter() - started, last
+
+    _, seconds = timed(lambda: model.estimate_blocks(X, threshold, rows, take))
+    return None if looks_up(model) else 1e3 * (seconds - pauses) / max(X.shape[0], 1)
+
+
+def write_estimates(
+    model: SparseProbabilityEstimator, prepared: Prepared, part: str, floor: float, folder: Path
+) -> tuple[sparse.csr_array, float | None]:
+    """Write a part's estimates above a floor into an existing folder; return them, mapped, and their milliseconds.
+
+    Raises
+    ------
+    XmlcError
+        One is no probability.
+    """
+    writer = CSRWriter(folder, part)
+
+    def write(first: int, spe: sparse.csr_array) -> None:
+        check_probabilities(spe.data, "what the model estimates", 1 + ROUNDING)
+        writer.append(spe)
+
+    ms = estimate_timed(model, prepared, part, floor, write)
+    return lent(writer.finished()), ms
+
+
+def mean_of(counts: np.ndarray | None) -> float | None:
+    """Return the mean of what a model tells of each instance; None where it tells nothing, or there is no instance."""
+    return None if counts is None or counts.size == 0 else fmean(counts)
