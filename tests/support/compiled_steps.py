@@ -11,7 +11,8 @@ from pathlib import Path
 from numba.core.dispatcher import Dispatcher
 
 from xmlc.cli import main
-from xmlc.suite.steps.compiling import Part, compile_part, parts_of
+from xmlc.suite.steps.compile import parts_of
+from xmlc.suite.steps.compiling import compile_part, model_of
 
 
 def compiled():
@@ -36,9 +37,9 @@ def run_steps(suite, folder):
     data = ("--data", folder / "data")
     out = ("--out", data[1], "--statistics", folder / "statistics.json")
     run("prepare", "demo", "--source", folder / "resources", *out)
-    models = [part for part in parts_of(suite) if part.kind == "model"]
-    for part in [*models, Part("model", "oracle", '{"estimator": "oracle", "hyperparameters": {}}')]:
-        estimator, hyperparameters = json.loads(part.arguments).values()
+    models = [part for part in parts_of(suite) if "estimator" in part.arguments]
+    for part in [*models, model_of("oracle", "oracle", {})]:
+        estimator, hyperparameters = part.arguments.values()
         model, record = folder / part.title, folder / f"{part.title}.json"
         about = ("--name", part.title, "--estimator", estimator, "--parameters", json.dumps(hyperparameters))
         run("train", *data, *about, "--part", "fit", "--out", model, "--record", record, "--threads", 2)
@@ -47,10 +48,10 @@ def run_steps(suite, folder):
         spe = folder / f"{part.title}.spe"
         run("estimate", *common, "--model", model, "--floor", 0.0001, "--out", spe)
         for step in parts_of(suite):
-            methods = json.loads(step.arguments).get("methods", [])
-            if step.kind == "thresholds":
+            methods = step.arguments.get("methods", [])
+            if step.title == "thresholds":
                 run("thresholds", *methods, *common, "--model", model, "--estimates", spe, "--out", folder / part.title)
-            if step.kind == "inference":
+            if step.title == "inference":
                 named = [word for method in methods for word in ("--method", method)]
                 run("infer", *named, *common, "--from", spe, "--out", folder / "inferred")
 

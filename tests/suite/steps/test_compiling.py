@@ -10,16 +10,17 @@ from repository import ROOT
 
 import xmlc
 from xmlc.core.errors import XmlcError
-from xmlc.suite.steps.compiling import Part, compile_part, compile_parts, missing, parts_of
+from xmlc.suite.steps.compile import parts_of
+from xmlc.suite.steps.compiling import compile_part, compile_parts, missing, model_of
 
 DEMO = ROOT / "config/demo.yaml"
 # A program of others has nothing to compile, and need not be installed.
 PROGRAM = "benchmarks/peers/omikuji_parabel.py:OmikujiParabel"
-THEIRS = Part("model", "theirs", json.dumps({"estimator": PROGRAM, "hyperparameters": {}}))
+THEIRS = model_of("theirs", PROGRAM, {})
 
 
 def test_parts_are_what_the_configuration_names():
-    parts = {part.title: json.loads(part.arguments) for part in parts_of(DEMO)}
+    parts = {part.title: part.arguments for part in parts_of(DEMO)}
     assert list(parts) == ["plt", "fastxml", "data", "ranking", "inference", "thresholds"]
     assert parts["fastxml"] == {"estimator": "fastxml", "hyperparameters": {"n_trees": 10}}
     assert set(parts["thresholds"]["methods"]) >= {"sto", "ofo-ab", "for-micro-f"}
@@ -34,7 +35,7 @@ def test_only_the_processes_that_compile_are_told_their_threads(monkeypatch):
 
 def test_a_part_is_compiled_once_for_its_content(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    other = THEIRS._replace(arguments=json.dumps({"estimator": PROGRAM, "hyperparameters": {"a": 1}}))
+    other = model_of("theirs", PROGRAM, {"a": 1})
     assert missing([THEIRS, other]) == [THEIRS, other]
     compile_part(THEIRS)
     assert missing([THEIRS, other]) == [other]
@@ -57,8 +58,9 @@ def test_a_step_compiles_nothing_that_its_part_has_not(tmp_path):
 
 @pytest.mark.parametrize("kind", ["estimator", "thresholds", "inference"])
 def test_unknown_names_are_refused_before_anything_is_compiled(kind):
-    with pytest.raises(XmlcError, match="'gmf' is unknown"):
+    with pytest.raises(XmlcError) as error:
         xmlc.compile_kernels("gmf") if kind == "estimator" else xmlc.compile_kernels(**{kind: ["gmf"]})
+    assert "'gmf'" in str(error.value)
 
 
 def test_a_folder_that_cannot_be_written_to_is_not_complete(tmp_path, monkeypatch):

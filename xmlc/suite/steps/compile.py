@@ -4,11 +4,71 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
 from xmlc.cli._options import FILE
-from xmlc.suite.steps.compiling import compile_parts, missing, parts_of
+from xmlc.suite.steps.compiling import (
+    N_FEATURES,
+    N_LABELS,
+    N_TRAIN,
+    Part,
+    compile_parts,
+    few,
+    methods_of,
+    missing,
+    model_of,
+)
+
+LOOK_UP = ("oracle", "estimates")  # estimators that compute nothing
+
+
+def parts_of(suite: Path) -> list[Part]:
+    """List what the steps of a suite compile, the costly parts first.
+
+    Raises
+    ------
+    XmlcError
+        The file cannot be read, or is no suite's.
+    """
+    from xmlc.suite.config.suite import read_suite
+
+    configured = read_suite(suite)
+    models = {name: model for name, model in configured.models.items() if model.estimator not in LOOK_UP}
+    inferring = {method for model in configured.models for method in configured.inferred(model)}
+    return [
+        *(model_of(name, model.estimator, model.hyperparameters) for name, model in models.items()),
+        Part("data", compile_data, {}),
+        Part("ranking", compile_ranking, {}),
+        *methods_of([*configured.methods, *configured.measure_methods], sorted(inferring)),
+    ]
+
+
+def compile_data() -> None:
+    """Draw a synthetic dataset, write it, read and prepare it."""
+    from xmlc.suite.config.catalogue import Dataset
+    from xmlc.suite.steps.prepare import prepare
+    from xmlc.suite.steps.synth import make_dataset
+
+    sizes = {"n_train": N_TRAIN, "n_test": 20, "n_features": N_FEATURES, "n_labels": N_LABELS, "nonzeros": 10}
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        make_dataset("few", "labels", {"labels_per_instance": 1.0, **sizes}, folder / "made", n_jobs=1)
+        prepare(Dataset("few"), folder / "made", folder / "data")
+
+
+def compile_ranking() -> None:
+    """Score rankings, which are the same kernels for every model."""
+    import numpy as np
+
+    from xmlc.metrics.propensity import propensities, propensity_parameters
+    from xmlc.metrics.ranking import K, ranking_metrics
+    from xmlc.metrics.resampling import resampled_ranking
+
+    _, Y, _ = few()
+    labels = np.tile(np.arange(max(K), dtype=np.int32), (N_TRAIN, 1))
+    resampled_ranking(Y, labels, ranking_metrics(Y, labels, propensities(Y, *propensity_parameters("few"))))
 
 
 @click.command(

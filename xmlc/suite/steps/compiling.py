@@ -11,15 +11,14 @@ import importlib.metadata
 import json
 import os
 import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import redirect_stderr, suppress
 from functools import partial
 from io import StringIO
 from multiprocessing import active_children, get_context
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.passport import cpu_name, timed
@@ -29,57 +28,27 @@ from xmlc.kernels.estimator import Hyperparameters
 if TYPE_CHECKING:
     from scipy import sparse
 
-N_TRAIN, N_TEST, N_FEATURES, N_LABELS = 60, 20, 40, 24
+N_TRAIN, N_FEATURES, N_LABELS = 60, 40, 24
 FLOOR = 0.01
 
 
 class Part(NamedTuple):
-    """Kernels that are compiled together: ``kind`` is a key of `COMPILE`, ``arguments`` are JSON.
+    """Kernels that are compiled together, by a call of a function with these arguments, all of JSON's types."""
 
-    Each kind does what the steps of its name do, on so few instances that compiling is all that takes time.
-    """
-
-    kind: str
     title: str
-    arguments: str
+    function: Callable[..., None]
+    arguments: Mapping[str, Any]
 
 
-def parts_of(suite: Path) -> list[Part]:
-    """List what the steps of a suite compile, the costly parts first.
-
-    Parameters
-    ----------
-    suite : Path
-        Its configuration, such as ``config/demo.yaml``.
-
-    Raises
-    ------
-    XmlcError
-        The file cannot be read, or is no suite's.
-    """
-    from xmlc.suite.config.suite import read_suite
-
-    configured = read_suite(suite)
-    inferring = {method for model in configured.models for method in configured.inferred(model)}
-    return [
-        *(
-            _model(name, model.estimator, model.hyperparameters)
-            for name, model in configured.models.items()
-            if model.estimator not in ("oracle", "estimates")  # which look up
-        ),
-        *(Part("data", "data", "{}"), Part("ranking", "ranking", "{}")),
-        *_methods("inference", sorted(inferring)),
-        *_methods("thresholds", [*configured.methods, *configured.measure_methods]),
-    ]
+def model_of(title: str, estimator: str, hyperparameters: Hyperparameters) -> Part:
+    """Return the part of an estimator."""
+    return Part(title, compile_model, {"estimator": estimator, "hyperparameters": hyperparameters})
 
 
-def _model(title: str, estimator: str, hyperparameters: Hyperparameters) -> Part:
-    arguments = {"estimator": estimator, "hyperparameters": hyperparameters}
-    return Part("model", title, json.dumps(arguments, sort_keys=True))
-
-
-def _methods(kind: str, methods: Sequence[str]) -> list[Part]:
-    return [Part(kind, kind, json.dumps({"methods": methods}))] if methods else []
+def methods_of(thresholds: Sequence[str], inference: Sequence[str]) -> list[Part]:
+    """Return the parts of threshold and of inference methods."""
+    parts = [Part("inference", compile_inference, {"methods": inference})] if inference else []
+    return [*parts, Part("thresholds", compile_thresholds, {"methods": thresholds})] if thresholds else parts
 
 
 def compile_kernels(
@@ -127,8 +96,8 @@ def compile_kernels(
     for kind, given, known in (("inference", inference, INFERENCE), ("threshold", thresholds, THRESHOLDS)):
         if unknown := sorted(set(given) - set(known)):
             raise XmlcError(f"{kind} method {unknown[0]!r} is unknown; expected one of {', '.join(known)}")
-    models = [_model(name, name, hyperparameters or {}) for name in estimators]
-    parts = [*models, *_methods("inference", inference), *_methods("thresholds", thresholds)]
+    models = [model_of(name, name, hyperparameters or {}) for name in estimators]
+    parts = [*models, *methods_of(thresholds, inference)]
     before = os.environ.get("NUMBA_CACHE_DIR", "")
     os.environ["NUMBA_CACHE_DIR"] = before if to is None else str(Path(to).absolute())
     try:
@@ -147,17 +116,19 @@ def compile_parts(parts: Sequence[Part], cores: int) -> Iterator[tuple[Part, flo
         try:
             for future in as_completed(running):
                 yield running[future], future.result()
-        finally:  # where it is interrupted, parts are left that take minutes
+        finally:  # if it is interrupted, parts are left that take minutes
             pool.shutdown(wait=False, cancel_futures=True)
             for process in active_children():
                 process.terminate()
 
 
 def compile_part(part: Part) -> float:
-    """Compile one part in this process and return the wall seconds that it took."""
+    """Compile one part in this process, mark it as compiled, and return the wall seconds that it took."""
     with redirect_stderr(StringIO()):  # progress bars over a few instances are useless
-        _, seconds = timed(lambda: COMPILE[part.kind](**json.loads(part.arguments)))
-    mark(part)
+        _, seconds = timed(lambda: part.function(**part.arguments))
+    with suppress(OSError):  # then it is compiled again, like its kernels
+        _mark(part).parent.mkdir(exist_ok=True)
+        _mark(part).touch()
     return seconds
 
 
@@ -166,37 +137,29 @@ def missing(parts: Sequence[Part]) -> list[Part]:
     return [part for part in parts if not _mark(part).exists()]
 
 
-def mark(part: Part) -> None:
-    """Remember, beside the compiled kernels, that a part is compiled."""
-    with suppress(OSError):  # then it is compiled again, like its kernels
-        _mark(part).parent.mkdir(exist_ok=True)
-        _mark(part).touch()
-
-
 def _mark(part: Part) -> Path:
-    """Return the file that stands for a compiled part."""
+    """Return the file that stands for a compiled part, next to the kernels."""
     from xmlc.core.kernel_cache import kernel_folder
 
-    about = (*part, platform.python_version(), importlib.metadata.version("numba"), platform.machine(), cpu_name())
-    return kernel_folder() / "compiled" / hashlib.sha256("\0".join(about).encode()).hexdigest()[:16]
+    machine = platform.python_version(), importlib.metadata.version("numba"), platform.machine(), cpu_name()
+    about = json.dumps([part.title, part.arguments, machine], sort_keys=True)
+    return kernel_folder() / "compiled" / hashlib.sha256(about.encode()).hexdigest()[:16]
 
 
-def _few(seed: int = 0) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
+def few() -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
     """Make up instances, label sets and estimates of them, which have nothing to do with each other."""
     import numpy as np
     from scipy import sparse
 
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     values = rng.random((N_TRAIN, N_FEATURES), dtype=np.float32)
     X = sparse.csr_array(np.where(values > 0.7, values, np.float32(0)))  # scipy's random_array is younger than 1.11
     shown = rng.random((N_TRAIN, N_LABELS), dtype=np.float32)
-    Y = sparse.csr_array(shown > 0.85)
-    P = sparse.csr_array(np.where(shown > 0.6, shown, np.float32(0)))
-    return X, Y, P
+    return X, sparse.csr_array(shown > 0.85), sparse.csr_array(np.where(shown > 0.6, shown, np.float32(0)))
 
 
-def _compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
-    """Train, rank, estimate, and predict with a threshold for each label; baselines compile nothing.
+def compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
+    """Train, rank, estimate, and predict with a threshold for each label; other programs compile nothing.
 
     Instances are ranked in float64, too, which scikit-learn's vectorizers return.
     """
@@ -207,7 +170,7 @@ def _compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
 
     if program_of(estimator):
         return
-    X, Y, _ = _few()
+    X, Y, _ = few()
     model = make_estimator(estimator, hyperparameters, seed=0, n_jobs=1)
     if not model.compiles:
         return
@@ -220,75 +183,38 @@ def _compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
     model.predict_proba(X, np.full(N_LABELS, 0.5, dtype=np.float32))
 
 
-def _compile_data() -> None:
-    """Draw a synthetic dataset, write it, read and prepare it."""
-    from xmlc.suite.config.catalogue import Dataset
-    from xmlc.suite.steps.prepare import prepare
-    from xmlc.suite.steps.synth import make_dataset
-
-    sizes = {"n_train": N_TRAIN, "n_test": N_TEST, "n_features": N_FEATURES, "n_labels": N_LABELS, "nonzeros": 10}
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        made = folder / "made"
-        make_dataset("few", "labels", {"labels_per_instance": 1.0, **sizes}, made, n_jobs=1)
-        prepare(Dataset("few"), made, folder / "data")
-
-
-def _compile_ranking() -> None:
-    """Score rankings, which are the same kernels for every model."""
-    import numpy as np
-
-    from xmlc.metrics.propensity import propensities, propensity_parameters
-    from xmlc.metrics.ranking import K, ranking_metrics
-    from xmlc.metrics.resampling import resampled_ranking
-
-    _, Y, _ = _few()
-    labels = np.tile(np.arange(max(K), dtype=np.int32), (N_TRAIN, 1))
-    resampled_ranking(Y, labels, ranking_metrics(Y, labels, propensities(Y, *propensity_parameters("few"))))
-
-
-def _compile_thresholds(methods: list[str]) -> None:
-    """Tune every method and score what it predicts; those of an extension compile when they are used."""
+def compile_thresholds(methods: Sequence[str]) -> None:
+    """Tune every method and score its label sets; methods of an extension compile when they are used."""
     from xmlc.kernels.csr import top_k_of
-    from xmlc.metrics.classification import agreement, classification_metrics
     from xmlc.metrics.ranking import precision_and_ndcg
-    from xmlc.metrics.resampling import resampled_sets
     from xmlc.thresholds.bounds import priors
     from xmlc.thresholds.calibration import IsotonicCalibration
     from xmlc.thresholds.methods import apply_thresholds
     from xmlc.thresholds.sweeps import METHODS, tune
 
-    _, Y, P = _few()
-    for method in methods:
-        if method in METHODS:
-            tuned = tune(method, P, Y, priors(Y), floor=FLOOR)
-            sets = apply_thresholds(P, tuned.thresholds)
-            resampled_sets(Y.shape[0], partial(agreement, Y, sets), classification_metrics(Y, sets))
+    _, Y, P = few()
+    for method in filter(METHODS.__contains__, methods):
+        _score(Y, apply_thresholds(P, tune(method, P, Y, priors(Y), floor=FLOOR).thresholds))
     precision_and_ndcg(Y, top_k_of(IsotonicCalibration().fit(P, Y).transform(P), 5)[0])
 
 
-def _compile_inference(methods: list[str]) -> None:
+def compile_inference(methods: Sequence[str]) -> None:
     """Infer by every method from estimates, and score the label sets; an extension's compile when they are used."""
     from xmlc.inference.distributions import floor_bound, labels_below_floor
     from xmlc.inference.methods import METHODS, infer_blocks
     from xmlc.inference.sizes import fit_size_weights
-    from xmlc.metrics.classification import agreement, classification_metrics
-    from xmlc.metrics.resampling import resampled_sets
 
-    _, Y, P = _few()
+    _, Y, P = few()
     weights = fit_size_weights(P, Y)
     for method in filter(METHODS.__contains__, methods):
         inferred = infer_blocks(method, P, 1, size_weights=weights if METHODS[method].takes_sizes else None)
         if inferred:
-            scores = classification_metrics(Y, inferred[0])
-            resampled_sets(Y.shape[0], partial(agreement, Y, inferred[0]), scores)
+            _score(Y, inferred[0])
             floor_bound(*inferred, labels_below_floor(P, Y), kappa=0.0)
 
 
-COMPILE: dict[str, Callable[..., None]] = {
-    "model": _compile_model,
-    "data": _compile_data,
-    "ranking": _compile_ranking,
-    "inference": _compile_inference,
-    "thresholds": _compile_thresholds,
-}
+def _score(Y: sparse.csr_array, Y_hat: sparse.csr_array) -> None:
+    from xmlc.metrics.classification import agreement, classification_metrics
+    from xmlc.metrics.resampling import resampled_sets
+
+    resampled_sets(Y.shape[0], partial(agreement, Y, Y_hat), classification_metrics(Y, Y_hat))
