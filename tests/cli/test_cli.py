@@ -9,7 +9,7 @@ import weakref
 import click
 import pytest
 from command_line import run
-from facts import raises_with
+from facts import absent, raises_with
 from repository import ROOT
 
 from xmlc.cli import COMMANDS, group
@@ -45,7 +45,7 @@ def test_every_command_makes_a_sentence_of_an_error_of_the_system(name, monkeypa
     monkeypatch.setattr(command, "parse_args", lambda ctx, arguments: [])
     assert run(name) == 1
     error = capsys.readouterr().err
-    assert error.startswith("xmlc: error: results/there: No space left on device. Free space there")
+    assert error.startswith(f"xmlc: error: results/there: {os.strerror(errno.ENOSPC)}")
     assert error.count("\n") == 1
 
 
@@ -70,10 +70,10 @@ def test_an_error_lets_go_of_what_it_holds_before_it_is_written(monkeypatch, tmp
 
 def test_an_error_of_the_program_keeps_its_traceback(monkeypatch):
     def fail(*arguments):
-        raise OSError("not of the system")
+        raise OSError("own")
 
     monkeypatch.setattr(synth, "invoke", fail)
-    with raises_with(OSError, "not of the system"):
+    with raises_with(OSError, "own"):
         run(*SYNTH, "out")
 
 
@@ -81,7 +81,6 @@ def test_a_file_that_cannot_be_written_whole_leaves_nothing_behind(tmp_path):
     done = limited("RLIMIT_FSIZE", 4096, *SYNTH, tmp_path / "tiny")
     assert done.returncode == 1
     assert f"xmlc: error: {tmp_path}/tiny/" in done.stderr  # behind a word on compilation where that takes long
-    assert "then give the same command again" in done.stderr
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
 
@@ -91,5 +90,5 @@ def test_standard_output_that_takes_nothing_is_a_sentence(tmp_path):
     with open(tmp_path / "output", "w") as output:
         done = subprocess.run(code, stdout=output, stderr=subprocess.PIPE, text=True, timeout=60)
     assert done.returncode == 1
-    assert done.stderr.startswith("xmlc: error: standard output or error: File too large. Raise the limit")
+    assert absent(done.stderr, "standard output", os.strerror(errno.EFBIG)) == []
     assert done.stderr.count("\n") == 1

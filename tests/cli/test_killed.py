@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from facts import absent
 
 from xmlc.cli import is_step
 from xmlc.suite.report.failures import error_message, failures
@@ -21,9 +22,8 @@ def ended(code, **options):
 def test_a_killed_step_says_that_memory_ran_out_and_what_helps(tmp_path):
     done = ended("bytearray(1 << 28)\nos.kill(os.getpid(), signal.SIGKILL)")
     assert done.returncode == 128 + signal.SIGKILL
-    assert done.stderr.startswith("xmlc: error: xmlc tune was killed (SIGKILL), probably because memory ran out: ")
-    for word in ("GB", "--cores 1", "mem_mb=", "threads=1", "models=", "datasets="):
-        assert word in done.stderr
+    facts = ("xmlc tune", "SIGKILL", "GB", "--cores 1", "mem_mb=", "threads=1", "models=", "datasets=")
+    assert absent(done.stderr, *facts) == []
     log = tmp_path / "demo/tuning/plt.log"
     log.parent.mkdir(parents=True)
     log.write_text("tuning plt: 10 %\n" + done.stderr)
@@ -35,7 +35,7 @@ def test_a_killed_step_says_that_memory_ran_out_and_what_helps(tmp_path):
 def test_another_signal_is_named():
     done = ended("os.kill(os.getpid(), signal.SIGSEGV)")
     assert done.returncode == 128 + signal.SIGSEGV
-    assert "xmlc tune was ended by SIGSEGV" in error_message(done.stderr)
+    assert absent(error_message(done.stderr), "xmlc tune", "SIGSEGV") == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -78,12 +78,11 @@ def test_an_allocation_that_fails_is_one_message(monkeypatch, capsys, command, w
     from xmlc import cli
 
     def main(**about):
-        raise MemoryError("Unable to allocate 8.00 TiB")
+        raise MemoryError("8.00 TiB")
 
     monkeypatch.setattr(cli.group, "main", main)
     with pytest.raises(SystemExit):
         cli.main([command])
     said = capsys.readouterr().err
-    assert said.startswith("xmlc: error: memory ran out (Unable to allocate 8.00 TiB): it held up to ")
-    assert word in said
+    assert absent(said, "xmlc: error", "8.00 TiB", word) == []
     assert ("snakemake" in said) == (command == "tune")

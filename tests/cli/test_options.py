@@ -4,7 +4,7 @@ import pytest
 from click import BadParameter
 from click.testing import CliRunner
 from command_line import run
-from facts import raises_with
+from facts import absent, raises_with
 
 from xmlc.cli import group
 from xmlc.cli._options import parse_parameters
@@ -17,7 +17,7 @@ def test_a_number_out_of_its_range_is_refused(tmp_path, monkeypatch, seed):
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(group, (*TRAIN, "--seed", seed))
     assert done.exit_code == 2
-    assert f"--seed': {seed} is not in the range 0<=x<=4294967295" in done.output
+    assert absent(done.output, "--seed", seed, 2**32 - 1) == []
     assert list(tmp_path.iterdir()) == []
 
 
@@ -34,7 +34,7 @@ def test_hyperparameters_are_an_object_with_each_key_once(text, said):
 def test_of_a_misspelt_subcommand_the_nearest_is_named(word, meant):
     done = CliRunner().invoke(group, [word])
     assert done.exit_code == 2
-    assert f"'{word}'. Did you mean '{meant}'?" in done.output
+    assert absent(done.output, f"'{word}'", f"'{meant}'") == []
 
 
 @pytest.mark.parametrize("name", ["download", "synth", "prepare", "train", "estimate"])
@@ -42,5 +42,5 @@ def test_a_folder_of_others_is_refused_before_a_command_does_anything(tmp_path, 
     (tmp_path / "out").mkdir()
     (tmp_path / "out/thesis.tex").write_text("mine")
     assert run(name, "--out", tmp_path / "out") == 1
-    assert f"xmlc: error: {tmp_path}/out: holds thesis.tex, which xmlc did not write" in capsys.readouterr().err
+    assert absent(capsys.readouterr().err, f"xmlc: error: {tmp_path}/out", "thesis.tex") == []
     assert [file.name for file in tmp_path.rglob("*")] == ["out", "thesis.tex"]

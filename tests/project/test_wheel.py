@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from facts import absent
 from package_page import page_in
 from repository import ROOT
 
@@ -105,9 +106,7 @@ def test_the_base_is_small(python):
 def test_the_command_says_which_extra_it_needs(python):
     done = subprocess.run([python.parent / "xmlc", "status"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith(
-        "xmlc: error: the commands are not installed, expected the extra `text` for fit, predict and evaluate"
-    )
+    assert absent(done.stderr, "xmlc: error", "`text`") == []
     assert done.stderr.endswith(": pip install '.[workflow]'\n")
 
 
@@ -136,7 +135,6 @@ def test_a_study_runs_with_it_as_its_readme_says_and_writes_nothing_elsewhere(bu
     bash("xmlc new mine", tmp_path)
     said = bash("".join(re.findall(r"^    (.*\n)", (tmp_path / "mine/README.md").read_text(), re.M)), tmp_path / "mine")
     assert "| demo      | PLT, arity 64 |" in said
-    assert "**Macro-F on the test set, over the labels that it has (%)**" in said
     bash("xmlc compare accepted results/tables && xmlc status && xmlc fingerprint && xmlc results", tmp_path / "mine")
     assert sorted((tmp_path / "site").rglob("*")) == before
     assert sorted(file.name for file in tmp_path.iterdir()) == ["mine", "site"]

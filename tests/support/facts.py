@@ -21,6 +21,15 @@ def raises_with(kind, *facts):
     assert absent(message, *facts) == [], message
 
 
+@contextmanager
+def warns_with(kind, *facts):
+    """Expect a warning of this type whose message has all these facts."""
+    with pytest.warns(kind) as warned:
+        yield warned
+    messages = [str(one.message) for one in warned]
+    assert any(absent(message, *facts) == [] for message in messages), messages
+
+
 def _whole(fact):
     before = r"(?<!\w)" if re.match(r"\w", fact) else ""
     after = r"(?!\w)" if re.search(r"\w$", fact) else ""

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from facts import raises_with
+from facts import raises_with, warns_with
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -127,19 +127,19 @@ def test_without_labels_sums_of_estimates_are_looked_at(calibrated):
                 LabelSets(measure).fit(spe, prior=prior).predict(spe)
                 LabelSets(measure).fit(low, Y, prior)
                 LabelSets(measure).fit(low[:50], prior=prior)  # of so few nothing is known
-            with pytest.warns(UserWarning, match="sum up to .*IsotonicCalibration") as told:
+            with warns_with(UserWarning, "IsotonicCalibration") as told:
                 LabelSets(measure).fit(low, prior=prior)
             assert len(told) == 1
             in_fit = prior is not None and measure == "macro_f"  # there `ExpectedF` says it
             assert (told[0].filename == __file__) != in_fit
-    with pytest.warns(UserWarning, match="sum up to"):
+    with warns_with(UserWarning, "IsotonicCalibration"):
         LabelSets("instance_f").fit(spe, prior=0.3 * priors(Y))
 
 
 @pytest.mark.parametrize("infer", [meuf, gfm, gfm_t])
 def test_inference_from_marginals_expects_about_a_label_of_each_instance(calibrated, infer):
     spe = calibrated[0]
-    with pytest.warns(UserWarning, match="expected from 320 to inf"):
+    with warns_with(UserWarning, "320 to inf"):
         infer(0.1 * spe)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -149,7 +149,7 @@ def test_inference_from_marginals_expects_about_a_label_of_each_instance(calibra
 
 def test_expected_f_warns_by_its_priors_alone(calibrated):
     spe, Y = calibrated
-    with pytest.warns(UserWarning, match="sum up to"):
+    with warns_with(UserWarning, "IsotonicCalibration"):
         ExpectedF(prior=priors(Y)).fit(0.1 * spe)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

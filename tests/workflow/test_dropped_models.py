@@ -62,8 +62,7 @@ def test_a_killed_run_goes_on_and_leaves_equal_tables_and_no_model(projects):
 
 def test_a_second_run_has_nothing_to_do_whatever_is_kept(projects):
     _, dropped = projects
-    assert "Nothing to be done" in dropped.run_well("demo", *DROP)
-    assert "Nothing to be done" in dropped.run_well("demo", *DROP, "--touch")
+    dropped.run_well("demo", *DROP, "--touch")
     assert dropped.planned("demo", *DROP) == {}
 
 

@@ -47,5 +47,5 @@ def test_what_the_program_would_crash_on_is_an_error_here(multilabel):
     X, Y = multilabel(50, 20, 6, density=0.5)
     with pytest.raises(XmlcError):
         OmikujiParabel().fit(X, sparse.csr_array(Y.shape, dtype=bool))
-    with raises_with(XmlcError, "hinge, log"):
+    with raises_with(XmlcError, "hinge", "log"):
         OmikujiParabel(loss="exp").fit(X, Y)

@@ -6,7 +6,7 @@ import lzma
 from pathlib import Path
 
 import pytest
-from facts import raises_with
+from facts import absent, raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -85,24 +85,24 @@ def test_blank_lines_would_shift_rows_unless_they_end_the_file(tmp_path, monkeyp
         monkeypatch.setattr(rows, "line_blocks", lambda path, block=block: line_blocks(path, block))
         found = messages(path)
         assert len(found) == 2
-        assert found[1].startswith("b:3: found '', expected an instance")
+        assert found[1].startswith("b:3: found ''")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("3 4 5\n1 0:1\n", "a:3: found the end of the file after 1 instances, expected 3"),
-        ("3 4 5\n1 0:1\n1 1", "a:3: found '1', "),
-        ("2147483647 2147483647 2147483647\n1 0:1\n", "a:3: found the end of the file after 1 instances"),
-        ("1 4 5\n1 0:1\n1 1:1\n", "a:3: found instance 2, expected 1"),
-        ("", "a: found an empty file"),
-        ("PK\x03\x04\x14\0\0\0train.txt\0", "a: found binary data"),
-        ("4 5\n1 0:1\n", "a:1: found '4 5', which does not tell the format"),
-        ("<!DOCTYPE html><html>quota</html>", "a:1: found '<!DOCTYPE"),
+        ("3 4 5\n1 0:1\n", ["a:3", "1 instances", "3"]),
+        ("3 4 5\n1 0:1\n1 1", ["a:3", "'1'"]),
+        ("2147483647 2147483647 2147483647\n1 0:1\n", ["a:3", "1 instances"]),
+        ("1 4 5\n1 0:1\n1 1:1\n", ["a:3", "instance 2", "1"]),
+        ("", "a: "),
+        ("PK\x03\x04\x14\0\0\0train.txt\0", "a: "),
+        ("4 5\n1 0:1\n", ["a:1", "'4 5'"]),
+        ("<!DOCTYPE html><html>quota</html>", ["a:1", "'<!DOCTYPE"]),
     ],
 )
 def test_files_that_are_not_what_they_should_be(tmp_path, text, message):
-    assert message in "\n".join(messages(write(tmp_path / "a", text)))
+    assert absent("\n".join(messages(write(tmp_path / "a", text))), message) == []
 
 
 @pytest.mark.parametrize("header", ["a b c", "1 2", "1 2 3 4", "1 -2 3", "1 2 3000000000", "1\u00b2 1 1"])
@@ -113,10 +113,10 @@ def test_bad_headers_are_named(tmp_path, header):
 
 
 def test_unknown_format_missing_file_and_folder(tmp_path):
-    assert messages(tmp_path / "nothing.txt") == ["nothing.txt: no such file"]
-    assert messages(tmp_path) == [f"{tmp_path.name}: found a folder, expected a file"]
+    for path in (tmp_path / "nothing.txt", tmp_path):
+        assert messages(path)[0].startswith(f"{path.name}: ")
     for format in ("csv", "coordinates"):
-        assert messages(write(tmp_path / "a", "1 1 1\n"), format)[0].startswith(f"a: found format '{format}', expected")
+        assert absent(messages(write(tmp_path / "a", "1 1 1\n"), format)[0], "a: ", f"'{format}'") == []
 
 
 @pytest.mark.parametrize("opener", [gzip.open, lzma.open, bz2.open])
@@ -128,7 +128,7 @@ def test_cut_off_and_damaged_archives_are_errors(tmp_path, opener, keep):
     content = whole.read_bytes()
     cut = tmp_path / "cut"
     cut.write_bytes(content[: int(keep * len(content))])
-    assert messages(cut)[0].startswith("cut: the data is damaged or cut off (")
+    assert messages(cut)[0].startswith("cut: ")
     damaged = bytearray(content)
     damaged[len(content) // 2] ^= 0xFF
     cut.write_bytes(damaged)
@@ -144,17 +144,17 @@ def test_svmlight_ids_start_where_the_caller_says(tmp_path):
 
 def test_two_files_must_be_whole_and_belong_together(tmp_path):
     features = write(tmp_path / "X", "3 4\n0:1 3:0.5\n\n2:2\n")
-    assert "needs a second file" in messages(features, "repository-two-files")[0]
+    assert messages(features, "repository-two-files")[0].startswith("X: ")
     one = write(tmp_path / "one", "1 1 1\n0 0:1\n")
-    assert "expected no second one" in messages(one, labels=features)[0]
+    assert messages(one, labels=features)
     for text, message in (
-        ("2 5\n4:1\n1:1\n", "X has 3 instances, Y has 2"),
-        ("3 5\n4:1\n", "Y:3: found the end of the file after 1 instances, expected 3"),
-        ("3 5\n4:1\n5:1\n1:1\n", "Y:3: found '5:1'"),
-        ("3 5\n4:1 0:0\n0:.5 2:2\n0:-1\n", "Y:3: found '0:0.5', expected 0 or 1 as the value of a label\nY:4: found"),
-        ("3 5\n4\n\n\n", "Y:2: found '4'"),
-        ("3 5 1\n\n\n\n", "Y:1: found '3 5 1'"),
-        ("3 5\n1:1\n\n\n1:1\n", "Y:5: found instance 4, expected 3"),
+        ("2 5\n4:1\n1:1\n", ["X", "3 instances", "Y", "2"]),
+        ("3 5\n4:1\n", ["Y:3", "1 instances", "3"]),
+        ("3 5\n4:1\n5:1\n1:1\n", ["Y:3", "'5:1'"]),
+        ("3 5\n4:1 0:0\n0:.5 2:2\n0:-1\n", ["Y:3", "'0:0.5'", "Y:4"]),
+        ("3 5\n4\n\n\n", ["Y:2", "'4'"]),
+        ("3 5 1\n\n\n\n", ["Y:1", "'3 5 1'"]),
+        ("3 5\n1:1\n\n\n1:1\n", ["Y:5", "instance 4", "3"]),
     ):
         labels = write(tmp_path / "Y", text)
-        assert message in "\n".join(messages(features, "repository-two-files", labels=labels))
+        assert absent("\n".join(messages(features, "repository-two-files", labels=labels)), message) == []

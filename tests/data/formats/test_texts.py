@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from facts import raises_with
+from facts import absent, raises_with, warns_with
 
 from xmlc.core.errors import XmlcError
 from xmlc.data.formats.texts import Columns, Document, documents
@@ -165,7 +165,7 @@ def test_a_lone_carriage_return_ends_no_line(tmp_path):
         (tmp_path / name).write_text(content, newline="")
         assert list(documents(tmp_path / name)) == expected
     (tmp_path / "a.txt").write_text("boil rice\rfry onions __label__a\nsoil\n", newline="")
-    with pytest.warns(UserWarning, match="1 of 2 texts have no label"):
+    with warns_with(UserWarning, "1 of 2 texts"):
         assert len(list(documents(tmp_path / "a.txt"))) == 2
 
 
@@ -183,12 +183,12 @@ def test_half_of_the_lines_without_labels_are_counted_in_a_warning(name, tmp_pat
     assert len(recwarn) == 0
     list(documents(tmp_path / name))
     assert len(recwarn) == 1
-    assert f"{name}: 3 of 5 texts have no label" in str(recwarn[0].message)
+    assert absent(str(recwarn[0].message), name, "3 of 5 texts") == []
 
 
 def test_a_first_line_like_a_header_gets_a_warning(tmp_path):
     (tmp_path / "a.tsv").write_text("Titel\tThemen\nboil rice\ta\nfry onions\ta;b\nprune roses\tc\n")
-    with pytest.warns(UserWarning, match=r"a.tsv:1: found 'Titel' with label 'Themen'.*--text"):
+    with warns_with(UserWarning, "a.tsv:1", "'Titel'", "'Themen'", "--text"):
         list(documents(tmp_path / "a.tsv"))
     found = list(documents(tmp_path / "a.tsv", columns=Columns("Titel", "Themen")))
     assert found[1] == Document("fry onions", ["a", "b"])
@@ -201,7 +201,7 @@ def test_cells_with_another_separator_get_a_hint(mark, tmp_path, recwarn):
     lines = "".join(f'text {i},"a{mark} b"\n' for i in range(4))
     (tmp_path / "a.csv").write_text(f"text,labels\n{lines}soil,garden\n")
     list(documents(tmp_path / "a.csv"))
-    assert f"4 of 5 cells of labels have '{mark}'" in str(recwarn[0].message)
+    assert absent(str(recwarn[0].message), "4 of 5 cells", f"'{mark}'") == []
     assert next(documents(tmp_path / "a.csv", columns=Columns(separator=mark))).labels == ["a", "b"]
     (tmp_path / "a.csv").write_text(f"text,labels\n{lines}soil,garden;roses\n")
     list(documents(tmp_path / "a.csv"))
@@ -231,7 +231,7 @@ def test_labels_that_share_a_name_have_their_uris(tmp_path, monkeypatch):
     written = "".join(json.dumps(row) + "\n" for row in rows)
     for name, content in [("a.jsonl", written), ("a.json", json.dumps(rows))]:
         (tmp_path / name).write_text(content)
-        with pytest.warns(UserWarning, match="1 labels have two URIs each.*'Java'"):
+        with warns_with(UserWarning, "1 labels", "'Java'"):
             found = list(documents(tmp_path / name))
         assert found == [Document("tea", ["http://x/1", "Tea"]), Document("code", ["http://x/3"])]
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(written.encode())))
@@ -249,18 +249,18 @@ def test_standard_input_may_be_compressed(compress, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "rows", "said"),
     [
-        ("a.csv", ["text,labels", *(f"rice {i},{i % 2}" for i in range(4))], "'labels' marks the texts"),
+        ("a.csv", ["text,labels", *(f"rice {i},{i % 2}" for i in range(4))], "'labels'"),
         ("a.csv", ["text,labels", *(f"rice {i},{i % 2 == 0}" for i in range(4))], "False, True"),
-        ("a.csv", ["text,labels", "rice,nan", "soil,a", "rose,nan"], "2 of 3 texts have the label 'nan'"),
+        ("a.csv", ["text,labels", "rice,nan", "soil,a", "rose,nan"], ["2 of 3 texts", "'nan'"]),
         ("a.tsv", [f"ham\tboil rice {i}" for i in range(30)], "swapped"),
-        ("a.txt", ["__label__a, __label__b, rice", "__label__a, soil"], "2 of 2 labels end in a comma"),
-        ("a.jsonl", ['{"text": "rice", "label": 3}'], "from 'labels', found 'text', 'label'"),
-        ("a.csv", ["text,label", "rice,a"], "from 'labels', found 'text', 'label'"),
+        ("a.txt", ["__label__a, __label__b, rice", "__label__a, soil"], "2 of 2 labels"),
+        ("a.jsonl", ['{"text": "rice", "label": 3}'], ["'labels'", "'text', 'label'"]),
+        ("a.csv", ["text,label", "rice,a"], ["'labels'", "'text', 'label'"]),
     ],
 )
 def test_labels_that_seem_to_be_something_else_get_a_warning(name, rows, said, tmp_path):
     (tmp_path / name).write_text("\n".join(rows))
-    with pytest.warns(UserWarning, match=said):
+    with warns_with(UserWarning, said):
         assert len(list(documents(tmp_path / name))) >= len(rows) - 1
 
 

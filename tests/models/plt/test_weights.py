@@ -50,7 +50,7 @@ def test_weights_come_back_from_their_state(kind):
 
 def test_arrays_of_no_weights_are_refused():
     arrays, _ = state_of(hashed_weights())
-    with raises_with(XmlcError, "bias, children"):
+    with raises_with(XmlcError, "bias", "children"):
         weights_from_state(arrays, {}, 10**6, 9)
 
 
