@@ -9,6 +9,7 @@ import pytest
 import yaml
 from repository import ROOT
 from suite_cases import write_suite
+from xmlc.suite.papers.table import Table
 
 from xmlc import TextClassifier
 from xmlc.suite.config.catalogue import Entry
@@ -16,7 +17,6 @@ from xmlc.suite.config.settings import Settings
 from xmlc.suite.config.suite import Experiments, read_suite
 from xmlc.suite.papers import table_of
 from xmlc.suite.papers.printing import panel_to_markdown
-from xmlc.suite.papers.table import Table
 from xmlc.suite.results.fingerprint import fingerprint
 from xmlc.suite.results.frame import Number, read_rows
 

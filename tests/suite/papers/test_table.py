@@ -9,13 +9,13 @@ import pytest
 from built_tables import build_from
 from report_cases import every_method, ranking, write
 from repository import ROOT
+from xmlc.suite.papers.table import Cell, Panel, PanelColumn, printed_of
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.papers import table_of
 from xmlc.suite.papers.building import build_table, read_printed, write_table
 from xmlc.suite.papers.latex import latex, panel_to_latex, to_latex
 from xmlc.suite.papers.printing import escaped, select, to_csv, to_markdown
-from xmlc.suite.papers.table import Cell, Panel, PanelColumn, printed_of
 from xmlc.suite.results import titles
 from xmlc.suite.results.fingerprint import fingerprint
 from xmlc.suite.results.frame import Number

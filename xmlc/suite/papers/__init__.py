@@ -11,14 +11,15 @@ import importlib
 import pkgutil
 from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.schemas import nearest
 
 if TYPE_CHECKING:
+    from xmlc.suite.papers.declared import TableDefinition
     from xmlc.suite.papers.plotting import FigureDefinition
-    from xmlc.suite.papers.table import TableDefinition
 
 COMMON = "common"
 Definition = TypeVar("Definition")
@@ -32,7 +33,7 @@ def table_of(name: str, paper: str) -> TableDefinition:
     XmlcError
         Neither the paper nor all suites have it.
     """
-    from xmlc.suite.papers.table import TableDefinition
+    from xmlc.suite.papers.declared import TableDefinition
 
     return _of(name, paper, "table", TableDefinition)
 
@@ -46,7 +47,7 @@ def figure_of(name: str, paper: str) -> FigureDefinition:
 
 def every_table() -> list[tuple[str, TableDefinition]]:
     """List (room, definition) of all tables; a table of several rooms is listed for each of them."""
-    from xmlc.suite.papers.table import TableDefinition
+    from xmlc.suite.papers.declared import TableDefinition
 
     return [(room, found) for room in rooms() for found in _definitions(room, "table", TableDefinition).values()]
 
@@ -55,6 +56,11 @@ def modules_of(paper: str, noun: str) -> list[str]:
     """Name the modules that the tables or figures (``noun``) of a paper depend on: its own, the common, all names."""
     names = [f"{__name__}.{room}.{noun}s" for room in (paper, COMMON) if room in rooms()]
     return [*(name for name in names if find_spec(name) is not None), *(f"{__name__}.{room}" for room in rooms())]
+
+
+def statements_of(paper: str) -> Path:
+    """Return the file of a paper's statements, which its claims are about."""
+    return Path(__file__).parent / paper / "claims.yaml"
 
 
 @cache

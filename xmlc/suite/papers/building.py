@@ -16,11 +16,12 @@ from xmlc.suite.config.folders import STUDY
 from xmlc.suite.config.planned import Declared, Where
 from xmlc.suite.config.suite import read_suite
 from xmlc.suite.papers import figure_of, table_of
+from xmlc.suite.papers.declared import Table
 from xmlc.suite.papers.latex import to_latex
+from xmlc.suite.papers.notes import notes_of
 from xmlc.suite.papers.printing import to_csv, to_markdown
-from xmlc.suite.papers.table import Table
 from xmlc.suite.results import records
-from xmlc.suite.results.frame import Source, TextRows, read_rows
+from xmlc.suite.results.frame import Rows, Source, read_numbers
 from xmlc.suite.results.made_of import MadeOf
 from xmlc.suite.results.records.base import ExperimentRecord, RecordFile, check_header, parsed
 from xmlc.suite.results.records.search import SearchRecord
@@ -56,7 +57,10 @@ def build_table(made: MadeOf, known: Known | None = None) -> Table:
     name_models(made.titles, over=made.paper == STUDY)  # whose suite is alone
     given = read_needs(definition, made.records, definition.partial, known)
     suite = read_suite(made.suite) if made.suite and definition.takes_suite else None
-    return definition(made.paper, given, read_printed(made), suite)
+    table = definition.table(made.paper, given, read_printed(made), suite)
+    table.notes = [] if definition.partial else notes_of(table)
+    table.notes += [line for note in definition.notes for line in note(table)]
+    return table
 
 
 def write_table(table: Table, prefix: Path) -> list[Path]:
@@ -246,16 +250,16 @@ def _check_one_setting(sources: Iterable[Source]) -> None:
             )
 
 
-def read_printed(made: MadeOf) -> TextRows:
+def read_printed(made: MadeOf) -> Rows:
     """Read the paper's numbers of one table, from the files in ``<published>/<paper>/`` that hold it; maybe nothing."""
     definition = table_of(made.table, made.paper)
-    found: TextRows = {}
+    found: Rows = {}
     for name in definition.printed_in or (definition.name,):
         file = made.published / made.paper / f"{name}.csv" if made.published else None
         if file and file.is_file():
             found |= {
-                key: {name: text for name, text in row.items() if text not in NOT_PRINTED}
-                for key, row in read_rows(file, definition.keys).items()
+                key: {name: number for name, number in row.items() if number.value not in NOT_PRINTED}
+                for key, row in read_numbers(file, definition.keys).items()
             }
     models = definition.printed_models
     place = definition.keys.index("model") if models else 0

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from xmlc.suite.papers.declared import Table
+from xmlc.suite.papers.panels import Panel
 from xmlc.suite.papers.printing import fingerprint_of, title_of
-from xmlc.suite.papers.table import Panel, Table
 
 COLUMN, PAGE = 241.0, 487.0  # widths in pt, of one column and of both
 SEPARATION = 4.0  # between two columns of a table, twice \tabcolsep

@@ -14,7 +14,8 @@ from xmlc.core.sources import command_files, source_digest, source_files
 from xmlc.suite.config import paths
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.runs import datasets_left_out
-from xmlc.suite.papers import enter_rooms, figure_of, modules_of, table_of
+from xmlc.suite.papers import enter_rooms, figure_of, modules_of, statements_of, table_of
+from xmlc.suite.papers.claims_table import CLAIMS
 from xmlc.suite.papers.plotting import METADATA
 from xmlc.suite.results.titles import model_title
 
@@ -189,11 +190,13 @@ def suite_of_table(project: Project, paper: str, table: str) -> list[str]:
 
 
 def sources_of_table(project: Project, paper: str, table: str) -> str:
-    """Return a digest of a table's sources besides records: code and its words, published tables, configuration."""
-    printed = sorted(str(file) for file in Path(paths.PUBLISHED, paper).glob("*.csv"))
+    """Return a digest of a table's sources besides records: code, statements, published tables, configuration."""
+    read = sorted(str(file) for file in Path(paths.PUBLISHED, paper).glob("*.csv"))
+    if table == CLAIMS:
+        read.append(str(statements_of(paper)))
     definition, suite = table_of(table, paper), project.suites[paper]
     configured = [repr(suite)] if definition.takes_suite else []
-    return source_digest([*_code("table", paper), *printed], *definition.words, *configured)
+    return source_digest([*_code("table", paper), *read], *configured)
 
 
 def sources_of_figure(paper: str) -> str:

@@ -11,7 +11,8 @@ from io import StringIO
 import pandas as pd
 
 from xmlc.core.errors import XmlcError
-from xmlc.suite.papers.table import Panel, Table
+from xmlc.suite.papers.declared import Table
+from xmlc.suite.papers.panels import Panel
 from xmlc.suite.results.fingerprint import Fingerprint, of_table, read_table
 from xmlc.suite.results.frame import Key
 
@@ -119,7 +120,7 @@ def select(
 
 def _selected(panel: Panel, is_wanted: Callable[[Key], bool], columns: Collection[str]) -> Panel:
     parts = [part for part in panel.columns if not columns or part.quantity in columns]
-    rows = [i for i in range(len(panel.rows)) if any(is_wanted(part.cells[i].key) for part in parts)]
-    parts = [part for part in parts if any(is_wanted(part.cells[i].key) for i in rows)]
-    kept = [replace(part, cells=[part.cells[i] for i in rows]) for part in parts]
+    rows = [i for i in range(len(panel.rows)) if any(is_wanted(part.numbers[i].key) for part in parts)]
+    parts = [part for part in parts if any(is_wanted(part.numbers[i].key) for i in rows)]
+    kept = [replace(part, numbers=[part.numbers[i] for i in rows]) for part in parts]
     return replace(panel, rows=[panel.rows[i] for i in rows], columns=kept)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xmlc.metrics.resampling import REPLICATES
 from xmlc.suite.config.planned import Where
-
-if TYPE_CHECKING:
-    from xmlc.suite.papers.claims import Claim
+from xmlc.suite.papers.claims import Claim
+from xmlc.suite.papers.outcome import Place
 
 Records = Mapping[Where, Sequence[Any]]
-Place = tuple[str, str]  # dataset and subject of a unit
 
 
 def errors_on_tests(claims: Iterable[Claim], given: Records) -> dict[Claim, dict[Place, float]]:
@@ -35,7 +33,7 @@ def errors_on_tests(claims: Iterable[Claim], given: Records) -> dict[Claim, dict
     for claim in claims:
         about = claim.concerned(*(given[need] for need in claim.needs))
         kept = [getattr(record, "resampled", None) for records in about for record in records if _measured(record)]
-        if claim.scale != "ratio" and any(kept) and {} not in kept:
+        if claim.scale.kind != "ratio" and any(kept) and {} not in kept:
             found[claim] = {}
     for number in range(REPLICATES):
         drawn = {need: [_replicate(record, number) for record in records] for need, records in given.items()}

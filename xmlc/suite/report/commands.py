@@ -18,10 +18,10 @@ from xmlc.suite.config.runs import LastRun
 from xmlc.suite.config.settings import Settings, read_config
 from xmlc.suite.options import split_names
 from xmlc.suite.papers.building import build_table
+from xmlc.suite.papers.declared import Table
 from xmlc.suite.papers.latex import panel_to_latex
 from xmlc.suite.papers.plan import plan_of
 from xmlc.suite.papers.printing import select, to_markdown
-from xmlc.suite.papers.table import Table
 from xmlc.suite.report.archive import archived_files, write_archive
 from xmlc.suite.report.contributed import with_contributed
 from xmlc.suite.report.failures import failures, separate_stale

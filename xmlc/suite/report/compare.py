@@ -11,8 +11,8 @@ from typing import Any, Literal
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
 from xmlc.suite.papers import table_of
-from xmlc.suite.papers.claims import CLAIMS
-from xmlc.suite.papers.table import TableDefinition, printed_of
+from xmlc.suite.papers.claims_table import CLAIMS
+from xmlc.suite.papers.declared import TableDefinition
 from xmlc.suite.report.judge import Judge, OurNumber
 from xmlc.suite.report.runs import Place
 from xmlc.suite.report.verdict import (
@@ -29,7 +29,7 @@ from xmlc.suite.report.verdict import (
 )
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.fingerprint import Fingerprint, of_parts, of_table, read_table
-from xmlc.suite.results.frame import TextRows, quantities_of, read_rows
+from xmlc.suite.results.frame import TextRows, published_of, quantities_of, read_rows
 from xmlc.suite.results.made_of import MadeOf, by_number, same_data
 from xmlc.suite.results.settings import Settings
 
@@ -292,7 +292,7 @@ def compare_with_print(
         reason = own.get("note") or failed(about)
         for c, text in row.items():
             if number(text) is not None:
-                value = printed_of(ours, definition.keys, key, c) or ""
+                value = published_of(ours, definition.keys, key, c) or ""
                 found = OurNumber.of(own | {c: value}, c, failed=bool(reason) and number(value) is None)
                 place = Place(paper, definition.name, key, c)
                 judgement, kind = judge.judge(definition, place, printed, found), judge.kind(definition, place)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from xmlc.suite.config.catalogue import load_catalogue
 from xmlc.suite.config.suite import read_suite
-from xmlc.suite.papers.table import TableDefinition, printed_of
+from xmlc.suite.papers.declared import TableDefinition
 from xmlc.suite.report.runs import HalfWidth, Place, Runs, Spread, half_width
 from xmlc.suite.report.verdict import (
     Judgement,
@@ -23,7 +23,7 @@ from xmlc.suite.report.verdict import (
     unit_of_last_digit,
 )
 from xmlc.suite.results.columns import DEVIATION
-from xmlc.suite.results.frame import SEEDS, TextRows
+from xmlc.suite.results.frame import SEEDS, TextRows, published_of
 
 NO_RUNS = "no runs with several seeds: `xmlc deviations` keeps them"
 NO_SPLIT_ERROR = "the paper's split is not known to be ours, and no error of another was measured"
@@ -118,7 +118,7 @@ class Judge:
             None where there is nothing to judge: the paper prints no number here, or a cost, a deviation, or a number
             that it prints elsewhere.
         """
-        text = printed_of(printed, definition.keys, place.row, place.column) or ""
+        text = published_of(printed, definition.keys, place.row, place.column) or ""
         expected = number(text)
         named = dict(zip(definition.keys, place.row))
         kind = self.kind(definition, place)

@@ -15,7 +15,7 @@ from xmlc.core.errors import XmlcError, let_through
 from xmlc.core.files import atomic_file
 from xmlc.suite.papers import table_of
 from xmlc.suite.papers.building import Known
-from xmlc.suite.papers.table import Table
+from xmlc.suite.papers.declared import Table
 from xmlc.suite.report.verdict import Kind, kind_of, number
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.frame import is_missing
@@ -218,7 +218,7 @@ def runs_of(tables: Iterable[Table], known: Known) -> Runs:
         for key, row in table.rows.items():
             place = tuple(map(str, key))
             model = dict(zip(table.keys, place)).get("model")
-            for name in [name for name, text in table.printed.get(place, {}).items() if number(text) is not None]:
+            for name in [name for name, text in table.printed.get(place, {}).items() if number(text.value) is not None]:
                 values = {
                     seed: float(value)
                     for seed, value in (row[name].runs if name in row else {}).items()

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from tabulate import tabulate
 
 from xmlc.suite.config.folders import STUDY
-from xmlc.suite.papers.claims import CLAIMS
+from xmlc.suite.papers.claims_table import CLAIMS
+from xmlc.suite.papers.panels import named
 from xmlc.suite.papers.printing import escaped
-from xmlc.suite.papers.table import named
 from xmlc.suite.report.changes import some, told
 from xmlc.suite.report.compare import Cell, Comparison, published_lines
 from xmlc.suite.report.judge import OurNumber

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
-from xmlc.suite.papers.table import TableDefinition
+from xmlc.suite.papers.declared import TableDefinition
 from xmlc.suite.results.columns import column
 
 

@@ -13,7 +13,7 @@ from functools import reduce
 from operator import add
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 
@@ -23,6 +23,7 @@ from xmlc.suite.results.fingerprint import read_table
 from xmlc.suite.results.records.base import RecordFile
 
 Key = tuple[str, ...]
+V = TypeVar("V")
 SEEDS = "seeds"
 NONE: Mapping[Any, Any] = MappingProxyType({})
 OF_RECORDS = ("dataset", "model", "method")
@@ -59,10 +60,10 @@ class Number:
         Values by seed.
     records : tuple of Path
         Files that the value is from.
-    words : str
+    words : str or None
         Text that is printed instead of the value.
     mark : str
-        ``bold``, or ``brackets``, in which it is printed.
+        ``bold``, ``brackets`` or ``hidden``: how it is printed.
     published : str
         The number as the paper prints it.
     verdict, interval, reason
@@ -80,7 +81,7 @@ class Number:
     deviation: float = math.nan
     runs: Mapping[int | None, Any] = field(default_factory=lambda: NONE)
     records: tuple[Path, ...] = ()
-    words: str = ""
+    words: str | None = None
     mark: str = ""
     published: str = ""
     verdict: StrEnum | None = None
@@ -93,10 +94,15 @@ class Number:
         return is_missing(self.value)
 
     @property
+    def shown(self) -> Any:
+        """The value, or the text that is printed instead of it."""
+        return self.value if self.words is None else self.words
+
+    @property
     def text(self) -> str:
         """The number as it is printed, with its deviation over seeds."""
         about = column(self.quantity)
-        text = self.words or about.printed(self.value)
+        text = about.printed(self.shown)
         if not math.isnan(self.deviation):
             text = f"{text} ± {about.printed(self.deviation, self.value)}"
         return f"[{text}]" if self.mark == "brackets" else text
@@ -105,7 +111,7 @@ class Number:
     def rounded(self) -> float | None:
         """The value as it is printed; None of a text and of a missing one."""
         try:
-            return float(self.words or column(self.quantity).printed(self.value))
+            return float(column(self.quantity).printed(self.shown))
         except ValueError:
             return None
 
@@ -265,6 +271,16 @@ def read_numbers(file: Path, keys: Sequence[str]) -> Rows:
             if name not in keys
         }
     return found
+
+
+def published_of(published: Mapping[Key, Mapping[str, V]], keys: Sequence[str], key: Key, quantity: str) -> V | None:
+    """Return a published number; what a paper prints once for each dataset is that of all rows of the dataset."""
+    number = published.get(key, {}).get(quantity)
+    if number is None and "dataset" in keys and column(quantity).kind == "constant":
+        place = keys.index("dataset")
+        rows = (row for other, row in published.items() if other[place] == key[place])
+        number = next(rows, {}).get(quantity)
+    return number
 
 
 TextRows = dict[Key, dict[str, str]]

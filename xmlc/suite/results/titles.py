@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from xmlc.core.errors import XmlcError
+from xmlc.suite.results.columns import column
 
 METHODS = {
     "fta": "FTA",
@@ -78,6 +79,16 @@ def model_title(name: str) -> str:
 
 
 TITLES = {"model": model_title, "method": method_title}  # by the part of a key
+
+
+def measure_of(tuned_for: str) -> str:
+    """Return the measure that thresholds were tuned for, given it or a threshold method."""
+    return "macro_f" if tuned_for in METHODS else tuned_for
+
+
+def tuned_for_title(tuned_for: str) -> str:
+    """Return the name in print of a threshold method, or of the measure that thresholds were tuned for."""
+    return method_title(tuned_for) if tuned_for in METHODS else column(tuned_for).title
 
 
 def without_passes(name: str) -> tuple[str, int | None]:

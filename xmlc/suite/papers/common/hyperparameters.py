@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Where
 from xmlc.suite.config.ranges import AUTO, Range
 from xmlc.suite.config.suite import ModelSpec, Suite
-from xmlc.suite.papers.table import Panel, PanelColumn, Table, TableDefinition, headings_of, notes_of, panel_of
+from xmlc.suite.papers.declared import PanelDefinition, Table, TableDefinition, columns
 from xmlc.suite.results.frame import Rows, Source, row_of
 from xmlc.suite.results.records.ranking import RankingRecord
-from xmlc.suite.results.titles import hyperparameter_title, model_title, search_title
+from xmlc.suite.results.titles import search_title
 
 HYPERPARAMETER_KEYS = ("dataset", "model", "hyperparameter")
 EVERY_DATASET = "all"  # stands in the key of a range, which is that of all datasets
@@ -49,22 +47,23 @@ def _names(model: ModelSpec) -> list[str]:
     return list(dict.fromkeys([*model.search.ranges, *(name for trial in trials for name in trial)]))
 
 
-def _table3(table: Table) -> None:
+def _ranges_and_values(table: Table) -> Rows:
+    """Return the ranges of each model, then the values that it has on each dataset."""
     searched = searched_models(table.suite)
     shown = [source for source in table.given[0] if _is_shown(source.record, searched)]
     if not shown:
         raise XmlcError(f"table3: no record is of a model with ranges; expected one of {', '.join(searched)}")
     table.given[0] = shown
     models = list(dict.fromkeys(source.record.model_name for source in shown))
+    rows: Rows = {}
     for name in models:
-        table.rows |= _ranges(name, searched[name])
+        rows |= _ranges(name, searched[name])
     one_of_each: dict[tuple[str, str], Source] = {}
     for source in shown:  # further seeds have the same hyperparameters
         one_of_each.setdefault((source.record.dataset_name, source.record.model_name), source)
     for (_, model), source in one_of_each.items():
-        table.rows |= _values(source, searched[model])
-    table.panels = [_ranges_panel(table), *(_values_panel(table, name, _names(searched[name])) for name in models)]
-    table.notes = notes_of(table)
+        rows |= _values(source, searched[model])
+    return rows
 
 
 def _is_shown(record: Any, searched: dict[str, ModelSpec]) -> bool:
@@ -119,29 +118,23 @@ def _provenance(record: RankingRecord, searched: ModelSpec) -> dict[str, object]
     return {"found_by": by, "validation_p@1": None if p1 is None else 100 * p1}
 
 
-def _ranges_panel(table: Table) -> Panel:
-    keys = [key for key in table.rows if key[0] == EVERY_DATASET]
-    panel = panel_of(table, "Ranges", keys, ("low", "high", "drawn"), shown=("model", "hyperparameter"), contests="")
-    return replace(panel, rows=[(model, hyperparameter_title(name)) for model, name in panel.rows])
-
-
-def _values_panel(table: Table, model: str, names: Sequence[str]) -> Panel:
-    datasets = list(dict.fromkeys(key[0] for key in table.rows if key[1] == model and key[0] != EVERY_DATASET))
-
-    def column(name: str, quantity: str, heading: str | None = None) -> PanelColumn:
-        return table.column([(dataset, model, name) for dataset in datasets], quantity, heading, contest="")
-
-    parts = [column(name, "value", hyperparameter_title(name)) for name in names]
-    parts += [column(names[0], quantity) for quantity in ("validation_p@1", "found_by")]
-    rows = [(dataset,) for dataset in datasets]
-    return Panel(f"Values: {model_title(model)}", headings_of(("dataset",)), rows, parts, HYPERPARAMETER_KEYS)
-
-
 table3 = TableDefinition(
     name="table3",
     needs=(Where("ranking", "full", searched=True),),
     keys=HYPERPARAMETER_KEYS,
-    build=_table3,
+    rows=_ranges_and_values,
+    panels=(
+        columns("Ranges", "low", "high", "drawn", names=("model", "hyperparameter"), having="drawn", contests={}),
+        PanelDefinition(
+            title="Values: {model}",
+            quantities=("value", "validation_p@1", "found_by"),
+            names=("dataset",),
+            each="model",
+            across="hyperparameter",
+            having="value",
+            contests={},
+        ),
+    ),
     takes_suite=True,
     columns=("low", "high", "drawn", "value", "validation_p@1", "found_by"),
     caption="The hyperparameters, the ranges of their search, and the values in use, with the P@1 that they reach on "

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Where
-from xmlc.suite.papers.table import Panel, Table, TableDefinition, each, panel_of
-from xmlc.suite.results.frame import Key, Rows, average, numbers_of
+from xmlc.suite.papers.declared import Table, TableDefinition, columns
+from xmlc.suite.results.frame import Rows, average, numbers_of
 from xmlc.suite.results.records.inference import ESTIMATES, InferenceRecord
 from xmlc.suite.results.titles import method_title, model_title
 
@@ -59,15 +59,6 @@ def _beside_thresholds(table: Table) -> Rows:
     return found
 
 
-def _estimates(table: Table) -> list[Panel]:
-    first: dict[Key, Key] = {}
-    for key, row in table.rows.items():
-        if "floor" in row:
-            first.setdefault(key[:2], key)
-    title, shown = "Estimates that they are inferred from", INFERENCE_KEYS[:2]
-    return [panel_of(table, title, list(first.values()), ("m", *ESTIMATES), shown=shown, contests="")]
-
-
 instance_f = TableDefinition(
     name="instance-f",
     needs=(Where("inference", "80"), Where("thresholds", "80", methods=(THRESHOLD,))),
@@ -75,18 +66,17 @@ instance_f = TableDefinition(
     rows=_beside_thresholds,
     columns=(*PRINTED, "micro_f", "macro_f", "hamming_loss", "inference_threads", *ESTIMATES, "m", "note"),
     panels=(
-        each(
-            "model",
-            *PRINTED,
-            title=model_title,
-            shown=("dataset", "method"),
-            contests=["instance_f", *[""] * (len(PRINTED) - 1)],
+        columns("", *PRINTED, each="model", names=("dataset", "method"), contests={"instance_f": "instance_f"}),
+        columns(
+            "Estimates that they are inferred from",
+            *("m", *ESTIMATES),
+            names=("dataset", "model"),
+            having="floor",
+            contests={},
         ),
-        _estimates,
     ),
     threads=("inference_threads",),
     notes=(timeouts,),
-    best_of="each model and dataset",
     caption="Instance-F on the test set of label sets that are inferred for each instance from a model's sparse "
     "estimates, taken as marginals of independent labels, beside the one threshold for all labels that has the highest "
     f"instance-F on the validation set. {INSTANCE_F_CONVENTION} Expected F is the F-measure that a method expects "

@@ -5,8 +5,9 @@ from __future__ import annotations
 from xmlc.metrics.measures import FURTHER_RANKING_METRICS, RANKING_METRICS
 from xmlc.suite.config.planned import PEER_METHODS, RANKINGS, Where
 from xmlc.suite.papers.common.thresholds import hashed
-from xmlc.suite.papers.table import Panel, Table, TableDefinition, columns, datasets, panel_of, threads_of
-from xmlc.suite.results.frame import Key, Rows, average, row_of
+from xmlc.suite.papers.declared import Table, TableDefinition, columns, datasets
+from xmlc.suite.papers.notes import threads_of
+from xmlc.suite.results.frame import Rows, average, row_of
 from xmlc.suite.results.records.base import DATASET_COLUMNS
 from xmlc.suite.results.titles import MACRO_F_CONVENTION, method_title, model_title
 
@@ -83,24 +84,6 @@ def _with_macro_f(table: Table) -> Rows:
     return found
 
 
-def _peer_panels(table: Table) -> list[Panel]:
-    keys: list[Key] = list(table.rows)
-    tuned = [name for name in PEER_METHODS if any(name in row for row in table.rows.values())]
-    counts = [{name: row[name].value for name in THREADS} for row in table.rows.values() if THREADS[0] in row]
-    threads = THREADS if any(len(set(one.values())) > 1 for one in counts) else THREADS[:1]
-    names = (*QUALITY, *tuned, *COSTS, *threads)
-    headings = [
-        f"Macro-F, {method_title(name)} (%)" if name in tuned else "Threads" if (name,) == threads else None
-        for name in names
-    ]
-    contests = ["macro_f" if name in tuned else name for name in names]
-    run = [key for key in keys if "p@1" in table.rows[key]]
-    return [
-        panel_of(table, "Quality and cost", keys, names, headings=headings, contests=contests),
-        panel_of(table, "Propensity-scored precision", run, PROPENSITY_SCORED),
-    ]
-
-
 def _about(table: Table) -> list[str]:
     """Name peers that are missing, have no thresholds, or were not tuned."""
     there = {model for _, model in table.rows}
@@ -118,7 +101,16 @@ peers = TableDefinition(
     keys=MODEL_KEYS,
     rows=_with_macro_f,
     columns=(*QUALITY, *PEER_METHODS, *COSTS, *THREADS, *PROPENSITY_SCORED, "note"),
-    panels=(_peer_panels,),
+    panels=(
+        columns(
+            "Quality and cost",
+            *(*QUALITY, *PEER_METHODS, *COSTS, *THREADS),
+            optional=PEER_METHODS,
+            headings={name: f"Macro-F, {method_title(name)} (%)" for name in PEER_METHODS},
+            contests={name: name for name in (*QUALITY, *COSTS)} | dict.fromkeys(PEER_METHODS, "macro_f"),
+        ),
+        columns("Propensity-scored precision", *PROPENSITY_SCORED, having="p@1"),
+    ),
     notes=(_about,),
     takes_suite=True,
     caption="Our models and baselines on the same data and machine. Precision@k and costs are those of training "

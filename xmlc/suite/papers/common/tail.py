@@ -7,7 +7,7 @@ from xmlc.metrics.ranking import OVER_LABELS
 from xmlc.suite.config.planned import CALIBRATIONS, RANKINGS
 from xmlc.suite.papers.common.rankings import MODEL_KEYS
 from xmlc.suite.papers.common.thresholds import METHOD_KEYS, OF_80, OF_FULL, by_portion
-from xmlc.suite.papers.table import TableDefinition, columns
+from xmlc.suite.papers.declared import TableDefinition, columns
 from xmlc.suite.results.records.calibration import ERRORS, PRECISION
 
 FOUND = tuple(measure.name for measure in OVER_LABELS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from xmlc.metrics.measures import (
@@ -12,12 +12,11 @@ from xmlc.metrics.measures import (
     TUNABLE_MEASURES,
     UNLABELLED_METHODS,
 )
-from xmlc.suite.config.folders import STUDY
 from xmlc.suite.config.planned import Where
-from xmlc.suite.papers.table import Panel, Panels, Table, TableDefinition, columns, headings_of, marked, named, panel_of
+from xmlc.suite.papers.declared import Table, TableDefinition, by_method, columns
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.frame import Number, Rows, average
-from xmlc.suite.results.titles import LIMITS, MACRO_F_CONVENTION, METHODS, method_order, method_title, model_title
+from xmlc.suite.results.titles import LIMITS, MACRO_F_CONVENTION, METHODS, measure_of, model_title
 
 HASHED = "plt-hashed"  # plt2016's own; "plt" is ours
 FOR_OTHERS = ("ofo-ab", *MEASURE_METHODS)  # methods of table4 and of measures
@@ -35,36 +34,6 @@ def means(numbers: Iterable[Number]) -> Rows:
 def by_portion(table: Table) -> Rows:
     """Return the means of all records."""
     return means(table.numbers())
-
-
-def by_method(quantity: str, title: str, contest: str | None = None) -> Panels:
-    """Declare a panel of one quantity: a row for each dataset and model, a column for each method.
-
-    The other argument is that of `Table.column`.
-    """
-
-    def make(table: Table) -> list[Panel]:
-        rows = list(dict.fromkeys(key[:2] for key in table.rows))
-        methods = method_order({method for _, _, method in table.rows})
-        parts = [
-            table.column([(*row, method) for row in rows], quantity, method_title(method), contest)
-            for method in methods
-        ]
-        keys = METHOD_KEYS[:2]
-        return [Panel(title, headings_of(keys), [named(keys, row) for row in rows], parts, METHOD_KEYS)]
-
-    return make
-
-
-def macro_f(table: Table) -> list[Panel]:
-    """Return the panel of the papers' macro-F; of a study, which no paper prints, behind that of the labels present.
-
-    Where most labels have no test instance, 0/0 = 1 makes the method best that predicts fewest of them.
-    """
-    if table.paper != STUDY:
-        return by_method("macro_f", "Macro-F on the test set (%)")(table)
-    present = by_method("macro_f_present", "Macro-F on the test set, over the labels that it has (%)")
-    return present(table) + by_method("macro_f", "Macro-F over all labels, 0/0 = 1 (%)", contest="")(table)
 
 
 def hashed(table: Table) -> list[str]:
@@ -113,7 +82,7 @@ table2 = TableDefinition(
         *("c", "a", "b", "tune_seconds", "test_threads"),
     ),
     panels=(
-        macro_f,
+        by_method("macro_f", "Macro-F on the test set (%)"),
         by_method("test_ms", "Time per test instance (ms)"),
         by_method("inner_products", "Inner products per test instance"),
     ),
@@ -127,12 +96,12 @@ table2 = TableDefinition(
 
 def _tuned_ofo(table: Table) -> Rows:
     """Return the rows of OFO with a and b tuned, and in them the macro-F of FTA and STO."""
-    rows = average(table.numbers(), ("model", "dataset", "method"))
+    rows = average(table.numbers(), METHOD_KEYS)
     found: Rows = {}
-    for (model, dataset, method), row in rows.items():
+    for (dataset, model, method), row in rows.items():
         if method == "ofo-ab":
             beside = {
-                name: rows[model, dataset, name]["macro_f"] for name in ("fta", "sto") if (model, dataset, name) in rows
+                name: rows[dataset, model, name]["macro_f"] for name in ("fta", "sto") if (dataset, model, name) in rows
             }
             found[model, dataset] = row | {"test_macro_f": row["macro_f"]} | beside
     models = list(dict.fromkeys(model for model, _ in found))
@@ -153,8 +122,8 @@ table4 = TableDefinition(
         columns(
             "",
             *("a", "b", "validation_macro_f", "test_macro_f", "fta", "sto"),
-            headings=("a", "b", "OFO, valid. (%)", "OFO (%)", "FTA (%)", "STO (%)"),
-            contests=("", "", "", "test", "test", "test"),
+            headings={"validation_macro_f": "OFO, valid. (%)", "test_macro_f": "OFO (%)"},
+            contests=dict.fromkeys(("test_macro_f", "fta", "sto"), "test"),
         ),
     ),
     notes=(hashed,),
@@ -164,34 +133,18 @@ table4 = TableDefinition(
 
 
 def _by_measure(table: Table) -> Rows:
-    """Return the means; records of earlier versions may be of methods that do not exist now, which have no row."""
-    rows = means(replace(n, method=MEASURE_METHODS.get(n.method, n.method)) for n in table.numbers())
-    return {key: row for key, row in rows.items() if key[2] in (*TUNABLE_MEASURES, *METHODS)}
+    """Return the means by the measure that thresholds were tuned for: in brackets in its row, and others hidden.
 
-
-def _own(tuned_for: str) -> str:
-    """Return the measure that a row was tuned for."""
-    return "macro_f" if tuned_for in METHODS else tuned_for
-
-
-def _title(tuned_for: str) -> str:
-    return method_title(tuned_for) if tuned_for in METHODS else column(tuned_for).title
-
-
-def _of_each_model(table: Table) -> list[Panel]:
-    """Return a panel of each model, each measure's own bracketed; the best is sought among the model's rows."""
-    own = {_own(tuned_for) for *_, tuned_for in table.rows}
-    names = [name for name in TUNABLE_MEASURES if name in own]
-    return [_of_model(table, model, names) for model in dict.fromkeys(model for _, model, _ in table.rows)]
-
-
-def _of_model(table: Table, model: str, names: Sequence[str]) -> Panel:
-    keys = [key for key in table.rows if key[1] == model]
-    headings = [*(column(name).title for name in names), "pred./inst."]
-    panel = panel_of(table, model_title(model), keys, [*names, "predicted_per_instance"], headings=headings)
-    parts = [marked(part, [_own(key[2]) == part.quantity for key in keys]) for part in panel.columns]
-    rows = [(*row[:2], _title(key[2])) for key, row in zip(keys, panel.rows)]
-    return replace(panel, rows=rows, columns=parts)
+    Records of earlier versions may be of methods that do not exist now, which have no row.
+    """
+    numbers = (replace(n, method=MEASURE_METHODS.get(n.method, n.method)) for n in table.numbers())
+    rows = means(number for number in numbers if number.method in (*TUNABLE_MEASURES, *METHODS))
+    tuned = {measure_of(tuned_for) for _, _, tuned_for in rows}
+    for (_, _, tuned_for), row in rows.items():
+        for name in (name for name in TUNABLE_MEASURES if name in row):
+            mark = "brackets" if name == measure_of(tuned_for) else "" if name in tuned else "hidden"
+            row[name] = replace(row[name], mark=mark)
+    return rows
 
 
 measures = TableDefinition(
@@ -203,8 +156,15 @@ measures = TableDefinition(
         *(*TUNABLE_MEASURES, "predicted_per_instance"),
         *("c", "inner_products", "test_ms", "tune_seconds", "test_threads"),
     ),
-    panels=(_of_each_model,),
-    best_of="each model and dataset",
+    panels=(
+        columns(
+            "",
+            *(*TUNABLE_MEASURES, "predicted_per_instance"),
+            each="model",
+            headings={name: column(name).title for name in TUNABLE_MEASURES}
+            | {"predicted_per_instance": "pred./inst."},
+        ),
+    ),
     caption="What tuning thresholds for one measure costs on the others: a row for each measure that thresholds were "
     "tuned for on the validation set, all measures on the test set (%), and in brackets a row's own. For a mean over "
     "labels (macro) each label has its own best threshold; for pooled counts (micro) and a mean over instances all "

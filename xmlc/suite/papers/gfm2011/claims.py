@@ -7,16 +7,16 @@ from dataclasses import replace
 from statistics import fmean
 
 from xmlc.suite.config.planned import INFERRED, SIMULATIONS
-from xmlc.suite.papers.claims import Effect, by_method, claim, claims_table, together
+from xmlc.suite.papers.claims import Claims, by_method
+from xmlc.suite.papers.claims_table import claims_table
+from xmlc.suite.papers.outcome import Effect, together
 from xmlc.suite.results.records.inference import InferenceRecord
 from xmlc.suite.results.records.simulation import SimulationRecord
 
+statements = Claims.of("gfm2011")
+
 # By model, the methods for F that the paper's Table 1 has; MEUF as published is `meuf-cubic`.
 FOR_F = {"pcc": ("gfm", "gfm-t", "meuf-approx", "meuf-cubic"), "br": ("meuf-approx", "meuf-cubic")}
-POINTS = "points of F"
-EXPECTED = "points of expected F, mean of the trials"
-EQUAL = (-1.24, "the most by which the paper's Table 1 has one method behind another given one model (PCC on Scene)")
-WORD = "a word for which the paper has no number is a point"
 
 Runs = Iterator[tuple[str, str, int, dict[str, InferenceRecord]]]
 
@@ -35,26 +35,15 @@ def measured(record: InferenceRecord, metric: str) -> float:
     return 100 * record.metrics[metric]
 
 
-@claim(INFERRED, unit=f"{POINTS}, the lowest of the methods for F − H", stated="verbatim", every=True)
+@statements.claim("inference-for-f-pays", INFERRED)
 def inference_for_f_pays(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
-    """Every method that infers for F has a higher F than predicting the labels with a probability of at least 1/2
-    (H).
-
-    Compare the worst of the methods for F with H.
-
-    Source: Section 4, page 7; Table 1
-    """
+    """Compare the worst of the methods for F with H."""
     return _lowest_above_h(records, "instance_f")
 
 
-@claim(INFERRED, unit="points of Hamming loss, the lowest of the methods for F − H", stated="verbatim")
+@statements.claim("h-has-the-least-hamming-loss", INFERRED)
 def h_has_the_least_hamming_loss(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
-    """H, which is optimal for the Hamming loss, has the lowest Hamming loss.
-
-    Compare the Hamming losses.
-
-    Source: Section 4, page 7; Table 1
-    """
+    """Compare the Hamming losses."""
     return _lowest_above_h(records, "hamming_loss")
 
 
@@ -65,78 +54,49 @@ def _lowest_above_h(records: Sequence[InferenceRecord], metric: str) -> Iterator
             yield Effect(dataset, model, seed, min(others) - measured(methods["h"], metric))
 
 
-@claim(INFERRED, unit=f"{POINTS}, the lowest method's − the highest's", stated="verbatim", margin=EQUAL)
+@statements.claim("no-clear-winner", INFERRED)
 def no_clear_winner(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
-    """None of the methods for F is clearly better than the others.
-
-    Compare the worst with the best, given the same samples of a PCC; BR has but one of them and its variant.
-
-    Source: Section 4, page 7; Table 1
-    """
+    """Compare the worst with the best, given the same samples of a PCC; BR has but one of them and its variant."""
     for dataset, model, seed, methods in runs_of(records, "gfm", "meuf-cubic"):
         if model == "pcc":
             scores = [measured(methods[name], "instance_f") for name in FOR_F[model] if name in methods]
             yield Effect(dataset, "", seed, min(scores) - max(scores))
 
 
-@claim(INFERRED, unit="inference times, MEUF / GFM", stated="verbatim", scale="ratio", cost=True)
+@statements.claim("gfm-faster", INFERRED)
 def gfm_faster(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
-    """GFM infers faster than MEUF by its published procedure.
-
-    Compare the times of inference from the same samples.
-
-    Source: Section 4, page 7; Table 1
-    """
+    """Compare the times of inference from the same samples."""
     for dataset, model, seed, methods in runs_of(records, "gfm", "meuf-cubic"):
         gfm, meuf = (methods[name].costs.infer_ms_per_instance for name in ("gfm", "meuf-cubic"))
         if model == "pcc" and gfm and meuf:  # of a model of single labels GFM is given independent labels
             yield Effect(dataset, "", seed, meuf / gfm)
 
 
-@claim(SIMULATIONS, unit=f"{EXPECTED}, MEUF − GFM", stated="verbatim")
+@statements.claim("meuf-best-of-independent", SIMULATIONS)
 def meuf_best_of_independent(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """Given samples of independent labels, MEUF has the highest F.
-
-    Compare MEUF and GFM in the mean over the sizes of samples.
-
-    Source: Section 4, page 6; Figure 1, left
-    """
+    """Compare MEUF and GFM in the mean over the sizes of samples."""
     return _of_model(records, "independent", 1)
 
 
-@claim(SIMULATIONS, unit=f"{EXPECTED}, MEUF − GFM at the smallest sample less that at the largest", stated="verbatim")
+@statements.claim("gfm-approaches-meuf", SIMULATIONS)
 def gfm_approaches_meuf(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """With larger samples of independent labels GFM approaches MEUF.
-
-    Compare what GFM lacks at both ends of the curve, whose samples are drawn one without the other.
-
-    Source: Section 4, page 6; Figure 1, left
-    """
+    """Compare what GFM lacks at both ends of the curve, whose samples are drawn one without the other."""
     for record in records:
         gain = record.models["independent"]["meuf_minus_gfm"]
         (first, *_, last), (error, *_, other) = gain["mean"], gain["standard_error"]
         yield _simulated(record, "independent", first - last, together(error, other))
 
 
-@claim(SIMULATIONS, unit=f"{EXPECTED}, GFM − MEUF", stated="verbatim", margin=(1.0, WORD))
+@statements.claim("meuf-poor-as-printed", SIMULATIONS)
 def meuf_poor_as_printed(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """Given samples of dependent labels MEUF performs poorly, larger samples or not; in the model as printed.
-
-    Compare GFM and MEUF in the model of the figure's caption, in the mean over the sizes of samples.
-
-    Source: Section 4, page 6; Figure 1, centre
-    """
+    """Compare GFM and MEUF in the model of the figure's caption, in the mean over the sizes of samples."""
     return _of_model(records, "dependent", -1)
 
 
-@claim(SIMULATIONS, unit=f"{EXPECTED}, − |variant − exact method|", stated="verbatim", margin=(-1.0, WORD))
+@statements.claim("variants-as-good", SIMULATIONS)
 def variants_as_good(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """The simplified variants, GFM-T and approximate MEUF, perform like the exact methods.
-
-    Take how far each variant is from the method that it simplifies, in the mean over the sizes of samples; errors of
+    """Take how far each variant is from the method that it simplifies, in the mean over the sizes of samples; errors of
     both are taken for independent.
-
-    Source: Section 4, page 6; Figure 1, left and centre
     """
     for record in records:
         for model in ("independent", "dependent"):
@@ -161,14 +121,5 @@ def _simulated(record: SimulationRecord, model: str, share: float, error: float)
     return Effect(model, "", record.seed, 100 * share, 100 * error, record.paired_trials or record.trials)
 
 
-CLAIMS = (
-    inference_for_f_pays,
-    h_has_the_least_hamming_loss,
-    no_clear_winner,
-    gfm_faster,
-    meuf_best_of_independent,
-    gfm_approaches_meuf,
-    meuf_poor_as_printed,
-    variants_as_good,
-)
+CLAIMS = statements.all()
 claims = claims_table(CLAIMS)

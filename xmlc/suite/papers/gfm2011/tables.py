@@ -5,8 +5,8 @@ from __future__ import annotations
 from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS
 from xmlc.suite.config.planned import INFERRED
 from xmlc.suite.papers.common.inference import INFERENCE_KEYS, INSTANCE_F_CONVENTION, timeouts
+from xmlc.suite.papers.declared import Table, TableDefinition, columns, datasets
 from xmlc.suite.papers.gfm2011.claims import claims as claims
-from xmlc.suite.papers.table import Table, TableDefinition, datasets, each
 from xmlc.suite.results.titles import model_title
 
 SIZES = ("m", "n_train", "n_test")
@@ -33,12 +33,13 @@ table1 = TableDefinition(
     ),
     panels=(
         datasets(*SIZES),
-        each(
-            "dataset",
+        columns(
+            "",
             *MEASURED,
-            shown=("model", "method"),
-            headings=("Hamming loss (%)", "Macro-F (%)", "Micro-F (%)", "F (%)", "Inference (s)"),
-            contests=(*MEASURED[:-1], ""),
+            each="dataset",
+            names=("model", "method"),
+            headings={"instance_f": "F (%)", "inference_seconds": "Inference (s)"},
+            contests={name: name for name in MEASURED if name != "inference_seconds"},
         ),
     ),
     threads=("inference_threads",),

@@ -7,20 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from xmlc.suite.config.planned import FORESTS, RANKINGS, Where
-from xmlc.suite.papers.claims import (
-    Effect,
-    by_model,
-    claim,
-    claims_table,
-    datasets,
-    least,
-    ranked_apart,
-    same_instances,
-)
+from xmlc.suite.papers.claims import Claims, by_model, datasets, least, ranked_apart
+from xmlc.suite.papers.claims_table import claims_table
+from xmlc.suite.papers.outcome import Effect, same_instances
 from xmlc.suite.results.records.base import Record
 from xmlc.suite.results.records.forest import ForestRecord
 from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.results.records.sweep import SweepRecord
+
+statements = Claims.of("ldsm2020")
 
 LDSM = ("ldsm", "ldsm-mean")  # both optimise J
 
@@ -39,14 +34,9 @@ INSIDE = (
 )
 
 
-@claim(FORESTS, unit="J of the root − mean J of the nodes below, after the last pass", stated="verbatim")
+@statements.claim("root-is-hardest", FORESTS)
 def root_is_hardest(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """The objective J ends at a higher value in the root than in the nodes below it.
-
-    Compare the root with all nodes below it, in the trees whose objectives a record tells.
-
-    Source: Section 6, with Figure 3; Section 10, with Figure 7
-    """
+    """Compare the root with all nodes below it, in the trees whose objectives a record tells."""
     for record in _told(records):
         roots = [part.mean[-1] for part in record.objectives if part.level == 1]
         below = [part for part in record.objectives if part.level > 1]
@@ -55,16 +45,9 @@ def root_is_hardest(records: Sequence[ForestRecord]) -> Iterator[Effect]:
             yield Effect(record.dataset.name, record.model, record.seed, math.fsum(roots) / len(roots) - deeper)
 
 
-@claim(FORESTS, unit="J, lowest of all nodes in the end + lambda_2", stated="verbatim", about=INSIDE, every=True)
+@statements.claim("bound-of-the-purity", FORESTS, about=INSIDE)
 def bound_of_the_purity(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Lemma 3, multiplied out: where lambda_1 (M - 1) / 2 <= lambda_2 <= lambda_1 (M - 1), the purity factor times a
-    number is at most J - B + lambda_2. Factor, number and the balancing term B are at least 0, so no node has J below
-    -lambda_2.
-
-    Take the node whose J is lowest; docs/models.md says which step of the proof is wrong.
-
-    Source: Section 3.1, Lemma 3, inequality 4
-    """
+    """Take the node whose J is lowest; docs/models.md says which step of the proof is wrong."""
     for record in _told(records):
         lowest = min(part.minimum[-1] for part in record.objectives)
         yield Effect(record.dataset.name, record.model, record.seed, lowest + record.setting("lambda_2"))
@@ -79,15 +62,9 @@ R = TypeVar("R", bound=Record)
 
 OURS, FASTXML = "ldsm", "fastxml"
 # Words for as good as, and numbers, of the paper.
-MATCH = (-2.57, "the most by which the paper's Table 1 has LdSM behind (CRAFTML on AmazonCat): it says matches")
-LITTLE = (-2.0, '"less than 2%" in the paper')
-LESS = (-3.0, '"less than 3%" in the paper')
-OUTSIDE = (-0.012, "the most by which a depth of the paper's Table 4 is outside (Delicious, 2.012 log_M K)")
 # Without PfastreXML: the suite's has propensities and tail classifiers, with which it is points behind its printed row.
 OTHER_TREES = ("fastxml", "plt")
-LEAST = "points, LdSM − the other, of P@k or of nDCG@k, the less"
 METRICS, NDCG = ("p@1", "p@3", "p@5"), ("ndcg@1", "ndcg@3", "ndcg@5")
-PRECISION = "mean of P@1, P@3, P@5"
 FEW = 10  # trees, after which the paper sees little growth
 FEW_ON = {("bibtex", 2): 20}  # by dataset and M (Section 5)
 FEWER = 16  # times fewer nodes
@@ -114,14 +91,9 @@ def precision(metrics: Mapping[str, float]) -> float:
     return 100 * math.fsum(metrics[name] for name in METRICS) / len(METRICS)
 
 
-@claim(RANKINGS, unit=LEAST, stated="verbatim", about=TABLE_1, margin=MATCH, printed=IN_PRINT)
+@statements.claim("as-good-as-other-trees", RANKINGS, about=TABLE_1, printed=IN_PRINT)
 def as_good_as_other_trees(records: Sequence[RankingRecord]) -> list[Effect]:
-    """LdSM ranks at least as well as other methods that are purely trees, by precision and by nDCG.
-
-    Compare LdSM with each method that the suite runs, by the means over k = 1, 3 and 5.
-
-    Source: Section 5; Table 1
-    """
+    """Compare LdSM with each method that the suite runs, by the means over k = 1, 3 and 5."""
     return least(
         ranked_apart(dataset, other, models[OURS], models[other], *names)
         for (dataset, _), models in by_model(records).items()
@@ -131,14 +103,9 @@ def as_good_as_other_trees(records: Sequence[RankingRecord]) -> list[Effect]:
     )
 
 
-@claim(FORESTS, RANKINGS, unit=f"{PRECISION}, LdSM − FastXML", stated="verbatim", about=PLOTS_6, one_search=True)
+@statements.claim("better-single-tree", FORESTS, RANKINGS, about=PLOTS_6)
 def better_single_tree(forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """A single tree of LdSM ranks better than a single tree of FastXML.
-
-    Compare the first trees of the ensembles, and the single trees that a search found.
-
-    Source: Section 5; Figures 1 and 6
-    """
+    """Compare the first trees of the ensembles, and the single trees that a search found."""
     for (dataset, seed), models in by_model(forests).items():
         first = {name: _score_of(record, 1) for name, record in models.items()}
         ours, other = first.get(OURS), first.get(FASTXML)
@@ -150,14 +117,9 @@ def better_single_tree(forests: Sequence[ForestRecord], rankings: Sequence[Ranki
             yield ranked_apart(dataset, "best of a search", best, rival, *METRICS)
 
 
-@claim(FORESTS, unit=f"points, {PRECISION}, LdSM − FastXML", stated="verbatim", about=PLOTS_6)
+@statements.claim("better-ensemble", FORESTS, about=PLOTS_6)
 def better_ensemble(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """An ensemble of LdSM's trees ranks better than one of as many of FastXML's.
-
-    Compare the ensembles, where they have equally many trees.
-
-    Source: Section 5; Figures 1 and 6
-    """
+    """Compare the ensembles, where they have equally many trees."""
     for (dataset, seed), models in by_model(records).items():
         if {OURS, FASTXML} <= {*models}:
             ours, other = (models[name].rows[-1] for name in (OURS, FASTXML))
@@ -165,28 +127,18 @@ def better_ensemble(records: Sequence[ForestRecord]) -> Iterator[Effect]:
                 yield Effect(dataset, "", seed, precision(ours.metrics) - precision(other.metrics))
 
 
-@claim(FORESTS, unit=f"{PRECISION}, gain from 1 tree to 10 − from 10 to all", stated="verbatim", about=PLOTS_4)
+@statements.claim("first-ten-trees-gain-most", FORESTS, about=PLOTS_4)
 def first_ten_trees_gain_most(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """The first ten trees of an ensemble gain more than all that follow.
-
-    Compare the gains.
-
-    Source: Section 5; Figures 1 and 4
-    """
+    """Compare the gains."""
     for record in of_ours(records):
         one, few = _score_of(record, 1), _score_of(record, FEW)
         if one is not None and few is not None and record.rows[-1].n_trees > FEW:
             yield Effect(record.dataset.name, "", record.seed, 2 * few - one - precision(record.rows[-1].metrics))
 
 
-@claim(FORESTS, unit="points, − the largest gain of P@k or nDCG@k", stated="verbatim", about=PLOTS_4, margin=LITTLE)
+@statements.claim("more-trees-gain-little", FORESTS, about=PLOTS_4)
 def more_trees_gain_little(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """From ten trees to all 50 (on Bibtex with M = 2 from 20) no measure gains 2 points.
-
-    Take the largest gain of any measure.
-
-    Source: Section 5; Figures 1 and 4
-    """
+    """Take the largest gain of any measure."""
     for record in of_ours(records):
         few = FEW_ON.get((record.dataset.name, int(record.setting("arity"))), FEW)
         last = record.rows[-1]
@@ -196,22 +148,9 @@ def more_trees_gain_little(records: Sequence[ForestRecord]) -> Iterator[Effect]:
                 yield Effect(record.dataset.name, f"from {few} trees", record.seed, -100 * gain)
 
 
-@claim(
-    FORESTS,
-    unit="times log_M K, room to the nearer bound",
-    stated="verbatim",
-    about=TABLE_1,
-    every=True,
-    margin=OUTSIDE,
-)
+@statements.claim("logarithmic-depth", FORESTS, about=TABLE_1)
 def logarithmic_depth(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """The deepest tree of an ensemble has a depth between log_M K and 3 log_M K, for K labels and arity M; on
-    Delicious, AmazonCat, Wiki10, WikiLSHTC and Amazon-670K between log_M K and 2 log_M K.
-
-    Compare the depth with the paper's bounds for the dataset.
-
-    Source: Section 5; Figure 2; Table 4
-    """
+    """Compare the depth with the paper's bounds for the dataset."""
     for record in of_ours(records):
         if record.trees:
             times = max(record.trees.depths) / _log(record.dataset.m, record.setting("arity"))
@@ -219,14 +158,9 @@ def logarithmic_depth(records: Sequence[ForestRecord]) -> Iterator[Effect]:
             yield Effect(record.dataset.name, "", record.seed, room)
 
 
-@claim(SIZES, unit="levels, 2 log_M phi − those that are added from end to end", stated="verbatim")
+@statements.claim("depth-grows-with-log-of-nodes", SIZES)
 def depth_grows_with_log_of_nodes(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """With phi times as many nodes a tree is less than 2 log_M phi deeper.
-
-    Compare the depths at both ends of the sweep; phi is of the nodes that were grown, which T_max only limits.
-
-    Source: Section 5; Figures 1 and 5
-    """
+    """Compare the depths at both ends of the sweep; phi is of the nodes that were grown, which T_max only limits."""
     for record in of_ours(records):
         grown = [(row.nodes, row.depth) for row in record.rows if row.nodes and row.depth is not None]
         if record.hyperparameter == "max_nodes" and grown:
@@ -235,14 +169,9 @@ def depth_grows_with_log_of_nodes(records: Sequence[SweepRecord]) -> Iterator[Ef
             yield Effect(record.dataset.name, "", record.seed, allowed - (end - start))
 
 
-@claim(SIZES, unit=f"points, − the gain in {PRECISION}", stated="derived", about=PLOTS_5, margin=LESS)
+@statements.claim("shallow-trees-suffice", SIZES, about=PLOTS_5)
 def shallow_trees_suffice(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """On most datasets more nodes than a sixteenth of the most that were tried gain less than 3 points.
-
-    Compare the largest trees of a sweep with those of a sixteenth of their nodes, where T_max makes them others.
-
-    Source: Section 5; Figures 1 and 5, whose numbers of nodes stand in the picture only
-    """
+    """Compare the largest trees of a sweep with those of a sixteenth of their nodes, where T_max makes them others."""
     for record in of_ours(records):
         rows = {float(str(row.value)): row for row in record.rows}
         most, few = rows[max(rows)], rows.get(max(rows) / FEWER)
@@ -267,16 +196,5 @@ def _score_of(record: ForestRecord, n_trees: int) -> float | None:
     return scores.get(n_trees)
 
 
-CLAIMS = (
-    as_good_as_other_trees,
-    better_single_tree,
-    better_ensemble,
-    first_ten_trees_gain_most,
-    more_trees_gain_little,
-    logarithmic_depth,
-    depth_grows_with_log_of_nodes,
-    shallow_trees_suffice,
-    root_is_hardest,
-    bound_of_the_purity,
-)
+CLAIMS = statements.all()
 claims = claims_table(CLAIMS)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from xmlc.suite.config.planned import RANKINGS, Where
+from xmlc.suite.papers.declared import Table, TableDefinition, columns, not_run, table_of_datasets
 from xmlc.suite.papers.ldsm2020.claims import claims as claims
-from xmlc.suite.papers.table import Panel, Panels, Table, TableDefinition, columns, not_run, panel_of, table_of_datasets
-from xmlc.suite.results.titles import model_title
 
 LDSM_KEYS = ("dataset", "model")
 OURS = "ldsm"  # every other model that the paper prints it quotes itself
@@ -23,26 +21,6 @@ PREDICTED = (
 )
 
 
-def beside_quoted(*quantities: str) -> Panels:
-    """Declare a panel for each dataset that was run: our models, then methods that the paper only quotes."""
-
-    def make(table: Table) -> list[Panel]:
-        panels = []
-        for dataset in dict.fromkeys(dataset for dataset, _ in table.rows):
-            ours = [key for key in table.rows if key[0] == dataset]
-            others = [
-                key
-                for key, row in table.printed.items()
-                if key[0] == dataset and key not in table.rows and any(name in row for name in quantities)
-            ]
-            panel = panel_of(table, dataset, [*ours, *others], ("n_trees", *quantities), shown=("model",))
-            quoted = [(f"{model_title(m)}, {'not run' if m == OURS else 'quoted'}",) for _, m in others]
-            panels.append(replace(panel, rows=[*panel.rows[: len(ours)], *quoted]))
-        return panels
-
-    return make
-
-
 def ranked(
     name: str, *quantities: str, caption: str, threads: str, only_trees: bool = False, **about: Any
 ) -> TableDefinition:
@@ -52,7 +30,10 @@ def ranked(
         needs=(TREES if only_trees else RANKINGS,),
         keys=LDSM_KEYS,
         columns=(*quantities, "n_trees", "train_threads", "predict_threads"),
-        panels=(beside_quoted(*quantities), not_run(*quantities, by=["dataset"], own=OURS)),
+        panels=(
+            columns("", "n_trees", *quantities, each="dataset", names=("model",), published="also"),
+            not_run(*quantities, run_by=("dataset",)),
+        ),
         threads=(threads,),
         measured_models=(OURS,),
         printed_models=TREE_BASED if only_trees else (),
@@ -131,7 +112,7 @@ table4 = TableDefinition(
     needs=(Where("forest", "full", models=(OURS,)),),
     keys=("dataset",),
     columns=SHAPE,
-    panels=(columns("", *SHAPE, contests=""), not_run("depth", "arity")),
+    panels=(columns("", *SHAPE, contests={}), not_run("depth", "arity")),
     notes=(_against_lemma_1,),
     caption="Depth of the deepest tree of LdSM's ensemble, the root having depth 0, and arity M. log_M K: the depth of "
     "a balanced tree with a leaf for each of the K labels; the paper finds depths between 1 and 3 times that. "

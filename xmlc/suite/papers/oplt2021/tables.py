@@ -9,8 +9,8 @@ from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.common.rankings import CPU, threads_of_both
 from xmlc.suite.papers.common.rankings import passes as passes
+from xmlc.suite.papers.declared import Table, TableDefinition, columns, not_run, table_of_datasets
 from xmlc.suite.papers.oplt2021.claims import claims as claims
-from xmlc.suite.papers.table import Table, TableDefinition, columns, not_run, table_of_datasets
 from xmlc.suite.results.frame import Key, Row, Rows, average, row_of
 from xmlc.suite.results.titles import without_passes
 

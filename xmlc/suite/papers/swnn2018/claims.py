@@ -10,11 +10,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from xmlc.suite.config.planned import SEARCHES, STATISTICS, Where
-from xmlc.suite.papers.claims import Effect, by_model, claim, claims_table, datasets, ranked_apart
+from xmlc.suite.papers.claims import Claims, by_model, datasets, ranked_apart
+from xmlc.suite.papers.claims_table import claims_table
+from xmlc.suite.papers.outcome import Effect
 from xmlc.suite.results.records.base import Record
 from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.results.records.search import SearchRecord, Trial, mean_precision
 from xmlc.suite.results.records.statistics import Statistics
+
+statements = Claims.of("swnn2018")
 
 OURS, ONE_VERSUS_REST = "swnn-searched", "br"
 # One-versus-rest is trained for a claim alone, so on small datasets only.
@@ -24,15 +28,10 @@ SIZES = (25, 50, 75)  # tried in the second stage
 
 Setting = tuple[object, object, object]  # S, alpha, beta
 
-MEAN = "points, mean of P@1, P@3, P@5"
-COMPARABLE = "up to 1 % below is comparable in the paper's Table 6"
 MEDIAN = 28
-SEVERAL = (-3.0, "within several percent, the paper says: three are the fewest that are several")
-SHORTER = (10.0, "considerably shorter, the paper says: an order of magnitude")
 FIVE = ("amazoncat-13k", "wiki10-31k", "wikilshtc-325k", "amazon-670k", "amazon-3m")
 THE_SIX = datasets("the paper's six datasets", *FIVE, "delicious-200k")
 BUT_ONE = datasets("the paper's datasets but Delicious-200K, on which it finds beta = 0 best", *FIVE)
-TRIED = f"{MEAN} on validation, five splits"
 
 
 def has_more_labels(record: Record) -> bool:
@@ -44,40 +43,15 @@ MORE_LABELS = ("datasets with more labels than training instances", has_more_lab
 FEWER_LABELS = ("datasets without more labels than training instances", lambda record: not has_more_labels(record))
 
 
-@claim(
-    BESIDE_BR,
-    unit=f"{MEAN}, SWNN − one-versus-rest",
-    stated="derived",
-    about=MORE_LABELS,
-    margin=(-1.0, COMPARABLE),
-    one_search=True,
-)
+@statements.claim("as-good-as-one-versus-rest", BESIDE_BR, about=MORE_LABELS)
 def as_good_as_one_versus_rest(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Where there are more labels than training instances SWNN ranks as well as one-versus-rest linear classifiers.
-    Here they are logistic regressions; the paper quotes DiSMEC and PPDSparse.
-
-    Compare the rankings.
-
-    Source: Abstract; Section 4.3; Table 6
-    """
+    """Compare the rankings."""
     return _beside_one_versus_rest(records)
 
 
-@claim(
-    BESIDE_BR,
-    unit=f"{MEAN}, one-versus-rest − SWNN",
-    stated="derived",
-    about=FEWER_LABELS,
-    margin=(1.0, COMPARABLE),
-    one_search=True,
-)
+@statements.claim("worse-with-many-instances", BESIDE_BR, about=FEWER_LABELS)
 def worse_with_many_instances(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Where there are more training instances than labels SWNN ranks worse than one-versus-rest linear classifiers.
-
-    Compare the rankings. Section 5 says the contrary: SWNN is most suited to datasets with fewer labels.
-
-    Source: Section 4.3, which says that it is unlikely to perform well there
-    """
+    """Compare the rankings. Section 5 says the contrary: SWNN is most suited to datasets with fewer labels."""
     return (replace(effect, value=-effect.value) for effect in _beside_one_versus_rest(records))
 
 
@@ -87,21 +61,9 @@ def _beside_one_versus_rest(records: Sequence[RankingRecord]) -> Iterator[Effect
             yield ranked_apart(dataset, "", models[OURS], models[ONE_VERSUS_REST], *METRICS)
 
 
-@claim(
-    SEARCHES,
-    unit=f"{TRIED}, best with beta = 1 − best with beta = 0, S and alpha alike",
-    stated="verbatim",
-    about=BUT_ONE,
-    one_search=True,
-)
+@statements.claim("jaccard-helps", SEARCHES, about=BUT_ONE)
 def jaccard_helps(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
-    """Similarities that count common features too (beta = 1) rank better than cosines alone (beta = 0); on all
-    datasets but Delicious-200K.
-
-    Compare trials with both values of beta, those of alpha that were tried with only one left out.
-
-    Source: Section 4.3; Table 6
-    """
+    """Compare trials with both values of beta, those of alpha that were tried with only one left out."""
     for search in searches:
         first, tried = _tried(search)
         common = [alpha for S, alpha, beta in tried if (S, beta) == (first, 1) and (S, alpha, 0) in tried]
@@ -111,28 +73,18 @@ def jaccard_helps(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
             )
 
 
-@claim(SEARCHES, unit=f"{TRIED}, alpha = 1 − alpha = 0; beta = 0, S the same", stated="derived", one_search=True)
+@statements.claim("weighted-votes-help", SEARCHES)
 def weighted_votes_help(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
-    """Votes weighted by similarity (alpha = 1) rank better than equal ones (alpha = 0).
-
-    Compare trials with and without weights.
-
-    Source: Section 3.3; Table 6, in which alpha is 1 or 2 on all datasets
-    """
+    """Compare trials with and without weights."""
     for search in searches:
         first, tried = _tried(search)
         if {(first, 1, 0), (first, 0, 0)} <= {*tried}:
             yield from _effect(search, tried[first, 1, 0], tried[first, 0, 0])
 
 
-@claim(SEARCHES, unit=f"{TRIED}, worst − best", stated="verbatim", about=BUT_ONE, margin=SEVERAL, one_search=True)
+@statements.claim("size-of-neighbourhood-hardly-matters", SEARCHES, about=BUT_ONE)
 def size_of_neighbourhood_hardly_matters(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
-    """With the best alpha and beta, S = 25, 50 and 75 rank almost equally well; on all datasets but Delicious-200K.
-
-    Compare the trials of the second stage, and the first stage's best where it has one of these S.
-
-    Source: Section 4.3
-    """
+    """Compare the trials of the second stage, and the first stage's best where it has one of these S."""
     for search in searches:
         _, *best = _setting(search.best)
         sizes = [trial for (S, *weights), trial in _tried(search)[1].items() if S in SIZES and weights == best]
@@ -159,52 +111,20 @@ def _effect(search: SearchRecord, one: Trial, other: Trial) -> Iterator[Effect]:
         yield Effect(search.dataset.name, "", search.seed, difference, 100 * error, search.instances)
 
 
-@claim(
-    STATISTICS,
-    unit=f"{MEDIAN} / median number of occurrences of a label",
-    stated="verbatim",
-    about=THE_SIX,
-    scale="ratio",
-)
+@statements.claim("most-labels-are-rare", STATISTICS, about=THE_SIX)
 def most_labels_are_rare(records: Sequence[Statistics]) -> Iterator[Effect]:
-    """Most labels occur only a few times in the training set.
-
-    Compare the largest median of the paper's Table 2, AmazonCat's, with that over the labels that occur.
-
-    Source: Section 4.2; Table 2
-    """
+    """Compare the largest median of the paper's Table 2, AmazonCat's, with that over the labels that occur."""
     for record in records:
         yield Effect(record.name, "", 0, MEDIAN / record.train.instances_per_label_seen.median, 0)
 
 
-@claim(
-    STATISTICS,
-    unit="training instances / average length of a list",
-    stated="verbatim",
-    about=THE_SIX,
-    margin=SHORTER,
-    scale="ratio",
-)
+@statements.claim("short-index-lists", STATISTICS, about=THE_SIX)
 def short_index_lists(records: Sequence[Statistics]) -> Iterator[Effect]:
-    """The list of the instances that have a feature is short beside the training set, which makes the search for
-    neighbours fast.
-
-    Compare the number of instances with the average over the features that occur.
-
-    Source: Section 4.2; Table 5
-    """
+    """Compare the number of instances with the average over the features that occur."""
     for record in records:
         length = record.train.occurrences_per_feature_seen.mean
         yield Effect(record.name, "", 0, record.train.instances / length, 0)
 
 
-CLAIMS = (
-    as_good_as_one_versus_rest,
-    worse_with_many_instances,
-    jaccard_helps,
-    weighted_votes_help,
-    size_of_neighbourhood_hardly_matters,
-    most_labels_are_rare,
-    short_index_lists,
-)
+CLAIMS = statements.all()
 claims = claims_table(CLAIMS)

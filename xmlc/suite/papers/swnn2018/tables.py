@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from xmlc.metrics.measures import MAXIMA
 from xmlc.suite.config.planned import RANKINGS
+from xmlc.suite.papers.declared import Notes, Table, TableDefinition, columns, not_run, table_of_datasets
 from xmlc.suite.papers.swnn2018.claims import claims as claims
-from xmlc.suite.papers.table import (
-    Notes,
-    Panel,
-    Panels,
-    Table,
-    TableDefinition,
-    columns,
-    not_run,
-    panel_of,
-    table_of_datasets,
-)
+from xmlc.suite.results.frame import Rows, average
 from xmlc.suite.results.records.statistics import SUMMARY
 
+MODEL_KEYS = ("dataset", "model")
 PRECISION = ("p@1", "p@3", "p@5")
 HYPERPARAMETERS = ("S", "alpha", "beta")
 OURS = "swnn-searched"  # every other model that the paper prints it quotes itself
@@ -62,34 +55,20 @@ table4 = summary_table("table4", "activations_per_instance", ACTIVATIONS)
 table5 = summary_table("table5", "occurrences_per_feature_seen", FEATURES, _left_out("features"))
 
 
-def _comparable(*quantities: str) -> Panels:
-    """Declare a panel of precision: bold where the paper's method is comparable with the best that it quotes."""
-
-    def make(table: Table) -> list[Panel]:
-        panel = panel_of(table, "Precision on the test set", list(table.rows), quantities, contests="")
-        parts = []
-        for part in panel.columns:
-            best: dict[str, float] = {}
-            for (dataset, model), row in table.printed.items() if part.quantity in PRECISION else ():
-                if model != OURS and part.quantity in row:
-                    best[dataset] = max(best.get(dataset, 0.0), float(row[part.quantity]))
-            cells = [
-                replace(
-                    cell,
-                    bold=cell.key[1] == OURS
-                    and cell.key[0] in best
-                    and round(float(cell.mean.value) - best[cell.key[0]], 2) >= -CLOSE,
-                )
-                for cell in part.cells
-            ]
-            parts.append(replace(part, cells=cells))
-        return [replace(panel, columns=parts)]
-
-    return make
+def _with_comparable(table: Table) -> Rows:
+    """Return the means, bold where the paper's method is comparable with the best that the paper quotes."""
+    rows = average(table.numbers(), MODEL_KEYS)
+    for (dataset, model), row in rows.items():
+        for name in PRECISION if model == OURS else ():
+            quoted = [other for key, other in table.printed.items() if key[0] == dataset and key[1] != OURS]
+            best = max((float(other[name].value) for other in quoted if name in other), default=math.inf)
+            if round(row[name].value - best, 2) >= -CLOSE:
+                row[name] = replace(row[name], mark="bold")
+    return rows
 
 
 def _bold(table: Table) -> list[str]:
-    if not any(panel.best for panel in _comparable(*PRECISION)(table)):
+    if not any(number.mark for row in table.rows.values() for number in row.values()):
         return []
     return [
         "Bold, as in the paper: precision of its method that is better than that of the methods that it quotes, or "
@@ -102,13 +81,14 @@ SEARCHED = ("validation_p@1", "trials")
 table6 = TableDefinition(
     name="table6",
     needs=(RANKINGS,),
-    keys=("dataset", "model"),
+    keys=MODEL_KEYS,
+    rows=_with_comparable,
     columns=(*PRECISION, *MAXIMA, *HYPERPARAMETERS, *SEARCHED, *COSTS, "train_threads"),
     panels=(
-        _comparable(*PRECISION, *MAXIMA),
-        columns("Hyperparameters, chosen on the validation set", *HYPERPARAMETERS, *SEARCHED, contests=""),
-        columns("Cost", *COSTS, contests=""),
-        not_run(*PRECISION, *MAXIMA, *HYPERPARAMETERS, "predict_ms", own=OURS),
+        columns("Precision on the test set", *PRECISION, *MAXIMA, contests={}),
+        columns("Hyperparameters, chosen on the validation set", *HYPERPARAMETERS, *SEARCHED, contests={}),
+        columns("Cost", *COSTS, contests={}),
+        not_run(*PRECISION, *MAXIMA, *HYPERPARAMETERS, "predict_ms"),
     ),
     notes=(_bold,),
     threads=("predict_threads",),

@@ -15,9 +15,10 @@ from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.suite import find_suite, read_suites
 from xmlc.suite.papers import every_table, figure_of
 from xmlc.suite.papers.building import Known, build_table, sources_of
-from xmlc.suite.papers.claims import CLAIMS, Word, claims_line, counted
+from xmlc.suite.papers.claims_table import CLAIMS, claims_line, counted
+from xmlc.suite.papers.declared import Table
+from xmlc.suite.papers.outcome import Word
 from xmlc.suite.papers.printing import text_of
-from xmlc.suite.papers.table import Table
 from xmlc.suite.report.compare import Comparison, compare_with_print, outcome_of, published_lines
 from xmlc.suite.report.failures import Failure
 from xmlc.suite.report.judge import Judge
@@ -25,7 +26,7 @@ from xmlc.suite.report.page.drawing import Drawing, data_address
 from xmlc.suite.report.page.tables import PageTable, Passports, ShownPassport, TableOnPage
 from xmlc.suite.report.page.winners import Contest, contests_of, earlier_sources
 from xmlc.suite.results.fingerprint import TABLE, Fingerprint, of_parts
-from xmlc.suite.results.frame import Source, read_rows, text_rows
+from xmlc.suite.results.frame import Source, read_rows, text_rows, texts_of
 from xmlc.suite.results.made_of import MadeOf
 from xmlc.suite.results.passports import passport_columns
 
@@ -184,7 +185,7 @@ def _paper(
     built = []
     for table in tables:
         ours, own = text_rows(text_of(table), table.keys, table.name), in_print.get(table.name, {})
-        beside = compare_with_print(table.name, name, table.definition, table.printed, ours, judge, why)
+        beside = compare_with_print(table.name, name, table.definition, texts_of(table.printed), ours, judge, why)
         built.append(TableOnPage(table, beside, why, passports).page_table(own))
         printed.append(replace(beside, cells=[one for one in beside.cells if one.column in own.get(one.key, {})]))
     datasets = _datasets(sources)

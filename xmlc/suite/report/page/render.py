@@ -12,7 +12,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from xmlc import __version__
-from xmlc.suite.papers.claims import CALIBRATED, Word, claims_line
+from xmlc.suite.papers.claims_table import CALIBRATED, claims_line
+from xmlc.suite.papers.outcome import Word
 from xmlc.suite.report.compare import outcome_of, published_lines
 from xmlc.suite.report.page.content import CONTRIBUTED, Page
 from xmlc.suite.report.page.tables import ShownPassport

@@ -11,15 +11,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypedDict
 
+from xmlc.suite.papers.declared import Table
+from xmlc.suite.papers.panels import PAPER, Panel, PanelColumn, headings_of, named
 from xmlc.suite.papers.printing import fingerprint_of, title_of
-from xmlc.suite.papers.table import NOTHING, PAPER, Cell, Panel, PanelColumn, Table, headings_of, named
 from xmlc.suite.report.compare import Cell as ComparedCell
 from xmlc.suite.report.compare import Comparison
 from xmlc.suite.report.contributed import origin_of
 from xmlc.suite.report.verdict import Kind, Verdict, number
 from xmlc.suite.results.columns import DEVIATION, MISSING, Column, column
 from xmlc.suite.results.fingerprint import Fingerprint
-from xmlc.suite.results.frame import SEEDS, Key, Row, Source, TextRows, is_missing
+from xmlc.suite.results.frame import SEEDS, Key, Number, Row, Source, TextRows, is_missing
 from xmlc.suite.results.passports import passport_columns
 from xmlc.suite.results.records.base import RecordFile
 from xmlc.suite.results.titles import method_title, model_title
@@ -158,13 +159,13 @@ class TableOnPage:
 
     def _is_ours(self, panel: Panel) -> bool:
         """Say whether anything in a panel is ours: else it is listed among the numbers not run."""
-        return any(tuple(map(str, cell.key)) in self.rows for part in panel.columns for cell in part.cells)
+        return any(tuple(map(str, cell.key)) in self.rows for part in panel.columns for cell in part.numbers)
 
     def panel(self, panel: Panel) -> PagePanel:
         """Return a panel as it is printed."""
         rows = []
         for i, names in enumerate(panel.rows):
-            cells = [self._cell(part.cells[i]) for part in panel.columns]
+            cells = [self._cell(part.numbers[i]) for part in panel.columns]
             rows.append((names, [replace(cell, best=(i, j) in panel.best) for j, cell in enumerate(cells)]))
         return PagePanel(panel.title, panel.names, [part.heading for part in panel.columns], rows, panel.detail)
 
@@ -173,10 +174,10 @@ class TableOnPage:
             return None
         parts = []
         for name in names:
-            cells = [Cell(key, name, row.get(name, NOTHING)) for key, row in self.rows.items()]
+            cells = [row.get(name, Number(quantity=name, key=key)) for key, row in self.rows.items()]
             parts.append(PanelColumn(column(name).heading, name, cells))
         keys = self.table.keys
-        return self.panel(Panel("", headings_of(keys), [named(keys, key) for key in self.rows], parts, keys))
+        return self.panel(Panel("", headings_of(keys), [named(keys, key) for key in self.rows], parts))
 
     def _not_run(self, own: TextRows) -> PagePanel | None:
         """Return the paper's numbers with nothing of ours beside them."""
@@ -206,7 +207,7 @@ class TableOnPage:
             self.shown[key, quantity] = found
         return found
 
-    def _cell(self, cell: Cell) -> PageCell:
+    def _cell(self, cell: Number) -> PageCell:
         key = tuple(map(str, cell.key))
         expected = self.expected(key, cell.quantity) if key else None
         if key not in self.rows:
@@ -245,16 +246,16 @@ class TableOnPage:
         )
 
 
-def page_cell(cell: Cell, passports: Passports) -> PageCell:
+def page_cell(cell: Number, passports: Passports) -> PageCell:
     """Return our number with the passports of its records; a dash where there is none."""
-    value = cell.mean.value
+    value = cell.shown
     if is_missing(value):
         return PageCell(MISSING)
     return PageCell(
         text=cell.text,
         order=value if isinstance(value, str) else float(value),
-        passports=passports.numbers(cell.mean.records),
-        contributed=", ".join(sorted({origin_of(record)[0] for record in cell.mean.records} - {""})),
+        passports=passports.numbers(cell.records),
+        contributed=", ".join(sorted({origin_of(record)[0] for record in cell.records} - {""})),
     )
 
 

@@ -15,7 +15,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.metrics.measures import MEASURE_METHODS
 from xmlc.suite.config import paths
 from xmlc.suite.papers.building import Known, read_sources
-from xmlc.suite.papers.table import Cell, Panel, PanelColumn
+from xmlc.suite.papers.panels import Panel, PanelColumn
 from xmlc.suite.report.page.drawing import Point, quality_against_time
 from xmlc.suite.report.page.tables import PageCell, PagePanel, Passports, page_cell
 from xmlc.suite.results.columns import column
@@ -116,18 +116,20 @@ def earlier_sources(root: Path, known: Known, datasets: Collection[str]) -> list
 
 def _contest(name: str, sources: list[Source], earlier: bool, passports: Passports) -> Contest:
     found = _cells(sources)
-    models = sorted(found, key=lambda model: -found[model][QUALITY].mean.value if QUALITY in found[model] else 1)
+    models = sorted(found, key=lambda model: -found[model][QUALITY].value if QUALITY in found[model] else 1)
     columns = [
-        PanelColumn(HEADINGS.get(q, column(q).heading), q, [found[m].get(q, Cell((m, ""), q)) for m in models], q)
+        PanelColumn(
+            HEADINGS.get(q, column(q).heading), q, [found[m].get(q, Number(quantity=q, key=(m, ""))) for m in models], q
+        )
         for q in (*RANKED[:2], *SETS, *RANKED[2:])
         if any(q in cells for cells in found.values())
     ]
     named = Counter(map(model_title, models))
     titles = {m: model_title(m) if named[model_title(m)] == 1 else f"{model_title(m)} ({m})" for m in models}
-    panel = Panel("", ["Model"], [(titles[model],) for model in models], columns, KEYS)
+    panel = Panel("", ["Model"], [(titles[model],) for model in models], columns)
     tops = {part.quantity: _top(part) for part in columns}
     shown = [
-        [_shown(cell, tops[part.quantity], (i, j) in panel.best, passports) for i, cell in enumerate(part.cells)]
+        [_shown(cell, tops[part.quantity], (i, j) in panel.best, passports) for i, cell in enumerate(part.numbers)]
         for j, part in enumerate(columns)
     ]
     said = [
@@ -136,9 +138,9 @@ def _contest(name: str, sources: list[Source], earlier: bool, passports: Passpor
         if (top := tops.get(q))
     ]
     timed = [
-        Point(cells[TIME].mean.value, cells[QUALITY].mean.value, titles[model])
+        Point(cells[TIME].value, cells[QUALITY].value, titles[model])
         for model, cells in found.items()
-        if model not in LIMITS and {TIME, QUALITY} <= {*cells} and cells[TIME].mean.value > 0
+        if model not in LIMITS and {TIME, QUALITY} <= {*cells} and cells[TIME].value > 0
     ]
     return Contest(
         name=name,
@@ -151,12 +153,12 @@ def _contest(name: str, sources: list[Source], earlier: bool, passports: Passpor
     )
 
 
-def _cells(sources: Iterable[Source]) -> dict[str, dict[str, Cell]]:
+def _cells(sources: Iterable[Source]) -> dict[str, dict[str, Number]]:
     """Return the numbers of each model by quantity; of label sets those of the method with the best one.
 
     Methods that are for another measure have no part in it.
     """
-    found: dict[str, dict[str, Cell]] = {}
+    found: dict[str, dict[str, Number]] = {}
     groups: dict[tuple[type, str], list[Source]] = {}
     for source in sources:
         groups.setdefault((type(source.record), getattr(source.record, "portion", "")), []).append(source)
@@ -168,20 +170,20 @@ def _cells(sources: Iterable[Source]) -> dict[str, dict[str, Cell]]:
                 is_for = MEASURE_METHODS.get(key[1], name)  # macro-F over labels present goes with macro-F
                 if is_missing(mean.value) or not name.startswith(is_for):
                     continue
-                if name not in own or mean.value > own[name].mean.value:
-                    own[name] = Cell(key, name, mean)
+                if name not in own or mean.value > own[name].value:
+                    own[name] = mean
     return found
 
 
-def _top(part: PanelColumn) -> Cell | None:
+def _top(part: PanelColumn) -> Number | None:
     """Return the best number; models that are given the truth have no part in it."""
-    cells = [cell for cell in part.cells if cell.key[0] not in LIMITS and cell.number is not None]
+    cells = [cell for cell in part.numbers if cell.key[0] not in LIMITS and cell.rounded is not None]
     sign = -1 if column(part.quantity).better == "lower" else 1
-    return max(cells, key=lambda cell: sign * cell.mean.value, default=None)
+    return max(cells, key=lambda cell: sign * cell.value, default=None)
 
 
-def _shown(cell: Cell, top: Cell | None, best: bool, passports: Passports) -> PageCell:
-    tied = top is not None and not best and cell is not top and cell.key[0] not in LIMITS and _tied(cell.mean, top.mean)
+def _shown(cell: Number, top: Number | None, best: bool, passports: Passports) -> PageCell:
+    tied = top is not None and not best and cell is not top and cell.key[0] not in LIMITS and _tied(cell, top)
     return replace(page_cell(cell, passports), by=_method(cell), best=best, tied=tied)
 
 
@@ -193,5 +195,5 @@ def _tied(mean: Number, top: Number) -> bool:
     return estimate is not None and estimate.has_interval and not estimate.side_of(0)
 
 
-def _method(cell: Cell) -> str:
+def _method(cell: Number) -> str:
     return method_title(cell.key[1])

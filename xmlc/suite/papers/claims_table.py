@@ -1,0 +1,191 @@
+"""The table of a paper's claims: a row for each, and the cases that it is decided by."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from xmlc.data.synthetic import is_synthetic
+from xmlc.suite.papers.claims import Claim
+from xmlc.suite.papers.declared import PanelDefinition, Table, TableDefinition
+from xmlc.suite.papers.notes import digests_line, synthetic_line
+from xmlc.suite.papers.outcome import AGAINST, FOR, OPEN, REVERSED, Case, Outcome, Word
+from xmlc.suite.papers.resampling import errors_on_tests
+from xmlc.suite.results.columns import COST
+from xmlc.suite.results.frame import Number, Row, Rows, Source
+from xmlc.suite.results.intervals import Estimate
+from xmlc.suite.results.records.base import Record
+
+CLAIMS = "claims"  # name of the table
+# Columns of what the records say.
+DECIDED = ("effect", "lower", "upper", "supports", "contradicts", "reversals", "lost", "verdict")
+# Of effects in the CSV: libraries agree on logarithms and exponentials to more digits than these, not to the last bit.
+DIGITS = 9
+SIDES = {FOR: "for", OPEN: "open", AGAINST: "against", REVERSED: "reversed"}
+CALIBRATED = "‡"  # marks what rests on settings chosen on the printed test results
+CAPTION = (
+    "What the paper states, tested on our records. An effect above the margin, which is no difference where no "
+    "other is named, speaks for the statement. Effects are paired, run by run; their mean over seeds, with a 95 % "
+    "interval, decides each dataset and subject: for, against, or open. In the first panel they are means over "
+    "datasets, with the interval over these where there are at least three. A statement holds where more than half "
+    "of all are for it, or, where most are open, by the mean over datasets if none is against it. Where the paper "
+    "prints the effect, its mean over the paper's datasets stands beside ours; a unit of which ours has surely the "
+    "other sign is reversed, however small it is. Of the units whose test set's error is known, so many lose their "
+    "side by it. The paper states "
+    "it in these terms (verbatim), or we draw it from what stands there (derived), or it is ours. "
+    "Counts are of the verbatim ones, without costs."
+)
+
+
+def claims_table(claims: Sequence[Claim]) -> TableDefinition:
+    """Declare the table of a paper's claims, a row for each.
+
+    Raises
+    ------
+    ValueError
+        Two needs are of the same kind and portion, which files do not tell apart.
+    """
+    needs = tuple(dict.fromkeys(need for one in claims for need in one.needs))
+    if len({(need.kind, need.portion) for need in needs}) < len(needs):
+        raise ValueError("claims: expected one need of each kind and portion")
+
+    def rows(table: Table) -> Rows:
+        given = dict(zip(needs, (_real(sources) for sources in table.given), strict=True))
+        models = table.suite.all_models if table.suite else {}
+        calibrated = {name for name, model in models.items() if model.calibration}
+        others = {need: [r for r in given[need] if getattr(r, "model", "") not in calibrated] for need in needs}
+        errors = errors_on_tests([one for one in claims if not one.said.cost], given)
+        found: Rows = {}
+        for one in claims:
+            records = [given[need] for need in one.needs]
+            outcome = one.outcome(*records)
+            rest = one.outcome(*(others[need] for need in one.needs)) if calibrated else outcome
+            mark = "" if repr(rest) == repr(outcome) else CALIBRATED
+            if one in errors:
+                outcome = one.outcome(*records, errors=errors[one])
+            found[(one.name,)] = _row(one, outcome, mark)
+            table.details |= _details(one, outcome)
+        return found
+
+    def notes(table: Table) -> list[str]:
+        return _notes(claims, table)
+
+    return TableDefinition(
+        name=CLAIMS,
+        needs=needs,
+        keys=("claim",),
+        columns=("stated", "printed", *DECIDED, *(COST + name for name in DECIDED), "units"),
+        rows=rows,
+        panels=(
+            PanelDefinition(
+                quantities=("stated", "effect", "printed", "lost", "verdict"),
+                names=("claim", "statement", "source", "unit"),
+                contests={},
+            ),
+            PanelDefinition(
+                title="{claim}: {unit}",
+                details=("claim", "dataset", "subject"),
+                quantities=("unit_effect", "printed", "on_tests", "seeds", "side"),
+                optional=("on_tests",),
+                names=("dataset", "subject"),
+                each="claim",
+                contests={},
+            ),
+        ),
+        caption=CAPTION,
+        notes=(notes,),
+        partial=True,
+        takes_suite=True,
+    )
+
+
+def _real(sources: Iterable[Source]) -> list[Any]:
+    """Return the records of real data, because claims of papers do not concern synthetic data."""
+    return [source.record for source in sources if not is_synthetic(source.record.dataset_name)]
+
+
+def counted(table: Table) -> Counter[Word]:
+    """Count the verbatim statements of a table by verdict, those about costs left out."""
+    verdicts = [row["verdict"].value for row in table.rows.values() if row["stated"].value == "verbatim"]
+    return Counter(verdict for verdict in verdicts if verdict)
+
+
+def claims_line(counts: Counter[Word]) -> str:
+    """Count the claims that hold, and the others by verdict; verdicts without claims are left out."""
+    denied = counts["does not hold"]
+    words = [f"{counts['holds']} of {counts.total()} claims hold"]
+    words += [f"{denied} do{'es' * (denied == 1)} not"] if denied else []
+    rest: Sequence[Word] = ("reversed", "mixed", "cannot be told", "no data")
+    return ", ".join(
+        words + [f"{counts[word]} {word.replace('no data', 'without data')}" for word in rest if counts[word]]
+    )
+
+
+def _row(one: Claim, outcome: Outcome, mark: str) -> Row:
+    effect = outcome.effect
+    numbers = [round(value, DIGITS) for value in (effect.mean, effect.lower, effect.upper)]
+    decided = dict(zip(DECIDED, (*numbers, *outcome.sides, outcome.lost, outcome.word), strict=True))
+    # Numbers of clocks and memory differ from run to run, and verdicts with them: they have columns of their own.
+    measured, timed = (dict.fromkeys(DECIDED), decided) if one.said.cost else (decided, dict.fromkeys(DECIDED))
+    values: dict[str, object] = {"stated": one.said.stated, "printed": round(one.mean_in_print, DIGITS)}
+    values |= measured | {COST + name: value for name, value in timed.items()}
+    values |= {"units": len(outcome.cases), "seeds": min((case.seeds for case in outcome.cases), default=0)}
+    values |= {"statement": one.said.statement, "source": one.said.source, "unit": one.said.unit}
+    return _with_words(
+        (one.name,),
+        values,
+        effect=one.scale.printed(effect),
+        printed=one.scale.printed(Estimate(one.mean_in_print)),
+        lost="" if outcome.lost is None else f"{outcome.lost} of {outcome.told}",
+        verdict=f"{outcome.verdict} {mark}".rstrip(),
+    )
+
+
+def _details(one: Claim, outcome: Outcome) -> Rows:
+    """Return a claim's effects, case by case."""
+    return {
+        (one.name, case.dataset, case.subject): _detail(one, case, told=bool(outcome.told)) for case in outcome.cases
+    }
+
+
+def _detail(one: Claim, case: Case, told: bool) -> Row:
+    values = {
+        "unit_effect": case.effect.mean,
+        "printed": case.printed,
+        **({"on_tests": case.on_tests.mean} if told else {}),
+        "seeds": case.seeds,
+        "side": SIDES[case.side] if case.effect.has_interval else "one seed",
+        "unit": one.said.unit,
+    }
+    return _with_words(
+        (one.name,),
+        values,
+        unit_effect=one.scale.printed(case.effect),
+        seeds=str(case.seeds),
+        printed=one.scale.printed(Estimate(case.printed)),
+        on_tests=one.scale.printed(case.on_tests) if case.on_tests.has_interval else "",
+    )
+
+
+def _with_words(key: tuple[str], values: dict[str, Any], **words: str) -> Row:
+    """Return numbers, some of which are printed as texts."""
+    return {name: Number(quantity=name, key=key, value=value, words=words.get(name)) for name, value in values.items()}
+
+
+def _notes(claims: Sequence[Claim], table: Table) -> list[str]:
+    lines = [f"{one.name}: about {one.about[0]}." for one in claims if one.about]
+    lines += [
+        f"{one.name}: margin {one.said.margin:g}, {one.said.because}." for one in claims if one.said.margin is not None
+    ]
+    rests = [key[0] for key, row in table.rows.items() if row["verdict"].text.endswith(CALIBRATED)]
+    lists = {
+        "Refuted by one unit against them": [one.name for one in claims if one.said.every],
+        f"{CALIBRATED} On models with settings calibrated on printed test results rest": rests,
+        "With hyperparameters of one search for all seeds": [one.name for one in claims if one.said.one_search],
+        "Of clocks or memory, so that they differ from run to run": [one.name for one in claims if one.said.cost],
+    }
+    lines += [f"{words}: {', '.join(names)}." for words, names in lists.items() if names]
+    lines += synthetic_line(table.records, ", and no claim is tested on them")
+    records = [record for record in table.records if isinstance(record, Record)]
+    return lines + [digests_line(records)] * bool(records)

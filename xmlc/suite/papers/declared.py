@@ -1,0 +1,343 @@
+"""How a paper's table is declared, and the table that is made from records by its declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import pandas as pd
+
+from xmlc.suite.config.planned import STATISTICS, Declared
+from xmlc.suite.config.suite import Suite
+from xmlc.suite.papers.panels import TITLES, Panel, PanelColumn, headings_of
+from xmlc.suite.results.columns import column
+from xmlc.suite.results.frame import (
+    Key,
+    Number,
+    Row,
+    Rows,
+    Source,
+    average,
+    numbers_of,
+    pivot,
+    published_of,
+    quantities_of,
+)
+from xmlc.suite.results.records.base import Record
+from xmlc.suite.results.titles import method_order
+
+NOT_RUN = "Printed in the paper, not run here"
+
+
+@dataclass
+class Table:
+    """A table while it is made, and finished.
+
+    Attributes
+    ----------
+    definition : TableDefinition
+    paper : str
+    given : list of list of Source
+        The records of each need.
+    printed : dict
+        What the paper prints of the table, as text.
+    suite : Suite or None
+        If the table uses it.
+    columns : tuple of str
+        Quantities of the CSV.
+    rows : dict
+        Our numbers by key and quantity.
+    details : dict
+        Numbers that panels show and the CSV has not, such as the effects behind a claim.
+    panels : list of Panel
+    notes : list of str
+    """
+
+    definition: TableDefinition
+    paper: str
+    given: list[list[Source]]
+    printed: Rows
+    suite: Suite | None
+    columns: tuple[str, ...]
+    rows: Rows = field(default_factory=dict)
+    details: Rows = field(default_factory=dict)
+    panels: list[Panel] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.definition.name
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Columns that name a row."""
+        return self.definition.keys
+
+    @property
+    def caption(self) -> str:
+        """Its caption."""
+        return self.definition.caption
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The CSV: keys, then our numbers in full precision."""
+        return pivot(self.rows, self.keys, self.columns)
+
+    @property
+    def records(self) -> list[Any]:
+        """The records of all needs, one need after the other."""
+        return [source.record for sources in self.given for source in sources]
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """Of the data behind it, by dataset, if no key names the dataset of a row."""
+        about = [record.dataset for record in self.records if isinstance(record, Record)]
+        return {} if "dataset" in self.keys else {dataset.name: dataset.digest for dataset in about}
+
+    def numbers(self, *needs: int) -> list[Number]:
+        """Return the numbers of the records of all needs, or of some."""
+        sources = [source for place in needs or range(len(self.given)) for source in self.given[place]]
+        return [number for number in numbers_of(sources) if number.variant == self.definition.variant]
+
+    def printed_of(self, key: Key, quantity: str) -> str:
+        """Return a number as the paper prints it; one of a dataset it may print in any row of the dataset."""
+        found = published_of(self.printed, self.keys, key, quantity)
+        return found.value if found else ""
+
+
+Notes = Callable[[Table], list[str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PanelDefinition:
+    """A declared panel.
+
+    Attributes
+    ----------
+    quantities : tuple of str
+        Its columns, except those whose numbers are all marked as hidden.
+    optional : collection of str
+        Quantities that are left out if the table lacks them.
+    title : str
+        May have keys and quantities of its first row in braces.
+    names : tuple of str
+        Keys and quantities that name a row; all keys by default. If several rows have one name, the first is shown.
+    each : str
+        A key, with a panel for each of its values.
+    across : str
+        A key, with a column of the first quantity for each of its values.
+    having : str
+        A quantity: rows without it are left out.
+    headings : mapping of str to str
+        Of columns, if they are not those of the quantities.
+    contests : mapping of str to str, or None
+        Which contest a quantity is in; None for one of each quantity.
+    published : {"", "also", "alone"}
+        Whether the paper's rows that were not run follow, or make a panel alone.
+    run_by : tuple of str
+        Keys by which a row of the paper was run; all by default.
+    details : tuple of str
+        Keys of the table's details, if it shows these.
+    """
+
+    quantities: tuple[str, ...]
+    optional: Collection[str] = ()
+    title: str = ""
+    names: tuple[str, ...] = ()
+    each: str = ""
+    across: str = ""
+    having: str = ""
+    headings: Mapping[str, str] = field(default_factory=dict)
+    contests: Mapping[str, str] | None = None
+    published: Literal["", "also", "alone"] = ""
+    run_by: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
+
+    def panels_of(self, table: Table) -> Iterator[Panel]:
+        """Make the panels of a table."""
+        rows, keys = table.details if self.details else table.rows, self.details or table.keys
+        if self.published == "alone":
+            rows = self._not_run(table)
+        groups: dict[str, Rows] = {}
+        for key, row in rows.items():
+            if not self.having or self.having in row:
+                groups.setdefault(dict(zip(keys, key)).get(self.each, ""), {})[key] = row
+        for value, group in groups.items():
+            yield self._panel(table, keys, group, value)
+
+    def _not_run(self, table: Table) -> Rows:
+        places = [table.keys.index(name) for name in self.run_by or table.keys]
+        run = {tuple(key[place] for place in places) for key in table.rows}
+        return {
+            key: row
+            for key, row in table.printed.items()
+            if tuple(key[place] for place in places) not in run and not row.keys().isdisjoint(self.quantities)
+        }
+
+    def _panel(self, table: Table, keys: tuple[str, ...], rows: Rows, value: str) -> Panel:
+        names = self.names or keys
+        firsts: dict[tuple[str, ...], Key] = {}
+        for key in rows:
+            about = dict(zip(keys, key))
+            firsts.setdefault(tuple(about[name] for name in names if name in about), key)
+        shown = list(firsts.values())
+        if self.published == "also":
+            place = keys.index(self.each)
+            shown += [key for key in self._not_run(table) if key[place] == value]
+
+        texts = [self._names(table, names, dict(zip(keys, key)), rows.get(key, {})) for key in shown]
+        used = [j for j in range(len(names)) if any(text[j] for text in texts)]
+        first = dict(zip(keys, shown[0]))
+        words = {name: number.text for name, number in rows[shown[0]].items()} | {
+            name: TITLES.get(name, str)(part) for name, part in first.items()
+        }
+        return Panel(
+            (self.title or f"{{{self.each}}}" * bool(self.each)).format_map(words),
+            headings_of(names[j] for j in used),
+            [tuple(text[j] for j in used) for text in texts],
+            list(self._columns(table, keys, rows, shown)),
+            bool(self.details),
+        )
+
+    def _names(self, table: Table, names: tuple[str, ...], about: dict[str, str], row: Row) -> list[str]:
+        """Return the texts that name a row; a model that the paper only quotes is marked."""
+        texts = [TITLES.get(name, str)(about[name]) if name in about else row[name].text for name in names]
+        measured = table.definition.measured_models
+        if self.published and measured and tuple(about.values()) not in table.rows:
+            own = about["model"] in measured
+            said = ", not run" if own and self.published == "also" else ", quoted" if not own else ""
+            texts[names.index("model")] += said
+        return texts
+
+    def _columns(self, table: Table, keys: tuple[str, ...], rows: Rows, shown: list[Key]) -> Iterator[PanelColumn]:
+        there = quantities_of([*rows.values(), *table.printed.values()])
+        quantities = [name for name in self.quantities if name in there or name not in self.optional]
+        if self.across and quantities:
+            place, name = keys.index(self.across), quantities.pop(0)
+            values = list(dict.fromkeys(key[place] for key in rows))
+            for value in method_order(values) if self.across == "method" else values:
+                heading = TITLES.get(self.across, str)(value)
+                yield self._column(
+                    table, rows, [(*key[:place], value, *key[place + 1 :]) for key in shown], name, heading
+                )
+        for name in quantities:
+            part = self._column(table, rows, shown, name, self.headings.get(name) or column(name).heading)
+            if any(number.mark != "hidden" for number in part.numbers):
+                yield part
+
+    def _column(self, table: Table, rows: Rows, keys: list[Key], name: str, heading: str) -> PanelColumn:
+        numbers = [
+            rows.get(key, {}).get(name) or Number(quantity=name, key=key, published=self._published(table, key, name))
+            for key in keys
+        ]
+        contest = name if self.contests is None else self.contests.get(name, "")
+        return PanelColumn(heading, name, numbers, contest)
+
+    def _published(self, table: Table, key: Key, name: str) -> str:
+        return "" if self.published == "alone" or self.details else table.printed_of(key, name)
+
+
+def columns(title: str, *quantities: str, **about: Any) -> PanelDefinition:
+    """Declare a panel of all rows with these columns; the other arguments are those of `PanelDefinition`."""
+    return PanelDefinition(title=title, quantities=quantities, **about)
+
+
+def datasets(*quantities: str) -> PanelDefinition:
+    """Declare a panel with a row for each dataset, of numbers that all its rows have."""
+    return columns("Datasets", *quantities, names=("dataset",))
+
+
+def not_run(*quantities: str, run_by: tuple[str, ...] = ()) -> PanelDefinition:
+    """Declare a panel of the numbers that the paper prints and we did not run, if there are any."""
+    return columns(NOT_RUN, *quantities, optional=quantities, published="alone", run_by=run_by, contests={})
+
+
+def by_method(quantity: str, title: str, **about: Any) -> PanelDefinition:
+    """Declare a panel of one quantity: a row for each dataset and model, a column for each method."""
+    return columns(title, quantity, names=("dataset", "model"), across="method", **about)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableDefinition(Declared):
+    """A declared table.
+
+    Attributes
+    ----------
+    name : str
+    needs : tuple of Where
+        Records that it is made from.
+    keys : tuple of str
+        Columns that name a row.
+    columns : tuple of str
+        Quantities of its CSV, as far as records have them.
+    caption : str
+    panels : tuple of PanelDefinition
+    notes : tuple of callable
+        Each makes some of the footnotes that follow those that all tables have.
+    rows : callable or None
+        Makes the rows, if they are not the means over seeds of all numbers.
+    threads : tuple of str
+        Quantities that say how many threads the times had.
+    variant : str
+        The variant of the records' numbers.
+    takes_suite : bool
+        Whether it uses the suite's configuration.
+    printed_in : tuple of str
+        Published tables that hold its values, the later over the earlier; its own if there is none.
+    printed_models : tuple of str
+        Models whose printed numbers it shows; all if there is none.
+    measured_models : tuple of str
+        Models whose printed numbers the paper measured itself, the others being quoted; all if there is none.
+    partial : bool
+        Whether it is made of whatever records there are, even of none.
+    """
+
+    keys: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+    caption: str = ""
+    panels: tuple[PanelDefinition, ...] = ()
+    notes: tuple[Notes, ...] = ()
+    rows: Callable[[Table], Rows] | None = None
+    threads: tuple[str, ...] = ()
+    variant: str = ""
+    takes_suite: bool = False
+    printed_in: tuple[str, ...] = ()
+    printed_models: tuple[str, ...] = ()
+    measured_models: tuple[str, ...] = ()
+    partial: bool = False
+
+    @property
+    def first(self) -> tuple[Any, ...]:
+        """The needs of which one must be met."""
+        return self.needs if self.partial else super().first
+
+    def table(
+        self, paper: str, given: list[list[Source]], printed: Rows | None = None, suite: Suite | None = None
+    ) -> Table:
+        """Make the table of a paper, without notes, from the records of each need."""
+        table = Table(self, paper, given, printed or {}, suite, self.columns)
+        rows = self.rows(table) if self.rows else average(table.numbers(), self.keys)
+        table.rows = {
+            key: {
+                name: replace(number, key=key, quantity=name, published=table.printed_of(key, name))
+                for name, number in row.items()
+            }
+            for key, row in rows.items()
+        }
+        table.panels = [panel for definition in self.panels for panel in definition.panels_of(table)]
+        return table
+
+
+def table_of_datasets(name: str, *quantities: str, caption: str, **about: Any) -> TableDefinition:
+    """Declare a table of the statistics of datasets next to the paper's; below are those not run."""
+    return TableDefinition(
+        name=name,
+        needs=(STATISTICS,),
+        keys=("dataset",),
+        columns=quantities,
+        panels=(columns("", *quantities, contests={}), not_run(*quantities)),
+        caption=caption,
+        **about,
+    )

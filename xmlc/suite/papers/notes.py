@@ -1,0 +1,103 @@
+"""Footnotes that tables have in common: data, seeds, threads, and the meaning of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from statistics import fmean
+
+from xmlc.data.synthetic import MARK
+from xmlc.suite.papers.declared import Table
+from xmlc.suite.papers.panels import PAPER
+from xmlc.suite.results.frame import Rows, is_missing
+from xmlc.suite.results.records.base import Record, RecordFile
+from xmlc.suite.results.records.ranking import RankingRecord
+from xmlc.suite.results.records.thresholds import ThresholdRecord
+from xmlc.suite.results.titles import LIMITS, model_title
+
+
+def notes_of(table: Table) -> list[str]:
+    """Return the footnotes that tables have in common: data, seeds, threads, and the meaning of columns."""
+    records, definition = table.records, table.definition
+    lines = [digests_line(records), *synthetic_line(records)]
+    seeds = sorted({record.seed for record in records if isinstance(record, Record)})
+    if seeds:
+        spread = "; mean ± standard deviation" if len(seeds) > 1 else ""
+        lines.append(f"Seed{'s' * (len(seeds) > 1)}: {', '.join(map(str, seeds))}{spread}.")
+    if counts := threads_of(table.rows, definition.threads):
+        lines.append(f"Times are wall-clock times with {counts}.")
+    lines += searches(records) + undefined_note(records)
+    limits = [model_title(name) for name in LIMITS if any(record.model_name == name for record in records)]
+    if any(part.competes for panel in table.panels for part in panel.columns):
+        of = "each model and dataset" if any(panel.each == "model" for panel in definition.panels) else "each dataset"
+        lines.append(f"Bold: the best of {of}" + (f"; {', '.join(limits)} left out." if limits else "."))
+    if limits:
+        lines.append("oracle: the true posteriors of a synthetic dataset in place of a model's estimates.")
+    methods = {record.method_name for record in records}
+    if "fta-labelwise" in methods:
+        lines.append("FTA label-wise: the fixed thresholds searched label by label instead of one for all labels.")
+    if any(method.startswith("expected-f") for method in methods):
+        lines.append(
+            "Expected F: ours, not in the paper: thresholds of greatest expected macro-F by the test set's estimates "
+            "and the labels' shares of the training set, without a validation set; a label without positives and "
+            "predictions counts 0, or 1 where 0/0 = 1. 100 %: with the model of the whole training set."
+        )
+    if any(part.has_published for panel in table.panels for part in panel.columns):
+        times = "; its times are of another machine" if seeds else ""
+        lines.append(f"{PAPER}: the value that {table.paper} prints{times}.")
+    return lines
+
+
+def threads_of(rows: Rows, names: Collection[str]) -> str:
+    """Say how many threads times had, such as ``1 or 2 threads``; nothing where it is not known."""
+    numbers = [row[name] for row in rows.values() for name in names if name in row]
+    counts = sorted({value for number in numbers for value in number.runs.values() if not is_missing(value)})
+    return f"{' or '.join(f'{count:g}' for count in counts)} thread{'s' * (counts != [1])}" if counts else ""
+
+
+def digests_line(records: Iterable[RecordFile]) -> str:
+    """Say which data records are about: by name, the first digits of the digest."""
+    digests = {record.dataset_name: record.data_digest for record in records}
+    return "Data (digest): " + ", ".join(f"{name} ({digest[:12]})" for name, digest in digests.items()) + "."
+
+
+def synthetic_line(records: Iterable[RecordFile], left_out: str = "") -> list[str]:
+    """Return a sentence on the synthetic datasets of some records; none if there are none."""
+    names = dict.fromkeys(record.dataset_name for record in records if record.dataset_name.endswith(MARK))
+    said = "made by `xmlc synth`, so not compared with published numbers" + left_out
+    return [f"{', '.join(names)}: {said}."] if names else []
+
+
+def undefined_note(records: Iterable[RecordFile]) -> list[str]:
+    """Say which share of a dataset's labels has 0/0 on the test set; nothing of records without macro-F.
+
+    It is the difference of macro-F with 0/0 = 1 and with 0/0 = 0, and depends on which labels are predicted.
+    """
+    shares: dict[str, list[float]] = {}
+    for record in records:
+        scores = record.best.test if isinstance(record, ThresholdRecord) else getattr(record, "metrics", None) or {}
+        if "macro_f_zero" in scores:
+            shares.setdefault(record.dataset_name, []).append(100 * (scores["macro_f"] - scores["macro_f_zero"]))
+    parts = [f"{name} {' to '.join(sorted({f'{min(some):.1f}', f'{max(some):.1f}'}, key=float))} %"
+             for name, some in shares.items()]  # fmt: skip
+    about = "Labels neither in the test set nor predicted, each of which macro-F counts as 1 (0/0 = 1): "
+    return [about + ", ".join(parts) + "."] if parts else []
+
+
+def searches(records: Sequence[RecordFile]) -> list[str]:
+    """Say how label trees were searched for the labels that are ranked, and where a beam's answer is proved."""
+    exactly: dict[str, None] = {}
+    by_beam: dict[str, dict[str, list[float]]] = {}
+    for record in records:
+        if not isinstance(record, RankingRecord):
+            continue
+        search = record.hyperparameters.get("search")
+        if search in ("exact", "certified"):
+            exactly[model_title(record.model)] = None
+        elif search == "beam":
+            name = f"{model_title(record.model)} by a beam of width {record.hyperparameters['beam']}"
+            by_beam.setdefault(name, {}).setdefault(record.dataset.name, []).append(record.certified or 0.0)
+    parts = [f"{', '.join(exactly)} exactly"] if exactly else []
+    for name, shares in by_beam.items():
+        proved = ", ".join(f"{100 * fmean(some):.0f} % of {data}" for data, some in shares.items())
+        parts.append(f"{name} (provably exact for {proved})")
+    return [f"Search of label trees for the labels ranked: {'; '.join(parts)}."] if parts else []

@@ -1,0 +1,283 @@
+"""The verdict on a statement by its effects; docs/claims.md has the rules in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from xmlc.suite.results.columns import MISSING
+from xmlc.suite.results.intervals import Estimate, estimate_from, estimate_of, student_quantile
+
+FEWEST_DATASETS = 3
+# Of the same instances as another dataset: cases of their own, but one dataset where datasets are counted or averaged.
+OTHER_SPLITS = {"delicious-ldsm": "delicious"}
+LARGE_RATIO = 100  # from which on decimals say nothing
+
+Printed = Mapping[str, Mapping[str, float]]  # effects by subject and dataset
+NONE: Printed = MappingProxyType({})
+Place = tuple[str, str]  # dataset and subject of a case
+Word = Literal["holds", "does not hold", "reversed", "mixed", "cannot be told", "no data"]
+FOR, OPEN, AGAINST = 1, 0, -1
+REVERSED = 2  # side of a case that is within the tolerance, with the other sign than in print
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How effects are compared with a margin.
+
+    Means and intervals of ratios are taken of their logarithms, and given as ratios again. A distance is a difference
+    for which the margin is one on either side of 0.
+    """
+
+    kind: Literal["difference", "distance", "ratio"] = "difference"
+
+    @property
+    def nothing(self) -> float:
+        """The effect that is no difference."""
+        return 1.0 if self.kind == "ratio" else 0.0
+
+    def forth(self, value: float) -> float:
+        """Return an effect on the scale of means and intervals."""
+        from xmlc.kernels import float64
+
+        return float64.log(value) if self.kind == "ratio" else float(value)
+
+    def back(self, value: float) -> float:
+        """Return the effect of a mean."""
+        from xmlc.kernels import float64
+
+        return float64.exp(value) if self.kind == "ratio" else float(value)
+
+    def side(self, estimate: Estimate, margin: float, in_print: float = math.nan) -> int:
+        """Return the side that an interval takes: it is reversed if it would be for, with another sign than in print.
+
+        Parameters
+        ----------
+        estimate : Estimate
+            On the scale of means and intervals.
+        margin, in_print : float
+            Effects.
+        """
+        level = self.forth(margin)
+        side = estimate.side_of(level)
+        if self.kind == "distance":
+            side = min(side, -estimate.side_of(-level))
+        return REVERSED if side == FOR and self.forth(in_print) * estimate.side_of(0) < 0 else side
+
+    def printed(self, effect: Estimate) -> str:
+        """Write an effect with its interval, such as ``+1.25 [0.50, 2.00]``; a missing one is a dash."""
+        if math.isnan(effect.mean):
+            return MISSING
+        mean, lower, upper = (self._printed(value) for value in (effect.mean, effect.lower, effect.upper))
+        return f"{mean} [{lower}, {upper}]" if effect.has_interval else mean
+
+    def _printed(self, value: float) -> str:
+        if self.kind != "ratio":
+            return f"{value:+.2f}"
+        return f"{value:.2f}" if value < LARGE_RATIO else f"{value:.0f}"
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One paired difference or ratio."""
+
+    dataset: str
+    #: What of the dataset it is about, such as a model, or a pair of methods of one; may be empty.
+    subject: str
+    seed: int
+    #: Above the margin it speaks for the statement. A ratio is positive.
+    value: float
+    #: Standard error (of a ratio: of its logarithm) where one record tells of several trials; 0 where nothing is drawn
+    #: at random. It decides a case of one seed; of several seeds, these tell how far values vary.
+    error: float | None = None
+    #: Behind the standard error, at least 2.
+    trials: int = 2
+
+
+@dataclass(frozen=True)
+class Case:
+    """The effects of one dataset and subject: their mean over seeds, and the side that they take.
+
+    The interval of ``on_tests`` has the error of the test set too, if that is known. It decides nothing; ``lost`` is
+    whether the side would be another by it. ``printed`` is the paper's number.
+    """
+
+    dataset: str
+    subject: str
+    seeds: int
+    effect: Estimate
+    side: int
+    on_tests: Estimate
+    lost: bool = False
+    printed: float = math.nan
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Verdicts on a statement by its effects.
+
+    Attributes
+    ----------
+    cases : tuple of Case
+        In the order of the effects.
+    effect : Estimate
+        Mean over datasets, each with the mean of its cases; with an interval, if there are at least three datasets.
+        That of a single case is the case's.
+    word : str
+    every : bool
+        Whether one case against it refutes the statement.
+    """
+
+    cases: tuple[Case, ...]
+    effect: Estimate
+    word: Word
+    every: bool = False
+
+    @property
+    def sides(self) -> tuple[int, int, int]:
+        """Numbers of cases that are for the statement, against it, and reversed."""
+        return sides_of([case.side for case in self.cases])
+
+    @property
+    def lost(self) -> int | None:
+        """Number of cases that lose their side by the test set's error; None if no error is known."""
+        return sum(case.lost for case in self.cases) if self.told else None
+
+    @property
+    def told(self) -> int:
+        """Number of cases whose test set's error is known."""
+        return sum(case.on_tests.has_interval for case in self.cases)
+
+    @property
+    def verdict(self) -> str:
+        """The verdict as a reader wants it: on how many cases it rests, or that it is the datasets' mean."""
+        supports, contradicts, reversals = self.sides
+        of, half = f"of {len(self.cases)}", len(self.cases) / 2
+        also = f", {reversals} reversed" if reversals else ""
+        in_the_mean = f"in the mean of {len({same_instances(case.dataset) for case in self.cases})} datasets"
+        match self.word:
+            case "holds":
+                return f"holds on {supports} {of}{also}" if supports > half else f"holds {in_the_mean}"
+            case "does not hold":
+                against = f": {contradicts} {of} against" if self.every or contradicts > half else f" {in_the_mean}"
+                return f"does not hold{against}"
+            case "reversed":
+                return f"reversed: {reversals} {of}"
+            case "mixed":
+                return f"mixed: {supports} {of} for, {contradicts} against{also}"
+        return self.word
+
+
+def outcome_of(
+    effects: Sequence[Effect],
+    margin: float,
+    scale: Scale = Scale(),
+    every: bool = False,
+    printed: Printed = NONE,
+    errors: Mapping[Place, float] = MappingProxyType({}),
+) -> Outcome:
+    """Decide a statement by its effects.
+
+    Parameters
+    ----------
+    effects : sequence of Effect
+        At most one of each dataset, subject and seed.
+    margin : float
+        In the unit of the effects.
+    scale : Scale
+    every : bool
+        Whether one case against it refutes the statement.
+    printed : mapping
+        Effects in print, by subject and dataset; those under no subject are of all others. A case that would be for the
+        statement while its whole interval has the other sign is reversed.
+    errors : mapping of (dataset, subject) to float
+        Standard errors by the choice of the test instances, of cases that have one.
+
+    Raises
+    ------
+    ValueError
+        Two effects are of the same dataset, subject and seed, or a value cannot be one.
+    """
+    if not effects:
+        return Outcome((), Estimate(math.nan), "no data")
+    cases, estimates = [], {}
+    for (dataset, subject), runs in _by_place(effects).items():
+        estimate = estimates[dataset, subject] = _estimate(runs, scale)
+        in_print = printed.get(subject, printed.get("", {})).get(same_instances(dataset), math.nan)
+        on_tests, side = _with_test(estimate, errors.get((dataset, subject))), scale.side(estimate, margin, in_print)
+        lost = on_tests.has_interval and scale.side(on_tests, margin, in_print) != side
+        both = estimate.mapped(scale.back), side, on_tests.mapped(scale.back)
+        cases.append(Case(dataset, subject, len(runs), *both, lost, in_print))
+    overall = estimates[cases[0].dataset, cases[0].subject] if len(cases) == 1 else _over_datasets(estimates)
+    word = verdict([case.side for case in cases], scale.side(overall, margin), every)
+    return Outcome(tuple(cases), overall.mapped(scale.back), word, every and word == "does not hold")
+
+
+def verdict(cases: Sequence[int], overall: int, every: bool = False) -> Word:
+    """Return the verdict by the sides of all cases, and that of their mean over datasets.
+
+    With ``every``, one case against the statement refutes it.
+    """
+    supports, contradicts, reversals = sides_of(cases)
+    half, decided = len(cases) / 2, len(cases) - cases.count(OPEN)
+    if every and contradicts:
+        return "does not hold"
+    if reversals > half:
+        return "reversed"
+    if supports > half or (decided <= half and overall > 0 and not contradicts + reversals):
+        return "holds"
+    if contradicts > half or (decided <= half and overall < 0 and not supports + reversals):
+        return "does not hold"
+    return "mixed" if decided > half else "cannot be told"
+
+
+def sides_of(cases: Sequence[int]) -> tuple[int, int, int]:
+    """Count the sides that are for the statement, against it, and reversed."""
+    return cases.count(FOR), cases.count(AGAINST), cases.count(REVERSED)
+
+
+def same_instances(dataset: str) -> str:
+    """Return the name under which the instances of a dataset are counted, whatever their split."""
+    return OTHER_SPLITS.get(dataset, dataset)
+
+
+def together(*errors: float) -> float:
+    """Return the standard error of a sum of independent numbers by their standard errors."""
+    return math.sqrt(math.fsum(error * error for error in errors))
+
+
+def _by_place(effects: Sequence[Effect]) -> dict[Place, list[Effect]]:
+    """Return the effects of each case, by seed."""
+    groups: dict[Place, dict[int, Effect]] = {}
+    for effect in effects:
+        runs = groups.setdefault((effect.dataset, effect.subject), {})
+        if effect.seed in runs or not math.isfinite(effect.value):
+            raise ValueError(f"{effect}: expected one finite effect of each dataset, subject and seed")
+        runs[effect.seed] = effect
+    return {place: [runs[seed] for seed in sorted(runs)] for place, runs in groups.items()}
+
+
+def _estimate(effects: Sequence[Effect], scale: Scale) -> Estimate:
+    """Estimate the mean of a case's effects, one of each seed, on the scale of the verdict."""
+    first, *others = effects
+    if first.error is not None and not others:
+        return estimate_from(scale.forth(first.value), first.error, first.trials)
+    return estimate_of([scale.forth(effect.value) for effect in effects])
+
+
+def _over_datasets(estimates: Mapping[Place, Estimate]) -> Estimate:
+    by_dataset: dict[str, list[float]] = {}
+    for (dataset, _), estimate in estimates.items():
+        by_dataset.setdefault(same_instances(dataset), []).append(estimate.mean)
+    return estimate_of([math.fsum(means) / len(means) for means in by_dataset.values()], FEWEST_DATASETS)
+
+
+def _with_test(estimate: Estimate, error: float | None) -> Estimate:
+    """Widen an interval by the error of the test set, which more seeds do not make as small as one likes."""
+    if not estimate.has_interval or error is None:
+        return Estimate(estimate.mean)
+    half = together(estimate.upper - estimate.mean, student_quantile(math.inf) * error)
+    return Estimate(estimate.mean, estimate.mean - half, estimate.mean + half)

@@ -1,0 +1,109 @@
+"""Printed panels of a table: texts that name a row, then numbers. Markdown, LaTeX and the page show the same panels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from xmlc.suite.results.columns import MISSING, column
+from xmlc.suite.results.frame import Number
+from xmlc.suite.results.titles import LIMITS, hyperparameter_title, method_title, model_title, tuned_for_title
+
+PAPER = "(paper)"
+TITLES = {
+    "model": model_title,
+    "subject": model_title,
+    "method": method_title,
+    "hyperparameter": hyperparameter_title,
+    "tuned_for": tuned_for_title,
+}  # by the part of a key
+
+
+@dataclass(frozen=True)
+class PanelColumn:
+    """One printed column, with a number of each row.
+
+    Columns with the same name of contest compete for the best number of a dataset.
+    """
+
+    heading: str
+    quantity: str
+    numbers: list[Number]
+    contest: str = ""
+
+    @property
+    def has_published(self) -> bool:
+        """Whether the paper prints any of it."""
+        return any(number.published for number in self.numbers)
+
+    @property
+    def competes(self) -> bool:
+        """Whether its best numbers are bold."""
+        return bool(self.contest and column(self.quantity).better)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Rows of a table that belong together.
+
+    Attributes
+    ----------
+    title : str
+    names : list of str
+        Headings of the texts that name a row.
+    rows : sequence of tuple of str
+        These texts, row by row.
+    columns : list of PanelColumn
+    detail : bool
+        Whether it explains another panel, so that a page folds it away.
+    """
+
+    title: str
+    names: list[str]
+    rows: Sequence[tuple[str, ...]]
+    columns: list[PanelColumn]
+    detail: bool = False
+
+    def headings(self) -> list[str]:
+        """Return the headings: names, measured columns, then the paper's."""
+        paper = [f"{part.heading.removesuffix(' (%)')} {PAPER}" for part in self.columns if part.has_published]
+        return [*self.names, *(part.heading for part in self.columns), *paper]
+
+    def cells(self) -> list[list[tuple[str, bool]]]:
+        """Return every printed text with whether it is bold."""
+        lines = []
+        for i, names in enumerate(self.rows):
+            line = [(name, False) for name in names]
+            line += [(part.numbers[i].text, (i, j) in self.best) for j, part in enumerate(self.columns)]
+            line += [(part.numbers[i].published or MISSING, False) for part in self.columns if part.has_published]
+            lines.append(line)
+        return lines
+
+    @cached_property
+    def best(self) -> set[tuple[int, int]]:
+        """Places (row, column) of the best numbers, as printed, of each contest and dataset; ties share the prize."""
+        best: set[tuple[int, int]] = set()
+        entries: dict[tuple[str, str], dict[tuple[int, int], float]] = {}
+        lower = {part.contest for part in self.columns if column(part.quantity).better == "lower"}
+        for j, part in enumerate(self.columns):
+            for i, number in enumerate(part.numbers):
+                best |= {(i, j)} if number.mark == "bold" else set()
+                rounded = number.rounded if part.competes and number.model not in LIMITS else None
+                if rounded is not None:
+                    entries.setdefault((part.contest, number.dataset), {})[i, j] = rounded
+        for (contest, _), numbers in entries.items():
+            top = (min if contest in lower else max)(numbers.values())
+            if any(number != top for number in numbers.values()):
+                best |= {place for place, number in numbers.items() if number == top}
+        return best
+
+
+def named(keys: Iterable[str], values: Iterable[str]) -> tuple[str, ...]:
+    """Return the texts that name a row: models and methods by their names in print."""
+    return tuple(TITLES.get(key, str)(value) for key, value in zip(keys, values))
+
+
+def headings_of(keys: Iterable[str]) -> list[str]:
+    """Return the headings of such texts."""
+    return [column(key).title for key in keys]
