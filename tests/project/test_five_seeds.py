@@ -11,7 +11,8 @@ from archive_cases import unpack_tar
 from repository import ROOT
 
 from xmlc.suite.papers.building import build_table
-from xmlc.suite.papers.claims import CLAIMS, Word, counted
+from xmlc.suite.papers.claims_table import CLAIMS, counted
+from xmlc.suite.papers.outcome import Word
 from xmlc.suite.papers.printing import text_of
 from xmlc.suite.report.compare import compare, compare_rows, outcome_of
 from xmlc.suite.report.judge import Judge

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from dataclasses import replace
 
 import msgspec
 import pandas as pd
@@ -9,16 +10,16 @@ import pytest
 import yaml
 from repository import ROOT
 from suite_cases import write_suite
-from xmlc.suite.papers.table import Table
 
 from xmlc import TextClassifier
 from xmlc.suite.config.catalogue import Entry
 from xmlc.suite.config.settings import Settings
 from xmlc.suite.config.suite import Experiments, read_suite
 from xmlc.suite.papers import table_of
+from xmlc.suite.papers.declared import Table
 from xmlc.suite.papers.printing import panel_to_markdown
 from xmlc.suite.results.fingerprint import fingerprint
-from xmlc.suite.results.frame import Number, read_rows
+from xmlc.suite.results.frame import read_numbers
 
 README = (ROOT / "README.md").read_text()
 CONFIG_README = (ROOT / "config/README.md").read_text()
@@ -52,9 +53,9 @@ def test_files_that_are_named_exist():
 def test_the_demo_is_shown_as_the_screen_shows_it_with_the_accepted_numbers():
     accepted = ROOT / "results/reference/demo"
     table2 = table_of("table2", "demo")
-    rows = read_rows(accepted / "table2.csv", table2.keys)
-    means = {key: {"macro_f": Number(quantity="macro_f", value=float(row["macro_f"]))} for key, row in rows.items()}
-    (panel,) = table2.panels[0](Table(table2, "demo", [], rows=means))
+    rows = read_numbers(accepted / "table2.csv", table2.keys)
+    means = {key: {"macro_f": replace(row["macro_f"], value=float(row["macro_f"].value))} for key, row in rows.items()}
+    (panel,) = table2.panels[0].panels_of(Table(table2, "demo", [], {}, None, (), means))
     # Of the tables that the demo makes, and of no other.
     assert sorted(file.stem for file in accepted.iterdir()) == sorted(DEMO["tables"])
     expected = f"{panel_to_markdown(panel)}\n\nresults/tables/demo  {fingerprint(accepted).word}\n"

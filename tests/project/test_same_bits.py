@@ -66,7 +66,7 @@ LOOKED_AT = {
     "models/linear/label_logistic.py": 6, "models/nearest/_index.py": 1, "models/nearest/estimator.py": 3,
     "models/oplt/growth.py": 1, "models/parabel.py": 1, "models/plt/compact.py": 4, "models/plt/estimator.py": 1,
     "models/plt/training.py": 3, "models/stacking.py": 1, "models/texts/text_classifier.py": 1,
-    "models/trees/label_tree.py": 1, "suite/papers/claims.py": 2, "suite/papers/ldsm2020/claims.py": 1,
+    "models/trees/label_tree.py": 1, "suite/papers/outcome.py": 2, "suite/papers/ldsm2020/claims.py": 1,
     "suite/papers/plt2016/claims.py": 1, "suite/report/compare.py": 3, "suite/report/page/content.py": 1,
     "suite/report/status.py": 3, "suite/report/summary.py": 1, "suite/report/verdict.py": 3,
     "suite/results/records/forest.py": 1, "suite/results/records/statistics.py": 1, "suite/steps/forest.py": 1,

@@ -7,10 +7,10 @@ from repository import ROOT
 from xmlc.suite.config.catalogue import load_catalogue
 from xmlc.suite.config.suite import read_suite
 from xmlc.suite.papers import table_of
-from xmlc.suite.papers.claims import OTHER_SPLITS
 from xmlc.suite.papers.common.hyperparameters import ranges_of
 from xmlc.suite.papers.ldsm2020 import claims as ldsm2020
 from xmlc.suite.papers.oplt2021 import claims as oplt2021
+from xmlc.suite.papers.outcome import OTHER_SPLITS
 from xmlc.suite.papers.plt2016 import claims as plt2016
 from xmlc.suite.results.columns import COLUMNS
 

@@ -13,7 +13,7 @@ from report_cases import ranking
 
 from xmlc.core.files import read_json, write_json
 from xmlc.data.synthetic import DEMO, is_made, is_synthetic, name_in_records, without_mark
-from xmlc.suite.papers.claims import _real
+from xmlc.suite.papers.claims_table import _real
 from xmlc.suite.papers.printing import to_csv, to_markdown
 from xmlc.suite.results.frame import Source
 from xmlc.suite.results.records.statistics import Statistics
@@ -117,7 +117,7 @@ def test_no_published_number_stands_beside_synthetic_data(tmp_path):
     text = to_markdown(table)
     assert f"| {MARKED} |" in text
     assert absent(text, f"- {MARKED}: ", "`xmlc synth`") == []
-    assert not any(part.has_printed for panel in table.panels[:2] for part in panel.columns)
+    assert not any(part.has_published for panel in table.panels[:2] for part in panel.columns)
 
 
 def test_no_claim_is_tested_on_synthetic_data(tmp_path):

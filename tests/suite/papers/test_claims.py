@@ -12,18 +12,9 @@ from record_files import as_record
 from report_cases import ranking, thresholds
 
 from xmlc.suite.config.planned import RANKINGS, THRESHOLDS
-from xmlc.suite.papers.claims import (
-    Effect,
-    Word,
-    by_model,
-    claim,
-    claims_line,
-    claims_table,
-    counted,
-    datasets,
-    outcome_of,
-    ranked_apart,
-)  # fmt: skip
+from xmlc.suite.papers.claims import Claim, Claims, Statement, by_model, datasets, ranked_apart
+from xmlc.suite.papers.claims_table import claims_line, claims_table, counted
+from xmlc.suite.papers.outcome import Effect, Scale, Word, outcome_of
 from xmlc.suite.papers.printing import fingerprint_of, to_csv, to_markdown
 from xmlc.suite.papers.resampling import errors_on_tests
 from xmlc.suite.results.frame import Source
@@ -32,15 +23,23 @@ from xmlc.suite.results.frame import Source
 def made_of(table, *given):
     """Make a table of claims of records, those of each need."""
     sources = [[Source(Path(str(i)), record) for i, record in enumerate(records)] for records in given]
-    return table("plt2016", sources)
+    return made(table, sources)
 
 
-def declared(name="high", *needs, said="Source: Section 1,\n    page 2\n    ", **about):
-    def measured(records, *others):
-        return (Effect(r.dataset.name, r.model, r.seed, 100 * r.metrics["p@1"] - 50) for r in records)
+def made(definition, sources, suite=None):
+    table = definition.table("plt2016", sources, None, suite)
+    table.notes = definition.notes[0](table)
+    return table
 
-    measured.__name__, measured.__doc__ = name, f"P@1 is {name}.\n\n    As it is measured.\n\n    {said}"
-    return claim(*(needs or (RANKINGS,)), **{"unit": "points", "stated": "verbatim"} | about)(measured)
+
+def points(records, *others):
+    return (Effect(r.dataset.name, r.model, r.seed, 100 * r.metrics["p@1"] - 50) for r in records)
+
+
+def declared(name="high", needs=(RANKINGS,), measure=points, about=None, printed=None, margin=(None, ""), **said):
+    said = {"source": "Section 1, page 2", "unit": "points", "stated": "verbatim"} | said
+    said = Statement(statement=f"P@1 is {name}.", margin=margin[0], because=margin[1], **said)
+    return Claim(name=name, said=said, needs=needs, measure=measure, about=about, printed=printed or {})
 
 
 def ranked(*scores, name="yeast", model="mine"):
@@ -83,12 +82,12 @@ def test_a_claim_counts_only_the_records_that_it_is_about():
 def test_two_splits_of_the_same_instances_are_two_units_and_one_dataset():
     given = [*ranked(0.7, 0.7), *ranked(0.6, 0.6, name="delicious"), *ranked(0.8, 0.8, name="delicious-ldsm")]
     found = declared().outcome([*given, *ranked(0.9, 0.9, name="scene")])
-    assert [unit.dataset for unit in found.units] == ["yeast", "delicious", "delicious-ldsm", "scene"]
+    assert [unit.dataset for unit in found.cases] == ["yeast", "delicious", "delicious-ldsm", "scene"]
     assert found.effect.mean == pytest.approx((20 + (10 + 30) / 2 + 40) / 3)
     assert found.effect.has_interval
     assert not declared().outcome(given).effect.has_interval  # two datasets
     about = declared(about=datasets("one of the paper", "delicious"))
-    assert [unit.dataset for unit in about.outcome(given).units] == ["delicious", "delicious-ldsm"]
+    assert [unit.dataset for unit in about.outcome(given).cases] == ["delicious", "delicious-ldsm"]
 
 
 def test_a_unit_within_the_tolerance_with_another_sign_than_in_print_is_reversed():
@@ -101,9 +100,9 @@ def test_a_unit_within_the_tolerance_with_another_sign_than_in_print_is_reversed
     both = [*ranked(0.49, 0.491), *ranked(0.51, 0.511, model="other")]
     assert one.outcome(both).verdict == "mixed: 1 of 2 for, 0 against, 1 reversed"
     split = one.outcome(ranked(0.49, 0.491, name="delicious-ldsm"))
-    assert (split.word, split.units[0].printed) == ("reversed", 2.5)
+    assert (split.word, split.cases[0].printed) == ("reversed", 2.5)
     of_other = declared(margin=margin, printed={"other": {"yeast": 1.5}}).outcome(both)
-    assert [unit.printed for unit in of_other.units] == [pytest.approx(math.nan, nan_ok=True), 1.5]
+    assert [unit.printed for unit in of_other.cases] == [pytest.approx(math.nan, nan_ok=True), 1.5]
     made = made_of(claims_table([one]), both)
     assert made.frame[["printed", "supports", "reversals"]].values.tolist() == [[2, 1, 1]]
     text = " ".join(to_markdown(made).split())
@@ -124,25 +123,20 @@ def test_claims_on_calibrated_settings_are_marked():
     own = declared("own", about=("mine", lambda record: record.model == "mine"))
     other = declared("other", about=("br", lambda record: record.model == "br"))
     given = [Source(Path("1"), record) for record in [*ranked(0.7, 0.7), *ranked(0.8, 0.8, model="br")]]
-    made = claims_table([own, other])("plt2016", [given], None, suite)
-    lines = to_markdown(made).splitlines()
+    table = made(claims_table([own, other]), [given], suite)
+    lines = to_markdown(table).splitlines()
     assert [" ‡ |" in line for line in lines if line.startswith(("| own", "| other"))] == [True, False]
-    assert any(note.startswith("‡") and note.endswith("rest: own.") for note in made.notes)
+    assert any(note.startswith("‡") and note.endswith("rest: own.") for note in table.notes)
 
 
 def test_a_claim_takes_the_records_of_its_own_needs():
     taken = []
 
-    @claim(THRESHOLDS, RANKINGS, unit="points", stated="verbatim")
     def both(*records):
-        """So it is.
-
-        Source: Section 1, page 2
-        """
         taken.extend(records)
         return []
 
-    table = claims_table([declared("one"), both])
+    table = claims_table([declared("one"), declared("both", (THRESHOLDS, RANKINGS), both)])
     assert [need.kind for need in table.needs] == ["ranking", "thresholds"]
     ranked_, tuned = ranked(0.7), [as_record(thresholds())]
     made_of(table, ranked_, tuned)
@@ -162,8 +156,17 @@ def test_effects_of_clocks_and_memory_are_no_part_of_the_fingerprint():
     "about", [{"margin": (0.0, "why")}, {"margin": (1.0, "")}, {"margin": (1.0, "why"), "scale": "ratio"}]
 )
 def test_a_margin_other_than_no_difference_has_a_reason_and_no_other_has_one(about):
-    with pytest.raises(ValueError, match="expected another than no difference"):
+    with pytest.raises(ValueError, match=str(about["margin"][0])):
         declared(**about)
+
+
+def test_every_statement_is_measured():
+    claims = Claims({name: declared().said for name in ("first", "second")})
+    claims.claim("second", RANKINGS)(points)
+    with pytest.raises(ValueError, match="first"):
+        claims.all()
+    claims.claim("first", RANKINGS)(points)
+    assert [claim.name for claim in claims.all()] == ["first", "second"]
 
 
 CLEAR, OPEN = (1.0, 1.1, 0.9), (3.0, -3.0, 0.5)  # effects of three seeds: above 0; nobody knows
@@ -213,12 +216,12 @@ def test_one_unit_refutes_a_universal_statement(units, verdict):
 
 def test_an_interval_with_the_test_set_is_wider_and_decides_nothing():
     values, errors = effects(a_x=CLEAR), {("a", "x"): 1.0}
-    (unit,) = outcome_of(values, 0, errors=errors).units
+    (unit,) = outcome_of(values, 0, errors=errors).cases
     seeds = unit.effect.upper - 1
     assert unit.on_tests.upper - 1 == pytest.approx(math.hypot(seeds, 1.959964), abs=1e-6)
     assert (unit.on_tests.side_of(0), unit.side) == (0, 1)
-    assert not outcome_of(values, 0).units[0].on_tests.has_interval
-    assert not outcome_of(values[1:2], 0, errors=errors).units[0].on_tests.has_interval
+    assert not outcome_of(values, 0).cases[0].on_tests.has_interval
+    assert not outcome_of(values[1:2], 0, errors=errors).cases[0].on_tests.has_interval
 
 
 def test_effects_have_the_error_of_the_test_set_by_records_drawn_anew():
@@ -229,14 +232,10 @@ def test_effects_have_the_error_of_the_test_set_by_records_drawn_anew():
         pairs += [as_record(ranking("yeast", name, seed, 0.6, resampled=kept)) for name, kept in apart.items()]
 
     def ahead(records):
-        """Mine is ahead.
-
-        Source: Section 1
-        """
         for (dataset, _), models in by_model(records).items():
             yield ranked_apart(dataset, "", models["mine"], models["other"], "p@1")
 
-    one = claim(RANKINGS, unit="points", stated="verbatim")(ahead)
+    one = declared(measure=ahead)
     apart = [
         np.subtract(mine.resampled["p@1"], other.resampled["p@1"]) * 100  # in points
         for mine, other in zip(pairs[::2], pairs[1::2], strict=True)
@@ -244,7 +243,7 @@ def test_effects_have_the_error_of_the_test_set_by_records_drawn_anew():
     (errors,) = errors_on_tests([one], {RANKINGS: pairs}).values()
     # Not the mean of the seeds' errors: what of these is a seed's own becomes smaller with more seeds.
     assert errors == {("yeast", ""): pytest.approx(np.mean(apart, axis=0).std(ddof=1))}
-    (unit,) = one.outcome(pairs, errors=errors).units
+    (unit,) = one.outcome(pairs, errors=errors).cases
     assert unit.on_tests.upper == pytest.approx(1.959964 * errors["yeast", ""], abs=1e-6)
     still = [replace(record, resampled={"p@1": [0.0] * 50}) for record in pairs]
     assert errors_on_tests([one], {RANKINGS: still}) == {one: {}}
@@ -255,24 +254,22 @@ def test_a_claim_on_records_of_an_earlier_version_tells_no_error_of_the_test_set
     earlier = [replace(record, dataset=replace(record.dataset, name="scene"), resampled={}) for record in kept]
 
     def first(records):
-        """The first is good.
-
-        Source: Section 1
-        """
         for record in records:
             yield Effect(record.dataset.name, record.model, record.seed, record.metrics["p@1"])
 
-    of_all = claim(RANKINGS, unit="points", stated="verbatim")(first)
+    of_all = declared(measure=first)
     of_yeast = replace(of_all, about=datasets("yeast", "yeast"))
     given = {RANKINGS: [*kept, *earlier]}
-    assert {*errors_on_tests([of_all, of_yeast, replace(of_all, scale="ratio")], given)} == {of_yeast}
+    assert {*errors_on_tests([of_all, of_yeast, replace(of_all, said=replace(of_all.said, scale="ratio"))], given)} == {
+        of_yeast
+    }
     assert {*errors_on_tests([of_all], {RANKINGS: kept})} == {of_all}
 
 
 def test_a_unit_whose_interval_with_the_test_sets_error_reaches_the_margin_loses_its_side():
     errors = {("a", "x"): 1.0, ("b", "x"): 0.01}
     found = outcome_of(effects(a_x=CLEAR, b_x=CLEAR, c_x=CLEAR), 0, errors=errors)
-    assert [unit.side for unit in found.units] == [1, 1, 1]
+    assert [unit.side for unit in found.cases] == [1, 1, 1]
     assert (found.lost, found.told) == (1, 2)
     assert outcome_of(effects(c_x=CLEAR), 0).lost is None
 
@@ -287,20 +284,20 @@ def test_the_mean_is_that_of_datasets_each_with_the_mean_of_its_units():
     assert found.effect.mean == 5
     assert found.effect.has_interval
     assert not outcome_of(effects(a_x=CLEAR, a_y=CLEAR, b_x=CLEAR), margin=0).effect.has_interval  # two datasets
-    assert [unit.seeds for unit in found.units] == [1, 1, 1, 1]
+    assert [unit.seeds for unit in found.cases] == [1, 1, 1, 1]
 
 
 def test_ratios_are_averaged_as_logarithms_and_given_as_ratios():
-    found = outcome_of(effects(a_x=(2.0, 2.0), b_x=(8.0, 8.0)), margin=1, scale="ratio")
+    found = outcome_of(effects(a_x=(2.0, 2.0), b_x=(8.0, 8.0)), margin=1, scale=Scale("ratio"))
     assert found.effect.mean == pytest.approx(4)
-    assert [unit.effect.lower for unit in found.units] == [pytest.approx(2), pytest.approx(8)]
+    assert [unit.effect.lower for unit in found.cases] == [pytest.approx(2), pytest.approx(8)]
     assert found.word == "holds"
-    assert outcome_of(effects(a_x=(0.5, 0.5)), margin=1, scale="ratio").word == "does not hold"
+    assert outcome_of(effects(a_x=(0.5, 0.5)), margin=1, scale=Scale("ratio")).word == "does not hold"
 
 
 @pytest.mark.parametrize("wrong", [[Effect("a", "x", 0, 1.0)] * 2, [Effect("a", "x", 0, math.nan)]])
 def test_effects_that_are_none_are_refused(wrong):
-    with pytest.raises(ValueError, match="expected one finite effect of each dataset, subject and seed"):
+    with pytest.raises(ValueError, match="dataset='a'"):
         outcome_of(wrong, margin=0)
 
 
@@ -377,12 +374,12 @@ def test_noise_refutes_a_universal_statement_in_1_of_40_runs_for_each_unit_and_f
 
 def test_a_record_of_several_trials_decides_with_one_seed():
     error = 1 / 2.0095752  # the quantile of Student's t with 49 degrees of freedom is 2.0095752
-    (unit,) = outcome_of([Effect("a", "", 0, 3.0, error, 50)], margin=1.5).units
+    (unit,) = outcome_of([Effect("a", "", 0, 3.0, error, 50)], margin=1.5).cases
     assert (unit.effect.lower, unit.effect.upper) == (pytest.approx(2, abs=1e-6), pytest.approx(4, abs=1e-6))
     assert unit.side == 1
     exact = Effect("a", "", 0, 3.0, 0)
     assert [outcome_of([exact], margin).word for margin in (2, 3, 4)] == ["holds", "cannot be told", "does not hold"]
-    (ratio,) = outcome_of([Effect("a", "", 0, 4.0, 0)], 1, "ratio").units
+    (ratio,) = outcome_of([Effect("a", "", 0, 4.0, 0)], 1, Scale("ratio")).cases
     assert ratio.effect.upper == pytest.approx(4)
     several = [Effect("a", "", seed, value, 0) for seed, value in enumerate((3.0, -3.0))]
     assert outcome_of(several, 0).word == "cannot be told"  # not by the errors

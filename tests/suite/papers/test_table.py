@@ -9,28 +9,28 @@ import pytest
 from built_tables import build_from
 from report_cases import every_method, ranking, write
 from repository import ROOT
-from xmlc.suite.papers.table import Cell, Panel, PanelColumn, printed_of
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.papers import table_of
 from xmlc.suite.papers.building import build_table, read_printed, write_table
 from xmlc.suite.papers.latex import latex, panel_to_latex, to_latex
+from xmlc.suite.papers.panels import Panel, PanelColumn
 from xmlc.suite.papers.printing import escaped, select, to_csv, to_markdown
 from xmlc.suite.results import titles
 from xmlc.suite.results.fingerprint import fingerprint
-from xmlc.suite.results.frame import Number
+from xmlc.suite.results.frame import Number, published_of
 from xmlc.suite.results.made_of import MadeOf
 
 
 def test_values_are_kept_as_printed():
     printed = read_printed(MadeOf("table1", "plt2016", (), ROOT / "results/published"))
     keys = table_of("table1", "plt2016").keys
-    assert printed["rcv1-2k", "plt-hashed"]["p@3"] == "72.4"
-    assert printed["amazoncat-13k", "fastxml"]["p@3"] == "77.50"
+    assert printed["rcv1-2k", "plt-hashed"]["p@3"].value == "72.4"
+    assert printed["amazoncat-13k", "fastxml"]["p@3"].value == "77.50"
     assert ("yeast", "plt") not in printed
     # What is printed of a dataset is that of all its rows.
-    assert printed_of(printed, keys, ("wiki10-31k", "mine"), "m") == "30938"
-    assert printed_of(printed, keys, ("wiki10-31k", "mine"), "p@1") is None
+    assert published_of(printed, keys, ("wiki10-31k", "mine"), "m").value == "30938"
+    assert published_of(printed, keys, ("wiki10-31k", "mine"), "p@1") is None
 
 
 @pytest.fixture
@@ -72,11 +72,9 @@ def test_latex_has_a_float_of_each_panel_and_is_escaped(build):
 
 
 def panel_with(columns, rows, text="12.34 ± 0.56", names="a name of a model"):
-    cells = [
-        [Cell(("a", str(i)), "p@1", Number(quantity="p@1", value=text)) for i in range(rows)] for _ in range(columns)
-    ]
-    parts = [PanelColumn("Precision at one (%)", "p@1", one) for one in cells]
-    return Panel("Wide", ["Dataset", "Model"], [("a", names)] * rows, parts, ("dataset", "model"))
+    numbers = [Number(quantity="p@1", value=text, key=("a", str(i))) for i in range(rows)]
+    parts = [PanelColumn("Precision at one (%)", "p@1", numbers) for _ in range(columns)]
+    return Panel("Wide", ["Dataset", "Model"], [("a", names)] * rows, parts)
 
 
 @pytest.mark.parametrize(

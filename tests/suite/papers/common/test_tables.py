@@ -69,7 +69,7 @@ def test_ranking_and_macro_f_stand_in_one_row(build_peers):
     assert row(table, "yeast", "plt")[["p@1", "fta", "sto", "ofo"]].tolist() == pytest.approx([75, 40, 35, 42])
     cells = printed(table)["yeast", "napkinXC PLT, liblinear"]
     assert cells["Train (s)"] == ("90", False)
-    assert cells["Threads"] == ("2", False)
+    assert cells["Threads, train"] == ("2", False)
     assert cells["P@1 (%)"] == ("60.00", False)
     # The three methods compete for one prize.
     assert [cells[f"Macro-F, {method} (%)"] for method in ("FTA", "STO", "OFO")] == [

@@ -74,7 +74,7 @@ def test_variants_beside_what_they_simplify(tmp_path):
     assert decided(claims.variants_as_good, record(0.005)) == (-0.5, "holds")
     assert decided(claims.variants_as_good, record(-0.02)) == (-2, "does not hold")
     assert decided(claims.variants_as_good, record(0.005, error=0.05))[1] == "cannot be told"
-    units = claims.variants_as_good.outcome(record(0)).units
+    units = claims.variants_as_good.outcome(record(0)).cases
     assert [(unit.dataset, unit.subject) for unit in units] == [
         (model, variant) for model in ("independent", "dependent") for variant in ("gfm-t", "meuf-approx")
     ]

@@ -10,8 +10,8 @@ from claim_cases import decided
 from record_files import as_record
 from report_cases import forest, ranking, sweep
 
-from xmlc.suite.papers.claims import REVERSED
 from xmlc.suite.papers.ldsm2020 import claims, tables
+from xmlc.suite.papers.outcome import REVERSED
 
 SEEDS = (0, 1, 2)
 OF_P1 = (1 + 1 / 3 + 1 / 5) / 3  # the mean of P@1, P@3 and P@5 of these records, as a share of P@1
@@ -53,8 +53,8 @@ def read(records):
 def test_ldsm_beside_each_other_tree():
     claim = claims.as_good_as_other_trees
     outcome = claim.outcome(ranked(ldsm=60, fastxml=61, pfastrexml=90, plt=50, swnn=90))
-    assert [(unit.subject, unit.side) for unit in outcome.units] == [("fastxml", REVERSED), ("plt", 1)]
-    assert (outcome.units[0].effect.mean, outcome.units[0].printed) == (pytest.approx(-OF_P1), 0.71)
+    assert [(unit.subject, unit.side) for unit in outcome.cases] == [("fastxml", REVERSED), ("plt", 1)]
+    assert (outcome.cases[0].effect.mean, outcome.cases[0].printed) == (pytest.approx(-OF_P1), 0.71)
     assert outcome.word == "mixed"
     # In print LdSM is behind FastXML on AmazonCat; the sentence is not about yeast.
     assert decided(claim, ranked(ldsm=60, fastxml=61, name="amazoncat-13k")) == (-OF_P1, "holds")
@@ -72,8 +72,8 @@ def test_single_trees_of_an_ensemble_and_of_a_search():
     first = read([*grown(t1=50, t50=90), *grown("fastxml", t1=40, t50=95)])
     best = ranked(ldsm_single=52, fastxml_single=48)
     outcome = claim.outcome(first, best)
-    assert [unit.subject for unit in outcome.units] == ["first of the ensemble", "best of a search"]
-    assert [unit.effect.mean for unit in outcome.units] == [pytest.approx(10 * OF_P1), pytest.approx(4 * OF_P1)]
+    assert [unit.subject for unit in outcome.cases] == ["first of the ensemble", "best of a search"]
+    assert [unit.effect.mean for unit in outcome.cases] == [pytest.approx(10 * OF_P1), pytest.approx(4 * OF_P1)]
     assert outcome.word == "holds"
     worse = read([*grown(t1=30), *grown("fastxml", t1=40)])
     assert decided(claim, worse, []) == (-10 * OF_P1, "does not hold")

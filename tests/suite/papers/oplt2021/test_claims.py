@@ -27,7 +27,7 @@ def ranked(dataset="bibtex", m=159, labels=2.5, seconds=None, **scores):
 def decided(claim, *given):
     """Effect, verdict and number of units of a claim."""
     outcome = claim.outcome(*([as_record(record) for record in records] for records in given))
-    return pytest.approx(outcome.effect.mean, nan_ok=True), outcome.word, len(outcome.units)
+    return pytest.approx(outcome.effect.mean, nan_ok=True), outcome.word, len(outcome.cases)
 
 
 CAT = {"dataset": "amazoncat-13k", "m": 13_330}
@@ -47,7 +47,7 @@ def test_a_policy_is_beside_parabel_too_at_the_most_passes():
     scores = {"oplt_b_program_1_pass": 59.8, "oplt_b_program_3_passes": 59.8, "iplt_1_pass": 60, "iplt_3_passes": 60}
     half = ranked(**CAT, **scores, parabel_single=63)
     outcome = claims.as_good_as_offline.outcome([as_record(record) for record in half])
-    assert [round(unit.effect.mean, 9) for unit in outcome.units] == [-0.2, -3.2]
+    assert [round(unit.effect.mean, 9) for unit in outcome.cases] == [-0.2, -3.2]
     large = ranked("amazon-670k", 670_091, oplt_b_program_3_passes=41, iplt_3_passes=43, parabel_single=40.5)
     assert decided(claims.behind_offline_on_large, large) == (-0.5, "does not hold", 1)
 
@@ -58,7 +58,7 @@ def test_trees_by_algorithm_8_have_claims_of_their_own():
     by_name = {claim.name: claim for claim in claims.CLAIMS}
     assert decided(by_name["similar-to-memory-tree"], both, online) == (-4, "holds", 2)
     assert decided(by_name["similar-to-memory-tree-as-printed"], both, online) == (-22, "does not hold", 2)
-    assert by_name["similar-to-memory-tree-as-printed"].stated == "ours"
+    assert by_name["similar-to-memory-tree-as-printed"].said.stated == "ours"
 
 
 def test_models_are_compared_at_equal_passes():
@@ -142,7 +142,7 @@ def test_the_memory_tree_on_aloi():
     )
     assert decided(claims.similar_to_memory_tree, *near) == (-1, "holds", 2)
     outcome = claims.similar_to_memory_tree.outcome(*([as_record(record) for record in some] for some in near))
-    assert [unit.printed for unit in outcome.units] == [-4.72, pytest.approx(math.nan, nan_ok=True)]  # none online
+    assert [unit.printed for unit in outcome.cases] == [-4.72, pytest.approx(math.nan, nan_ok=True)]  # none online
     ahead = ranked("aloi", 1000, 1.0, oplt_b_program_3_passes=73, cmt_3_passes=72)
     assert decided(claims.similar_to_memory_tree, ahead, []) == (1, "reversed", 1)
     far = ranked("aloi", 1000, 1.0, oplt_b_program_1_pass=90, cmt_1_pass=52), near[1]

@@ -58,11 +58,11 @@ def test_plt_is_ahead_on_half_of_the_datasets():
 def test_exact_weights_stand_in_where_no_hashed_ones_were_run():
     hashed = [record | {"model": "plt-hashed"} for record in ranked(62, 63)[:3]]
     records = [as_record(record) for record in ranked(60, 63) + hashed + ranked(61, 63, name="yeast")]
-    units = claims.precision_on_par.outcome(records).units
+    units = claims.precision_on_par.outcome(records).cases
     found = [(unit.dataset, unit.subject, round(unit.effect.mean, 9)) for unit in units]
     assert found == [("bibtex", "plt-hashed", -1), ("yeast", "plt", -2)]
     tuned_ = [as_record(record) for name in ("plt", "plt-hashed") for record in tuned(name, fta=30, ofo=31)]
-    assert [unit.subject for unit in claims.ofo_most_promising.outcome(tuned_).units] == ["plt-hashed"]
+    assert [unit.subject for unit in claims.ofo_most_promising.outcome(tuned_).cases] == ["plt-hashed"]
 
 
 def test_training_times_are_compared_where_labels_are_few():
@@ -107,7 +107,7 @@ def test_claims_on_sto_stand_under_three_conventions():
     assert decided(by_name["sto-outperformed-present"], records) == (5.5, "holds")
     assert decided(by_name["sto-loses-most-on-test-zero"], records) == (-6.5, "does not hold")
     assert decided(by_name["sto-loses-most-on-test-present"], records) == (8.5, "holds")
-    assert by_name["sto-outperformed-zero"].stated == "ours"
+    assert by_name["sto-outperformed-zero"].said.stated == "ours"
     for record in records:  # as of earlier versions
         record["best"]["validation"] = {"macro_f": 0.4}
     assert decided(by_name["sto-outperformed-zero"], records)[1] == "no data"

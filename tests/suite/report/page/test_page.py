@@ -24,7 +24,7 @@ from page_cases import (
 from report_cases import dataset, inference, inferred_from_estimates, ranking, thresholds, write
 
 from xmlc.core.errors import XmlcError
-from xmlc.suite.papers.claims import claims_line, counted
+from xmlc.suite.papers.claims_table import claims_line, counted
 from xmlc.suite.report.compare import outcome_of, published_lines
 from xmlc.suite.report.judge import Judge
 from xmlc.suite.report.page.content import page_of
