@@ -190,9 +190,7 @@ def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
         Y = features_and_labels(file, given)[1]
         truths = [[*map(str, Y.indices[start:end].tolist())] for start, end in pairwise(Y.indptr)]
     if len(found) != len(truths):
-        raise XmlcError(
-            f"{predictions}: found {len(found)} predictions, expected {len(truths)}, as {file} has instances"
-        )
+        raise XmlcError(f"{predictions}: found {len(found)} predictions, expected {len(truths)}, as many as {file}")
     if not any(truths):
         raise XmlcError(f"{file}: found no label, expected labels as {given['labels']!r} (--labels says where)")
     rankings = [[name for name, _ in labels] for labels, _ in found]

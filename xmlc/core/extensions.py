@@ -49,9 +49,7 @@ def _check_helpers(file: Path, folders: tuple[Path, ...]) -> None:
         for name in {_name_in(folder, helper) for folder in folders if folder in helper.parents}:
             other = getattr(sys.modules[name], "__file__", None) if name in sys.modules else helper
             if Path(other or "").resolve() != helper:
-                raise XmlcError(
-                    f"{file}: for `import {name}` found {other or 'Python'}, expected {helper}; rename this file"
-                )
+                raise XmlcError(f"{file}: `import {name}` gives {other or 'Python'}, expected {helper}; rename it")
 
 
 def _name_in(folder: Path, file: Path) -> str:

@@ -40,10 +40,8 @@ def checked_samples(samples: object) -> Samples:
         raise InvalidDataError(f"samples: found {shown(samples)}, {said}")
     Y, n_samples = as_labels(samples.Y), int(samples.n_samples)
     if n_samples < 1 or Y.shape[0] % n_samples:
-        raise InvalidDataError(
-            f"{Y.shape[0]} rows of samples at {n_samples} per instance: expected a positive number of samples that "
-            "divides the rows; give n_samples as it was drawn"
-        )
+        found = f"{Y.shape[0]} rows of samples and n_samples={n_samples}"
+        raise InvalidDataError(f"found {found}; expected a number of samples for each instance, which divides the rows")
     return Samples(Y, n_samples)
 
 

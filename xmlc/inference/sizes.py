@@ -79,9 +79,7 @@ def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
     """
     p, Y = as_marginals(marginals), as_labels(Y)
     if p.shape != Y.shape or Y.shape[0] == 0:
-        raise InvalidDataError(
-            f"marginals of shape {p.shape}, label sets {Y.shape}; expected the same, and an instance"
-        )
+        raise InvalidDataError(f"marginals of shape {p.shape}, label sets of {Y.shape}; expected one shape, n >= 1")
     found = np.diff(Y.indptr)[:MOST_INSTANCES]
     n_sizes = min(int(found.max()), LARGEST) + 2
     shares = np.bincount(np.minimum(found, n_sizes - 1), minlength=n_sizes) / found.size
@@ -139,9 +137,7 @@ def gfm_sizes(
     """
     weights = as_numbers(size_weights, "size_weights")
     if weights.ndim != 1 or weights.size == 0 or not (np.isfinite(weights) & (weights >= 0)).all():
-        raise InvalidDataError(
-            "size_weights: expected at least one finite number, none negative; fit_size_weights gives them"
-        )
+        raise InvalidDataError("size_weights: expected finite numbers from 0, at least one, of fit_size_weights")
     weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))  # avoids overflow of products
     return predict_from_marginals(gfm_sizes_rows, marginals, n_jobs, weights)
 

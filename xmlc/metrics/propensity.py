@@ -43,11 +43,11 @@ def propensity_parameters(dataset_name: str) -> tuple[float, float]:
     name = re.sub(r"[^a-z0-9]", "", dataset_name.lower())
     name = re.sub(r"^g?lf|^mm(?=amazon)", "", name)
     if name not in _KNOWN and ("amazon" in name or "wiki" in name):
-        raise InvalidDataError(
-            f"dataset {dataset_name}: A and B of its propensities are not known. Wikipedia's sets have 0.5, 0.4, "
-            "Amazon's 0.6, 2.6, others, such as AmazonCat and WikiSeeAlso, 0.55, 1.5: say which, to `propensities`, to "
-            "`xmlc rank --propensity`, or by propensity: [A, B] in the dataset's entry of config/datasets.yaml"
+        advice = (
+            "0.5, 0.4 for Wikipedia, 0.6, 2.6 for Amazon, 0.55, 1.5 for others, such as AmazonCat: to `propensities`"
         )
+        advice += ", `xmlc rank --propensity`, or `propensity: [A, B]` in config/datasets.yaml"
+        raise InvalidDataError(f"dataset {dataset_name}: A and B of its propensities are not known; set {advice}")
     return _KNOWN.get(name, _OTHER)
 
 
@@ -95,14 +95,10 @@ def checked_propensities(propensity: object, n_labels: int) -> np.ndarray:
     """
     values = as_numbers(propensity, "propensity")
     if values.shape != (n_labels,):
-        raise InvalidDataError(
-            f"propensity has shape {values.shape}, expected ({n_labels},): one number for each label"
-        )
+        raise InvalidDataError(f"propensity has shape {values.shape}, expected ({n_labels},), one for each label")
     wrong = np.flatnonzero(~((values > 0) & (values <= 1)))
     if wrong.size:
         found = values[wrong[0]]
         hint = "; are these inverse propensities? Hand in 1 / values" if found > 1 else ""
-        raise InvalidDataError(
-            f"propensity of label {wrong[0]} is {found:g}, expected a number above 0 and at most 1{hint}"
-        )
+        raise InvalidDataError(f"propensity of label {wrong[0]} is {found:g}, expected a share above 0{hint}")
     return values

@@ -264,10 +264,8 @@ def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float
     0.25
     """
     if sparse.issparse(labels) or sparse.issparse(scores) or np.shape(scores) != np.shape(labels):
-        raise InvalidDataError(
-            f"labels of shape {np.shape(labels)} and scores of shape {np.shape(scores)}; expected two ndarrays of one "
-            "shape, as `predict_top_k` returns them"
-        )
+        found = f"labels of shape {np.shape(labels)} and scores of {np.shape(scores)}"
+        raise InvalidDataError(f"{found}; expected two ndarrays of one shape, as `predict_top_k` returns them")
     _, ranked, relevant = _matched(Y, labels, k)
     there = ranked >= 0
     estimates, true = np.asarray(scores, dtype=np.float64)[:, :k][there], relevant[there]
@@ -370,19 +368,12 @@ def _ranking(labels: object, shape: tuple[int, int], k: int) -> np.ndarray:
     except ValueError:
         raise InvalidDataError("the ranking has rows of different lengths; put -1 where there is no label") from None
     if labels.ndim != 2 or labels.shape[0] != n:
-        raise InvalidDataError(
-            f"found a ranking of shape {labels.shape} for {n} instances; expected ({n}, k): labels from best to "
-            "worst, as predict_top_k returns them"
-        )
+        expected = f"({n}, k): labels, best first, as predict_top_k returns them"
+        raise InvalidDataError(f"found a ranking of shape {labels.shape}, expected {expected}")
     if k > labels.shape[1]:
-        raise InvalidDataError(
-            f"k={k} and a ranking of {labels.shape[1]} labels an instance; put -1 where there is none"
-        )
+        raise InvalidDataError(f"k={k}: found {labels.shape[1]} labels an instance; put -1 where there is none")
     if labels.dtype.kind not in "iu":
-        raise InvalidDataError(
-            f"the ranking holds values of type {labels.dtype}; expected labels, -1 where there is none, "
-            "or scores as a sparse matrix"
-        )
+        raise InvalidDataError(f"found a ranking of {labels.dtype}; expected labels, or scores as a sparse matrix")
     expected = f"expected different labels of 0 .. {m - 1}, best first, and -1 where there is none"
     ordered = np.sort(labels, axis=1)
     twice = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
@@ -399,9 +390,7 @@ def _ranking(labels: object, shape: tuple[int, int], k: int) -> np.ndarray:
 def _best(scores: Any, shape: tuple[int, int], k: int) -> np.ndarray:
     """Return the labels with the k highest stored scores, int32 of shape (n, k), or (n, m) if k is more."""
     if scores.dtype == bool:
-        raise InvalidDataError(
-            "the ranking is a matrix of label sets, which have no order; expected scores or estimates"
-        )
+        raise InvalidDataError("found label sets, which have no order; expected a ranking, scores or estimates")
     scores = as_csr(scores, np.float64, "the scores")
     if scores.shape != shape:
         raise InvalidDataError(f"scores of shape {scores.shape} do not fit {shape[0]} instances of {shape[1]} labels")

@@ -218,10 +218,8 @@ def checked_pair(spe: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_a
     spe = as_estimates(spe)
     check_same_shape(spe, Y)
     if names[0] is not None and names[1] is not None and (names[0] != names[1]).any():
-        raise InvalidDataError(
-            f"the columns of the SPE are {', '.join(names[0])}, those of the truth {', '.join(names[1])}; "
-            "give both in one order"
-        )
+        found = f"columns {', '.join(names[0])} and {', '.join(names[1])}"
+        raise InvalidDataError(f"found {found} of the SPE and the truth; expected one order of both")
     return spe, Y
 
 

@@ -250,9 +250,7 @@ class OFO(OnePassMethod):
         if self._counted is None:
             a, b = (per_label(getattr(self, name), n_labels, np.float64, name).copy() for name in ("a", "b"))
             if not ((a > 0) & (2 * a <= b) & np.isfinite(b)).all():
-                raise InvalidParameterError(
-                    f"a={self.a}, b={self.b}: the initial threshold a/b must lie in (0, 0.5], with a and b > 0"
-                )
+                raise InvalidParameterError(f"a={self.a}, b={self.b}: expected 0 < a <= b / 2, finite")
             self.thresholds_ = np.maximum((a / b).astype(np.float32), lower)
             self._counted = a, b
         self._run(follow_online_f, blocks, *self._counted, lower, self.thresholds_)

@@ -74,9 +74,7 @@ def register(name: str, measure: str = "macro_f") -> Callable[[Sweep], Sweep]:
         if name in METHODS:
             raise XmlcError(f"a threshold method {name!r} is registered already")
         if measure not in TUNABLE:
-            raise InvalidDataError(
-                f"measure {measure!r} of method {name!r} is unknown; expected one of {', '.join(TUNABLE)}"
-            )
+            raise InvalidDataError(f"method {name!r}, measure={measure!r}: expected {', '.join(TUNABLE)}")
         METHODS[name] = SweptMethod(sweep, measure)
         return sweep
 
@@ -198,9 +196,7 @@ def scores_of(method: str, measure: str | None = None) -> tuple[str, ...]:
     """Name the measures that a registered method's grid points are scored by: macro-F, and the one that chooses."""
     measure, known = measure or METHODS[method].measure, [one.name for one in MEASURES if one.better == "higher"]
     if measure not in known:
-        raise InvalidDataError(
-            f"measure {measure!r} is unknown or not best where highest; expected one of {', '.join(known)}"
-        )
+        raise InvalidDataError(f"measure={measure!r}: expected one of {', '.join(known)}, best where highest")
     return tuple(dict.fromkeys(("macro_f", measure)))
 
 

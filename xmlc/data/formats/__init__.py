@@ -131,7 +131,4 @@ def detect_format(path: Path) -> str:
         return "arff"
     if looks_like_vw(line):
         return "vw"
-    raise XmlcError(
-        f"{path}:1: found {line[:60]!r}, which does not tell the format (a header of three numbers would); "
-        f"say which it is: format= one of {', '.join(FORMATS)}"
-    )
+    raise XmlcError(f"{path}:1: found {line[:60]!r}, of no known format; set format= to one of {', '.join(FORMATS)}")

@@ -94,9 +94,9 @@ def check_alike(first: Path, second: Path, labels: Path | None) -> None:
             raise XmlcError(f"{second}: has more or fewer attributes than {first}; expected the same")
         same_numbers = all(one.codes.get(value, code) == code for value, code in other.codes.items())
         if (one.name, one.is_label) != (other.name, other.is_label) or not same_numbers:
+            where = f"{second}:{other.line}: found attribute {other.name!r}"
             raise XmlcError(
-                f"{second}:{other.line}: found attribute {other.name!r}, expected {one.name!r} as in {first}:"
-                f"{one.line}: the same names, values and labels in the same order"
+                f"{where}, expected {one.name!r} with the same values and labels, as {first}:{one.line} has"
             )
 
 
@@ -149,10 +149,8 @@ def _with_labels(path: Path, attributes: list[Attribute], labels: Path | None, d
         if missing := names - {attribute.name for attribute in attributes}:
             raise XmlcError(f"{labels}: label {min(missing)!r} is no attribute of {path} (one of {len(missing)} such)")
     elif declared is None:
-        raise XmlcError(
-            f"{path}: does not say which attributes are labels; expected @relation 'name: -C 6', as MEKA writes it, or "
-            "Mulan's XML file that names them: labels= (`labels:` in config/datasets.yaml)"
-        )
+        expected = "@relation 'name: -C 6' of MEKA, or Mulan's XML file of labels: labels= (`labels:` in datasets.yaml)"
+        raise XmlcError(f"{path}: found no labels, expected {expected}")
     elif not 1 <= abs(declared) <= len(attributes):
         raise XmlcError(f"{path}: found -C {declared} in @relation, expected up to {len(attributes)} labels, not 0")
     else:

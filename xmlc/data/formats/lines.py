@@ -62,10 +62,8 @@ def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
     with open_bytes(path) as file:
         first = file.read(block_bytes).removeprefix(BYTE_ORDER_MARK)
         if b"\0" in first:
-            raise XmlcError(
-                f"{path}: found binary data, expected a text of lines; unpack an archive first, save UTF-16 as UTF-8, "
-                "and write matrices by scipy.sparse.save_npz"
-            )
+            expected = "lines of UTF-8; unpack an archive first, and write matrices by scipy.sparse.save_npz"
+            raise XmlcError(f"{path}: found binary data, expected {expected}")
         while block := first or file.read(block_bytes):
             first = b""
             cut = block.rfind(b"\n") + 1

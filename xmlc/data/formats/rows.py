@@ -246,10 +246,8 @@ def _header(path: Path, line: bytes, names: tuple[str, ...]) -> tuple[int, ...]:
     good = len(parts) == len(names) and all(part.isdigit() and len(part) <= 18 for part in parts)
     if not good or any(int(part) > LARGEST for part in parts):
         shown = quoted(line[:99].decode("utf-8", errors="replace").rstrip("\r"))
-        raise XmlcError(
-            f"{path}:1: found {shown}, expected a header: the numbers of {', '.join(names)}; say it where it is in "
-            "another format: `format: svmlight`, for example, in config/datasets.yaml"
-        )
+        expected = f"a header: the numbers of {', '.join(names)}; if it is another format, set `format: svmlight`, say"
+        raise XmlcError(f"{path}:1: found {shown}, expected {expected}")
     return tuple(int(part) for part in parts)
 
 

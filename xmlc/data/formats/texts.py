@@ -27,25 +27,11 @@ SOME = 30  # with this many texts it is no coincidence that all labels are diffe
 MISSING = ("nan", "NaN", "None", "null", "NULL", "<NA>")  # how pandas, Python and databases write a missing value
 SPACE = re.compile(r"[ \t\r\n]*")  # of JSON
 # Names of columns. A first line of TSV that has nothing else is no text.
-HEADINGS = {
-    *(
-        "id",
-        "text",
-        "texts",
-        "title",
-        "titles",
-        "name",
-        "headline",
-        "abstract",
-        "summary",
-        "body",
-        "content",
-        "document",
-    ),
-    *("sentence", "description", "question", "comment", "review", "message", "label", "labels", "subject", "subjects"),
-    *("subject_uris", "uri", "uris", "tag", "tags", "topic", "topics", "category", "categories", "keyword", "keywords"),
-    *("class", "classes", "genre", "genres", "theme", "themes", "target", "targets"),
-}
+HEADINGS = set(
+    "id text texts title titles name headline abstract summary body content document sentence description "
+    "question comment review message label labels subject subjects subject_uris uri uris tag tags topic topics "
+    "category categories keyword keywords class classes genre genres theme themes target targets".split()
+)
 
 
 class Columns(NamedTuple):
@@ -176,9 +162,7 @@ def lines_of(path: Path) -> Generator[str, None, None]:
                 number += 1
                 line = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
                 if b"\0" in line:
-                    raise XmlcError(
-                        f"{path}:{number}: found a zero byte, expected text in UTF-8; unpack it, or save it so"
-                    )
+                    raise XmlcError(f"{path}:{number}: found a zero byte, expected text; save it as UTF-8, unpacked")
                 yield line.decode()
     except UnicodeDecodeError as error:
         raise XmlcError(f"{path}:{number}: expected text in UTF-8 ({error}); save it as UTF-8") from error

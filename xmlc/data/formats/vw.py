@@ -78,10 +78,8 @@ def _number(place: str, key: str, known: dict[str, int]) -> int:
     """Return the number that a feature has for a name, in the namespace of those that are known."""
     space, _, name = key.partition("|")
     if not ID.fullmatch(name) or int(name) >= LARGEST or not next(iter(known), key).startswith(f"{space}|"):
-        raise NoIds(
-            f"{place}: found feature {quoted(key)}, expected whole numbers below 2^31 in one namespace, which are the "
-            "features' numbers; number other names by vocabulary=, with the same dictionary for training and test file"
-        )
+        expected = "numbers below 2^31 in one namespace; number names by vocabulary=, one dictionary for all files"
+        raise NoIds(f"{place}: found feature {quoted(key)}, expected {expected}")
     return int(name)
 
 

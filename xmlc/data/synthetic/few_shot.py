@@ -18,6 +18,7 @@ from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.data.synthetic.labels import popular_feature
 from xmlc.kernels.arrays import sort
 from xmlc.kernels.counter_random import random_permutation, random_unit, stream_key
+from xmlc.kernels.csr import stack_estimates
 from xmlc.kernels.float64 import cos, exp
 from xmlc.kernels.streams import Stream
 from xmlc.kernels.sums import in_turn
@@ -84,10 +85,8 @@ class ObjectViews:
             There are not so many rows.
         """
         if not 0 <= start < end <= self._pairs.size:
-            raise XmlcError(
-                f"rows {start} .. {end - 1}: {self.n_labels} objects have {VIEWS} views each, "
-                f"expected rows of 0 .. {self._pairs.size - 1}"
-            )
+            last = self._pairs.size - 1
+            raise XmlcError(f"rows {start} .. {end - 1}: expected rows of 0 .. {last}, {VIEWS} for each object")
         pairs = self._pairs[start:end]
         blocks = row_blocks(pairs.size, ROWS_PER_BLOCK)
         pieces = [(self.seed, pairs[a:b], self.n_features, COLOUR_SHIFT, NOISE) for a, b in blocks]
@@ -125,17 +124,14 @@ class ShortTexts:
         blocks = row_blocks(end - start, ROWS_PER_BLOCK)
         pieces = [(self.seed, start + a, start + b, *common) for a, b in blocks]
         parts = list(zip(*run_pieces(draw_texts, pieces, n_jobs, title="drawing texts", unit="rows")))
-        lengths, words, counts = (np.concatenate(part) for part in parts)
-        indptr = np.concatenate(([0], np.cumsum(lengths)))
-        X = sparse.csr_array((counts, words, indptr), shape=(end - start, self.n_features))
+        lengths, words, counts = map(np.concatenate, parts)
+        X = stack_estimates(lengths, words, counts, self.n_features)
         return X, _one_label(np.arange(start, end) % self.n_labels, self.n_labels), None
 
 
 def _one_label(classes: np.ndarray, n_labels: int) -> sparse.csr_array:
-    indptr = np.arange(classes.size + 1)
-    return sparse.csr_array(
-        (np.ones(classes.size, dtype=bool), classes.astype(np.int32), indptr), (classes.size, n_labels)
-    )
+    ones = np.ones((2, classes.size), dtype=np.int64)
+    return stack_estimates(ones[0], classes.astype(np.int32), ones[1].astype(bool), n_labels)
 
 
 @njit(cache=True, nogil=True)

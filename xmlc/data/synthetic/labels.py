@@ -14,6 +14,7 @@ from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import copy_into, sort, stable_order
 from xmlc.kernels.counter_random import random_below, random_unit, stream_key
+from xmlc.kernels.csr import stack_estimates
 from xmlc.kernels.float64 import sigmoid
 from xmlc.kernels.streams import Stream
 from xmlc.kernels.sums import pairwise
@@ -71,10 +72,8 @@ class SyntheticModel:
         posteriors: bool = True,
     ):
         if min(n_features, n_labels, nonzeros) < 1 or labels_per_instance <= 0:
-            raise XmlcError(
-                f"n_features={n_features}, n_labels={n_labels}, nonzeros={nonzeros}, "
-                f"labels_per_instance={labels_per_instance}: all must be positive"
-            )
+            found = f"{n_features=}, {n_labels=}, {nonzeros=}, {labels_per_instance=}"
+            raise XmlcError(f"{found}: expected numbers above 0")
         if not 0 <= seed < 1 << 63:
             raise XmlcError(f"seed={seed}: expected a number from 0 to 2**63 - 1")
         self.n_features, self.n_labels = n_features, n_labels
@@ -117,9 +116,9 @@ class SyntheticModel:
         costs = [piece[2] - piece[1] for piece in pieces]
         parts = list(zip(*run_pieces(draw_rows, pieces, n_jobs, costs, title="drawing instances", unit="rows")))
         joined = [np.concatenate(part) for part in parts]
-        X = _csr(joined[0], joined[1].view(np.int32), joined[2], self.n_features)
-        P = _csr(joined[3], joined[4], joined[5], self.n_labels) if self.posteriors else None
-        Y = _csr(joined[6], joined[7], np.ones(joined[7].size, dtype=bool), self.n_labels)
+        X = stack_estimates(joined[0], joined[1].view(np.int32), joined[2], self.n_features)
+        P = stack_estimates(joined[3], joined[4], joined[5], self.n_labels) if self.posteriors else None
+        Y = stack_estimates(joined[6], joined[7], np.ones(joined[7].size, dtype=bool), self.n_labels)
         return X, Y, P
 
     def _draw_model(self, n_triggers: int, skipped: int) -> LabelModel:
@@ -142,10 +141,8 @@ def _intercept(scores: np.ndarray, wanted: float) -> float:
         There are not enough candidates for so many labels.
     """
     if scores.size <= wanted:
-        raise XmlcError(
-            f"{wanted / SAMPLE_ROWS:g} labels per instance cannot be had: an instance triggers only "
-            f"{scores.size / SAMPLE_ROWS:.2f}; take more labels or more non-zeros"
-        )
+        found, least = wanted / SAMPLE_ROWS, scores.size / SAMPLE_ROWS
+        raise XmlcError(f"labels_per_instance={found:g}: expected at most {least:.2f}; take more labels or non-zeros")
     low, high = float(scores.min()) - 50.0, float(scores.max()) + 50.0
     for _ in range(80):
         middle = (low + high) / 2
@@ -155,13 +152,6 @@ def _intercept(scores: np.ndarray, wanted: float) -> float:
         else:
             high = middle
     return high
-
-
-def _csr(lengths: np.ndarray, indices: np.ndarray, data: np.ndarray, n_columns: int) -> sparse.csr_array:
-    indptr = np.concatenate(([0], np.cumsum(lengths)))
-    matrix = sparse.csr_array((data, indices, indptr), shape=(lengths.size, n_columns))
-    matrix.has_sorted_indices = matrix.has_canonical_format = True
-    return matrix
 
 
 class LabelModel(NamedTuple):
