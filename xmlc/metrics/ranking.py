@@ -368,8 +368,8 @@ def _ranking(labels: object, shape: tuple[int, int], k: int) -> np.ndarray:
     except ValueError:
         raise InvalidDataError("the ranking has rows of different lengths; put -1 where there is no label") from None
     if labels.ndim != 2 or labels.shape[0] != n:
-        expected = f"({n}, k): labels, best first, as predict_top_k returns them"
-        raise InvalidDataError(f"found a ranking of shape {labels.shape}, expected {expected}")
+        found = f"a ranking of shape {labels.shape} for {n} instances"
+        raise InvalidDataError(f"found {found}; expected labels, best first, as predict_top_k returns them")
     if k > labels.shape[1]:
         raise InvalidDataError(f"k={k}: found {labels.shape[1]} labels an instance; put -1 where there is none")
     if labels.dtype.kind not in "iu":
