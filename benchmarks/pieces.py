@@ -47,6 +47,7 @@ from xmlc.models import (
     Stacking,
 )
 from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.registry import LEARNERS, estimator_class
 from xmlc.models.tail_classifiers import fit_tail_classifiers
 from xmlc.models.trees.kmeans import kmeans_tree
 from xmlc.models.trees.representations import label_representations
@@ -115,7 +116,9 @@ def prepared_data(folder: Path) -> Data:
 
 def estimator(kind: type[SparseProbabilityEstimator], **hyperparameters: object) -> Run:
     """Make a piece of an estimator's training and predictions."""
-    template = kind().set_params(**hyperparameters, n_jobs=1)  # here, so that one that does not exist is told at once
+    template = kind().set_params(**hyperparameters)  # here, so that one that does not exist is told at once
+    if "n_jobs" in template.get_params():
+        template.set_params(n_jobs=1)
 
     def run(data: Data) -> Parts:
         model = template.unfitted().fit(data.X, data.Y)
@@ -265,6 +268,8 @@ LINEAR: dict[str, Run] = {
     "BR": estimator(BinaryRelevance, C=1.0),
     "BR, C chosen": estimator(BinaryRelevance, C_grid=(0.1, 1.0), folds=2),
     "PCC": chain,
+    # Estimators that this file does not import.
+    **{name: estimator(kind) for name in LEARNERS if (kind := estimator_class(name)).__name__ not in globals()},
 }
 
 

@@ -1,8 +1,8 @@
 """Our estimators by name, as small as they can be."""
 
-from xmlc.models.registry import ESTIMATORS, estimator_class
+from xmlc.models.registry import LEARNERS, make_estimator
 
-OURS = [name for name in ESTIMATORS if "-" not in name and name not in ("oracle", "estimates")]
+OURS = [*LEARNERS]
 SMALL = {
     "plt": {"epochs": 2},
     "parabel": {"n_trees": 1},
@@ -15,4 +15,4 @@ SMALL = {
 
 
 def small(name):
-    return estimator_class(name)(n_jobs=1, **SMALL.get(name, {}))
+    return make_estimator(name, SMALL.get(name, {}), seed=0, n_jobs=1)

@@ -26,7 +26,7 @@ from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.label_sets import estimates_of_sets
 from xmlc.models.plt.estimator import RANKING
-from xmlc.models.registry import DEFAULT, ESTIMATORS, STREAMING, load_model, make_estimator
+from xmlc.models.registry import DEFAULT, ESTIMATORS, LEARNERS, STREAMING, load_model, make_estimator
 from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, indicator, named
 
 BATCH = 1000  # texts that are read, and predicted or learned, at a time
@@ -85,8 +85,8 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--estimator",
     default=None,
-    help="stacking, plt, plt-ranking (the preset for rankings), parabel, swnn, oplt, fastxml, ldsm, br, pcc, or "
-    f"another class: module:Class, path/to/file.py:Class.  [default: {DEFAULT}, or {STREAMING} with --stream]",
+    help=f"{', '.join(LEARNERS)}, {PRESET} (the preset for rankings), or another class: module:Class, "
+    f"path/to/file.py:Class.  [default: {DEFAULT}, or {STREAMING} with --stream]",
 )
 @click.option("--parameters", default="{}", help="Hyperparameters as a JSON object.")
 @click.option("--stream", is_flag=True, help="Learn part by part, with hashed words.")

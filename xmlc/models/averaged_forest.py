@@ -18,7 +18,6 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.growing import Growing, give_back
 from xmlc.core.parallel import batches, row_blocks, run_pieces
 from xmlc.kernels.csr import KernelCSR, Matrix, stack_estimates, top_k_of
-from xmlc.kernels.estimator import check_hyperparameters
 from xmlc.kernels.stored import Field
 from xmlc.models._averages import Histograms, Reached, average_above, average_top_k
 from xmlc.models.base import SparseProbabilityEstimator
@@ -66,7 +65,6 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
         Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
-        check_hyperparameters(self)
         X, Y = self._training_data(X, Y)
         trees = JoinedTrees(self.FIELDS, self._into)
         self._grow(X, Y, trees.append)

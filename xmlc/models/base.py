@@ -87,6 +87,9 @@ class SparseProbabilityEstimator(Estimator):
     _BY_INSTANCE: ClassVar[bool] = True
     #: Whether it has kernels that a first call compiles, and keeps what this package can save.
     compiles: ClassVar[bool] = True
+    #: Whether the estimates of a model with default settings are close to the frequencies of the labels among instances
+    #: with the same features.
+    calibrated: ClassVar[bool] = True
     _into: Path | None = None  # where `fit` writes arrays that it need not hold (`xmlc.core.growing`), in `fit_to`
     unit_norm: bool  # a hyperparameter of those that call `_kernel_form`, as the next
     n_jobs: int | None
@@ -471,7 +474,8 @@ class SparseProbabilityEstimator(Estimator):
         """Read estimators that are parts of a stored model from their own folders."""
 
     def _training_data(self, X: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Check training data, remember its shape and return it in canonical form."""
+        """Check hyperparameters and training data, remember the data's shape and return it in canonical form."""
+        self._check_hyperparameters()
         if Y is None:
             raise InvalidDataError(  # in scikit-learn's words
                 f"{type(self).__name__} requires y to be passed, but the target y is None; expected label sets"
@@ -488,6 +492,10 @@ class SparseProbabilityEstimator(Estimator):
         self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
         self.labelled_ = bool(np.diff(Y.indptr).all())
         return X, Y
+
+    def _check_hyperparameters(self) -> None:
+        """Refuse hyperparameters outside their domains; a subclass may add checks of several together."""
+        check_hyperparameters(self)
 
     def _weighted_data(
         self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None

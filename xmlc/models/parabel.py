@@ -13,7 +13,7 @@ from xmlc.core.growing import Growing
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels.counter_random import stream_key
 from xmlc.kernels.csr import Matrix, stack_estimates
-from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters, hyperparameters
+from xmlc.kernels.estimator import Hyperparameters, hyperparameters
 from xmlc.kernels.streams import Stream
 from xmlc.models._averages import Histograms, Reached, average_above, average_top_k
 from xmlc.models.base import SparseProbabilityEstimator
@@ -98,6 +98,7 @@ class Parabel(SparseProbabilityEstimator):
     MODEL_FORMAT = 2
 
     domains = parabel.DOMAINS
+    calibrated = False
 
     n_trees: int = 3
     arity: int | None = None
@@ -118,7 +119,6 @@ class Parabel(SparseProbabilityEstimator):
 
         Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
-        check_hyperparameters(self)
         data = self._weighted_data(X, Y, sample_weight)
         self._select(parabel.usual(np.unique(data[1].indices).size))
         if self.C is None:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from xmlc.kernels.domains import Domain
     from xmlc.models.base import SparseProbabilityEstimator
 
-ESTIMATORS = {
+#: Estimators that are implemented here and learn.
+LEARNERS = {
     "stacking": "xmlc.models.stacking:Stacking",
     "plt": "xmlc.models.plt:PLT",
     "parabel": "xmlc.models.parabel:Parabel",
@@ -30,6 +31,8 @@ ESTIMATORS = {
     "br": "xmlc.models.linear.binary_relevance:BinaryRelevance",
     "pcc": "xmlc.models.linear.classifier_chain:ProbabilisticClassifierChain",
     "swnn": "xmlc.models.nearest:SparseWeightedNearestNeighbors",
+}
+ESTIMATORS = LEARNERS | {
     "oracle": "xmlc.models.oracle:Oracle",
     "estimates": "xmlc.models.oracle:Estimates",
     "vw-cmt": "xmlc.models.peers.vowpalwabbit:VowpalWabbitCMT",
@@ -153,9 +156,17 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
 
 
 def domains_of(name: str) -> Mapping[str, Domain] | None:
-    """Return the domains of an estimator's hyperparameters without importing it; None if only it knows them."""
+    """Return the domains of an estimator's hyperparameters; None if it is no learner of the package.
+
+    A file of `xmlc.models.domains` has them, if there is one: a suite is then checked without kernels. Otherwise the
+    class is imported.
+    """
     module = f"xmlc.models.domains.{name}"
-    known: Mapping[str, Domain] | None = importlib.import_module(module).DOMAINS if find_spec(module) else None
+    known: Mapping[str, Domain] | None = None
+    if find_spec(module):
+        known = importlib.import_module(module).DOMAINS
+    elif name in LEARNERS:
+        known = estimator_class(name).domains
     return known
 
 

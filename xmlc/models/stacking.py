@@ -18,7 +18,6 @@ from xmlc.kernels.csr import Matrix, entries_above, stack_estimates, top_k_of
 from xmlc.kernels.estimator import (
     Hyperparameters,
     InvalidParameterError,
-    check_hyperparameters,
     check_value,
     hyperparameters,
 )
@@ -113,9 +112,8 @@ class Stacking(SparseProbabilityEstimator):
         ``sample_weight`` weights the instances in the members and in the loss of the regression. Every member must take
         it. See `xmlc.models.base.SparseProbabilityEstimator.fit` for parameters and errors.
         """
-        check_hyperparameters(self)
-        members = self.members()
         X, Y, weights = self._weighted_data(X, Y, sample_weight)
+        members = self.members()
         given: Any = {} if sample_weight is None else {"sample_weight": weights}
         order = random_permutation(X.shape[0], self.random_state, Stream.STACKING)
         held_out, part = np.split(order, [min(int(self.n_held_out), order.size // 5)])

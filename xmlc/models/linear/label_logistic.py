@@ -19,7 +19,7 @@ from xmlc.core.parallel import run_pieces
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.csr import Matrix, kernel_csr
-from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
+from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream
 from xmlc.models.base import SparseProbabilityEstimator
@@ -104,7 +104,7 @@ class LabelLogistic(SparseProbabilityEstimator):
             A hyperparameter is out of its range, or the weights of all labels would not fit into memory.
         """
         data = self._weighted_data(X, Y, sample_weight)
-        self._check_hyperparameters()
+        self._check_size()
         problem = self._problem(*data)
         self.C_ = self._choose(problem) if self.C is None else np.full(self.n_labels_, self.C, dtype=np.float64)
         self._learn(problem)
@@ -181,8 +181,7 @@ class LabelLogistic(SparseProbabilityEstimator):
         """Return the scores of all labels from the features, float64 of shape (n, m)."""
         return linear_scores(*kernel_csr(X), weights_by_feature, self.constants_)
 
-    def _check_hyperparameters(self) -> None:
-        check_hyperparameters(self)
+    def _check_size(self) -> None:
         if self.n_labels_ * self.n_features_in_ > MAX_WEIGHTS:
             raise XmlcError(
                 f"{type(self).__name__} has a weight for each of {self.n_labels_} labels x {self.n_features_in_} "

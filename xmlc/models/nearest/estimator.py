@@ -122,7 +122,6 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         XmlcError
             A hyperparameter is out of its range, or the training data is empty.
         """
-        check_hyperparameters(self)
         X, Y, weights = self._weighted_data(X, Y, sample_weight)
         if X.shape[0] > np.iinfo(np.int32).max:
             raise XmlcError(f"{X.shape[0]} training instances; expected fewer than 2**31")

@@ -15,7 +15,7 @@ from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, stack_estimates, unit_rows
 from xmlc.kernels.domains import LARGE, MANY, POSITIVE, Number, check, whole
-from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, check_hyperparameters, hyperparameters
+from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, hyperparameters
 from xmlc.kernels.frames import check_names, column_names
 from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream
@@ -455,7 +455,7 @@ class OPLT(SparseProbabilityEstimator):
         )
 
     def _check_hyperparameters(self) -> None:
-        check_hyperparameters(self)
+        super()._check_hyperparameters()
         if self.arity > self.max_leaf:
             raise InvalidParameterError(f"arity={self.arity}, max_leaf={self.max_leaf}: expected arity <= max_leaf")
         if self.growth == "program" and self.warm_start is not None:

@@ -21,7 +21,6 @@ from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix, kernel_csr, stack_es
 from xmlc.kernels.estimator import (
     Hyperparameters,
     InvalidParameterError,
-    check_hyperparameters,
     check_value,
     hyperparameters,
 )
@@ -253,7 +252,6 @@ class PLT(SparseProbabilityEstimator):
 
         Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
-        self._check_hyperparameters()
         return self._train(*self._weighted_data(X, Y, sample_weight), Growing(self._into))
 
     def _train(
@@ -416,7 +414,7 @@ class PLT(SparseProbabilityEstimator):
         return DualDescent(self.C_, float(self.tol), int(self.epochs), self.loss == "squared_hinge", key)
 
     def _check_hyperparameters(self) -> None:
-        check_hyperparameters(self)
+        super()._check_hyperparameters()
         if self.tree == "kmeans":
             check_kmeans_shape(self.arity or plt.SMALL_ARITY, self.max_leaf)
         if self.hash_bits is not None and self.solver != "sgd":
