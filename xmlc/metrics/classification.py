@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable
 from functools import partial, reduce
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -23,7 +23,7 @@ from xmlc.core.errors import InvalidParameterError, shown
 from xmlc.kernels.checks import check_same_shape
 from xmlc.kernels.csr import Matrix, as_labels, blocks_of_rows, kernel_csr, release
 from xmlc.kernels.domains import OneOf, check
-from xmlc.metrics.measure import F1, JACCARD, Measure, Overlap, f_beta
+from xmlc.metrics.measure import AVERAGES, F1, JACCARD, OVERLAPS, Average, Measure, Overlap, f_beta
 
 
 class Agreement(NamedTuple):
@@ -265,7 +265,7 @@ class AveragedOverlap(NamedTuple):
     overlap : Overlap
     """
 
-    average: Literal["macro", "micro", "instance"]
+    average: Average
     overlap: Overlap
 
     def of(self, counts: Agreement) -> float:
@@ -273,28 +273,28 @@ class AveragedOverlap(NamedTuple):
         return {"macro": _macro, "micro": _micro, "instance": _instance}[self.average](counts, self.overlap)
 
 
-_AVERAGES: tuple[Literal["macro", "micro", "instance"], ...] = ("macro", "micro", "instance")
 TUNABLE = {
     f"{average}_{name}": AveragedOverlap(average, overlap)
-    for average in _AVERAGES
-    for name, overlap in (("f", F1), ("f2", f_beta(2.0)), ("jaccard", JACCARD))
+    for average in AVERAGES
+    for name, (_, overlap) in OVERLAPS.items()
 }
+
+
+def _tunable(average: Average) -> list[Measure[Agreement]]:
+    """Declare the measures of `TUNABLE` with an average."""
+    names = {f"{average}_{name}": title for name, (title, _) in OVERLAPS.items()}
+    return [Measure(name, f"{average.capitalize()}-{title}", TUNABLE[name].of) for name, title in names.items()]
 
 
 # In the order of records and tables.
 MEASURES: tuple[Measure[Agreement], ...] = (
-    Measure("macro_f", "Macro-F", TUNABLE["macro_f"].of),
+    *_tunable("macro")[:1],
     Measure("macro_f_zero", "Macro-F, 0/0 = 0", lambda counts: _macro(counts, F1, zero_division=0.0)),
     Measure("macro_f_present", "Macro-F, labels present", lambda counts: _macro(counts, F1, average="present")),
     Measure("macro_f_seen", "Macro-F, labels present or predicted", lambda counts: _macro(counts, F1, average="seen")),
-    Measure("macro_f2", "Macro-F2", TUNABLE["macro_f2"].of),
-    Measure("macro_jaccard", "Macro-Jaccard", TUNABLE["macro_jaccard"].of),
-    Measure("micro_f", "Micro-F", TUNABLE["micro_f"].of),
-    Measure("micro_f2", "Micro-F2", TUNABLE["micro_f2"].of),
-    Measure("micro_jaccard", "Micro-Jaccard", TUNABLE["micro_jaccard"].of),
-    Measure("instance_f", "Instance-F", TUNABLE["instance_f"].of),
-    Measure("instance_f2", "Instance-F2", TUNABLE["instance_f2"].of),
-    Measure("instance_jaccard", "Instance-Jaccard", TUNABLE["instance_jaccard"].of),
+    *_tunable("macro")[1:],
+    *_tunable("micro"),
+    *_tunable("instance"),
     Measure("hamming_loss", "Hamming loss", _hamming_loss, "%", 4, better="lower"),
     Measure(
         "predicted_per_instance",

@@ -16,7 +16,8 @@ from xmlc.suite.config import project as module
 from xmlc.suite.config.catalogue import Dataset
 from xmlc.suite.config.planned import Where
 from xmlc.suite.config.project import Project
-from xmlc.suite.config.suite import THRESHOLD_METHODS, Run
+from xmlc.suite.config.suite import Run
+from xmlc.suite.results.methods import THRESHOLD_METHODS
 from xmlc.thresholds.bounds import GRID
 from xmlc.thresholds.sweeps import METHODS
 

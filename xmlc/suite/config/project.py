@@ -25,7 +25,8 @@ from xmlc.suite.config.folders import config_files, config_folder
 from xmlc.suite.config.laws import LARGE, size_in
 from xmlc.suite.config.settings import RequestedSearch, Settings
 from xmlc.suite.config.sources import check_sources, source_of
-from xmlc.suite.config.suite import THRESHOLD_METHODS, ModelSpec, Run, Suite, read_suites
+from xmlc.suite.config.suite import ModelSpec, Run, Suite, read_suites
+from xmlc.suite.results.methods import THRESHOLD_METHODS
 from xmlc.suite.schemas import nearest
 
 SIZES = "small", "large"  # in place of names of datasets

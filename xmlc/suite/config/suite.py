@@ -14,9 +14,11 @@ from msgspec import Meta
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.estimator import Hyperparameters
+from xmlc.metrics.measure import AVERAGES, OVERLAPS
 from xmlc.suite.config.catalogue import DatasetName
 from xmlc.suite.config.folders import STUDY, config_files, is_study
 from xmlc.suite.config.paths import Pattern
+from xmlc.suite.results.methods import INFERENCE_METHODS
 from xmlc.suite.schemas import converted, nearest, read_yaml
 
 T = TypeVar("T")
@@ -25,13 +27,8 @@ Text = Annotated[str, Meta(min_length=1)]
 Name = Annotated[str, Meta(pattern="^[a-z0-9-]+$", description="lower-case letters, digits and dashes")]
 Seed = Annotated[int, Meta(ge=0, le=2**32 - 1, description="a whole number from 0 to 4294967295")]
 Reason = Annotated[str, Meta(min_length=3, description="a reason")]
-Measure = Annotated[
-    str,
-    Meta(
-        pattern="^((macro|micro|instance)-(f2?|jaccard))$",
-        description="macro, micro or instance, a dash, and f, f2 or jaccard, such as micro-f",
-    ),
-]
+MEASURES = [f"{average}-{name}" for average in AVERAGES for name in OVERLAPS]
+Measure = Annotated[str, Meta(pattern=f"^({'|'.join(MEASURES)})$", description=f"one of {', '.join(MEASURES)}")]
 Extension = Annotated[str, Meta(pattern="[.]py$", description="a Python file, such as my_method.py")]
 Threads = Annotated[int, Meta(ge=1, le=4096)]
 Number = int | float  # as it stands in the file: a whole number stays one
@@ -155,14 +152,6 @@ class ModelSpec:
     def values_on(self, dataset: str) -> Hyperparameters:
         """Return the hyperparameters on one dataset."""
         return self.datasets.get(dataset, self.hyperparameters)
-
-
-# Of `xmlc.thresholds.sweeps`, which loads SciPy, but for those that are named after a measure; and of
-# `xmlc.inference.methods`.
-THRESHOLD_METHODS = ("fta", "sto", "ofo", "ofo-ab", "fta-labelwise", "expected-f", "expected-f-empty")
-INFERENCE_METHODS = (
-    *("h", "gfm", "gfm-t", "gfm-t-few", "meuf-approx", "meuf-cubic", "meuf", "lewis", "multinomial", "gfm-sizes"),
-)
 
 
 @dataclass(frozen=True)

@@ -7,31 +7,12 @@ from collections.abc import Iterable, Mapping
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.results.columns import column
+from xmlc.suite.results.methods import INFERENCE_METHODS, THRESHOLD_METHODS
 
-METHODS = {
-    "fta": "FTA",
-    "sto": "STO",
-    "ofo": "OFO",
-    "fta-labelwise": "FTA label-wise",
-    "ofo-ab": "OFO (a, b)",
-    # Ours: thresholds from the estimates alone, also with the model of the whole training set.
-    "expected-f": "expected F (ours)",
-    "expected-f-full": "expected F (ours), 100 %",
-    "expected-f-empty": "expected F, 0/0 = 1 (ours)",
-    "expected-f-empty-full": "expected F, 0/0 = 1 (ours), 100 %",
-    # Label sets inferred instance by instance (gfm2011).
-    "h": "H",
-    "gfm": "GFM",
-    "gfm-t": "GFM-T",
-    "gfm-t-few": "GFM-T, 5 thresholds",
-    "meuf-approx": "MEUF approx.",
-    "meuf-cubic": "MEUF, as published",
-    "meuf": "MEUF",
-    "lewis": "Lewis",
-    "multinomial": "multinomial",
-    "gfm-sizes": "GFM, sizes learned",
-    "for-instance-f": "best threshold",
-}
+# Threshold methods also have a row with the model of the whole training set.
+_OF_ROWS = (("", ""), ("-full", ", 100 %"))
+METHODS = {name + end: title + more for name, title in THRESHOLD_METHODS.items() for end, more in _OF_ROWS}
+METHODS |= INFERENCE_METHODS | {"for-instance-f": "best threshold"}
 # By `name_models`: each paper's room names its models.
 _MODELS = {"oracle": "oracle"}
 # Baselines, by how the names of their models begin; every other model is ours.

@@ -7,8 +7,8 @@ from built_tables import build_from
 from report_cases import inference
 
 from xmlc.inference.methods import METHODS
-from xmlc.suite.config.suite import INFERENCE_METHODS
 from xmlc.suite.papers.printing import to_csv, to_markdown
+from xmlc.suite.results.methods import INFERENCE_METHODS
 from xmlc.suite.results.titles import METHODS as TITLES
 
 PUBLISHED = (

@@ -1,0 +1,30 @@
+"""Threshold and inference methods: the names in configuration files, in the order of tables, and the names in print.
+
+Tables and the configuration read them here and need no kernels, which `xmlc.thresholds.sweeps` and
+`xmlc.inference.methods` import.
+"""
+
+from __future__ import annotations
+
+THRESHOLD_METHODS = {
+    "fta": "FTA",
+    "sto": "STO",
+    "ofo": "OFO",
+    "fta-labelwise": "FTA label-wise",
+    "ofo-ab": "OFO (a, b)",
+    # Thresholds from the estimates alone, not from a paper.
+    "expected-f": "expected F (ours)",
+    "expected-f-empty": "expected F, 0/0 = 1 (ours)",
+}
+INFERENCE_METHODS = {
+    "h": "H",
+    "gfm": "GFM",
+    "gfm-t": "GFM-T",
+    "gfm-t-few": "GFM-T, 5 thresholds",
+    "meuf-approx": "MEUF approx.",
+    "meuf-cubic": "MEUF, as published",
+    "meuf": "MEUF",
+    "lewis": "Lewis",
+    "multinomial": "multinomial",
+    "gfm-sizes": "GFM, sizes learned",
+}
