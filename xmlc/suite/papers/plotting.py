@@ -63,8 +63,9 @@ Draw = Callable[..., "Figure"]
 
 @dataclass(frozen=True)
 class FigureDefinition(Declared):
-    """A declared figure and the function that draws it, which a call runs."""
+    """A declared figure, its caption, and the function that draws it, which a call runs."""
 
+    caption: str
     draw: Draw
 
     def __call__(self, *given: Any) -> Figure:
@@ -75,9 +76,9 @@ class FigureDefinition(Declared):
             return self.draw(*given)
 
 
-def figure(name: str, *needs: Where) -> Callable[[Draw], FigureDefinition]:
+def figure(name: str, *needs: Where, caption: str) -> Callable[[Draw], FigureDefinition]:
     """Declare the figure that the function below draws; its module belongs to the paper that has it."""
-    return lambda draw: FigureDefinition(name, needs, draw)
+    return lambda draw: FigureDefinition(name, needs, caption, draw)
 
 
 def panels(number: int, narrowest: float, together: int = 1, shape: float = 0.85) -> tuple[Figure, list[Axes]]:

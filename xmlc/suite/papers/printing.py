@@ -13,7 +13,7 @@ import pandas as pd
 from xmlc.core.errors import XmlcError
 from xmlc.suite.papers.declared import Table
 from xmlc.suite.papers.panels import Panel
-from xmlc.suite.results.fingerprint import Fingerprint, of_table, read_table
+from xmlc.suite.results.fingerprint import Fingerprint, of_table
 from xmlc.suite.results.frame import Key
 
 WIDTH = 110
@@ -38,12 +38,12 @@ def to_csv(table: Table) -> str:
 
 def text_of(table: Table) -> pd.DataFrame:
     """Return a table as its CSV has it, as text."""
-    return read_table(StringIO(to_csv(table)))
+    return pd.read_csv(StringIO(to_csv(table)), dtype=str, keep_default_na=False)
 
 
 def fingerprint_of(table: Table) -> Fingerprint:
-    """Return the fingerprint of a table's CSV."""
-    return of_table(text_of(table))
+    """Return the fingerprint of a table, which is that of its CSV."""
+    return of_table(table.frame)
 
 
 def title_of(table: Table) -> str:

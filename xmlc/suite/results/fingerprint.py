@@ -30,7 +30,6 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -104,7 +103,7 @@ def fingerprint(path: Path) -> Fingerprint:
 
 
 def of_table(cells: pd.DataFrame) -> Fingerprint:
-    """Return the fingerprint of a table given as text, cell by cell, as `read_table` gives it."""
+    """Return the fingerprint of a table of numbers, or of text as `read_table` gives it."""
     judged = sorted(name for name in cells if not column(name).cost)
     names = [json.dumps(name) for name in judged]
     rows = cells[judged].itertuples(index=False, name=None)
@@ -129,7 +128,7 @@ def of_parts(parts: Mapping[str, Fingerprint]) -> Fingerprint:
     return Fingerprint(_digest("folder", "".join(lines).encode("ascii")), ordered)
 
 
-def read_table(source: Path | StringIO) -> pd.DataFrame:
+def read_table(source: Path) -> pd.DataFrame:
     """Read a CSV table as text, cell by cell as it stands in the file.
 
     Raises
@@ -154,9 +153,11 @@ def _entries(folder: Path) -> list[Path]:
     ]
 
 
-def _canonical(cell: str) -> str:
+def _canonical(cell: object) -> str:
+    if cell is None or cell is pd.NA:
+        return ""
     try:
-        value = float(cell)
+        value = float(cell)  # type: ignore[arg-type]  # a number or a text
     except ValueError:
         return json.dumps(cell) if cell else ""
     return "" if math.isnan(value) else (value + 0.0).hex()

@@ -40,7 +40,11 @@ CHOSEN: Style = {
 NARROWEST, MOST = 1.1, 6  # width of a panel in inches, and how many stand side by side
 
 
-@figure("figure1", Where("thresholds", "80", methods=tuple(STYLES)))
+@figure(
+    "figure1",
+    Where("thresholds", "80", methods=tuple(STYLES)),
+    caption="Macro-F of STO, FTA and OFO against 1/c, a panel for each model and dataset.",
+)
 def figure1(paper: str, records: Sequence[ThresholdRecord]) -> Figure:
     """Draw Figure 1 of plt2016: macro-F of STO, FTA and OFO against 1/c, a panel for each model and dataset."""
     found: dict[tuple[str, str], list[ThresholdRecord]] = {}

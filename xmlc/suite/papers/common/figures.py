@@ -33,7 +33,11 @@ NARROWEST = 1.6  # panel, in inches
 TICKS = {1.0: (1, 2, 5), 1.6: (1, 3)}  # by decades that are fewer; else at powers of ten
 
 
-@figure("pareto", Where("ranking", "full", peers=True))
+@figure(
+    "pareto",
+    Where("ranking", "full", peers=True),
+    caption="P@1 against training seconds and milliseconds per instance; the dashed line is the Pareto front.",
+)
 def pareto(paper: str, records: Sequence[RankingRecord]) -> Figure:
     """Draw P@1 against training seconds and milliseconds per instance; the dashed line is the Pareto front.
 

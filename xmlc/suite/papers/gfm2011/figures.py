@@ -36,7 +36,11 @@ NOTE_WIDTH, NOTE_LINE = 125, 0.12  # characters, and the height of a line in inc
 APART = 0.7  # in sample size: curves that coincide are drawn side by side
 
 
-@figure("figure1", SIMULATIONS)
+@figure(
+    "figure1",
+    SIMULATIONS,
+    caption="F against the sample size for both models, and time against the number of labels, of the one record.",
+)
 def figure1(paper: str, records: Sequence[SimulationRecord]) -> Figure:
     """Draw F against the sample size for both models, and time against the number of labels, of the one record."""
     (record,) = records

@@ -50,19 +50,25 @@ OURS_GROWN, BINARY_GROWN, COMPARED = (
 )
 
 
-@figure("figure4", OURS_GROWN)
+@figure("figure4", OURS_GROWN, caption="P@k and nDCG@k against the number of trees, a panel for each dataset.")
 def figure4(paper: str, records: Sequence[ForestRecord]) -> Figure:
     """Draw Figure 4: P@k and nDCG@k against the number of trees, a panel for each dataset."""
     return _panels(records, _draw_growth)
 
 
-@figure("figure5", Where("sweep", "full", sweeps=SIZES.sweeps, models=(OURS,)))
+@figure(
+    "figure5",
+    Where("sweep", "full", sweeps=SIZES.sweeps, models=(OURS,)),
+    caption="P@k and nDCG@k against the largest number of nodes of a tree, and the depth that it gives.",
+)
 def figure5(paper: str, records: Sequence[SweepRecord]) -> Figure:
     """Draw Figure 5: P@k and nDCG@k against the largest number of nodes of a tree, and the depth that it gives."""
     return _panels(records, _draw_sweep)
 
 
-@figure("figure6", COMPARED, RANKINGS)
+@figure(
+    "figure6", COMPARED, RANKINGS, caption="Single trees beside ensembles, precision on the left and nDCG on the right."
+)
 def figure6(paper: str, forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> Figure:
     """Draw Figure 6: single trees beside ensembles, precision on the left and nDCG on the right."""
     names = _datasets(forests)
@@ -76,7 +82,13 @@ def figure6(paper: str, forests: Sequence[ForestRecord], rankings: Sequence[Rank
     return sheet
 
 
-@figure("figure1", FORESTS, SIZES, RANKINGS)
+@figure(
+    "figure1",
+    FORESTS,
+    SIZES,
+    RANKINGS,
+    caption="Figure 1 for one dataset, Delicious if it is there: growth and size above, single trees below.",
+)
 def figure1(
     paper: str, forests: Sequence[ForestRecord], sweeps: Sequence[SweepRecord], rankings: Sequence[RankingRecord]
 ) -> Figure:
@@ -101,7 +113,11 @@ def figure1(
     return sheet
 
 
-@figure("figure2", OURS_GROWN)
+@figure(
+    "figure2",
+    OURS_GROWN,
+    caption="Depth of the deepest tree against the number of labels K, over 1, 2 and 3 times log_M K.",
+)
 def figure2(paper: str, records: Sequence[ForestRecord]) -> Figure:
     """Draw Figure 2: depth of the deepest tree against the number of labels K, over 1, 2 and 3 times log_M K."""
     shaped = [(record, record.trees) for record in records if record.trees]
@@ -137,7 +153,7 @@ def _objectives_figure(name: str, trees: int) -> FigureDefinition:
     bounds of J (Lemma 1).
     """
 
-    @figure(name, BINARY_GROWN)
+    @figure(name, BINARY_GROWN, caption="The objectives J against epochs, level by level.")
     def draw(paper: str, records: Sequence[ForestRecord]) -> Figure:
         """Draw the objectives J against epochs, level by level."""
         names = _datasets(records)

@@ -33,7 +33,7 @@ NARROWEST = 1.6  # panel, in inches
 FIRST = 10  # instances from which on curves are drawn: before, each single one makes them jump
 
 
-@figure("figure2", STREAMS)
+@figure("figure2", STREAMS, caption="Entropy reduction against the number of instances seen, a panel for each dataset.")
 def figure2(paper: str, records: Records) -> Figure:
     """Draw Figure 2: entropy reduction against the number of instances seen, a panel for each dataset.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +31,6 @@ from xmlc.suite.results.passports import passport_columns
 
 FEW = 3  # datasets that a heading names
 CONTRIBUTED = "§"  # behind numbers of runs of others
-NUMBERED = re.compile(r"^Figure \d+( of \w+)?: ")
 
 
 @dataclass
@@ -214,10 +212,8 @@ def _drawing(paper: str, file: Path) -> Drawing:
 
 
 def _caption(paper: str, name: str) -> str:
-    """Return the caption of a figure, in the words of the function that draws it."""
+    """Return the caption of a figure; nothing of one that is declared no more."""
     try:
-        text = figure_of(name, paper).draw.__doc__ or ""
+        return figure_of(name, paper).caption
     except XmlcError:
         return ""
-    line = NUMBERED.sub("", text.strip().partition("\n")[0].removeprefix("Draw "))
-    return line[:1].upper() + line[1:]
