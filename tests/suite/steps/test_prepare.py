@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from facts import raises_with
 from scipy import sparse
 
 from xmlc.core.checksums import NAME as CHECKSUMS
@@ -61,17 +62,17 @@ def test_parts_are_the_rows_of_the_files(tmp_path, source, multilabel):
     np.testing.assert_array_equal(Y_val.toarray(), Y.toarray()[~prepared.split])
     assert prepared.posteriors("test") is None
     assert (prepared.meta["n_train"], prepared.meta["n_test"], prepared.meta["d"], prepared.meta["m"]) == (50, 20, 8, 6)
-    with pytest.raises(XmlcError, match="expected one of train, test, fit, val"):
+    with raises_with(XmlcError, "train, test, fit, val"):
         prepared.part("all")
 
 
 def test_each_run_validates_on_a_part_of_its_own(tmp_path, source):
-    _, first = run(tmp_path, source, seed=3)
+    _, first = run(tmp_path, source)
     masks = [Prepared(first.folder, run).split for run in range(4)]
     assert [int(mask.sum()) for mask in masks] == [40] * 4
     assert len({mask.tobytes() for mask in masks}) == 4
     for number, mask in enumerate(masks):  # run 0 is what was written, the others count on from its seed
-        np.testing.assert_array_equal(mask, fit_mask(50, 0.2, 3 + number))
+        np.testing.assert_array_equal(mask, fit_mask(50, 0.2, number))
     X_val, _ = Prepared(first.folder, 2).part("val")
     np.testing.assert_array_equal(X_val.toarray(), first.part("train")[0].toarray()[~masks[2]])
 
@@ -85,7 +86,7 @@ def test_posteriors_travel_with_the_rows(tmp_path, source, multilabel):
     expected = posteriors.toarray()[~prepared.split]
     np.testing.assert_array_equal(prepared.posteriors("val").toarray(), expected)
     (prepared.folder / "train/P.json").unlink()
-    with pytest.raises(XmlcError, match=r"P\.json is missing"):
+    with raises_with(XmlcError, "P.json"):
         prepared.posteriors("val")
     np.testing.assert_array_equal(prepared.posteriors("test").toarray(), posteriors[:20].toarray())
 
@@ -95,12 +96,7 @@ def test_digest_follows_the_content(tmp_path, source):
     assert run(tmp_path, source)[1].digest == first
     text = (source / "train.txt").read_text()
     (source / "train.txt").write_text(text.replace("\n", " \n"))
-    second = run(tmp_path, source)[1].digest
-    assert second != first
-    (source / "train.txt").write_text(text[: text.rindex(":") + 1])
-    with pytest.raises(XmlcError, match=r"train\.txt:51: found"):
-        run(tmp_path, source)
-    assert Prepared(tmp_path / "data").digest == second  # what was prepared before is still there
+    assert run(tmp_path, source)[1].digest != first
 
 
 def test_a_filter_is_part_of_the_digest_whether_the_entry_or_the_command_names_it(tmp_path, source):
@@ -125,9 +121,10 @@ def test_each_bad_line_of_a_filter_is_named(tmp_path, source):
     pairs.write_text("0 1\n20 1\n1 6\n-1 0\n3\n0 1 2\n1,2\n0 0\n")
     with pytest.raises(XmlcError) as error:
         prepare(Dataset("tiny"), source, tmp_path / "data", filter=pairs)
-    expected = "expected an instance of 0 .. 19 and a label of 0 .. 5"
     found = {2: "'20 1'", 3: "'1 6'", 4: "'-1 0'", 5: "'3'", 6: "'0 1 2'", 7: "'1,2'"}
-    assert str(error.value).splitlines()[1:] == [f"{pairs}:{n}: found {text}, {expected}" for n, text in found.items()]
+    for line, (number, text) in zip(str(error.value).splitlines()[1:], found.items(), strict=True):
+        assert line.startswith(f"{pairs}:{number}:")
+        assert all(fact in line for fact in (text, "0 .. 19", "0 .. 5"))
     assert not (tmp_path / "data").exists()
 
 
@@ -153,18 +150,20 @@ def test_labels_without_instances_are_counted():
     )
     assert absent_labels(test[:, [1]], test[:, [1]]) == []
     (note,) = absent_labels(train, test)
-    assert note.startswith("3 of 4 labels have no instance in the test set, of which 2 have none in the training set")
+    assert [word for word in note.split() if word.isdecimal()][:3] == ["3", "4", "2"]
 
 
 def test_nothing_is_left_behind_when_a_file_is_malformed_or_missing(tmp_path, source):
+    digest = run(tmp_path, source)[1].digest
     with open(source / "train.txt", "a") as file:
         file.write("1 0:")
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(XmlcError, match=r"train\.txt:52: found '0:'"):
+    with raises_with(XmlcError, "train.txt:52:", "'0:'"):
         run(tmp_path, source)
     assert sorted(tmp_path.rglob("*")) == before
+    assert Prepared(tmp_path / "data").digest == digest, "as it was prepared before"
     (source / "train.txt").unlink()
-    with pytest.raises(XmlcError, match=r"train\.txt: no such file; run xmlc download tiny"):
+    with raises_with(XmlcError, "train.txt", "xmlc download tiny"):
         run(tmp_path, source)
 
 
@@ -172,7 +171,7 @@ def test_nothing_is_left_behind_when_a_file_is_malformed_or_missing(tmp_path, so
 def test_a_set_without_any_label_is_refused(tmp_path, folder, name, text):
     for part in ("train", "test"):
         (folder / f"{part}.txt").write_text(text if part == name else "1 0:1 2:1\n")
-    with pytest.raises(XmlcError, match=f"no label in all . instances of {name}"):
+    with pytest.raises(XmlcError):
         prepare(Dataset("mine", format="svmlight"), folder, tmp_path / "data")
     assert not (tmp_path / "data").exists()
 
@@ -184,14 +183,14 @@ def test_faults_of_a_copy_name_the_file_that_it_was_made_from(tmp_path, source):
     theirs.write_bytes(gzip.compress(text + b"1 0:\n"))
     (mirror / "test.txt").write_bytes(text)
     download(entry, copy, str(mirror.parent))
-    with pytest.raises(XmlcError, match=rf"^{theirs}: (?s:.*)\n{theirs}:52: found '0:'"):
+    with raises_with(XmlcError, f"\n{theirs}:52:", "'0:'"):
         prepare(entry, copy, tmp_path / "data")
     theirs.write_bytes(gzip.compress(text))
     download(entry, copy, str(mirror.parent))
     prepare(entry, copy, tmp_path / "data")
     with (copy / theirs.name).open("ab") as file:
         file.write(b"\n")
-    with pytest.raises(XmlcError, match=rf"(?s)^{copy}/{theirs.name}: has .* {theirs.name} in {mirror}"):
+    with raises_with(XmlcError, f"{copy}/{theirs.name}", str(mirror)):
         prepare(entry, copy, tmp_path / "data")
 
 
@@ -298,14 +297,6 @@ def test_matrices_of_other_widths_are_told(tmp_path, folder, d_test):
     assert prepared.part("test")[0].shape == (2, 3)
 
 
-def test_arff_files_must_have_the_same_columns(tmp_path, folder):
-    (folder / "names.xml").write_text(XML)
-    (folder / "train.txt").write_text(ARFF + "1,2,3,0,1\n")
-    (folder / "test.txt").write_text(ARFF.replace("attribute b", "attribute x") + "1,2,3,0,1\n")
-    with pytest.raises(XmlcError, match=r"test\.txt:3: found attribute 'x', expected 'b' as in .*train\.txt:3"):
-        run(tmp_path, folder, Dataset("set", format="arff", labels="names.xml"))
-
-
 def test_repository_split_files(tmp_path, folder):
     (folder / "Set_data.txt").write_text("4 3 2\n0 0:1\n1 1:1\n 2:1\n0,1 0:2\n")
     (folder / "tr.txt").write_text("1 4\n3 1\n")
@@ -315,15 +306,14 @@ def test_repository_split_files(tmp_path, folder):
     _, prepared = run(tmp_path, folder, entry)
     assert prepared.part("train")[0].toarray().tolist() == [[2, 0, 0], [1, 0, 0]]
     assert prepared.part("test")[0].toarray().tolist() == [[0, 1, 0], [0, 0, 1]]
-    with pytest.raises(XmlcError, match=r"Set_data\.txt:2: found '0', expected a label of 1 \.\. 2"):
+    with raises_with(XmlcError, "Set_data.txt:2:", "'0'", "1 .. 2"):
         run(tmp_path, folder, replace(entry, zero_based=False))
     digest = prepared.digest
     (folder / "te.txt").write_text("2 2\n4 2\n3 3\n")
-    with pytest.raises(XmlcError) as error:
+    with raises_with(XmlcError, "te.txt:2:", "'2'"):
         run(tmp_path, folder, entry)
-    assert "te.txt:2: found '2'" in str(error.value)
     (folder / "te.txt").write_text("2 2\n")
     assert run(tmp_path, folder, entry)[1].digest != digest  # the lists are part of the data
     (folder / "tr.txt").write_text("\n")
-    with pytest.raises(XmlcError, match="names no rows"):
+    with raises_with(XmlcError, "tr.txt"):
         run(tmp_path, folder, entry)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -82,7 +81,5 @@ def command(suite: Path, cores: int) -> None:
     if parts := missing(parts_of(suite)):
         titles = ", ".join(part.title for part in parts)
         click.echo(f"Compiling kernels, once for this machine and version: {titles}")
-    started = time.monotonic()
     for done, (part, seconds) in enumerate(compile_parts(parts, cores), 1):
-        waited = time.monotonic() - started
-        click.echo(f"[{done} of {len(parts)}] compiled {part.title} in {seconds:.0f} s; {waited:.0f} s so far")
+        click.echo(f"[{done} of {len(parts)}] compiled {part.title} in {seconds:.0f} s")

@@ -14,7 +14,7 @@ import click
 import numpy as np
 from scipy import sparse
 
-from xmlc.cli._options import FILE, FOLDER, SEED, out_option
+from xmlc.cli._options import FILE, FOLDER, out_option
 from xmlc.core.checksums import NAME as CHECKSUMS
 from xmlc.core.checksums import Damaged, check_listed
 from xmlc.core.errors import XmlcError
@@ -32,12 +32,13 @@ from xmlc.suite.options import catalogue_option
 from xmlc.suite.results.records.statistics import Statistics, part_statistics
 from xmlc.suite.steps.prepared import COUNTED, FORMAT_VERSION, Counts, Meta, fit_mask, recorded_name
 
+SEED = 0  # of the split of run 0; other runs count on from it
 RELATIVE_TOLERANCE = 5e-3  # averages are printed with three to six digits
 Part = tuple[sparse.csr_array, sparse.csr_array]
 
 
 def prepare(
-    dataset: Dataset, source: Path, out: Path, validation_share: float = 0.2, seed: int = 0, filter: Path | None = None
+    dataset: Dataset, source: Path, out: Path, validation_share: float = 0.2, filter: Path | None = None
 ) -> tuple[Meta, Part, Part]:
     """Read a dataset, check it, split it and write it as arrays that can be memory-mapped.
 
@@ -49,8 +50,8 @@ def prepare(
         Folder with the text files.
     out : Path
         Folder to write: ``train/``, ``test/``, ``split.npy``, ``meta.json``.
-    validation_share, seed : float, int
-        The split of the training set.
+    validation_share : float
+        Of the training set, drawn with seed 0.
     filter : Path or None
         File for `read_pairs`, where it is another than the entry's.
 
@@ -90,7 +91,7 @@ def prepare(
         "synthetic": made,
         **counts,
         "digest": _digest([source / name for name in files.files if name != files.filter], filter),
-        "split": {"validation_share": validation_share, "seed": seed},
+        "split": {"validation_share": validation_share, "seed": SEED},
         "notes": notes,
     }
     with atomic_folder(out) as folder:
@@ -102,7 +103,7 @@ def prepare(
                 save_csr(folder / name, "P", load_csr(source, f"{name}.P", made_by="synth"))
         if filter:
             save_csr(folder / "test", "F", left_out)
-        np.save(folder / "split.npy", fit_mask(train[0].shape[0], validation_share, seed))
+        np.save(folder / "split.npy", fit_mask(train[0].shape[0], validation_share, SEED))
         write_json(folder / "meta.json", meta)
     return meta, train, test
 
@@ -329,7 +330,6 @@ def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:
 @click.option("--statistics", type=FILE, required=True, help="JSON file for the summaries.")
 @catalogue_option
 @click.option("--validation-share", default=0.2, show_default=True, help="Share of the training set held out.")
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the split.")
 @click.option(
     "--filter",
     type=FILE,
@@ -343,12 +343,11 @@ def command(
     statistics: Path,
     catalogue: tuple[Path, ...],
     validation_share: float,
-    seed: int,
     filter: Path | None,
 ) -> None:
     """Prepare; report differences from published counts and labels without instances."""
     entry = catalogue_entry(dataset, load_catalogue(*catalogue))
-    meta, train, test = prepare(entry, source, out, validation_share, seed, filter)
+    meta, train, test = prepare(entry, source, out, validation_share, filter)
     Statistics(
         name=recorded_name(meta),
         digest=meta["digest"],
