@@ -1,6 +1,9 @@
 """Small datasets that tests of several rooms share."""
 
+import json
+
 import numpy as np
+from command_line import run
 from scipy import sparse
 
 from xmlc.core.files import write_json
@@ -27,6 +30,14 @@ def prepare_tiny(folder, name="tiny", filter=None):
     write_json(source / "source.json", files)
     prepare(Dataset(name), source, folder / "data", filter=filter)
     return folder / "data"
+
+
+def train(folder, data, estimator, part="train", name="x", **parameters):
+    """Train a model by `xmlc train`; return the options of a step on it, its data and files among them."""
+    given = ("--estimator", estimator, "--part", part, "--name", name, "--parameters", json.dumps(parameters))
+    model, record = folder / "model", folder / "train.json"
+    assert run("train", "--data", data, *given, "--out", model, "--record", record) == 0
+    return "--data", data, "--model", model, "--training", record
 
 
 def random_data(n, d, m, seed):

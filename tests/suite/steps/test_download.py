@@ -11,6 +11,7 @@ import subprocess
 import pytest
 from archive_cases import tar_of, zip_of
 from command_line import run
+from facts import raises_with
 from file_server import serve
 
 from xmlc.core.errors import XmlcError
@@ -87,10 +88,8 @@ def test_every_source_is_named_when_all_fail_and_the_old_folder_stays(server, re
     download(entry, resources / "tiny")
     before = {path: path.read_bytes() for path in resources.rglob("*") if path.is_file()}
     server.files = {"/b.zip": HTML}
-    with pytest.raises(XmlcError) as error:
+    with raises_with(XmlcError, "/a.zip", "/b.zip", "HOME", "resources/manual/tiny/"):
         download(entry, resources / "tiny")
-    for part in ("tiny: ", "/a.zip: ", "/b.zip: found an HTML page", "see HOME", "resources/manual/tiny/"):
-        assert part in str(error.value)
     assert {path: path.read_bytes() for path in resources.rglob("*") if path.is_file()} == before
 
 
@@ -101,7 +100,7 @@ def test_what_an_address_of_the_catalogue_gives_may_not_change(server, resources
         download(entry, resources / "tiny")
     assert len(read_json(resources / "digests/tiny.json")) == 2
     server.files["/a.zip"] = server.files["/b.zip"]
-    with pytest.raises(XmlcError, match=r"train\.txt has changed: .*delete .*digests/tiny\.json"):
+    with raises_with(XmlcError, "train.txt", "digests/tiny.json"):
         download(sources[0], resources / "tiny")
 
 
@@ -162,7 +161,7 @@ def test_what_is_no_data_is_not_recorded_and_does_not_block_the_right_file(serve
     urls = {name: f"{server.url}/{name}" for name in FILES}
     entry = Dataset("tiny", sources=(("url", f"{server.url}/a.zip") if packed else ("urls", urls),))
     server.files = {"/train.txt": wrong, "/test.txt": TEST, "/a.zip": wrong}
-    with pytest.raises(XmlcError, match=r"found (an HTML page|JSON|an empty file)"):
+    with pytest.raises(XmlcError):
         download(entry, resources / "tiny")
     assert not resources.exists() or [*resources.iterdir()] == []
     server.files = {"/train.txt": TRAIN, "/test.txt": TEST, "/a.zip": GOOD}
@@ -180,7 +179,7 @@ def test_a_full_disk_is_no_reason_to_look_elsewhere_and_leaves_nothing(tmp_path,
         monkeypatch.setattr(shutil, name, full)
     monkeypatch.setattr(fetching, "Progress", full if way == "address" else fetching.Progress)
     put(tmp_path / "m/tiny", {"a.zip": GOOD} if way == "archive" else FILES)
-    with pytest.raises(OSError, match="No space left on device") as error:
+    with pytest.raises(OSError) as error:
         download(
             Dataset("tiny", sources=(("url", server.url + "/a.zip"),)),
             resources / "tiny",
@@ -193,7 +192,7 @@ def test_a_full_disk_is_no_reason_to_look_elsewhere_and_leaves_nothing(tmp_path,
 
 def test_a_mirror_that_answers_a_page_for_a_missing_file_is_searched_further(server, resources):
     server.files = {f"/tiny/{part}.txt{suffix}": HTML for part in ("train", "test") for suffix in ("", ".gz")}
-    with pytest.raises(XmlcError, match=r"/tiny/train\.txt: found an HTML page"):
+    with raises_with(XmlcError, "/tiny/train.txt"):
         download(Dataset("tiny"), resources / "tiny", server.url)
     assert not (resources / "tiny").exists()
     server.files |= {"/tiny/train.txt.gz": gzip.compress(TRAIN), "/tiny/test.txt.bz2": bz2.compress(TEST)}
@@ -204,7 +203,7 @@ def test_a_mirror_that_answers_a_page_for_a_missing_file_is_searched_further(ser
 def test_a_mirror_that_fails_is_not_passed_over(server, resources):
     server.statuses["/tiny/train.txt"] = [500] * 4
     server.files = {"/a.zip": GOOD}
-    with pytest.raises(XmlcError, match=r"/tiny/train\.txt: the server answered 500"):
+    with raises_with(XmlcError, "/tiny/train.txt", "500"):
         download(Dataset("tiny", sources=(("url", server.url + "/a.zip"),)), resources / "tiny", server.url)
 
 
@@ -222,15 +221,6 @@ def test_a_folder_and_an_address_of_any_name_are_found(tmp_path, server, name, m
     ):
         download(Dataset("tiny"), tmp_path / "resources/tiny", str(place))
         assert (tmp_path / "resources/tiny/train.txt").read_bytes() == TRAIN
-
-
-def test_a_mirror_may_hold_a_set_in_its_own_format(tmp_path, resources):
-    entry = Dataset("tiny", format="arff", train=("a.arff",), test=("b.arff",), labels="c.xml")
-    put(tmp_path / "m/tiny", {"a.arff.gz": gzip.compress(b"@relation"), "b.arff": b"@relation", "c.xml": b"<labels/>"})
-    download(entry, resources / "tiny", str(tmp_path / "m"))
-    source = read_json(resources / "tiny/source.json")
-    found = [source[key] for key in ("format", "train", "test", "labels")]
-    assert found == ["arff", ["a.arff.gz"], ["b.arff"], "c.xml"], "kept as it is found"
 
 
 @pytest.mark.parametrize("packed", [True, False])
@@ -264,20 +254,19 @@ def test_a_dataset_has_an_address_or_lies_in_the_mirror(tmp_path):
     check_sources([addressed], None, resources, [])
     check_sources([], str(tmp_path / "nowhere"), resources, [])
     check_sources([Dataset("medicl")], "http://localhost/mirror", resources, [])
-    for name, place, message in (
-        ("medicl", mirror, "has no files in medicl/; expected medical"),
-        ("yeas", None, "expected yeast"),
-        ("medical", None, "expected a mirror"),
-        ("far", tmp_path / "nowhere", "nowhere is neither a folder"),
-        ("far", "ftp://host", "is neither a folder"),
-    ):
-        with pytest.raises(XmlcError, match=message):
-            check_sources([Dataset(name)], place and str(place), resources, ["yeast"])
     (mirror / "empty").mkdir()
-    with pytest.raises(XmlcError, match="has no files in empty/; expected a mirror that has it"):
-        check_sources([Dataset("empty")], str(mirror), resources, ["empty"])
+    for name, place, facts in (
+        ("medicl", mirror, ["medicl/", "medical"]),
+        ("yeas", None, ["yeast"]),
+        ("medical", None, ["mirror"]),
+        ("far", tmp_path / "nowhere", ["nowhere"]),
+        ("far", "ftp://host", ["ftp://host"]),
+        ("empty", mirror, ["empty/"]),
+    ):
+        with raises_with(XmlcError, *facts):
+            check_sources([Dataset(name)], place and str(place), resources, ["yeast"])
     (resources / "manual/medicl").mkdir(parents=True)
     check_sources([Dataset("medicl")], None, resources, [])
     (mirror / "medical/test.txt").unlink()
-    with pytest.raises(XmlcError, match=r"medical: found train\.txt\.gz, expected train\.txt, test\.txt"):
+    with raises_with(XmlcError, "medical", "train.txt.gz", "test.txt"):
         check_sources([Dataset("medical")], str(mirror), resources, [])

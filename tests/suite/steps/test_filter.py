@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from command_line import run
-from small_data import prepare_tiny
+from small_data import prepare_tiny, train
 
 from xmlc.core.files import read_json
 from xmlc.data.matrices import load_csr
@@ -28,17 +28,9 @@ def tiny(tmp_path_factory):
     text = folder / "filter_labels_test.txt"
     text.write_text("".join(f"{i} {label}\n" for i, label in [*sorted(pairs), min(pairs)]))
     data = prepare_tiny(folder / "filtered", filter=text)
-    for portion, part in (("full", "train"), ("80", "fit")):
-        arguments = ("--part", part, "--estimator", "fastxml", "--name", "x", "--parameters", '{"n_trees": 3}')
-        files = ("--out", folder / portion / "model", "--record", folder / portion / "train.json")
-        assert run("train", "--data", data, *arguments, *files) == 0
-    return folder, plain, Prepared(data), pairs
-
-
-def about(tiny, portion):
-    folder, _, filtered, _ = tiny
-    model = ("--model", folder / portion / "model", "--training", folder / portion / "train.json")
-    return ("--data", filtered.folder, *model)
+    parts = {"full": "train", "80": "fit"}
+    about = {portion: train(folder / portion, data, "fastxml", part, n_trees=3) for portion, part in parts.items()}
+    return about, plain, Prepared(data), pairs
 
 
 def twin(Y, labels, pairs, k):
@@ -65,14 +57,14 @@ def test_the_truth_lacks_the_pairs_and_nothing_else(tiny):
 
 
 def test_rankings_pass_over_the_pairs(tiny, tmp_path):
-    folder, plain, _, pairs = tiny
+    about, plain, _, pairs = tiny
     Y = plain.part("test")[1].toarray()
-    assert run("rank", *about(tiny, "full"), "--out", tmp_path / "ranking.json") == 0
-    assert run("forest", *about(tiny, "full"), "--trees", 3, "--out", tmp_path / "forest.json") == 0
+    assert run("rank", *about["full"], "--out", tmp_path / "ranking.json") == 0
+    assert run("forest", *about["full"], "--trees", 3, "--out", tmp_path / "forest.json") == 0
     swept = ("--hyperparameter", "n_trees", "--value", 3, "--out", tmp_path / "sweep.json")
-    assert run("sweep", *(about(tiny, "full")[i] for i in (0, 1, 4, 5)), *swept) == 0
+    assert run("sweep", *(about["full"][i] for i in (0, 1, 4, 5)), *swept) == 0
     ranking, forest = RankingRecord.read(tmp_path / "ranking.json"), ForestRecord.read(tmp_path / "forest.json")
-    labels = FastXML.load(folder / "full/model").predict_top_k(plain.part("test")[0], 8)[0]
+    labels = FastXML.load(about["full"][3]).predict_top_k(plain.part("test")[0], 8)[0]
     for k in (1, 3, 5):
         expected = twin(Y, labels, pairs, k)
         assert ranking.metrics[f"p@{k}"] == forest.rows[-1].metrics[f"p@{k}"] == pytest.approx(expected)
@@ -81,10 +73,10 @@ def test_rankings_pass_over_the_pairs(tiny, tmp_path):
 
 
 def test_estimates_lack_the_pairs_and_label_sets_follow(tiny, tmp_path):
-    _, plain, filtered, pairs = tiny
+    about, plain, filtered, pairs = tiny
     spe = tmp_path / "spe"
-    assert run("estimate", *about(tiny, "80"), "--floor", FLOOR, "--out", spe) == 0
-    estimates, model = load_csr(spe, "test"), FastXML.load(about(tiny, "80")[3])
+    assert run("estimate", *about["80"], "--floor", FLOOR, "--out", spe) == 0
+    estimates, model = load_csr(spe, "test"), FastXML.load(about["80"][3])
     expected = model.predict_proba(plain.part("test")[0], FLOOR).toarray()
     assert any(expected[pair] for pair in pairs)
     for pair in pairs:
@@ -94,13 +86,13 @@ def test_estimates_lack_the_pairs_and_label_sets_follow(tiny, tmp_path):
     # Macro-F by the model with thresholds, which must agree with what was saved.
     out, thresholds = tmp_path / "evaluation", tmp_path / "thresholds"
     tuned = ("--estimates", spe, "--thresholds", thresholds, "--out", out)
-    assert run("thresholds", "sto", *about(tiny, "80"), *tuned) == 0
+    assert run("thresholds", "sto", *about["80"], *tuned) == 0
     predicted, Y = expected > np.load(thresholds / "sto.npy"), filtered.part("test")[1].toarray()
     both, ones = (predicted & Y).sum(axis=0), predicted.sum(axis=0) + Y.sum(axis=0)
     f = np.where(ones == 0, 1.0, 2 * both / np.maximum(ones, 1))
     assert ThresholdRecord.read(out / "sto.json").best.test["macro_f"] == pytest.approx(f.mean())
 
-    infer = ("--data", filtered.folder, "--training", about(tiny, "80")[5], "--out", tmp_path / "inferred")
+    infer = ("--data", filtered.folder, "--training", about["80"][5], "--out", tmp_path / "inferred")
     assert run("infer", "--method", "h", *infer, "--from", spe) == 0
     predicted = expected >= 0.5
     wrong = (predicted != Y).mean()
@@ -108,8 +100,8 @@ def test_estimates_lack_the_pairs_and_label_sets_follow(tiny, tmp_path):
 
 
 def test_what_a_model_alone_tells_is_refused(tiny, tmp_path, capsys):
-    data, training = about(tiny, "full")[1], about(tiny, "full")[5]
-    model = ("--from", about(tiny, "full")[3])
-    assert run("infer", "--method", "h", "--data", data, "--training", training, *model, "--out", tmp_path / "out") == 1
-    assert "pairs of its test set are left out" in capsys.readouterr().err
+    _, data, _, model, *training = tiny[0]["full"]
+    given = ("--data", data, *training, "--from", model, "--out", tmp_path / "out")
+    assert run("infer", "--method", "h", *given) == 1
+    assert str(data) in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

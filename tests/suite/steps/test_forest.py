@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from command_line import run
-from small_data import prepare_tiny
+from small_data import prepare_tiny, train
 
 from xmlc.core.errors import XmlcError
 from xmlc.metrics import precision_and_ndcg
@@ -22,11 +22,8 @@ fit = FastXML.fit
 @pytest.fixture
 def trained(tmp_path):
     """Train a small forest; return its options, its folder and how to score a model of the same data."""
-    data = prepare_tiny(tmp_path)
-    common = ("--data", data, "--training", tmp_path / "train.json", "--out", tmp_path / "out.json")
-    settings = ("--estimator", "fastxml", "--name", "x", "--parameters", '{"n_trees": 4}')
-    files = ("--out", tmp_path / "model", "--record", tmp_path / "train.json")
-    assert run("train", "--data", data, *settings, *files) == 0
+    _, data, *_, record = train(tmp_path, prepare_tiny(tmp_path), "fastxml", n_trees=4)
+    common = ("--data", data, "--training", record, "--out", tmp_path / "out.json")
     (X, Y), (X_test, Y_test) = (Prepared(data).part(part) for part in ("train", "test"))
 
     def score(**parameters):

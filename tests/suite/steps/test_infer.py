@@ -7,7 +7,7 @@ import pytest
 from command_line import run
 from record_cases import estimates as estimates_file
 from scipy import sparse
-from small_data import prepare_tiny
+from small_data import prepare_tiny, train
 
 from xmlc.core.checksums import list_files
 from xmlc.core.files import read_json, write_json, write_record
@@ -43,18 +43,11 @@ def tiny(tmp_path_factory):
     return folder, prepare_tiny(folder)
 
 
-def train(tiny, part, estimator="coins.py:Coins"):
-    folder, data = tiny
-    out = folder / part
-    name = str(folder / estimator) if ".py" in estimator else estimator
-    arguments = ("--part", part, "--estimator", name, "--name", "model", "--record", out / "train.json")
-    assert run("train", "--data", data, "--out", out / "model", *arguments) == 0
-    return out / "model", out / "train.json"
-
-
 @pytest.fixture(scope="module")
 def coins(tiny):
-    return train(tiny, "train")
+    folder, data = tiny
+    _, _, _, model, _, record = train(folder / "train", data, f"{folder / 'coins.py'}:Coins")
+    return model, record
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +125,7 @@ def test_sizes_are_learned_from_the_validation_set(tiny, coins, estimates):
 
 def test_sizes_cannot_be_learned_from_a_model(tiny, coins, capsys):
     assert infer(tiny, coins, "--method", "gfm-sizes") == 1
-    assert "gfm-sizes learns from estimates of the validation set" in capsys.readouterr().err
+    assert "gfm-sizes" in capsys.readouterr().err
 
 
 def test_the_floor_is_bounded_for_exact_maximisers_alone(tiny, coins, estimates):
@@ -175,4 +168,6 @@ def test_estimates_of_another_test_set_are_refused(tiny, coins, estimates, tmp_p
     write_json(tmp_path / "estimate.json", read_json(estimates / "estimate.json"))
     list_files(tmp_path)
     assert infer_from(tmp_path, tiny, coins, "h") == 1
-    assert "estimates of 5 instances, a test set of 120" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "5 instances" in error
+    assert "120" in error

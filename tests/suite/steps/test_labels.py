@@ -63,22 +63,22 @@ def test_neither_truth_nor_validation_is_needed_for_what_infers_from_estimates_a
 
 
 @pytest.mark.parametrize(
-    ("name", "matrix", "said"),
+    ("name", "matrix", "facts"),
     [
-        ("val", SPE[:50], "val-y.npz: found shape (60, 12), expected (50, 12): a row for each instance"),
-        ("val", SPE[:, :9], "val.npz: found shape (60, 9), expected (any, 12)"),
-        ("test-y", Y, "test-y.npz: found shape (60, 12), expected (40, 12)"),
-        ("test", 4 * TEST, "test.npz: the SPE holds"),
-        ("test", 4 * TEST, "apply a sigmoid to scores or logits"),
-        ("val-y", 2 * Y.astype(int), "val-y.npz: Unknown label type: Y holds 2"),
-        ("val", None, "val.npz: no such file"),
+        ("val", SPE[:50], ["val-y.npz: ", "(60, 12)", "(50, 12)"]),
+        ("val", SPE[:, :9], ["val.npz: ", "(60, 9)", "12)"]),
+        ("test-y", Y, ["test-y.npz: ", "(60, 12)", "(40, 12)"]),
+        ("test", 4 * TEST, ["test.npz: ", "sigmoid"]),
+        ("val-y", 2 * Y.astype(int), ["val-y.npz: ", "2"]),
+        ("val", None, ["val.npz: "]),
     ],
 )
-def test_a_wrong_file_is_named_and_nothing_is_written(files, tmp_path, capsys, name, matrix, said):
+def test_a_wrong_file_is_named_and_nothing_is_written(files, tmp_path, capsys, name, matrix, facts):
     file = tmp_path / f"{name}.npz"
     file.unlink()
     if matrix is not None:
         sparse.save_npz(file, matrix)
     assert run("labels", "--method", "fta", "--method", "meuf", *files, "--test-truth", "test-y.npz") == 1
-    assert said in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert all(fact in error for fact in facts)
     assert not (tmp_path / "sets").exists()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from command_line import run
-from small_data import prepare_tiny
+from small_data import prepare_tiny, train
 
 from xmlc.core.files import read_json
 from xmlc.data.matrices import load_csr
@@ -31,13 +31,9 @@ def sweep(spe, Y, priors, grid):
 def options(tmp_path_factory):
     """What the steps of a trained PLT have in common."""
     folder = tmp_path_factory.mktemp("thresholds")
-    data = prepare_tiny(folder)
-    model, training, estimates = folder / "model", folder / "train.json", folder / "spe"
-    arguments = ("--part", "fit", "--estimator", "plt", "--name", "plt", "--record", training)
-    assert run("train", "--data", data, "--out", model, *arguments) == 0
-    about = ("--data", data, "--model", model, "--training", training)
-    assert run("estimate", *about, "--floor", "0.001", "--out", estimates) == 0
-    return [*about, "--estimates", estimates]
+    about = train(folder, prepare_tiny(folder), "plt", part="fit")
+    assert run("estimate", *about, "--floor", "0.001", "--out", folder / "spe") == 0
+    return [*about, "--estimates", folder / "spe"]
 
 
 def test_each_method_has_a_record_and_its_thresholds(options, tmp_path):
@@ -70,7 +66,7 @@ def test_the_calibration_of_the_estimates_is_measured_before_and_after(options, 
 def test_a_calibration_of_no_saved_estimates_is_refused(options, tmp_path, capsys):
     arguments = ("--calibration", tmp_path / "c.json", "--out", tmp_path / "out")
     assert run("thresholds", "expected-f", *options[:-2], *arguments) == 2
-    assert "give --estimates" in capsys.readouterr().err
+    assert "--estimates" in capsys.readouterr().err
 
 
 def test_label_sets_are_drawn_anew_and_a_records_replicates_belong_to_its_measures(options, tmp_path):
@@ -84,11 +80,9 @@ def test_label_sets_are_drawn_anew_and_a_records_replicates_belong_to_its_measur
 
 def test_a_method_without_labels_is_evaluated_with_the_model_of_the_whole_training_set_too(options, tmp_path):
     data, full = options[1], tmp_path / "full"
-    arguments = ("--estimator", "plt", "--name", "plt", "--out", full / "model", "--record", full / "train.json")
-    assert run("train", "--data", data, *arguments) == 0
     assert run("thresholds", "fta", "expected-f", *options, "--out", tmp_path / "80") == 0
-    about = ("--data", data, "--model", full / "model", "--training", full / "train.json", "--floor", "0.001")
-    assert run("thresholds", "expected-f", *about, "--out", tmp_path / "whole") == 0
+    about = (*train(full, data, "plt"), "--floor", "0.001", "--out", tmp_path / "whole")
+    assert run("thresholds", "expected-f", *about) == 0
     X, Y = Prepared(data, 0).part("test")
     for portion, part, folder in (("80", "fit", options[3]), ("full", "train", full / "model")):
         fitted = ExpectedF(prior=priors(Prepared(data, 0).part(part)[1]))

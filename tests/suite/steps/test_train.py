@@ -1,7 +1,7 @@
 """`xmlc train` and `xmlc rank` with several seeds in one process."""
 
 from command_line import run
-from small_data import prepare_tiny
+from small_data import prepare_tiny, train
 
 from xmlc.core.files import read_json
 
@@ -37,13 +37,10 @@ def test_several_seeds_in_one_process_are_as_each_alone(tmp_path):
 
 
 def test_propensities_are_those_given_or_those_of_the_name(tmp_path, capsys):
-    data, at = ("--data", prepare_tiny(tmp_path)), tmp_path / "train.json"
-    model = ("--estimator", "plt", "--name", "x", "--parameters", '{"epochs": 1}', "--out", tmp_path / "model")
-    assert run("train", *data, *model, "--record", at) == 0
-    found = []
+    about, found = train(tmp_path, prepare_tiny(tmp_path), "plt", epochs=1), []
     for given in ((), ("--propensity", 0.55, 1.5), ("--propensity", 0.6, 2.6)):
         out = tmp_path / "ranking.json"
-        assert run("rank", *data, "--model", tmp_path / "model", "--training", at, "--out", out, *given) == 0
+        assert run("rank", *about, "--out", out, *given) == 0
         found.append([read_json(out)["metrics"][name] for name in ("psp@5", "psndcg@5", "r@5")])
         assert f"A = {given[1] if given else 0.55}" in capsys.readouterr().err
     assert found[0] == found[1] != found[2]

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 from command_line import call
+from facts import raises_with
 from search_cases import EACH, what
 from small_data import prepare_tiny
 
@@ -54,7 +55,7 @@ def test_the_file_tells_the_search_which_never_sees_the_test_set(data, tmp_path,
 
 def test_a_range_beyond_what_a_hyperparameter_may_be_is_refused_before_training(data, tmp_path):
     space = {"gamma": {"low": -1.0, "high": 10.0}}
-    with pytest.raises(XmlcError, match=r"PLT: gamma=-1\.0: expected a number above 0"):
+    with raises_with(XmlcError, "PLT", "gamma=-1.0"):
         tune(data, tmp_path / "r.json", space=space)
     assert not (tmp_path / "r.json").exists()
 
@@ -78,15 +79,14 @@ def test_training_takes_the_best_values_over_the_given_ones(data, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "message"),
-    [("estimator", "oracle", "tuned for estimator oracle .* tune again"), ("digest", "0" * 64, "digest 000000000000")],
+    ("key", "value", "fact"), [("estimator", "oracle", "oracle"), ("digest", "0" * 64, "000000000000")]
 )
-def test_a_result_of_something_else_is_refused(data, tmp_path, key, value, message):
+def test_a_result_of_something_else_is_refused(data, tmp_path, key, value, fact):
     file = tmp_path / "r.json"
     result = tune(data, file, "--budget", 1)
     (result if key in result else result["dataset"])[key] = value
     write_record(file, {key: value for key, value in result.items() if key != "checksum"})
-    with pytest.raises(XmlcError, match=message):
+    with raises_with(XmlcError, str(file), fact):
         train(data, tmp_path / "x", "--tuned", file)
     assert not (tmp_path / "x").exists()
 

@@ -3,6 +3,7 @@
 import tempfile
 
 import pytest
+from facts import raises_with
 from search_cases import FIRST, NEEDS_SMAC, hill, trials_of
 
 from xmlc.core.errors import XmlcError
@@ -36,7 +37,7 @@ def test_smac_leaves_no_file_even_after_an_error(tmp_path, monkeypatch, capsys):
     def fail(trial):
         raise XmlcError("no such luck")
 
-    with pytest.raises(XmlcError, match="no such luck"):
+    with raises_with(XmlcError, "no such luck"):
         trials_of("smac", 3, worth=fail)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["here", "temporary"]
     assert capsys.readouterr() == ("", "")
