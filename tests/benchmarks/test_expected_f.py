@@ -5,46 +5,8 @@ import lzma
 import re
 from collections import defaultdict
 
-import numpy as np
-import pytest
 from benchmark_rows import run_benchmark
 from repository import ROOT
-from small_data import prepare_tiny
-
-from benchmarks.expected_f import BEST, METHODS, PART, WHOLE, estimates_of
-from benchmarks.harness import Data
-from xmlc.metrics import macro_f
-from xmlc.thresholds import ExpectedF, apply_thresholds, tune
-
-
-def test_each_contender_is_measured_and_compared(tmp_path):
-    folder = prepare_tiny(tmp_path)
-    rows = run_benchmark(tmp_path, "expected-f", "--data", folder, "--model", "swnn", "--seeds", 2)
-    data = Data.read(folder)
-    runs = [estimates_of(data, "swnn", seed) for seed in range(2)]
-
-    def check(portion, task, measure, scores):
-        found = rows[f"swnn, {portion}", task, measure, 1]["rounds"]
-        assert found == pytest.approx([100 * score for score in scores])
-        return found
-
-    for portion in (PART, WHOLE):
-        for zero in (0, 1):
-            sets = [ExpectedF(zero_division=zero).fit(run.of_test[portion]) for run in runs]
-            sets = [method.predict(run.of_test[portion]) for method, run in zip(sets, runs, strict=True)]
-            scores = [macro_f(data.Y_test, one, average="present") for one in sets]
-            check(portion, f"ExpectedF(zero_division={zero})", "macro_f_present", scores)
-    scores = {}
-    for method in METHODS:
-        tuned = [tune(method, *run[:3], floor=1e-4) for run in runs]
-        sets = [apply_thresholds(run.of_test[PART], one.thresholds) for run, one in zip(runs, tuned, strict=True)]
-        chosen = [one.grid[one.best].validation["macro_f"] for one in tuned]
-        scores[method] = chosen, check(PART, method, "macro_f", [macro_f(data.Y_test, one) for one in sets])
-    best = [max(METHODS, key=lambda method: scores[method][0][run]) for run in range(2)]
-    check(PART, BEST, "macro_f", [scores[method][1][run] / 100 for run, method in enumerate(best)])
-    gain = rows[f"swnn, {PART} / fta, {PART}", "ExpectedF(zero_division=1)", "macro_f", 1]["rounds"]
-    ours = rows[f"swnn, {PART}", "ExpectedF(zero_division=1)", "macro_f", 1]["rounds"]
-    assert gain == pytest.approx(np.subtract(ours, scores["fta"][1]))
 
 
 def test_estimates_of_another_program_are_halved(tmp_path):

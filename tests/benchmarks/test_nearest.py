@@ -7,7 +7,7 @@ from small_data import prepare_tiny
 
 from benchmarks import elsewhere
 from benchmarks import nearest as bench
-from benchmarks.harness import PREDICTION, TRAINING, Task
+from benchmarks.harness import PREDICTION, Task
 from xmlc.metrics.ranking import precision_at_k
 from xmlc.models.nearest import SparseWeightedNearestNeighbors
 from xmlc.suite.steps.prepared import Prepared
@@ -21,26 +21,6 @@ def calibrated(monkeypatch):
     task = Task("napkinXC", elsewhere.CALIBRATION, lambda: None)
     monkeypatch.setattr(bench, "AT_LEAST", 0.0)
     monkeypatch.setattr(elsewhere, "calibration_task", lambda X, Y: task)
-
-
-def test_both_settings_are_measured(tmp_path):
-    data = prepare_tiny(tmp_path, "delicious")
-    rows = run_benchmark(tmp_path, "nearest", "--data", data, "--rounds", 2)
-    (X, Y), (X_test, Y_test) = (Prepared(data).part(part) for part in ("train", "test"))
-    for name, setting in bench.swnn_settings().items():
-        model = SparseWeightedNearestNeighbors(n_jobs=1, **setting).fit(X, Y)
-        labels, _ = model.predict_top_k(X_test, 5)
-        for k in (1, 3, 5):
-            assert rows[name, PREDICTION, f"P@{k}", 1]["value"] == 100 * precision_at_k(Y_test, labels, k)
-        assert rows[name, PREDICTION, "similarities per instance", 1]["value"] == model.inner_products_.mean()
-        assert len(rows[name, PREDICTION, "time", 2]["rounds"]) == 2
-        assert rows[name, PREDICTION, "same bits", 2]["value"] == 1
-    assert list(bench.swnn_settings()) == [SMALL, LARGE]
-    kept = sum(array.nbytes for array in model._state()[0].values())
-    assert rows[bench.INDEX, TRAINING, "index with the label sets", 1]["value"] == kept / 1e6
-    scaled = 0.15 * rows["napkinXC", "calibration", "time", 1]["value"] / 10.6
-    found = rows[f"{LARGE} / authors' Go program", f"{PREDICTION}, compared", "time", 1]["value"]
-    assert found == pytest.approx(rows[LARGE, PREDICTION, "time", 1]["value"] / scaled)
 
 
 def test_other_distances_and_frequent_labels(tmp_path, monkeypatch):

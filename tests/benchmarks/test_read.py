@@ -9,20 +9,6 @@ from xmlc.core.errors import XmlcError
 TEXT = "3 4 5\n1,2 0:1 3:0.1\n 1:2.5e-3\n4 2:7\n"
 
 
-def test_both_readers_take_turns_on_one_file(tmp_path):
-    file = tmp_path / "train.txt"
-    file.write_text(TEXT)
-    rows = run_benchmark(tmp_path, "read", file, "--rounds", 2)
-    speeds = {}
-    for reader in (bench.OURS, bench.PEER):
-        time = rows[reader, bench.READING, "time", 1]
-        speeds[reader] = rows[reader, bench.READING, "speed", 1]["value"]
-        assert len(time["rounds"]) == 2
-        assert speeds[reader] == file.stat().st_size / 1e6 / time["value"]
-    pair = rows["xmlc / scikit-learn", f"{bench.READING}, compared", "speed", 1]
-    assert pair["value"] == speeds["xmlc"] / speeds["scikit-learn"]
-
-
 def test_different_arrays_are_noticed(tmp_path, monkeypatch):
     (tmp_path / "train.txt").write_text(TEXT)
     X, labels, m = bench.read_by_peer(tmp_path / "train.txt")

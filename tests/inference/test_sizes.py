@@ -107,41 +107,12 @@ def test_shares_are_sums_over_instances_in_their_order():
     assert np.allclose(shares, (laws / (laws @ weights)[:, None]).sum(axis=0), rtol=1e-12)
 
 
-def test_equal_weights_are_independent_labels():
-    p = random_marginals(np.random.default_rng(1), 50, 9)
-    Y_hat, expected = gfm_sizes(sparse.csr_array(p), np.array([0.3]))
-    same, value = gfm(sparse.csr_array(p))
-    assert np.allclose(expected, value, atol=1e-12)
-    assert (Y_hat != same).nnz == 0
-
-
 def test_no_empty_set_where_none_can_be():
     p = np.full((1, 4), 0.01)
     assert gfm(p)[0].nnz == 0
     Y_hat, expected = gfm_sizes(p, np.array([0.0, 1.0]))
     assert Y_hat.nnz > 0
     assert expected[0] > 0.3
-
-
-def draw(rng, p, weights):
-    """Label sets of the module's distribution, by rejection."""
-    rows = []
-    for row in p:
-        while True:
-            y = rng.random(row.size) < row
-            if rng.random() < weights[min(y.sum(), weights.size - 1)]:
-                rows.append(y)
-                break
-    return sparse.csr_array(np.array(rows))
-
-
-def test_weights_that_made_the_data_are_found():
-    rng = np.random.default_rng(2)
-    p = rng.random((4000, 6)) * 0.5
-    truth = np.array([0.0, 0.4, 1.0, 0.2, 0.1, 0.05, 0.02, 0.0])
-    found = fit_size_weights(p, draw(rng, p, truth))
-    assert found[0] == 0
-    assert np.allclose(found[:5], truth[:5], atol=0.05)
 
 
 def test_weights_give_the_sizes_that_were_seen():

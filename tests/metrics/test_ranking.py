@@ -113,28 +113,6 @@ def test_calibration_error_of_true_probabilities_is_next_to_nothing_and_grows_wi
         ece_at_k(Y, labels, estimates[1:], 1)
 
 
-@pytest.mark.needs("peers")
-def test_means_over_labels_are_napkinxcs():
-    from napkinxc import metrics
-
-    Y, _, labels = ranking_case(60, 12, 3)
-    Y[:, :3] &= labels[:, :1] == 5  # rare labels
-    Y[:, 3] = False  # which is ranked nevertheless
-    Y[:, 4], labels[labels == 4] = False, -1  # in neither
-    for k in (1, 3, 5):
-        ranked = [[label for label in row[:k].tolist() if label >= 0] for row in labels]
-        arguments = [np.flatnonzero(row).tolist() for row in Y], ranked
-        assert coverage_at_k(Y, labels, k) == pytest.approx(metrics.coverage_at_k(*arguments, k=k)[-1])
-        n_labels = 1 + max(np.flatnonzero(Y.any(axis=0)).max(), labels[:, :k].max())  # napkinXC's mean is over so many
-        for ours, theirs in (
-            (macro_precision_at_k, metrics.macro_precision_at_k),
-            (macro_recall_at_k, metrics.macro_recall_at_k),
-            (macro_f1_at_k, metrics.macro_f1_measure_at_k),
-        ):
-            total = ours(Y, labels, k) * np.count_nonzero(Y.any(axis=0))
-            assert total == pytest.approx(theirs(*arguments, k=k)[-1] * n_labels)
-
-
 @settings(deadline=None, max_examples=40)
 @given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
 def test_ndcg_equals_scikit_learn(n, m, k, seed):
@@ -303,13 +281,6 @@ def test_sparse_scores_are_looked_at():
 def test_propensities_that_are_no_probabilities_are_named(measure, wrong, message):
     with raises_with(XmlcError, message):
         measure(np.zeros((2, 5)), np.array([[0, 1, 2]] * 2), wrong, 1)
-
-
-def test_maximum_precision_by_hand():
-    Y = np.zeros((3, 6), dtype=bool)
-    Y[0, :4] = Y[1, 5] = True  # and one without labels
-    assert [maximum_precision_at_k(Y, k) for k in (1, 3, 5)] == pytest.approx([2 / 3, 4 / 9, 1 / 3])
-    assert maximum_precision_at_k(Y[:0], 1) == 0
 
 
 @settings(deadline=None, max_examples=20)

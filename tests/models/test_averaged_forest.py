@@ -98,15 +98,6 @@ def test_the_first_trees_are_the_forest_of_so_many(fitted, name):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_saved_model_answers_the_same(fitted, tmp_path, name):
-    model, X, _ = fitted(name)
-    model.save(tmp_path / "model")
-    again = type(model).load(tmp_path / "model")
-    assert same_forest(model, again)
-    assert same_answers(model, again, X)
-
-
-@pytest.mark.parametrize("name", ALL)
 def test_a_forest_that_is_written_tree_by_tree_is_the_one_that_is_saved(fitted, tmp_path, monkeypatch, name):
     """On two threads; and ranked by blocks, after each of which what is mapped is given back."""
     model, X, Y = fitted(name)

@@ -12,7 +12,7 @@ from facts import raises_with, warns_with
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import f1_score
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.model_selection import cross_val_predict, cross_val_score
 from small_models import OURS, small
 
 from xmlc.core.errors import XmlcError
@@ -83,15 +83,6 @@ def test_cross_validation_takes_it(name, multilabel):
     assert scores[1] == clone(model).fit(X[:20], Y[:20]).score(X[20:], Y[20:])
     estimates = cross_val_predict(model, X, Y.toarray(), cv=2, method="predict_proba")
     assert estimates.shape == (40, 5)
-
-
-def test_a_search_over_a_grid_takes_it_with_its_score_and_with_another(multilabel):
-    X, Y = multilabel(40, 10, 5)
-    grid = {"epochs": [1, 3], "arity": [2]}
-    for scoring in (None, "f1_micro"):
-        search = GridSearchCV(PLT(n_jobs=1), grid, cv=2, scoring=scoring).fit(X, Y)
-        assert set(search.best_params_) == {"epochs", "arity"}
-        assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
 @pytest.mark.parametrize("name", OURS)

@@ -113,13 +113,6 @@ def test_rankings_by_weighted_estimates_equal_brute_force(name):
                 np.testing.assert_array_equal(one, (labels[i], scores[i]))
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_equal_weights_of_1_give_the_ranking_without_weights(name):
-    model = MODELS[name].unfitted().fit(X, Y)
-    for found, expected in zip(model.predict_top_k(X, 4, np.ones(M)), model.predict_top_k(X, 4), strict=True):
-        np.testing.assert_array_equal(found, expected)
-
-
 @pytest.mark.parametrize("name", [name for name in MODELS if name.startswith("plt ")])
 def test_only_the_path_of_the_only_label_left_is_opened(name):
     model = MODELS[name].unfitted().fit(X, Y)

@@ -11,7 +11,6 @@ from sklearn.base import clone
 from small_data import random_multilabel
 
 from benchmarks.peers.omikuji_parabel import OmikujiParabel
-from xmlc.core import progress
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.csr import NO_WEIGHTS, top_k_of
 from xmlc.models import PLT, Parabel
@@ -126,16 +125,6 @@ def test_means_are_those_of_omikujis_program(multilabel, tmp_path):
     theirs = whole.predict_proba(X)
     np.testing.assert_array_equal(counts, np.diff(theirs.indptr))
     np.testing.assert_allclose(means, theirs.data, rtol=1e-5, atol=1e-7)
-
-
-def test_progress_says_which_tree(capsys, monkeypatch, multilabel):
-    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
-    monkeypatch.setenv("XMLC_PROGRESS", "1")
-    X, Y = multilabel(40, 12, 30, labels=3)
-    Parabel(C=1.0, n_trees=2, **SMALL).fit(X, Y).predict_top_k(X, 1)
-    told = capsys.readouterr().err
-    for doing in ("training", "searching"):
-        assert told.index(f"{doing} tree 1 of 2:") < told.index(f"{doing} tree 2 of 2:")
 
 
 @pytest.mark.parametrize(("most", "usual"), [(8, domains.FEW), (7, domains.MANY)])

@@ -14,14 +14,12 @@ from sklearn.exceptions import NotFittedError
 from threshold_cases import CASES, candidate_sets, random_case
 
 from xmlc.core.errors import XmlcError
-from xmlc.inference import lewis, meuf
 from xmlc.kernels.csr import kernel_csr
 from xmlc.metrics.measure import F1, JACCARD, f_beta
 from xmlc.thresholds import ExpectedF, macro_f_at_k
 from xmlc.thresholds.expected import ascend, keep_above, sum_up
 
 THOROUGH = settings(deadline=None, max_examples=60)
-SMALL = {"n": st.integers(1, 8), "m": st.integers(1, 3), "seed": CASES["seed"]}
 
 
 def ratio_of(overlap, estimates, chosen):
@@ -30,17 +28,6 @@ def ratio_of(overlap, estimates, chosen):
     p = [Fraction(float(value)) for value in estimates]
     hits = sum((value for value, taken in zip(p, chosen) if taken), Fraction(0))
     return gain * hits / (recall * sum(p) + int(chosen.sum()) - shared * hits) if hits else Fraction(0)
-
-
-def expectation(estimates, chosen, zero_division=0):
-    """Expected F of a set of instances over all 2^n truths of independent instances."""
-    value = 0.0
-    for truth in itertools.product([False, True], repeat=estimates.size):
-        truth = np.array(truth)
-        total = truth.sum() + chosen.sum()
-        f = 2 * (truth & chosen).sum() / total if total else zero_division
-        value += f * np.prod(np.where(truth, estimates, 1 - estimates.astype(np.float64)))
-    return value
 
 
 @THOROUGH
@@ -59,19 +46,6 @@ def test_no_cut_has_a_higher_ratio(n, m, seed, overlap, zero):
             assert float(ratio_of(overlap, estimates[:, j], predicted[:, j])) == pytest.approx(float(best), abs=1e-12)
 
 
-@settings(deadline=None, max_examples=25)
-@given(**SMALL)
-def test_the_ratio_is_as_close_to_the_expectation_as_it_says(n, m, seed):
-    spe, _ = random_case(n, m, seed)
-    for column in spe.toarray().T.astype(np.float64):
-        for chosen in candidate_sets(column):
-            if not chosen.any():
-                continue
-            p, k, total, ratio = column.max(), chosen.sum(), column.sum(), float(ratio_of(F1, column, chosen))
-            exact = expectation(column, chosen)
-            assert ratio - ratio / (k + 1 + total) - 1e-12 <= exact <= ratio + ratio * p / (k + total - p) + 1e-12
-
-
 @THOROUGH
 @given(**CASES, kappa=st.sampled_from([0.2, 0.4]))
 def test_a_floor_costs_no_more_than_it_says(n, m, seed, kappa):
@@ -85,17 +59,6 @@ def test_a_floor_costs_no_more_than_it_says(n, m, seed, kappa):
         base = predicted[:, j].sum() + above[:, j].sum(dtype=np.float64)
         share = base / (base + missing[j] * kappa)
         assert float(ratio_of(F1, whole[:, j], predicted[:, j])) >= share * float(best) - 1e-6
-
-
-def test_many_instances_have_almost_the_sets_of_the_exact_method():
-    rng = np.random.default_rng(0)
-    spe = sparse.csr_array((rng.random((400, 12)) ** 4).astype(np.float32))
-    columns, ours = sparse.csr_array(spe.T), ExpectedF(zero_division=1).fit(spe)
-    (exact, value), (sets, ratio) = meuf(columns), lewis(columns)
-    np.testing.assert_array_equal(ours.predict(spe).toarray(), sets.toarray().T)
-    np.testing.assert_allclose(ours.expected_, ratio, rtol=1e-12)
-    np.testing.assert_allclose(ours.expected_, value, rtol=0.01)
-    assert (ours.predict(spe).toarray() != exact.toarray().T).mean() < 0.001
 
 
 def test_kernels_equal_numpy():

@@ -87,30 +87,6 @@ def test_with_labels_scores_that_are_no_probabilities_will_do(calibrated):
     same(macro.predict(low), apply_thresholds(transformed, macro.thresholds_))
 
 
-def test_thresholds_of_these_instances_expect_a_higher_macro_f_than_those_of_labelled_ones():
-    """The reason why macro-F without labels is higher if most labels are rare (docs/label_sets.md)."""
-    rng = np.random.default_rng(3)
-    rarity = np.geomspace(0.5, 1e-3, 200)
-    p = (rng.random((2 * N, 200)) ** 4 * rarity).astype(np.float32)
-    spe, Y = sparse.csr_array(p), sparse.csr_array(rng.random(p.shape) < p)
-    labelled = LabelSets("macro_f").fit(spe[:N], Y[:N], rarity / 5)
-    here = labelled.calibration_.transform(spe[N:])
-    again = LabelSets("macro_f").fit(here, prior=rarity / 5)
-
-    def expected(method):
-        chosen = apply_thresholds(here, method.thresholds_)
-        positives = np.maximum(here.sum(axis=0, dtype=np.float64), N * rarity / 5)
-        return 2 * (here * chosen).sum(axis=0, dtype=np.float64) / (chosen.sum(axis=0) + positives), chosen
-
-    (with_labels, far), (without, near) = expected(labelled), expected(again)
-    same(labelled.predict(spe[N:]), far)
-    same(again.predict(here), near)
-    assert (with_labels <= without + 1e-6).all()
-    estimated, predicted = (np.diff(given.tocsc().indptr) > 0 for given in (here, near))
-    assert np.array_equal(estimated, predicted)  # each label with an estimate is predicted at least once
-    assert (np.diff(far.tocsc().indptr) > 0).sum() < predicted.sum()
-
-
 def test_curves_are_of_decades_of_the_prior(calibrated):
     spe, Y = calibrated
     prior = np.repeat([0.5, 0.1, 0.09, 0.0], 3)

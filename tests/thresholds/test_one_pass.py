@@ -16,7 +16,7 @@ from xmlc.kernels.estimator import InvalidParameterError
 from xmlc.metrics import macro_f
 from xmlc.metrics.measure import f_beta
 from xmlc.models import PLT
-from xmlc.thresholds import FTA, OFO, STO, apply_thresholds, fit_in_one_pass
+from xmlc.thresholds import FTA, OFO, apply_thresholds, fit_in_one_pass
 from xmlc.thresholds.bounds import GRID, kappa, lower_bounds
 from xmlc.thresholds.one_pass import count_fixed
 
@@ -24,18 +24,6 @@ THOROUGH = settings(deadline=None, max_examples=60)
 
 
 # FTA, common and label-wise, against macro-F at each threshold of its grid.
-
-
-@THOROUGH
-@given(**CASES)
-def test_fta_scores_are_macro_f_at_each_threshold(n, m, seed):
-    spe, Y = random_case(n, m, seed)
-    method = FTA().fit(spe, Y)
-    vectors = [np.full(m, 1 / c, dtype=np.float32) for c in GRID]
-    expected = [macro_f(Y, apply_thresholds(spe, tau)) for tau in vectors]
-    np.testing.assert_allclose(method.scores_, expected)
-    best = max(expected)
-    assert method.thresholds_[0] == max(tau[0] for tau, score in zip(vectors, expected) if score == best)
 
 
 @THOROUGH
@@ -83,19 +71,6 @@ def test_ofo_equals_the_row_wise_algorithm(n, m, seed):
     np.testing.assert_array_equal(
         OFO(a=1, b=3).fit(spe, Y).thresholds_, row_wise_ofo(spe, Y, 1, 3, np.zeros(m, np.float32))
     )
-
-
-def test_ofo_converges_to_half_the_optimal_f():
-    """Equation (4) and the consistency of OFO: with true posteriors, tau approaches F* / 2."""
-    rng = np.random.default_rng(1)
-    eta = rng.beta(0.6, 2.0, 200_000).astype(np.float32)
-    Y = rng.random(eta.size) < eta
-    spe, truth = sparse.csr_array(eta[:, None]), sparse.csr_array(Y[:, None])
-    tau = OFO(a=1, b=10).fit(spe, truth).thresholds_[0]
-    optimum = STO().fit(spe, truth)
-    best_f = macro_f(truth, optimum.predict(spe))
-    assert tau == pytest.approx(best_f / 2, abs=0.01)
-    assert macro_f(truth, apply_thresholds(spe, np.array([tau]))) == pytest.approx(best_f, abs=0.005)
 
 
 def test_ofo_takes_a_and_b_per_label():

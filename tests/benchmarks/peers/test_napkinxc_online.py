@@ -66,15 +66,6 @@ def test_the_warm_start_goes_on_from_the_tree_of_the_first_instances(multilabel,
     assert before.items() <= after.items()  # nodes keep their numbers
 
 
-def test_options_reach_the_program(multilabel):
-    X, Y = multilabel(300, 20, 40, density=0.5)
-    usual = NapkinXCOPLT(**SMALL).fit(X, Y).predict_proba(X).toarray()
-    changes = [{"eta": 0.1}, {"eps": 1.0}, {"epochs": 3}, {"max_leaf": 2}, {"random_state": 1}]
-    for change in [*changes, {"policy": "random"}, {"alpha": 0.0}]:
-        changed = NapkinXCOPLT(**(SMALL | change)).fit(X, Y).predict_proba(X).toarray()
-        assert np.abs(changed - usual).max() > 0.001, change
-
-
 def test_what_the_program_cannot_do_is_an_error_here(multilabel):
     X, _ = multilabel(50, 20, 6, density=0.5)
     with pytest.raises(XmlcError):

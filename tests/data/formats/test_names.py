@@ -170,12 +170,6 @@ def test_values_without_names_are_refused(value):
         LabelNames().of_value(value)
 
 
-@pytest.mark.parametrize("value", [[1, 0, 0], [True, False], "1;0;1"])
-def test_multi_hot_lists_are_no_names(value):
-    with pytest.raises(LineError):
-        LabelNames().of_value(value)
-
-
 def calls_of(function, *arguments):
     """Return how many functions are called, of Python and of C, and the characters of words that `is_uri` looks at."""
     count, looked_at, is_uri = 0, 0, names.is_uri

@@ -48,18 +48,6 @@ def test_labels_are_drawn_from_the_posteriors(drawn):
         assert abs(truth[chosen].mean() - p.mean()) < 4 * error
 
 
-def test_averages_and_power_law(drawn):
-    _, X, Y, _ = drawn
-    assert Y.nnz / 4000 == pytest.approx(3.0, rel=0.05)
-    assert 15 < X.nnz / 4000 <= 25
-    frequency = np.sort(np.bincount(Y.indices, minlength=80))[::-1]
-    rank = np.arange(1, 81)
-    slope = np.polyfit(np.log(rank[2:60]), np.log(frequency[2:60] + 0.5), 1)[0]
-    assert -2.0 < slope < -0.5
-    occurrences = np.bincount(X.indices, minlength=300)
-    assert occurrences[:30].mean() > 3 * occurrences[-30:].mean()
-
-
 def test_values_are_short_decimals(drawn):
     X = drawn[1]
     steps = np.rint(X.data.astype(np.float64) * 10000)

@@ -53,12 +53,6 @@ def test_a_mirror_of_synthetic_data_gives_marked_records(tmp_path, made):
     assert names(tmp_path, *made) == {MARKED}
 
 
-def test_a_copy_of_a_copy_is_marked(tmp_path, made):
-    mirror, catalogue = made
-    assert run("download", NAME, "--out", tmp_path / "second" / NAME, "--mirror", mirror, "--catalogue", catalogue) == 0
-    assert names(tmp_path, tmp_path / "second", catalogue) == {MARKED}
-
-
 def test_another_name_in_the_mirror_is_marked(tmp_path, made):
     mirror, catalogue = made
     (mirror / NAME).rename(mirror / "mine")

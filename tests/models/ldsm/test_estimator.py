@@ -155,19 +155,6 @@ def test_degenerate_data(multilabel):
     assert np.isfinite(LdSM(n_trees=1).fit(zeros + X, Y).forest_.biases).all()
 
 
-def test_what_is_left_to_the_size_of_the_training_set(multilabel, tmp_path):
-    X, Y = multilabel(3000, 5, 300)  # fewer than ten positive instances of a label only with few rows
-    for n in (3000, 300):
-        model = LdSM(n_trees=1).fit(X[:n], Y[:n])
-        chosen = max(1000, n // 2), 4.0 if Y[:n].nnz < 10 * 300 else 2.0
-        assert (model.max_nodes_, model.lambda_1_) == chosen
-        same = LdSM(n_trees=1, max_nodes=chosen[0], lambda_1=chosen[1]).fit(X[:n], Y[:n])
-        assert same_forest(model, same)
-        model.save(tmp_path / "model")
-        assert (LdSM.load(tmp_path / "model").max_nodes_, LdSM.load(tmp_path / "model").lambda_1_) == chosen
-    assert chosen[1] == 4.0
-
-
 def test_too_many_features_to_standardise():
     X = sparse.csr_array((2000, 1 << 20), dtype=np.float32)
     with raises_with(XmlcError, "optimizer='sgd'", "optimizer='nag'"):

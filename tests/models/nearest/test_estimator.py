@@ -213,14 +213,6 @@ def test_threads_and_pieces_do_not_show(monkeypatch):
     assert three.inner_products_.shape == (300,)
 
 
-def test_a_loaded_model_maps_its_index(tmp_path):
-    X, Y, _ = data(90, 50, 6)
-    model = SparseWeightedNearestNeighbors(S=6, alpha=1.0).fit(X, Y)
-    model.save(tmp_path / "model")
-    loaded = SparseWeightedNearestNeighbors.load(tmp_path / "model")
-    assert not loaded.index_.row_values.flags.owndata  # mapped, not copied
-
-
 def test_what_is_empty_has_no_neighbours():
     X, Y, _ = data(20, 10, 0)
     model = SparseWeightedNearestNeighbors(S=3).fit(X, Y)
@@ -230,14 +222,6 @@ def test_what_is_empty_has_no_neighbours():
     assert (model.predict_top_k(nothing, 2)[0] == -1).all()
     without = SparseWeightedNearestNeighbors(S=3).fit(sparse.csr_array((4, 10)), Y[:4])
     assert without.predict_proba(X).nnz == 0
-
-
-def test_lengths_do_not_matter():
-    X, Y, Q = data(50, 20, 8)
-    for a, b in zip(
-        *(SparseWeightedNearestNeighbors(S=4).fit(own, Y).neighbours(Q) for own in (X, 4 * X)), strict=True
-    ):
-        np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.parametrize("vanishing", [0.0, 1e-30])

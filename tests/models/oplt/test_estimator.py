@@ -11,11 +11,11 @@ from sklearn.exceptions import NotFittedError
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation, stream_key
-from xmlc.kernels.csr import kernel_csr, unit_rows
+from xmlc.kernels.csr import unit_rows
 from xmlc.kernels.estimator import InvalidParameterError
 from xmlc.kernels.streams import Stream
 from xmlc.models import OPLT, PLT
-from xmlc.models.oplt.tree import N_NODES, NODE, ROOT, SLOTS_USED
+from xmlc.models.oplt.tree import NODE
 
 SHAPES = [("best_greedy", 2, 4), ("random", 2, 4), ("best_greedy", 2, 2), ("random", 3, 3), ("best_greedy", 3, 5)]
 OF_THE_PROGRAM = [
@@ -80,24 +80,6 @@ def test_a_training_set_gives_the_bits_of_its_stream(policy, arity, max_leaf, ep
         np.testing.assert_array_equal(model.labels_, online.labels_)
 
 
-def test_the_first_phase_learns_what_the_policy_asks_and_no_more():
-    X, Y = stream(n=200, m=100, seed=2)
-    whole, model = oplt(max_leaf=10).partial_fit(X, Y)._online, oplt(max_leaf=10)
-    model._start(tree_only=True)
-    model.n_labels_ = 100
-    x, y = kernel_csr(unit_rows(X)), kernel_csr(Y)
-    model._learn(x, y, np.arange(200))
-    grown = model._online
-    n_nodes = whole.counters[N_NODES]
-    for name in ("parent", "label", "first_child", "next_sibling", "auxiliary"):
-        np.testing.assert_array_equal(grown.nodes[name][:n_nodes], whole.nodes[name][:n_nodes])
-    for v in range(ROOT, n_nodes):
-        node = grown.nodes[v]
-        is_asked = node["leaf_children"] < node["degree"]
-        assert node["width"] == (whole.nodes[v]["width"] if is_asked else node["auxiliary"])
-    assert grown.counters[SLOTS_USED] < whole.counters[SLOTS_USED] / 2
-
-
 def test_a_model_of_a_training_set_is_stored_without_the_stream_and_learns_no_more(tmp_path):
     X, Y = stream(seed=2)
     model = oplt(epochs=2).fit(X, Y)
@@ -149,21 +131,6 @@ def test_warm_start_keeps_the_tree_of_the_sample_in_its_upper_part():
     )
     partly = oplt(warm_start=0.3, random_state=3).fit(X, Y)
     assert partly.labels_.size == np.unique(Y.indices).size
-
-
-def test_auxiliary_classifiers_are_where_a_policy_can_extend_a_node_and_nowhere_else():
-    X, Y = stream(seed=3)
-    for policy, arity, max_leaf in SHAPES:
-        model = oplt(policy, arity, max_leaf).partial_fit(X, Y)
-        nodes = model._online.nodes[: model._online.counters[0]]
-        for v in range(ROOT, nodes.size):
-            node, parent = nodes[v], nodes[nodes[v]["parent"]]
-            if node["degree"] == 0:
-                wanted = parent["leaf_children"] < parent["degree"]
-            else:
-                wanted = node["leaf_children"] == node["degree"] or node["degree"] < arity
-            assert node["auxiliary"] == wanted
-            assert node["degree"] <= (max_leaf if node["leaf_children"] == node["degree"] else arity)
 
 
 CHANGES = {"policy": "random", "alpha": 0.5, "balance": "printed", "growth": "program", "arity": 5, "max_leaf": 80}

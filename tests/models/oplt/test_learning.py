@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from oplt_cases import oplt, stream
 
-from xmlc.models.oplt.learning import count_sets, mark_positives, set_thresholds
-from xmlc.models.oplt.tree import ABOVE, MARK, NONE
+from xmlc.models.oplt.learning import count_sets, mark_positives
+from xmlc.models.oplt.tree import ABOVE, NONE
 
 
 def test_an_instance_reaches_the_nodes_above_its_labels_and_each_has_its_positive_children():
@@ -32,45 +32,12 @@ def test_an_instance_reaches_the_nodes_above_its_labels_and_each_has_its_positiv
             assert children == {other for other in expected - {ABOVE} if tree.nodes["parent"][other] == node}
 
 
-@pytest.mark.parametrize("policy", ["random", "best_greedy"])
-def test_a_stream_in_several_calls_and_one_that_is_ranked_leave_the_same_arrays(policy):
-    X, Y = stream(n=200, m=30, seed=6)
-    expected, parts, ranked = (oplt(policy, 3, 20) for _ in range(3))
-    expected.partial_fit(X, Y)
-    ranked.progressive_top_k(X, Y, 1)
-    for first in range(0, 200, 70):
-        parts.partial_fit(X[first : first + 70], Y[first : first + 70])
-    for found in (parts, ranked):
-        for name, array in expected._state()[0].items():
-            other = found._state()[0][name].copy()
-            if name == "counters":  # nodes are marked once more where an array was full
-                other[MARK] = array[MARK]
-            assert other.tobytes() == array.tobytes(), name
-
-
 def test_a_copy_of_a_model_stays_when_the_model_learns_more():
     X, Y = stream(n=200, m=60, seed=7)
     model = oplt().partial_fit(X[:60], Y[:60])
     other, expected = copy(model), model.predict_proba(X).toarray()
     model.partial_fit(X, Y)
     np.testing.assert_array_equal(other.predict_proba(X).toarray(), expected)
-
-
-def test_the_bound_of_a_node_is_the_smallest_threshold_below_it():
-    X, Y = stream(seed=10)
-    model = oplt("random", 3, 5).partial_fit(X, Y)
-    tree, rng = model._online, np.random.default_rng(0)
-    tree.nodes["bound"], sizes = np.float32(0.5), np.full(tree.leaves.size, 2.0)
-    for label in rng.choice(model.labels_, size=60):
-        set_thresholds(tree, np.array([label], dtype=np.uint32), np.full(tree.leaves.size, 2 * rng.random()), sizes)
-        smallest = np.full(tree.nodes.size, np.inf, dtype=np.float32)
-        for leaf in tree.leaves[tree.leaves != NONE]:
-            node = leaf
-            while node != NONE:
-                smallest[node] = min(smallest[node], tree.nodes["bound"][leaf])
-                node = tree.nodes["parent"][node]
-        reached = np.isfinite(smallest)
-        np.testing.assert_array_equal(tree.nodes["bound"][reached], smallest[reached])
 
 
 @pytest.mark.parametrize("types", [(np.uint32, np.int32), (np.int64, np.int32)])

@@ -94,14 +94,6 @@ def test_one_label_is_logistic_regression(multilabel):
     np.testing.assert_allclose(model.predict_proba(X).toarray().ravel(), peer.predict_proba(dense)[:, 1], atol=5e-3)
 
 
-def test_instances_without_labels_are_negatives_of_the_root(multilabel):
-    X, Y = multilabel(100, 10, 7, seed=8)
-    emptied = Y.toarray()
-    emptied[::2] = False
-    full, half = PLT(arity=2, **SGD).fit(X, Y), PLT(arity=2, **SGD).fit(X, emptied)
-    assert half.nodes_.bias[0] < full.nodes_.bias[0]
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_adagrad_equals_the_twin(multilabel, seed):
     X, Y = multilabel(60, 12, 20, seed=seed)

@@ -167,22 +167,6 @@ def test_an_estimator_ranks_alike_by_both_exact_searches(multilabel, weight_cut)
     assert 0 < model.certified_.mean() < 1
 
 
-def test_a_beam_costs_less_and_says_where_it_is_exact(multilabel):
-    X, Y = multilabel(400, 30, 200, seed=5)
-    model = PLT(tree="random", arity=2, epochs=3, beam=5).fit(X, Y)
-    exact, scores = model.predict_top_k(X, 5)
-    exact_cost = model.inner_products_.mean()
-    labels, beam_scores = model.set_params(search="beam").predict_top_k(X, 5)
-    assert model.inner_products_.mean() < exact_cost
-    assert 0 < model.certified_.mean() < 1
-    assert_same(
-        (labels[model.certified_], beam_scores[model.certified_]), (exact[model.certified_], scores[model.certified_])
-    )
-    assert (beam_scores <= scores).all()
-    assert (labels >= 0).all()
-    assert (labels[:, 0] == exact[:, 0]).mean() > 0.8
-
-
 def test_a_ranking_that_opens_most_of_the_tree_warns(multilabel, monkeypatch):
     X, Y = multilabel(60, 10, 90, seed=4, labels=40)
     model = PLT(tree="random", arity=4, epochs=1, beam=3).fit(X, Y)

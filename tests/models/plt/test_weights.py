@@ -1,18 +1,14 @@
 """Each type of weights comes back from its arrays; features are looked up in a block, and scores made estimates."""
 
 import numpy as np
-import pytest
 from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plt_cases import drop_small, hashed_nodes, random_nodes
+from plt_cases import hashed_nodes, random_nodes
 
 from xmlc.core.errors import XmlcError
 from xmlc.models.plt.weights import (
     LOGISTIC_LINK,
-    CompactNodeWeights,
-    HashedWeights,
-    NodeWeights,
     clear_features,
     empty_scratch,
     estimate_scores,
@@ -27,25 +23,9 @@ def hashed_weights():
     return hashed_nodes(random_nodes(9, 3, 5, 0)[0], 7)
 
 
-def every_type():
-    nodes = random_nodes(9, 3, 5, 0)[1]
-    return nodes, drop_small(nodes, 0.1), hashed_weights()
-
-
 def state_of(nodes):
     arrays = nodes._asdict()
     return arrays, {"seed": int(arrays.pop("seed"))} if "seed" in arrays else {}
-
-
-@pytest.mark.parametrize("kind", [NodeWeights, CompactNodeWeights, HashedWeights])
-def test_weights_come_back_from_their_state(kind):
-    nodes = next(nodes for nodes in every_type() if type(nodes) is kind)
-    arrays, meta = state_of(nodes)
-    assert all(isinstance(array, np.ndarray) for array in arrays.values())
-    again = weights_from_state(arrays, meta, 10**6, 9)
-    assert type(again) is kind
-    for one, other in zip(again, nodes, strict=True):
-        np.testing.assert_array_equal(one, other)
 
 
 def test_arrays_of_no_weights_are_refused():

@@ -1,0 +1,43 @@
+"""Each benchmark runs on a tiny set and writes what each contender took and scored."""
+
+import pytest
+from benchmark_rows import run_benchmark
+from small_data import prepare_tiny
+
+from benchmarks import elsewhere, inference, nearest
+from benchmarks.expected_f import PART, WHOLE
+from benchmarks.harness import Task
+from benchmarks.out_of_fold import HELD_OUT, OUT_OF_FOLD, REFITTED
+
+FEW_TREES = {"FastXML, 10 trees", "authors' C++ program: FastXML, 10 trees"}
+RUNS = {
+    ("defaults", "--estimator", "swnn", "--trials", 2): {"swnn"},
+    ("expected-f", "--model", "swnn", "--seeds", 2): {f"swnn, {PART}", f"swnn, {WHOLE}"},
+    ("fastxml", "--trees", 10): FEW_TREES,
+    ("inference", "--samples", 20, "--rounds", 2): set(inference.METHODS),
+    ("ldsm", "--rounds", 1, "--seeds", 2, "--rows", "unit"): {"LdSM, 1 tree", "LdSM, 10 trees"},
+    ("logistic", "--estimator", "br", "--rounds", 2): {"BR"},
+    ("logistic", "--estimator", "pcc", "--rounds", 2): {"PCC"},
+    ("nearest", "--rounds", 2): set(nearest.swnn_settings()),
+    ("out-of-fold", "--seeds", 2, "--folds", 3): {HELD_OUT, REFITTED, OUT_OF_FOLD},
+}
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Nothing is repeated, models are small, and the calibration needs no napkinXC."""
+    task = Task("napkinXC", elsewhere.CALIBRATION, lambda: None)
+    monkeypatch.setattr(elsewhere, "calibration_task", lambda X, Y: task)
+    for bench in (inference, nearest):
+        monkeypatch.setattr(bench, "AT_LEAST", 0.0)
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: "-".join(map(str, run[:3])))
+def test_each_contender_has_rows(run, tmp_path):
+    name, *options = run
+    rows = run_benchmark(tmp_path, name, "--data", prepare_tiny(tmp_path, "delicious"), *options)
+    assert {key[0] for key in rows} >= RUNS[run]
+    times = [row for (_, _, measure, _), row in rows.items() if measure == "time"]
+    assert all(row["value"] >= 0 for row in times)
+    assert all(row["value"] == 1 for (_, _, measure, _), row in rows.items() if measure == "same bits")
