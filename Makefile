@@ -108,7 +108,7 @@ five-seeds: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" xmlc archive --out $(FIVE)/records.tar.xz
 
 # All models and tables of the papers, with one seed, on synthetic data in the shapes of their large sets, with one in ROWS
-# of the instances, in a folder of its own: whether all of it works here, and what it took beside what was foretold.
+# of the instances, in a folder of its own: whether all of it works here, and what it took next to the estimates.
 ROWS ?= 1024
 LARGE = rcv1-2k amazoncat-13k wiki10-31k delicious-200k wikilshtc-325k amazon-670k amazon-3m
 SHAPES = one-in-$(ROWS)

@@ -1,33 +1,33 @@
-"""What the jobs of a run took, beside what the plan foretold of them (`xmlc.suite.config.resources`)."""
+"""Compare the costs of the jobs of a run with their estimates (`xmlc.suite.config.run_costs`)."""
 
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import click
 
 from benchmarks.commands import group
 from xmlc.core.files import atomic_file, read_json
-from xmlc.suite.config import paths
+from xmlc.suite.config import run_costs
 from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.project import Project
-from xmlc.suite.config.resources import taken
 from xmlc.suite.config.runs import LastRun
 from xmlc.suite.config.settings import read_config
 
-STEPS = {"evaluate": "thresholds"}  # of a record whose step has another name than its rule
 LONG, BIG = 60.0, 1e9  # seconds and bytes: below them nobody asks what a job takes, and a start is most of it
-HELP = """Print what the jobs of the last run in this folder took, by step, beside what its plan foretold: processor
-hours, the largest job, and the ratio foretold / measured, of jobs of a minute, or of 1 GB, and more."""
+HELP = """Print the costs of the jobs of the last run in this folder next to their estimates, by step: processor hours,
+the largest job, and the ratio estimated / measured of jobs of a minute, or of 1 GB, and more."""
 
 
 @dataclass
 class Job:
-    """A job: processor seconds, and bytes of memory and on disk, as measured and as foretold."""
+    """A job: processor seconds, and bytes of memory and on disk, as measured and as estimated."""
 
     step: str
     dataset: str
@@ -35,14 +35,14 @@ class Job:
     seconds: float
     peak: float
     disk: float
-    seconds_foretold: float
-    peak_foretold: float
-    disk_foretold: float
+    seconds_estimated: float
+    peak_estimated: float
+    disk_estimated: float
 
 
 @group.command("foretold", help=HELP)
 @click.option("--out", type=click.Path(path_type=Path), help="CSV file for a row of each job.")
-def bench_foretold(out: Path | None) -> None:
+def bench_estimated(out: Path | None) -> None:
     """Compare the jobs of a run."""
     project = Project.read(read_config(config_folder() / "config.yaml") | LastRun.read().settings)
     jobs = jobs_of(project, Path("results"))
@@ -55,33 +55,36 @@ def bench_foretold(out: Path | None) -> None:
 
 
 def jobs_of(project: Project, results: Path) -> list[Job]:
-    """Return the jobs of models whose records lie below a folder; those of methods are one job a folder."""
-    jobs: dict[tuple[str, ...], Job] = {}
-    for record in sorted(results.rglob("*.json")):
-        step = read_json(record).get("step")
-        if not isinstance(step, dict) or not step["model"] or step["model"] not in project.models:
-            continue
-        name = str(STEPS.get(step["name"], step["name"]))
-        key = name, str(record.parent if record.parent.name in paths.OF_METHODS else record)
-        if key not in jobs:
-            wildcards = {each: str(step[each]) for each in ("dataset", "model", "portion")}
-            foretold = taken(project, name, wildcards)
-            jobs[key] = Job(name, step["dataset"], step["model"], 0.0, 0.0, 0.0, *foretold)
-        jobs[key].seconds += step["cpu_seconds"]
-        jobs[key].peak = max(jobs[key].peak, step["peak_bytes"])
-        jobs[key].disk += step["written_bytes"] or 0
-    return list(jobs.values())
+    """Return the jobs of models whose records lie below a folder, each with the costs of all its records."""
+    steps: dict[run_costs.Job, list[Any]] = {}
+    files = sorted(results.rglob("*.json"))
+    paths = [str(Path("results", file.relative_to(results))) for file in files]
+    for file, path in zip(files, paths, strict=True):
+        job = run_costs.job_of(path)
+        if job and isinstance(step := read_json(file).get("step"), dict):
+            steps.setdefault(job, []).append(step)
+    return [
+        Job(
+            *job[:3],
+            math.fsum(step["cpu_seconds"] for step in steps[job]),
+            max(step["peak_bytes"] for step in steps[job]),
+            sum(step["written_bytes"] or 0 for step in steps[job]),
+            *cost,
+        )
+        for job, cost in run_costs.estimate(project, paths).items()
+        if job in steps
+    ]
 
 
 def told(jobs: Sequence[Job]) -> list[str]:
-    """Return a table as lines: for each step, and for all, measured and foretold."""
-    lines = [f"{'step':12} {'jobs':>5} {'hours':>12} {'largest, GB':>12}  foretold / measured (least, median, most)"]
+    """Return a table as lines: for each step, and for all, measured and estimated."""
+    lines = [f"{'step':12} {'jobs':>5} {'hours':>12} {'largest, GB':>12}  estimated / measured (least, median, most)"]
     lines.append(f"{'':43}  {'seconds':18}{'memory':18}{'disk':18}")
     for step in [*sorted({job.step for job in jobs}), "all"]:
         of_step = [job for job in jobs if step in (job.step, "all")]
-        seconds = [(job.seconds, job.seconds_foretold) for job in of_step]
-        peaks = [(job.peak, job.peak_foretold) for job in of_step]
-        disks = [(job.disk, job.disk_foretold) for job in of_step]
+        seconds = [(job.seconds, job.seconds_estimated) for job in of_step]
+        peaks = [(job.peak, job.peak_estimated) for job in of_step]
+        disks = [(job.disk, job.disk_estimated) for job in of_step]
         hours = " ".join(f"{sum(column) / 3600:.2f}" for column in zip(*seconds, strict=True))
         largest = " ".join(f"{max(column) / 1e9:.1f}" for column in zip(*peaks, strict=True))
         cells = ratios(seconds, LONG), ratios(peaks, BIG), ratios(disks, BIG)
@@ -90,6 +93,6 @@ def told(jobs: Sequence[Job]) -> list[str]:
 
 
 def ratios(pairs: Iterable[tuple[float, float]], least: float) -> str:
-    """Return foretold / measured: the least, the median and the most of the pairs that reach a size."""
-    found = [foretold / measured for measured, foretold in pairs if measured and max(measured, foretold) >= least]
+    """Return estimated / measured: the least, the median and the most of the pairs that reach a size."""
+    found = [estimated / measured for measured, estimated in pairs if measured and max(measured, estimated) >= least]
     return f"{min(found):.2f} {median(found):.2f} {max(found):.2f}" if found else "-"

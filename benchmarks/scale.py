@@ -1,4 +1,4 @@
-"""What trainings cost by the shape of the data: the rows that the plan's price is fitted to (`xmlc.suite.config.laws`).
+"""Measure trainings by the shape of the data: the rows that `xmlc.suite.config.cost_model` is fitted to.
 
 Each training is a process of its own, on a share of the rows of a synthetic set in the shape of one of the catalogue,
 with all its labels and features. Compilation and the data are in no figure.
@@ -25,10 +25,10 @@ from xmlc.core.threads import set_process_threads
 from xmlc.data.matrices import load_csr, save_csr
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.models.registry import make_estimator
-from xmlc.suite.config import laws, paths
-from xmlc.suite.config.catalogue import dataset, load_catalogue
+from xmlc.suite.config import cost_model, paths
+from xmlc.suite.config.catalogue import Size, dataset, load_catalogue
 
-COLUMNS = ("estimator", "set", "n", "d", "m", "nonzeros", "labels", "units", "arity", *laws.USUAL, "commit")
+COLUMNS = ("estimator", "set", "n", "d", "m", "nonzeros", "labels", "units", "arity", *cost_model.USUAL, "commit")
 RANKED, WARM_UP = 2000, 64  # instances
 HELP = """Measure what one training takes on a share of the rows of a shape, and add the row to a CSV file; without
 --set print how far the laws are from rows of each set when they are fitted to other sets or to small shares."""
@@ -40,13 +40,15 @@ HELP = """Measure what one training takes on a share of the rows of a shape, and
 @click.option("--estimator", default="plt", show_default=True)
 @click.option("--parameters", default="{}", help="Hyperparameters as JSON.")
 @click.option("--threads", default=2, show_default=True)
-@click.option("--out", type=click.Path(path_type=Path), default=laws.SHAPES, help="The file that the row is added to.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=cost_model.SHAPES, help="The file that the row is added to."
+)
 def bench_scale(name: str | None, share: float, estimator: str, parameters: str, threads: int, out: Path) -> None:
-    """Measure one training, or check the laws."""
+    """Measure one training, or check the cost_model."""
     if name is None:
         click.echo("\n".join(held_out_errors()))
         return
-    size, given = laws.size_in(dataset(name, load_catalogue(Path(paths.CATALOGUE)))), json.loads(parameters)
+    size, given = dataset(name, load_catalogue(Path(paths.CATALOGUE))).size, json.loads(parameters)
     n = int(share * size.n_train)
     with tempfile.TemporaryDirectory() as folder:
         nonzeros, labels = draw(Path(folder), size, n, threads)
@@ -54,7 +56,7 @@ def bench_scale(name: str | None, share: float, estimator: str, parameters: str,
         done = subprocess.run([sys.executable, "-m", __name__, *words], capture_output=True, text=True)
     if done.returncode:
         raise XmlcError(f"{estimator} on {name}: {done.stderr.strip() or f'ended with {done.returncode}'}")
-    variant, units, arity = laws.variant_of(estimator, given, size.m)
+    variant, units, arity = cost_model.variant_of(estimator, given, size.m)
     shape = [n, int(size.d), int(size.m), nonzeros, labels, int(units), int(arity)]
     row = [variant, f"{name}-shape", *shape, *done.stdout.split(), commit()]
     with out.open("a", encoding="utf-8", newline="") as file:
@@ -62,7 +64,7 @@ def bench_scale(name: str | None, share: float, estimator: str, parameters: str,
     click.echo(", ".join(f"{column} {value}" for column, value in zip(COLUMNS, row, strict=True)))
 
 
-def draw(folder: Path, size: laws.Size, n: int, threads: int) -> tuple[float, float]:
+def draw(folder: Path, size: Size, n: int, threads: int) -> tuple[float, float]:
     """Write n instances to train on and some to rank; return the averages of features and labels of an instance."""
     shape = int(size.d), int(size.m), size.labels_per_instance, int(size.nonzeros)
     model = SyntheticModel(*shape, posteriors=False)
@@ -75,7 +77,7 @@ def draw(folder: Path, size: laws.Size, n: int, threads: int) -> tuple[float, fl
 
 
 def measure(folder: Path, estimator: str, parameters: str, threads: int) -> tuple[float, ...]:
-    """Train and rank in this process; return the columns of `laws.USUAL`."""
+    """Train and rank in this process; return the columns of `cost_model.USUAL`."""
     set_process_threads(threads)
     X, Y, X_test = (load_csr(folder / "data", name, mmap=False) for name in ("train.X", "train.Y", "test.X"))
     model = make_estimator(estimator, json.loads(parameters), 0, threads)
@@ -97,18 +99,18 @@ def held_out_errors() -> list[str]:
     First those of a set, by the other sets; then those of more than a sixteenth of the instances, by smaller shares.
     """
     lines = []
-    for estimator, rows in laws.measured().items():
+    for estimator, rows in cost_model.measured().items():
         small = [row for row in rows if not _large(row)]
         for title, pairs in {
             "other sets": [(row, [other for other in rows if other["set"] != row["set"]]) for row in rows],
             "small shares": [(row, small) for row in rows if _large(row)],
         }.items():
             found = [f"{estimator:16} {title:12} {len(pairs):3} rows"]
-            for target in laws.USUAL:
+            for target in cost_model.USUAL:
                 ratios = [
-                    laws.value(law, laws.logarithms(*(float(row[name]) for name in laws.COLUMNS))) / float(row[target])
+                    cost_model.predicted(law, [float(row[name]) for name in cost_model.COLUMNS]) / float(row[target])
                     for row, known in pairs
-                    if row[target] and (law := laws.fit(known, target, estimator in laws.FORESTS))
+                    if row[target] and (law := cost_model.fit(known, target, estimator in cost_model.FORESTS))
                 ]
                 found.append(f"{target} {min(ratios):.2f} to {max(ratios):.2f}" if ratios else f"{target} -")
             lines.append("  ".join(found))
@@ -118,7 +120,7 @@ def held_out_errors() -> list[str]:
 def _large(row: Mapping[str, str]) -> bool:
     """Return whether a row is of more than a sixteenth of the instances of its set."""
     whole = dataset(row["set"].removesuffix("-shape"), load_catalogue(Path(paths.CATALOGUE)))
-    return float(row["n"]) > laws.size_in(whole).n_train / 15.9
+    return float(row["n"]) > whole.size.n_train / 15.9
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 import json
 
 from benchmarks.foretold import Job, jobs_of, ratios, told
+from xmlc.suite.config.job_costs import cost_of
 from xmlc.suite.config.project import Project
-from xmlc.suite.config.resources import taken
 
 
 def record(folder, name, step):
@@ -17,14 +17,15 @@ def test_the_records_of_methods_are_one_job(tmp_path):
     run = tmp_path / "bibtex/plt/seed0/80"
     record(run, "train", {"name": "train", "written_bytes": 500})
     record(run / "evaluation", "fta", {"name": "evaluate"})
+    record(run, "calibration", {"name": "calibrate", "cpu_seconds": 1.0})
     record(run / "evaluation", "sto", {"name": "evaluate", "cpu_seconds": 3.0, "peak_bytes": 4e8})
     record(tmp_path / "bibtex", "statistics", {"name": "prepare", "model": None})
     project = Project.read({"papers": ["plt2016"]})
     train, thresholds = sorted(jobs_of(project, tmp_path), key=lambda job: job.step, reverse=True)
-    assert (thresholds.seconds, thresholds.peak, thresholds.disk) == (5.0, 4e8, 0)
+    assert (thresholds.seconds, thresholds.peak, thresholds.disk) == (6.0, 4e8, 0)
     assert (train.seconds, train.peak, train.disk) == (2.0, 3e8, 500)
-    foretold = taken(project, "thresholds", {"dataset": "bibtex", "model": "plt", "portion": "80"})
-    assert (thresholds.seconds_foretold, thresholds.peak_foretold) == foretold[:2]
+    estimated = cost_of(project, "thresholds", {"dataset": "bibtex", "model": "plt", "portion": "80"})
+    assert (thresholds.seconds_estimated, thresholds.peak_estimated) == estimated[:2]
 
 
 def test_ratios_leave_out_small_jobs_and_those_that_measured_nothing():

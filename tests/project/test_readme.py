@@ -12,7 +12,7 @@ from repository import ROOT
 from suite_cases import write_suite
 
 from xmlc import TextClassifier
-from xmlc.suite.config.catalogue import Entry
+from xmlc.suite.config.catalogue import Dataset
 from xmlc.suite.config.settings import Settings
 from xmlc.suite.config.suite import Experiments, read_suite
 from xmlc.suite.papers import table_of
@@ -38,7 +38,7 @@ def keys_of(kind):
     return {key for part in parts.values() for key in part.get("properties", {})}
 
 
-@pytest.mark.parametrize("kind", [Settings, Experiments, Entry])
+@pytest.mark.parametrize("kind", [Settings, Experiments, Dataset])
 def test_every_key_of_a_configuration_is_explained(kind):
     code = " ".join(re.findall(r"`([^`\n]+)`", CONFIG_README))
     assert keys_of(kind) <= set(re.split(r"[^\w@]+", code))

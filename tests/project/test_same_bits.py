@@ -26,9 +26,9 @@ ELSEWHERE = (
     "suite/papers/common/curves.py",
     "metrics/plots.py",
     "suite/report/page/plot.py",
-    "suite/papers/price.py",
-    "suite/config/laws.py",
-    "suite/config/resources.py",
+    "suite/config/cost_model.py",
+    "suite/config/job_costs.py",
+    "suite/config/run_costs.py",
 )
 ALLOWED = {
     (

@@ -23,14 +23,14 @@ def plan(tmp_path):
         done = subprocess.run(command, cwd=tmp_path / "mine", env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
         said = done.stdout + done.stderr
-        return {rule: int(count) for rule, count in STEPS.findall(said)} | {"price": "price " in said}
+        return {rule: int(count) for rule, count in STEPS.findall(said)} | {"costs": "CPU hours" in said}
 
     planned.folder = tmp_path / "mine"
     return planned
 
 
 def test_a_new_study_plans_its_tables_for_itself_and_writes_nothing(plan):
-    assert plan() == JOBS | {"study": 1, "total": 21, "price": True}
+    assert plan() == JOBS | {"study": 1, "total": 21, "costs": True}
     assert plan("suite", "--config", "models=[centroids]")["train"] == 2
     made = {file.name for file in plan.folder.iterdir()} - {".snakemake"}
     assert made == {".github", "README.md", "Snakefile", "my_method.py", "my_model.py", "profiles", "suite.yaml"}
@@ -43,7 +43,7 @@ def test_a_table_of_a_set_of_ones_own_with_several_seeds(plan):
     for part in ("train", "test"):
         (plan.folder / f"data/my-set/{part}.txt").write_text("1 2 2\n0 1:1\n")
     jobs = {"download": 1, "prepare": 1, "tune": 1, "train": 6, "rank": 6, "table": 1}
-    assert plan(*words) == jobs | {"total": 16, "price": True}
+    assert plan(*words) == jobs | {"total": 16, "costs": True}
 
 
 @pytest.mark.slow

@@ -7,11 +7,11 @@ from pathlib import Path
 from xmlc.core.checksums import checksum_now, contents
 from xmlc.core.errors import XmlcError
 from xmlc.core.sources import command_files, source_digest
-from xmlc.suite.papers import price
 from xmlc.suite.papers import table_of
 from xmlc.suite.config.jobs import options
 from xmlc.suite.results.made_of import in_project
-from xmlc.suite.config.resources import memory_mb, minutes
+from xmlc.suite.config.job_costs import memory_mb, minutes
+from xmlc.suite.config.run_costs import Machine, cost_report
 
 # Datasets whose models and estimates are deleted when nothing of the run needs them any more (`keep_models`), and others.
 dropped = jobs.dropped(project)
@@ -138,7 +138,7 @@ def tell_plan():
     cores = workflow.resource_settings.cores or 1  # by default 1 in a dry run, and None on a cluster
     jobs = workflow.dag.needrun_jobs(exclude_finished=False) if workflow.dag else ()
     made = {in_project(Path(file)) for job in jobs for file in job.output}
-    told = price.told(project, made, cores if cores > 1 else os.cpu_count())
+    told = cost_report(project, made, Machine.here(cores if cores > 1 else os.cpu_count()), plan.remarks(project, made))
     print(told, end="\n" if told else "", file=sys.stderr, flush=True)
 
 

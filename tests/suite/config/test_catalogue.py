@@ -87,7 +87,7 @@ def test_every_mistake_is_listed_at_once(tmp_path):
 def test_short_entries_are_enough(tmp_path):
     found = load(tmp_path, "a: {}\nb: {source: mirror}\nc: {url: 'https://x/c.zip', train: c1, test: c2}\n")
     assert found["a"] == dataset("a", {})
-    assert found["b"].sources == ()
+    assert found["b"].sources == []
     assert found["c"].files == ("c1", "c2")
 
 

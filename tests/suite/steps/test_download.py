@@ -7,6 +7,7 @@ import lzma
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pytest
 from archive_cases import tar_of, zip_of
@@ -48,14 +49,12 @@ def put(folder, files):
 
 def test_an_alternative_is_taken_where_the_first_source_fails_and_that_is_said(server, resources):
     server.files = {"/quota.zip": HTML, "/short.zip": GOOD[:-30], "/other.zip": zip_of(dict.fromkeys("ab", b"0 1:1"))}
-    other = Dataset(
-        "tiny", ("a",), ("b",), format="svmlight", zero_based=False, sources=(("url", server.url + "/other.zip"),)
-    )
-    urls = tuple(("url", f"{server.url}/{name}.zip") for name in ("gone", "quota", "short"))
-    said = []
-    origin = download(Dataset("tiny", sources=urls, alternatives=(other,)), resources / "tiny", on_missing=said.append)
+    other = Dataset("tiny", train="a", test="b", format="svmlight", zero_based=False, url=server.url + "/other.zip")
+    gone, quota, short = (f"{server.url}/{name}.zip" for name in ("gone", "quota", "short"))
+    others, said = [Dataset("tiny", url=quota), Dataset("tiny", url=short), other], []
+    origin = download(Dataset("tiny", url=gone, alternatives=others), resources / "tiny", on_missing=said.append)
     assert origin == f"{server.url}/other.zip"
-    assert [text.split(": ")[0] for text in said] == [address for _, address in urls]
+    assert [text.split(": ")[0] for text in said] == [gone, quota, short]
     source = read_json(resources / "tiny/source.json")
     assert (source["format"], source["zero_based"], source["train"]) == ("svmlight", False, ["a"])
 
@@ -84,7 +83,8 @@ def test_copies_in_git_repositories_are_tried_in_turn_and_other_content_is_refus
 
 def test_every_source_is_named_when_all_fail_and_the_old_folder_stays(server, resources):
     server.files = {"/a.zip": GOOD}
-    entry = Dataset("tiny", sources=tuple(("url", f"{server.url}/{name}.zip") for name in "ab"), homepage="HOME")
+    a, b = (Dataset("tiny", url=f"{server.url}/{name}.zip", homepage="HOME") for name in "ab")
+    entry = replace(a, alternatives=[b])
     download(entry, resources / "tiny")
     before = {path: path.read_bytes() for path in resources.rglob("*") if path.is_file()}
     server.files = {"/b.zip": HTML}
@@ -94,7 +94,7 @@ def test_every_source_is_named_when_all_fail_and_the_old_folder_stays(server, re
 
 
 def test_what_an_address_of_the_catalogue_gives_may_not_change(server, resources):
-    sources = [Dataset("tiny", sources=(("url", f"{server.url}/{name}.zip"),)) for name in "ab"]
+    sources = [Dataset("tiny", url=f"{server.url}/{name}.zip") for name in "ab"]
     server.files = {"/a.zip": GOOD, "/b.zip": zip_of({"train.txt": TEST, "test.txt": TEST})}
     for entry in (*sources, sources[0]):
         download(entry, resources / "tiny")
@@ -159,7 +159,7 @@ def test_what_servers_hand_out_instead_of_data_is_recognised(tmp_path, content, 
 @pytest.mark.parametrize("packed", [False, True])
 def test_what_is_no_data_is_not_recorded_and_does_not_block_the_right_file(server, resources, wrong, packed):
     urls = {name: f"{server.url}/{name}" for name in FILES}
-    entry = Dataset("tiny", sources=(("url", f"{server.url}/a.zip") if packed else ("urls", urls),))
+    entry = Dataset("tiny", url=f"{server.url}/a.zip") if packed else Dataset("tiny", urls=urls)
     server.files = {"/train.txt": wrong, "/test.txt": TEST, "/a.zip": wrong}
     with pytest.raises(XmlcError):
         download(entry, resources / "tiny")
@@ -181,7 +181,7 @@ def test_a_full_disk_is_no_reason_to_look_elsewhere_and_leaves_nothing(tmp_path,
     put(tmp_path / "m/tiny", {"a.zip": GOOD} if way == "archive" else FILES)
     with pytest.raises(OSError) as error:
         download(
-            Dataset("tiny", sources=(("url", server.url + "/a.zip"),)),
+            Dataset("tiny", url=server.url + "/a.zip"),
             resources / "tiny",
             None if way == "address" else str(tmp_path / "m"),
         )
@@ -204,7 +204,7 @@ def test_a_mirror_that_fails_is_not_passed_over(server, resources):
     server.statuses["/tiny/train.txt"] = [500] * 4
     server.files = {"/a.zip": GOOD}
     with raises_with(XmlcError, "/tiny/train.txt", "500"):
-        download(Dataset("tiny", sources=(("url", server.url + "/a.zip"),)), resources / "tiny", server.url)
+        download(Dataset("tiny", url=server.url + "/a.zip"), resources / "tiny", server.url)
 
 
 @pytest.mark.parametrize("name", ["Möbius Lüge & Söhne", "a'b\"c$d", "100%25"])
@@ -227,9 +227,9 @@ def test_a_folder_and_an_address_of_any_name_are_found(tmp_path, server, name, m
 def test_what_is_put_there_by_hand_may_be_an_alternative(resources, packed):
     files = {"data.txt": TRAIN, "tr.txt": b"1\n", "te.txt": b"2\n"}
     split = {"train": "tr.txt", "test": "te.txt", "column": 0}
-    other = Dataset("tiny", train=("data.txt",), test=("data.txt",), split_files=split)
+    other = Dataset("tiny", train="data.txt", test="data.txt", split_files=split)
     manual = put(resources / "manual/tiny", {"Bibtex.zip": zip_of(files)} if packed else files)
-    assert download(Dataset("tiny", alternatives=(other,)), resources / "tiny") == str(manual)
+    assert download(Dataset("tiny", alternatives=[other]), resources / "tiny") == str(manual)
     source = read_json(resources / "tiny/source.json")
     assert source["split_files"] == split
     assert sorted(source["files"]) == sorted(files)
@@ -249,7 +249,7 @@ def test_the_command_says_where_it_came_from_and_where_not(tmp_path, server, res
 def test_a_dataset_has_an_address_or_lies_in_the_mirror(tmp_path):
     mirror, resources = tmp_path / "mirror", tmp_path / "resources"
     put(mirror / "medical", {"train.txt.gz": b"", "test.txt": b""})
-    addressed = Dataset("far", sources=(("url", "http://localhost/x.zip"),))
+    addressed = Dataset("far", url="http://localhost/x.zip")
     check_sources([Dataset("medical"), addressed], str(mirror), resources, [])
     check_sources([addressed], None, resources, [])
     check_sources([], str(tmp_path / "nowhere"), resources, [])

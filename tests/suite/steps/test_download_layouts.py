@@ -35,10 +35,10 @@ def server():
 
 def entry_of(server):
     """A set like ALOI: two files of Vowpal Wabbit's with addresses, and an alternative that can only be put there."""
-    other = Dataset("tiny", ("a_train.svm",), ("a_test.svm",), format="svmlight", zero_based=False)
+    other = Dataset("tiny", train="a_train.svm", test="a_test.svm", format="svmlight", zero_based=False)
     urls = {name: f"{server.url}/far/{name}" for name in VW}
-    parts = ("a_train.vw",), ("a_test.vw",)
-    return Dataset("tiny", *parts, format="vw", zero_based=False, sources=(("urls", urls),), alternatives=(other,))
+    parts = {"train": "a_train.vw", "test": "a_test.vw"}
+    return Dataset("tiny", **parts, format="vw", zero_based=False, urls=urls, alternatives=[other])
 
 
 def prepared(folder, server, place, files):
@@ -74,7 +74,7 @@ def test_every_layout_gives_the_same_in_every_place(tmp_path, server, layout):
 
 
 def test_a_compressed_copy_of_train_txt_stays_one_also_of_a_set_with_addresses(tmp_path):
-    entry = Dataset("tiny", sources=(("urls", {name: f"http://localhost/none/{name}" for name in OWN}),))
+    entry = Dataset("tiny", urls={name: f"http://localhost/none/{name}" for name in OWN})
     (tmp_path / "mirror/tiny").mkdir(parents=True)
     for name, content in LAYOUTS["own.xz"].items():
         (tmp_path / "mirror/tiny" / name).write_bytes(content)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
 from msgspec import Meta
 
@@ -113,22 +113,55 @@ class Address(TypedDict):
     blob: Annotated[str, Meta(pattern="^[0-9a-f]{40}$", description="git's id of the content")]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Described:
-    """What an entry of the file says as a `Dataset` does; config/README.md says what the keys mean to users."""
+class Size(NamedTuple):
+    """How large a dataset is: instances, features, labels, and averages for an instance.
 
+    The defaults are for sets that the catalogue does not know: one of the papers' has 20 to 700 features and 2 to 75
+    labels an instance.
+    """
+
+    n_train: float = 50_000.0
+    n_test: float = 10_000.0
+    d: float = 100_000.0
+    m: float = 10_000.0
+    nonzeros: float = 100.0
+    labels_per_instance: float = 5.0
+
+    @property
+    def bytes(self) -> float:
+        """Bytes of its arrays: 8 for a non-zero, 4 for a label of an instance."""
+        return (self.n_train + self.n_test) * (8 * self.nonzeros + 4 * self.labels_per_instance)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One entry of the catalogue; config/README.md says what the keys mean to users."""
+
+    #: The key of the entry.
+    name: str = ""
+    _: KW_ONLY
     #: See `xmlc.data.formats.load`.
     format: Format = "repository"
     #: Whether ids of labels, in svmlight those of features too, start from 0.
     zero_based: bool = True
+    #: File names in ``resources/<name>``: one each, or several in some formats. One name is a list of one.
+    train: str | list[str] = "train.txt"
+    test: str | list[str] = "test.txt"
     #: XML file that names the labels of an ARFF dataset, unless its header counts them, as MEKA's does.
     labels: str | None = None
     #: Where one data file is cut by lists of row numbers.
     split_files: SplitFiles | None = None
     #: File of the pairs of a test instance and a label that no measure counts (`xmlc.suite.steps.prepare.read_pairs`).
     filter: str | None = None
+    #: Where to fetch it. There is no address if only a mirror holds it.
+    drive: Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{10,}$", description="the id of an archive on Google Drive")] = ""
+    url: Url = ""
+    urls: dict[str, Url | Address] = field(default_factory=dict)
+    source: Literal["mirror"] = "mirror"
+    #: The same data in other files, tried when this entry's own sources fail.
+    alternatives: list[Dataset] = field(default_factory=list)
     published: PublishedCounts | None = None
-    #: Of large sets, beside what is published, for prices and rehearsals. The data do not depend on it.
+    #: Of large sets, beside what is published, for costs and rehearsals. The data do not depend on it.
     shape: Shape | None = field(default=None, repr=False)
     #: By paper. It says how printed numbers are judged, and nothing about the data, so
     #: the entry's text lacks it.
@@ -142,36 +175,24 @@ class Described:
     homepage: str | None = None
     licence: str | None = None
 
+    def __post_init__(self) -> None:
+        for part in ("train", "test"):
+            names = getattr(self, part)
+            object.__setattr__(self, part, [names] if isinstance(names, str) else [*names])
 
-@dataclass(frozen=True, kw_only=True)
-class Entry(Described):
-    """An entry of the file."""
+    @property
+    def sources(self) -> list[tuple[str, Any]]:
+        """Where to fetch it: ``("drive", id)``, ``("url", address)``, ``("urls", {file name: address})``."""
+        return [(kind, address) for kind in SOURCES if (address := getattr(self, kind))]
 
-    drive: Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{10,}$", description="the id of an archive on Google Drive")] = ""
-    url: Url = ""
-    urls: dict[str, Url | Address] = field(default_factory=dict)
-    source: Literal["mirror"] = "mirror"
-    train: str | list[str] = "train.txt"
-    test: str | list[str] = "test.txt"
-    alternatives: list[Entry] = field(default_factory=list)
-
-
-Catalogue = Annotated[dict[DatasetName, Entry], Meta(description="a mapping from dataset names to entries")]
-
-
-@dataclass(frozen=True)
-class Dataset(Described):
-    """One entry of the catalogue."""
-
-    name: str
-    #: File names in ``resources/<name>``: one each, or several in some formats.
-    train: tuple[str, ...] = ("train.txt",)
-    test: tuple[str, ...] = ("test.txt",)
-    #: Where to fetch it: ``("drive", id)``, ``("url", address)``, ``("urls", {file name: address})``, each of these a
-    #: text or an `Address`; none where only a mirror holds it.
-    sources: tuple[tuple[str, Any], ...] = ()
-    #: The same data in other files, tried when this entry's own sources fail.
-    alternatives: tuple[Dataset, ...] = ()
+    @property
+    def size(self) -> Size:
+        """The size that is published or drawn; defaults for what is not known."""
+        given = self.known_shape | {**(self.synthetic or {})}
+        if given.get("kind") in ("objects", "texts"):
+            given["labels_per_instance"] = 1
+        given |= {short: given[long] for long, short in (("n_features", "d"), ("n_labels", "m")) if long in given}
+        return Size(**{name: float(given[name]) for name in Size._fields if name in given})
 
     @property
     def known_shape(self) -> dict[str, Any]:
@@ -214,7 +235,7 @@ class Dataset(Described):
     def layouts(self) -> tuple[Dataset, ...]:
         """The entries, each with other files, in which a folder or a mirror may hold the dataset, in this order."""
         plain = Dataset(self.name, filter=self.filter)
-        pairs = replace(plain, format="npz", train=("X.trn.npz", "Y.trn.npz"), test=("X.tst.npz", "Y.tst.npz"))
+        pairs = replace(plain, format="npz", train=["X.trn.npz", "Y.trn.npz"], test=["X.tst.npz", "Y.tst.npz"])
         entries = (self, *self.alternatives, plain, pairs)
         return tuple({entry.files: entry for entry in reversed(entries)}.values())[::-1]
 
@@ -237,8 +258,8 @@ class Dataset(Described):
         split = self.split_files
         return replace(
             self,
-            train=tuple(map(name, self.train)),
-            test=tuple(map(name, self.test)),
+            train=[*map(name, self.train)],
+            test=[*map(name, self.test)],
             labels=self.labels and name(self.labels),
             filter=self.filter and name(self.filter),
             split_files=split and {**split, "train": name(split["train"]), "test": name(split["test"])},
@@ -251,9 +272,10 @@ class Dataset(Described):
 
     def stored(self, source: Mapping[str, Any]) -> Dataset:
         """Return the entry with the files, and as they are read, that a ``source.json`` tells of."""
-        given: dict[str, Any] = {key: source[key] for key in LAYOUT if key in source}
-        given |= {part: tuple(source[part]) for part in ("train", "test")}
-        return replace(self, **given)
+        return replace(self, **{key: source[key] for key in LAYOUT if key in source})
+
+
+Catalogue = Annotated[dict[DatasetName, Dataset], Meta(description="a mapping from dataset names to entries")]
 
 
 def load_catalogue(*paths: str | Path) -> dict[str, Dataset]:
@@ -271,8 +293,9 @@ def _catalogue(path: Path) -> dict[str, Dataset]:
     if not path.is_file():
         raise XmlcError(f"{path}: no such catalogue of datasets")
     content = converted(read_yaml(path) or {}, Catalogue, str(path))
-    catalogue = {name: _entry(name, values) for name, values in content.items()}
-    problems = [f"{entry.name}: {text}" for entry in catalogue.values() for text in _contradictions(entry)]
+    catalogue = {name: _named(name, entry) for name, entry in content.items()}
+    problems = [f"{name}: unknown key: found 'name'" for name, entry in content.items() if entry.name]
+    problems += [f"{name}: {text}" for name, entry in catalogue.items() for text in _contradictions(entry)]
     if problems:
         raise XmlcError("\n".join(f"{path}: {problem}" for problem in problems))
     return catalogue
@@ -295,17 +318,10 @@ def file_facts(folder: Path) -> dict[str, FileFacts]:
     return {file.name: {"bytes": file.stat().st_size, "sha256": sha256(file)} for file in sorted(folder.iterdir())}
 
 
-def _entry(name: str, entry: Entry) -> Dataset:
-    """Return the entry of a name."""
-    given: dict[str, Any] = {one.name: getattr(entry, one.name) for one in fields(Described)}
-    given |= {"train": _names(entry.train), "test": _names(entry.test)}
-    sources = tuple((kind, address) for kind in SOURCES if (address := getattr(entry, kind)))
+def _named(name: str, entry: Dataset) -> Dataset:
+    """Return an entry with its name, and its alternatives with the name and the filter."""
     others = (replace(other, filter=other.filter or entry.filter) for other in entry.alternatives)
-    return Dataset(name, sources=sources, alternatives=tuple(_entry(name, other) for other in others), **given)
-
-
-def _names(value: str | list[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
+    return replace(entry, name=name, alternatives=[_named(name, other) for other in others])
 
 
 def _contradictions(entry: Dataset) -> list[str]:

@@ -22,13 +22,13 @@ from xmlc.suite.config import paths
 from xmlc.suite.config.catalogue import Dataset, load_catalogue
 from xmlc.suite.config.catalogue import dataset as catalogue_entry
 from xmlc.suite.config.folders import config_files, config_folder
-from xmlc.suite.config.laws import LARGE, size_in
 from xmlc.suite.config.settings import RequestedSearch, Settings
 from xmlc.suite.config.sources import check_sources, source_of
 from xmlc.suite.config.suite import ModelSpec, Run, Suite, read_suites
 from xmlc.suite.results.methods import THRESHOLD_METHODS
 from xmlc.suite.schemas import nearest
 
+LARGE = 100e6  # bytes of a dataset's arrays above which its models are dropped, if `keep_models` is null
 SIZES = "small", "large"  # in place of names of datasets
 #: Names of rules, targets and folders of the workflow, which datasets and suites must not have.
 RESERVED = frozenset(
@@ -132,7 +132,7 @@ class Project:
     def is_large(self, dataset: str) -> bool:
         """Say whether the arrays of a dataset are large by the catalogue: what is counted later changes nothing."""
         entry = self.entry(dataset)
-        return bool(entry.published or entry.synthetic) and size_in(entry).bytes > LARGE
+        return bool(entry.published or entry.synthetic) and entry.size.bytes > LARGE
 
     def models_on(self, paper: str, dataset: str) -> list[str]:
         """Name the models that a suite runs on a dataset."""

@@ -1,0 +1,24 @@
+"""The memory that a process may use."""
+
+import pytest
+
+from xmlc.core.memory import machine_memory
+
+
+@pytest.mark.parametrize(
+    ("own", "file"),
+    [
+        ("0::/user.slice/job_7/step", "user.slice/job_7/memory.max"),
+        ("12:cpu:/x\n4:memory:/user.slice/job_7", "memory/user.slice/job_7/memory.limit_in_bytes"),
+        ("0::/of/the/host", "memory.max"),  # in a container
+    ],
+)
+def test_memory_is_that_of_the_control_groups_above_the_process(tmp_path, own, file):
+    (tmp_path / "cgroup").write_text(own + "\n")
+    assert machine_memory(tmp_path / "cgroup", tmp_path / "groups") == machine_memory(tmp_path / "none")
+    group = tmp_path / "groups" / file
+    group.parent.mkdir(parents=True)
+    group.write_text("123456\n")
+    assert machine_memory(tmp_path / "cgroup", tmp_path / "groups") == 123456
+    group.write_text("max\n")
+    assert machine_memory(tmp_path / "cgroup", tmp_path / "groups") > 1e8

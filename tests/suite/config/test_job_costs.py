@@ -1,0 +1,173 @@
+"""The cost model, and the memory and minutes that jobs request."""
+
+from pathlib import Path
+
+import pytest
+from repository import ROOT
+from suite_cases import project_of, suite
+
+from xmlc.models.registry import estimator_class
+from xmlc.suite.config.catalogue import Size, load_catalogue
+from xmlc.suite.config.cost_model import COLUMNS, UNITS, USUAL, costs_of, fit, fitted, measured, predicted, variant_of
+from xmlc.suite.config.job_costs import LONGEST, PROCESS, cost_of, estimates_of_row, memory_mb, minutes, size_of
+from xmlc.suite.config.project import SPLITS
+from xmlc.suite.config.ranges import MOST_VALIDATED
+
+BIBTEX = {"n_train": 4880, "n_test": 2515, "d": 1836, "m": 159, "labels_per_instance": 2.4, "source": "x"}
+SHAPE = {"n_train": 490449, "n_test": 153025, "n_features": 135909, "n_labels": 670091, "nonzeros": 77}
+MODELS = {
+    "plt": {},
+    "hashed": {"estimator": "plt", "hyperparameters": {"hash_bits": 30}},
+    "forest": {"estimator": "fastxml", "hyperparameters": {"n_trees": 10}},
+    "mine": {"estimator": "mine.py:Mine"},
+    "known": {"estimator": "mine.py:Mine", "memory": 2.5, "minutes": 7},
+}
+STEPS = ("synth", "prepare", "train", "rank", "estimate", "thresholds", "infer", "forest", "tune", "progressive")
+# Peaks of training on tib-core-26k in MB, without the data and compiled kernels.
+NAPKINXC = "benchmarks/peers/napkinxc_trees.py:NapkinXCOPLT"
+PEAKS = {"plt": 135, "swnn": 94, "oplt": 684, "parabel": 273, NAPKINXC: 10338}
+TIB = {
+    "n_train": 41902,
+    "n_test": 6983,
+    "n_features": 111663,
+    "n_labels": 26296,
+    "nonzeros": 92,
+    "labels_per_instance": 2.6,
+}
+CATALOGUE = {"bibtex": {"published": BIBTEX}, "shape": {"synthetic": SHAPE}, "tib": {"synthetic": TIB}}
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text("class Mine(Base): ...")
+    return project_of(tmp_path / "config", {"threads": 8}, catalogue=CATALOGUE, a=suite(MODELS))
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_large_set_requests_more_than_a_small_one(project, step):
+    small, large = ({"dataset": name, "model": "plt"} for name in ("bibtex", "shape"))
+    assert memory_mb(project, step, large) > 2 * memory_mb(project, step, small) > PROCESS / 1e6
+    assert LONGEST >= minutes(project, step, large) > minutes(project, step, small)
+
+
+@pytest.mark.parametrize("estimator", measured())
+@pytest.mark.parametrize("target", USUAL)
+def test_a_fit_is_near_its_rows_and_grows_with_the_shape(estimator, target):
+    found = fitted(estimator, target)
+    assert all(exponent >= 0 for exponent in found[1:])
+    for row in measured()[estimator]:
+        if row[target]:
+            assert 0.2 < predicted(found, [float(row[name]) for name in COLUMNS]) / float(row[target]) < 5
+        assert row["commit"]
+
+
+def test_one_row_gives_the_scale_and_the_usual_exponents():
+    row = dict.fromkeys(COLUMNS, "10") | {"seconds": "5"}
+    found = fit([row], "seconds", forest=False)
+    assert found[1:] == pytest.approx(USUAL["seconds"])
+    assert predicted(found, [10.0] * len(COLUMNS)) == pytest.approx(5)
+    assert fit([row | {"seconds": ""}], "seconds", forest=False) == ()
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_trees_and_passes_are_counted_as_the_estimator_has_them(name):
+    usual = estimator_class(name)().get_params()
+    assert variant_of(name, {}, 1000)[1] == UNITS[name] == (usual.get("n_trees") or usual["epochs"])
+
+
+@pytest.mark.parametrize("name", ["fastxml", "ldsm", "parabel"])
+def test_a_forest_takes_what_its_trees_take(name):
+    one, many = (costs_of(Size(), 1e5, name, {"n_trees": n_trees}) for n_trees in (1, 50))
+    assert many == pytest.approx((50 * one.seconds, one.peak_bytes, 50 * one.model_bytes, 50 * one.ranking_ms))
+
+
+RANKING = {"solver": "batch", "loss": "squared_hinge", "hinge_power": 3, "tol": 0.03, "weight_cut": 0.05}
+ONE_TREE = {"n_trees": 1, "arity": 2}
+# Trainings on shapes of the catalogue: share of the instances, then seconds, bytes of memory and bytes on disk.
+MEASURED = [
+    ("plt", RANKING, "wiki10-31k", 1, (80, 1533e6, 439e6)),
+    ("plt", RANKING, "amazoncat-13k", 1 / 4, (64, 1444e6, 773e6)),
+    ("plt", RANKING, "amazon-670k", 1, (200, 2385e6, 2327e6)),
+    ("plt", RANKING, "delicious-200k", 1 / 16, (165, 2755e6, 3184e6)),
+    ("parabel", ONE_TREE, "amazon-670k", 1, (270, 2405e6, 2139e6)),
+    ("parabel", ONE_TREE, "wikilshtc-325k", 1 / 4, (122, 1184e6, 2191e6)),
+    ("fastxml", {"n_trees": 50}, "amazon-670k", 1, (2500, 468e6, 2650e6)),
+    ("ldsm", {"n_trees": 1}, "wikilshtc-325k", 1 / 4, (51, 1985e6, 1304e6)),
+    ("swnn", {}, "amazon-670k", 1, (3, 669e6, 462e6)),
+]
+
+
+@pytest.mark.parametrize(("estimator", "given", "name", "share", "found"), MEASURED)
+def test_a_training_takes_its_estimate_within_a_factor_of_2(estimator, given, name, share, found):
+    size = load_catalogue(ROOT / "config/datasets.yaml")[name].size
+    for cost, measured_cost in zip(costs_of(size, share * size.n_train, estimator, given), found, strict=False):
+        assert measured_cost / 2 < cost < 2 * measured_cost
+
+
+def test_a_sweep_has_its_own_trees_and_a_search_ranks_with_each_trial(tmp_path):
+    sweep = {
+        "model": "forest",
+        "hyperparameter": "max_nodes",
+        "values": [2000, 2000],
+        "hyperparameters": {"n_trees": 5},
+    }
+    models = {
+        "forest": {"estimator": "ldsm", "hyperparameters": {"n_trees": 50}},
+        "near": {"estimator": "swnn", "search": {"always": True, "stages": [[{"S": 1}, {"S": 2}]]}},
+    }
+    project = project_of(tmp_path, {"threads": 1}, catalogue=CATALOGUE, a=suite(models, sweeps={"nodes": sweep}))
+    size = size_of(project, "tib")
+    one = costs_of(size, size.n_train, "ldsm", {"n_trees": 5})
+    found = cost_of(project, "sweep", {"dataset": "tib", "model": "forest", "paper": "a", "sweep": "nodes"})
+    assert found.seconds == pytest.approx(2 * (one.seconds + size.n_test * one.ranking_ms / 1e3))
+    assert found.disk == pytest.approx(one.model_bytes)
+    one = costs_of(size, 0.8 * size.n_train, "swnn", {})
+    found = cost_of(project, "tune", {"dataset": "tib", "model": "near"})
+    assert found.seconds == pytest.approx(SPLITS * 2 * (one.seconds + MOST_VALIDATED * one.ranking_ms / 1e3))
+    searched = project_of(tmp_path, {"tuning": {"method": "random", "budget": 7}}, catalogue=CATALOGUE, a=suite(models))
+    assert cost_of(searched, "tune", {"dataset": "tib", "model": "forest"}).seconds > 7 * 40
+
+
+@pytest.mark.parametrize(("estimator", "peak"), PEAKS.items())
+def test_training_takes_less_than_the_bound(project, tmp_path, estimator, peak):
+    given = {"plt": {"tree": "random", "weight_cut": None}, "parabel": {"arity": 2}}.get(estimator, {})
+    model = {"estimator": estimator, "hyperparameters": given, "optional": True}
+    other = project_of(tmp_path / "other", {"tuning": None}, catalogue=CATALOGUE, a=suite({"one": model}))
+    assert peak < memory_mb(other, "train", {"dataset": "tib", "model": "one"}) - PROCESS / 1e6 < 4 * peak + 200
+
+
+def test_hashed_weights_have_the_size_of_their_table(project):
+    held = cost_of(project, "train", {"dataset": "bibtex", "model": "hashed"})
+    assert held.memory == pytest.approx(PROCESS + 2**32, rel=0.02)
+    assert held.disk == 2**32
+
+
+def test_an_estimator_of_the_users_own_has_a_default_and_two_keys(project):
+    size = size_of(project, "shape").bytes
+    mine, known = ({"dataset": "shape", "model": name} for name in ("mine", "known"))
+    assert cost_of(project, "train", mine).memory == pytest.approx(PROCESS + 51 * size)
+    assert cost_of(project, "train", known).memory == pytest.approx(PROCESS + 3.5 * size)
+    assert minutes(project, "train", known) == 7
+
+
+def test_thresholds_request_memory_for_the_estimates_above_the_floor():
+    size = Size(m=670_091, labels_per_instance=5.45)
+    for estimator in ("ldsm", "plt"):
+        assert 30 < estimates_of_row(size, 0.01, estimator) < 50
+        assert estimates_of_row(Size(m=14), 1e-4, estimator) == 14
+    assert 3000 < estimates_of_row(size, 1e-4, "ldsm") < 5000
+    assert estimates_of_row(size, 1e-4, "plt") == 60 * 5.45
+
+
+def test_a_set_that_nobody_knows_has_common_sizes(project):
+    assert memory_mb(project, "prepare", {"dataset": "nobody-knows"}) > PROCESS / 1e6
+    assert memory_mb(project, "simulate", {"paper": "a"}) == PROCESS / 1e6
+
+
+def test_a_damaged_record_does_not_keep_jobs_from_being_planned(project):
+    before = memory_mb(project, "train", {"dataset": "bibtex", "model": "plt"})
+    path = Path("results/bibtex/statistics.json")
+    path.parent.mkdir(parents=True)
+    path.write_text('{"d": 1836, "m":')
+    assert memory_mb(project, "train", {"dataset": "bibtex", "model": "plt"}) == before

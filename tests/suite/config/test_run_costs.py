@@ -1,0 +1,142 @@
+"""What a run costs, and what of it fits a machine."""
+
+import pytest
+from suite_cases import project_of, suite
+
+from xmlc.suite.config.run_costs import Job, Machine, choose, cost_report, disk_of, estimate, job_of, with_threads
+from xmlc.suite.papers.plan import outputs_of_dataset
+
+SHAPE = {"n_train": 490449, "n_test": 153025, "n_features": 135909, "n_labels": 670091, "nonzeros": 77}
+MODELS = {"plt": {"hyperparameters": {"tree": "random", "weight_cut": None}}, "swnn": {"estimator": "swnn"}}
+SETS = {"big": {"synthetic": SHAPE}, "little": {"synthetic": SHAPE | {"n_train": 500, "n_test": 100, "n_labels": 20}}}
+SETS |= {"mine": {"source": "mirror"}}
+ENOUGH = Machine(2, 64e9, 1e12)
+
+
+def project_in(folder, models=MODELS, datasets=("big", "little"), settings=None):
+    known = suite(models, datasets=list(datasets), seeds=[0, 1], tables=["table1"])
+    return project_of(folder / "config", settings, catalogue=SETS, plt2016=known)
+
+
+def everything(project):
+    """Return the paths that all jobs of the tables write, where nothing is there yet."""
+    made = []
+    for dataset in project.datasets_of("plt2016"):
+        rankings = outputs_of_dataset(project, dataset)
+        made += [f"results/{dataset}/data", f"resources/{dataset}", *rankings]
+        made += [ranking.replace("ranking.json", "model") for ranking in rankings]
+    return made
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def project(tmp_path):
+    return project_in(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("path", "job"),
+    [
+        ("big/plt/seed1/full/model", ("train", "big", "plt", "1", "full")),
+        ("big/plt/seed1/full/train.json", ("train", "big", "plt", "1", "full")),
+        ("big/plt/seed1/80/spe", ("estimate", "big", "plt", "1", "80")),
+        ("big/plt/seed1/80/evaluation/sto.json", ("thresholds", "big", "plt", "1", "80")),
+        ("big/plt/seed1/80/calibration.json", ("thresholds", "big", "plt", "1", "80")),
+        ("big/plt/seed1/80/inference", ("infer", "big", "plt", "1", "80")),
+        ("big/plt/seed1/full/sweeps/a/b.json", ("sweep", "big", "plt", "1", "full", "a", "b")),
+        ("big/tuning/plt.json", ("tune", "big", "plt")),
+        ("big/plt/seed1/full/mine.json", None),
+        ("big/data", None),
+    ],
+)
+def test_a_job_is_known_by_what_it_writes(path, job):
+    assert job_of(f"results/{path}") == (job and Job(*job))
+
+
+def test_each_job_of_a_model_is_estimated_once(project):
+    jobs = estimate(project, everything(project))
+    assert {job.step for job in jobs} == {"train", "rank"}
+    assert len(jobs) == 16
+    assert jobs[Job("train", "big", "plt", "0", "full")] == jobs[Job("train", "big", "plt", "1", "full")]
+    assert estimate(project, ["results/tables/plt2016/table1.csv", "results/nobody-knows/plt/seed0/full/model"]) == {}
+
+
+def test_dropped_models_are_on_disk_one_at_a_time_and_kept_ones_together(project):
+    jobs = estimate(project, everything(project))
+    plt, swnn = (jobs[Job("train", "big", name, "0", "full")].disk for name in ("plt", "swnn"))
+    assert plt > swnn
+    assert disk_of(project, [], jobs, 1, drop_all=True) == plt
+    assert disk_of(project, [], jobs, 2, drop_all=True) == 2 * plt  # of two seeds
+    small = sum(each.disk for job, each in jobs.items() if job.dataset == "little")
+    assert disk_of(project, [], jobs, 1) == pytest.approx(plt + small)
+
+
+def test_models_that_a_search_tries_are_on_disk_one_at_a_time(project):
+    jobs = estimate(project, ["results/big/tuning/plt.json", "results/big/tuning/swnn.json"])
+    first, last = sorted(each.disk for each in jobs.values())
+    assert disk_of(project, [], jobs, 1) == last > 0
+    assert disk_of(project, [], jobs, 8) == first + last
+
+
+def test_jobs_that_exceed_the_memory_are_left_out(project):
+    small = choose(project, made := everything(project), ENOUGH._replace(memory=1.8e9))
+    assert list(small.too_large) == [("big", "swnn")]
+    assert small.settings == ["models='{big: [plt]}'"]
+    enough = choose(project, made, ENOUGH)
+    assert (enough.too_large, enough.left_out, enough.settings) == ({}, [], [])
+
+
+def test_models_are_dropped_and_then_datasets_left_out_if_the_disk_is_small(project):
+    made, jobs = everything(project), estimate(project, everything(project))
+    kept, dropped = (disk_of(project, ["big", "little"], jobs, 1, drop_all) for drop_all in (False, True))
+    found = choose(project, made, ENOUGH._replace(disk=(kept + dropped) / 2))
+    assert (found.disk, found.least_disk, found.settings) == (kept, dropped, ["keep_models=false"])
+    little = {job: each for job, each in jobs.items() if job.dataset == "little"}
+    found = choose(project, made, ENOUGH._replace(disk=1.1 * disk_of(project, ["little"], little, 1)))
+    assert (found.left_out, found.fits_nothing, found.settings) == (["big"], False, ["datasets='[little]'"])
+    assert choose(project, made, ENOUGH._replace(disk=1e3)).fits_nothing
+
+
+def test_fewer_threads_are_proposed_if_forests_fit_so(tmp_path):
+    models = {"plt": {}, "fastxml": {"estimator": "fastxml"}}
+    project = project_in(tmp_path, models, ["big"], {"tuning": None})
+    made, peak = everything(project), {}
+    for threads in (1, 8):
+        jobs = estimate(with_threads(project, threads), made)
+        peak[threads] = max(each.memory for job, each in jobs.items() if job.model == "fastxml")
+    assert peak[8] > 1.5 * peak[1]
+    found = choose(project, made, Machine(8, 1.1 * peak[1], 1e12))
+    assert found.settings == ["threads=1", "models='{big: [fastxml]}'"]
+    (setting,) = choose(with_threads(project, 1), made, Machine(1, 1.1 * peak[1], 1e12)).settings
+    assert setting.startswith("models=")
+
+
+def test_models_that_the_settings_leave_out_stay_out(tmp_path):
+    models = MODELS | {"fastxml": {"estimator": "fastxml"}}
+    project = project_in(tmp_path, models, settings={"models": ["plt", "swnn"]})
+    found = choose(project, everything(project), ENOUGH._replace(memory=1.8e9))
+    assert found.settings == ["models='{big: [plt], little: [plt, swnn]}'"]
+
+
+def test_the_report_has_a_line_for_each_dataset_and_the_settings(project):
+    lines = cost_report(project, made := everything(project), ENOUGH).splitlines()
+    assert [line.split()[0] for line in lines[:-1]] == ["dataset", "big", "little", "all"]
+    assert "threads=2" in lines[-1]
+    settings = choose(project, made, ENOUGH._replace(memory=1.8e9)).settings
+    assert cost_report(project, made, ENOUGH._replace(memory=1.8e9)).endswith(f"--config: {settings[0]}")
+    assert "left out" not in cost_report(project, made, ENOUGH._replace(disk=1e3))
+    assert len(cost_report(project, ["results/big/plt/seed0/full/model"], ENOUGH).splitlines()) == 3
+    assert cost_report(project, ["results/big/data"], ENOUGH, ["a remark"]) == "a remark"
+
+
+@pytest.mark.parametrize(("datasets", "rest"), [(["mine"], []), (["mine", "little"], ["dataset", "little"])])
+def test_a_set_of_unknown_size_is_named_and_not_counted(tmp_path, datasets, rest):
+    project = project_in(tmp_path, datasets=datasets)
+    first, *others = cost_report(project, everything(project), ENOUGH).splitlines()
+    assert first.endswith(": mine")
+    assert [line.split()[0] for line in others[:-1]] == rest
+    assert "mine" not in "".join(others)

@@ -1,0 +1,168 @@
+"""The cost model: what a training takes, fitted to the trainings that `benchmarks scale` measured (shapes.csv)."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from xmlc.models.domains import parabel, plt, stacking
+from xmlc.suite.config.catalogue import Size
+
+SHAPES = Path(__file__).with_name("shapes.csv")
+FORESTS = ("fastxml", "ldsm", "parabel", "benchmarks/peers/omikuji_parabel.py:OmikujiParabel")
+UNITS = {"fastxml": 50, "ldsm": 10, "oplt": 3, "parabel": 3, "plt": 30}  # default trees of a forest, passes of others
+LDSM_NODES, LDSM_POWER = 2000, 0.35  # measured with at most so many nodes; fewer take a share to this power
+COLUMNS = ("n", "nonzeros", "labels", "m", "units", "arity", "d")  # units are trees of a forest, else passes
+# Usual exponents of these columns. Rows change them by what they have in common.
+USUAL = {
+    "seconds": (1.0, 1.0, 0.5, 0.2, 1.0, 0.3, 0.0),
+    "peak_bytes": (0.8, 0.7, 0.5, 0.2, 0.0, 0.5, 0.2),
+    "model_bytes": (0.8, 0.7, 0.5, 0.2, 0.0, 0.5, 0.2),
+    "ranking_ms": (0.0, 0.7, 0.3, 0.3, 0.0, 0.2, 0.0),
+}
+WEIGHT = 0.3  # of USUAL next to the rows, whose logarithms of n vary by 4 between a shape and its 1/64
+MANY = 5000  # instances; rows of fewer count less
+MOST = 24  # bytes of a label tree's model for each pair of label and feature; small sets come near
+
+
+class Costs(NamedTuple):
+    """What a training takes."""
+
+    #: Of one processor.
+    seconds: float
+    #: Memory above the data and the process.
+    peak_bytes: float
+    #: On disk.
+    model_bytes: float
+    #: To rank an instance, of one processor.
+    ranking_ms: float
+
+
+# Of estimators that have no row, for each byte of the data; an estimator of the user's own may have the key `memory`.
+UNKNOWN = Costs(1e-6, 50.0, 10.0, 0.0)
+
+
+def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, Any]) -> Costs:
+    """Return what training an estimator on n instances of a dataset takes.
+
+    Parameters
+    ----------
+    size : Size
+    n : float
+    estimator : str
+    given : mapping of str to object
+        Its hyperparameters.
+    """
+    if estimator == "stacking":
+        return _costs_of_stacking(size, n, given)
+    variant, units, arity = variant_of(estimator, given, size.m)
+    costs = _predicted(size, n, variant, units, arity)
+    if variant == "fastxml-tail":  # classifiers of tail labels, measured with one tree
+        forest = _predicted(size, n, "fastxml", units - 1, arity)
+        return Costs(*map(sum, zip(costs, forest, strict=True)))
+    most = MOST * size.d * size.m if estimator in ("plt", "oplt") else math.inf
+    return costs._replace(peak_bytes=min(costs.peak_bytes, 3 * most), model_bytes=min(costs.model_bytes, most))
+
+
+def variant_of(estimator: str, given: Mapping[str, Any], m: float) -> tuple[str, float, float]:
+    """Return the name under which a model is measured, its trees or passes, and the arity of its tree over m labels."""
+    is_plt, is_batch, is_hashed = estimator == "plt", given.get("solver") == "batch", bool(given.get("hash_bits"))
+    cut = given.get("weight_cut", "auto")
+    cut = is_plt and not is_hashed and given.get("unit_norm", True) if cut == "auto" else cut
+    parts = {
+        "-hashed": is_plt and is_hashed,
+        "-kmeans": is_plt and not is_hashed and given.get("tree", "kmeans") == "kmeans",
+        "-batch": is_batch,
+        "-greedy": estimator == "oplt" and given.get("policy") != "random",
+        "-tail": given.get("propensity_weighted"),
+        "-cut": cut and estimator in ("plt", "oplt"),
+        "-hinge": is_plt and given.get("loss") == "squared_hinge",
+        "-search": is_plt and is_batch and given.get("C") is None,  # it tries several C on a sample
+    }
+    units = 1.0 if is_batch else given.get("n_trees" if estimator in FORESTS else "epochs", UNITS.get(estimator, 1))
+    if estimator == "ldsm":
+        units *= min(1.0, (given.get("max_nodes") or LDSM_NODES) / LDSM_NODES) ** LDSM_POWER
+    arities = {"plt": plt.usual_arity(given.get("tree"), given.get("solver"), m), "parabel": parabel.usual(m)["arity"]}
+    arity: Any = given.get("arity") or arities.get(estimator, 2)
+    return estimator + "".join(part for part, is_so in parts.items() if is_so), float(units), float(arity)
+
+
+def _predicted(size: Size, n: float, variant: str, units: float, arity: float) -> Costs:
+    if not fitted(variant, "seconds"):
+        return Costs(*(each * size.bytes for each in UNKNOWN))
+    shape = n, size.nonzeros, size.labels_per_instance, size.m, units, arity, size.d
+    return Costs(*(predicted(fitted(variant, target), shape) for target in USUAL))
+
+
+def _costs_of_stacking(size: Size, n: float, given: Mapping[str, Any]) -> Costs:
+    """Return the costs of members that are trained twice, one after the other."""
+    members = []
+    for name, kind in given.get("estimators", stacking.MEMBERS):
+        own = {key.partition("__")[2]: given[key] for key in given if key.startswith(f"{name}__")}
+        members.append(costs_of(size, n, kind, own))
+    seconds, peaks, sizes, ranking_ms = zip(*members, strict=True)
+    return Costs(2 * math.fsum(seconds), max(peaks), math.fsum(sizes), math.fsum(ranking_ms))
+
+
+@cache
+def measured() -> dict[str, list[dict[str, str]]]:
+    """Return the rows of shapes.csv by estimator."""
+    rows: dict[str, list[dict[str, str]]] = {}
+    with SHAPES.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            rows.setdefault(row["estimator"], []).append(row)
+    return rows
+
+
+@cache
+def fitted(variant: str, target: str) -> tuple[float, ...]:
+    """Return the fit of a variant's column; if no row has a number there, the fit of the simpler variant."""
+    found = fit(measured().get(variant, ()), target, variant in FORESTS)
+    return found or (fitted(variant.rpartition("-")[0], target) if "-" in variant else ())
+
+
+def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[float, ...]:
+    """Return a constant and the exponents of `COLUMNS`, none below 0, that fit rows best and are near `USUAL`.
+
+    All trees of a forest take the same, so its exponent of trees is not fitted.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+    target : str
+        The column.
+    forest : bool
+
+    Returns
+    -------
+    tuple of float, length 8 or 0
+    """
+    rows = [row for row in rows if row[target]]
+    if not rows:
+        return ()
+    from scipy.optimize import nnls  # imported here because it loads slowly
+
+    X = np.log([[max(float(row[name]), 1.0) for name in COLUMNS] for row in rows])
+    y, usual = np.log([float(row[target]) for row in rows]), np.array(USUAL[target])
+    if forest:
+        trees = COLUMNS.index("units")
+        usual[trees] = target != "peak_bytes"  # one tree is in memory
+        y, X[:, trees] = y - usual[trees] * X[:, trees], 0.0
+    weights = np.minimum(1.0, np.exp(X[:, 0]) / MANY)
+    centre, middle = np.average(X, axis=0, weights=weights), np.average(y, weights=weights)
+    roots = np.sqrt(np.append(weights, np.full(usual.size, WEIGHT)))
+    A = np.vstack((X - centre, np.eye(usual.size)))
+    exponents, _ = nnls(roots[:, np.newaxis] * A, roots * np.append(y - middle, usual))
+    return (float(middle - exponents @ centre), *exponents.tolist())
+
+
+def predicted(fit: Sequence[float], shape: Sequence[float]) -> float:
+    """Return the value of a fit at the numbers of `COLUMNS`; 0 if there is none."""
+    powers = (exponent * math.log(max(each, 1.0)) for exponent, each in zip(fit[1:], shape, strict=True)) if fit else ()
+    return math.exp(fit[0] + math.fsum(powers)) if fit else 0.0

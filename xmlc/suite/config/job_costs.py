@@ -1,0 +1,188 @@
+"""What a job takes, estimated by the cost model, and the memory and minutes that it requests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from xmlc.core.errors import XmlcError
+from xmlc.kernels.estimator import Hyperparameters
+from xmlc.suite.config import paths
+from xmlc.suite.config.catalogue import Size
+from xmlc.suite.config.cost_model import Costs, costs_of, variant_of
+from xmlc.suite.config.jobs import threshold_methods
+from xmlc.suite.config.project import SPLITS, Project
+from xmlc.suite.config.ranges import MOST_FITTED, MOST_VALIDATED
+from xmlc.suite.config.settings import RequestedSearch
+from xmlc.suite.config.suite import ModelSpec, Stages
+from xmlc.suite.results.records.statistics import Statistics
+
+PROCESS = 800e6  # bytes: an interpreter, kernels that no cache has, and Snakemake itself on another node
+MEMORY_MARGIN, TIME_MARGIN = 2, 3  # a job requests so many times its estimate
+SHORTEST, LONGEST = 30, 2880  # minutes
+SLOT = {"plt": 4, "vw-cmt": 16}  # bytes of a hashed weight
+OF_DATA = 12  # bytes of memory for each byte of the data, and
+DATA_SECONDS = 1e-7  # seconds, of steps without a model
+ESTIMATE_BYTES, ESTIMATE_SECONDS = 8, 1e-7  # of an estimate above the floor, and what a method does with it
+READ_TOGETHER, BLOCK_BYTES = 2**24, 32  # of them, in memory: estimates, and what is made or sorted of each
+OF_INSTANCES = 60  # others, whose labels an instance has estimates of
+GROWN_AT_ONCE = ("fastxml", "ldsm")  # forests of which each thread grows a tree; one tree was measured
+WITH_MODEL = ("rank", "forest", "estimate", "thresholds", "infer")  # steps that read one and predict
+
+
+class Cost(NamedTuple):
+    """What a job takes by estimate: processor seconds, bytes of memory, and bytes that it leaves on disk."""
+
+    seconds: float
+    memory: float
+    disk: float = 0.0
+
+
+def cost_of(project: Project, step: str, wildcards: Mapping[str, str]) -> Cost:
+    """Return the cost of a step, given its subcommand and the wildcards of its rule."""
+    if (dataset := wildcards.get("dataset")) is None:
+        return Cost(60, PROCESS)
+    size, model = size_of(project, dataset), wildcards.get("model")
+    if model is None:
+        return Cost(DATA_SECONDS * size.bytes, PROCESS + OF_DATA * size.bytes, 2 * size.bytes)
+    spec, share = project.models[model], 1 - project.settings.validation_share
+    given = spec.values_on(dataset) | _largest_tried(project, model, dataset)
+    if step == "sweep":
+        sweep = project.suites[wildcards["paper"]].sweeps[wildcards["sweep"]]
+        stages = [[sweep.hyperparameters | {sweep.hyperparameter: value} for value in sweep.values_on(dataset)]]
+        return _cost_of_trials(project, spec, size, size.n_train, size.n_test, given, stages)
+    if step == "tune":
+        n, rows = share * size.n_train, min((1 - share) * size.n_train, MOST_VALIDATED)
+        n, times = (n, SPLITS) if spec.search.always else (min(n, MOST_FITTED), 1)
+        stages = _stages_of_search(project, spec, dataset)
+        return _cost_of_trials(project, spec, size, n, rows, given | spec.search.in_trials, stages, times)
+    is_held_out = wildcards.get("portion") == "80"
+    n = share * size.n_train if is_held_out else size.n_train
+    if step not in WITH_MODEL:
+        costs = _costs_of_training(project, spec, size, n, given)
+        return Cost(costs.seconds, PROCESS + size.bytes + costs.peak_bytes, costs.model_bytes)
+    costs = _costs_of_training(project, spec, size, n, given, most_trees=1)
+    rows = size.n_test + (1 - share) * size.n_train * (is_held_out or step == "estimate")
+    seconds, memory = rows * costs.ranking_ms / 1e3, PROCESS + size.bytes + min(costs.peak_bytes, costs.model_bytes)
+    if step in ("rank", "forest"):
+        return Cost(seconds, memory)
+    count = rows * estimates_of_row(size, project.floor(dataset), spec.estimator)
+    methods = 1 if step == "estimate" else max(1, len(threshold_methods(project, model, dataset)))
+    kept = ESTIMATE_BYTES * count if step == "estimate" else 0.0
+    memory += BLOCK_BYTES * min(count, READ_TOGETHER)
+    return Cost(seconds + methods * ESTIMATE_SECONDS * count, memory, kept)
+
+
+def _costs_of_training(
+    project: Project, spec: ModelSpec, size: Size, n: float, given: Hyperparameters, most_trees: float = math.inf
+) -> Costs:
+    """Return what a training takes with the threads and the memory that the configuration says."""
+    costs = costs_of(size, n, spec.estimator, given)
+    peak, disk = costs.peak_bytes, costs.model_bytes
+    if spec.estimator in GROWN_AT_ONCE:
+        _, trees, _ = variant_of(spec.estimator, given, size.m)
+        peak *= max(1.0, min(spec.threads or project.settings.threads, trees, most_trees))
+    if isinstance(bits := given.get("hash_bits"), int):
+        peak = SLOT.get(spec.estimator, 4) * 2.0**bits
+        disk = peak if spec.estimator == "plt" else disk  # which saves the whole table
+    peak = spec.memory * size.bytes if spec.memory else peak
+    return costs._replace(peak_bytes=peak, model_bytes=disk)
+
+
+def _stages_of_search(project: Project, spec: ModelSpec, dataset: str) -> Stages:
+    """Return the trials of a search; of one in ranges, trials with the configured values."""
+    if isinstance(tuning := project.settings.tuning, RequestedSearch) and not spec.search.always:
+        return [[{}] * tuning.budget]
+    return spec.search.stages_on(dataset) or [[{}]]
+
+
+def _cost_of_trials(
+    project: Project,
+    spec: ModelSpec,
+    size: Size,
+    n: float,
+    rows: float,
+    given: Hyperparameters,
+    stages: Stages,
+    times: int = 1,
+) -> Cost:
+    """Return the cost of trials, each trained on n instances, ranked on some rows, and dropped.
+
+    Trials of a stage are put over the longest of the stage before it.
+    """
+    found: list[Costs] = []
+    for stage in stages:
+        trials = [given | trial for trial in stage]
+        costs = [_costs_of_training(project, spec, size, n, trial) for trial in trials]
+        given, _ = max(zip(trials, costs, strict=True), key=lambda pair: pair[1].seconds)
+        found += costs
+    seconds = times * math.fsum(each.seconds + rows * each.ranking_ms / 1e3 for each in found)
+    peak, disk = (max((each[i] for each in found), default=0.0) for i in (1, 2))
+    return Cost(seconds, PROCESS + size.bytes + peak, disk)
+
+
+def estimates_of_row(size: Size, floor: float, estimator: str) -> float:
+    """Return how many estimates of an instance exceed a floor, about or at most.
+
+    Neighbours, leaves of few instances and a label tree give an instance the labels of some others. Counted were (swnn,
+    10 trees of fastxml, plt; on shapes, with 1/64 of the instances but for the first) 61, 36 and 5 times the labels of
+    an instance on a sixteenth of wiki10-31k, 62, 7 and 7 on delicious-200k, 53, 58 and 29 on amazoncat-13k, 61, 65 and
+    15 on wikilshtc-325k; 50 of plt on tib-core-26k. The leaves of LdSM hold a thousandth of all instances, and more
+    labels with each tree: of 1, 2 and 4 trees on an eighth of delicious-200k 26, 49 and 92 times. If the k-th largest
+    of estimates that sum to the labels of an instance is as 1 / k, those above the floor are no more than here.
+    """
+    most = size.labels_per_instance / (floor * max(1.0, math.log(size.m)))
+    return min(size.m, most if estimator == "ldsm" else min(most, OF_INSTANCES * size.labels_per_instance))
+
+
+def _largest_tried(project: Project, model: str, dataset: str) -> Hyperparameters:
+    """Return the largest arity of the trials of a search, if the model is trained with its unknown result."""
+    if not project.tuned_by(model, dataset):
+        return {}
+    owner = project.models[project.models[model].tuned_as or model]
+    stages = owner.search.stages_on(dataset)
+    tried = [arity for stage in stages for trial in stage if isinstance(arity := trial.get("arity"), int)]
+    return {"arity": max(tried)} if tried else {}
+
+
+def memory_mb(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
+    """Return the megabytes that a step requests: above the process and the data a margin over the estimate."""
+    memory = cost_of(project, step, wildcards).memory
+    return math.ceil((PROCESS + MEMORY_MARGIN * (memory - PROCESS)) / 1e6)
+
+
+def minutes(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
+    """Return the wall minutes that a step requests: a margin over what it would take on one processor."""
+    model = wildcards.get("model")
+    if model and (own := project.models[model].minutes):
+        return own
+    return min(math.ceil(SHORTEST + TIME_MARGIN * cost_of(project, step, wildcards).seconds / 60), LONGEST)
+
+
+def size_of(project: Project, dataset: str) -> Size:
+    """Return the size of a dataset: counted, where it is prepared, or as the catalogue has it."""
+    return _count_of(dataset) or project.entry(dataset).size
+
+
+def is_size_known(project: Project, dataset: str) -> bool:
+    """Say whether the size of a dataset is counted or in the catalogue, and not the default."""
+    return size_of(project, dataset) != Size()
+
+
+def _count_of(dataset: str) -> Size | None:
+    path = Path(paths.STATISTICS.of(dataset=dataset))
+    return _counted(path, path.stat().st_mtime_ns) if path.is_file() else None
+
+
+@lru_cache(maxsize=256)
+def _counted(path: Path, changed: int) -> Size | None:
+    """Return the content of a record; None if it is damaged, which the step that needs it reports."""
+    try:
+        found = Statistics.read(path)
+    except XmlcError:
+        return None
+    nonzeros, labels = found.train.activations_per_instance.mean, found.train.labels_per_instance.mean
+    return Size(found.train.instances, found.test.instances, found.d, found.m, nonzeros, labels)

@@ -1,0 +1,262 @@
+"""What a run costs before it starts: hours, memory and disk of each dataset, and what of it fits this machine."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from xmlc.core.memory import machine_memory
+from xmlc.suite.config import paths
+from xmlc.suite.config.job_costs import Cost, cost_of, is_size_known, size_of
+from xmlc.suite.config.project import Project
+
+#: Steps by their outputs, the part of a path after the training split.
+STEPS = {
+    "model": "train",
+    "train.json": "train",
+    "ranking.json": "rank",
+    "forest.json": "forest",
+    "progressive.json": "progressive",
+    "spe": "estimate",
+    "evaluation": "thresholds",
+    "calibration.json": "thresholds",
+    "inference": "infer",
+}
+TRYING = ("tune", "sweep")  # steps that drop each model that they train
+ON_DISK = 3  # a dataset as text and as arrays, by the bytes of its arrays
+SIDE_BY_SIDE = 2  # of the runs whose models are largest, memory seldom lets more be at work at once
+DOWNLOADED = 0.6  # an archive of the text
+
+
+class Job(NamedTuple):
+    """A job of a step of a model; a search has no seed and no portion, and only a sweep has a paper and a name."""
+
+    step: str
+    dataset: str
+    model: str
+    seed: str = ""
+    portion: str = ""
+    paper: str = ""
+    sweep: str = ""
+
+
+class Machine(NamedTuple):
+    """Processors, and bytes of memory and free disk."""
+
+    processors: int
+    memory: float
+    disk: float
+
+    @classmethod
+    def here(cls, processors: int) -> Machine:
+        """Return this machine, of which a run may use some processors."""
+        return cls(processors, machine_memory(), shutil.disk_usage(Path()).free)
+
+
+class Choice(NamedTuple):
+    """What does not fit a machine, and settings that fit better."""
+
+    #: The largest memory of a job, and its step, by dataset and model.
+    too_large: Mapping[tuple[str, str], tuple[float, str]]
+    #: Bytes of disk of the jobs whose memory fits, as configured and if no model is kept.
+    disk: float
+    least_disk: float
+    #: Datasets without which the disk is large enough; if they are all, nothing fits.
+    left_out: list[str]
+    fits_nothing: bool
+    #: For `--config`.
+    settings: list[str]
+
+
+def job_of(path: str) -> Job | None:
+    """Return the job of a model that writes a path; None if there is none."""
+    if found := paths.TUNING.read(path):
+        return Job("tune", **found)
+    if found := paths.SWEEP.read(path):
+        return Job("sweep", portion="full", **found)
+    found = paths.IN_RUN.read(path) or {"rest": ""}
+    step = STEPS.get(found.pop("rest").partition("/")[0])
+    return Job(step, **found) if step else None
+
+
+def estimate(project: Project, made: Iterable[str]) -> dict[Job, Cost]:
+    """Return the jobs of models that write some paths, on datasets of known size, each with its cost."""
+    jobs = sorted({job for job in map(job_of, made) if job and job.model in project.models})
+    jobs = [job for job in jobs if is_size_known(project, job.dataset)]
+    alike = {job._replace(seed="") for job in jobs}  # a cost does not depend on the seed
+    known = {job: cost_of(project, job.step, job._asdict()) for job in alike}
+    return {job: known[job._replace(seed="")] for job in jobs}
+
+
+def choose(project: Project, made: Collection[str], machine: Machine) -> Choice:
+    """Return what does not fit a machine of the jobs that write some paths, and settings that fit better."""
+    jobs, threads = estimate(project, made), project.settings.threads
+    peaks, settings = _too_large(jobs, machine.memory), []
+    out = peaks
+    narrow = estimate(with_threads(project, 1), made)  # forests grow one tree at a time
+    if len(less := _too_large(narrow, machine.memory)) < len(peaks):
+        jobs, out, threads, settings = narrow, less, 1, ["threads=1"]
+    at_once = max(1, machine.processors // threads)
+    new = _prepared(made, (job.dataset for job in jobs))
+    jobs = {job: cost for job, cost in jobs.items() if job[1:3] not in out}
+    disk, least = (disk_of(project, new, jobs, at_once, drop_all) for drop_all in (False, True))
+    left = _left_out(project, new, jobs, at_once, machine.disk)
+    jobs = {job: cost for job, cost in jobs.items() if job.dataset not in left}
+    kept, dropped = (disk_of(project, new - {*left}, jobs, at_once, drop_all) for drop_all in (False, True))
+    out_elsewhere = [pair for pair in out if pair[0] not in left]
+    if left:
+        rest = [name for name in project.settings.named_datasets or _datasets(made) if name not in left]
+        settings.append(f"datasets='[{', '.join(rest)}]'")
+    if out_elsewhere:
+        settings.append(f"models='{_models_without(project, out_elsewhere)}'")
+    if kept > machine.disk and kept > dropped:
+        settings.append("keep_models=false")
+    return Choice(peaks, disk, least, left, bool(left) and not jobs, settings)
+
+
+def cost_report(project: Project, made: Collection[str], machine: Machine, remarks: Iterable[str] = ()) -> str:
+    """Return the cost of each dataset and settings that fit a machine, of the jobs that write some paths.
+
+    Parameters
+    ----------
+    project : Project
+    made : collection of str
+    machine : Machine
+        No job has more threads than its processors.
+    remarks : iterable of str
+        Lines that come first.
+
+    Returns
+    -------
+    str
+        If no job belongs to a model, only remarks and the datasets of unknown size.
+    """
+    project = with_threads(project, threads := min(project.settings.threads, machine.processors))
+    unknown = sorted(name for name in _datasets(made) if not is_size_known(project, name))
+    lines = [*remarks]
+    lines += [f"not estimated, because the size is unknown before preparation: {', '.join(unknown)}"] if unknown else []
+    if jobs := estimate(project, made):
+        choice = choose(project, made, machine)
+        lines += _lines_of_datasets(project, jobs, made, machine.processors // threads)
+        lines += _lines_of_choice(choice, machine, threads)
+    return "\n".join(lines)
+
+
+def _lines_of_datasets(project: Project, jobs: dict[Job, Cost], made: Collection[str], at_once: int) -> list[str]:
+    """Return the lines of a table with the costs of each dataset, the longest first, and their totals."""
+    hours: dict[str, float] = {}
+    for job, cost in jobs.items():
+        hours[job.dataset] = hours.get(job.dataset, 0.0) + cost.seconds / 3600
+    groups = {dataset: [dataset] for dataset in sorted(hours, key=lambda dataset: -hours[dataset])}
+    groups |= {"all": list(hours)} if len(hours) > 1 else {}
+    width = max(map(len, ["dataset", *groups]))
+    lines = [f"{'dataset':{width}} {'CPU hours':>9} {'disk, GB':>9} {'download, GB':>13}  largest job"]
+    for name, datasets in groups.items():
+        some = {job: cost for job, cost in jobs.items() if job.dataset in datasets}
+        fetched = [of for of in datasets if paths.RESOURCE.of(dataset=of) in made and of not in project.made]
+        download = DOWNLOADED * sum(size_of(project, of).bytes for of in fetched)
+        disk = disk_of(project, _prepared(made, datasets), some, at_once)
+        memory, largest = max((cost.memory, job) for job, cost in some.items())
+        lines.append(
+            f"{name:{width}} {_amount(sum(hours[of] for of in datasets)):>9} {_gb(disk):>9} {_gb(download):>13}"
+            f"  {_gb(memory)} GB, {largest.step} {largest.model} on {largest.dataset}"
+        )
+    return lines
+
+
+def _lines_of_choice(choice: Choice, machine: Machine, threads: int) -> list[str]:
+    """Return the lines that say what does not fit, and the settings that fit better."""
+    peaks, is_disk_short = choice.too_large, choice.disk > machine.disk
+    said = f"too large on {len(peaks)} pairs of dataset and model, the largest jobs being" if peaks else "it fits"
+    said = "memory is enough, free disk is not" if is_disk_short and not peaks else said
+    here = f"memory here {_gb(machine.memory)} GB, free disk {_gb(machine.disk)} GB"
+    lines = [f"estimated within a factor of 3 for jobs above a minute, with threads={threads}; {here}: {said}"]
+    for dataset in dict.fromkeys(dataset for dataset, _ in peaks):
+        largest_first = sorted(((*peak, model) for (of, model), peak in peaks.items() if of == dataset), reverse=True)
+        lines.append(
+            f"  {dataset}: {'; '.join(f'{_gb(peak)} GB {step} {model}' for peak, step, model in largest_first)}"
+        )
+    if is_disk_short:
+        least = _gb(choice.least_disk)
+        lines.append(f"  disk of the jobs that fit: {_gb(choice.disk)} GB, with keep_models=false {least} GB")
+    if choice.fits_nothing:
+        return [*lines, f"nothing fits: free {_gb(choice.least_disk - machine.disk)} GB more, or take another disk"]
+    said = f"nothing fits: leave out {', '.join(choice.left_out)}" if choice.left_out else "other settings fit better"
+    return [*lines, f"{said}; add to --config: {' '.join(choice.settings)}"] if choice.settings else lines
+
+
+def disk_of(
+    project: Project, datasets: Collection[str], jobs: dict[Job, Cost], at_once: int, drop_all: bool = False
+) -> float:
+    """Return the peak bytes on disk, if dropped models and estimates exist only for the runs that are at work."""
+    runs: dict[Job, float] = {}
+    for job, cost in jobs.items():
+        if job.step in ("train", "estimate", *TRYING):
+            run = job if job.step in TRYING else job._replace(step="")
+            runs[run] = runs.get(run, 0.0) + cost.disk
+    dropped = {run for run in runs if drop_all or run.step or project.drops(run.dataset)}
+    kept = sum(size for run, size in runs.items() if run not in dropped)
+    data = ON_DISK * sum(size_of(project, dataset).bytes for dataset in datasets)
+    return data + kept + sum(sorted(runs[run] for run in dropped)[-min(at_once, SIDE_BY_SIDE) :])
+
+
+def _left_out(project: Project, new: Collection[str], jobs: Mapping[Job, Cost], at_once: int, free: float) -> list[str]:
+    """List the datasets to leave out, largest first, until the others fit the free disk without kept models."""
+
+    def least(datasets: Collection[str]) -> float:
+        some = {job: cost for job, cost in jobs.items() if job.dataset in datasets}
+        return disk_of(project, {*datasets} & {*new}, some, at_once, drop_all=True)
+
+    rest = sorted(dict.fromkeys(job.dataset for job in jobs), key=lambda name: least([name]))
+    left = []
+    while rest and least(rest) > free:
+        left.append(rest.pop())
+    return left
+
+
+def _datasets(made: Iterable[str]) -> list[str]:
+    """Return the datasets of models and searches that write some paths."""
+    found = [run["dataset"] for path in made if (run := paths.IN_RUN.read(path) or paths.TUNING.read(path))]
+    return list(dict.fromkeys(found))
+
+
+def _prepared(made: Collection[str], datasets: Iterable[str]) -> set[str]:
+    """Return the datasets whose arrays a run writes."""
+    return {dataset for dataset in datasets if paths.DATA.of(dataset=dataset) in made}
+
+
+def with_threads(project: Project, threads: int) -> Project:
+    """Return the project with so many threads."""
+    return replace(project, settings=replace(project.settings, threads=threads))
+
+
+def _too_large(jobs: Mapping[Job, Cost], memory: float) -> dict[tuple[str, str], tuple[float, str]]:
+    """Return the largest job above some memory, and its step, by dataset and model."""
+    peaks: dict[tuple[str, str], tuple[float, str]] = {}
+    for job, cost in jobs.items():
+        if cost.memory > memory:
+            peaks[job[1:3]] = max(peaks.get(job[1:3], (0.0, "")), (cost.memory, job.step))
+    return peaks
+
+
+def _models_without(project: Project, pairs: Collection[tuple[str, str]]) -> str:
+    """Return the setting `models` that leaves out pairs of dataset and model, and what a setting leaves out now."""
+    left: dict[str, list[str]] = {dataset: [] for dataset, _ in pairs}
+    for paper in project.suites:
+        for dataset in project.datasets_of(paper):
+            if dataset in left or project.settings.models:  # which the new setting replaces
+                models, there = project.models_on(paper, dataset), left.setdefault(dataset, [])
+                there += [model for model in models if (dataset, model) not in pairs and model not in there]
+    return json.dumps(left).replace('"', "")
+
+
+def _gb(size: float) -> str:
+    return _amount(size / 1e9)
+
+
+def _amount(value: float) -> str:
+    return f"{value:,.0f}" if value >= 9.5 else f"{value:.1g}"
