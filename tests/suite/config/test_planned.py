@@ -196,14 +196,14 @@ def test_a_record_of_a_new_kind_lies_in_the_folder_of_its_run(tmp_path):
     assert need.files(project, "a", ["scene"])[-1] == "results/scene/br/seed4/80/mine.json"
 
 
-def test_a_table_is_made_anew_for_its_words_and_the_values_of_a_suite_that_it_uses(project, monkeypatch):
+def test_a_table_is_made_anew_for_its_words_and_the_values_of_a_suite_that_it_uses(project, monkeypatch, tmp_path):
     suite = project.suites["plt2016"]
     other = replace(project, suites=project.suites | {"plt2016": replace(suite, title="other")})
     for table, uses in (("table3", True), ("table1", False)):
         found = {plan.sources_of_table(one, "plt2016", table) for one in (project, replace(project), other)}
         assert len(found) == 1 + uses, table
     before = plan.sources_of_table(project, "plt2016", "claims")
-    definition = plan.table_of("claims", "plt2016")
-    assert definition.words
-    monkeypatch.setattr(plan, "table_of", lambda *name: replace(definition, words=("another",)))
+    other = tmp_path / "claims.yaml"
+    other.write_text("another statement")
+    monkeypatch.setattr(plan, "statements_of", lambda paper: other)
     assert plan.sources_of_table(project, "plt2016", "claims") != before

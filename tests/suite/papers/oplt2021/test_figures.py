@@ -2,7 +2,7 @@
 
 import math
 
-import pytest
+from facts import raises_with
 from report_cases import dataset, write
 
 from xmlc.core.errors import XmlcError
@@ -58,5 +58,5 @@ def test_the_memory_tree_stands_beside_trees_of_both_rules_of_growth(tmp_path):
 
 def test_seeds_with_other_checkpoints_are_refused(tmp_path):
     records = [progressive(), progressive(seed=1, accuracies=(0.1, 0.2))]
-    with pytest.raises(XmlcError, match="seeds of oplt-b-1-pass on aloi were scored after different numbers"):
+    with raises_with(XmlcError, "oplt-b-1-pass", "aloi"):
         draw_figure("2", "oplt2021", write(tmp_path, records))

@@ -57,7 +57,6 @@ def test_ours_beside_the_papers(build):
 
 def test_other_methods_are_marked_as_quoted_and_our_rows_do_not_come_twice(build):
     printed = build(record()).panels[-1]
-    assert printed.title == "Printed in the paper, not run here"
     assert [[text for text, _ in line[:3]] for line in printed.cells()] == [
         ["yeast", "DiSMEC, quoted", "76.00"],
         ["far", "SWNN", "91.07"],

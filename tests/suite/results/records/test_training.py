@@ -1,6 +1,6 @@
 """The record of a training."""
 
-import pytest
+from facts import raises_with
 from record_cases import training
 from record_files import RecordFile, check_round_trip
 
@@ -23,5 +23,5 @@ def test_a_number_among_the_hyperparameters(tmp_path):
     record = check_round_trip(tmp_path, TrainingRecord, training(hyperparameters={"arity": 16, "C": None}))
     assert record.setting("arity") == 16
     for name in ("C", "gamma"):
-        with pytest.raises(XmlcError, match=f"plt on yeast: hyperparameter {name} is None; expected a number"):
+        with raises_with(XmlcError, "plt", "yeast", name):
             record.setting(name)
