@@ -5,6 +5,9 @@ All recipes are carried out first; then the demo runs once, with what was added 
 
 import json
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -36,7 +39,7 @@ def blocks_of(section):
 
 
 def examples():
-    """The model, the method and the search of docs/extending.md: files that name themselves, and YAML."""
+    """The models, the methods and the search of docs/extending.md: files that name themselves, and YAML."""
     found = re.findall(r"^```(python|yaml)\n(.*?)^```$", README + EXTENDING, re.MULTILINE | re.DOTALL)
     files = [(text.splitlines()[0].removeprefix("# "), text) for _, text in found if text.startswith("# my_")]
     return files + [("config/demo.yaml", text) for language, text in found if language == "yaml"]
@@ -53,7 +56,12 @@ def merged(content, further):
 
 
 def added(module, text):
-    """Put code at the end of a module, and the imports that it begins with behind the module's first."""
+    """Put code at the end of a module and imports behind its first, or lines into a dictionary."""
+    name, _, items = text.partition(" = {\n")
+    if items:
+        before, begin, after = module.partition(f"\n{name} = {{\n")
+        assert begin, text
+        return before + begin + items.removesuffix("}\n") + after
     lines = text.splitlines(keepends=True)
     imports = "".join(line for line in lines if line.startswith("from "))
     rest = "".join(line for line in lines if not line.startswith("from ")).lstrip()
@@ -86,10 +94,10 @@ class House(Project):
 def house(tmp_path_factory):
     house = House(tmp_path_factory.mktemp("house"))
     for section in SECTIONS:
-        blocks = examples() if section == "A model, a threshold method" else blocks_of(section)
-        assert blocks, section
-        for name, text in blocks:
-            house.write(name, text)
+        assert blocks_of(section), section
+    blocks = examples() + [block for section in SECTIONS for block in blocks_of(section)]
+    for name, text in [*blocks, ("xmlc/models/centroids.py", dict(blocks)["my_model.py"])]:
+        house.write(name, text)
     return house
 
 
@@ -130,7 +138,12 @@ def test_a_dataset_of_ones_own_is_planned_and_read(house, datasets):
 @pytest.fixture(scope="module")
 def demo(house):
     """The demo, run with the model, the methods and the measure of the recipes and with no others."""
-    few = {"methods": ["half"], "measures": ["instance-f"], "tables": ["table1", "table2", "instance-f"], "figures": []}
+    few = {
+        "methods": ["half", "by-prior"],
+        "measures": ["instance-f"],
+        "tables": ["table1", "table2", "instance-f"],
+        "figures": [],
+    }
 
     def change(content):
         inferred = content["inference"]["methods"].pop("plt")
@@ -149,9 +162,10 @@ def test_a_model_of_ones_own_is_in_the_tables(demo):
     assert demo["table1"]["p@1"].between(20, 100).all()
 
 
-def test_a_threshold_method_of_ones_own_is_in_the_tables(demo):
-    assert demo["table2"][["model", "method"]].to_numpy().tolist() == [["centroids", "half"]]
+def test_a_threshold_method_is_in_the_tables(house, demo):
+    assert demo["table2"][["model", "method"]].to_numpy().tolist() == [["centroids", "half"], ["centroids", "by-prior"]]
     assert demo["table2"]["macro_f"].notna().all()
+    assert "multiple of the prior" in (house.folder / "results/tables/demo/table2.md").read_text()
 
 
 def test_an_inference_method_of_ones_own_is_in_the_tables(demo):
@@ -161,8 +175,33 @@ def test_an_inference_method_of_ones_own_is_in_the_tables(demo):
     assert 0 < table.loc["top-label", "instance_f"] < 100
 
 
-def test_a_measure_of_ones_own_is_in_the_tables(demo):
-    assert demo["table1"]["coverage@5"].between(1, 100).all()
+def test_a_measure_is_in_the_tables(demo):
+    assert demo["table1"]["mrr@5"].between(20, 100).all()
+
+
+def test_the_tests_of_all_estimators_methods_and_measures_pass_with_those_of_the_recipes(house):
+    for name in ("tests", "benchmarks", "docs"):
+        shutil.copytree(ROOT / name, house.folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", house.folder)
+    chosen = ("models", "hostile/test_indices.py", "kernels/test_domains.py", "benchmarks/test_bits.py")
+    chosen += ("metrics", "thresholds/test_sweeps.py", "suite/config/test_project.py")
+    words = "centroids or test_bits or test_measures or test_sweeps or test_classification or known_methods"
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-m", "not slow", "-k", words]
+    done = subprocess.run(
+        [*command, *(f"tests/{name}" for name in chosen)],
+        cwd=house.folder,
+        env=house.environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_an_estimator_is_trained_by_its_name_and_predicts(house):
+    (house.folder / "texts.csv").write_text("text,labels\nred apple,fruit\nblue sky,air\n")
+    house.xmlc_well("fit", "texts.csv", "--estimator", "centroids", "--out", "texts-model")
+    assert '"set": ["fruit"]' in house.xmlc_well("predict", "texts.csv", "--model", "texts-model", "--threshold", "0.9")
+    assert "centroids" in house.xmlc_well("fit", "--help")
 
 
 def test_accepting_takes_the_tables_that_were_made(house, demo):
@@ -175,14 +214,6 @@ def test_accepting_takes_the_tables_that_were_made(house, demo):
     assert all(fingerprint(reference / name) == fingerprint(made / name) for name in ("table1.csv", "table2.csv"))
     assert not any(column(name).cost for name in pd.read_csv(reference / "table1.csv"))
     assert (reference / "table4.csv").read_text() == "model,dataset,a\n"  # this run did not make it
-
-
-def test_a_table_of_records_that_there_are_is_made(house):
-    records = write(house.folder / "made-up", [ranking(), ranking(model="fastxml")])
-    house.xmlc_well("table", "speed", "--paper", "plt2016", *records, "--out", "made-up/speed")
-    made = (house.folder / "made-up/speed.md").read_text()
-    assert absent(made, "Train (s)", "Predict (ms)", "Model (MB)") == []
-    assert pd.read_csv(house.folder / "made-up/speed.csv")["train_seconds"].tolist() == [90, 90]
 
 
 @pytest.fixture(scope="module")
