@@ -41,26 +41,6 @@ def test_estimates_are_mean_shares_of_the_leaves_reached(fitted):
         assert model.inner_products_[i] == passed
 
 
-def test_leaves_hold_each_training_instance_once(fitted):
-    model, X, Y = fitted
-    forest = model.forest_
-    for root in forest.roots:
-        leaves, todo = [], [int(root)]
-        while todo:
-            node = todo.pop()
-            if node < 0:
-                leaves.append(~node)
-            else:
-                todo += forest.children[2 * node : 2 * node + 2].tolist()
-        assert forest.sizes[leaves].sum() == X.shape[0]
-        found = np.zeros(Y.shape[1])
-        for leaf in leaves:
-            own = slice(forest.leaf_starts[leaf], forest.leaf_starts[leaf + 1])
-            found[forest.labels[own]] += forest.counts[own]
-        assert np.array_equal(found, Y.sum(axis=0))
-    assert (forest.sizes > 0).all()
-
-
 @pytest.mark.parametrize("unit_norm", [False, True])
 def test_each_training_instance_reaches_the_leaf_that_counts_it(unit_norm):
     # Few binary features and rows without any: many scores are exactly 0 or nearly so.

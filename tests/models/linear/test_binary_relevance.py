@@ -68,17 +68,6 @@ def test_losses_are_those_of_scikit_learns_fits(problem):
     assert np.isnan(model.losses_[2:]).all()
 
 
-def test_cross_validation_regularises_noise_more_than_signal():
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(300, 10))
-    Y = np.stack([X[:, 0] + X[:, 1] > 0, rng.random(300) < 0.5], axis=1)
-    model = BinaryRelevance(common=False).fit(sparse.csr_array(X), sparse.csr_array(Y))
-    assert model.C_[0] > model.C_[1]
-    assert model.losses_.shape == (2, 3, len(model.C_grid))
-    together = BinaryRelevance().fit(sparse.csr_array(X), sparse.csr_array(Y))
-    assert together.C_[0] == together.C_[1]
-
-
 def test_threads_and_blocks_change_nothing(problem, monkeypatch):
     X, Y = problem
     one = BinaryRelevance(n_jobs=1).fit(X, Y)

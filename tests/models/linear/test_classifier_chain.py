@@ -10,7 +10,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.inference.samples import Samples, marginals_of
 from xmlc.kernels.counter_random import random_unit, stream_key
 from xmlc.kernels.float32 import sigmoid
-from xmlc.models import BinaryRelevance, ProbabilisticClassifierChain
+from xmlc.models import ProbabilisticClassifierChain
 from xmlc.models.linear.classifier_chain import sample_chain
 
 
@@ -96,16 +96,6 @@ def test_equals_scikit_learns_regressions_on_earlier_labels(problem):
         scores = dense @ model.weights_[j] + labels[:, :j] @ model.influence_[:j, j] + model.constants_[j]
         assert np.abs(1 / (1 + np.exp(-scores)) - theirs.predict_proba(inputs)[:, 1]).max() < 1e-6
         assert (model.influence_[j:, j] == 0).all()
-
-
-def test_a_chain_of_one_label_is_binary_relevance(problem):
-    X, Y = problem
-    chain, alone = (kind(C=1.0).fit(X, Y[:, :1]) for kind in (ProbabilisticClassifierChain, BinaryRelevance))
-    assert chain.weights_.tobytes() == alone.weights_.tobytes()
-    assert chain.influence_.tolist() == [[0]]
-    assert (chain.sample(X, 3).toarray()[:, 0]).mean() == pytest.approx(
-        alone.predict_proba(X).toarray().mean(), abs=0.1
-    )
 
 
 def test_reversed_order_is_the_chain_of_reversed_labels(problem):

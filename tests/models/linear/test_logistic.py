@@ -113,15 +113,6 @@ def gradient_length(Z, y, C, w, b):
     return math.sqrt(abs(gradient @ np.linalg.lstsq(hessian, gradient, rcond=None)[0]))
 
 
-def test_a_chain_sees_the_earlier_labels_alone():
-    problem, _ = random_problem(d=6, m=11)
-    labels = learnable(problem, np.ones(40, dtype=bool))
-    weights = solve_path(problem, labels, np.full((labels.size, 1), 1.0), np.arange(40)).weights
-    for row, j in zip(weights, labels, strict=True):
-        assert (row[: 6 + j] != 0).all()
-        assert (row[6 + j :] == 0).all()
-
-
 def test_labels_are_solved_alike_in_any_company():
     problem, _ = random_problem(seed=3)
     labels = learnable(problem, np.ones(40, dtype=bool))

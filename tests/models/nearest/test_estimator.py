@@ -3,14 +3,12 @@
 import nearest_twin
 import numpy as np
 import pytest
-from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nearest_cases import data
 from scipy import sparse
 from small_data import random_multilabel
 
-from xmlc.core.errors import XmlcError
 from xmlc.kernels.csr import top_k_of, unit_rows
 from xmlc.models import SparseWeightedNearestNeighbors, choosing
 from xmlc.models.nearest import _index, estimator
@@ -235,12 +233,3 @@ def test_stored_zeros_and_values_that_vanish_by_scaling_are_not_in_the_index(van
     expected = SparseWeightedNearestNeighbors(S=4).fit(sparse.csr_array(dense), Y).index_
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_array_equal(a, b)
-
-
-def test_bad_questions_are_refused():
-    X, Y, Q = data(20, 10, 0)
-    model = SparseWeightedNearestNeighbors(S=3).fit(X, Y)
-    with raises_with(XmlcError, "k=0"):
-        model.predict_top_k(Q, 0)
-    with raises_with(XmlcError, "9 features"):
-        model.neighbours(Q[:, :9])

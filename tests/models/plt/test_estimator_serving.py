@@ -2,10 +2,7 @@
 
 import numpy as np
 import pytest
-from facts import raises_with
-from sklearn.base import clone
 
-from xmlc.core.errors import XmlcError
 from xmlc.models import PLT
 
 
@@ -23,14 +20,6 @@ def test_one_instance_is_ranked_as_in_a_batch(multilabel, options, search):
             np.testing.assert_array_equal(one_scores, scores[i])
 
 
-def test_an_instance_of_plain_lists_will_do(multilabel):
-    X, Y = multilabel(60, 10, 8)
-    model = PLT(tree="random", arity=3).fit(X, Y)
-    dense = np.zeros((1, 10))
-    dense[0, [2, 7]] = 0.5, 3.0
-    np.testing.assert_array_equal(model.rank_one([2, 7], [0.5, 3.0], 4)[0], model.predict_top_k(dense, 4)[0][0])
-
-
 def test_features_of_an_instance_may_come_in_any_order(multilabel):
     X, Y = multilabel(20, 10, 5)
     model = PLT().fit(X, Y)
@@ -42,34 +31,3 @@ def test_features_of_an_instance_may_come_in_any_order(multilabel):
     assert indices.tolist() == [7, 2, 4]
     for one, other in zip(model.rank_one([], [], 3), model.predict_top_k(np.zeros((1, 10)), 3), strict=True):
         np.testing.assert_array_equal(one, other[0])
-
-
-@pytest.mark.parametrize(
-    ("indices", "values", "message"),
-    [
-        ([2, 3, 2], [1.0, 1.0, 1.0], "feature 2"),
-        ([10], [1.0], "feature 10"),
-        ([-1], [1.0], "feature -1"),
-        ([1 << 32], [1.0], "feature 4294967296"),
-        ([1], [np.nan], "nan"),
-        ([1, 2], [1.0], ["(2,)", "(1,)"]),
-        ([1.5], [1.0], ["(1,)", "float64"]),
-    ],
-)
-def test_what_is_no_instance_is_refused(multilabel, indices, values, message):
-    X, Y = multilabel(20, 10, 5)
-    with raises_with(XmlcError, message):
-        PLT().fit(X, Y).rank_one(indices, values, 1)
-
-
-def test_a_small_model_is_loaded_as_it_was_and_a_cut_of_zero_changes_no_estimate(tmp_path, multilabel):
-    X, Y = multilabel(150, 30, 40, seed=3)
-    model = PLT(tree="random", arity=4, epochs=2)
-    whole, same, small = (clone(model).set_params(weight_cut=cut).fit(X, Y) for cut in (None, 0.0, 0.2))
-    np.testing.assert_array_equal(same.predict_proba(X).toarray(), whole.predict_proba(X).toarray())
-    np.testing.assert_array_equal(same.predict_top_k(X, 5)[0], whole.predict_top_k(X, 5)[0])
-    small.save(tmp_path / "small")
-    loaded = PLT.load(tmp_path / "small")
-    for one, expected in zip(loaded.nodes_, small.nodes_, strict=True):
-        np.testing.assert_array_equal(one, expected)
-    np.testing.assert_array_equal(loaded.predict_proba(X).toarray(), small.predict_proba(X).toarray())

@@ -69,12 +69,6 @@ def test_parent_and_depth_agree_with_children():
     assert tree.depth[0] == 0
 
 
-def test_seed_decides_the_order_of_the_labels():
-    same = [random_complete_tree(50, 4, seed=7).label.tolist() for _ in range(2)]
-    assert same[0] == same[1]
-    assert same[0] != random_complete_tree(50, 4, seed=8).label.tolist()
-
-
 @pytest.mark.parametrize(
     ("children", "label"),
     [

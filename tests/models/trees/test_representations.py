@@ -78,12 +78,3 @@ def test_the_heaviest_features_are_kept(n, d, m, most, seed):
             assert values.tobytes() == sums.tobytes()
         else:
             np.testing.assert_allclose(values, sums[heaviest] / np.linalg.norm(sums[heaviest]), rtol=1e-6)
-
-
-def test_of_equal_sums_the_smaller_features_are_kept():
-    X = np.array([[1, 2, 2, 2, 1]], dtype=np.float32)
-    kept = label_representations(X, np.ones((1, 1), dtype=bool), most_features=2)
-    assert kept.indices.tolist() == [1, 2]
-    np.testing.assert_allclose(kept.data, np.sqrt([0.5, 0.5]), rtol=1e-6)
-    one, two = (label_representations(*random_data(300, 40, 60, 3), jobs, most_features=7) for jobs in (1, 2))
-    assert (one.data.tobytes(), one.indices.tobytes()) == (two.data.tobytes(), two.indices.tobytes())
