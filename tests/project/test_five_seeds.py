@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from typing import get_args
 
 import pandas as pd
@@ -13,12 +14,12 @@ from repository import ROOT
 from xmlc.suite.papers.building import build_table
 from xmlc.suite.papers.claims_table import CLAIMS, counted
 from xmlc.suite.papers.outcome import Word
-from xmlc.suite.papers.printing import text_of
+from xmlc.suite.papers.printing import to_csv
 from xmlc.suite.report.compare import compare, compare_rows, outcome_of
 from xmlc.suite.report.judge import Judge
-from xmlc.suite.report.verdict import Verdict
+from xmlc.suite.report.verdicts import Verdict
 from xmlc.suite.results.fingerprint import read_table
-from xmlc.suite.results.frame import read_rows, text_rows
+from xmlc.suite.results.frame import read_numbers
 from xmlc.suite.results.made_of import finished_tables
 from xmlc.suite.results.records.base import parsed
 
@@ -43,10 +44,9 @@ def finished(tmp_path_factory):
 
 def compared(made, accepted):
     """Compare an accepted table with one that is made as `made` says."""
-    table = build_table(made)
-    return compare_rows(
-        made.table, table.keys, read_rows(accepted, table.keys), text_rows(text_of(table), table.keys, "")
-    )
+    table, file = build_table(made), Path("built.csv")
+    file.write_text(to_csv(table), encoding="utf-8")
+    return compare_rows(made.table, table.keys, read_numbers(accepted, table.keys), read_numbers(file, table.keys))
 
 
 def of_quick_run(made, datasets):
@@ -81,9 +81,9 @@ def test_the_archived_runs_are_those_that_ci_repeats(finished):
         datasets = {*ours["dataset"]} if "dataset" in ours else set()
         quick = of_quick_run(made, datasets)
         if quick.records:
-            cells = [cell for cell in compared(quick, accepted).cells if cell.judged and cell.left and cell.right]
-            assert all(cell.verdict is Verdict.EQUAL for cell in cells), (made.paper, made.table)
-            looked_at += len(cells)
+            numbers = [one for one in compared(quick, accepted).numbers if one.verdict and one.published and one.value]
+            assert all(one.verdict is Verdict.EQUAL for one in numbers), (made.paper, made.table)
+            looked_at += len(numbers)
     assert looked_at > 1500
 
 
@@ -113,7 +113,8 @@ def test_the_page_of_results_says_what_became_of_the_printed_numbers():
     judge = Judge.of_project(ROOT / "config")
     lines, total = [], Counter()
     for paper in SETTINGS["papers"]:
-        outcome = outcome_of(compare(ROOT / "results/published" / paper, FIVE / paper, published=judge))
+        comparisons = compare(ROOT / "results/published" / paper, FIVE / paper, judge)
+        outcome = outcome_of([number for one in comparisons for number in one.numbers])
         total.update({word: count for word, count in outcome.items() if isinstance(count, int)})
         lines.append(f"| `{paper}` | {' | '.join(map(str, outcome.values()))} |")
     expected = "\n".join([f"| results of | {' | '.join(outcome)} |", f"| --- |{' ---: |' * len(outcome)}", *lines])

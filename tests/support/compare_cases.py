@@ -28,7 +28,7 @@ def table_writer(folder):
 
 
 def statuses(comparison):
-    return {(*cell.key, cell.column): cell.verdict for cell in comparison.cells if cell.judged}
+    return {(*one.key, one.quantity): one.verdict for one in comparison.numbers if one.verdict}
 
 
 def change(text, old, new):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 from record_files import as_record
 from report_cases import every_method, ranking, thresholds, write
@@ -14,7 +15,13 @@ from xmlc.suite.papers.plotting import write_figure
 from xmlc.suite.report.failures import failures
 from xmlc.suite.report.judge import Judge
 from xmlc.suite.report.page.content import page_of
-from xmlc.suite.report.page.tables import Passports
+from xmlc.suite.report.page.tables import (
+    Passports,
+    difference_on_page,
+    interval_on_page,
+    order_on_page,
+    text_on_page,
+)
 from xmlc.suite.report.page.winners import contests_of
 from xmlc.suite.results.frame import Source
 from xmlc.suite.results.made_of import MadeOf, finished_tables
@@ -105,11 +112,23 @@ class Reader(HTMLParser):
             self.text.append(data)
 
 
+def on_page(number, **marks):
+    """What the page shows of a number."""
+    return SimpleNamespace(
+        text=text_on_page(number),
+        order=order_on_page(number),
+        difference=difference_on_page(number),
+        interval=interval_on_page(number),
+        **{name: getattr(number, name) for name in ("published", "verdict", "reason", "calibrated", "records")},
+        **marks,
+    )
+
+
 def cell(page, table, panel, row, heading):
     """The cell of a printed table by the names of its row and its heading."""
     found = next(t for t in page.papers[0].tables if t.title == table).panels[panel]
-    cells = next(cells for names, cells in found.rows if list(names) == row)
-    return cells[found.headings.index(heading)]
+    place = list(map(list, found.rows)).index(row)
+    return on_page(next(part.numbers[place] for part in found.columns if part.heading == heading))
 
 
 def contests(*records, earlier=(), of_suites=("yeast",)):
@@ -121,8 +140,12 @@ def contests(*records, earlier=(), of_suites=("yeast",)):
 
 def shown(contest, heading):
     """A column by the names of the models."""
-    place = contest.panel.headings.index(heading)
-    return {names[0]: cells[place] for names, cells in contest.panel.rows}
+    place = [part.heading for part in contest.panel.columns].index(heading)
+    marks = [{"best": (i, place) in contest.panel.best, "tied": (i, place) in contest.tied}
+             for i in range(len(contest.panel.rows))]  # fmt: skip
+    numbers = contest.panel.columns[place].numbers
+    names = [name for (name,) in contest.panel.rows]
+    return {name: on_page(one, by=one.method, **mark) for name, one, mark in zip(names, numbers, marks)}
 
 
 def plan_with(tables, figures=None):

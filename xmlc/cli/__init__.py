@@ -82,7 +82,7 @@ GROUPS = {
 }
 RESULTS, TEXTS = "suite.report.commands", "cli.texts"
 MODULES = dict.fromkeys(("show", "results", "report", "archive", "status", "verify"), RESULTS)
-MODULES |= dict.fromkeys(GROUPS["Judging"], "suite.report.judging") | dict.fromkeys(GROUPS["Files of your own"], TEXTS)
+MODULES |= dict.fromkeys(GROUPS["Judging"], RESULTS) | dict.fromkeys(GROUPS["Files of your own"], TEXTS)
 MODULES["new"] = "suite.config.study"
 COMMANDS = [name for commands in GROUPS.values() for name in commands]
 

@@ -1,27 +1,18 @@
-"""`xmlc report` and `xmlc results` where some of the records that tables were made of are gone."""
+"""`xmlc show` and `xmlc compare`: what they print, and the exit status, which make hands on."""
 
+import math
 import os
-from pathlib import Path
+import shutil
+import subprocess
 
 import pandas as pd
 import pytest
 from command_line import run
-from page_cases import PAPER, small_run
+from compare_cases import MIXED, TABLE, change, table_writer
+from facts import absent
+from repository import ROOT
 
-
-@pytest.mark.parametrize("change", [Path.unlink, lambda record: os.utime(record, ns=(2**61, 2**61))])
-def test_a_table_that_is_not_of_its_records_is_named_and_the_others_are_shown(tmp_path, capsys, monkeypatch, change):
-    folder = small_run(tmp_path)
-    monkeypatch.chdir(folder)
-    change(next((folder / "results/yeast/rankings").glob("*.json")))
-    assert run("report", "--out", tmp_path / "report.html") == 0
-    assert f"{PAPER}, table1: its records are gone or were made again" in capsys.readouterr().err
-    html = (tmp_path / "report.html").read_text()
-    assert f"{PAPER}, table1" in html
-    assert "Table 2" in html
-    assert run("results", "--out", tmp_path / "results.csv") == 0
-    table = pd.read_csv(tmp_path / "results.csv")
-    assert set(table["method"].dropna()) == {"fta", "sto", "ofo", "ofo-ab", "fta-labelwise"}  # of table 2 alone
+from xmlc.suite.results.fingerprint import fingerprint
 
 
 @pytest.mark.parametrize(
@@ -34,3 +25,86 @@ def test_the_first_panel_is_shown_briefly(tmp_path, capsys, text):
     assert capsys.readouterr().out == f"\n{text.removeprefix('**Table 1.** Caption.').strip()}\n\n"
     assert run("show", tmp_path / "t.md") == 0
     assert capsys.readouterr().out.startswith(f"\n{text}{more}\nWritten:\n")
+
+
+@pytest.fixture
+def files(tmp_path):
+    return table_writer(tmp_path)
+
+
+def compared(capsys, *arguments):
+    return run("compare", *arguments), *capsys.readouterr()
+
+
+def test_exit_status(files, tmp_path, capsys, monkeypatch):
+    left, right = files(TABLE, MIXED)
+    status, out, err = compared(capsys, left, left)
+    assert (status, err) == (0, "")
+    word = fingerprint(left).word
+    assert absent(out.splitlines()[0], word) == []
+    written = tmp_path / "out" / "c.md"
+    status, out, err = compared(capsys, left, right, "--markdown", written)
+    assert (status, err) == (1, "")
+    assert absent(out.splitlines()[0], word, fingerprint(right).word) == []
+    assert [f"- {line}" for line in out.splitlines()[:4]] == written.read_text().splitlines()[:4]
+    assert "inner_products  60.0" in compared(capsys, left, right, "--all")[1].replace("   ", "  ")
+    # Next to a paper every verdict is a result.
+    monkeypatch.chdir(ROOT)
+    status, out, _ = compared(capsys, left, right, "--published")
+    assert (status, word in out) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [
+        (["--tolerance", 1], 0),
+        (["--tolerance", 0.5], 1),
+        (["--relative", 0.03], 0),
+        (["--tolerance", 0.5, "--relative", 0.01], 1),
+        (["--columns", "c, inner_products"], 0),
+        (["--columns", "c", "--columns", "macro_f"], 1),
+        (["--columns", "macro-f"], 2),
+        (["--tolerance", -1], 2),
+        (["--tolerance", 1, "--published"], 2),
+        (["--markdown", "/dev/null/x.md"], 2),
+    ],
+)
+def test_what_counts_as_moved_and_what_cannot_be_compared(files, capsys, options, status):
+    left, right = files(TABLE, change(TABLE, "35.123456", "36"))
+    found, out, err = compared(capsys, left, right, *options)
+    assert (found, bool(out), bool(err)) == (status, status < 2, status == 2)
+
+
+def test_folders_of_published_tables_that_are_no_suite_are_passed_over(tmp_path, capsys):
+    (tmp_path / "tables").mkdir()
+    assert compared(capsys, ROOT / "results/published", tmp_path / "tables", "--published")[0] == 0
+
+
+def test_the_last_bit_of_one_number_turns_the_comparison_red(tmp_path, capsys):
+    """What CI does, with one cell of a copy of the reference numbers changed."""
+    reference, new = ROOT / "results/reference/plt2016", tmp_path / "new"
+    shutil.copytree(reference, new)
+    assert compared(capsys, reference, new)[0] == 0
+    frame = pd.read_csv(new / "table2.csv", dtype=str)
+    row = frame.index[(frame["model"] == "plt") & (frame["method"] == "sto")][0]
+    old = frame.loc[row, "macro_f"]
+    frame.loc[row, "macro_f"] = changed = repr(math.nextafter(float(old), 100))
+    frame.to_csv(new / "table2.csv", index=False)
+    status, out, _ = compared(capsys, reference, new)
+    assert status == 1
+    assert f"  bibtex, PLT, STO, Macro-F  {old} -> {changed}  " in out
+
+
+@pytest.mark.parametrize("status", [0, 1, 2])
+def test_make_hands_the_status_on(tmp_path, status):
+    """With an `xmlc` in its environment that ends so, and all of the environment there."""
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin/xmlc"
+    program.write_text(f"#!/bin/sh\nexit {status}\n")
+    program.chmod(0o755)
+    (tmp_path / "has-base").touch()
+    # make takes settings of the make that runs the tests from its environment.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    command = ["make", "-C", ROOT, "compare", f"ENV={os.path.relpath(tmp_path, ROOT)}"]
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert found.returncode == status, found.stderr

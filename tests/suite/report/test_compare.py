@@ -3,17 +3,16 @@
 import pandas as pd
 import pytest
 from compare_cases import TABLE, change, statuses, table_writer
+from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xmlc.core.errors import XmlcError
-from xmlc.suite.report.compare import accept, compare, compare_rows, compared_fingerprints, in_order
+from xmlc.suite.report.compare import accept, compare, compare_rows, compared_fingerprints, count, in_order
 from xmlc.suite.report.judge import Judge
-from xmlc.suite.report.runs import CellRuns, Place, Runs
-from xmlc.suite.report.summary import headline
-from xmlc.suite.report.verdict import Kind, Tolerance, Verdict
+from xmlc.suite.report.verdicts import Kind, Spread, Tolerance, Verdict
 from xmlc.suite.results.fingerprint import fingerprint, of_parts, of_table
-from xmlc.suite.results.frame import text_rows
+from xmlc.suite.results.frame import row_of
 from xmlc.suite.results.made_of import MadeOf
 
 
@@ -23,28 +22,24 @@ def files(tmp_path):
 
 
 FTA, STO = ("yeast", "plt", "fta"), ("yeast", "plt", "sto")
-RUNS = {
-    (FTA, "macro_f"): (39.9, 40.0, 40.1),
-    (STO, "macro_f"): (34.9, 35.0, 35.1),
-    (FTA, "inner_products"): (55.0,) * 3,
-}
+DEVIATIONS = {(FTA, "macro_f"): 0.1, (STO, "macro_f"): 0.1, (FTA, "inner_products"): 0.0}
 JUDGE = Judge(
-    Runs({Place("left", "table2", *place): CellRuns(dict(enumerate(values))) for place, values in RUNS.items()}),
+    {("left", "table2", *place): Spread(3, deviation) for place, deviation in DEVIATIONS.items()},
     same_split=frozenset({("left", "yeast")}),
 )
 
 
 def test_costs_are_never_judged(files):
     left, right = files(TABLE, change(TABLE, "40.0,0.25", "40.0,99.9"))
-    for published in (None, JUDGE):
-        (comparison,) = compare(left, right, published=published)
+    for judge in (None, JUDGE):
+        (comparison,) = compare(left, right, judge)
         assert comparison.same
-        assert [cell.right for cell in comparison.cells if not cell.judged] == ["99.9", "0.5"]
+        assert [one.value for one in comparison.numbers if not one.verdict] == ["99.9", "0.5"]
 
 
 def test_beside_a_paper_each_kind_of_cell_is_counted_by_itself(files):
     left, right = files(TABLE, change(change(TABLE, "60.0,100", "61.0,7"), "40.0", "40.1"))
-    (comparison,) = compare(left, right, published=JUDGE)
+    (comparison,) = compare(left, right, JUDGE)
     assert statuses(comparison) == {
         (*FTA, "macro_f"): Verdict.INSIDE,
         (*STO, "macro_f"): Verdict.AS_PRINTED,
@@ -53,33 +48,25 @@ def test_beside_a_paper_each_kind_of_cell_is_counted_by_itself(files):
         (*FTA, "c"): Verdict.EQUAL,
         (*STO, "c"): Verdict.DIFFERENT,
     }
-    assert comparison.counts(Kind.MEASURED) == {Verdict.AS_PRINTED: 2, Verdict.INSIDE: 1, Verdict.UNDECIDED: 1}
-    assert comparison.counts(Kind.CONFIGURATION) == {Verdict.EQUAL: 1, Verdict.DIFFERENT: 1}
-    assert headline([comparison]) == (
-        "4 of 4 printed results run again, on 1 of 1 datasets: 2 equal as printed, 1 inside, 0 outside +, 0 outside -, "
-        "0 different, 1 undecided; configuration: 1 of 2 equal, 1 different"
-    )
+    assert count(comparison.numbers, Kind.MEASURED) == {Verdict.AS_PRINTED: 2, Verdict.INSIDE: 1, Verdict.UNDECIDED: 1}
+    assert count(comparison.numbers, Kind.CONFIGURATION) == {Verdict.EQUAL: 1, Verdict.DIFFERENT: 1}
     assert comparison.same
 
 
 def test_a_statistic_that_stands_in_every_row_of_a_dataset_is_one_cell(files):
     text = "dataset,model,m,p@1\nyeast,plt,14,1\nyeast,fastxml,14,1\nscene,plt,6,1\n"
-    (comparison,) = compare(*files(text, change(text, "scene,plt,6", "scene,plt,7"), "table1.csv"), published=Judge())
-    assert comparison.counts(Kind.DATASET) == {Verdict.EQUAL: 1, Verdict.DIFFERENT: 1}
-    assert len([cell for cell in comparison.cells if cell.kind is Kind.DATASET]) == 3
+    (comparison,) = compare(*files(text, change(text, "scene,plt,6", "scene,plt,7"), "table1.csv"), Judge())
+    assert count(comparison.numbers, Kind.DATASET) == {Verdict.EQUAL: 1, Verdict.DIFFERENT: 1}
 
 
 def test_beside_a_paper_more_of_ours_is_no_difference(files):
     printed = "dataset,model,p@1,train_minutes\na,plt,72.4,5\na,fastxml,-,6\nb,plt,70.10,7\n"
     ours = "dataset,model,p@1,p@3,train_minutes\na,plt,72.46,1,50\na,fastxml,30,1,6\na,swnn,50,1,1\n"
-    place = Place("left", "table1", ("a", "plt"), "p@1")
-    judge = Judge(Runs({place: CellRuns({0: 72.4, 1: 72.5})}), same_split=frozenset({("left", "a")}))
-    (comparison,) = compare(*files(printed, ours, "table1.csv"), published=judge)
+    place = ("left", "table1", ("a", "plt"), "p@1")
+    judge = Judge({place: Spread(2, 0.07)}, same_split=frozenset({("left", "a")}))
+    (comparison,) = compare(*files(printed, ours, "table1.csv"), judge)
     assert statuses(comparison) == {("a", "plt", "p@1"): Verdict.INSIDE, ("b", "plt", "p@1"): Verdict.NOT_RUN}
-    assert [(part.kind, part.name, part.verdict) for part in comparison.parts] == [
-        ("row", ("b", "plt"), Verdict.NOT_RUN)
-    ]
-    assert headline([comparison]).endswith("0 undecided; 1 row not run")
+    assert comparison.parts == [("row", ("b", "plt"), Verdict.NOT_RUN)]
     assert comparison.same
 
 
@@ -99,7 +86,7 @@ def test_two_runs_of_ours_are_equal_to_the_last_bit_or_within_a_tolerance(files,
     left, right = files(TABLE, change(TABLE, "35.123456", text))
     (comparison,) = compare(left, right, tolerance=tolerance)
     assert comparison.same == same
-    assert [(cell.key, cell.column) for cell in comparison.moved()] == [(STO, "macro_f")] * (not same)
+    assert [(one.key, one.quantity) for one in comparison.moved()] == [(STO, "macro_f")] * (not same)
     assert compare(left, right, tolerance=tolerance, columns=["c", "inner_products"])[0].same
 
 
@@ -123,7 +110,7 @@ def without(column):
 )
 def test_rows_and_columns_that_one_side_lacks(files, left, right, parts):
     (comparison,) = compare(*files(left, right))
-    assert [(part.kind, part.name, part.verdict) for part in comparison.parts] == parts
+    assert comparison.parts == parts
     assert comparison.same == (not parts)
     assert comparison.moved() == []  # they are named with their part, and not cell by cell
 
@@ -134,13 +121,16 @@ def test_of_suites_those_are_compared_that_the_left_side_has(tmp_path):
         (tmp_path / name / "table2.csv").write_text(TABLE)
     (tmp_path / "right/demo/table9.csv").write_text(TABLE)
     (tmp_path / "left/README.md").write_text("no table")
+    for side in ("left", "right"):  # no suite has such a table
+        (tmp_path / side / "tuning").mkdir()
+        (tmp_path / side / "tuning/arity-and-weights.csv").write_text("model,arity\nplt,16\n")
     sides = tmp_path / "left", tmp_path / "right"
     comparisons = compare(*sides)
     assert [(c.name, c.same) for c in comparisons] == [
         ("demo/table2.csv", True), ("demo/table9.csv", False), ("gone/table2.csv", False)
     ]  # fmt: skip
     left, right = compared_fingerprints(*sides)
-    assert left == fingerprint(tmp_path / "left") != right
+    assert left == of_parts({name: fingerprint(tmp_path / "left" / name) for name in ("demo", "gone")}) != right
     assert right == of_parts({"demo": fingerprint(tmp_path / "right/demo")})
     (tmp_path / "right/demo/table9.csv").unlink()
     (tmp_path / "left/gone/table2.csv").unlink()
@@ -155,17 +145,17 @@ def test_tables_come_in_the_order_of_the_paper_and_claims_last():
 
 
 @pytest.mark.parametrize(
-    ("left", "right", "columns", "message"),
+    ("left", "right", "columns", "facts"),
     [
-        (TABLE + TABLE.splitlines()[1] + "\n", TABLE, (), r"left.table2.csv: two rows for yeast, plt, fta"),
-        (TABLE, TABLE + TABLE.splitlines()[2] + "\n", (), r"right.table2.csv: two rows for yeast, plt, sto"),
-        (TABLE, without("method"), (), "right.table2.csv: no column 'method'"),
-        ("", TABLE, (), "no readable CSV table"),
-        (TABLE, TABLE, ["macro_f", "macro-f"], "no table has a column 'macro-f'; expected some of macro_f, test_ms"),
+        (TABLE + TABLE.splitlines()[1] + "\n", TABLE, (), ["left/table2.csv", *FTA]),
+        (TABLE, TABLE + TABLE.splitlines()[2] + "\n", (), ["right/table2.csv", *STO]),
+        (TABLE, without("method"), (), ["right/table2.csv", "'method'"]),
+        ("", TABLE, (), ["left/table2.csv"]),
+        (TABLE, TABLE, ["macro_f", "macro-f"], ["'macro-f'", "macro_f", "test_ms"]),
     ],
 )
-def test_what_cannot_be_compared(files, left, right, columns, message):
-    with pytest.raises(XmlcError, match=message):
+def test_what_cannot_be_compared(files, left, right, columns, facts):
+    with raises_with(XmlcError, facts):
         compare(*files(left, right), columns=columns)
 
 
@@ -179,7 +169,8 @@ def test_tables_are_the_same_where_their_fingerprints_are(left, right):
         pd.DataFrame([("a", *cells[:2]), ("b", cells[2], "")], columns=["dataset", "p@1", "c"])
         for cells in (left, right)
     ]
-    comparison = compare_rows("t", ("dataset",), *(text_rows(side, ["dataset"], "t") for side in sides))
+    rows = ({(name,): row_of((name,), {"p@1": p, "c": c}) for name, p, c in side.values} for side in sides)
+    comparison = compare_rows("t", ("dataset",), *rows)
     assert comparison.same == (of_table(sides[0]) == of_table(sides[1]))
 
 
@@ -223,5 +214,5 @@ def test_accepting_takes_the_tables_that_were_made_without_costs_and_no_others(t
     assert found == {"plt2016/table1.csv": OLD, "plt2016/table2.csv": NEW, "plt2016/claims.csv": NEW}
     kept = MadeOf.beside(reference / "plt2016/claims.csv")
     assert (kept.records, kept.settings) == ((), about.settings)
-    with pytest.raises(XmlcError, match="no table of a suite that"):
+    with raises_with(XmlcError, reference, made / "other"):
         accept(reference, made / "other")

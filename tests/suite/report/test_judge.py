@@ -2,128 +2,130 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from facts import absent
 from repository import ROOT
 
 from xmlc.suite.papers import table_of
-from xmlc.suite.report.judge import Judge, OurNumber
-from xmlc.suite.report.runs import CellRuns, Place, Runs
-from xmlc.suite.report.verdict import OUTCOMES, Kind, Verdict
+from xmlc.suite.report.judge import NO_CHANCE, NO_RUNS, Judge, repeats
+from xmlc.suite.report.verdicts import OUTCOMES, Kind, Spread, Verdict
+from xmlc.suite.results.frame import Number, row_of
 
-TABLE2, TABLE7 = table_of("table2", "plt2016"), table_of("table7", "ldsm2020")
-PRINTED = {
-    ("yeast", "plt", method): {"macro_f": text, "inner_products": "55"}
-    for method, text in {"fta": "11.12", "sto": "10.96", "ofo": "11.20"}.items()
-} | {("yeast", "fastxml", "sto"): {"macro_f": "12.00"}}
-STO = Place("plt2016", "table2", ("yeast", "plt", "sto"), "macro_f")
+STO = ("plt2016", "table2", ("yeast", "plt", "sto"), "macro_f")
+LDSM = ("ldsm2020", "table7", ("delicious", "ldsm"), "p@1")
 SAME = frozenset({("plt2016", "yeast")})
 
 
 def judge_with(*values, split_error=None, same=SAME, place=STO, **about):
-    return Judge(Runs({place: CellRuns(dict(enumerate(values)), split_error)}), same_split=same, **about)
+    return Judge({place: Spread(len(values), np.std(values, ddof=1), split_error)}, same_split=same, **about)
 
 
-def verdict_of(judge, value, place=STO, definition=TABLE2, printed=PRINTED, **found):
-    return judge.judge(definition, place, printed, OurNumber(value, **found))
+def number(place, published, value=None, **about):
+    paper, table, key, quantity = place
+    named = dict(zip(table_of(table, paper).keys, key))
+    about |= {name: named.get(name, "") for name in ("dataset", "model", "method")}
+    return Number(quantity=quantity, key=key, published=published, value=value, **about)
+
+
+def judged(judge, value, place=STO, published="10.96", seeds=1, deviation=math.nan, **about):
+    paper, table, key, quantity = place
+    ours = number(place, published, value, **about)
+    ours = replace(ours, kind=judge.kind(paper, table_of(table, paper), ours))
+    row = {quantity: replace(ours, deviation=deviation)} | row_of(key, {"seeds": seeds})
+    return judge.judge(paper, table, ours, row)
 
 
 def test_a_number_is_inside_or_outside_of_its_interval_with_the_sign():
     judge = judge_with(10.96, 10.95, 10.97)
-    assert verdict_of(judge, 10.956).verdict is Verdict.AS_PRINTED
-    inside = verdict_of(judge, 10.97)
+    assert judged(judge, 10.956).verdict is Verdict.AS_PRINTED
+    inside = judged(judge, 10.97)
     assert inside.verdict is Verdict.INSIDE
-    assert inside.difference == pytest.approx(0.01)
-    assert "deviation 0.01 of 3 runs, 1 beside 1" in inside.reason
-    assert verdict_of(judge, 11.20).verdict is Verdict.ABOVE
-    assert verdict_of(judge, 10.72).verdict is Verdict.BELOW
+    assert absent(inside.reason, 0.01, "3 runs") == []
+    assert judged(judge, 11.20).verdict is Verdict.ABOVE
+    assert judged(judge, 10.72).verdict is Verdict.BELOW
 
 
 @pytest.mark.parametrize(("value", "verdict"), [(10.956, Verdict.AS_PRINTED), (12.0, Verdict.DIFFERENT)])
 def test_a_cell_of_a_model_that_draws_nothing_is_equal_as_printed_or_different(value, verdict):
-    judgement = verdict_of(judge_with(value, value, value), value)
-    assert judgement.verdict is verdict
-    assert judgement.interval == pytest.approx(0.00566, abs=1e-5)
-    assert "vary by no more than the rounding" in judgement.reason
+    found = judged(judge_with(value, value, value), value)
+    assert (found.verdict, found.reason) == (verdict, NO_CHANCE)
+    assert found.interval == pytest.approx(0.00566, abs=1e-5)
     # On another split it may differ as much as splits do; where that was not measured, nothing is decided.
-    assert verdict_of(judge_with(12.0, 12.0, same=frozenset(), split_error=0.1), 12.0).verdict is Verdict.ABOVE
-    assert verdict_of(judge_with(12.0, 12.0, same=frozenset()), 12.0).verdict is Verdict.UNDECIDED
+    assert judged(judge_with(12.0, 12.0, same=frozenset(), split_error=0.1), 12.0).verdict is Verdict.ABOVE
+    assert judged(judge_with(12.0, 12.0, same=frozenset()), 12.0).verdict is Verdict.UNDECIDED
 
 
-def test_a_number_that_a_paper_prints_twice_is_judged_once():
-    place = Place("ldsm2020", "table7", ("delicious", "ldsm"), "ndcg@1")
-    for texts, verdict in (({"p@1": "71.91", "ndcg@1": "71.91"}, None), ({"ndcg@1": "71.91"}, Verdict.UNDECIDED)):
-        judgement = verdict_of(Judge(), 70.0, place, TABLE7, {place.row: texts})
-        assert (judgement and judgement.verdict) is verdict
-    place = Place("plt2016", "table4", ("plt", "yeast"), "fta")  # Table 2 has it
-    table4 = table_of("table4", "plt2016")
-    assert verdict_of(Judge(), 70.0, place, table4, {place.row: {"fta": "20.41"}}) is None
+def test_a_number_that_a_paper_prints_twice_is_one_number():
+    def is_repeated(place, published):
+        rows = {key: row_of(key, {place[3]: text} | more) for key, (text, more) in published.items()}
+        return repeats(number(place, published[place[2]][0]), rows)
+
+    ndcg = (*LDSM[:3], "ndcg@1")
+    assert is_repeated(ndcg, {LDSM[2]: ("71.91", {"p@1": "71.91"})})
+    assert not is_repeated(ndcg, {LDSM[2]: ("71.91", {})})
+    assert is_repeated(("plt2016", "table4", ("plt", "yeast"), "fta"), {("plt", "yeast"): ("20.41", {})})
     # Inner products that do not depend on the method count in the first row.
-    other = {("yeast", "fastxml", method): {"inner_products": "60"} for method in ("fta", "sto", "ofo")}
-    for row in other:
-        judgement = verdict_of(Judge(), 50, Place("plt2016", "table2", row, "inner_products"), printed=other)
-        assert bool(judgement) == (row[2] == "fta"), row
+    rows = {("yeast", "fastxml", method): ("60", {}) for method in ("fta", "sto", "ofo")}
+    found = [is_repeated(("plt2016", "table2", row, "inner_products"), rows) for row in rows]
+    assert found == [False, True, True]
 
 
 def test_what_a_paper_measured_counts_on_one_of_two_splits():
     """The other is judged and counted apart, as the quoted rows, which are of that split, are."""
     judge = Judge.of_project(ROOT / "config")
-    kinds = {
-        (row, name): judge.kind(TABLE7, Place("ldsm2020", "table7", row, name))
+    found = {
+        (row, name): judged(judge, 71.91, ("ldsm2020", "table7", row, name), "71.91")
         for row in (("delicious", "ldsm"), ("delicious-ldsm", "ldsm"), ("delicious", "fastxml"))
         for name in ("p@1", "n_test")
     }
-    assert [kinds[row, "p@1"] for row, name in kinds if name == "p@1"] == [
+    assert [one.kind for (_, name), one in found.items() if name == "p@1"] == [
         Kind.OTHER_SPLIT, Kind.MEASURED, Kind.QUOTED
     ]  # fmt: skip
-    assert {kind for (_, name), kind in kinds.items() if name == "n_test"} == {Kind.DATASET}
-    printed = {("delicious", "ldsm"): {"p@1": "71.91"}}
-    place = Place("ldsm2020", "table7", ("delicious", "ldsm"), "p@1")
-    judgement = verdict_of(judge, 71.91, place, TABLE7, printed)
-    assert judgement.verdict is Verdict.AS_PRINTED
-    assert judgement.reason.endswith("; the printed number is counted on delicious-ldsm")
+    assert {one.kind for (_, name), one in found.items() if name == "n_test"} == {Kind.DATASET}
+    other = found[LDSM[2], "p@1"]
+    assert other.verdict is Verdict.AS_PRINTED
+    assert absent(other.reason, "delicious-ldsm") == []
 
 
 def test_without_runs_there_is_no_judgement():
-    judgement = verdict_of(Judge(same_split=SAME), 10.9)
-    assert judgement.verdict is Verdict.UNDECIDED
-    assert "xmlc deviations" in judgement.reason
+    found = judged(Judge(same_split=SAME), 10.9)
+    assert (found.verdict, found.reason) == (Verdict.UNDECIDED, NO_RUNS)
     # The deviation of another model, method, dataset or table is none of this cell.
     for row in (("yeast", "plt", "fta"), ("scene", "plt", "sto"), ("yeast", "fastxml", "sto")):
-        place = Place("plt2016", "table2", row, "macro_f")
-        assert verdict_of(judge_with(10.0, 12.0, place=place), 10.9).verdict is Verdict.UNDECIDED
+        place = (*STO[:2], row, "macro_f")
+        assert judged(judge_with(10.0, 12.0, place=place), 10.9).verdict is Verdict.UNDECIDED
 
 
 def test_runs_at_hand_count_before_those_on_file():
-    judgement = verdict_of(Judge(same_split=SAME), 10.97, seeds=5, deviation=0.01)
-    assert judgement.verdict is Verdict.INSIDE
-    assert "of 5 runs, 5 beside 1" in judgement.reason
+    found = judged(judge_with(1.0, 20.0), 10.97, seeds=5, deviation=0.01)
+    assert found.verdict is Verdict.INSIDE
+    assert absent(found.reason, 0.01, "5 runs") == []
 
 
 def test_another_split_adds_its_error_or_leaves_the_number_unjudged():
-    unknown = judge_with(10.96, 10.95, 10.97, same=frozenset())
-    assert verdict_of(unknown, 10.97).verdict is Verdict.UNDECIDED
-    known = judge_with(10.96, 10.95, 10.97, same=frozenset(), split_error=0.5)
-    judgement = verdict_of(known, 10.0)
-    assert judgement.interval == pytest.approx(1.96 * 0.5 * math.sqrt(2), rel=1e-3)
-    assert judgement.verdict is Verdict.UNDECIDED
+    assert judged(judge_with(10.96, 10.95, 10.97, same=frozenset()), 10.97).verdict is Verdict.UNDECIDED
+    found = judged(judge_with(10.96, 10.95, 10.97, same=frozenset(), split_error=0.5), 10.0)
+    assert found.interval == pytest.approx(1.96 * 0.5 * math.sqrt(2), rel=1e-3)
+    assert found.verdict is Verdict.UNDECIDED
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "failed", "verdict"),
+    ("place", "published", "about", "verdict"),
     [
-        (STO, None, False, Verdict.NOT_RUN),
-        (STO, math.nan, False, Verdict.NOT_RUN),
-        (STO, None, True, Verdict.FAILED),
-        (Place("plt2016", "table2", ("yeast", "fastxml", "sto"), "inner_products"), 5.0, False, None),  # "-" is printed
-        (Place("plt2016", "table2", ("scene", "plt", "sto"), "macro_f"), 5.0, False, None),  # nothing is printed
-        (Place("plt2016", "table2", ("yeast", "plt", "sto"), "macro_f_std"), 5.0, False, None),
+        (STO, "10.96", {"value": None}, Verdict.NOT_RUN),
+        (STO, "10.96", {"value": math.nan}, Verdict.NOT_RUN),
+        (STO, "10.96", {"value": None, "reason": "no room left"}, Verdict.FAILED),
+        (STO, "-", {"value": 5.0}, None),
+        (STO, "", {"value": 5.0}, None),
+        ((*STO[:3], "macro_f_std"), "1.0", {"value": 5.0}, None),
+        ((*STO[:3], "test_ms"), "1.0", {"value": 5.0}, None),
     ],
 )
-def test_cells_without_a_number(place, value, failed, verdict):
-    judgement = verdict_of(judge_with(10.96, 10.95), value, place, failed=failed)
-    assert (judgement and judgement.verdict) is verdict
+def test_cells_without_a_judged_number(place, published, about, verdict):
+    assert judged(judge_with(10.96, 10.95), place=place, published=published, **about).verdict is verdict
 
 
 def test_the_projects_judge_knows_splits_and_printed_runs():
@@ -153,21 +155,19 @@ SHARES = {
 
 @pytest.mark.parametrize(("level", "deviation", "shift"), SHARES)
 def test_simulated_faithful_and_unfaithful_reproductions(level, deviation, shift):
-    place = Place("ldsm2020", "table7", ("delicious", "ldsm"), "p@1")
     judge = Judge(same_split=frozenset({("ldsm2020", "delicious")}))
     rng, found, trials = np.random.default_rng(0), Counter(), 2000
     for _ in range(trials):
         ours = level + shift + deviation * rng.standard_normal(5)
-        printed = {place.row: {"p@1": f"{level + deviation * rng.standard_normal():.2f}"}}
-        number = OurNumber(ours.mean(), 5, ours.std(ddof=1))
-        found[judge.judge(TABLE7, place, printed, number).verdict.value] += 100 / trials
+        published = f"{level + deviation * rng.standard_normal():.2f}"
+        one = judged(judge, ours.mean(), LDSM, published, seeds=5, deviation=ours.std(ddof=1))
+        found[one.verdict.value] += 100 / trials
     assert [found[one] for one in OUTCOMES] == pytest.approx(SHARES[level, deviation, shift], abs=2)
 
 
-def test_a_number_with_settings_from_printed_results_is_marked():
+def test_a_number_with_settings_from_published_results_is_marked():
     about = {("plt2016", "plt"): "C_grid: kept because a printed row has its digits then"}
-    judgement = verdict_of(judge_with(10.95, 10.96, 10.97, calibrated=about), 10.97)
-    assert judgement.verdict is Verdict.INSIDE
-    assert judgement.calibrated.startswith("C_grid: ")
+    found = judged(judge_with(10.95, 10.96, 10.97, calibrated=about), 10.97)
+    assert (found.verdict, found.calibrated) == (Verdict.INSIDE, about["plt2016", "plt"])
     other = {("plt2016", "fastxml"): "max_leaf: kept"}
-    assert verdict_of(judge_with(10.96, 10.96, calibrated=other), 10.96).calibrated == ""
+    assert judged(judge_with(10.96, 10.96, calibrated=other), 10.96).calibrated == ""

@@ -4,94 +4,87 @@ import math
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
+from command_line import run as command
+from facts import raises_with
 from page_cases import PAPER, make_table, small_run
 from record_files import as_record
-from report_cases import every_method, ranking, write
+from report_cases import every_method, ranking
+from report_cases import write as write_records
 from repository import ROOT
 
-from xmlc.cli import main
 from xmlc.core.errors import XmlcError
 from xmlc.suite.papers import table_of
 from xmlc.suite.papers.building import build_table
-from xmlc.suite.report.runs import CellRuns, Place, Runs, Spread, half_width, runs_of, split_error
+from xmlc.suite.report.runs import read_runs, runs_of, split_error, spreads_of, write_runs
+from xmlc.suite.report.verdicts import Spread, half_width
 from xmlc.suite.results.columns import COLUMNS
+from xmlc.suite.results.frame import read_numbers
 from xmlc.suite.results.made_of import finished_tables
 
 HEAD = "paper,table,row,column,seeds,values,split_error\n"
-PLACE = Place("plt2016", "table2", ("yeast", "plt", "fta"), "macro_f")
 
 
-def test_what_is_written_is_read(tmp_path):
-    other = Place("ldsm2020", "table7", ("bibtex", "ldsm"), "p@1")
-    cells = {
-        PLACE: CellRuns({0: 40.0, 1: 41.5}),
-        other: CellRuns({0: 63.34, 3: 63.14, 5: 62.58}, 0.96),
-    }
-    Runs(cells).write(tmp_path / "runs.csv")
-    text = (tmp_path / "runs.csv").read_text()
-    assert text == HEAD + (
-        "ldsm2020,table7,bibtex / ldsm,p@1,0 3 5,63.34 63.14 62.58,0.96\n"
-        "plt2016,table2,yeast / plt / fta,macro_f,0 1,40 41.5,\n"
-    )
-    read = Runs.read(tmp_path / "runs.csv")
-    assert read.cells == cells
-    assert read.spread(PLACE).runs == 2
-    assert read.spread(other).split_error == 0.96
-    assert read.spread(Place("plt2016", "table2", ("yeast", "plt", "sto"), "macro_f")) is None
+def write(file, *lines):
+    """Write runs with a split error or without: ``table2 / yeast / plt / fta / macro_f / 40 41.5``."""
+    file.write_text(HEAD + "".join(f"{line}\n" for line in lines))
+    return file
 
 
-def test_a_dataset_of_a_table_is_replaced_as_a_whole():
-    def runs(table, value, *rows):
-        places = [Place("plt2016", table, (*row.split(),), "x") for row in rows]
-        return Runs({place: CellRuns({0: value, 1: value}) for place in places})
-
-    both = runs("table1", 2.0, "a plt").over(runs("table1", 1.0, "a plt", "a gone", "b plt"))
-    assert {place.row: cell.values[0] for place, cell in both.cells.items()} == {("a", "plt"): 2.0, ("b", "plt"): 1.0}
-    # Table 4 names the model first.
-    both = runs("table4", 2.0, "plt a").over(runs("table4", 1.0, "plt a", "gone a", "plt b"))
-    assert {place.row: cell.values[0] for place, cell in both.cells.items()} == {("plt", "a"): 2.0, ("plt", "b"): 1.0}
+def test_the_spreads_of_a_file(tmp_path):
+    lines = ("ldsm2020,table7,bibtex / ldsm,p@1,0 3 5,63.34 63.14 62.58,0.96", "plt2016,t,a / b,x,0 1,40 41.5,")
+    spreads = spreads_of(read_runs(write(tmp_path / "runs.csv", *lines)))
+    values = [63.34, 63.14, 62.58]
+    assert spreads["ldsm2020", "table7", ("bibtex", "ldsm"), "p@1"] == (3, pytest.approx(np.std(values, ddof=1)), 0.96)
+    assert spreads["plt2016", "t", ("a", "b"), "x"] == (2, pytest.approx(1.5 / math.sqrt(2)), None)
+    assert spreads_of(read_runs(tmp_path / "none.csv")) == {}
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("table", "earlier", "new", "kept"),
     [
-        ("paper,table\n", "columns paper, table; expected paper, table, row"),
-        (HEAD + "p,t,a / b,x,0,1,\n", r"runs.csv:2: 1 runs; expected values of at least two seeds"),
-        (HEAD + "p,t,a / b,x,0 1,1 2,\np,t,a / b,x,0 1,1 2,\n", r"runs.csv:3: a second line for p / t / a / b / x"),
-        (HEAD + "p,t,a / b,x,0 1,1,\n", "seeds '0 1', values '1'"),
-        (HEAD + "p,t,a / b,x,0 1,1 y,\n", "could not convert"),
+        ("table1", ["a / plt", "a / gone", "b / plt"], ["a / plt"], ["a / plt", "b / plt"]),
+        ("table4", ["plt / a", "gone / a", "plt / b"], ["plt / a"], ["plt / a", "plt / b"]),  # the model comes first
     ],
 )
-def test_a_broken_file_is_refused(tmp_path, text, message):
+def test_a_dataset_of_a_table_is_replaced_as_a_whole(tmp_path, table, earlier, new, kept):
+    file, other = (
+        write(tmp_path / name, *(f"plt2016,{table},{row},x,0 1,{value} {value}," for row in rows))
+        for name, rows, value in (("runs.csv", earlier, 1), ("new.csv", new, 2))
+    )
+    write_runs(read_runs(other), file)
+    assert [line.split(",")[2] for line in file.read_text().splitlines()[1:]] == kept
+    assert f"{new[0]},x,0 1,2 2," in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("paper,table\n", ["table", "split_error"]),
+        (HEAD + "p,t,a / b,x,0,1,\n", ["runs.csv:2"]),
+        (HEAD + "p,t,a / b,x,0 1,1 2,\np,t,a / b,x,0 1,1 2,\n", ["runs.csv:3", "p / t / a / b / x"]),
+        (HEAD + "p,t,a / b,x,0 1,1,\n", ["runs.csv:2", "'0 1'", "'1'"]),
+        (HEAD + "p,t,a / b,x,0 1,1 y,\n", ["runs.csv:2", "'1 y'"]),
+    ],
+)
+def test_a_broken_file_is_refused(tmp_path, text, facts):
     (tmp_path / "runs.csv").write_text(text)
-    with pytest.raises(XmlcError, match=message):
-        Runs.read(tmp_path / "runs.csv")
+    with raises_with(XmlcError, facts):
+        read_runs(tmp_path / "runs.csv")
 
 
-def test_the_projects_file_is_about_cells_that_exist():
-    cells = Runs.read(ROOT / "config/runs.csv").cells
-    assert len(cells) > 130
-    for place in cells:
-        assert len(place.row) == len(table_of(place.table, place.paper).keys)
-        assert not COLUMNS[place.column].cost
-
-
-def test_the_run_of_seed_0_is_what_was_accepted():
-    cells = Runs.read(ROOT / "config/runs.csv").cells
-    compared = 0
-    for file in sorted((ROOT / "results/reference").glob("*/*.csv")):
-        paper, table = file.parent.name, file.stem
-        here = {place: cell for place, cell in cells.items() if (place.paper, place.table) == (paper, table)}
-        if not here:
-            continue
-        frame = pd.read_csv(file, dtype={key: str for key in table_of(table, paper).keys})
-        rows = frame.set_index(list(table_of(table, paper).keys))
-        for place, cell in here.items():
-            if place.row in rows.index or (len(place.row) == 1 and place.row[0] in rows.index):
-                accepted = rows.loc[place.row if len(place.row) > 1 else place.row[0], place.column]
-                assert cell.values[0] == pytest.approx(accepted, rel=1e-5), place
+def test_the_projects_file_is_about_cells_that_exist_and_its_seed_0_is_the_reference():
+    runs, compared = read_runs(ROOT / "config/runs.csv"), 0
+    assert len(runs) > 130
+    for (paper, table), group in runs.groupby(["paper", "table"]):
+        keys = table_of(table, paper).keys
+        file = ROOT / f"results/reference/{paper}/{table}.csv"
+        rows = read_numbers(file, keys) if file.is_file() else {}
+        for key, name, values in zip(group["row"].str.split(" / ").map(tuple), group["column"], group["values"]):
+            assert len(key) == len(keys)
+            assert not COLUMNS[name].cost
+            if key in rows:
+                assert float(values.split()[0]) == pytest.approx(float(rows[key][name].value), rel=1e-5), key
                 compared += 1
     assert compared > 60
 
@@ -110,7 +103,7 @@ def covered(deviation, unit, ours, theirs, split_error=None, shift=0.0, trials=4
         value = runs[0] if ours == 1 else runs.mean()
         printed = test_sets[1] + shift + deviation * rng.standard_normal(theirs).mean()
         printed = round(printed / unit) * unit
-        h = half_width(Spread.of(list(runs), split_error), unit, ours, theirs, split_error is not None).value
+        h, _ = half_width(Spread(RUNS, runs.std(ddof=1), split_error), unit, ours, theirs, split_error is not None)
         inside += abs(value - printed) <= h
     return inside / trials
 
@@ -132,29 +125,21 @@ def test_of_faithful_reproductions_whose_chance_is_below_rounding_at_least_95_ar
 def test_runs_that_vary_less_than_rounding_are_fixed(unit):
     least = unit / math.sqrt(12 * 2)  # the variance of two single runs is then that of rounding
     below, above = (half_width(Spread(5, share * least), unit) for share in (0.99, 1.01))
-    assert (below.fixed, above.fixed) == (True, False)
-    assert below.value < above.value < 1.05 * below.value
-    assert half_width(Spread(5, 1e-9 * least), unit).value == pytest.approx(1.96 * unit / math.sqrt(12), rel=1e-3)
+    assert (below[1], above[1]) == (True, False)
+    assert below[0] < above[0] < 1.05 * below[0]
+    assert half_width(Spread(5, 1e-9 * least), unit)[0] == pytest.approx(1.96 * unit / math.sqrt(12), rel=1e-3)
 
 
 def test_the_formula_by_hand():
     # t with 4 degrees of freedom is 2.776; rounding is nothing beside the deviation.
-    assert half_width(Spread(5, 1.0), 1e-9).value == pytest.approx(2.776 * math.sqrt(2), abs=1e-2)
-    assert half_width(Spread(5, 1.0), 1e-9, 5, 5).value == pytest.approx(2.776 * math.sqrt(0.4), abs=1e-2)
+    assert half_width(Spread(5, 1.0), 1e-9)[0] == pytest.approx(2.776 * math.sqrt(2), abs=1e-2)
+    assert half_width(Spread(5, 1.0), 1e-9, 5, 5)[0] == pytest.approx(2.776 * math.sqrt(0.4), abs=1e-2)
     # No deviation: rounding alone, or 1.96 standard errors of two test sets.
     of_rounding = (pytest.approx(1.96 * 0.1 / math.sqrt(12), rel=1e-3), True)
     assert half_width(Spread(5, 0.0), 0.1) == of_rounding
-    assert half_width(Spread(5, 0.0, 1.0), 1e-9, other_split=True).value == pytest.approx(1.96 * math.sqrt(2), abs=1e-3)
+    assert half_width(Spread(5, 0.0, 1.0), 1e-9, other_split=True)[0] == pytest.approx(1.96 * math.sqrt(2), abs=1e-3)
     # A known split needs no standard error, and has none.
     assert half_width(Spread(5, 0.0, 1.0), 0.1) == of_rounding
-    with pytest.raises(ValueError, match="error of another split"):
-        half_width(Spread(5, 0.0), 0.1, other_split=True)
-
-
-def test_a_spread_is_numpys():
-    values = [63.34, 63.14, 63.38, 63.18, 62.58]
-    assert Spread.of(values).deviation == pytest.approx(np.std(values, ddof=1))
-    assert Spread.of(values).runs == 5
 
 
 @pytest.fixture
@@ -167,17 +152,16 @@ def measured(run):
     return runs_of([build_table(made, known) for made in finished_tables(run / "results/tables", [PAPER])], known)
 
 
-def test_each_printed_cell_has_the_value_of_each_seed(run):
+def test_each_published_cell_has_the_value_of_each_seed(run):
     records = [*every_method(f=0.40), *(record | {"seed": 3} for record in every_method(f=0.42))]
-    make_table(run, "table2", write(run / "results/yeast/other", records))
-    cells = measured(run).cells
+    make_table(run, "table2", write_records(run / "results/yeast/other", records))
+    found = measured(run)
     # sto is 5 points below fta; inner products are printed for fta alone; ofo and other methods are not printed.
-    assert {(place.row[2], place.column): dict(cell.values) for place, cell in cells.items()} == {
-        ("fta", "macro_f"): pytest.approx({0: 40.0, 3: 42.0}),
-        ("fta", "inner_products"): pytest.approx({0: 55.0, 3: 55.0}),
-        ("sto", "macro_f"): pytest.approx({0: 35.0, 3: 37.0}),
-    }
-    assert {(place.paper, place.table, place.row[:2]) for place in cells} == {(PAPER, "table2", ("yeast", "plt"))}
+    assert [*found.itertuples(index=False, name=None)] == [
+        (PAPER, "table2", "yeast / plt / fta", "macro_f", "0 3", "40 42", ""),
+        (PAPER, "table2", "yeast / plt / fta", "inner_products", "0 3", "55 55", ""),
+        (PAPER, "table2", "yeast / plt / sto", "macro_f", "0 3", "35 37", ""),
+    ]
 
 
 def test_rankings_tell_the_error_of_their_test_set(run):
@@ -185,17 +169,16 @@ def test_rankings_tell_the_error_of_their_test_set(run):
     records = [
         ranking(seed=seed, p1=0.75 + 0.01 * seed, standard_errors={"p@1": 0.01 + 0.002 * seed}) for seed in (0, 1)
     ]
-    make_table(run, "table1", write(run / "results/yeast/rankings", records))
-    cells = measured(run).cells
-    found = cells[Place(PAPER, "table1", ("yeast", "plt"), "p@1")]
-    assert found.values == pytest.approx({0: 75.0, 1: 76.0})
+    make_table(run, "table1", write_records(run / "results/yeast/rankings", records))
+    found = measured(run).set_index("column")
+    assert found.loc["p@1", "values"] == "75 76"
     # In percent, the mean over seeds; 1500 of 2417 instances are for training.
-    assert found.split_error == pytest.approx(1.1 * math.sqrt(1500 / 2417))
-    assert cells[Place(PAPER, "table1", ("yeast", "plt"), "p@3")].split_error is None
+    assert found.loc["p@1", "split_error"] == f"{1.1 * math.sqrt(1500 / 2417):.3g}"
+    assert found.loc["p@3", "split_error"] == ""
 
 
-def test_without_printed_cells_of_several_seeds_there_is_nothing_to_keep():
-    with pytest.raises(XmlcError, match="no printed cell was run with several seeds"):
+def test_without_published_cells_of_several_seeds_there_is_nothing_to_keep():
+    with raises_with(XmlcError, "seeds"):
         runs_of([], {})
 
 
@@ -217,9 +200,7 @@ def test_the_command_keeps_what_the_file_has_of_other_datasets(run, monkeypatch,
         f"{PAPER},table2,scene / plt / fta,macro_f,0 1,1 2,\n{PAPER},table2,yeast / gone / fta,macro_f,0 1,1 2,\n"
     )
     for _ in range(2):  # a second time changes nothing
-        with pytest.raises(SystemExit) as stop:
-            main(["deviations", "results/tables", "--out", str(file)])
-        assert stop.value.code == 0
-        rows = {place.row for place in Runs.read(file).cells}
-        assert rows == {("scene", "plt", "fta"), ("yeast", "plt", "fta"), ("yeast", "plt", "sto")}
+        assert command("deviations", "results/tables", "--out", file) == 0
+        rows = {*read_runs(file)["row"]}
+        assert rows == {"scene / plt / fta", "yeast / plt / fta", "yeast / plt / sto"}
     assert f"{PAPER}/table2: 3 cells" in capsys.readouterr().out

@@ -1,15 +1,16 @@
-"""What differs between two runs beside their numbers, by the settings that were kept beside their tables."""
+"""What differs between two runs next to their numbers, by the settings that were kept next to their tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from xmlc.suite.report.words import some
 from xmlc.suite.results.settings import BETWEEN, CODE, COMMIT, DATA, RECORDED, SEEDS, VERSIONS, Settings
 
-LISTED, WIDTH = 6, 40
+WIDTH = 40
 NONE = "none"
-ORDER = {SEEDS: 0, DATA: 2} | dict.fromkeys(VERSIONS, 3) | {CODE: 4}  # behind seeds come models and methods
+ORDER = {SEEDS: 0, DATA: 2} | dict.fromkeys(VERSIONS, 3) | {CODE: 4}  # after seeds come models and methods
 Texts = dict[str, dict[str, str]]
 Place = tuple[str, ...]  # dataset, model, method, as far as a setting is of one
 
@@ -19,17 +20,19 @@ class Change(NamedTuple):
 
     name: str
     where: str
-    said: str
+    values: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.name} {self.values}" if self.where else f"{self.name} {self.values}"
 
 
 def texts_of(settings: Iterable[Settings]) -> Texts:
-    """Return the settings of all tables of a run; different values of one, as of tables made apart, are one text."""
+    """Return the settings of all tables of a run; different values of one setting are one text."""
     found: dict[str, dict[str, dict[str, None]]] = {}
     for one in settings:
         for subject, values in one.items():
             for name, value in values.items():
-                text = " ".join(map(str, value)) if isinstance(value, list) else _text(value)
-                found.setdefault(subject, {}).setdefault(name, {})[text] = None
+                found.setdefault(subject, {}).setdefault(name, {})[_text(value)] = None
     return {subject: {name: "/".join(texts) for name, texts in values.items()} for subject, values in found.items()}
 
 
@@ -48,8 +51,7 @@ def changes_between(old: Texts, new: Texts) -> list[Change]:
         if name == CODE and len(set(commits)) > 1:
             before, after = (f"{text} ({word or 'no commit'})" for text, word in zip((before, after), commits))
         everywhere = name == SEEDS and changed == [one for one in places.values() if len(one) == len(changed[0])]
-        where = "" if everywhere else _where(changed, places.values())
-        found.append(Change(name, where, f"{where}: " * bool(where) + f"{name} {_short(before, after)}"))
+        found.append(Change(name, "" if everywhere else _where(changed, places.values()), _short(before, after)))
     return sorted(found, key=lambda change: ORDER.get(change.name, 1))
 
 
@@ -70,10 +72,10 @@ def told(tables: Iterable[tuple[Settings, Settings]], moved: bool) -> str:
     if not known:
         return f"What the runs differ in is not known: the tables of {lacking or 'both'} have no settings"
     changes = changes_between(texts_of(old for old, _ in known), texts_of(new for _, new in known))
-    said = some([change.said for change in changes], "; ")
+    said = some(list(map(str, changes)), "; ")
     if not changes:
-        said = "nothing that is known: seeds, hyperparameters, data, versions and code are the same"
-        said = said if moved else "nothing"
+        said = "nothing"
+        said += " that is known: seeds, hyperparameters, data, versions and code are the same" * moved
     elif {change.name for change in changes} <= {CODE, "xmlc"}:
         said = f"nothing but the {said}"
     elif [change[:2] for change in changes] == [(SEEDS, "")]:
@@ -82,14 +84,8 @@ def told(tables: Iterable[tuple[Settings, Settings]], moved: bool) -> str:
     return f"The runs differ in {said}{rest}"
 
 
-def some(texts: Sequence[str], between: str, listed: int = LISTED) -> str:
-    """Join texts, but only the first of many, and the number of the others."""
-    more = [f"and {len(texts) - listed} more"] if len(texts) > listed else []
-    return between.join([*texts[:listed], *more])
-
-
 def _where(changed: Sequence[Place], every: Iterable[Place]) -> str:
-    """Name models, with their methods, and the datasets where these are not all of theirs; or datasets alone."""
+    """Name models, with their methods, and the datasets if these are not all of theirs; or datasets alone."""
     models = list(dict.fromkeys(" ".join(place[1:]) for place in changed if place[1:]))
     datasets = list(dict.fromkeys(place[0] for place in changed if place))
     everywhere = {place[0] for place in every if " ".join(place[1:]) in models} == set(datasets)
@@ -98,6 +94,8 @@ def _where(changed: Sequence[Place], every: Iterable[Place]) -> str:
 
 
 def _text(value: object) -> str:
+    if isinstance(value, list):
+        return " ".join(map(str, value))
     return NONE if value is None else str(value).removesuffix(".0" if isinstance(value, float) else "")
 
 

@@ -1,13 +1,15 @@
-"""Commands that show and check the results of a run: none of them makes a record or a table."""
+"""Commands that show, check and compare the results of a run: none of them writes a record or a table of a run."""
 
 from __future__ import annotations
 
+import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import click
 
-from xmlc.cli._options import FILE
+from xmlc.cli._options import FILE, FOLDER
 from xmlc.core.advice import message_of
 from xmlc.core.errors import XmlcError, nearest
 from xmlc.core.files import atomic_file
@@ -17,21 +19,25 @@ from xmlc.suite.config.project import Project
 from xmlc.suite.config.runs import LastRun
 from xmlc.suite.config.settings import Settings, read_config
 from xmlc.suite.options import split_names
-from xmlc.suite.papers.building import build_table
+from xmlc.suite.papers.building import Known, build_table
 from xmlc.suite.papers.declared import Table
 from xmlc.suite.papers.latex import panel_to_latex
 from xmlc.suite.papers.plan import plan_of
 from xmlc.suite.papers.printing import select, to_markdown
-from xmlc.suite.report.archive import archived_files, write_archive
-from xmlc.suite.report.contributed import with_contributed
-from xmlc.suite.report.failures import failures, separate_stale
+from xmlc.suite.report.compare import accept, compare, compared_fingerprints
+from xmlc.suite.report.failures import failures
+from xmlc.suite.report.finished import archived_files, long_table, separate_stale, with_contributed, write_archive
 from xmlc.suite.report.judge import Judge
-from xmlc.suite.report.results import long_table
+from xmlc.suite.report.runs import read_runs, runs_of, spreads_of, write_runs
 from xmlc.suite.report.status import of_files, outcome_of, status_of, to_text
-from xmlc.suite.report.verify import remove, verify
+from xmlc.suite.report.summary import tell_published, tell_runs, told_as_markdown, told_as_text
+from xmlc.suite.report.verdicts import Tolerance
+from xmlc.suite.report.verify import verify
+from xmlc.suite.results.fingerprint import fingerprint
 from xmlc.suite.results.made_of import SUFFIX, MadeOf, finished_tables
 
 TABLES, LOGS = Path(paths.TABLES), Path(paths.LOGS)
+ANY, NOT_NEGATIVE = click.Path(path_type=Path), click.FloatRange(min=0)
 NAMES: dict[str, Any] = {"multiple": True, "callback": split_names}
 
 
@@ -55,10 +61,10 @@ def show_command(files: tuple[Path, ...], tex: Path | None, brief: bool, **selec
     """Print Markdown tables first, then all paths."""
     for file in files:
         if not file.is_file():
-            there = [str(other) for other in Path(paths.TABLES).glob("*/*.md")]
+            there = [str(other) for other in TABLES.glob("*/*.md")]
             expected = nearest(str(file), there) if there else "a finished table, such as one from `make demo`"
             raise XmlcError(f"{file}: no such file, expected {expected}")
-    if tex or any(value for value in selection.values()):
+    if tex or any(selection.values()):
         for file in files:
             made = MadeOf.beside(file)
             if made is None:
@@ -67,13 +73,12 @@ def show_command(files: tuple[Path, ...], tex: Path | None, brief: bool, **selec
                 )
             _show_part(select(build_table(made), **selection), tex)
         return
-    if brief:
-        for file in files:
-            click.echo(f"\n{first_panel(file.read_text(encoding='utf-8'))}\n")
-        return
     for file in files:
-        if file.suffix == ".md":
-            click.echo(f"\n{file.read_text(encoding='utf-8').strip()}\n")
+        if file.suffix == ".md" or brief:
+            text = file.read_text(encoding="utf-8").strip()
+            click.echo(f"\n{first_panel(text) if brief else text}\n")
+    if brief:
+        return
     click.echo("Written:")
     for file in files:
         beside = sorted(other.name.removeprefix(file.stem) for other in file.parent.glob(f"{file.stem}.*"))
@@ -94,17 +99,18 @@ def _show_part(table: Table, tex: Path | None) -> None:
 
 def first_panel(text: str) -> str:
     """Return the rows of the first panel of a Markdown table that is not about datasets alone, with its heading."""
-    blocks = text.strip().split("\n\n")
+    blocks = text.split("\n\n")
     panels = [k for k, block in enumerate(blocks) if block.startswith("|")]
     first = next((k for k in panels if blocks[k - 1] != "**Datasets**"), 0)
     return "\n\n".join(blocks[max(first - 1, 0) : first + 1])
 
 
-@click.command(
-    help="Count files done, missing and failed for each paper and dataset. SETTINGS are the run's, as in "
-    "datasets='[yeast]' mirror=/data/xmlc; without any, the last run's in this folder. Exit status 0: all is "
-    "there; 1: something is missing or failed, or the status cannot be determined."
-)
+STATUS = """Count files done, missing and failed for each paper and dataset. SETTINGS are the run's, as in
+datasets='[yeast]' mirror=/data/xmlc; without any, the last run's in this folder. Exit status 0: all is there; 1:
+something is missing or failed, or the status cannot be determined."""
+
+
+@click.command(help=STATUS)
 @click.argument("settings", nargs=-1)
 @click.option("--paper", "papers", multiple=True, help="Only this paper; repeatable.")
 @click.pass_context
@@ -116,7 +122,7 @@ def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[
     plan = of_files(plan, last.files) if last.files and not papers else plan
     status = status_of(plan, Path(), failures(LOGS), papers)
     click.echo(to_text(status, last.about, outcome_of(last)), nl=False)
-    if not all(progress.complete for progress in status.values()):
+    if not all(result.done for result in status):
         ctx.exit(1)
 
 
@@ -124,7 +130,7 @@ def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[
 @click.option("--contributed", is_flag=True, help="Show the runs in results/reference/contributed, too.")
 @click.option("--out", type=FILE, default=paths.PAGE, show_default=True, help="HTML file to write.")
 def report_command(contributed: bool, out: Path) -> None:
-    """Gather, render, write; print who wins, then what became of the printed numbers."""
+    """Gather, render, write; print who wins, then what became of the published numbers."""
     from xmlc.suite.report.page.content import page_of  # of the extra `report`
     from xmlc.suite.report.page.render import to_html
 
@@ -168,7 +174,7 @@ def archive_command(out: Path) -> None:
     made = finished_tables(TABLES, [])
     if not made:
         raise XmlcError(f"{TABLES}: no finished table; make some first, as with `make demo` or `snakemake plt2016`")
-    files = archived_files(made, TABLES, Path(paths.FIGURES))
+    files = archived_files(made)
     write_archive(files, out)
     click.echo(f"{len(files)} files of {len(made)} tables in {out}, {out.stat().st_size / 1e6:.2f} MB")
 
@@ -176,7 +182,7 @@ def archive_command(out: Path) -> None:
 @click.command(
     help="Read every file of PATHS (results and resources), and name files that changed since they were written."
 )
-@click.argument("places", metavar="[PATHS]...", type=click.Path(path_type=Path), nargs=-1)
+@click.argument("places", metavar="[PATHS]...", type=ANY, nargs=-1)
 @click.option("--delete", is_flag=True, help="Delete damaged files; the same snakemake command then makes it again.")
 def verify_command(places: tuple[Path, ...], delete: bool) -> None:
     """Print a line for each file that is damaged or out of place, and how much was read."""
@@ -185,10 +191,12 @@ def verify_command(places: tuple[Path, ...], delete: bool) -> None:
         click.echo(f"{file}: is none of the files that were written there; no step reads it")
     for damage in found.damaged:
         click.echo(message_of(damage))
-    if delete:
-        remove(found.targets)
-        for target in found.targets:
-            click.echo(f"deleted: {target}")
+    for target in found.targets if delete else ():
+        if target.is_dir():
+            shutil.rmtree(target)
+        else:
+            target.unlink(missing_ok=True)
+        click.echo(f"deleted: {target}")
     seconds = max(found.seconds, 1e-9)
     click.echo(
         f"{found.files} files, {found.bytes / 1e9:.3f} GB in {seconds:.2f} s ({found.bytes / seconds / 1e9:.2f} GB/s): "
@@ -197,3 +205,123 @@ def verify_command(places: tuple[Path, ...], delete: bool) -> None:
     )
     if found.damaged and not delete:
         raise XmlcError(f"{len(found.damaged)} of {found.files} files are not as they were written")
+
+
+COMPARING = """Say what moved between the tables OLD and NEW: two CSV files, two folders of them, or two folders of
+suites, of which those in OLD are compared.
+
+First come five lines at most: fingerprints, how much moved, what settings of the two runs differ; then the largest
+moves of headline quantities beside the noise over seeds, then each table in a line, claims last.
+
+Two runs of ours, or a run and the accepted numbers, are compared exactly if no tolerance is given: one seed gives the
+same numbers to the last bit, whatever the processor and the number of threads. With --published, OLD was printed in a
+paper: each number that the paper measured is judged by an interval of its own, and NEW may have more.
+
+Costs, such as times, are never judged. Exit status: 0 if nothing moved, and with --published; 1 if a judged cell moved,
+or a row, column or table is missing or new; 2 if the comparison cannot be made.
+"""
+
+
+@click.command(help=COMPARING)
+@click.argument("old", type=ANY)
+@click.argument("new", type=ANY)
+@click.option("--published", is_flag=True, help="OLD was printed in a paper.")
+@click.option("--tolerance", type=NOT_NEGATIVE, default=0.0, help="Numbers that differ by at most this are equal.")
+@click.option("--relative", type=NOT_NEGATIVE, default=0.0, help="Likewise by at most this share of the old number.")
+@click.option("--columns", **NAMES, help="Only these columns, such as p@1,macro_f.")
+@click.option("--all", "every_cell", is_flag=True, help="List each cell that moved.")
+@click.option("--markdown", type=FILE, default=None, help="Write it as Markdown too, short enough for a comment.")
+@click.pass_context
+def compare_command(
+    ctx: click.Context,
+    old: Path,
+    new: Path,
+    published: bool,
+    tolerance: float,
+    relative: float,
+    columns: tuple[str, ...],
+    every_cell: bool,
+    markdown: Path | None,
+) -> None:
+    """Compare, tell, judge."""
+    if published and (tolerance or relative):
+        raise click.UsageError("--published judges by intervals; leave out --tolerance and --relative")
+    within = [f"{tolerance:g}"] * bool(tolerance) + [f"{100 * relative:g} % of old"] * bool(relative)
+    how = f"equal within {' or '.join(within)}" if within else "exact"
+    how = "each by an interval of its own" if published else how
+    title = f"old: {old}, new: {new}; {how}" + (f"; only {', '.join(columns)}" if columns else "")
+    try:
+        if published:
+            comparisons = compare(old, new, Judge.of_project(config_folder()), columns=columns)
+            told = tell_published(comparisons, title)
+        else:
+            runs = spreads_of(read_runs(config_folder() / "runs.csv"))
+            comparisons = compare(old, new, tolerance=Tolerance(tolerance, relative), columns=columns, runs=runs)
+            told = tell_runs(comparisons, *compared_fingerprints(old, new), title)
+        if markdown:
+            with atomic_file(markdown) as temporary:
+                temporary.write_text(told_as_markdown(told), encoding="utf-8")
+    except (XmlcError, OSError) as error:  # whose status elsewhere, 1, would say that numbers moved
+        click.echo(f"xmlc: error: {error}", err=True)
+        ctx.exit(2)
+    click.echo(told_as_text(told, every_cell), nl=False)
+    if not all(comparison.same for comparison in comparisons):
+        ctx.exit(1)
+
+
+ACCEPTING = """Replace the accepted tables, REFERENCE/<suite>/, by those of the current run, TABLES/<suite>/*.csv.
+
+Only suites with a folder in REFERENCE and only tables that the run made are replaced; all other accepted tables stay as
+they are. Costs (times, memory) and numbers of threads are left out, so that `git diff` shows the numbers that moved;
+beside claims it shows the data and settings behind them.
+"""
+
+
+@click.command(help=ACCEPTING)
+@click.argument("tables", type=FOLDER)
+@click.argument("reference", type=FOLDER)
+def accept_command(tables: Path, reference: Path) -> None:
+    """Accept the tables and print which."""
+    for file, line in accept(tables, reference):
+        click.echo(f"{file}: {line}")
+
+
+FINGERPRINT = """Print a fingerprint of all numbers of each PATH: the same fingerprint means the same numbers.
+
+PATH is a table (CSV), arrays (.npy, .npz), or a folder of tables or arrays, such as that of a model or a prepared
+dataset; by default the finished tables, results/tables. Costs (times, memory) and numbers of threads do not count,
+nor do the order of rows and columns. The fingerprint of each part is printed above that of the
+whole.
+"""
+
+
+@click.command(help=FINGERPRINT)
+@click.argument("given", metavar="[PATH]...", type=ANY, nargs=-1)
+def fingerprint_command(given: tuple[Path, ...]) -> None:
+    """Hash and print."""
+    found = {path: fingerprint(path) for path in given or (TABLES,)}
+    lines = [line for path, whole in found.items() for line in (*whole.lines(), (str(path), whole.word))]
+    width = max(len(name) for name, _ in lines)
+    for name, word in lines:
+        click.echo(f"{name:{width}}  {word}")
+
+
+DEVIATIONS = """Take finished tables apart by seed and write what each run gave for each printed cell.
+
+TABLES is a folder of tables that were made with several seeds (key `seeds` of the configuration); each seed draws the
+80/20 split too. From the runs `xmlc compare --published` and the report take the interval of each cell. What the file
+has of other datasets stays.
+"""
+
+
+@click.command(help=DEVIATIONS)
+@click.argument("tables", type=FOLDER)
+@click.option("--out", type=FILE, required=True, help="CSV to write, such as config/runs.csv.")
+def deviations_command(tables: Path, out: Path) -> None:
+    """Measure and write."""
+    known: Known = {}
+    found = runs_of([build_table(made, known) for made in finished_tables(tables, [])], known)
+    write_runs(found, out)
+    for where, cells in Counter(f"{paper}/{table}" for paper, table in zip(found["paper"], found["table"])).items():
+        click.echo(f"{where}: {cells} cells")
+    click.echo(f"Runs written to {out}")

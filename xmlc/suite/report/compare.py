@@ -1,59 +1,43 @@
-"""Two tables compared cell by cell, ours with ours or with print, and tables accepted in place of earlier ones."""
+"""Two tables compared number by number, ours with ours or with a paper's, and tables accepted as the reference."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
-from xmlc.suite.papers import table_of
+from xmlc.suite.papers import every_table, table_of
 from xmlc.suite.papers.claims_table import CLAIMS
 from xmlc.suite.papers.declared import TableDefinition
-from xmlc.suite.report.judge import Judge, OurNumber
+from xmlc.suite.report.judge import Judge, repeats
 from xmlc.suite.report.runs import Place
-from xmlc.suite.report.verdict import (
+from xmlc.suite.report.verdicts import (
     EXACT,
     OUTCOMES,
-    Judgement,
     Kind,
+    Spread,
     Tolerance,
     Verdict,
+    as_float,
     equal_line,
+    half_width,
     judge_exactly,
     measured_line,
-    number,
+    seeds_of,
+    spread_of,
 )
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.fingerprint import Fingerprint, of_parts, of_table, read_table
-from xmlc.suite.results.frame import TextRows, published_of, quantities_of, read_rows
+from xmlc.suite.results.frame import Key, Number, Rows, join, published_of, quantities_of, read_numbers
 from xmlc.suite.results.made_of import MadeOf, by_number, same_data
 from xmlc.suite.results.settings import Settings
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One cell of both tables; ``left`` and ``right`` are text as it stands in the files, "" where there is none."""
-
-    key: tuple[str, ...]
-    column: str
-    left: str
-    right: str
-    judgement: Judgement
-    judged: bool
-    kind: Kind = Kind.MEASURED
-
-    @property
-    def verdict(self) -> Verdict:
-        """The judgement's verdict."""
-        return self.judgement.verdict
-
-
-@dataclass(frozen=True)
-class UnmatchedPart:
+class UnmatchedPart(NamedTuple):
     """A column, a row or a whole table that only the left side has (missing) or only the right side (new)."""
 
     kind: Literal["table", "column", "row"]
@@ -61,7 +45,7 @@ class UnmatchedPart:
     verdict: Verdict
 
 
-@dataclass
+@dataclass(frozen=True)
 class Comparison:
     """One table compared.
 
@@ -69,15 +53,14 @@ class Comparison:
     ----------
     name : str
     keys : tuple of str
-    cells : list of Cell
+    numbers : list of Number
+        Of the right side, with the left side's as the published one.
     parts : list of UnmatchedPart
         Columns, rows or the whole table that only one side has.
-    printed : bool
+    published : bool
         Whether the left side is a paper's.
     paper, table : str
         Its suite and its name there.
-    rows : tuple of dict
-        Of both sides, as text, with the deviations of all columns.
     settings : tuple of Settings
         Behind both sides, as far as they are known.
     titles : dict of str to str
@@ -85,59 +68,45 @@ class Comparison:
     """
 
     name: str
-    keys: tuple[str, ...]
-    cells: list[Cell] = field(default_factory=list)
+    keys: tuple[str, ...] = ()
+    numbers: list[Number] = field(default_factory=list)
     parts: list[UnmatchedPart] = field(default_factory=list)
-    printed: bool = False
+    published: bool = False
     paper: str = ""
     table: str = ""
-    rows: tuple[TextRows, TextRows] = field(default_factory=lambda: ({}, {}))
     settings: tuple[Settings, Settings] = field(default_factory=lambda: ({}, {}))
     titles: Mapping[str, str] = field(default_factory=dict)
 
-    def counts(self, kind: Kind | None = None) -> Counter[Verdict]:
-        """Count the judged cells by verdict, all or of one kind."""
-        return Counter(cell.verdict for cell in self.judged() if kind in (None, cell.kind))
-
-    def judged(self) -> list[Cell]:
-        """Return the judged cells; a statistic that a paper prints in each row of a dataset is one."""
-        judged = [cell for cell in self.cells if cell.judged]
-        if self.printed and "dataset" in self.keys:
-            place = self.keys.index("dataset")
-            named = {(cell.key[place:place + 1] if cell.kind is Kind.DATASET else cell.key, cell.column): cell
-                     for cell in judged}  # fmt: skip
-            judged = list(named.values())
-        return judged
-
     @property
     def same(self) -> bool:
-        """Say whether two tables of ours are equal; beside a paper's table nothing has to be."""
-        return self.printed or not (self.parts or self.moved())
+        """Whether two tables of ours are equal; next to a paper's table nothing has to be."""
+        return self.published or not (self.parts or self.moved())
 
-    def compared(self) -> list[Cell]:
-        """Return the judged cells of rows and columns that both sides have: the others are named with their part."""
+    def judged(self) -> list[Number]:
+        """Return the judged numbers of rows and columns that both sides have: the others are named with their part."""
         rows = {part.name for part in self.parts if part.kind == "row"}
         columns = {part.name[0] for part in self.parts if part.kind == "column"}
-        return [cell for cell in self.judged() if cell.key not in rows and cell.column not in columns]
+        return [one for one in self.numbers if one.verdict and one.key not in rows and one.quantity not in columns]
 
-    def moved(self) -> list[Cell]:
+    def moved(self) -> list[Number]:
         """Return those of them that are not equal."""
-        return [cell for cell in self.compared() if cell.verdict is not Verdict.EQUAL]
+        return [number for number in self.judged() if number.verdict is not Verdict.EQUAL]
 
 
 def compare(
     left: Path,
     right: Path,
-    published: Judge | None = None,
+    judge: Judge | None = None,
     tolerance: Tolerance = EXACT,
     columns: Collection[str] = (),
+    runs: Mapping[Place, Spread] | None = None,
 ) -> list[Comparison]:
     """Compare two CSV tables, or two folders of them file by file.
 
-    Folders may hold suites, which are folders of tables; those are compared that the left one has. Two tables of ours
-    are compared exactly, if no tolerance is given: each number to the last bit. Costs are not judged, and it does not
-    matter whether both sides have them. Claims, whose rows name no dataset, are compared where both sides are known to
-    be about the same data.
+    Folders may hold suites, which are folders of tables; those of the left one are compared. Two tables of ours are
+    compared exactly, if no tolerance is given: each number to the last bit. Costs are not judged, and it does not
+    matter whether both sides have them. Claims, whose rows name no dataset, are compared if both sides are known to be
+    about the same data.
 
     Parameters
     ----------
@@ -145,13 +114,14 @@ def compare(
         What is expected: published values, a reference, or an earlier run.
     right : Path
         What is judged.
-    published : Judge or None
-        The left side was printed in a paper and is judged so: each number has an interval of its own, and what only
-        the right side has is no difference.
+    judge : Judge or None
+        The left side is a paper's: each number has an interval of its own, and more on the right side is no difference.
     tolerance : Tolerance
-        By how much two numbers of ours may differ and be equal.
+        The largest difference of two equal numbers of ours.
     columns : collection of str
         Only these; all if there is none.
+    runs : mapping or None
+        How much our runs with several seeds vary.
 
     Raises
     ------
@@ -170,14 +140,26 @@ def compare(
         files = {name: (left / name, right / name) for name in names}
     if not files:
         raise XmlcError(f"{left} and {right}: neither holds a table (*.csv)")
-    comparisons = []
+    comparisons, there = [], dict[str, None]()
     for name, (old, new) in files.items():
-        if old.exists() and (published or new.exists()):
-            comparisons.append(_compare_files(name, old, new, published, tolerance, columns))
-        elif not published:
+        if not old.exists() or not (judge or new.exists()):
             part = UnmatchedPart("table", (name,), Verdict.MISSING if old.exists() else Verdict.NEW)
-            comparisons.append(Comparison(name, (), parts=[part]))
-    there = quantities_of([row for one in comparisons for rows in one.rows for row in rows.values()])
+            comparisons += [Comparison(name, parts=[part])] if not judge else []
+            continue
+        paper, definition = definition_of(old, new)
+        before, after = (read_numbers(file, definition.keys) if file.exists() else {} for file in (old, new))
+        there |= dict.fromkeys(quantities_of([*before.values(), *after.values()]))
+        made = MadeOf.beside(old), MadeOf.beside(new)
+        if judge:
+            result = compare_with_published(name, paper, definition, before, after, judge, columns)
+        elif definition.name == CLAIMS and not (made[1] and same_data(made[0], made[1].digests)):
+            result = Comparison(name, definition.keys, parts=[UnmatchedPart("table", (name,), Verdict.OTHER_DATA)])
+        else:
+            spreads = {place[2:]: spread for place, spread in (runs or {}).items() if place[:2] == (paper, old.stem)}
+            result = compare_rows(name, definition.keys, before, after, tolerance, columns, spreads)
+        settings = made[0].settings if made[0] else {}, made[1].settings if made[1] else {}
+        titles = made[1].titles if made[1] else {}
+        comparisons.append(replace(result, paper=paper, table=definition.name, settings=settings, titles=titles))
     if unknown := [name for name in columns if name not in there]:
         raise XmlcError(f"no table has a column {unknown[0]!r}; expected some of {', '.join(there)}")
     return comparisons
@@ -190,10 +172,16 @@ def in_order(name: str) -> tuple[bool, str, tuple[bool, int, str]]:
 
 
 def _tables(folder: Path, of: Path) -> set[str]:
-    """Name the tables in a folder, and in its folders as far as another has them."""
-    suites = [path for path in of.iterdir() if path.is_dir()]
-    files = [file for suite in suites for file in (folder / suite.name).glob("*.csv")]
+    """Name the tables in a folder, and those in its folders that another has as suites."""
+    suites = [path.name for path in of.iterdir() if path.is_dir() and _is_suite(path)]
+    files = [file for suite in suites for file in (folder / suite).glob("*.csv")]
     return {file.relative_to(folder).as_posix() for file in [*files, *folder.glob("*.csv")]}
+
+
+def _is_suite(folder: Path) -> bool:
+    """Return whether a folder has a table of a suite, or no tables yet."""
+    names = {file.stem for file in folder.glob("*.csv")}
+    return not names or not names.isdisjoint(definition.name for _, definition in every_table())
 
 
 def definition_of(*files: Path) -> tuple[str, TableDefinition]:
@@ -210,26 +198,6 @@ def definition_of(*files: Path) -> tuple[str, TableDefinition]:
         return paper, table_of(name, paper)
     except XmlcError as error:
         raise XmlcError(f"{files[0]}: {error}, in a folder of the name of its suite") from error
-
-
-def _compare_files(
-    name: str, left: Path, right: Path, published: Judge | None, tolerance: Tolerance, columns: Collection[str]
-) -> Comparison:
-    paper, definition = definition_of(left, right)
-    made = MadeOf.beside(left), MadeOf.beside(right)
-    # Of a paper's table nothing may have been run.
-    rows = read_rows(left, definition.keys), read_rows(right, definition.keys) if right.exists() else {}
-    before, after = ({key: {c: row[c] for c in row if not columns or c in columns} for key, row in side.items()}
-                     for side in rows)  # fmt: skip
-    if published:
-        result = compare_with_print(name, paper, definition, before, after, published)
-    elif definition.name == CLAIMS and not (made[1] and same_data(made[0], made[1].digests)):
-        result = Comparison(name, definition.keys, parts=[UnmatchedPart("table", (name,), Verdict.OTHER_DATA)])
-    else:
-        result = compare_rows(name, definition.keys, before, after, tolerance)
-    old, new = (one.settings if one else {} for one in made)
-    titles = made[1].titles if made[1] else {}
-    return replace(result, paper=paper, table=definition.name, rows=rows, settings=(old, new), titles=titles)
 
 
 def compared_fingerprints(left: Path, right: Path) -> tuple[Fingerprint, Fingerprint]:
@@ -249,69 +217,93 @@ def _of_tables(folder: Path, of: Path) -> Fingerprint:
 
 
 def compare_rows(
-    name: str, keys: tuple[str, ...], left: TextRows, right: TextRows, tolerance: Tolerance = EXACT
+    name: str,
+    keys: tuple[str, ...],
+    left: Rows,
+    right: Rows,
+    tolerance: Tolerance = EXACT,
+    columns: Collection[str] = (),
+    runs: Mapping[tuple[Key, str], Spread] | None = None,
 ) -> Comparison:
-    """Compare two tables of ours on their keys; the rows come in the order of the left one."""
-    result = Comparison(name, keys)
-    before, after = quantities_of(left.values()), quantities_of(right.values())
-    every = [c for c in dict.fromkeys([*before, *after]) if not column(c).cost or (c in before and c in after)]
-    result.parts += [UnmatchedPart("column", (c,), Verdict.MISSING) for c in every if c not in after]
-    result.parts += [UnmatchedPart("column", (c,), Verdict.NEW) for c in every if c not in before]
-    result.parts += [UnmatchedPart("row", key, Verdict.MISSING) for key in left if key not in right]
-    result.parts += [UnmatchedPart("row", key, Verdict.NEW) for key in right if key not in left]
-    for key in dict.fromkeys([*left, *right]):
-        for c in every:
-            old, new = (rows.get(key, {}).get(c, "") for rows in (left, right))
-            # Where one side has no such row or column, a blank on the other side is no cell.
-            if old or new or (c in before and c in after and key in left and key in right):
-                judgement = judge_exactly(old, new, tolerance)
-                result.cells.append(Cell(key, c, old, new, judgement, judged=not column(c).cost))
-    return result
+    """Compare two tables of ours on their keys; the rows come in the order of the left one.
+
+    The interval of a number is half the width of the noise over seeds: of the side with more of them, or of ``runs``.
+    """
+    before, after = ([c for c in quantities_of(side.values()) if not columns or c in columns] for side in (left, right))
+    shown = {c for c in (*before, *after) if not column(c).cost or (c in before and c in after)}
+    parts = [UnmatchedPart("column", (c,), Verdict.MISSING) for c in before if c in shown and c not in after]
+    parts += [UnmatchedPart("column", (c,), Verdict.NEW) for c in after if c in shown and c not in before]
+    parts += [UnmatchedPart("row", key, Verdict.MISSING) for key in left if key not in right]
+    parts += [UnmatchedPart("row", key, Verdict.NEW) for key in right if key not in left]
+    numbers = []
+    for key, c, one, other in join(left, right):
+        old, new = one.value if one else "", other.value if other else ""
+        # If one side has no such row or column, a blank on the other side is no cell.
+        if c in shown and (old or new or (one and other)):
+            verdict = None if column(c).cost else judge_exactly(old, new, tolerance)
+            number = replace(other or one or Number(quantity=c), value=new, published=old, verdict=verdict)
+            rows = left.get(key, {}), right.get(key, {})
+            spreads = [spread for row in rows if (spread := spread_of(row, c))]
+            spread = max(spreads, key=lambda spread: spread.runs, default=(runs or {}).get((key, c)))
+            if verdict is Verdict.DIFFERENT and spread:
+                noise, _ = half_width(spread, 0.0, seeds_of(rows[1]), seeds_of(rows[0]))
+                number = replace(number, interval=noise, reason=f"seeds vary by {spread.deviation:.2g}")
+            numbers.append(number)
+    return Comparison(name, keys, numbers, parts)
 
 
-def compare_with_print(
+def compare_with_published(
     name: str,
     paper: str,
     definition: TableDefinition,
-    printed: TextRows,
-    ours: TextRows,
+    published: Rows,
+    ours: Rows,
     judge: Judge,
-    failed: Callable[[Mapping[str, str]], str] = lambda about: "",
+    columns: Collection[str] = (),
+    failed: Callable[[Number], str] = lambda number: "",
 ) -> Comparison:
-    """Compare what a paper prints of a table with ours; each number is judged by an interval of its own.
+    """Compare a paper's table with ours; each number is judged by an interval of its own.
 
-    ``failed`` says of a row, named by its keys, why it may have no number of ours.
+    A statistic that a paper prints in each row of a dataset is one number. ``failed`` says why a number may be missing.
     """
-    result = Comparison(name, definition.keys, printed=True)
     there = quantities_of(ours.values())
-    missing = [c for c in quantities_of(printed.values()) if c not in there]
-    result.parts += [UnmatchedPart("column", (c,), Verdict.NOT_RUN) for c in missing]
-    result.parts += [UnmatchedPart("row", key, Verdict.NOT_RUN) for key in printed if key not in ours]
-    for key, row in printed.items():
-        about, own = dict(zip(definition.keys, key)), ours.get(key, {})
-        reason = own.get("note") or failed(about)
-        for c, text in row.items():
-            if number(text) is not None:
-                value = published_of(ours, definition.keys, key, c) or ""
-                found = OurNumber.of(own | {c: value}, c, failed=bool(reason) and number(value) is None)
-                place = Place(paper, definition.name, key, c)
-                judgement, kind = judge.judge(definition, place, printed, found), judge.kind(definition, place)
-                judged = judgement is not None
-                result.cells.append(Cell(key, c, text, value, judgement or Judgement(Verdict.EQUAL), judged, kind))
-    return result
+    expected = [c for c in quantities_of(published.values()) if not columns or c in columns]
+    parts = [UnmatchedPart("column", (c,), Verdict.NOT_RUN) for c in expected if c not in there]
+    parts += [UnmatchedPart("row", key, Verdict.NOT_RUN) for key in published if key not in ours]
+    numbers: dict[tuple[Key, str], Number] = {}
+    for key, row in published.items():
+        own = ours.get(key, {})
+        for c, paper_number in row.items():
+            if c in expected and as_float(paper_number.value) is not None:
+                found = published_of(ours, definition.keys, key, c)
+                number = replace(paper_number, published=paper_number.value, value=found.value if found else None)
+                number = replace(number, kind=judge.kind(paper, definition, number))
+                if as_float(number.value) is None:
+                    note = own["note"].value if "note" in own else None
+                    number = replace(number, reason=note or failed(number))
+                if not repeats(number, published):
+                    number = judge.judge(paper, definition.name, number, own)
+                numbers[place_of(definition.keys, key, c)] = number
+    return Comparison(name, definition.keys, list(numbers.values()), parts, published=True)
+
+
+def place_of(keys: Sequence[str], key: Key, quantity: str) -> tuple[Key, str]:
+    """Return the place of a number; a statistic of a dataset has one place for all rows of the dataset."""
+    if "dataset" in keys and column(quantity).kind == "constant":
+        key = (key[keys.index("dataset")],)
+    return key, quantity
 
 
 def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
-    """Put the tables that were made in the place of the accepted ones, without costs.
+    """Replace the reference tables by the tables that were made, without costs.
 
-    What the claims among them are about, and with which settings they were made, is kept beside them.
-
-    Costs differ from run to run, so that a difference of two accepted versions would show more than moved numbers.
+    The data of claims, and the settings that they were made with, are kept beside them. Costs differ from run to run,
+    so a difference of two versions would show more than moved numbers.
 
     Parameters
     ----------
     tables : Path
-        Folder with ``<suite>/<table>.csv``, of which each that the run made is there.
+        Folder with ``<suite>/<table>.csv``, of each table that the run made.
     reference : Path
         Folder of the same kind. Suites without a folder in it are passed over.
 
@@ -333,7 +325,7 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
     said = []
     for file in made:
         old = reference / file.parent.name / file.name
-        line = equal_line(compare(old, file)[0].counts()) if old.exists() else "new table"
+        line = equal_line(count(compare(old, file)[0].numbers)) if old.exists() else "new table"
         table = read_table(file)
         with atomic_file(old) as temporary:
             kept = table[[name for name in table if not column(name).cost]]
@@ -344,40 +336,39 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
     return said
 
 
-def published_lines(comparisons: Sequence[Comparison]) -> list[str]:
-    """Count the verdicts on a paper's cells, those that it measured first, then the other kinds that were run."""
-    outcome = outcome_of(comparisons)
+def count(numbers: Iterable[Number], kind: Kind | None = None) -> Counter[Verdict]:
+    """Count judged numbers by verdict, all or of one kind."""
+    return Counter(Verdict(one.verdict) for one in numbers if one.verdict and kind in (None, one.kind))
+
+
+def published_lines(numbers: Sequence[Number]) -> list[str]:
+    """Count the verdicts on a paper's numbers, those that it measured first, then the other kinds that were run."""
+    outcome = outcome_of(numbers)
     where = f"printed results run again, on {outcome['datasets run']} datasets"
-    lines = [measured_line(_counts(comparisons, Kind.MEASURED), where)] if outcome["printed"] else []
+    lines = [measured_line(count(numbers, Kind.MEASURED), where)] if outcome["printed"] else []
     if calibrated := outcome["calibrated"]:
         lines.append(f"{calibrated} of them with settings calibrated on the printed test results")
     for kind in (Kind.OTHER_SPLIT, Kind.QUOTED):
-        if (apart := _counts(comparisons, kind)).total() > apart[Verdict.NOT_RUN]:
+        if (apart := count(numbers, kind)).total() > apart[Verdict.NOT_RUN]:
             lines.append(f"{kind}: {measured_line(apart, 'run again')}")
     for kind in (Kind.DATASET, Kind.CONFIGURATION):
-        counts = _counts(comparisons, kind)
+        counts = count(numbers, kind)
         del counts[Verdict.NOT_RUN]
         lines += [f"{kind}: {equal_line(counts, 'equal')}"] if counts else []
     return lines
 
 
-def outcome_of(comparisons: Sequence[Comparison]) -> dict[str, Any]:
-    """Say what became of the cells that papers measured: the headings and cells of one line of a table."""
-    counts, ran = _counts(comparisons, Kind.MEASURED), dict[str, bool]()
-    cells = [(c, cell) for c in comparisons for cell in c.cells if cell.judged and cell.kind is Kind.MEASURED]
-    for comparison, cell in cells:
-        dataset = dict(zip(comparison.keys, cell.key)).get("dataset", "")
-        ran[dataset] = ran.get(dataset, False) or cell.verdict is not Verdict.NOT_RUN
+def outcome_of(numbers: Iterable[Number]) -> dict[str, Any]:
+    """Count what became of the numbers that papers measured: the headings and cells of one line of a table."""
+    measured = [one for one in numbers if one.verdict and one.kind is Kind.MEASURED]
+    counts, datasets = count(measured), {one.dataset for one in measured}
+    ran = {one.dataset for one in measured if one.verdict is not Verdict.NOT_RUN}
     run = Counter({one: counts[one] for one in OUTCOMES}).total()
     return {
-        "datasets run": f"{sum(ran.values())} of {len(ran)}",
+        "datasets run": f"{len(ran)} of {len(datasets)}",
         "printed": counts.total(),
         "not run": counts.total() - run,
         "run": run,
-        "calibrated": sum(bool(cell.judgement.calibrated) for _, cell in cells),
+        "calibrated": sum(bool(one.calibrated) for one in measured),
         **{str(verdict): counts[verdict] for verdict in OUTCOMES},
     }
-
-
-def _counts(comparisons: Sequence[Comparison], kind: Kind) -> Counter[Verdict]:
-    return sum((comparison.counts(kind) for comparison in comparisons), Counter())

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from xmlc.suite.config import paths
-from xmlc.suite.results.made_of import MadeOf
 
 MESSAGE = re.compile(r"^(?:xmlc: error|Error): (.+(?:\n(?!xmlc: error: |Traceback ).+)*)", re.MULTILINE)
 TRACEBACK = "Traceback (most recent call last):"
@@ -52,28 +50,6 @@ def failures(logs: Path) -> list[Failure]:
         if reason := error_message(text):
             found.append(_failure(log, log.relative_to(logs).with_suffix(""), reason))
     return found
-
-
-def separate_stale(tables: Sequence[MadeOf]) -> tuple[list[MadeOf], list[Failure]]:
-    """Separate tables that are of their records from tables whose records were deleted, or made again since.
-
-    Returns
-    -------
-    whole : list of MadeOf
-    stale : list of Failure
-        One for each of the others, with the command that makes it again.
-    """
-    whole, stale = [], []
-    for made in tables:
-        file = Path(paths.TABLE.of(paper=made.paper, table=made.table))
-        table = file.with_suffix(".md")  # which an archive has not: its records are all that there is
-        there = all(record.exists() for record in made.records)
-        if there and (not table.exists() or MadeOf.is_current(table, made.records)):
-            whole.append(made)
-            continue
-        reason = f"its records are gone or were made again since; `snakemake {file}.md` makes it again"
-        stale.append(Failure(file, f"{made.paper}, {made.table}", "", "", None, "", reason))
-    return whole, stale
 
 
 def error_message(text: str) -> str | None:

@@ -6,10 +6,12 @@ import base64
 import os
 import textwrap
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from socket import gethostname
+from typing import NamedTuple
 
 from tabulate import tabulate
 
@@ -18,8 +20,8 @@ from xmlc.core.errors import XmlcError, nearest
 from xmlc.suite.config import paths
 from xmlc.suite.config.runs import LastRun
 from xmlc.suite.papers.plan import SuitePlan
-from xmlc.suite.report.changes import some
 from xmlc.suite.report.failures import DAMAGED, FAILED, Failure
+from xmlc.suite.report.words import count_of, some
 from xmlc.suite.results.made_of import MadeOf
 from xmlc.suite.results.records.base import parsed
 
@@ -30,34 +32,26 @@ AT_WORK = Path(".snakemake/incomplete")  # where Snakemake notes the outputs of 
 SIMULATIONS, MADE = Path(paths.SIMULATION).parts[1], "tables, figures"
 
 
-@dataclass
-class FileCounts:
-    """How many files of one kind are there.
+class Result(NamedTuple):
+    """One planned file: whether it exists, and else the failures because of which it does not.
 
-    Attributes
-    ----------
-    done, missing, failed : int
-        The numbers of files that exist, that are missing, and that are damaged or missing because a step failed.
-    failures : list of Failure
+    Tables and figures have `MADE` as their dataset.
     """
 
-    done: int = 0
-    missing: int = 0
-    failed: int = 0
-    failures: list[Failure] = field(default_factory=list)
+    paper: str
+    dataset: str
+    done: bool
+    causes: tuple[Failure, ...] = ()
 
     @property
-    def complete(self) -> bool:
-        """Say whether everything is there."""
-        return not (self.missing or self.failed)
-
-
-Status = dict[tuple[str, str], FileCounts]
+    def state(self) -> str:
+        """The heading under which it is counted."""
+        return "Done" if self.done else "Blocked" if self.causes else "Missing"
 
 
 def status_of(
     plan: Mapping[str, SuitePlan], root: Path, failed: Sequence[Failure], papers: Sequence[str] = ()
-) -> Status:
+) -> list[Result]:
     """Find out which of the planned files are there.
 
     Parameters
@@ -69,11 +63,6 @@ def status_of(
     papers : sequence of str
         Only these; if there are none, those that the settings name.
 
-    Returns
-    -------
-    dict
-        By (paper, dataset); what is made of the records stands under `MADE`.
-
     Raises
     ------
     XmlcError
@@ -81,11 +70,8 @@ def status_of(
     """
     if unknown := [paper for paper in papers if paper not in plan]:
         raise XmlcError(f"paper {unknown[0]}: not configured, expected {nearest(unknown[0], plan)}")
-    found: Status = {}
-    for paper in papers or plan:
-        if papers or plan[paper].requested:
-            found |= _paper_status(paper, plan[paper], root, failed)
-    return found
+    chosen = dict.fromkeys(papers) or [paper for paper in plan if plan[paper].requested]
+    return [result for paper in chosen for result in _results_of(paper, plan[paper], root, failed)]
 
 
 def of_files(plan: Mapping[str, SuitePlan], made: Collection[str]) -> dict[str, SuitePlan]:
@@ -97,14 +83,18 @@ def of_files(plan: Mapping[str, SuitePlan], made: Collection[str]) -> dict[str, 
     for paper, suite in plan.items():
         tables = {name: records for name, records in suite.tables.items() if _table(paper, name) in made}
         figures = {name: records for name, records in suite.figures.items() if _figure(paper, name) in made}
-        records = [file for files in (suite.tables | suite.figures).values() for file in files]
-        steps = [file for file in dict.fromkeys([*suite.steps, *records]) if paths.output_of(file) in made]
+        steps = [file for file in _files(suite) if paths.output_of(file) in made]
         found[paper] = replace(suite, requested=bool(tables or figures), tables=tables, figures=figures, steps=steps)
     for paper, suite in sorted(found.items(), key=lambda item: (not item[1].requested, -len(item[1].steps))):
         steps = [file for file in suite.steps if suite.requested or file not in seen]
         seen |= {*steps}
         found[paper] = replace(suite, requested=bool(steps), steps=steps)
     return found
+
+
+def _files(suite: SuitePlan) -> list[str]:
+    """Return the results of a suite's steps."""
+    return list(dict.fromkeys(chain(suite.steps, *suite.tables.values(), *suite.figures.values())))
 
 
 def _table(paper: str, name: str) -> str:
@@ -115,22 +105,19 @@ def _figure(paper: str, name: str) -> str:
     return f"{paths.FIGURE.of(paper=paper, figure=name)}.svg"
 
 
-def _paper_status(paper: str, suite: SuitePlan, root: Path, failed: Sequence[Failure]) -> Status:
-    found: Status = {}
-    lists = [suite.steps, *suite.tables.values(), *suite.figures.values()]
-    for file in dict.fromkeys(file for files in lists for file in files):
-        counts = found.setdefault((paper, _dataset(file)), FileCounts())
+def _results_of(paper: str, suite: SuitePlan, root: Path, failed: Sequence[Failure]) -> Iterator[Result]:
+    def result(file: str, dataset: str, done: bool) -> Result:
+        return Result(paper, dataset, done, () if done else tuple(one for one in failed if _causes(one, Path(file))))
+
+    for file in _files(suite):
         if damage := _damage(root, file):
-            counts.failed += 1
-            counts.failures.append(damage)
+            yield Result(paper, _dataset(file), False, (damage,))
         else:
-            _count(counts, (root / file).exists(), file, failed)
+            yield result(file, _dataset(file), (root / file).exists())
     made = {_table(paper, name): records for name, records in suite.tables.items()}
     made |= {_figure(paper, name): records for name, records in suite.figures.items()}
     for file, records in made.items():
-        counts = found.setdefault((paper, MADE), FileCounts())
-        _count(counts, _is_current(root, file, records), file, failed)
-    return found
+        yield result(file, MADE, _is_current(root, file, records))
 
 
 def _damage(root: Path, file: str) -> Failure | None:
@@ -161,18 +148,6 @@ def _is_current(root: Path, file: str, records: Sequence[str]) -> bool:
 def _dataset(file: str) -> str:
     """Return the dataset that a file is of: the folder within results/ or resources/."""
     return Path(file).parts[1]
-
-
-def _count(counts: FileCounts, is_done: bool, file: str, failed: Sequence[Failure]) -> None:
-    if is_done:
-        counts.done += 1
-        return
-    causes = [failure for failure in failed if _causes(failure, Path(file))]
-    counts.failures += [failure for failure in causes if failure not in counts.failures]
-    if causes:
-        counts.failed += 1
-    else:
-        counts.missing += 1
 
 
 def _causes(failure: Failure, file: Path) -> bool:
@@ -209,56 +184,59 @@ def outcome_of(run: LastRun) -> str:
     return f"The run is at work; {made}."
 
 
-def to_text(status: Status, about: str = "", outcome: str = "") -> str:
+def to_text(status: Sequence[Result], about: str = "", outcome: str = "") -> str:
     """Return the status for a terminal, the most urgent first.
 
     It begins with papers, datasets and a line about the run. Then follow each failure with its message and log, a table
     of missing and blocked results, a line for each paper's complete results, the totals, and the outcome of the run.
     """
-    papers, datasets = (list(dict.fromkeys(names)) for names in zip(*status)) if status else ([], [])
-    named = ", ".join(dataset for dataset in datasets if dataset not in (SIMULATIONS, MADE))
-    heading = f"{', '.join(papers)} on {named}" if named else ", ".join(papers) or "nothing is planned"
-    blocks = ["\n".join(filter(None, (_wrapped(heading), _wrapped(about))))]
-    failures = list(dict.fromkeys(failure for counts in status.values() for failure in counts.failures))
-    for failure in failures:
-        step = " ".join(part for part in (failure.dataset, failure.model, failure.step) if part)
-        reason = "\n".join(_wrapped(line, INDENT) for line in failure.reason.splitlines())
-        blocks.append(f"{failure.kind}: {step}\n{reason}\n{INDENT}{failure.log}")
-    rows, last = [], None
-    unfinished = [(key, counts) for key, counts in status.items() if not counts.complete]
-    for (paper, dataset), counts in sorted(unfinished, key=lambda item: not item[1].failed):
-        numbers = [number or "" for number in (counts.done, counts.missing, counts.failed)]
-        rows.append([paper if paper != last else "", dataset, *numbers])
-        last = paper
-    if rows:
-        blocks.append(tabulate(rows, headers=HEADINGS, colalign=ALIGN, disable_numparse=True))
-    lines = []
-    for paper in papers:
-        own = {key: counts for key, counts in status.items() if key[0] == paper}
-        complete = {key: counts for key, counts in own.items() if counts.complete}
-        if complete:
-            number = _numbers(complete)[0]
-            of = "" if complete == own else f" of {'; '.join(dataset for _, dataset in complete)}"
-            parts = f"{_count_of(number, 'result')}{of}"
-            lines.append(_wrapped(f"done: {paper}, {'all ' if complete == own and number > 1 else ''}{parts}"))
-    done, total = _numbers(status)
-    blocked = sum(counts.failed for counts in status.values())
-    kinds = Counter(failure.kind for failure in failures)
-    said = f"{done} of {total} results exist; {_count_of(kinds[FAILED], 'step')} failed"
-    said += f", {_count_of(kinds[DAMAGED], 'record')} damaged" if kinds[DAMAGED] else ""
-    said += f", which blocks {_count_of(blocked, 'result')}" if blocked else ""
-    lines += [f"{said}.", *filter(None, [outcome])]
+    counts: dict[str, dict[str, Counter[str]]] = {}
+    for one in status:
+        counts.setdefault(one.paper, {}).setdefault(one.dataset, Counter())[one.state] += 1
+    failures = list(dict.fromkeys(failure for one in status for failure in one.causes))
+    named = dict.fromkeys(one.dataset for one in status if one.dataset not in (SIMULATIONS, MADE))
+    heading = " on ".join(filter(None, (", ".join(counts), ", ".join(named)))) or "nothing is planned"
+    lines = [*_complete(counts), _total(status, failures), *filter(None, [outcome])]
+    blocks = ["\n".join(map(_wrapped, filter(None, (heading, about)))), *map(_told, failures), *_unfinished(counts)]
     return "\n\n".join([*blocks, "\n".join(lines)]) + "\n"
 
 
-def _count_of(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
+def _told(failure: Failure) -> str:
+    step = " ".join(filter(None, (failure.dataset, failure.model, failure.step)))
+    reason = [_wrapped(line, INDENT) for line in failure.reason.splitlines()]
+    return "\n".join([f"{failure.kind}: {step}", *reason, f"{INDENT}{failure.log}"])
 
 
-def _numbers(status: Status) -> tuple[int, int]:
-    """Return how many results are there, and how many are planned."""
-    done = sum(counts.done for counts in status.values())
-    return done, sum(counts.done + counts.missing + counts.failed for counts in status.values())
+def _unfinished(counts: Mapping[str, Mapping[str, Counter[str]]]) -> list[str]:
+    """Return the table of datasets that lack results, those with blocked ones first; nothing if all is there."""
+    lacking = [(paper, dataset, found) for paper, datasets in counts.items() for dataset, found in datasets.items()
+               if found["Done"] < found.total()]  # fmt: skip
+    lacking.sort(key=lambda line: not line[2]["Blocked"])
+    papers = [paper for paper, _, _ in lacking]
+    rows = [
+        [paper if paper != before else "", dataset, *(found[state] or "" for state in HEADINGS[2:])]
+        for before, (paper, dataset, found) in zip([None, *papers], lacking)
+    ]
+    return [tabulate(rows, headers=HEADINGS, colalign=ALIGN, disable_numparse=True)] if rows else []
+
+
+def _complete(counts: Mapping[str, Mapping[str, Counter[str]]]) -> Iterable[str]:
+    """Yield a line for each paper with datasets that have all their results."""
+    for paper, datasets in counts.items():
+        complete = {dataset: found.total() for dataset, found in datasets.items() if found["Done"] == found.total()}
+        number = sum(complete.values())
+        if len(complete) == len(datasets):
+            yield _wrapped(f"done: {paper}, {'all ' * (number > 1)}{count_of(number, 'result')}")
+        elif complete:
+            yield _wrapped(f"done: {paper}, {count_of(number, 'result')} of {'; '.join(complete)}")
+
+
+def _total(status: Sequence[Result], failures: Iterable[Failure]) -> str:
+    states, kinds = Counter(one.state for one in status), Counter(failure.kind for failure in failures)
+    damaged, blocked = kinds[DAMAGED], states["Blocked"]
+    said = f"{states['Done']} of {len(status)} results exist; {count_of(kinds[FAILED], 'step')} failed"
+    said += f", {count_of(damaged, 'record')} damaged" * bool(damaged)
+    return said + f", which blocks {count_of(blocked, 'result')}" * bool(blocked) + "."
 
 
 def _wrapped(text: str, indent: str = "") -> str:

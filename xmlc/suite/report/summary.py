@@ -1,4 +1,4 @@
-"""A comparison told: what moved, as text for a terminal and as Markdown for a pull request."""
+"""A comparison in words: what moved, as text for a terminal and as Markdown for a pull request."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from tabulate import tabulate
 
 from xmlc.suite.config.folders import STUDY
 from xmlc.suite.papers.claims_table import CLAIMS
-from xmlc.suite.papers.panels import named
+from xmlc.suite.papers.panels import TITLES, named
 from xmlc.suite.papers.printing import escaped
-from xmlc.suite.report.changes import some, told
-from xmlc.suite.report.compare import Cell, Comparison, published_lines
-from xmlc.suite.report.judge import OurNumber
-from xmlc.suite.report.runs import Place, Runs, Spread, half_width
-from xmlc.suite.report.verdict import Kind, Verdict
+from xmlc.suite.report.changes import told
+from xmlc.suite.report.compare import Comparison, published_lines
+from xmlc.suite.report.verdicts import Kind, Verdict, difference
+from xmlc.suite.report.words import count_of, some
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.fingerprint import Fingerprint
-from xmlc.suite.results.frame import quantities_of
-from xmlc.suite.results.titles import TITLES
+from xmlc.suite.results.frame import Number
 
 HEADLINES = ("p@1", "macro_f", "instance_f", "accuracy")  # the quantities that papers are about
 OF_A_STUDY = ("p@1", "macro_f_present", "instance_f", "accuracy")
@@ -46,132 +44,121 @@ class Told(NamedTuple):
     sections: list[Section]
 
 
-class Move(NamedTuple):
-    """A number that moved: whether seeds alone may move it so far, by how much, and its line."""
-
-    within_noise: bool
-    size: float
-    line: list[str]
-
-
-def tell_runs(
-    comparisons: Sequence[Comparison], old: Fingerprint, new: Fingerprint, title: str, runs: Runs | None = None
-) -> Told:
-    """Tell what moved between two runs of ours; ``runs`` are those on file, which say how much seeds matter."""
-    lines = [move.line for move in largest_moves(comparisons, runs or Runs())]
-    known = "those within seed noise last" if any(line[-1] for line in lines) else "noise over seeds not known"
-    largest = Section(f"Largest moves of headline quantities, {known}:", rows=lines[:MOVES])
+def tell_runs(comparisons: Sequence[Comparison], old: Fingerprint, new: Fingerprint, title: str) -> Told:
+    """Tell what moved between two runs of ours."""
+    moves = largest_moves(comparisons)
+    known = "those within seed noise last" if any(one.reason for _, one in moves) else "noise over seeds not known"
+    lines = [[*_line(one, number), _noise(number)] for one, number in moves[:MOVES]]
     headings = ("row", "column", "old", "new", "difference", "verdict")
     sections = [
         Section(f"{_name(one)}: {_moved(one)}", headings, [[*_cell(cell), str(cell.verdict)] for cell in one.moved()])
-        for one in comparisons if not one.same
-    ]  # fmt: skip
+        for one in comparisons
+        if not one.same
+    ]
     if equal := [_name(one) for one in comparisons if one.same]:
         sections.append(Section(f"Equal: {', '.join(equal)}"))
+    words = f"Fingerprints differ: old {old.word}, new {new.word}"
+    if old == new:
+        words = f"Same fingerprint, {new.word}: every number but costs is the same"
     differ = told((one.settings for one in comparisons if one.keys), moved=any(one.moved() for one in comparisons))
-    words = f"Same fingerprint, {new.word}: every number but costs is the same" if old == new else (
-        f"Fingerprints differ: old {old.word}, new {new.word}"
-    )  # fmt: skip
-    head = [words, touched(comparisons), differ, title]
-    return Told(head, largest, [*sections, *_costs(comparisons)])
+    largest = Section(f"Largest moves of headline quantities, {known}:", rows=lines)
+    return Told([words, touched(comparisons), differ, title], largest, [*sections, *_costs(comparisons)])
 
 
 def tell_published(comparisons: Sequence[Comparison], title: str) -> Told:
-    """Tell how our numbers stand beside a paper's: those that it measured first, each kind by itself."""
-    cells = [(one, cell) for one in comparisons for cell in one.compared()]
-    far = [
-        (abs(cell.judgement.difference / cell.judgement.interval),
-         [_where(one, cell), " -> ".join(_both(cell)), _difference(cell), _interval(cell)])
-        for one, cell in cells
-        if cell.kind is Kind.MEASURED and cell.verdict in (Verdict.ABOVE, Verdict.BELOW) and cell.judgement.interval
-    ]  # fmt: skip
-    farthest = [line for _, line in sorted(far, key=lambda found: -found[0])[:MOVES]]
+    """Tell how our numbers compare with a paper's: those that it measured first, each kind by itself."""
+    numbers = [(one, number) for one in comparisons for number in one.judged()]
+    outside = [
+        (one, number)
+        for one, number in numbers
+        if number.kind is Kind.MEASURED and number.verdict in (Verdict.ABOVE, Verdict.BELOW) and number.interval
+    ]
+    outside.sort(key=lambda pair: -abs(difference(pair[1]) / pair[1].interval))
     headings = ("table", "row", "column", "published", "measured", "difference", "interval")
-    groups: dict[tuple[Kind, Verdict], list[list[str]]] = {(kind, verdict): [] for kind in Kind for verdict in Verdict}
-    for one, cell in cells:
-        groups[cell.kind, cell.verdict].append([_name(one), *_cell(cell), _interval(cell)])
-    sections = [Section(f"{kind}, {verdict}: {_count(len(rows), 'cell')}{_sizes(kind, verdict, cells)}", headings, rows)
-                for (kind, verdict), rows in groups.items() if rows]  # fmt: skip
+    sections = []
+    for kind in Kind:
+        for verdict in Verdict:
+            group = [(one, number) for one, number in numbers if (number.kind, number.verdict) == (kind, verdict)]
+            rows = [[_name(one), *_cell(number), _interval(number)] for one, number in group]
+            line = f"{kind}, {verdict}: {count_of(len(rows), 'cell')}"
+            if (kind, verdict) == (Kind.MEASURED, Verdict.DIFFERENT):
+                line += _sizes([number for _, number in group])
+            sections += [Section(line, headings, rows)] if rows else []
     sections += [
         Section(f"{_name(one)}: {headline([one])}", ("not run",), [(" / ".join(part.name),) for part in one.parts])
         for one in comparisons
     ]
+    farthest = [[*_line(one, number), _interval(number)] for one, number in outside[:MOVES]]
     moves = Section("Farthest outside, measured by the interval:", rows=farthest)
     return Told([headline(comparisons), title], moves, [*sections, *_costs(comparisons)])
 
 
-def _sizes(kind: Kind, verdict: Verdict, cells: Iterable[tuple[Comparison, Cell]]) -> str:
-    """Say how far numbers that no chance explains are from print; constants are different without a size."""
-    shares = [
-        abs(100 * cell.judgement.difference / float(cell.left))
-        for _, cell in cells
-        if cell.kind is kind is Kind.MEASURED and cell.verdict is verdict is Verdict.DIFFERENT and float(cell.left)
-    ]
+def _sizes(numbers: Iterable[Number]) -> str:
+    """Say how far numbers are from the published ones, in percent of them."""
+    shares = [abs(100 * difference(one) / float(one.published)) for one in numbers if float(one.published)]
     return f", by {min(shares):.2g} to {max(shares):.2g} % of the printed number" if shares else ""
 
 
 def touched(comparisons: Sequence[Comparison]) -> str:
-    """Count the cells, rows and tables that moved; the parts that only one side has stand apart."""
-    moved = [(one.name, cell.key) for one in comparisons for cell in one.moved()]
-    every = len([cell for one in comparisons for cell in one.compared()])
-    tables = _count(len(comparisons), "table")
+    """Count the cells, rows and tables that moved; the parts that only one side has are counted separately."""
+    moved = [(one.name, number.key) for one in comparisons for number in one.moved()]
+    every = sum(len(one.judged()) for one in comparisons)
+    tables = count_of(len(comparisons), "table")
     said = f"No cell moved of {every:,} in {tables}"
     if moved:
         of = f"{len({name for name, _ in moved})} of {tables}"
-        said = f"{len(moved):,} of {_count(every, 'cell')} moved, in {_count(len(set(moved)), 'row')} of {of}"
+        said = f"{len(moved):,} of {count_of(every, 'cell')} moved, in {count_of(len(set(moved)), 'row')} of {of}"
     return "; ".join([said, *_parts(comparisons)])
 
 
 def headline(comparisons: Sequence[Comparison]) -> str:
-    """Count the verdicts beside a paper, those on cells that it measured first."""
-    return "; ".join([*published_lines(comparisons), *_parts(comparisons)])
+    """Count the verdicts next to a paper, those on numbers that it measured first."""
+    numbers = [number for one in comparisons for number in one.numbers]
+    return "; ".join([*published_lines(numbers), *_parts(comparisons)])
 
 
-def largest_moves(comparisons: Iterable[Comparison], runs: Runs) -> list[Move]:
+def largest_moves(comparisons: Iterable[Comparison]) -> list[tuple[Comparison, Number]]:
     """Return the headline quantities that moved, the largest first and those within noise last; each number once."""
-    found: dict[tuple[str, ...], Move] = {}
+    found: dict[tuple[str, ...], tuple[Comparison, Number]] = {}
     for one in comparisons:
-        headlines = OF_A_STUDY if one.paper == STUDY else HEADLINES
-        for cell in one.moved():
-            if cell.column in headlines and math.isfinite(cell.judgement.difference):
-                about = dict(zip(one.keys, cell.key))
-                number = about.get("dataset", ""), about.get("model", ""), cell.column, cell.left, cell.right
-                found.setdefault(number, _move(one, cell, runs))
-    return sorted(found.values(), key=lambda move: (move.within_noise, -move.size))
+        for number in one.moved():
+            if number.quantity in (OF_A_STUDY if one.paper == STUDY else HEADLINES) and _moves(number):
+                what = number.dataset, number.model, number.quantity, number.published, number.value
+                found.setdefault(what, (one, number))
+    return sorted(found.values(), key=lambda pair: (_within_noise(pair[1]), -abs(difference(pair[1]))))
 
 
-def _move(one: Comparison, cell: Cell, runs: Runs) -> Move:
-    """Look at a move beside the spread over seeds of the side with more of them, or of the runs on file."""
-    old, new = (OurNumber.of(rows.get(cell.key, {}), cell.column) for rows in one.rows)
-    spreads = [
-        Spread(side.seeds, side.deviation) for side in (old, new) if side.seeds > 1 and side.deviation is not None
-    ]
-    on_file = runs.spread(Place(one.paper, one.table, cell.key, cell.column))
-    spread = max((s for s in spreads if not math.isnan(s.deviation)), key=lambda s: s.runs, default=on_file)
-    size, said = abs(cell.judgement.difference), f"seeds vary by {spread.deviation:.2g}" if spread else ""
-    within = spread is not None and size <= half_width(spread, 0.0, new.seeds, old.seeds).value
-    said = f"within seed noise ({said})" if within else said
-    return Move(within, size, [_where(one, cell), " -> ".join(_both(cell)), _difference(cell), said])
+def _moves(number: Number) -> bool:
+    return math.isfinite(difference(number))
+
+
+def _within_noise(number: Number) -> bool:
+    return abs(difference(number)) <= number.interval
+
+
+def _noise(number: Number) -> str:
+    return f"within seed noise ({number.reason})" if _within_noise(number) else number.reason
 
 
 def _moved(one: Comparison) -> str:
     """Say what moved in one table: the verdicts of claims by name, which columns and how far, what one side lacks."""
-    moved = one.moved()
-    by_column = {name: [cell for cell in moved if cell.column == name] for name in quantities_of(one.rows[0].values())}
+    by_column: dict[str, list[Number]] = {number.quantity: [] for number in one.numbers}
+    for number in (moved := one.moved()):
+        by_column[number.quantity].append(number)
     verdicts = by_column.pop("verdict", []) if one.table == CLAIMS else []
     lists = [
         some([f"{' / '.join(cell.key)}: {' -> '.join(_both(cell))}" for cell in verdicts], "; ", CHANGED_CLAIMS),
         some([f"{name} {_far(cells)}" for name, cells in by_column.items() if cells], ", "),
     ]
-    rows = _count(len({cell.key for cell in moved}), "row")
-    said = f"{len(moved):,} of {_count(len(one.compared()), 'cell')} in {rows}: {'; '.join(filter(None, lists))}"
+    rows = count_of(len({number.key for number in moved}), "row")
+    said = f"{len(moved):,} of {count_of(len(one.judged()), 'cell')} in {rows}: {'; '.join(filter(None, lists))}"
     return "; ".join([said] * bool(moved) + _parts([one], named=True))
 
 
-def _far(cells: Sequence[Cell]) -> str:
-    far = [abs(cell.judgement.difference) for cell in cells]
-    is_measure = column(cells[0].column).kind == "measure" and not any(map(math.isnan, far))
-    return f"by up to {max(far):.3g}" if is_measure else f"in {_count(len(cells), 'row')}"
+def _far(numbers: Sequence[Number]) -> str:
+    far = [abs(difference(number)) for number in numbers]
+    is_measure = column(numbers[0].quantity).kind == "measure" and not any(map(math.isnan, far))
+    return f"by up to {max(far):.3g}" if is_measure else f"in {count_of(len(numbers), 'row')}"
 
 
 def _parts(comparisons: Iterable[Comparison], named: bool = False) -> list[str]:
@@ -179,28 +166,30 @@ def _parts(comparisons: Iterable[Comparison], named: bool = False) -> list[str]:
     found: dict[tuple[str, Verdict], list[str]] = {}
     for part in (part for one in comparisons for part in one.parts):
         found.setdefault((part.kind, part.verdict), []).append(" / ".join(part.name))
+    if not named:
+        return [f"{count_of(len(names), kind)} {verdict}" for (kind, verdict), names in found.items()]
     return [
-        str(verdict) if named and kind == "table"
-        else f"{_count(len(names), kind)} {verdict}" + f": {some(names, '; ', PARTS)}" * named
+        str(verdict) if kind == "table" else f"{count_of(len(names), kind)} {verdict}: {some(names, '; ', PARTS)}"
         for (kind, verdict), names in found.items()
-    ]  # fmt: skip
+    ]
 
 
 def _costs(comparisons: Iterable[Comparison]) -> list[Section]:
     """Sum up the costs that both sides have."""
     found: dict[tuple[str, str], list[float]] = {}
     for one in comparisons:
-        for cell in one.cells:
-            about = column(cell.column)
-            if about.cost and about.better and not math.isnan(cell.judgement.difference) and float(cell.left):
-                found.setdefault((_name(one), cell.column), []).append(float(cell.right) / float(cell.left))
+        for number in one.numbers:
+            about = column(number.quantity)
+            if not one.published and about.cost and about.better and _moves(number) and float(number.published):
+                ratio = float(number.value) / float(number.published)
+                found.setdefault((_name(one), number.quantity), []).append(ratio)
     rows = [(*place, f"{min(ratios):.2f}", f"{max(ratios):.2f}") for place, ratios in found.items()]
     headings = ("table", "column", "new / old from", "to")
-    return [Section(f"Costs, never judged: {_count(len(rows), 'column')}", headings, rows)] * bool(rows)
+    return [Section(f"Costs, never judged: {count_of(len(rows), 'column')}", headings, rows)] if rows else []
 
 
-def to_text(told: Told, every_cell: bool = False) -> str:
-    """Return it as plain text; of the rows of sections only their number, if not ``every_cell``."""
+def told_as_text(told: Told, every_cell: bool = False) -> str:
+    """Return it as plain text; rows of sections only if ``every_cell``."""
     lines = [*told.head]
     if told.moves.rows:
         lines += ["", told.moves.line, _indented(told.moves)]
@@ -212,33 +201,31 @@ def to_text(told: Told, every_cell: bool = False) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_markdown(told: Told, limit: int = LIMIT) -> str:
-    """Return it as Markdown of at most so many characters, sections folded; what is left out is counted."""
+def told_as_markdown(told: Told, limit: int = LIMIT) -> str:
+    """Return it as Markdown of at most ``limit`` characters, sections folded; what is left out is counted."""
     lines = [f"- {_one_line(line, limit // 20)}" for line in told.head]
     if told.moves.rows:
         lines += ["", told.moves.line, "", *_table([""] * 4, told.moves.rows)]
     text = "\n".join(lines) + "\n"
-    room, left_out = limit - 100, 0
+    left_out = 0
     for place, section in enumerate(told.sections):
-        share = (room - len(text)) // (len(told.sections) - place)
+        share = (limit - 100 - len(text)) // (len(told.sections) - place)
         folded = _folded(section, share)
         left_out += not folded
         text += folded
-    return text + (f"\n{_count(left_out, 'section')} left out\n" if left_out else "")
+    return text + (f"\n{count_of(left_out, 'section')} left out\n" if left_out else "")
 
 
 def _folded(section: Section, share: int) -> str:
-    """Return a section with as many of its rows as fit, and the number of the others; nothing where none fit."""
+    """Return a section with as many of its rows as fit, and the number of the others; nothing if none fits."""
     line = _one_line(section.line, 1000)
     if not section.rows:
-        text = f"\n{line}\n"
-        return text if len(text) <= share else ""
+        return f"\n{line}\n" if len(line) + 2 <= share else ""
     heading, rule, *rows = _table(section.headings, section.rows)
     begin, end = f"\n<details><summary>{line}</summary>\n\n{heading}\n{rule}\n", "\n</details>\n"
-    more = "\n{} more left out\n"
-    room = share - len(begin) - len(end) - len(more) - 10
+    room = share - len(begin) - len(end) - 40  # for the line of rows left out
     kept = sum(length <= room for length in accumulate(len(row) + 1 for row in rows))
-    rest = more.format(_count(len(rows) - kept, "row")) if kept < len(rows) else ""
+    rest = f"\n{count_of(len(rows) - kept, 'row')} more left out\n" if kept < len(rows) else ""
     return begin + "".join(f"{row}\n" for row in rows[:kept]) + rest + end if kept else ""
 
 
@@ -262,37 +249,35 @@ def _name(one: Comparison) -> str:
     return one.name.removesuffix(".csv")
 
 
-def _where(one: Comparison, cell: Cell) -> str:
-    """Name a number as people read it, the dataset first."""
-    about = dict(zip(one.keys, named(one.keys, cell.key)))
-    about |= {key: one.titles[name] for key, name in zip(one.keys, cell.key) if key == "model" and name in one.titles}
+def _line(one: Comparison, number: Number) -> list[str]:
+    """Name a number as people read it, the dataset first, with both values and their difference."""
+    about = dict(zip(one.keys, named(one.keys, number.key)))
+    if number.model in one.titles:
+        about["model"] = one.titles[number.model]
     first = [about.pop("dataset")] if "dataset" in about else []
     others = [text if key in TITLES else f"{column(key).title.lower()} {text}" for key, text in about.items()]
-    return ", ".join((*first, *others, column(cell.column).title))
+    where = ", ".join((*first, *others, column(number.quantity).title))
+    return [where, " -> ".join(_both(number)), _difference(number)]
 
 
-def _cell(cell: Cell) -> list[str]:
-    return [" / ".join(cell.key), cell.column, *_both(cell), _difference(cell)]
+def _cell(number: Number) -> list[str]:
+    return [" / ".join(number.key), number.quantity, *_both(number), _difference(number)]
 
 
-def _both(cell: Cell) -> tuple[str, str]:
-    """Return both values in six digits or in as many more as tell them apart, at last as they stand in the files."""
-    if math.isnan(cell.judgement.difference):
-        return cell.left or "–", cell.right or "–"
+def _both(number: Number) -> tuple[str, str]:
+    """Return both values in six digits or in as many more as tell them apart, at last as they are in the files."""
+    if math.isnan(difference(number)):
+        return number.published or "–", number.value or "–"
     for digits in (6, 9, 12):
-        left, right = (f"{float(text):.{digits}g}" for text in (cell.left, cell.right))
-        if left != right or cell.left == cell.right:
+        left, right = (f"{float(text):.{digits}g}" for text in (number.published, number.value))
+        if left != right or number.published == number.value:
             return left, right
-    return cell.left, cell.right
+    return number.published, number.value
 
 
-def _difference(cell: Cell) -> str:
-    return "" if math.isnan(cell.judgement.difference) else f"{cell.judgement.difference:+.3g}"
+def _difference(number: Number) -> str:
+    return f"{difference(number):+.3g}" if _moves(number) else ""
 
 
-def _interval(cell: Cell) -> str:
-    return "" if math.isnan(cell.judgement.interval) else f"± {cell.judgement.interval:.3g}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"
+def _interval(number: Number) -> str:
+    return "" if math.isnan(number.interval) else f"± {number.interval:.3g}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -61,11 +60,28 @@ class Verified:
         self.bytes += file.stat().st_size
         return True
 
+    def read(self, place: Path) -> None:
+        """Read a file, or everything in a folder."""
+        if not place.is_dir():
+            if check := _check_of(place):
+                self.check(place, check)
+            else:
+                self.without.append(place)
+        elif (place / NAME).exists() or any(pattern.read(place) for pattern in FOLDERS):
+            if self.check(place / NAME, partial(listed_in, place)):
+                for name in listed_in(place):
+                    self.check(place / name, partial(check_listed, place, name))
+                self.unlisted += [place / name for name in unlisted_in(place)]
+        else:
+            for path in sorted(place.iterdir()):
+                if not path.name.startswith(".") and path.as_posix() not in SOURCES:
+                    self.read(path)
+
 
 def verify(places: Iterable[Path]) -> Verified:
-    """Read each file below some folders, and hold it against its checksum.
+    """Read each file below some folders, and compare it with its checksum.
 
-    Published and accepted tables are sources and have none; hidden files are what processes are writing.
+    Published and reference tables are sources and have none; hidden files are what processes are writing.
 
     Raises
     ------
@@ -76,39 +92,13 @@ def verify(places: Iterable[Path]) -> Verified:
     for place in places:
         if not place.exists():
             raise XmlcError(f"{place}: no such file or folder")
-        _verify(place, found)
+        found.read(place)
     found.seconds = time.perf_counter() - start
     return found
 
 
-def remove(targets: Iterable[Path]) -> None:
-    """Delete files and folders, so that Snakemake makes them again."""
-    for target in targets:
-        if target.is_dir():
-            shutil.rmtree(target)
-        else:
-            target.unlink(missing_ok=True)
-
-
-def _verify(place: Path, found: Verified) -> None:
-    if not place.is_dir():
-        if check := _check_of(place):
-            found.check(place, check)
-        else:
-            found.without.append(place)
-    elif (place / NAME).exists() or any(pattern.read(place) for pattern in FOLDERS):
-        if found.check(place / NAME, partial(listed_in, place)):
-            for name in listed_in(place):
-                found.check(place / name, partial(check_listed, place, name))
-            found.unlisted += [place / name for name in unlisted_in(place)]
-    else:
-        for path in sorted(place.iterdir()):
-            if not path.name.startswith(".") and path.as_posix() not in SOURCES:
-                _verify(path, found)
-
-
 def _check_of(file: Path) -> Callable[[], object] | None:
-    """Return the check of one file: by the list of its folder, or by its own checksum; None where it has none."""
+    """Return the check of one file: by the list of its folder, or by its own checksum; None if it has none."""
     if any((folder / NAME).is_file() for folder in (file.parent, file.parent.parent)):
         return partial(check_file, file)
     if file.suffix != ".json":

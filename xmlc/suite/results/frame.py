@@ -66,8 +66,14 @@ class Number:
         ``bold``, ``brackets`` or ``hidden``: how it is printed.
     published : str
         The number as the paper prints it.
-    verdict, interval, reason
-        What the judge says of the value next to the expected one.
+    kind, verdict : StrEnum or None
+        What is judged, and the verdict next to the published or earlier number; None if nothing is judged.
+    interval : float
+        Half the width of the interval about the published number; NaN if there is none.
+    reason : str
+        What the interval is made of, or why there is no value.
+    calibrated : str
+        Which settings were fitted to the published results.
     """
 
     quantity: str
@@ -84,9 +90,11 @@ class Number:
     words: str | None = None
     mark: str = ""
     published: str = ""
+    kind: StrEnum | None = None
     verdict: StrEnum | None = None
-    interval: tuple[float, float] | None = None
+    interval: float = math.nan
     reason: str = ""
+    calibrated: str = ""
 
     @property
     def is_missing(self) -> bool:

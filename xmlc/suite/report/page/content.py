@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from xmlc.core.errors import XmlcError
@@ -15,17 +15,16 @@ from xmlc.suite.config.suite import find_suite, read_suites
 from xmlc.suite.papers import every_table, figure_of
 from xmlc.suite.papers.building import Known, build_table, sources_of
 from xmlc.suite.papers.claims_table import CLAIMS, claims_line, counted
-from xmlc.suite.papers.declared import Table
+from xmlc.suite.papers.declared import Table, TableDefinition
 from xmlc.suite.papers.outcome import Word
-from xmlc.suite.papers.printing import text_of
-from xmlc.suite.report.compare import Comparison, compare_with_print, outcome_of, published_lines
+from xmlc.suite.report.compare import compare_with_published, outcome_of, published_lines
 from xmlc.suite.report.failures import Failure
 from xmlc.suite.report.judge import Judge
 from xmlc.suite.report.page.drawing import Drawing, data_address
-from xmlc.suite.report.page.tables import PageTable, Passports, ShownPassport, TableOnPage
+from xmlc.suite.report.page.tables import PageTable, Passports, TableOnPage
 from xmlc.suite.report.page.winners import Contest, contests_of, earlier_sources
 from xmlc.suite.results.fingerprint import TABLE, Fingerprint, of_parts
-from xmlc.suite.results.frame import Source, read_rows, text_rows, texts_of
+from xmlc.suite.results.frame import Number, Rows, Source, read_numbers
 from xmlc.suite.results.made_of import MadeOf
 from xmlc.suite.results.passports import passport_columns
 
@@ -42,8 +41,8 @@ class PagePaper:
     fingerprint: Fingerprint
     tables: list[PageTable]
     drawings: list[Drawing]
-    #: All that the paper prints beside ours, table by table.
-    printed: list[Comparison]
+    #: All that the paper prints, with ours.
+    printed: list[Number]
     #: Dataset, model, and the reason.
     left_out: list[tuple[str, str, str]]
     #: The paper's statements by verdict; none where their table was not made.
@@ -67,16 +66,16 @@ class Page:
     papers: list[PagePaper]
     fingerprint: Fingerprint
     failures: list[Failure]
-    passports: list[ShownPassport]
+    passports: Passports
     made: str
     versions: list[str]
     machines: list[str]
     contests: list[Contest]
 
     @property
-    def printed(self) -> list[Comparison]:
-        """All that the papers print beside ours."""
-        return [comparison for paper in self.papers for comparison in paper.printed]
+    def printed(self) -> list[Number]:
+        """All that the papers print, with ours."""
+        return [number for paper in self.papers for number in paper.printed]
 
     @property
     def claims(self) -> Counter[Word]:
@@ -123,26 +122,20 @@ def page_of(tables: Sequence[MadeOf], failed: list[Failure], judge: Judge, root:
     of_suites = {name for suite in read_suites(config_folder(root)).values() for name in suite.datasets}
     built = [build_table(made, known) for made in tables]  # which names their models, before contests print them
     contests = contests_of(sources, earlier, of_suites, passports)
-    papers = [
-        _paper(
-            paper,
-            [table for table in built if table.paper == paper],
-            [source for source, of_papers in used if paper in of_papers],
-            next((made.published for made in tables if made.paper == paper and made.published), None),
-            failed,
-            judge,
-            root,
-            passports,
-        )
-        for paper in dict.fromkeys(made.paper for made in tables)
-    ]
+    papers = []
+    for name in dict.fromkeys(made.paper for made in tables):
+        own = [table for table in built if table.paper == name]
+        folder = next((made.published for made in tables if made.paper == name and made.published), None)
+        judged = PaperJudge(name, judge, failed, folder / name if folder else None)
+        papers.append(_paper(judged, own, root, passports))
+        papers[-1].left_out += _left_out(name, _datasets(s for s, of_papers in used if name in of_papers), root)
     abouts = [passport_columns(source.record) for source in sources]
     versions = (version for about in abouts for version in about.versions.split("; ") if version)
     return Page(
         papers=papers,
         fingerprint=of_parts({paper.name: paper.fingerprint for paper in papers}),
         failures=failed,
-        passports=passports.shown,
+        passports=passports,
         made=max((about.time for about in abouts), default=""),
         versions=list(dict.fromkeys(versions)),
         machines=list(dict.fromkeys(about.cpu for about in abouts if about.cpu)),
@@ -155,54 +148,73 @@ def _datasets(sources: Iterable[Source]) -> set[str]:
     return {without_mark(source.record.dataset_name) for source in sources}
 
 
-def _paper(
-    name: str,
-    tables: Sequence[Table],
-    sources: Sequence[Source],
-    published: Path | None,
-    failed: list[Failure],
-    judge: Judge,
-    root: Path,
-    passports: Passports,
-) -> PagePaper:
-    suite = find_suite(name, config_folder(root))
-    by_name = {table.name: table for table in tables}
-    definitions = {one.name: one for own, one in every_table() if own == name}
-    files = {one: published / name / f"{one}.csv" for one in {**by_name, **definitions}} if published else {}
-    # A table that is part of another in the paper has no file of its own: its numbers are counted with that other.
-    in_print = {one: read_rows(file, definitions[one].keys) for one, file in files.items() if file.is_file()}
+@dataclass
+class PaperJudge:
+    """Judges all numbers that a paper prints.
 
-    def why(about: Mapping[str, str]) -> str:
-        return next((one.reason for one in failed if one.concerns(about.get("dataset"), about.get("model"))), "")
+    Parameters
+    ----------
+    paper : str
+    judge : Judge
+    failed : list of Failure
+        Which explain why numbers are missing.
+    published : Path or None
+        Folder of the paper's tables.
+    """
 
-    printed = [
-        compare_with_print(one, name, definitions[one], rows, {}, judge)
-        for one, rows in in_print.items()
-        if one not in by_name
-    ]
-    built = []
+    paper: str
+    judge: Judge
+    failed: list[Failure]
+    published: Path | None
+
+    def published_in(self, definition: TableDefinition) -> Rows:
+        """Return what the paper prints in one table; a part of another table has no file of its own."""
+        file = self.published / f"{definition.name}.csv" if self.published else None
+        return read_numbers(file, definition.keys) if file and file.is_file() else {}
+
+    def judged(self, definition: TableDefinition, published: Rows, ours: Rows) -> list[Number]:
+        """Judge our numbers next to those of a table."""
+        found = compare_with_published("", self.paper, definition, published, ours, self.judge, failed=self._reason)
+        return found.numbers
+
+    def not_made(self, made: Sequence[str]) -> list[Number]:
+        """Return the numbers of tables that were not made."""
+        others = [one for own, one in every_table() if own == self.paper and one.name not in made]
+        return [number for one in others for number in self.judged(one, self.published_in(one), {})]
+
+    def _reason(self, number: Number) -> str:
+        return next((one.reason for one in self.failed if one.concerns(number.dataset, number.model)), "")
+
+
+def _paper(paper: PaperJudge, tables: Sequence[Table], root: Path, passports: Passports) -> PagePaper:
+    suite = find_suite(paper.paper, config_folder(root))
+    built, printed = [], paper.not_made([table.name for table in tables])
     for table in tables:
-        ours, own = text_rows(text_of(table), table.keys, table.name), in_print.get(table.name, {})
-        beside = compare_with_print(table.name, name, table.definition, texts_of(table.printed), ours, judge, why)
-        built.append(TableOnPage(table, beside, why, passports).page_table(own))
-        printed.append(replace(beside, cells=[one for one in beside.cells if one.column in own.get(one.key, {})]))
-    datasets = _datasets(sources)
-    left_out = [
+        own, judged = paper.published_in(table.definition), paper.judged(table.definition, table.printed, table.rows)
+        built.append(TableOnPage(table, judged).page_table(own))
+        passports.enter(built[-1])
+        printed += [number for number in judged if number.quantity in own.get(number.key, {})]
+    return PagePaper(
+        name=paper.paper,
+        title=suite.title if suite else paper.paper,
+        fingerprint=of_parts({table.name + TABLE: one.fingerprint for table, one in zip(tables, built)}),
+        tables=built,
+        drawings=[_drawing(paper.paper, file) for file in sorted((root / paths.FIGURES / paper.paper).glob("*.svg"))],
+        printed=printed,
+        left_out=[],
+        claims=next((counted(table) for table in tables if table.name == CLAIMS), Counter()),
+    )
+
+
+def _left_out(paper: str, datasets: set[str], root: Path) -> list[tuple[str, str, str]]:
+    """List dataset, model, and the reason why a suite does not run the model there."""
+    suite = find_suite(paper, config_folder(root))
+    return [
         (dataset, model, reason)
         for model, definition in (suite.all_models if suite else {}).items()
         for dataset, reason in definition.without.items()
         if dataset in datasets
     ]
-    return PagePaper(
-        name,
-        suite.title if suite else name,
-        of_parts({table.name + TABLE: page_table.fingerprint for table, page_table in zip(tables, built)}),
-        built,
-        [_drawing(name, file) for file in sorted((root / paths.FIGURES / name).glob("*.svg"))],
-        printed,
-        left_out,
-        counted(by_name[CLAIMS]) if CLAIMS in by_name else Counter(),
-    )
 
 
 def _drawing(paper: str, file: Path) -> Drawing:

@@ -16,9 +16,16 @@ from xmlc.suite.papers.claims_table import CALIBRATED, claims_line
 from xmlc.suite.papers.outcome import Word
 from xmlc.suite.report.compare import outcome_of, published_lines
 from xmlc.suite.report.page.content import CONTRIBUTED, Page
-from xmlc.suite.report.page.tables import ShownPassport
-from xmlc.suite.report.verdict import OUTCOMES, Verdict
-from xmlc.suite.results.titles import LIMITS, model_title
+from xmlc.suite.report.page.tables import (
+    ShownPassport,
+    contributors,
+    difference_on_page,
+    interval_on_page,
+    order_on_page,
+    text_on_page,
+)
+from xmlc.suite.report.verdicts import OUTCOMES, Verdict, as_float
+from xmlc.suite.results.titles import LIMITS, method_title, model_title
 
 ROOM = "xmlc.suite.report.page"
 # A verdict's sign, its class in the style sheet, and what it means.
@@ -52,6 +59,15 @@ def to_html(page: Page) -> str:
     environment = Environment(
         loader=PackageLoader(ROOM), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters |= {
+        "text": text_on_page,
+        "order": order_on_page,
+        "difference": difference_on_page,
+        "interval": interval_on_page,
+        "contributors": contributors,
+        "method_title": method_title,
+    }
+    environment.tests["without_value"] = lambda number: as_float(number.value) is None
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     script = Markup(_template("report.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -61,14 +77,15 @@ def to_html(page: Page) -> str:
         classes={str(verdict): kind for verdict, (_, kind, _) in SIGNS.items() if verdict in OUTCOMES},
         calibrated=CALIBRATED,
         contributed=CONTRIBUTED,
-        origins=", ".join(sorted({passport["origin"] for passport in page.passports} - {""})),
+        origins=", ".join(sorted({passport["origin"] for passport in page.passports.shown} - {""})),
         words=WORDS,
         class_of_word=lambda text: next((kind for word, kind in WORDS.items() if text.startswith(word)), ""),
         claims_line=claims_line,
         style=Markup(_template("report.css")),
         outcome_of=outcome_of,
         published_lines=published_lines,
-        passports=packed(page.passports),
+        passport_numbers=page.passports.numbers,
+        passports=packed(page.passports.shown),
         limits=map(model_title, LIMITS),
         script=script,
         digest=digest,

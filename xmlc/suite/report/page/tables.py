@@ -1,4 +1,4 @@
-"""A table on the page: each cell with the expected number, its verdict, and the provenance of its records."""
+"""A table on the page: the panels that are printed, with what the paper prints of each number and its verdict."""
 
 from __future__ import annotations
 
@@ -6,128 +6,58 @@ import json
 import math
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
 
 from xmlc.suite.papers.declared import Table
 from xmlc.suite.papers.panels import PAPER, Panel, PanelColumn, headings_of, named
 from xmlc.suite.papers.printing import fingerprint_of, title_of
-from xmlc.suite.report.compare import Cell as ComparedCell
-from xmlc.suite.report.compare import Comparison
-from xmlc.suite.report.contributed import origin_of
-from xmlc.suite.report.verdict import Kind, Verdict, number
-from xmlc.suite.results.columns import DEVIATION, MISSING, Column, column
+from xmlc.suite.report.compare import place_of
+from xmlc.suite.report.finished import origin_of
+from xmlc.suite.report.verdicts import Kind, Verdict, as_float, difference
+from xmlc.suite.results.columns import MISSING, column
 from xmlc.suite.results.fingerprint import Fingerprint
-from xmlc.suite.results.frame import SEEDS, Key, Number, Row, Source, TextRows, is_missing
+from xmlc.suite.results.frame import Key, Number, Rows, Source, is_missing
 from xmlc.suite.results.passports import passport_columns
 from xmlc.suite.results.records.base import RecordFile
 from xmlc.suite.results.titles import method_title, model_title
 
-
-@dataclass(frozen=True)
-class PageCell:
-    """One cell as it is shown; every text is plain and not yet escaped.
-
-    Attributes
-    ----------
-    text : str
-        The measured value as printed, or a dash.
-    order : float or str
-        What the table is sorted by, the measured value with all its digits; an empty text comes last.
-    by : str
-        The method that the value is of, where no heading names it.
-    expected : str
-        What the paper prints.
-    difference, interval, because : str
-        By how much it differs, by how much a faithful reproduction may, and what that interval is made of.
-    calibrated : str
-        Which settings were chosen on the printed test results.
-    verdict : Verdict or None
-    reason : str
-        Why there is no measured value.
-    passports : list of int
-        The records behind it.
-    contributed : str
-        Who contributed some of them.
-    best, tied : bool
-        Whether it is the best of its contest; whether it differs from the best by no more than seeds do.
-    """
-
-    text: str
-    order: float | str = ""
-    by: str = ""
-    expected: str = ""
-    difference: str = ""
-    interval: str = ""
-    because: str = ""
-    calibrated: str = ""
-    verdict: Verdict | None = None
-    reason: str = ""
-    passports: list[int] = field(default_factory=list)
-    contributed: str = ""
-    best: bool = False
-    tied: bool = False
-
-
-@dataclass(frozen=True)
-class PagePanel:
-    """Rows under one heading: texts that name a row, then cells."""
-
-    title: str
-    names: list[str]
-    headings: list[str]
-    rows: Sequence[tuple[Sequence[str], list[PageCell]]]
-    detail: bool = False
+ABSENT = "absent"  # mark of a number that is not ours: the page shows a dash
 
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table: panels shown at once, further columns and printed rows that unfold, fingerprint and notes."""
+    """A table: panels shown at once, further columns and published rows that unfold, fingerprint and notes."""
 
     identifier: str
     title: str
     caption: str
     fingerprint: Fingerprint
-    panels: list[PagePanel]
-    further: PagePanel | None
-    not_run: PagePanel | None
+    panels: list[Panel]
+    further: Panel | None
+    not_run: Panel | None
     notes: list[str]
     verdicts: list[tuple[Verdict, str]]
 
 
-@dataclass
 class TableOnPage:
-    """Joins the numbers of a table with what the paper prints, and with their records.
+    """Joins the numbers of a table with the judged ones that its paper prints.
 
     Parameters
     ----------
     table : Table
-    beside : Comparison
-        With the paper's numbers.
-    failed : callable
-        Says of a row, named by its keys, why it may have no number of ours.
-    passports : Passports
+    judged : list of Number
+        All that the paper prints.
     """
 
-    table: Table
-    beside: Comparison
-    failed: Callable[[Mapping[str, str]], str]
-    passports: Passports
-    shown: dict[tuple[Key, str], ComparedCell] = field(default_factory=dict)
+    def __init__(self, table: Table, judged: Iterable[Number]):
+        self.table = table
+        self.judged = {place_of(table.keys, one.key, one.quantity): one for one in judged}
+        self.shown: set[tuple[Key, str]] = set()
 
-    def __post_init__(self) -> None:
-        self.rows: dict[Key, Row] = {tuple(map(str, key)): row for key, row in self.table.rows.items()}
-        self.in_print = {self._place(cell.key, cell.column): cell for cell in self.beside.cells}
-
-    def _place(self, key: Key, quantity: str) -> tuple[Key, str]:
-        """Return where a number stands; a statistic of a dataset stands in all its rows."""
-        if "dataset" in self.table.keys and column(quantity).kind == "constant":
-            key = key[self.table.keys.index("dataset") :][:1]
-        return key, quantity
-
-    def page_table(self, own: TextRows) -> PageTable:
+    def page_table(self, own: Rows) -> PageTable:
         """Return the table with what the paper prints of its cells.
 
         Parameters
@@ -135,134 +65,113 @@ class TableOnPage:
         own : dict
             What the paper prints in this very table: what no panel shows of it is listed and counted too.
         """
-        table, frame = self.table, self.table.frame
-        panels = [self.panel(panel) for panel in table.panels if self._is_ours(panel)]
-        shown = {part.quantity for panel in table.panels for part in panel.columns}
+        table, rows = self.table, self.table.rows
+        ours = [one for one in table.panels if any(n.key in rows for part in one.columns for n in part.numbers)]
+        panels = [
+            replace(
+                panel, columns=[replace(part, numbers=list(map(self._join, part.numbers))) for part in panel.columns]
+            )
+            for panel in ours
+        ]
+        in_panels = {"note", *(part.quantity for panel in table.panels for part in panel.columns)}
         hidden = [
             name
-            for name in frame
-            if name not in (*table.keys, *shown, SEEDS, "note")
-            and not name.endswith(DEVIATION)
-            and frame[name].notna().any()
+            for name in table.columns
+            if name not in in_panels and any(name in row and not row[name].is_missing for row in rows.values())
         ]
+        further = self._panel(list(rows), hidden, rows)
+        there = {name for row in rows.values() for name in row}
+        rest = {
+            key: names
+            for key, row in own.items()
+            if (names := [n for n in row if n in there and (key, n) not in self.shown and self._of_paper(key, n)])
+        }
+        names = list(dict.fromkeys(name for names in rest.values() for name in names))
+        not_run = self._panel(list(rest), names, {}, {(key, name) for key in rest for name in rest[key]})
+        places = {place_of(table.keys, *place) for place in self.shown}
+        counts = Counter(self.judged[place].verdict for place in places)
         return PageTable(
             identifier=f"{table.paper}-{table.name}",
             title=title_of(table),
             caption=table.caption,
             fingerprint=fingerprint_of(table),
             panels=panels,
-            further=self._further(hidden),
-            not_run=self._not_run(own),
+            further=further,
+            not_run=not_run,
             notes=[note for note in table.notes if not note.startswith(PAPER)],
-            verdicts=self.tags(),
+            verdicts=[(one, f"{counts[one]} {one}") for one in Verdict if counts[one] and one is not Verdict.NOT_RUN],
         )
 
-    def _is_ours(self, panel: Panel) -> bool:
-        """Say whether anything in a panel is ours: else it is listed among the numbers not run."""
-        return any(tuple(map(str, cell.key)) in self.rows for part in panel.columns for cell in part.numbers)
+    def _of_paper(self, key: Key, quantity: str) -> Number | None:
+        return self.judged.get(place_of(self.table.keys, key, quantity))
 
-    def panel(self, panel: Panel) -> PagePanel:
-        """Return a panel as it is printed."""
-        rows = []
-        for i, names in enumerate(panel.rows):
-            cells = [self._cell(part.numbers[i]) for part in panel.columns]
-            rows.append((names, [replace(cell, best=(i, j) in panel.best) for j, cell in enumerate(cells)]))
-        return PagePanel(panel.title, panel.names, [part.heading for part in panel.columns], rows, panel.detail)
-
-    def _further(self, names: Sequence[str]) -> PagePanel | None:
-        if not names:
-            return None
-        parts = []
+    def _panel(
+        self, keys: Sequence[Key], names: Iterable[str], rows: Rows, only: set[tuple[Key, str]] | None = None
+    ) -> Panel | None:
+        """Return a panel of some columns, of ``only`` these places if there are any; None without columns."""
+        columns = []
         for name in names:
-            cells = [row.get(name, Number(quantity=name, key=key)) for key, row in self.rows.items()]
-            parts.append(PanelColumn(column(name).heading, name, cells))
-        keys = self.table.keys
-        return self.panel(Panel("", headings_of(keys), [named(keys, key) for key in self.rows], parts))
+            numbers = [rows.get(key, {}).get(name) or Number(quantity=name, key=key, mark=ABSENT) for key in keys]
+            joined = [self._join(one) if only is None or (one.key, name) in only else one for one in numbers]
+            columns.append(PanelColumn(column(name).heading, name, joined))
+        about = self.table.keys
+        return Panel("", headings_of(about), [named(about, key) for key in keys], columns) if columns else None
 
-    def _not_run(self, own: TextRows) -> PagePanel | None:
-        """Return the paper's numbers with nothing of ours beside them."""
-        there = {name for row in self.rows.values() for name in row}
-        rest: dict[Key, dict[str, ComparedCell]] = {}
-        for key, row in own.items():
-            for name in (name for name in row if name in there and (key, name) not in self.shown):
-                if cell := self.expected(key, name):
-                    rest.setdefault(key, {})[name] = cell
-        if not rest:
-            return None
-        names = list(dict.fromkeys(name for cells in rest.values() for name in cells))
-        rows = [(named(self.table.keys, key), [self._beside(PageCell(MISSING), cells.get(name)) for name in names])
-                for key, cells in rest.items()]  # fmt: skip
-        return PagePanel("", headings_of(self.table.keys), [column(name).heading for name in names], rows)
-
-    def tags(self) -> list[tuple[Verdict, str]]:
-        """Count the printed cells that were run by verdict."""
-        cells = {self._place(*place): cell for place, cell in self.shown.items()}
-        counts = Counter(cell.verdict for cell in cells.values() if cell.judged)
-        return [(one, f"{counts[one]} {one}") for one in Verdict if counts[one] and one is not Verdict.NOT_RUN]
-
-    def expected(self, key: Key, quantity: str) -> ComparedCell | None:
-        """Return the comparison of one cell with the paper's number, and remember that it is shown."""
-        found = self.in_print.get(self._place(key, quantity))
+    def _join(self, number: Number) -> Number:
+        """Add to a number of ours what the paper prints of it, and the verdict; remember that it is shown."""
+        about = dict(zip(self.table.keys, number.key))
+        found = self._of_paper(number.key, number.quantity) if number.key else None
         if found:
-            self.shown[key, quantity] = found
-        return found
-
-    def _cell(self, cell: Number) -> PageCell:
-        key = tuple(map(str, cell.key))
-        expected = self.expected(key, cell.quantity) if key else None
-        if key not in self.rows:
-            return self._beside(PageCell(MISSING), expected)
-        about_all = not {"dataset", "model"} & {*self.table.keys}  # a claim is about several datasets
-        shown = page_cell(cell, self.passports)
-        shown = replace(shown, contributed="") if about_all else shown
-        return self._beside(shown, expected)
-
-    def _beside(self, cell: PageCell, expected: ComparedCell | None) -> PageCell:
-        """Add to a cell what the paper prints."""
-        if expected is None:
-            return cell
-        about, judgement = column(expected.column), expected.judgement
-        before, value = number(expected.left), number(expected.right)
-        difference = interval = reason = ""
-        if value is None:
-            row = self.rows.get(expected.key, {})
-            note = row["note"].value if "note" in row else None
-            reason = note or self.failed(dict(zip(self.table.keys, expected.key)))
-        if not math.isnan(judgement.difference):
-            constant = expected.kind in (Kind.DATASET, Kind.CONFIGURATION)
-            interval = "" if constant or math.isnan(judgement.interval) else f"± {judgement.interval:.2g}"
-            difference = _signed(about, judgement.difference)
-        elif value and before and about.cost:  # of another machine
-            difference = f"×{value / before:.2g}"
+            self.shown.add((number.key, number.quantity))
+        if number.key not in self.table.rows or is_missing(number.shown):
+            value = found.value if found else None
+            number = Number(quantity=number.quantity, key=number.key, value=value, mark=ABSENT)
+        judged = found or Number(quantity=number.quantity)
         return replace(
-            cell,
-            expected=expected.left,
-            difference=difference,
-            interval=interval,
-            because=judgement.reason,
-            calibrated=judgement.calibrated,
-            verdict=expected.verdict if expected.judged else None,
-            reason=reason,
+            number,
+            dataset=about.get("dataset", ""),
+            model=about.get("model", ""),
+            published=judged.published,
+            kind=judged.kind,
+            verdict=judged.verdict,
+            interval=judged.interval,
+            reason=judged.reason,
+            calibrated=judged.calibrated,
         )
 
 
-def page_cell(cell: Number, passports: Passports) -> PageCell:
-    """Return our number with the passports of its records; a dash where there is none."""
-    value = cell.shown
-    if is_missing(value):
-        return PageCell(MISSING)
-    return PageCell(
-        text=cell.text,
-        order=value if isinstance(value, str) else float(value),
-        passports=passports.numbers(cell.records),
-        contributed=", ".join(sorted({origin_of(record)[0] for record in cell.records} - {""})),
-    )
+def text_on_page(number: Number) -> str:
+    """Return our number as it is printed; a dash if there is none."""
+    return MISSING if number.mark == ABSENT or is_missing(number.shown) else number.text
 
 
-def _signed(definition: Column, difference: float) -> str:
-    """Write a difference with its sign, in the decimals of its column; a rounded 0 has none."""
-    text = definition.printed(abs(difference)) if definition.decimals is not None else f"{abs(difference):.3g}"
-    return ("+" if difference > 0 else "−") + text if float(text) else "±0"
+def order_on_page(number: Number) -> float | str:
+    """Return the value with all its digits, by which a table is sorted; an empty text, which comes last, if missing."""
+    if number.mark == ABSENT or is_missing(number.shown):
+        return ""
+    return number.shown if isinstance(number.shown, str) else float(number.shown)
+
+
+def difference_on_page(number: Number) -> str:
+    """Return a difference with its sign, in the decimals of its column, or by how much a cost is multiplied."""
+    about, by = column(number.quantity), difference(number)
+    if math.isnan(by) or not number.verdict:
+        before, value = as_float(number.published), as_float(number.value)
+        return f"×{value / before:.2g}" if about.cost and before and value else ""
+    text = about.printed(abs(by)) if about.decimals is not None else f"{abs(by):.3g}"
+    return ("+" if by > 0 else "−") + text if float(text) else "±0"
+
+
+def interval_on_page(number: Number) -> str:
+    """Return half the width of the interval of a number that is judged by one."""
+    constant = number.kind in (Kind.DATASET, Kind.CONFIGURATION)
+    return "" if constant or math.isnan(number.interval) else f"± {number.interval:.2g}"
+
+
+def contributors(number: Number) -> str:
+    """Name those who contributed some of a number's records; nobody for a claim, which is about several datasets."""
+    names = {origin_of(record)[0] for record in number.records} - {""}
+    return ", ".join(sorted(names)) if number.dataset or number.model else ""
 
 
 class ShownPassport(TypedDict):
@@ -292,6 +201,13 @@ class Passports:
             self.shown.append(shown_passport(path, self._records[path]))
         return [self._numbers[path] for path in records]
 
+    def enter(self, table: PageTable) -> None:
+        """Number the passports of a table, row by row."""
+        for panel in (*table.panels, *filter(None, [table.further])):
+            for row in zip(*(part.numbers for part in panel.columns)):
+                for number in row:
+                    self.numbers(number.records)
+
 
 def shown_passport(path: Path, record: RecordFile) -> ShownPassport:
     """Return a passport as the page shows it."""
@@ -300,11 +216,12 @@ def shown_passport(path: Path, record: RecordFile) -> ShownPassport:
     title = [model_title(record.model_name)] if record.model_name else []
     title += [method_title(record.method_name)] if record.method_name else []
     seed, spent, peak = getattr(record, "seed", None), about.seconds, about.peak_mb
+    settings = json.loads(about.hyperparameters or "{}")
     lines = [
         ("dataset", f"{record.dataset_name} (digest {about.digest[:12]})" if about.digest else ""),
         ("seed", "" if seed is None else str(seed)),
         ("trained on", {"full": "the whole training set", "80": "80 % of it"}.get(about.portion, "")),
-        ("hyperparameters", _settings(about.hyperparameters)),
+        ("hyperparameters", ", ".join(f"{name} {value}" for name, value in settings.items() if value is not None)),
         ("threads", "" if about.threads is None else str(about.threads)),
         ("whole step", "" if spent is None else f"{spent:.4g} s"),
         ("its peak memory", "" if peak is None else f"{peak:.4g} MB"),
@@ -320,8 +237,3 @@ def shown_passport(path: Path, record: RecordFile) -> ShownPassport:
         command=f"snakemake --cores {about.threads or 1} --force {shlex.quote(record_path.as_posix())}",
         origin=origin,
     )
-
-
-def _settings(text: str) -> str:
-    settings = json.loads(text) if text else {}
-    return ", ".join(f"{name} {value}" for name, value in settings.items() if value is not None)

@@ -17,9 +17,9 @@ from xmlc.suite.config import paths
 from xmlc.suite.papers.building import Known, read_sources
 from xmlc.suite.papers.panels import Panel, PanelColumn
 from xmlc.suite.report.page.drawing import Point, quality_against_time
-from xmlc.suite.report.page.tables import PageCell, PagePanel, Passports, page_cell
+from xmlc.suite.report.page.tables import Passports
 from xmlc.suite.results.columns import column
-from xmlc.suite.results.frame import Number, Source, average, is_missing, numbers_of
+from xmlc.suite.results.frame import Number, Source, average, numbers_of
 from xmlc.suite.results.intervals import estimate_of
 from xmlc.suite.results.passports import passport_of
 from xmlc.suite.results.records.inference import InferenceRecord
@@ -50,8 +50,10 @@ class Contest:
         No table has it: it is of an earlier run.
     headline : str
         The best P@1 and macro-F over the labels present, and whose they are.
-    panel : PagePanel
+    panel : Panel
         A row for each model, by P@1.
+    tied : set of (int, int)
+        Row and column of numbers that differ from the best by no more than seeds do.
     drawing : Markup or None
         Of P@1 against training time, where two models have both.
     """
@@ -61,7 +63,8 @@ class Contest:
     made: str
     earlier: bool
     headline: str
-    panel: PagePanel
+    panel: Panel
+    tied: set[tuple[int, int]]
     drawing: Markup | None
 
 
@@ -91,7 +94,7 @@ def contests_of(
                 identity = (type(record), *record.run_names, record.method_name, record.seed)
                 by_dataset.setdefault(record.dataset_name, {}).setdefault(identity, source)
         found += [_contest(name, list(own.values()), of_earlier, passports) for name, own in by_dataset.items()]
-    shown = [one for one in found if one.panel.rows]  # not those of which everything ran out of time
+    shown = [one for one in found if one.panel.columns]  # not those of which everything ran out of time
     return sorted(shown, key=lambda one: (one.earlier, one.name in of_suites, one.labels))
 
 
@@ -115,32 +118,35 @@ def earlier_sources(root: Path, known: Known, datasets: Collection[str]) -> list
 
 
 def _contest(name: str, sources: list[Source], earlier: bool, passports: Passports) -> Contest:
-    found = _cells(sources)
+    found = _numbers(sources)
     models = sorted(found, key=lambda model: -found[model][QUALITY].value if QUALITY in found[model] else 1)
     columns = [
-        PanelColumn(
-            HEADINGS.get(q, column(q).heading), q, [found[m].get(q, Number(quantity=q, key=(m, ""))) for m in models], q
-        )
+        PanelColumn(HEADINGS.get(q, column(q).heading), q, [found[m].get(q, Number(quantity=q)) for m in models], q)
         for q in (*RANKED[:2], *SETS, *RANKED[2:])
-        if any(q in cells for cells in found.values())
+        if any(q in numbers for numbers in found.values())
     ]
-    named = Counter(map(model_title, models))
-    titles = {m: model_title(m) if named[model_title(m)] == 1 else f"{model_title(m)} ({m})" for m in models}
+    names = Counter(map(model_title, models))
+    titles = {m: model_title(m) if names[model_title(m)] == 1 else f"{model_title(m)} ({m})" for m in models}
     panel = Panel("", ["Model"], [(titles[model],) for model in models], columns)
-    tops = {part.quantity: _top(part) for part in columns}
-    shown = [
-        [_shown(cell, tops[part.quantity], (i, j) in panel.best, passports) for i, cell in enumerate(part.numbers)]
+    tops = {part.quantity: top for part in columns if (top := _top(part))}
+    tied = {
+        (i, j)
         for j, part in enumerate(columns)
-    ]
+        for i, number in enumerate(part.numbers)
+        if part.quantity in tops and (i, j) not in panel.best and _tied(number, tops[part.quantity])
+    }
+    for part in columns:
+        for number in part.numbers:
+            passports.numbers(number.records)
     said = [
-        f"{column(q).title} {top.text} ({', '.join(filter(None, (titles[top.key[0]], _method(top))))})"
+        f"{column(q).title} {top.text} ({', '.join(filter(None, (titles[top.model], method_title(top.method))))})"
         for q in (QUALITY, PRESENT)
         if (top := tops.get(q))
     ]
     timed = [
-        Point(cells[TIME].value, cells[QUALITY].value, titles[model])
-        for model, cells in found.items()
-        if model not in LIMITS and {TIME, QUALITY} <= {*cells} and cells[TIME].value > 0
+        Point(numbers[TIME].value, numbers[QUALITY].value, titles[model])
+        for model, numbers in found.items()
+        if model not in LIMITS and {TIME, QUALITY} <= {*numbers} and numbers[TIME].value > 0
     ]
     return Contest(
         name=name,
@@ -148,12 +154,13 @@ def _contest(name: str, sources: list[Source], earlier: bool, passports: Passpor
         made=max(passport_of(source.record).get("time", "") for source in sources)[:10],
         earlier=earlier,
         headline=f"best {', '.join(said)}",
-        panel=PagePanel("", panel.names, [c.heading for c in columns], list(zip(panel.rows, map(list, zip(*shown))))),
+        panel=panel,
+        tied=tied,
         drawing=quality_against_time(timed) if len(timed) > 1 else None,
     )
 
 
-def _cells(sources: Iterable[Source]) -> dict[str, dict[str, Number]]:
+def _numbers(sources: Iterable[Source]) -> dict[str, dict[str, Number]]:
     """Return the numbers of each model by quantity; of label sets those of the method with the best one.
 
     Methods that are for another measure have no part in it.
@@ -163,37 +170,29 @@ def _cells(sources: Iterable[Source]) -> dict[str, dict[str, Number]]:
     for source in sources:
         groups.setdefault((type(source.record), getattr(source.record, "portion", "")), []).append(source)
     for (kind, _), group in groups.items():
-        for key, row in average(numbers_of(group), KEYS).items():
-            own = found.setdefault(key[0], {})
+        for (model, method), row in average(numbers_of(group), KEYS).items():
+            own = found.setdefault(model, {})
             for name in RANKED if kind is RankingRecord else SETS:
-                mean = replace(row[name], deviation=math.nan) if column(name).cost else row[name]
-                is_for = MEASURE_METHODS.get(key[1], name)  # macro-F over labels present goes with macro-F
-                if is_missing(mean.value) or not name.startswith(is_for):
+                number = replace(row[name], deviation=math.nan) if column(name).cost else row[name]
+                is_for = MEASURE_METHODS.get(method, name)  # macro-F over labels present goes with macro-F
+                if number.is_missing or not name.startswith(is_for):
                     continue
-                if name not in own or mean.value > own[name].value:
-                    own[name] = mean
+                if name not in own or number.value > own[name].value:
+                    own[name] = number
     return found
 
 
 def _top(part: PanelColumn) -> Number | None:
     """Return the best number; models that are given the truth have no part in it."""
-    cells = [cell for cell in part.numbers if cell.key[0] not in LIMITS and cell.rounded is not None]
+    numbers = [one for one in part.numbers if one.model not in LIMITS and one.rounded is not None]
     sign = -1 if column(part.quantity).better == "lower" else 1
-    return max(cells, key=lambda cell: sign * cell.value, default=None)
+    return max(numbers, key=lambda one: sign * one.value, default=None)
 
 
-def _shown(cell: Number, top: Number | None, best: bool, passports: Passports) -> PageCell:
-    tied = top is not None and not best and cell is not top and cell.key[0] not in LIMITS and _tied(cell, top)
-    return replace(page_cell(cell, passports), by=_method(cell), best=best, tied=tied)
-
-
-def _tied(mean: Number, top: Number) -> bool:
+def _tied(number: Number, top: Number) -> bool:
     """Say whether the interval of the mean difference over common seeds holds 0; with one seed nothing is known."""
-    seeds = [seed for seed in top.runs if seed in mean.runs]
-    differences = [float(top.runs[seed]) - float(mean.runs[seed]) for seed in seeds]
+    if number is top or number.model in LIMITS:
+        return False
+    differences = [float(top.runs[seed]) - float(number.runs[seed]) for seed in top.runs if seed in number.runs]
     estimate = estimate_of(differences) if differences else None
     return estimate is not None and estimate.has_interval and not estimate.side_of(0)
-
-
-def _method(cell: Number) -> str:
-    return method_title(cell.key[1])

@@ -1,0 +1,168 @@
+"""Finished tables: outdated ones are named, an archive gives the same page, others' records are added or refused."""
+
+import json
+import os
+import shutil
+import tarfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from archive_cases import unpack_tar
+from command_line import run
+from facts import absent, raises_with
+from page_cases import PAPER, make_table, passport, small_run, step
+from record_cases import search, statistics
+from report_cases import ranking, write
+
+from xmlc.core.checksums import stamped
+from xmlc.core.errors import XmlcError
+from xmlc.suite.report.finished import LONG_COLUMNS, archived_files, long_table, with_contributed
+from xmlc.suite.results.made_of import MadeOf, finished_tables
+
+ALICE = Path("results/reference/contributed/alice")
+NEW = Path("results/rcv1-2k/plt/000.json")
+OURS = Path("results/yeast/rankings/000.json")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Our run; a second clone has the same and a set more, whose archive is unpacked beside ours."""
+    folder = tmp_path_factory.mktemp("runs")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("here", "there"):
+            (folder / name).mkdir()
+            patch.chdir(folder / name)
+            small_run(Path())
+        records = [ranking("rcv1-2k", seed=seed, p1=0.9) for seed in (0, 1)]
+        paths = write(NEW.parent, [record | {"passport": passport(), "step": step("rank")} for record in records])
+        make_table(Path(), "table1", [*paths, *Path(OURS.parent).glob("*.json")])
+        assert run("archive", "--out", folder / "records.tar.xz") == 0
+    unpack_tar(folder / "records.tar.xz", folder / "here" / ALICE)
+    return folder / "here"
+
+
+@pytest.fixture
+def here(runs, tmp_path, monkeypatch):
+    shutil.copytree(runs, tmp_path / "run")
+    monkeypatch.chdir(tmp_path / "run")
+    return tmp_path
+
+
+def edit(file, change):
+    """Edit a record as one who knows would: its own checksum agrees with it."""
+    content = json.loads(file.read_text())
+    change(content)
+    file.write_text(json.dumps(stamped(content)))
+
+
+@pytest.mark.parametrize("change", [Path.unlink, lambda record: os.utime(record, ns=(2**61, 2**61))])
+def test_a_table_that_is_not_of_its_records_is_named_and_the_others_are_shown(here, capsys, change):
+    change(OURS)
+    assert run("report", "--out", "report.html") == 0
+    assert absent(capsys.readouterr().err, PAPER, "table1", f"snakemake results/tables/{PAPER}/table1.md") == []
+    html = Path("report.html").read_text()
+    assert f"{PAPER}, table1" in html
+    assert "Table 2" in html
+    assert run("results", "--out", "results.csv") == 0
+    table = pd.read_csv("results.csv")
+    assert set(table["method"].dropna()) == {"fta", "sto", "ofo", "ofo-ab", "fta-labelwise"}  # of table 2 alone
+
+
+def test_a_page_is_made_again_from_the_archive(here, monkeypatch):
+    archive = here / "records.tar.xz"
+    assert run("archive", "--out", archive) == 0
+    with tarfile.open(archive) as content:
+        assert {Path(name).suffix for name in content.getnames()} == {".json", ".svg"}
+    assert run("report", "--out", here / "before.html") == 0
+    unpack_tar(archive, here / "elsewhere")
+    for name in ("config", "results/published", "logs"):
+        (here / "elsewhere" / name).symlink_to(Path(name).resolve())
+    monkeypatch.chdir(here / "elsewhere")
+    assert run("report", "--out", here / "after.html") == 0
+    assert (here / "after.html").read_text() == (here / "before.html").read_text()
+
+
+def test_the_same_files_give_the_same_bytes_and_other_files_are_left_out(here):
+    assert run("archive", "--out", "first.tar.xz") == 0
+    for file in Path("results").rglob("*.json"):
+        os.utime(file, (1, 1))
+        file.chmod(0o600)
+    for name in ("results/yeast/plt/model/weights.npy", "results/figures/other2020/figure1.svg"):
+        Path(name).parent.mkdir()
+        Path(name).touch()
+    assert run("archive", "--out", "second.tar.xz") == 0
+    assert Path("first.tar.xz").read_bytes() == Path("second.tar.xz").read_bytes()
+
+
+@pytest.mark.parametrize("record", ["/elsewhere/ranking.json", "../ranking.json"])
+def test_a_record_outside_the_folder_is_refused(record):
+    with raises_with(XmlcError, record):
+        archived_files([MadeOf("table1", PAPER, (Path(record),))])
+
+
+def test_new_records_are_shown_with_their_origin(here):
+    assert run("verify", ALICE) == 0
+    pages = []
+    for more in ([], ["--contributed"]):
+        assert run("report", *more, "--out", "page.html") == 0
+        pages.append(Path("page.html").read_text())
+    plain, page = pages
+    assert "contributed" not in plain
+    assert "rcv1-2k" not in plain
+    rows = page[page.index("<article") :].split("<tr>")
+    theirs = [row for row in rows if ">90.00" in row]
+    assert theirs
+    assert all("rcv1-2k" in row for row in rows if "contributed by alice" in row or row in theirs)
+    assert all("§" in row for row in theirs)
+    assert '"contributed by: alice"' in page
+    assert f'"record: {NEW}"' in page, "under the name that it has where it was made"
+
+
+def test_each_run_is_taken_once_whoever_has_it(here):
+    shutil.copytree(ALICE, ALICE.with_name("bob"))
+    ours = finished_tables(Path("results/tables"), [PAPER])
+    before, after = ({made.table: set(made.records) for made in tables} for tables in (ours, with_contributed(ours)))
+    assert after == before | {"table1": before["table1"] | {ALICE / NEW, ALICE / NEW.with_name("001.json")}}
+
+
+@pytest.mark.parametrize(
+    ("change", "facts"),
+    [
+        (lambda: edit(ALICE / OURS, lambda content: content["metrics"].update({"p@1": 0.5})),
+         [ALICE / OURS, "p@1", 50.0, 75.0]),
+        (lambda: edit(ALICE / OURS, lambda content: content["hyperparameters"].update(arity=2)),
+         [ALICE / OURS, "hyperparameters", '{"arity": 2}', '{"arity": 16}']),
+        (lambda: (ALICE / OURS).write_text((ALICE / OURS).read_text().replace("0.75", "0.76")), [ALICE / OURS]),
+        (lambda: (ALICE / NEW).unlink(), [ALICE / NEW]),
+        (lambda: shutil.rmtree(ALICE / "results/tables"), [ALICE]),
+        (lambda: edit(ALICE / NEW, lambda content: content["dataset"].update(digest="f" * 64)),
+         ["001.json", "rcv1-2k", "726376312d32", "ffffffffffff", NEW]),
+    ],
+)  # fmt: skip
+def test_what_differs_is_refused_by_name(here, capsys, change, facts):
+    change()
+    assert run("report", "--contributed", "--out", "page.html") == 1
+    assert absent(capsys.readouterr().err, *facts) == []
+    assert not Path("page.html").exists()
+
+
+def test_the_long_table_has_the_numbers_of_records_and_statistics(tmp_path):
+    files = write(tmp_path / "records", [ranking(model="swnn-searched"), statistics(), search()])
+    make_table(tmp_path, "claims", files, "swnn2018")
+    table = long_table(finished_tables(tmp_path / "results/tables", ["swnn2018"]))
+    assert {("swnn-searched", "p@1"), ("", "labels_per_instance")} <= {*zip(table["model"], table["quantity"])}
+
+
+def test_a_number_of_the_long_table_says_whose_it_is_and_how_it_came_about(runs):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(runs)
+        table = long_table(finished_tables(Path("results/tables"), [PAPER]))
+    assert tuple(table.columns) == LONG_COLUMNS
+    row = table[(table["model"] == "plt") & (table["method"] == "sto") & (table["quantity"] == "macro_f")].iloc[0]
+    assert (row["papers"], row["dataset"], row["seed"], row["portion"]) == (PAPER, "yeast", 0, "80")
+    assert (row["value"], row["unit"]) == (pytest.approx(35), "%")
+    assert (row["threads"], row["seconds"], row["peak_mb"]) == (2, 5.25, 123)
+    assert row["versions"] == "xmlc 0.1.0; python 3.11.7; numpy 2.4.6"
+    assert row["hyperparameters"] == '{"arity": 16}'
+    assert row["record"].endswith("001.json")

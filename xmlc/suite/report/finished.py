@@ -1,0 +1,151 @@
+"""Finished tables as reports take them: outdated ones apart, those of others added, as an archive or one long table."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import atomic_file
+from xmlc.suite.config import paths
+from xmlc.suite.papers.building import read_sources, sources_of
+from xmlc.suite.report.failures import Failure
+from xmlc.suite.results.columns import column
+from xmlc.suite.results.frame import numbers_of
+from xmlc.suite.results.made_of import SUFFIX, MadeOf, finished_tables
+from xmlc.suite.results.passports import RecordPassport, passport_columns
+
+OF_NUMBERS = ("dataset", "model", "method", "variant", "seed", "quantity", "value")
+LONG_COLUMNS = (*OF_NUMBERS, "record", "unit", "papers", *RecordPassport._fields)
+
+
+def separate_stale(tables: Sequence[MadeOf]) -> tuple[list[MadeOf], list[Failure]]:
+    """Separate tables that are of their records from tables whose records were deleted or rebuilt since.
+
+    Returns
+    -------
+    whole : list of MadeOf
+    stale : list of Failure
+        One for each of the others, with the command that rebuilds it.
+    """
+    whole, stale = [], []
+    for made in tables:
+        file = Path(paths.TABLE.of(paper=made.paper, table=made.table))
+        table = file.with_suffix(".md")  # which an archive has not: its records are all that there is
+        there = all(record.exists() for record in made.records)
+        if there and (not table.exists() or MadeOf.is_current(table, made.records)):
+            whole.append(made)
+            continue
+        reason = f"its records are gone or were made again since; `snakemake {file}.md` makes it again"
+        stale.append(Failure(file, f"{made.paper}, {made.table}", "", "", None, "", reason))
+    return whole, stale
+
+
+def archived_files(tables: Sequence[MadeOf]) -> list[Path]:
+    """Name the files that a page of these tables is made from: provenance, records, and the figures of their papers.
+
+    Raises
+    ------
+    XmlcError
+        A file lies outside the current folder, so that the archive could not be unpacked elsewhere.
+    """
+    files = {Path(f"{paths.TABLE.of(paper=made.paper, table=made.table)}{SUFFIX}") for made in tables}
+    files |= {record for made in tables for record in made.records}
+    files |= {file for made in tables for file in Path(paths.FIGURES, made.paper).glob("*.svg")}
+    for file in files:
+        if file.is_absolute() or ".." in file.parts:
+            raise XmlcError(f"{file}: expected a path within the current folder; make the tables there, with Snakemake")
+    return sorted(files)
+
+
+def write_archive(files: Sequence[Path], out: Path) -> None:
+    """Write files to ``out``, a tar archive compressed by xz, whole or not at all.
+
+    The same files give the same bytes, whenever and by whomever they were made.
+    """
+    with atomic_file(out) as temporary, tarfile.open(temporary, "w:xz", preset=9) as archive:
+        for file in files:
+            content, member = file.read_bytes(), tarfile.TarInfo(file.as_posix())
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+
+
+def with_contributed(tables: Sequence[MadeOf]) -> list[MadeOf]:
+    """Return tables with the records of archives that were unpacked in `paths.CONTRIBUTED`, each run once.
+
+    A record's checksum finds damage and edits, and is no signature. That the program computed there as it does here is
+    known from the records that both sides have, whose results must be equal.
+
+    Raises
+    ------
+    XmlcError
+        A record was changed; a result of both differs, or there is none of both. The message names the record, what was
+        found, what was expected, and what to do.
+    """
+    known = {record: record for made in tables for record in made.records}
+    found = {(made.paper, made.table): made for made in tables}
+    for folder in sorted(Path(paths.CONTRIBUTED).glob("[!.]*")):
+        theirs = [made.under(folder) for made in finished_tables(folder / paths.TABLES, ())]
+        given = {origin_of(record)[1]: record for made in theirs for record in made.records}
+        both = given.keys() & known.keys()
+        if not both:
+            raise XmlcError(
+                f"{folder}: found no record that is here too; expected those of a set of config/reference.yaml, such "
+                "as scene, which show that the program computes the same"
+            )
+        for name in sorted(both):
+            _check_same(given[name], known[name])
+        for made in theirs:
+            own = found.setdefault((made.paper, made.table), replace(made, records=()))
+            new = tuple(record for record in made.records if origin_of(record)[1] not in both)
+            found[made.paper, made.table] = replace(own, records=own.records + new, digests=made.digests | own.digests)
+        known = given | known
+    return [made for made in found.values() if made.records]
+
+
+def origin_of(record: Path) -> tuple[str, Path]:
+    """Return who contributed a record, nothing for our own, and its path where it was made."""
+    name, _, path = record.as_posix().partition(f"{paths.CONTRIBUTED}/")[2].partition("/")
+    return (name, Path(path)) if path else ("", record)
+
+
+def _check_same(theirs: Path, ours: Path) -> None:
+    """Compare hyperparameters, and the numbers that are no costs."""
+    found, expected = (
+        {"hyperparameters": passport_columns(source.record).hyperparameters}
+        | {
+            f"{number.quantity} {number.variant}".rstrip(): number.value
+            for number in numbers_of([source])
+            if not (column(number.quantity).cost or number.is_missing)
+        }
+        for source in read_sources([theirs, ours])
+    )
+    for what in expected | found:
+        if found.get(what) != expected.get(what):
+            raise XmlcError(
+                f"{theirs}: {what}: found {found.get(what)}, expected {expected.get(what)} as in {ours}; a result of "
+                "both must be the same to the last bit: look for another program, other data or settings"
+            )
+
+
+def long_table(tables: Sequence[MadeOf]) -> pd.DataFrame:
+    """Return the long table of finished tables: each number of their records, in its unit, and how it came about.
+
+    Raises
+    ------
+    XmlcError
+        A record does not fit.
+    """
+    rows = []
+    for source, papers in sources_of(tables):
+        about = passport_columns(source.record)._asdict() | {"papers": " ".join(papers)}
+        for number in numbers_of([source]):
+            if number.quantity != "note" and not number.is_missing:
+                own = {name: getattr(number, name) for name in OF_NUMBERS}
+                rows.append(own | about | {"unit": column(number.quantity).unit, "record": source.path.as_posix()})
+    return pd.DataFrame(rows, columns=list(LONG_COLUMNS)).astype({"seed": "Int64"})

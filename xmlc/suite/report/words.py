@@ -1,0 +1,16 @@
+"""Texts that several reports share: counts of things, and lists that stop after a few items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def count_of(number: int, noun: str) -> str:
+    """Return a number with its noun, such as ``1 row`` and ``1,200 rows``."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def some(texts: Sequence[str], between: str, listed: int = 6) -> str:
+    """Join texts, but only the first of many, and the number of the others."""
+    more = [f"and {len(texts) - listed} more"] if len(texts) > listed else []
+    return between.join([*texts[:listed], *more])
