@@ -82,8 +82,8 @@ def variant_of(estimator: str, given: Mapping[str, Any], m: float) -> tuple[str,
         "-greedy": estimator == "oplt" and given.get("policy") != "random",
         "-tail": given.get("propensity_weighted"),
         "-cut": cut and estimator in ("plt", "oplt"),
-        "-hinge": is_plt and given.get("loss") == "squared_hinge",
         "-search": is_plt and is_batch and given.get("C") is None,  # it tries several C on a sample
+        "-hinge": is_plt and given.get("loss") == "squared_hinge" and given.get("C"),
     }
     units = 1.0 if is_batch else given.get("n_trees" if estimator in FORESTS else "epochs", UNITS.get(estimator, 1))
     if estimator == "ldsm":
