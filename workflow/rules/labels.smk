@@ -80,7 +80,7 @@ rule infer:
         runtime=lambda wildcards, attempt: time("infer", wildcards, attempt),
     params:
         code=lambda wildcards: code("infer", wildcards),
-        methods=lambda wildcards: jobs.inference_options(project, wildcards.model, wildcards.portion),
+        methods=lambda wildcards: inference_options(project, wildcards.model, wildcards.portion),
         extensions=extensions,
     message:
         "Infer label sets by {wildcards.model} on {wildcards.dataset}, portion {wildcards.portion}, seed {wildcards.seed}"

@@ -107,7 +107,7 @@ rule sweep:
         runtime=lambda wildcards, attempt: time("sweep", wildcards, attempt),
     params:
         code=lambda wildcards: code("sweep", wildcards),
-        sweep=lambda wildcards: project.sweep_options(wildcards.paper, wildcards.sweep, wildcards.dataset),
+        sweep=lambda wildcards: sweep_options(project, wildcards.paper, wildcards.sweep, wildcards.dataset),
     message:
         "Sweep {wildcards.sweep} of {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:

@@ -19,7 +19,7 @@ rule tune:
         estimator=estimator,
         hyperparameters=hyperparameters,
         given=given,
-        search=lambda wildcards: project.search_options(wildcards.model, wildcards.dataset),
+        search=lambda wildcards: search_options(project, wildcards.model, wildcards.dataset),
         tuned=tuned,
     message:
         "Search hyperparameters of {wildcards.model} on {wildcards.dataset}"

@@ -9,7 +9,8 @@ from suite_cases import project_of, suite
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config import jobs, paths
-from xmlc.suite.config.jobs import inference_options, options, quick_models, threshold_methods, unlabelled_methods
+from xmlc.suite.config.command_options import inference_options, options
+from xmlc.suite.config.jobs import quick_models, threshold_methods, unlabelled_methods
 from xmlc.suite.config.project import Project
 
 CONFIG = ROOT / "config"

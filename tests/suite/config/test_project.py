@@ -14,6 +14,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.metrics.measures import MEASURE_METHODS
 from xmlc.suite.config import project as module
 from xmlc.suite.config.catalogue import Dataset
+from xmlc.suite.config.command_options import search_options, sweep_options
 from xmlc.suite.config.planned import Where
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.suite import Run
@@ -204,18 +205,18 @@ def test_a_search_is_made_always_or_where_it_is_asked_for(tmp_path, settings, se
     project = project_of(tmp_path, settings, a=suite(models), demo=suite({"auto": {}}, datasets=["made"]))
     results = [project.tuned_by(name, "yeast") for name in models]
     assert results == [RESULT("yeast", name) if name in searched else None for name in models]
-    assert project.search_options("always", "yeast") == options_of()
+    assert search_options(project, "always", "yeast") == options_of()
     if not settings:
         tuned = [name for name in ("yeast", "scene", "enron", "made", "aloi") if project.tuned_by("auto", name)]
         assert tuned == ["yeast", "aloi"]  # the others have values, or somebody who found them
         expected = ["--stages", json.dumps(STAGES), "--in-trials", '{"epochs": 1}', "--sample"]
-        assert project.search_options("auto", "yeast") == expected
+        assert search_options(project, "auto", "yeast") == expected
     if "ranged" in searched:
         space = ["--space", json.dumps(RANGES), "--method", "random", "--budget", "5"]
-        assert project.search_options("ranged", "yeast") == project.search_options("auto", "yeast") == space
+        assert search_options(project, "ranged", "yeast") == search_options(project, "auto", "yeast") == space
     else:
         with pytest.raises(XmlcError, match=r"ranged has no search then; add, such as --config tuning='\{method"):
-            project.search_options("ranged", "yeast")
+            search_options(project, "ranged", "yeast")
 
 
 def test_a_model_may_be_trained_with_what_was_found_for_another(tmp_path):
@@ -235,8 +236,8 @@ def test_a_search_may_begin_with_what_was_found_for_another_model(tmp_path):
 def test_a_search_has_further_stages_on_single_datasets(tmp_path):
     further = [[{"arity": 8}]]
     project = project_of(tmp_path, a=suite({"own": {"search": ALWAYS | {"further": {"yeast": further}}}}))
-    assert project.search_options("own", "yeast") == options_of(STAGES + further)
-    assert project.search_options("own", "scene") == options_of()
+    assert search_options(project, "own", "yeast") == options_of(STAGES + further)
+    assert search_options(project, "own", "scene") == options_of()
 
 
 def test_a_models_jobs_have_its_own_threads_or_those_of_the_run(tmp_path):
@@ -277,10 +278,10 @@ def test_sweeps_and_extensions_are_a_suites_own(tmp_path, monkeypatch):
     sweep = {"model": "plt", "hyperparameter": "arity", "values": [2, 4], "datasets": {"large": [2]}}
     own = suite({"plt": {}}, sweeps={"arity": sweep}, extensions=["z.py", "b.py"])
     project = project_of(tmp_path, a=own, b=suite(extensions=["b.py"]))
-    found = project.sweep_options("a", "arity", "yeast")
+    found = sweep_options(project, "a", "arity", "yeast")
     options = ["--parameters", "{}", "--hyperparameter", "arity", "--value", "2"]
     assert found == [*options, "--value", "4"]
-    assert project.sweep_options("a", "arity", "large") == options
+    assert sweep_options(project, "a", "arity", "large") == options
     assert project.extensions == ["b.py", "z.py"]
 
 

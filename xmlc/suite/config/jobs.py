@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from xmlc.core.errors import XmlcError
 from xmlc.suite.config import paths
 from xmlc.suite.config.planned import PEER_METHODS, unlabelled
 from xmlc.suite.config.project import Project
@@ -48,38 +47,10 @@ def unlabelled_methods(project: Project, model: str, dataset: str) -> list[str]:
     return unlabelled(threshold_methods(project, model, dataset))
 
 
-def inference_options(project: Project, model: str, portion: str) -> list[str]:
-    """Return the options of `xmlc infer`: the methods that suites have of a model, samples, and the time limit.
-
-    Raises
-    ------
-    XmlcError
-        Two suites disagree about samples or the time limit.
-    """
-    methods: dict[str, None] = {}
-    settings: dict[str, tuple[int, float | None]] = {}
-    for suite in project.suites.values():
-        if not (block := suite.inference) or block.portion != portion or model not in block.methods:
-            continue
-        methods |= dict.fromkeys(block.methods[model])
-        settings[suite.name] = (block.samples, block.time_limit)
-    if len(set(settings.values())) > 1:
-        raise XmlcError(f"config: {' and '.join(settings)} infer from {model} with other samples or time limits")
-    for samples, limit in settings.values():
-        limited = [] if limit is None else ["--time-limit", str(limit)]
-        return [*options("--method", methods), "--samples", str(samples), *limited]
-    return []
-
-
 def _suites_on(project: Project, dataset: str) -> list[Suite]:
     """Return the suites that a dataset belongs to: those whose own it is, else those of papers."""
     own = [suite for suite in project.suites.values() if suite.own and dataset in suite.datasets]
     return own or [suite for suite in project.suites.values() if not suite.own]
-
-
-def options(name: str, values: Iterable[object]) -> list[str]:
-    """Return an option given once for each value: ``--seed 0 --seed 1``."""
-    return [word for value in values for word in (name, str(value))]
 
 
 def one_of(names: Iterable[str]) -> str:

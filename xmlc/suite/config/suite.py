@@ -6,6 +6,7 @@ What the keys mean to users is said in config/README.md.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeVar
 
@@ -149,6 +150,12 @@ class ModelSpec:
         parts = {name: text.split(": ", 1) for name, text in self.provenance.items()}
         return "; ".join(f"{name}: {where}" for name, (source, where) in parts.items() if source == "calibrated")
 
+    @property
+    def every_value(self) -> list[Hyperparameters]:
+        """The hyperparameters that it is given anywhere: for all datasets, for single ones, in trials."""
+        stages = chain(self.search.stages, *self.search.further.values())
+        return [self.hyperparameters, *self.datasets.values(), *chain(*stages), self.search.in_trials]
+
     def values_on(self, dataset: str) -> Hyperparameters:
         """Return the hyperparameters on one dataset."""
         return self.datasets.get(dataset, self.hyperparameters)
@@ -271,6 +278,15 @@ class Suite(Experiments):
         """Name the inference methods of a model, of one portion or either."""
         block = self.inference
         return block.methods.get(model, []) if block and portion in (None, block.portion) else []
+
+    def swept(self, model: str) -> list[Hyperparameters]:
+        """Return the hyperparameters that sweeps set for a model."""
+        return [
+            sweep.hyperparameters | {sweep.hyperparameter: value}
+            for sweep in self.sweeps.values()
+            if sweep.model == model
+            for value in chain(sweep.values, *sweep.datasets.values())
+        ]
 
     def task_of(self, dataset: str) -> Task:
         """Return the task of a dataset."""

@@ -1,0 +1,154 @@
+"""Check suites: names, mentions of models, hyperparameters and methods."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from xmlc.core.errors import XmlcError
+from xmlc.kernels.domains import LABELS_PER_INSTANCE
+from xmlc.kernels.estimator import Hyperparameters
+from xmlc.models.registry import ESTIMATORS, domains_of, make_estimator, program_of
+from xmlc.suite.config.suite import ModelSpec, Suite
+from xmlc.suite.config.user_files import check_file, python_of
+from xmlc.suite.results.methods import THRESHOLD_METHODS
+from xmlc.suite.schemas import nearest
+
+#: Names of rules, targets and folders of the workflow, which datasets and suites must not have.
+RESERVED = frozenset(
+    "all tables peers study small large manual digests figures published reference benchmarks simulations "
+    "download synthesise prepare simulate tune train train_and_drop rank estimate estimate_and_drop thresholds "
+    "thresholds_without_validation infer forest sweep progressive table figure".split()
+)
+FOLDERS = "data", "tuning"  # names of folders next to the folders of models
+# Hyperparameters that each run sets. A value in a suite would make all seeds equal, or use more threads than planned.
+SET_BY_RUNS = {"random_state": "`seeds` to the suite", "n_jobs": "`threads` to the model or the run"}
+
+
+def check_names(suites: Mapping[str, Suite], datasets: Mapping[str, Iterable[str]]) -> None:
+    """Refuse names of datasets, suites and models that are names of rules, targets or folders of the workflow.
+
+    Parameters
+    ----------
+    suites : mapping of str to Suite
+    datasets : mapping of str to iterable of str
+        Further names of datasets, by their source.
+
+    Raises
+    ------
+    XmlcError
+    """
+    places = [(f"{suite.file}: datasets", suite.datasets) for suite in suites.values()]
+    of_own = {name for suite in suites.values() if suite.own for name in suite.datasets}
+    both = of_own | {"demo"}  # a suite may have the name of its own dataset, as the demo has
+    for where, names in [*places, *datasets.items()]:
+        if taken := sorted({*names} & (RESERVED | ({*suites} - both))):
+            kind = "a suite" if taken[0] in suites else "a rule or target of the workflow"
+            said = f"expected another name for it and for its folder in the mirror, such as my-{taken[0]}"
+            raise XmlcError(f"{where}: found {taken[0]}, which is the name of {kind}; {said}")
+    for suite in suites.values():
+        if suite.name in RESERVED:
+            said = f"found {suite.name}, which is the name of a rule or target of the workflow"
+            raise XmlcError(f"{suite.file}: {said}; rename the file, such as to my-{suite.name}.yaml")
+        for name in {*suite.all_models} & {*FOLDERS}:
+            said = f"found {name}, the name of a folder of each dataset"
+            raise XmlcError(f"{suite.file}: models: {said}; expected another, such as my-{name}")
+
+
+def check_mentions(suite: Suite) -> None:
+    """Check that a suite defines each model that its experiments name.
+
+    Raises
+    ------
+    XmlcError
+    """
+    named: dict[str, Iterable[str]] = {f"sweeps.{name}.model": [sweep.model] for name, sweep in suite.sweeps.items()}
+    named |= {f"models.{name}.tuned_as": [model.tuned_as] for name, model in suite.models.items() if model.tuned_as}
+    named |= {"inference.methods": suite.inference.methods} if suite.inference else {}
+    named |= {"ensembles.models": suite.ensembles.models} if suite.ensembles else {}
+    for place, names in {**named, "progressive": suite.progressive}.items():
+        for name in names:
+            if name not in suite.models:
+                raise XmlcError(f"{suite.file}: {place}: found {name}, expected {nearest(name, suite.models)}")
+
+
+def check_models(suite: Suite) -> None:
+    """Check the models of a suite: that their estimators are there, and their hyperparameters known and in range.
+
+    Hyperparameters of baselines, and of models in users' files that inherit `__init__`, are known only where these are
+    imported: they are checked when a job begins. Classes of other libraries are made here, which imports the library.
+
+    Raises
+    ------
+    XmlcError
+        With what was found and expected.
+    """
+    for name, model in suite.all_models.items():
+        where, given = f"{suite.file}: model {name}: ", [*model.every_value, *suite.swept(name)]
+        keys = [key for values in given for key in values]
+        for key in {*keys} & {*SET_BY_RUNS}:
+            raise XmlcError(f"{where}found the hyperparameter {key}, expected none: give {SET_BY_RUNS[key]}")
+        if program_of(model.estimator) and (model.optional or name in suite.peers):
+            continue  # a baseline, which may be missing
+        if ".py:" in model.estimator:
+            check_file(model.estimator, where, keys)
+        elif ":" in model.estimator:
+            _check_class(model, where, given)
+        elif model.estimator not in ESTIMATORS:
+            place, _, kind = model.estimator.rpartition(".")
+            own = f"{place}:{kind}" if place and kind != "py" else "package.module:ClassName"
+            own += f" or {model.estimator if kind == 'py' else 'path/to/file.py'}:ClassName"
+            expected = f"{nearest(model.estimator, ESTIMATORS)} or {own}"
+            raise XmlcError(f"{where}no estimator {model.estimator}, expected {expected}")
+        else:
+            _check_values(model, where, given)
+
+
+def _check_class(model: ModelSpec, where: str, given: Iterable[Hyperparameters]) -> None:
+    """Check that a class of another library can be made with each of its hyperparameters."""
+    own = model.estimator.replace(":", ".py:")
+    if Path(own.partition(":")[0]).is_file():  # jobs do not import modules from this folder
+        raise XmlcError(f"{where}found {model.estimator}, the module of a file here; expected {own}")
+    for values in given:
+        try:
+            make_estimator(model.estimator, model.hyperparameters | values, seed=0)
+        except XmlcError as error:
+            raise XmlcError(f"{where}{error}") from error
+
+
+def _check_values(model: ModelSpec, where: str, given: Iterable[Hyperparameters]) -> None:
+    """Check the hyperparameters of an estimator of the package."""
+    known: Mapping[str, Any] | None = domains_of(model.estimator)
+    if model.estimator == "estimates":
+        known = {"validation": None, "test": None}
+        for path in (str(path) for values in model.every_value for path in values.values()):
+            if "{" in (rest := path.replace("{dataset}", "").replace("{seed}", "")):
+                raise XmlcError(f"{where}{path}: found {rest[rest.index('{') :]}, expected {{dataset}} or {{seed}}")
+    if known is None:
+        return
+    for key in model.search.ranges:
+        if key not in known:
+            raise XmlcError(f"{where}search.ranges: found {key}, expected {nearest(key, known)}")
+    for key, value in (pair for values in given for pair in values.items()):
+        if key not in known:
+            raise XmlcError(f"{where}{model.estimator} has no hyperparameter {key}, expected {nearest(key, known)}")
+        if (domain := known[key]) is not None and value != LABELS_PER_INSTANCE and value not in domain:
+            raise XmlcError(f"{where}{key}: found {value!r}, expected {domain}")
+
+
+def check_methods(suite: Suite) -> None:
+    """Check that the threshold methods of a suite are known, or that one of its extensions has their name as a text.
+
+    Raises
+    ------
+    XmlcError
+        With what was found and expected.
+    """
+    texts = [python_of(file, f"{suite.file}: extensions: ")[0] for file in suite.extensions]
+    named = {name for text in texts for name in re.findall(r"""["']([a-z0-9-]+)["']""", text)}
+    for name in suite.methods:
+        if name not in THRESHOLD_METHODS and name not in named:
+            expected = f"{nearest(name, THRESHOLD_METHODS)}, or a name that one of the extensions registers"
+            raise XmlcError(f"{suite.file}: methods: no method {name}, expected {expected}")

@@ -1,0 +1,69 @@
+"""Options of the commands that jobs call, as the configuration has them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.config.project import Project
+from xmlc.suite.config.settings import RequestedSearch
+
+SPLITS = 5  # over which the trials of a search that is always made are scored
+
+
+def options(name: str, values: Iterable[object]) -> list[str]:
+    """Return an option given once for each value: ``--seed 0 --seed 1``."""
+    return [word for value in values for word in (name, str(value))]
+
+
+def search_options(project: Project, model: str, dataset: str) -> list[str]:
+    """Return the options of `xmlc tune`.
+
+    Raises
+    ------
+    XmlcError
+        The result of a search is requested, and none is configured.
+    """
+    search, tuning = project.models[model].search, project.settings.tuning
+    stages = ["--stages", json.dumps(search.stages_on(dataset), sort_keys=True)]
+    if search.always:
+        return [*stages, "--splits", str(SPLITS)]
+    if search.auto and tuning == "auto":
+        return [*stages, "--in-trials", json.dumps(search.in_trials, sort_keys=True), "--sample"]
+    if search.ranges and isinstance(tuning, RequestedSearch):
+        space = json.dumps(search.ranges, sort_keys=True)
+        return ["--space", space, "--method", tuning.method, "--budget", str(tuning.budget)]
+    said = "add, such as --config tuning='{method: smac, budget: 30}'"
+    raise XmlcError(f"config: tuning is {tuning or 'null'}, and {model} has no search then; {said}")
+
+
+def sweep_options(project: Project, paper: str, name: str, dataset: str) -> list[str]:
+    """Return the options of `xmlc sweep` for a sweep of a suite on one dataset."""
+    sweep = project.suites[paper].sweeps[name]
+    values = [word for value in sweep.values_on(dataset) for word in ("--value", json.dumps(value))]
+    parameters = ["--parameters", json.dumps(sweep.hyperparameters)]
+    return [*parameters, "--hyperparameter", sweep.hyperparameter, *values]
+
+
+def inference_options(project: Project, model: str, portion: str) -> list[str]:
+    """Return the options of `xmlc infer`: the methods that suites have of a model, samples, and the time limit.
+
+    Raises
+    ------
+    XmlcError
+        Two suites disagree about samples or the time limit.
+    """
+    methods: dict[str, None] = {}
+    settings: dict[str, tuple[int, float | None]] = {}
+    for suite in project.suites.values():
+        if not (block := suite.inference) or block.portion != portion or model not in block.methods:
+            continue
+        methods |= dict.fromkeys(block.methods[model])
+        settings[suite.name] = (block.samples, block.time_limit)
+    if len(set(settings.values())) > 1:
+        raise XmlcError(f"config: {' and '.join(settings)} infer from {model} with other samples or time limits")
+    for samples, limit in settings.values():
+        limited = [] if limit is None else ["--time-limit", str(limit)]
+        return [*options("--method", methods), "--samples", str(samples), *limited]
+    return []
