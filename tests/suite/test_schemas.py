@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal, NotRequired, TypedDict
 
 import pytest
+from facts import raises_with
 from msgspec import Meta
 
 from xmlc.core.errors import XmlcError
@@ -20,24 +21,23 @@ def read(tmp_path, text):
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
-        ("a: 1\nb: 2\na: 3", 3, "key a "),
-        ("b: {a: 1, a: 1}", 1, "key a "),
-        ("b: 1\n1: a", 2, "key 1, .*'1'"),
-        ("no: a", 1, "key no, .*'no'"),
+        ("a: 1\nb: 2\na: 3", 3, "a"),
+        ("b: {a: 1, a: 1}", 1, "a"),
+        ("b: 1\n1: a", 2, ["1", "'1'"]),
+        ("no: a", 1, ["no", "'no'"]),
         ("? [a, b]\n: 1", 1, "key"),
         ("a: [x]\nb:\n\tc: 1", 3, "tab"),
         ("a: b: c", 1, "quotes"),
         ("a: @x", 1, "quotes"),
         ("a: [1", None, "bracket"),
-        ("a: 1\n---\nb: 1", 2, "one document"),
+        ("a: 1\n---\nb: 1", 2, "document"),
         (b"a: \xff", None, "UTF-8"),
-        ("!!python/object/apply:os.system [id]", 1, "not YAML"),
+        ("!!python/object/apply:os.system [id]", 1, "YAML"),
     ],
     ids=range(12),
 )
 def test_what_cannot_be_read_is_refused(tmp_path, text, line, said):
-    place = f":{line}:" if line else ""
-    with pytest.raises(XmlcError, match=f"f.yaml{place}.*{said}"):
+    with raises_with(XmlcError, f"f.yaml:{line}" if line else "f.yaml", said):
         read(tmp_path, text)
 
 
@@ -67,11 +67,9 @@ def test_what_cannot_be_read_is_refused(tmp_path, text, line, said):
     ],
 )
 def test_a_scalar_that_yaml_reads_as_something_else_is_refused_with_its_spelling(tmp_path, scalar, instead):
-    written = re.escape(f"write {instead}, ") if instead else ""
-    said = rf"f.yaml:2: found {re.escape(scalar)}, .*{written}.*'{re.escape(scalar)}'"
-    with pytest.raises(XmlcError, match=said):
+    with raises_with(XmlcError, f"f.yaml:2: found {scalar}", f"'{scalar}'", instead or scalar):
         read(tmp_path, f"a:\n- [{scalar}]")
-    with pytest.raises(XmlcError, match=re.escape(f"config: a={scalar}: found {scalar}, ")):
+    with raises_with(XmlcError, f"config: a={scalar}: found {scalar}"):
         parsed_yaml(scalar, "a=")
     assert read(tmp_path, f"a: '{scalar}'") == {"a": scalar}
     if instead:
@@ -87,12 +85,14 @@ def test_scalars_that_are_what_they_look_like_are_read(tmp_path):
 
 def test_a_missing_file_away_from_the_project_has_the_advice_to_go_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(XmlcError, match=r"^config/demo\.yaml: No such .*; run this in a clone .* or in a study"):
+    with raises_with(XmlcError, "config/demo.yaml") as away:
         read_yaml(Path("config/demo.yaml"))
     (tmp_path / "config").mkdir()
     (tmp_path / "config/config.yaml").touch()
-    with pytest.raises(XmlcError, match=r"No such file or directory$"):
+    with raises_with(XmlcError, "config/demo.yaml") as here:
         read_yaml(Path("config/demo.yaml"))
+    assert str(away.value).startswith(str(here.value))
+    assert str(away.value) != str(here.value)
 
 
 def test_aliases_merges_and_other_alphabets_are_read(tmp_path):
@@ -140,30 +140,30 @@ def test_content_that_fits_becomes_objects():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"sise": 1}, "f: unknown key: found 'sise', expected size"),
-        ({"name": "A"}, "f: name: found 'A', expected a word"),
+        ({"sise": 1}, ["f: ", "'sise'", "size"]),
+        ({"name": "A"}, "f: name: found 'A'"),
         ({"name": "other"}, "f: that one is taken"),
-        ({"name": ...}, "f: .*name"),
-        ({"name": 12}, "f: name: found 12, expected a word$"),
-        ({"parts": "a"}, r"f: parts: found 'a', expected a list, such as \[a\]"),
-        ({"size": 0}, "f: size: found 0, expected a whole number of at least 1$"),
-        ({"size": None}, "f: size: found null, expected a whole number"),
-        ({"size": "3"}, "f: size: found '3', .*write 3 without quotes"),
-        ({"parts": {"b": {"y": 1}}}, "f: parts.b: found no key x, expected a number"),
-        ({"parts": ["a", "B"]}, r"f: parts\[1\]: found 'B', expected a word"),
-        ({"parts": {"B": {"x": 1}}}, "f: parts: key: found 'B', expected a word"),
-        ({"parts": {"b": {"x": 1, "z": 1}}}, "f: parts.b: unknown key: found 'z', expected x or y"),
+        ({"name": ...}, ["f: ", "name"]),
+        ({"name": 12}, "f: name: found 12"),
+        ({"parts": "a"}, ["f: parts: found 'a'", "[a]"]),
+        ({"size": 0}, ["f: size: found 0", "1"]),
+        ({"size": None}, "f: size: found null"),
+        ({"size": "3"}, ["f: size: found '3'", "quotes"]),
+        ({"parts": {"b": {"y": 1}}}, ["f: parts.b", "x"]),
+        ({"parts": ["a", "B"]}, "f: parts[1]: found 'B'"),
+        ({"parts": {"B": {"x": 1}}}, ["f: parts", "'B'"]),
+        ({"parts": {"b": {"x": 1, "z": 1}}}, ["f: parts.b", "'z'", "x or y"]),
         ({"parts": {"b": {"x": "1"}}}, "f: parts.b.x: found '1'"),
-        ({"parts": "x" * 5000}, f"f: parts: found '{'x' * 58}"),
-        ({"ends": [1, "2"]}, r"f: ends\[1\]: found '2'"),
-        ({"ends": [1]}, r"f: ends: found \[1\]"),
-        ({"kind": "smal"}, "f: kind: found 'smal', expected small"),
-        ({"name": "A", "size": 0}, "f: name: found 'A', expected a word\nf: size: found 0"),
+        ({"parts": "x" * 5000}, ["f: parts: found", "..."]),
+        ({"ends": [1, "2"]}, "f: ends[1]: found '2'"),
+        ({"ends": [1]}, "f: ends: found [1]"),
+        ({"kind": "smal"}, ["f: kind: found 'smal'", "small"]),
+        ({"name": "A", "size": 0}, ["f: name: found 'A'", "f: size: found 0"]),
     ],
 )
 def test_what_does_not_fit_is_named_with_its_place_and_not_printed_whole(change, said):
     content = {key: value for key, value in ({"name": "a"} | change).items() if value is not ...}
-    with pytest.raises(XmlcError, match=f"^{said}") as error:
+    with raises_with(XmlcError, said) as error:
         converted(content, Thing, "f")
     assert len(str(error.value)) < 200
 
@@ -177,7 +177,7 @@ def test_what_does_not_fit_in_a_file_has_its_line(tmp_path):
 
 
 def test_of_another_form_than_expected_the_quotes_are_named():
-    with pytest.raises(XmlcError, match=r"found 123, .*write '123' in quotes"):
+    with raises_with(XmlcError, "123", "'123'"):
         converted({"name": 123}, Named, "f")
 
 

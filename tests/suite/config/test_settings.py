@@ -1,6 +1,7 @@
 """The settings of a run: config.yaml, and what the command line puts over it."""
 
 import pytest
+from facts import raises_with
 from repository import ROOT
 
 from xmlc.core.errors import XmlcError
@@ -26,27 +27,21 @@ def test_a_search_may_be_left_to_the_models_or_out_on_the_command_line_too(given
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"papers": [], "mirorr": "x"}, "config: unknown key: found 'mirorr', expected mirror$"),
-        (
-            {"papers": [], "datasets": ["../x"]},
-            r"config: datasets\[0\]: found '\.\./x', expected lower-case",
-        ),
-        ({"papers": [], "seeds": ["9" * 23]}, r"config: seeds\[0\]: found '9{23}', expected a whole number from 0"),
-        ({"papers": [], "seeds": []}, r"config: seeds: found \[\]"),
-        ({"papers": [], "seeds": 3}, r"config: seeds: found 3, expected a list, such as '\[3\]' or null$"),
-        (
-            {"papers": [], "datasets": "yeast,scene"},
-            r"datasets: found 'yeast,scene', expected .*datasets='\[yeast, scene\]'$",
-        ),
-        ({"papers": [], "models": "plt fastxml"}, r"expected a list: models='\[plt, fastxml\]'$"),
-        ({"papers": [], "threads": -1}, "config: threads: found -1, expected a whole number from 1 to 4096$"),
-        ({"papers": [], "validation_share": 2}, "validation_share: found 2, expected a number from 0.001 to 0.999$"),
-        ({"papers": [], "keep_models": "maybe"}, "keep_models: found 'maybe', expected true or false or null$"),
-        ({"papers": [], "tuning": "smac"}, "config: tuning: found 'smac', expected auto, null, or"),
+        ({"papers": [], "mirorr": "x"}, ["config: ", "'mirorr'", "mirror"]),
+        ({"papers": [], "datasets": ["../x"]}, ["config: datasets[0]", "'../x'"]),
+        ({"papers": [], "seeds": ["9" * 23]}, ["config: seeds[0]", "9" * 23]),
+        ({"papers": [], "seeds": []}, "config: seeds: found []"),
+        ({"papers": [], "seeds": 3}, ["config: seeds: found 3", "'[3]'"]),
+        ({"papers": [], "datasets": "yeast,scene"}, ["'yeast,scene'", "datasets='[yeast, scene]'"]),
+        ({"papers": [], "models": "plt fastxml"}, "models='[plt, fastxml]'"),
+        ({"papers": [], "threads": -1}, ["config: threads: found -1", "1", "4096"]),
+        ({"papers": [], "validation_share": 2}, ["validation_share: found 2", "0.001", "0.999"]),
+        ({"papers": [], "keep_models": "maybe"}, ["keep_models: found 'maybe'", "true", "false", "null"]),
+        ({"papers": [], "tuning": "smac"}, ["config: tuning: found 'smac'", "auto", "null"]),
     ],
 )
 def test_a_mistake_is_named_with_its_place(content, message):
-    with pytest.raises(XmlcError, match=message):
+    with raises_with(XmlcError, message):
         Settings.read(content)
 
 
@@ -60,17 +55,17 @@ def test_settings_are_put_over_the_file(tmp_path):
 @pytest.mark.parametrize(
     ("text", "settings", "message"),
     [
-        ("papers: []", ["datasets"], "setting 'datasets': expected key=value"),
-        ("papers: []", ["datasets=[yeast"], r"config: datasets=\[yeast: not YAML"),
-        ("[papers]", [], r"config\.yaml: found \['papers'\], expected keys and values, such as papers: \[plt2016\]"),
-        (None, [], r"config\.yaml: No such file"),
+        ("papers: []", ["datasets"], ["'datasets'", "key=value"]),
+        ("papers: []", ["datasets=[yeast"], ["config: datasets=[yeast", "YAML"]),
+        ("[papers]", [], ["config.yaml: found ['papers']", "papers: [plt2016]"]),
+        (None, [], "config.yaml: "),
     ],
 )
 def test_what_cannot_be_read_is_said(tmp_path, text, settings, message):
     file = tmp_path / "config.yaml"
     if text is not None:
         file.write_text(text)
-    with pytest.raises(XmlcError, match=message):
+    with raises_with(XmlcError, message):
         read_config(file, settings)
 
 

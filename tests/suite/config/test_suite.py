@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from facts import raises_with
 from repository import ROOT
 from suite_cases import suite, write_config, write_suite
 
@@ -71,38 +72,35 @@ def test_a_model_as_in_another_suite_is_that_one_but_for_the_datasets_it_is_not_
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        ("othr", "is no suite; expected other"),
-        ("other", "defines none of this name; it has plt"),
-        ("mine", "has it as in mine itself; name the suite that defines it"),
+        ("othr", "other"),
+        ("other", "plt"),
+        ("mine", "mine"),
     ],
 )
 def test_a_model_as_in_a_suite_that_does_not_define_it_is_refused(tmp_path, target, said):
     config = write_config(tmp_path, mine=suite({"br": {"as_in": target}}), other=suite({"plt": {}}))
-    with pytest.raises(XmlcError, match=rf"mine\.yaml: mine has model br as in {target}, which {said}$"):
+    with raises_with(XmlcError, "mine.yaml: mine", "model br", target, said):
         read_suite(config / "papers/mine.yaml")
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"tabels": []}, r"mine\.yaml:\d+: unknown key: found 'tabels', expected tables"),
-        ({"datasets": ["../x"]}, r"datasets\[0\]: found '\.\./x', expected lower-case letters"),
-        ({"inference": {"portion": "80", "methods": {"plt": ["gmf"]}}}, "inference.methods: found 'gmf', expected gfm"),
-        ({"models": {"plt": {"estimator": "plt", "as_in": "other"}}}, "models.plt: .*estimator and as_in"),
-        (
-            {"models": {"plt": {"estimator": "plt", "search": {"stages": [[{}]]}}}},
-            r"search.stages\[0\]\[0\]: found {}",
-        ),
+        ({"tabels": []}, ["mine.yaml:", "'tabels'", "tables"]),
+        ({"datasets": ["../x"]}, ["datasets[0]", "'../x'"]),
+        ({"inference": {"portion": "80", "methods": {"plt": ["gmf"]}}}, ["inference.methods", "'gmf'", "gfm"]),
+        ({"models": {"plt": {"estimator": "plt", "as_in": "other"}}}, ["models.plt", "estimator", "as_in"]),
+        ({"models": {"plt": {"estimator": "plt", "search": {"stages": [[{}]]}}}}, ["search.stages[0][0]", "{}"]),
     ],
 )
 def test_a_mistake_is_named_with_file_and_place(tmp_path, change, message):
-    with pytest.raises(XmlcError, match=message):
+    with raises_with(XmlcError, message):
         read_suite(write_suite(tmp_path / "mine.yaml", **change))
 
 
 def test_an_inference_method_of_ones_own_needs_an_extension(tmp_path):
     inference = {"portion": "80", "methods": {"plt": ["mine"]}}
-    with pytest.raises(XmlcError, match=r"inference\.methods: found 'mine', expected"):
+    with raises_with(XmlcError, "inference.methods", "'mine'"):
         read_suite(write_suite(tmp_path / "a.yaml", {"plt": {}}, inference=inference))
     file = write_suite(tmp_path / "b.yaml", {"plt": {}}, inference=inference, extensions=["my.py"])
     assert read_suite(file).inferred("plt") == ["mine"]
