@@ -21,12 +21,14 @@ training_option = click.option("--training", type=FILE, required=True, help="Rec
 record_option = click.option("--out", type=FILE, required=True, help="JSON record to write.")
 estimator_option = click.option("--estimator", required=True, help="Name, or path/to/file.py:ClassName.")
 name_option = click.option("--name", required=True, help="Name of the model in tables and figures.")
-parameters_option = click.option(
-    "--parameters",
-    default="{}",
-    callback=lambda ctx, parameter, text: parse_parameters(text),
-    help="Hyperparameters as a JSON object.",
-)
+
+
+def json_option(name: str, help: str, default: str | None = "{}") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return an option whose value is a JSON object."""
+    return click.option(name, default=default, callback=lambda ctx, _, text: text and parse_parameters(text), help=help)
+
+
+parameters_option = json_option("--parameters", "Hyperparameters as a JSON object.")
 
 
 def _extensions(ctx: click.Context, parameter: click.Parameter, files: tuple[Path, ...]) -> None:

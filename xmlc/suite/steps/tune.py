@@ -13,7 +13,7 @@ from typing import cast
 import click
 import numpy as np
 
-from xmlc.cli._options import FILE, SEED, parse_parameters, threads_option
+from xmlc.cli._options import FILE, SEED, threads_option
 from xmlc.core.errors import XmlcError
 from xmlc.core.passport import passport
 from xmlc.core.progress import Progress
@@ -26,7 +26,7 @@ from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import check_kept
 from xmlc.suite.config.ranges import AUTO, MOST_FITTED, MOST_VALIDATED, Objective, parse_space
 from xmlc.suite.config.suite import Stages
-from xmlc.suite.options import data_option, estimator_option, record_option
+from xmlc.suite.options import data_option, estimator_option, json_option, record_option
 from xmlc.suite.results.records.search import SearchRecord, Trial, mean_precision
 from xmlc.suite.schemas import converted
 from xmlc.suite.steps.prepared import Prepared
@@ -212,19 +212,17 @@ def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
 @click.command(help="Search hyperparameters on the 80/20 split: the best P@1 on the 20 % wins, or see --splits.")
 @data_option
 @estimator_option
-@click.option(
-    "--parameters",
-    default="{}",
-    help="Hyperparameters as a JSON object; the first trial has them all, later trials those that are not searched.",
+@json_option(
+    "--parameters", "As a JSON object; the first trial has them all, later trials those that are not searched."
 )
-@click.option("--space", default=None, help='Ranges as JSON, such as {"gamma": {"low": 0.1, "high": 10, "log": true}}.')
+@json_option("--space", 'Ranges as JSON, such as {"gamma": {"low": 0.1, "high": 10, "log": true}}.', default=None)
 @click.option(
     "--stages",
     default=None,
     help="In place of ranges the trials themselves as JSON, in stages: those of the second override the best of the "
     'first, such as [[{"alpha": 0}, {"alpha": 1}], [{"S": 25}, {"S": 50}]]. Method and budget are then ignored.',
 )
-@click.option("--in-trials", default="{}", help="With --stages: values of the trials that the later model has not.")
+@json_option("--in-trials", "With --stages: values of the trials that the later model has not.")
 @click.option("--sample", is_flag=True, help=f"With --stages: take at most {MOST_FITTED} instances of the 80 % and"
               f" {MOST_VALIDATED} of the 20 %, for a dataset that nobody tuned.")  # fmt: skip
 @click.option("--tuned", type=FILE, default=None,
@@ -241,10 +239,10 @@ def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
 def command(
     data: Path,
     estimator: str,
-    parameters: str,
-    space: str | None,
+    parameters: Hyperparameters,
+    space: Hyperparameters | None,
     stages: str | None,
-    in_trials: str,
+    in_trials: Hyperparameters,
     sample: bool,
     tuned: Path | None,
     splits: int | None,
@@ -259,18 +257,18 @@ def command(
         raise XmlcError(f"{out}: give ranges (--space) or trials in stages (--stages)")
     if tuned is not None and stages is None:
         raise XmlcError(f"{out}: --tuned goes before trials in stages (--stages)")
-    prepared, given = Prepared(data), parse_parameters(parameters)
-    model = make_estimator(estimator, given, seed, threads)
+    prepared = Prepared(data)
+    model = make_estimator(estimator, parameters, seed, threads)
     check_kept(estimator, model, *prepared.part("fit"))
-    if stages is None:
-        search = in_ranges(parse_parameters(str(space)), method, budget, seed, model.get_params())
-    else:
+    if space is not None:
+        search = in_ranges(space, method, budget, seed, model.get_params())
+    elif stages is not None:
         before = [SearchRecord.read_for(tuned, estimator, prepared.digest)] if tuned else []
         every = [*([one.best["hyperparameters"]] for one in before), *parse_stages(stages)]
         labels = prepared.meta["labels_per_instance"]
-        search = in_stages(every, labels, splits, sample, parse_parameters(in_trials))
+        search = in_stages(every, labels, splits, sample, in_trials)
     check_tried(search, estimator)
-    fixed = given | search.in_trials
+    fixed = parameters | search.in_trials
 
     def make(trial: Hyperparameters) -> SparseProbabilityEstimator:
         return make_estimator(estimator, fixed | trial, seed, threads)
