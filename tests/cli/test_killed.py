@@ -8,7 +8,7 @@ import pytest
 from facts import absent
 
 from xmlc.cli import is_step
-from xmlc.suite.report.failures import error_message, failures
+from xmlc.suite.report.status import error_message, failures
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no parent of a step")
 

@@ -16,8 +16,8 @@ from xmlc.suite.papers.claims_table import CLAIMS, counted
 from xmlc.suite.papers.outcome import Word
 from xmlc.suite.papers.printing import to_csv
 from xmlc.suite.report.compare import compare, compare_rows, outcome_of
-from xmlc.suite.report.judge import Judge
-from xmlc.suite.report.verdicts import Verdict
+from xmlc.suite.report.runs import read_spreads
+from xmlc.suite.report.verdicts import Judge, Verdict
 from xmlc.suite.results.fingerprint import read_table
 from xmlc.suite.results.frame import read_numbers
 from xmlc.suite.results.made_of import finished_tables
@@ -110,7 +110,7 @@ def test_the_page_of_results_counts_the_claims(finished):
 
 
 def test_the_page_of_results_says_what_became_of_the_printed_numbers():
-    judge = Judge.of_project(ROOT / "config")
+    judge = Judge.of_project(ROOT / "config", read_spreads(ROOT / "config/runs.csv"))
     lines, total = [], Counter()
     for paper in SETTINGS["papers"]:
         comparisons = compare(ROOT / "results/published" / paper, FIVE / paper, judge)

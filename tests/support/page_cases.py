@@ -12,8 +12,6 @@ from suite_cases import write_suite
 from xmlc.suite.papers.building import build_table, draw_figure, write_table
 from xmlc.suite.papers.plan import SuitePlan
 from xmlc.suite.papers.plotting import write_figure
-from xmlc.suite.report.failures import failures
-from xmlc.suite.report.judge import Judge
 from xmlc.suite.report.page.content import page_of
 from xmlc.suite.report.page.tables import (
     Passports,
@@ -23,6 +21,8 @@ from xmlc.suite.report.page.tables import (
     text_on_page,
 )
 from xmlc.suite.report.page.winners import contests_of
+from xmlc.suite.report.status import failures
+from xmlc.suite.report.verdicts import Judge
 from xmlc.suite.results.frame import Source
 from xmlc.suite.results.made_of import MadeOf, finished_tables
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.report.compare import accept, compare, compare_rows, compared_fingerprints, count, in_order
-from xmlc.suite.report.judge import Judge
-from xmlc.suite.report.verdicts import Kind, Spread, Tolerance, Verdict
+from xmlc.suite.report.verdicts import Judge, Kind, Spread, Tolerance, Verdict
 from xmlc.suite.results.fingerprint import fingerprint, of_parts, of_table
 from xmlc.suite.results.frame import row_of
 from xmlc.suite.results.made_of import MadeOf

@@ -10,8 +10,7 @@ from facts import absent
 from repository import ROOT
 
 from xmlc.suite.papers import table_of
-from xmlc.suite.report.judge import NO_CHANCE, NO_RUNS, Judge, repeats
-from xmlc.suite.report.verdicts import OUTCOMES, Kind, Spread, Verdict
+from xmlc.suite.report.verdicts import NO_CHANCE, NO_RUNS, OUTCOMES, Judge, Kind, Spread, Verdict, repeats
 from xmlc.suite.results.frame import Number, row_of
 
 STO = ("plt2016", "table2", ("yeast", "plt", "sto"), "macro_f")
@@ -75,7 +74,7 @@ def test_a_number_that_a_paper_prints_twice_is_one_number():
 
 def test_what_a_paper_measured_counts_on_one_of_two_splits():
     """The other is judged and counted apart, as the quoted rows, which are of that split, are."""
-    judge = Judge.of_project(ROOT / "config")
+    judge = Judge.of_project(ROOT / "config", {})
     found = {
         (row, name): judged(judge, 71.91, ("ldsm2020", "table7", row, name), "71.91")
         for row in (("delicious", "ldsm"), ("delicious-ldsm", "ldsm"), ("delicious", "fastxml"))
@@ -129,7 +128,7 @@ def test_cells_without_a_judged_number(place, published, about, verdict):
 
 
 def test_the_projects_judge_knows_splits_and_printed_runs():
-    judge = Judge.of_project(ROOT / "config")
+    judge = Judge.of_project(ROOT / "config", {})
     assert judge.printed_runs["oplt2021"] == 5
     assert judge.printed_runs["plt2016"] == 1
     assert ("gfm2011", "scene") in judge.same_split

@@ -16,7 +16,7 @@ from repository import ROOT
 from xmlc.core.errors import XmlcError
 from xmlc.suite.papers import table_of
 from xmlc.suite.papers.building import build_table
-from xmlc.suite.report.runs import read_runs, runs_of, split_error, spreads_of, write_runs
+from xmlc.suite.report.runs import read_runs, read_spreads, runs_of, split_error, write_runs
 from xmlc.suite.report.verdicts import Spread, half_width
 from xmlc.suite.results.columns import COLUMNS
 from xmlc.suite.results.frame import read_numbers
@@ -33,11 +33,11 @@ def write(file, *lines):
 
 def test_the_spreads_of_a_file(tmp_path):
     lines = ("ldsm2020,table7,bibtex / ldsm,p@1,0 3 5,63.34 63.14 62.58,0.96", "plt2016,t,a / b,x,0 1,40 41.5,")
-    spreads = spreads_of(read_runs(write(tmp_path / "runs.csv", *lines)))
+    spreads = read_spreads(write(tmp_path / "runs.csv", *lines))
     values = [63.34, 63.14, 62.58]
     assert spreads["ldsm2020", "table7", ("bibtex", "ldsm"), "p@1"] == (3, pytest.approx(np.std(values, ddof=1)), 0.96)
     assert spreads["plt2016", "t", ("a", "b"), "x"] == (2, pytest.approx(1.5 / math.sqrt(2)), None)
-    assert spreads_of(read_runs(tmp_path / "none.csv")) == {}
+    assert read_spreads(tmp_path / "none.csv") == {}
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,17 @@ from xmlc.core.checksums import stamped
 from xmlc.core.files import atomic_folder
 from xmlc.suite.config.runs import LastRun
 from xmlc.suite.report.commands import status_command as command
-from xmlc.suite.report.failures import error_message, failures
-from xmlc.suite.report.status import AT_WORK, MADE, Result, of_files, outcome_of, status_of, to_text
+from xmlc.suite.report.status import (
+    AT_WORK,
+    MADE,
+    Result,
+    error_message,
+    failures,
+    of_files,
+    outcome_of,
+    status_of,
+    to_text,
+)
 from xmlc.suite.results.made_of import MadeOf
 
 FULL = "results/{0}/{1}/seed{2}/full/ranking.json"

@@ -8,9 +8,8 @@ from report_cases import ranking, thresholds
 
 from xmlc.suite.report.changes import changes_between, texts_of, told
 from xmlc.suite.report.compare import compare, compared_fingerprints
-from xmlc.suite.report.judge import Judge
 from xmlc.suite.report.summary import LIMIT, Section, Told, tell_published, tell_runs, told_as_markdown, told_as_text
-from xmlc.suite.report.verdicts import Spread
+from xmlc.suite.report.verdicts import Judge, Spread
 from xmlc.suite.results.made_of import MadeOf
 from xmlc.suite.results.settings import settings_of
 

@@ -25,18 +25,16 @@ from xmlc.suite.papers.latex import panel_to_latex
 from xmlc.suite.papers.plan import plan_of
 from xmlc.suite.papers.printing import select, to_markdown
 from xmlc.suite.report.compare import accept, compare, compared_fingerprints
-from xmlc.suite.report.failures import failures
 from xmlc.suite.report.finished import archived_files, long_table, separate_stale, with_contributed, write_archive
-from xmlc.suite.report.judge import Judge
-from xmlc.suite.report.runs import read_runs, runs_of, spreads_of, write_runs
-from xmlc.suite.report.status import of_files, outcome_of, status_of, to_text
+from xmlc.suite.report.runs import read_spreads, runs_of, write_runs
+from xmlc.suite.report.status import failures, of_files, outcome_of, status_of, to_text
 from xmlc.suite.report.summary import tell_published, tell_runs, told_as_markdown, told_as_text
-from xmlc.suite.report.verdicts import Tolerance
+from xmlc.suite.report.verdicts import Judge, Tolerance
 from xmlc.suite.report.verify import verify
 from xmlc.suite.results.fingerprint import fingerprint
 from xmlc.suite.results.made_of import SUFFIX, MadeOf, finished_tables
 
-TABLES, LOGS = Path(paths.TABLES), Path(paths.LOGS)
+TABLES, LOGS, RUNS = Path(paths.TABLES), Path(paths.LOGS), "runs.csv"
 ANY, NOT_NEGATIVE = click.Path(path_type=Path), click.FloatRange(min=0)
 NAMES: dict[str, Any] = {"multiple": True, "callback": split_names}
 
@@ -137,7 +135,8 @@ def report_command(contributed: bool, out: Path) -> None:
     papers = Settings.read(read_config(config_folder() / "config.yaml")).papers
     whole, stale = separate_stale(finished_tables(TABLES, papers))
     whole = with_contributed(whole) if contributed else whole
-    page = page_of(whole, failures(LOGS) + stale, Judge.of_project(config_folder()))
+    judge = Judge.of_project(config_folder(), read_spreads(config_folder() / RUNS))
+    page = page_of(whole, failures(LOGS) + stale, judge)
     with atomic_file(out) as temporary:
         temporary.write_text(to_html(page), encoding="utf-8")
     for table in stale:
@@ -251,11 +250,11 @@ def compare_command(
     how = "each by an interval of its own" if published else how
     title = f"old: {old}, new: {new}; {how}" + (f"; only {', '.join(columns)}" if columns else "")
     try:
+        runs = read_spreads(config_folder() / RUNS)
         if published:
-            comparisons = compare(old, new, Judge.of_project(config_folder()), columns=columns)
+            comparisons = compare(old, new, Judge.of_project(config_folder(), runs), columns=columns)
             told = tell_published(comparisons, title)
         else:
-            runs = spreads_of(read_runs(config_folder() / "runs.csv"))
             comparisons = compare(old, new, tolerance=Tolerance(tolerance, relative), columns=columns, runs=runs)
             told = tell_runs(comparisons, *compared_fingerprints(old, new), title)
         if markdown:

@@ -13,12 +13,12 @@ from xmlc.core.files import atomic_file
 from xmlc.suite.papers import every_table, table_of
 from xmlc.suite.papers.claims_table import CLAIMS
 from xmlc.suite.papers.declared import TableDefinition
-from xmlc.suite.report.judge import Judge, repeats
-from xmlc.suite.report.runs import Place
 from xmlc.suite.report.verdicts import (
     EXACT,
     OUTCOMES,
+    Judge,
     Kind,
+    Place,
     Spread,
     Tolerance,
     Verdict,
@@ -27,6 +27,7 @@ from xmlc.suite.report.verdicts import (
     half_width,
     judge_exactly,
     measured_line,
+    repeats,
     seeds_of,
     spread_of,
 )

@@ -14,7 +14,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
 from xmlc.suite.config import paths
 from xmlc.suite.papers.building import read_sources, sources_of
-from xmlc.suite.report.failures import Failure
+from xmlc.suite.report.status import Failure
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.frame import numbers_of
 from xmlc.suite.results.made_of import SUFFIX, MadeOf, finished_tables

@@ -14,16 +14,15 @@ from xmlc.core.files import atomic_file
 from xmlc.suite.papers import table_of
 from xmlc.suite.papers.building import Known
 from xmlc.suite.papers.declared import Table
-from xmlc.suite.report.verdicts import Kind, Spread, as_float, kind_of
+from xmlc.suite.report.verdicts import Kind, Place, Spread, as_float, kind_of
 from xmlc.suite.results.columns import column
-from xmlc.suite.results.frame import Key, is_missing
+from xmlc.suite.results.frame import is_missing
 from xmlc.suite.results.records.base import RecordFile
 from xmlc.suite.results.records.ranking import RankingRecord
 
 COLUMNS = ["paper", "table", "row", "column", "seeds", "values", "split_error"]
 BETWEEN = " / "  # the keys of a row
 JUDGED = (Kind.MEASURED, Kind.QUOTED)
-Place = tuple[str, str, Key, str]  # paper, table, row, column
 
 
 def read_runs(file: Path) -> pd.DataFrame:
@@ -62,10 +61,10 @@ def _check(row: tuple[str, ...], where: str) -> None:
         raise XmlcError(f"{where}: {len(runs)} runs; expected values of at least two seeds")
 
 
-def spreads_of(runs: pd.DataFrame) -> dict[Place, Spread]:
-    """Return how much each number varies."""
+def read_spreads(file: Path) -> dict[Place, Spread]:
+    """Return how much each number of the CSV varies."""
     found = {}
-    for paper, table, row, name, _, texts, error in runs.itertuples(index=False, name=None):
+    for paper, table, row, name, _, texts, error in read_runs(file).itertuples(index=False, name=None):
         values = [float(text) for text in texts.split()]
         mean = math.fsum(values) / len(values)
         variance = math.fsum((value - mean) * (value - mean) for value in values) / (len(values) - 1)

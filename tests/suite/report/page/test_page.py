@@ -28,10 +28,9 @@ from report_cases import dataset, inference, inferred_from_estimates, ranking, t
 from xmlc.core.errors import XmlcError
 from xmlc.suite.papers.claims_table import claims_line, counted
 from xmlc.suite.report.compare import outcome_of, published_lines
-from xmlc.suite.report.judge import Judge
 from xmlc.suite.report.page.content import page_of
 from xmlc.suite.report.page.render import packed, to_html
-from xmlc.suite.report.verdicts import Verdict
+from xmlc.suite.report.verdicts import Judge, Verdict
 from xmlc.suite.results.fingerprint import fingerprint
 
 

@@ -18,11 +18,11 @@ from xmlc.suite.papers.claims_table import CLAIMS, claims_line, counted
 from xmlc.suite.papers.declared import Table, TableDefinition
 from xmlc.suite.papers.outcome import Word
 from xmlc.suite.report.compare import compare_with_published, outcome_of, published_lines
-from xmlc.suite.report.failures import Failure
-from xmlc.suite.report.judge import Judge
 from xmlc.suite.report.page.drawing import Drawing, data_address
 from xmlc.suite.report.page.tables import PageTable, Passports, TableOnPage
 from xmlc.suite.report.page.winners import Contest, contests_of, earlier_sources
+from xmlc.suite.report.status import Failure
+from xmlc.suite.report.verdicts import Judge
 from xmlc.suite.results.fingerprint import TABLE, Fingerprint, of_parts
 from xmlc.suite.results.frame import Number, Rows, Source, read_numbers
 from xmlc.suite.results.made_of import MadeOf
