@@ -10,7 +10,7 @@ from record_files import as_record
 from report_cases import every_method, ranking, sweep, thresholds
 
 from xmlc.core.errors import XmlcError
-from xmlc.suite.results.frame import Source, average, numbers_of, pivot, read_rows
+from xmlc.suite.results.frame import Source, average, numbers_of, pivot, read_numbers
 
 MODELS, METHODS = ("dataset", "model"), ("dataset", "model", "method")
 
@@ -81,8 +81,10 @@ def test_a_broken_table_is_refused(tmp_path):
     file = tmp_path / "table1.csv"
     file.write_text("dataset,model,p@1\na,plt,1\na,plt,2\n")
     with raises_with(XmlcError, "table1.csv", "a, plt"):
-        read_rows(file, MODELS)
+        read_numbers(file, MODELS)
     with raises_with(XmlcError, "method"):
-        read_rows(file, ("dataset", "method"))
+        read_numbers(file, ("dataset", "method"))
     file.write_text("dataset,model,p@1,p@3\na,plt,1.0,\n")
-    assert read_rows(file, MODELS) == {("a", "plt"): {"p@1": "1.0", "p@3": ""}}
+    (row,) = read_numbers(file, MODELS).values()
+    assert {name: number.value for name, number in row.items()} == {"p@1": "1.0", "p@3": ""}
+    assert (row["p@1"].dataset, row["p@1"].model, row["p@1"].key) == ("a", "plt", ("a", "plt"))

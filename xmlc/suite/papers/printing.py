@@ -6,7 +6,6 @@ import re
 import textwrap
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from io import StringIO
 
 import pandas as pd
 
@@ -34,11 +33,6 @@ def escaped(text: str, code: bool = False) -> str:
 def to_csv(table: Table) -> str:
     """Return our numbers: each with all its digits, a missing one empty."""
     return table.frame.to_csv(index=False, lineterminator="\n")
-
-
-def text_of(table: Table) -> pd.DataFrame:
-    """Return a table as its CSV has it, as text."""
-    return pd.read_csv(StringIO(to_csv(table)), dtype=str, keep_default_na=False)
 
 
 def fingerprint_of(table: Table) -> Fingerprint:

@@ -214,12 +214,6 @@ def _chosen(name: str, values: list[Any]) -> Any:
     return "/".join(column(name).printed(value) for value in values)
 
 
-def select(rows: Rows, keys: Sequence[str], wanted: Mapping[str, Collection[str]]) -> Rows:
-    """Return the rows whose keys have one of the wanted values, by the name of the key; nothing wanted is all."""
-    places = {keys.index(name): values for name, values in wanted.items() if values and name in keys}
-    return {key: row for key, row in rows.items() if all(key[place] in values for place, values in places.items())}
-
-
 def join(left: Rows, right: Rows) -> Iterator[tuple[Key, str, Number | None, Number | None]]:
     """Pair the numbers of two tables by key and quantity, None if a side lacks one; the left order comes first."""
     for key in dict.fromkeys([*left, *right]):
@@ -289,27 +283,6 @@ def published_of(published: Mapping[Key, Mapping[str, V]], keys: Sequence[str], 
         rows = (row for other, row in published.items() if other[place] == key[place])
         number = next(rows, {}).get(quantity)
     return number
-
-
-TextRows = dict[Key, dict[str, str]]
-
-
-def read_rows(file: Path, keys: Sequence[str]) -> TextRows:
-    """Read a table as text; `read_numbers` replaces it."""
-    return texts_of(read_numbers(file, keys))
-
-
-def texts_of(rows: Rows) -> TextRows:
-    """Return the values of rows that were read from a file."""
-    return {key: {name: number.value for name, number in row.items()} for key, row in rows.items()}
-
-
-def text_rows(frame: pd.DataFrame, keys: Sequence[str], source: str) -> TextRows:
-    """Return a frame of text by key and quantity."""
-    return {
-        tuple(row[name] for name in keys): {str(name): text for name, text in row.items() if name not in keys}
-        for row in frame.to_dict("records")
-    }
 
 
 def quantities_of(rows: Collection[Mapping[str, Any]]) -> list[str]:
