@@ -1,18 +1,11 @@
 """Tables of swnn2018: statistics, hyperparameters and precision beside what the paper prints."""
 
-import numpy as np
 import pytest
 from built_tables import build_from
+from record_cases import statistics
 from report_cases import ranking
 
-from xmlc.data.writer import save_repository
-from xmlc.kernels.csr import as_features, as_labels
-from xmlc.suite.config.catalogue import Dataset
-from xmlc.suite.papers.building import build_table
-from xmlc.suite.papers.printing import to_csv
-from xmlc.suite.results.made_of import MadeOf
-from xmlc.suite.results.records.statistics import Statistics, part_statistics
-from xmlc.suite.steps.prepare import prepare
+from xmlc.suite.results.records.statistics import COUNTED
 
 PUBLISHED = (
     "dataset,model,p@1,p@3,p@5,max_p@1,max_p@3,max_p@5,S,alpha,beta,predict_ms\n"
@@ -73,74 +66,42 @@ def test_what_is_comparable_with_the_best_that_is_quoted_is_bold(build):
     )
 
 
-# By instance: labels (of 7; the last three never occur) and features (of 6; the last occurs in the test set alone).
-TRAIN = [
-    ([0, 1, 2], [0, 1]),
-    ([0], [0]),
-    ([0, 1], [0, 1, 2, 3]),
-    ([0], [0, 2]),
-    ([0, 3], []),
-    ([], [0]),
-    ([1, 3], [0, 4]),
-    ([0], [0, 1, 2]),
-]
-TEST = [([0, 1, 2, 3], [5]), ([1], [0, 5])]
-# Minimum, quartiles, maximum and mean, counted by hand from sorted counts.
-BY_HAND = {
-    "table2": [1, 1.75, 2.5, 3.75, 6, 3],  # 1 2 3 6
-    "table3": [0, 1, 1.5, 2, 3, 1.5],  # 0 1 1 1 2 2 2 3
-    "table4": [0, 1, 2, 2.25, 4, 1.875],  # 0 1 1 2 2 2 3 4
-    "table5": [1, 1, 3, 3, 7, 3],  # 1 1 3 3 7
-}
-PUBLISHED_TABLES_SUMMARIES = (
-    "dataset,minimum,lower_quartile,median,upper_quartile,maximum,mean\nhand,1,2,3,4,6,3\nother,1,2,2,4,11411,9\n"
+PUBLISHED_SUMMARIES = (
+    "dataset,minimum,lower_quartile,median,upper_quartile,maximum,mean\nyeast,1,2,3,4,6,3\nother,1,2,2,4,11411,9\n"
 )
-
-
-def matrices(rows):
-    X, Y = np.zeros((len(rows), 6)), np.zeros((len(rows), 7), dtype=bool)
-    for i, (labels, features) in enumerate(rows):
-        X[i, features] = 1 + np.arange(len(features))
-        Y[i, labels] = True
-    return as_features(X), as_labels(Y)
-
-
-@pytest.fixture(scope="module")
-def statistics(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("hand")
-    for name, rows in (("train", TRAIN), ("test", TEST)):
-        save_repository(folder / f"source/{name}.txt", *matrices(rows))
-    meta, train, test = prepare(Dataset("hand"), folder / "source", folder / "data")
-    sizes = {name: meta[name] for name in ("name", "digest", "d", "m")}
-    Statistics(**sizes, train=part_statistics(*train), test=part_statistics(*test)).write(folder / "statistics.json")
-    return folder / "statistics.json"
+SUMMARY = {"min": 0.0, "lower_quartile": 1.0, "median": 1.5, "upper_quartile": 3.75, "max": 4.0, "mean": 1.875}
 
 
 @pytest.fixture
-def build_tables_summaries(statistics, tmp_path):
-    (tmp_path / "swnn2018").mkdir()
-    (tmp_path / "swnn2018/table2.csv").write_text(PUBLISHED_TABLES_SUMMARIES)
-    return lambda name: build_table(MadeOf(name, "swnn2018", (statistics,), tmp_path))
+def build_summaries(tmp_path):
+    made = statistics()
+    made["train"] |= {name: dict.fromkeys(SUMMARY, 9.0) for name in COUNTED}
+    return lambda name, counted: build_from(
+        tmp_path,
+        name,
+        "swnn2018",
+        [made | {"train": made["train"] | {counted: SUMMARY}}],
+        {"table2": PUBLISHED_SUMMARIES},
+    )
 
 
-@pytest.mark.parametrize("name", BY_HAND)
-def test_numbers_by_hand(build_tables_summaries, name):
-    table = build_tables_summaries(name)
-    assert table.frame.to_numpy().tolist() == [["hand", *BY_HAND[name]]]
-    assert to_csv(table).splitlines()[0] == "dataset,minimum,lower_quartile,median,upper_quartile,maximum,mean"
+@pytest.mark.parametrize(("place", "counted"), list(enumerate(COUNTED, start=2)))
+def test_each_table_has_its_summary(build_summaries, place, counted):
+    frame = build_summaries(f"table{place}", counted).frame
+    assert frame.to_numpy().tolist() == [["yeast", *SUMMARY.values()]]
+    assert list(frame) == ["dataset", "minimum", "lower_quartile", "median", "upper_quartile", "maximum", "mean"]
 
 
-def test_sizes_by_hand(build_tables_summaries):
-    assert build_tables_summaries("1").frame.to_dict("records") == [
-        {"dataset": "hand", "d": 6, "n_train": 8, "n_test": 2}
+def test_sizes(build_summaries):
+    assert build_summaries("1", COUNTED[0]).frame.to_dict("records") == [
+        {"dataset": "yeast", "d": 103, "n_train": 1500, "n_test": 917}
     ]
 
 
-def test_the_papers_values_beside_ours_and_its_other_datasets_below(build_tables_summaries):
-    measured, others = build_tables_summaries("table2").panels
+def test_the_papers_values_beside_ours_and_its_other_datasets_below(build_summaries):
+    measured, others = build_summaries("table2", COUNTED[0]).panels
     cells = dict(zip(measured.headings(), measured.cells()[0]))
     assert (cells["3rd quartile"][0], cells["3rd quartile (paper)"][0]) == ("3.75", "4")
-    assert cells["Average"] == ("3", False)
+    assert cells["Average"] == ("1.88", False)
     assert [[text for text, _ in line] for line in others.cells()] == [["other", "1", "2", "2", "4", "11411", "9"]]
-    assert len(build_tables_summaries("table3").panels) == 1  # nothing is published here
-    assert build_tables_summaries("table4").panels[0].cells()[0][-1][0] == "1.88"
+    assert len(build_summaries("table3", COUNTED[1]).panels) == 1  # nothing is published here
