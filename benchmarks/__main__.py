@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 
 from benchmarks import (  # noqa: F401  each declares its command
-    beside,
     defaults,
     expected_f,
     fastxml,

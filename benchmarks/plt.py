@@ -36,7 +36,6 @@ from benchmarks.harness import (
 )
 from benchmarks.settings import adagrad_settings, batch_setting, paper_setting
 from xmlc.core.passport import WARM_UP_ROWS, timed
-from xmlc.data.writer import save_repository
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.plt import PLT
@@ -58,7 +57,6 @@ WHAT = {
 AT_LEAST = 0.3  # seconds of prediction per round: a small test set takes a few milliseconds
 SINGLE = "prediction of one instance at a time, from Python"
 SINGLE_INSTANCES = 2000  # at most
-CONVERSION = "conversions within omikuji's times"
 OPENED = "classifiers evaluated"  # for an instance
 EXACT = "is exact"  # instances whose labels are those of the exact search, in its order
 CERTIFIED = "proved by the beam"  # instances for which its answer is provably exact
@@ -85,8 +83,6 @@ def bench_plt(data: Path, peers: bool, threads: int, rounds: int) -> Report:
         add_threads(report, solver, threads, models, rankings, dataset)
     for solver, names in BASELINES_OF.items() if peers else ():
         compare_solver(report, solver, names)
-    if peers:
-        _add_conversions(report, dataset)
     for solver, (name, search) in product(settings, SEARCHES.items()):
         searching = with_hyperparameters(models[solver, 1], search=search)
         add_latency(report, name_of(solver, name), searching, dataset.X_test)
@@ -145,21 +141,6 @@ def compare_solver(report: Report, solver: str, baselines: tuple[str, ...]) -> N
         report.compare(name_of(solver), name, TRAINING)
     for search, name in product(SEARCHES, baselines + (OMIKUJI_DENSE,) * (OMIKUJI in baselines)):
         report.compare(name_of(solver, search), name, PREDICTION)
-
-
-def _add_conversions(report: Report, data: Data) -> None:
-    """Measure foreign parts of omikuji's times: writing its input, and turning instances into its types."""
-    with tempfile.TemporaryDirectory(prefix="omikuji-") as folder:
-        _, written = timed(lambda: save_repository(Path(folder) / "train.txt", data.X, data.Y))
-    x = data.X_test
-
-    def pairs() -> None:
-        for start, end in pairwise(x.indptr):
-            list(zip(x.indices[start:end].tolist(), x.data[start:end].tolist()))
-
-    report.add(OMIKUJI, CONVERSION, "training: writing the file that it reads", "s", written)
-    per_instance = 1e3 * timed(pairs)[1] / x.shape[0]
-    report.add(OMIKUJI, CONVERSION, "prediction: turning instances into its types", PER_INSTANCE, per_instance)
 
 
 def add_latency(report: Report, name: str, model: PLT, X: sparse.csr_array) -> None:

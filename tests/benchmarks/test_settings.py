@@ -2,7 +2,7 @@
 
 from facts import raises_with
 
-from benchmarks.settings import adagrad_settings, batch_setting, paper_setting
+from benchmarks.settings import adagrad_settings, batch_setting, paper_setting, suite
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.estimator import check_hyperparameters
 from xmlc.models.plt import PLT
@@ -23,3 +23,8 @@ def test_other_values_stand_over_the_papers():
     assert (setting.hyperparameters["max_nodes"], setting.hyperparameters["epochs"]) == (7, 20)
     with raises_with(XmlcError, "nothing"):
         paper_setting("ldsm2020", "nothing")
+
+
+def test_the_preset_for_rankings_is_what_the_suite_compares():
+    ours = suite("beside").all_models["plt-ranking-default"]
+    assert PLT(**ours.hyperparameters).get_params() == PLT.for_ranking().get_params()
