@@ -21,7 +21,7 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.inference import LabelsBySize, Samples, gfm, gfm_t, marginals_of
-from xmlc.inference._counting import compact_samples, count_bits, counting_scratch, sort_keys
+from xmlc.inference._counting import compact_samples, counting_scratch
 from xmlc.inference._gfm import best_size, keep_largest, rank_places
 from xmlc.inference._selection import TIE, sum_of_largest
 from xmlc.inference.methods import METHODS
@@ -221,19 +221,6 @@ def test_bounds_leave_out_no_column_that_changes_a_bit(seed, m):
         if value > best + TIE:
             best_k, best = k, value
     assert best_size(P, sizes, p_empty, False, np.empty(0))[:2] == (best_k, best)
-
-
-@FEW
-@given(keys=st.lists(st.integers(0, 2**40), max_size=50))
-def test_keys_are_sorted(keys):
-    bits = count_bits(np.uint64(max(keys, default=0)))
-    assert bits == max(keys, default=0).bit_length()
-    own, room, ends = (
-        np.array(keys, dtype=np.uint64),
-        np.empty(len(keys), dtype=np.uint64),
-        np.empty(256, dtype=np.int64),
-    )
-    assert sort_keys(own, room, bits, ends).tolist() == sorted(keys)
 
 
 @FEW

@@ -1,10 +1,6 @@
 """Inference: the label set of greatest expected F-measure for each instance (gfm2011)."""
 
-from xmlc.inference.distributions import (
-    LabelsBySize,
-    floor_bound,
-    labels_below_floor,
-)
+from xmlc.inference.distributions import LabelsBySize, floor_bound, labels_below_floor
 from xmlc.inference.gfm import gfm, gfm_t
 from xmlc.inference.methods import METHODS, infer_blocks
 from xmlc.inference.meuf import hamming, lewis, meuf, meuf_approx, meuf_cubic, multinomial

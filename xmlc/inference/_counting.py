@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import unowned
+from xmlc.kernels.arrays import borrowed, sort, unowned
 
-DIGIT = 8  # bits by which a pass of `sort_keys` sorts: twice as fast for 100 labels as comparing them
 FILL = 16  # ones that `spread_columns` writes at once: the int32 of a cache line
 
 
@@ -26,8 +25,6 @@ class CountingScratch(NamedTuple):
     sizes: np.ndarray  # float64 (largest size + 1,): those with mass
     ids: np.ndarray  # uint32 (ones + 1,): labels in the order in which they first occurred
     keys: np.ndarray  # uint64 (ones,): for each label how seldom it occurs, and its id in the lower bits
-    sorted: np.ndarray  # uint64 (ones,): to sort them
-    ends: np.ndarray  # int64 (2**DIGIT,)
     counts: np.ndarray  # uint32 (labels x sizes of an instance,): all zero between instances
     shares: np.ndarray  # float64 (n_samples + 1,): c / n_samples
 
@@ -48,8 +45,6 @@ def counting_scratch(indptr, m, n_samples):
         np.empty(longest + 1),
         np.empty(most + 1, dtype=np.uint32),
         np.empty(most, dtype=np.uint64),
-        np.empty(most, dtype=np.uint64),
-        np.empty(1 << DIGIT, dtype=np.int64),
         np.zeros(largest_table, dtype=np.uint32),
         np.arange(n_samples + 1) / n_samples,
     )
@@ -77,10 +72,10 @@ def compact_samples(indptr, labels, first, n_samples, scratch):
     scratch = unowned(scratch)
     n_sizes, n_empty = index_sizes(indptr, first, n_samples, scratch.column, scratch.sizes)
     n_ids = count_ones(indptr, labels, first, n_samples, n_sizes, scratch)
-    ranked, id_bits = rank_labels(n_ids, n_sizes, n_samples, scratch)
+    ranked = rank_labels(n_ids, n_sizes, n_samples, scratch)
     P, ids = np.empty((n_sizes, n_ids)), np.empty(n_ids, dtype=np.uint32)
     for i in range(n_ids):
-        ids[i] = np.uint32(ranked[i] & ((np.uint64(1) << id_bits) - np.uint64(1)))
+        ids[i] = np.uint32(ranked[i] & np.uint64(0xFFFFFFFF))
         start = np.uint64(scratch.place[ids[i]] * n_sizes)
         for s in range(np.uint64(n_sizes)):
             P[s, i] = scratch.shares[scratch.counts[start + s]]
@@ -142,62 +137,12 @@ def count_ones(indptr, labels, first, n_samples, n_sizes, scratch):
 
 @njit(cache=True, nogil=True)
 def rank_labels(n_ids, n_sizes, n_samples, scratch):
-    """Return the counted labels by descending count, then ascending id, as keys whose lowest bits are the id.
-
-    Returns
-    -------
-    keys : uint64 (n_ids,)
-    id_bits : uint64
-        How many bits the id has.
-    """
-    id_bits = count_bits(np.uint64(max(scratch.place.size - 1, 0)))
+    """Return the counted labels by descending count, then ascending id: uint64 keys, whose lower 32 bits are the id."""
+    keys = borrowed(scratch.keys, 0, n_ids)
     for i in range(n_ids):
         count = np.int64(0)
         for s in range(n_sizes):
             count += scratch.counts[i * n_sizes + s]
-        scratch.keys[i] = (np.uint64(n_samples - count) << id_bits) | np.uint64(scratch.ids[i])
-    bits = id_bits + count_bits(np.uint64(n_samples))
-    return sort_keys(scratch.keys[:n_ids], scratch.sorted[:n_ids], bits, scratch.ends), id_bits
-
-
-@njit(cache=True, nogil=True)
-def count_bits(number):
-    """Return how many bits a number of uint64 takes, uint64."""
-    bits = np.uint64(0)
-    while number >> bits:
-        bits += np.uint64(1)
-    return bits
-
-
-@njit(cache=True, nogil=True)
-def sort_keys(keys, other, bits, ends):
-    """Sort by the lowest ``bits`` bits, `DIGIT` of them in a pass: radix sort, in linear time.
-
-    Parameters
-    ----------
-    keys, other : uint64 (n,)
-        Both are written.
-    bits : uint64
-    ends : int64 (2**DIGIT,)
-        Written.
-
-    Returns
-    -------
-    uint64 (n,)
-        Whichever of the two the sorted keys ended in.
-    """
-    shift, mask = np.uint64(0), np.uint64(ends.size - 1)
-    while shift < bits:
-        ends[:] = 0
-        for key in keys:
-            ends[(key >> shift) & mask] += 1
-        end = np.int64(0)
-        for digit in range(ends.size):
-            end, ends[digit] = end + ends[digit], end
-        for key in keys:
-            digit = (key >> shift) & mask
-            other[ends[digit]] = key
-            ends[digit] += 1
-        keys, other = other, keys
-        shift += np.uint64(DIGIT)
+        keys[i] = (np.uint64(n_samples - count) << np.uint64(32)) | np.uint64(scratch.ids[i])
+    sort(keys)
     return keys

@@ -20,6 +20,7 @@ from xmlc.data.formats.lines import (
     LineError,
     MalformedLines,
     decimal,
+    each_read,
     quoted,
     read_bytes,
     text_lines,
@@ -27,6 +28,7 @@ from xmlc.data.formats.lines import (
     whole,
     words,
 )
+from xmlc.kernels.csr import stack_estimates
 
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(\S.*)", re.ASCII | re.IGNORECASE)
@@ -54,28 +56,20 @@ def read_arff(path: Path, labels: Path | None = None) -> tuple[sparse.csr_array,
     """
     attributes, lines = _header(path, labels)
     is_label = np.array([attribute.is_label for attribute in attributes], dtype=bool)
-    malformed = MalformedLines(path)
-    ids, values, indptr = array("i"), array("f"), array("q", [0])
+    ids, values, counts = array("i"), array("f"), array("q")
     omitted = {i: next(iter(a.codes.values())) for i, a in enumerate(attributes) if a.codes}
     omitted = {i: value for i, value in omitted.items() if value}
-    for number, line in lines:
-        text = line.strip(BLANKS)
-        if not text or text.startswith("%"):
-            continue
-        try:
-            row = omitted | _sparse_row(text, attributes) if text[0] == "{" else _dense_row(text, attributes)
-        except LineError as error:
-            malformed.add(number, error.found, error.expected)
-            continue
+
+    def read(text: str) -> dict[int, float]:
+        return omitted | _sparse_row(text, attributes) if text[0] == "{" else _dense_row(text, attributes)
+
+    texts = ((number, line.strip(BLANKS)) for number, line in lines)
+    rows = ((number, text) for number, text in texts if text and text[0] != "%")
+    for _, row in each_read(MalformedLines(path), rows, read):
         ids.extend(row.keys())
         values.extend(row.values())
-        indptr.append(len(ids))
-    malformed.raise_any()
-    table = sparse.csr_array(
-        (np.array(values, dtype=np.float32), np.array(ids, dtype=np.int32), np.array(indptr, dtype=np.int64)),
-        shape=(len(indptr) - 1, len(attributes)),
-    )
-    table.sort_indices()
+        counts.append(len(row))
+    table = stack_estimates(np.array(counts), np.array(ids), np.array(values), len(attributes))
     table.eliminate_zeros()
     columns = sparse.csc_array(table)
     return sparse.csr_array(columns[:, ~is_label]), sparse.csr_array(columns[:, is_label].astype(bool))

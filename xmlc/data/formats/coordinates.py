@@ -10,7 +10,17 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.data.formats.lines import BLANKS, LARGEST, LineError, MalformedLines, decimal, quoted, text_lines, whole
+from xmlc.data.formats.lines import (
+    BLANKS,
+    LARGEST,
+    LineError,
+    MalformedLines,
+    decimal,
+    each_read,
+    quoted,
+    text_lines,
+    whole,
+)
 
 
 def read_coordinates(files: Sequence[Path]) -> tuple[sparse.csr_array, sparse.csr_array]:
@@ -62,14 +72,8 @@ def _ids(path: Path) -> np.ndarray:
 
 
 def _numbers(path: Path, read: Callable[[str], float]) -> array[float]:
-    numbers, malformed = array("d"), MalformedLines(path)  # which holds ids exactly
-    for line, text in text_lines(path):
-        try:
-            numbers.append(read(text.strip(BLANKS)))
-        except LineError as error:
-            malformed.add(line, error.found, error.expected)
-    malformed.raise_any()
-    return numbers
+    found = each_read(MalformedLines(path), text_lines(path), lambda line: read(line.strip(BLANKS)))
+    return array("d", (number for _, number in found))  # which holds ids exactly
 
 
 def _check_lengths(columns: dict[Path, np.ndarray]) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from xmlc.core.errors import MissingFileError, XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.data.archives import open_plain
 
+T = TypeVar("T")
 BLOCK_BYTES = 1 << 22
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 BLANKS = " \t\n\r\x0b\x0c"  # only those of ASCII, because other spaces of Unicode may be part of a name
@@ -136,6 +137,18 @@ class MalformedLines:
             tail = f"\n... and {more} more malformed lines" if more else ""
             head = "1 malformed line" if self.count == 1 else f"{self.count} malformed lines"
             raise XmlcError(f"{self.path}: {head}; nothing was read\n" + "\n".join(self.messages) + tail)
+
+
+def each_read(
+    malformed: MalformedLines, lines: Iterable[tuple[int, str]], read: Callable[[str], T]
+) -> Iterator[tuple[int, T]]:
+    """Yield the numbers of lines and what is read of them; collect the malformed lines, and raise them at the end."""
+    for number, line in lines:
+        try:
+            yield number, read(line)
+        except LineError as error:
+            malformed.add(number, error.found, error.expected)
+    malformed.raise_any()
 
 
 def quoted(text: str) -> str:

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.data.formats.lines import BLANKS, DECIMAL, LARGEST, LineError, MalformedLines, decimal, quoted, text_lines
+from xmlc.kernels.csr import stack_estimates
 
 ID = re.compile("0|[1-9][0-9]{0,9}")  # of a feature, as its name
 # What stands before the first bar, labels as a group. A tag begins with ' or, behind labels, touches the bar.
@@ -40,7 +41,7 @@ def read_vw(
     base = 0 if zero_based else 1
     limit = LARGEST if n_labels is None else base + n_labels
     ids, values, labels = array("i"), array("f"), array("i")
-    indptr, label_indptr = array("q", [0]), array("q", [0])
+    counts, label_counts = array("q"), array("q")
     blank = 0  # number of the first of the blank lines that end the file so far
     for number, line in text_lines(path):
         if not line.strip(BLANKS):
@@ -60,14 +61,15 @@ def read_vw(
                     known[key] = _number(f"{path}:{number}", key, known) if vocabulary is None else len(known)
             ids.extend(map(known.__getitem__, pairs))
             values.extend(pairs.values())
-            labels.extend(sorted({label - base for label in found}))
-        indptr.append(len(ids))
-        label_indptr.append(len(labels))
+            labels.extend(label - base for label in found)
+            counts.append(len(pairs))
+            label_counts.append(len(found))
     malformed.raise_any()
     n_labels = max(labels, default=-1) + 1 if n_labels is None else n_labels
-    X = _matrix(np.array(values, dtype=np.float32), ids, indptr, max(known.values(), default=-1) + 1)
+    n_features = max(known.values(), default=-1) + 1
+    X = stack_estimates(np.array(counts), np.array(ids), np.array(values), n_features)
     X.eliminate_zeros()
-    return X, _matrix(np.ones(len(labels), dtype=bool), labels, label_indptr, n_labels)
+    return X, stack_estimates(np.array(label_counts), np.array(labels), np.ones(len(labels), dtype=bool), n_labels)
 
 
 class NoIds(XmlcError):
@@ -92,7 +94,7 @@ def looks_like_vw(line: str) -> bool:
     return True
 
 
-def _row(line: str, base: int, limit: int) -> tuple[list[int], dict[str, float]]:
+def _row(line: str, base: int, limit: int) -> tuple[set[int], dict[str, float]]:
     """Return a line's labels and the values of its features."""
     head, bar, rest = line.partition("|")
     if not bar:
@@ -128,20 +130,13 @@ def _weighted(token: str) -> tuple[str, float]:
     return name, value
 
 
-def _labels(head: str, base: int, limit: int) -> list[int]:
+def _labels(head: str, base: int, limit: int) -> set[int]:
     """Return the labels before the bar, leaving out importance, initial prediction and tag."""
     match = HEAD.fullmatch(head)
     if match is None:
         expected = "label[,label] [importance [initial]] ['tag] from the beginning of the line, a space before the bar"
         raise LineError(quoted(head + "|"), expected)
-    labels = [int(label) for label in match[1].split(",")] if match[1] else []
+    labels = {int(label) for label in match[1].split(",")} if match[1] else set[int]()
     if labels and (min(labels) < base or max(labels) >= limit):
         raise LineError(quoted(match[1]), f"labels of {base} .. {limit - 1}")
     return labels
-
-
-def _matrix(data: np.ndarray, ids: array[int], indptr: array[int], n_columns: int) -> sparse.csr_array:
-    parts = (data, np.array(ids, dtype=np.int32), np.array(indptr, dtype=np.int64))
-    matrix = sparse.csr_array(parts, shape=(len(indptr) - 1, n_columns))
-    matrix.sort_indices()
-    return matrix
