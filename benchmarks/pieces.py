@@ -17,12 +17,7 @@ from xmlc.data import load
 from xmlc.data.synthetic.few_shot import ObjectViews, ShortTexts
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.data.writer import save_repository
-from xmlc.inference import (
-    METHODS,
-    fit_size_weights,
-    floor_bound,
-    infer_blocks,
-)
+from xmlc.inference import METHODS, fit_size_weights, floor_bound, infer_blocks
 from xmlc.kernels import elementwise, float64
 from xmlc.kernels.csr import top_k_of, unit_rows
 from xmlc.kernels.estimator import Hyperparameters

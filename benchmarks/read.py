@@ -36,10 +36,7 @@ def bench_read(file: Path, rounds: int) -> Report:
     parts = ("shape", "indptr", "indices", "data")
     if not all(np.array_equal(getattr(ours, part), getattr(theirs, part)) for ours, theirs in both for part in parts):
         raise XmlcError(f"{file}: the readers disagree on the arrays; please report this with the file")
-    tasks = [
-        Task(OURS, READING, lambda: load(file, "repository")),
-        Task(PEER, READING, lambda: read_by_peer(file)),
-    ]
+    tasks = [Task(OURS, READING, lambda: load(file, "repository")), Task(PEER, READING, lambda: read_by_peer(file))]
     report.measure(tasks, rounds)
     for reader in (OURS, PEER):
         report.add(reader, READING, "speed", "MB/s", megabytes / report.value(reader, READING, TIME))

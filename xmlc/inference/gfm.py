@@ -65,11 +65,7 @@ def gfm(
 
 
 def gfm_t(
-    P: object,
-    p_empty: object = None,
-    sizes: object = None,
-    n_jobs: int | None = None,
-    n_thresholds: int | None = None,
+    P: object, p_empty: object = None, sizes: object = None, n_jobs: int | None = None, n_thresholds: int | None = None
 ) -> tuple[sparse.csr_array, np.ndarray]:
     """Find for each instance the best of the sets of the k most probable labels (GFM-T, gfm2011, Section 3).
 

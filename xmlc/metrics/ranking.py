@@ -460,11 +460,7 @@ OVER_LABELS = (
 MEASURES: tuple[Measure[Ranked], ...] = (*_PRECISION, *_NDCG, *_PSP, *_RECALL, *_PSNDCG, *OVER_LABELS, *_MAXIMA)
 # Of estimates: a ranking may have none.
 CALIBRATION = _at_each_k(
-    "ece",
-    "ECE",
-    lambda ranked, k: ece_at_k(ranked.Y, ranked.labels, ranked.scores, k),
-    better="lower",
-    in_tables=False,
+    "ece", "ECE", lambda ranked, k: ece_at_k(ranked.Y, ranked.labels, ranked.scores, k), better="lower", in_tables=False
 )
 
 
