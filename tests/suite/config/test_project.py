@@ -357,76 +357,45 @@ def test_the_projects_own_configuration_is_free_of_contradictions():
     assert {model for suite in project.suites.values() for model in suite.all_models} == set(project.models)
 
 
+POWERED = ["my_model.py:Powered", "powr", "power"]
+
+
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        ({"estimator": "pltt"}, "a.yaml: model mine: no estimator pltt, expected plt"),
-        (
-            {"hyperparameters": {"random_state": 3}},
-            "hyperparameter random_state, expected none: give `seeds`",
-        ),
-        ({"hyperparameters": {"n_jobs": 2}}, "hyperparameter n_jobs, expected none: give `threads`"),
-        ({"hyperparameters": {"arty": 2}}, "plt has no hyperparameter arty, expected arity"),
-        ({"hyperparameters": {"arity": 1}}, "arity: found 1, expected a whole number from 2"),
-        ({"search": {"stages": [[{"C": 1.0}, {"C": -1.0}]]}}, "C: found -1.0, expected a number above 0"),
-        ({"estimator": "my_modell.py:Mine"}, "no file my_modell.py, expected my_model.py"),
-        ({"estimator": "my_model.py:Miné"}, "my_model.py has no class Miné, expected Mine"),
-        (
-            {"estimator": "my_model.py:Powered", "hyperparameters": {"powr": 8}},
-            "my_model.py:Powered has no hyperparameter powr, expected power",
-        ),
-        (
-            {"estimator": "my_model.py:Powered", "search": {"stages": [[{"powr": 8}]]}},
-            "my_model.py:Powered has no hyperparameter powr, expected power",
-        ),
-        ({"estimator": "sklearn.dummy.DummyClassifier"}, "or sklearn.dummy:DummyClassifier or path/to/file.py:Class"),
-        ({"estimator": "my_model:Mine"}, "expected my_model.py:Mine"),
-        ({"estimator": "my_model.py"}, "or my_model.py:ClassName"),
-        ({"estimator": "broken.py:Mine"}, "broken.py:2: '(' was never closed"),
-        (
-            {"estimator": "my_model.py:Unfinished"},
-            "my_model.py:4: Unfinished has no predict_proba, expected fit and predict_proba",
-        ),
-        (
-            {"estimator": "sklearn.neighbours:A"},
-            "sklearn.neighbours:A: cannot be imported (No module named 'sklearn.neighbours'); correct the name",
-        ),
-        ({"estimator": "no_such:A"}, "no_such:A: cannot be imported (No module named 'no_such'); correct"),
-        (
-            {"estimator": f"{KNN}s"},
-            "sklearn.neighbors has no class KNeighborsClassifiers, expected KNeighborsClassifier",
-        ),
-        (
-            {"estimator": KNN, "hyperparameters": {"n_neigbors": 3}},
-            f"{KNN} has no hyperparameter n_neigbors, expected n_",
-        ),
-        ({"estimator": KNN, "search": {"stages": [[{"k": 1}]]}}, f"{KNN} has no hyperparameter k, expected"),
-        (
-            {"estimator": "sklearn.svm:LinearSVC"},
-            "LinearSVC has no predict_proba, expected a class with fit and predict_",
-        ),
-        (
-            {"estimator": "sklearn.svm:LinearSVC"},
-            "; sklearn.calibration:CalibratedClassifierCV makes estimates of score",
-        ),
-        (
-            {"estimator": ONE_VS_REST},
-            "missing 1 required positional argument: 'estimator'; expected a class or function",
-        ),
-        ({"estimator": ONE_VS_REST, "hyperparameters": {"estimator": "sklearn.svm:LinearSVC"}}, "has no predict_proba"),
-        (
-            {"estimator": KNN, "hyperparameters": {"n_neighbors": 0}},
-            "'n_neighbors' parameter of KNeighborsClassifier must be an int in the range [1, inf) or None. Got 0",
-        ),
-        ({"estimator": KNN, "datasets": {"tiny": {"weights": "distanec"}}}, "a callable or None. Got 'distanec'"),
+        ({"estimator": "pltt"}, ["a.yaml: model mine", "pltt", "plt"]),
+        ({"hyperparameters": {"random_state": 3}}, ["random_state", "`seeds`"]),
+        ({"hyperparameters": {"n_jobs": 2}}, ["n_jobs", "`threads`"]),
+        ({"hyperparameters": {"arty": 2}}, ["plt", "arty", "arity"]),
+        ({"hyperparameters": {"arity": 1}}, ["arity: found 1", "2"]),
+        ({"search": {"stages": [[{"C": 1.0}, {"C": -1.0}]]}}, "C: found -1.0"),
+        ({"estimator": "my_modell.py:Mine"}, ["my_modell.py", "my_model.py"]),
+        ({"estimator": "my_model.py:Miné"}, ["my_model.py", "Miné", "Mine"]),
+        ({"estimator": "my_model.py:Powered", "hyperparameters": {"powr": 8}}, POWERED),
+        ({"estimator": "my_model.py:Powered", "search": {"stages": [[{"powr": 8}]]}}, POWERED),
+        ({"estimator": "sklearn.dummy.DummyClassifier"}, "sklearn.dummy:DummyClassifier"),
+        ({"estimator": "my_model:Mine"}, "my_model.py:Mine"),
+        ({"estimator": "my_model.py"}, "my_model.py:ClassName"),
+        ({"estimator": "broken.py:Mine"}, "broken.py:2"),
+        ({"estimator": "my_model.py:Unfinished"}, ["my_model.py:4", "Unfinished", "predict_proba"]),
+        ({"estimator": "sklearn.neighbours:A"}, "'sklearn.neighbours'"),
+        ({"estimator": "no_such:A"}, "'no_such'"),
+        ({"estimator": f"{KNN}s"}, ["KNeighborsClassifiers", "KNeighborsClassifier"]),
+        ({"estimator": KNN, "hyperparameters": {"n_neigbors": 3}}, [KNN, "n_neigbors", "n_neighbors"]),
+        ({"estimator": KNN, "search": {"stages": [[{"k": 1}]]}}, [KNN, "k"]),
+        ({"estimator": "sklearn.svm:LinearSVC"}, ["predict_proba", "sklearn.calibration:CalibratedClassifierCV"]),
+        ({"estimator": ONE_VS_REST}, "'estimator'"),
+        ({"estimator": ONE_VS_REST, "hyperparameters": {"estimator": "sklearn.svm:LinearSVC"}}, "predict_proba"),
+        ({"estimator": KNN, "hyperparameters": {"n_neighbors": 0}}, ["'n_neighbors'", "0"]),
+        ({"estimator": KNN, "datasets": {"tiny": {"weights": "distanec"}}}, "'distanec'"),
         (
             {
                 "estimator": ONE_VS_REST,
                 "hyperparameters": {"estimator": "sklearn.linear_model:LogisticRegression", "estimator__C": "1.0e-3"},
             },
-            "The 'C' parameter of LogisticRegression must be a float",
+            ["'C'", "LogisticRegression"],
         ),
-        ({"estimator": "subprocess:Popen"}, "subprocess:Popen has no fit"),
+        ({"estimator": "subprocess:Popen"}, ["subprocess:Popen", "fit"]),
     ],
 )
 def test_what_does_not_exist_is_named_with_the_nearest(model, said, tmp_path, monkeypatch):
@@ -437,7 +406,6 @@ def test_what_does_not_exist_is_named_with_the_nearest(model, said, tmp_path, mo
         f"class Mine:\n    {methods}\n\nclass Unfinished:\n    def fit(self, X, Y): ...\n\n{powered}"
     )
     Path("broken.py").write_text("class Mine: ...\nx = (1,\n")
-    with pytest.raises(XmlcError) as error:
+    with raises_with(XmlcError, said):
         project_of(tmp_path / "config", a=suite({"mine": model}))
-    assert said in str(error.value)
     project_of(tmp_path / "config", a=suite({"mine": {"estimator": "my_model.py:Mine", "hyperparameters": {"x": 1}}}))
