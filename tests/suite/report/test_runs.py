@@ -89,38 +89,6 @@ def test_the_projects_file_is_about_cells_that_exist_and_its_seed_0_is_the_refer
     assert compared > 60
 
 
-RUNS = 5
-
-
-def covered(deviation, unit, ours, theirs, split_error=None, shift=0.0, trials=4000, seed=0):
-    """Share of simulated reproductions that are within their interval of what a paper would have printed."""
-    rng = np.random.default_rng(seed)
-    inside = 0
-    for _ in range(trials):
-        level = rng.uniform(10, 90)
-        test_sets = level + (split_error or 0) * rng.standard_normal(2)
-        runs = test_sets[0] + deviation * rng.standard_normal(RUNS)
-        value = runs[0] if ours == 1 else runs.mean()
-        printed = test_sets[1] + shift + deviation * rng.standard_normal(theirs).mean()
-        printed = round(printed / unit) * unit
-        h, _ = half_width(Spread(RUNS, runs.std(ddof=1), split_error), unit, ours, theirs, split_error is not None)
-        inside += abs(value - printed) <= h
-    return inside / trials
-
-
-@pytest.mark.parametrize("split_error", [None, 0.8])
-@pytest.mark.parametrize("theirs", [1, 5])
-@pytest.mark.parametrize("deviation", [0.02, 0.3, 2.0])
-def test_of_100_faithful_reproductions_95_are_within(deviation, theirs, split_error):
-    share = covered(deviation, 0.01, RUNS, theirs, split_error)
-    assert 0.93 < share < 0.97
-
-
-def test_of_faithful_reproductions_whose_chance_is_below_rounding_at_least_95_are_within():
-    assert covered(0.006, 0.05, RUNS, 1) > 0.95
-    assert covered(0.0, 0.05, RUNS, 1) == 1
-
-
 @pytest.mark.parametrize("unit", [0.01, 0.1, 1.0])
 def test_runs_that_vary_less_than_rounding_are_fixed(unit):
     least = unit / math.sqrt(12 * 2)  # the variance of two single runs is then that of rounding

@@ -11,7 +11,7 @@ from tabulate import tabulate
 
 from xmlc.suite.config.folders import STUDY
 from xmlc.suite.papers.claims_table import CLAIMS
-from xmlc.suite.papers.panels import TITLES, named
+from xmlc.suite.papers.panels import named
 from xmlc.suite.papers.printing import escaped
 from xmlc.suite.report.changes import told
 from xmlc.suite.report.compare import Comparison, published_lines
@@ -255,7 +255,9 @@ def _line(one: Comparison, number: Number) -> list[str]:
     if number.model in one.titles:
         about["model"] = one.titles[number.model]
     first = [about.pop("dataset")] if "dataset" in about else []
-    others = [text if key in TITLES else f"{column(key).title.lower()} {text}" for key, text in about.items()]
+    others = [
+        text if key in ("model", "method") else f"{column(key).title.lower()} {text}" for key, text in about.items()
+    ]
     where = ", ".join((*first, *others, column(number.quantity).title))
     return [where, " -> ".join(_both(number)), _difference(number)]
 

@@ -69,7 +69,7 @@ def to_html(page: Page) -> str:
     }
     environment.tests["without_value"] = lambda number: as_float(number.value) is None
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-    script = Markup(_template("report.js"))
+    passports, script = page.passports.shown, Markup(_template("report.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.get_template("report.html.j2").render(
         page=page,
@@ -77,7 +77,7 @@ def to_html(page: Page) -> str:
         classes={str(verdict): kind for verdict, (_, kind, _) in SIGNS.items() if verdict in OUTCOMES},
         calibrated=CALIBRATED,
         contributed=CONTRIBUTED,
-        origins=", ".join(sorted({passport["origin"] for passport in page.passports.shown} - {""})),
+        origins=", ".join(sorted({passport["origin"] for passport in passports} - {""})),
         words=WORDS,
         class_of_word=lambda text: next((kind for word, kind in WORDS.items() if text.startswith(word)), ""),
         claims_line=claims_line,
@@ -85,7 +85,7 @@ def to_html(page: Page) -> str:
         outcome_of=outcome_of,
         published_lines=published_lines,
         passport_numbers=page.passports.numbers,
-        passports=packed(page.passports.shown),
+        passports=packed(passports),
         limits=map(model_title, LIMITS),
         script=script,
         digest=digest,

@@ -192,14 +192,15 @@ class Passports:
     def __init__(self, sources: Iterable[Source]):
         self._records = {source.path: source.record for source in sources}
         self._numbers: dict[Path, int] = {}
-        self.shown: list[ShownPassport] = []
+
+    @property
+    def shown(self) -> list[ShownPassport]:
+        """The passports in the order of their numbers."""
+        return [shown_passport(path, self._records[path]) for path in self._numbers]
 
     def numbers(self, records: Iterable[Path]) -> list[int]:
         """Return the numbers of the passports of some records."""
-        for path in (path for path in records if path not in self._numbers):
-            self._numbers[path] = len(self.shown)
-            self.shown.append(shown_passport(path, self._records[path]))
-        return [self._numbers[path] for path in records]
+        return [self._numbers.setdefault(path, len(self._numbers)) for path in records]
 
     def enter(self, table: PageTable) -> None:
         """Number the passports of a table, row by row."""
