@@ -23,6 +23,7 @@ from xmlc.suite.results.frame import Number
 
 HEADLINES = ("p@1", "macro_f", "instance_f", "accuracy")  # the quantities that papers are about
 OF_A_STUDY = ("p@1", "macro_f_present", "instance_f", "accuracy")
+NAMED = ("model", "method")  # whose names need no heading
 MOVES, CHANGED_CLAIMS, PARTS = 10, 12, 4
 LIMIT = 60_000  # characters; a comment on GitHub has at most 65,536
 WIDEST = 100  # characters in a cell of Markdown
