@@ -27,7 +27,6 @@ from xmlc.core.files import read_json
 from xmlc.models import adapted
 from xmlc.models.adapted import Adapted
 from xmlc.models.registry import load_estimator, load_model, make_estimator
-from xmlc.models.texts.text_classifier import TextClassifier
 
 ONE_VS_REST = "sklearn.multiclass:OneVsRestClassifier"
 LOGISTIC = {"estimator": "sklearn.linear_model:LogisticRegression", "estimator__C": 2.0}
@@ -245,15 +244,6 @@ def test_the_examples_of_the_page_are_models(tmp_path, monkeypatch, multilabel):
     for model in models.values():
         fitted = make_estimator(model["estimator"], model["hyperparameters"], seed=0).fit(X, Y)
         assert fitted.predict_proba(X).nnz > 0
-
-
-def test_texts_have_them_too(tmp_path):
-    texts, names = ["rice and rose", "rose", "soil", "rice"] * 3, [["a"], ["b"], ["c"], ["a", "b"]] * 3
-    model = TextClassifier(Adapted(KNeighborsClassifier(1))).fit(texts, names)
-    model.save(tmp_path / "model")
-    with raises_with(XmlcError, "trusted=True"):
-        TextClassifier.load(tmp_path / "model")
-    assert TextClassifier.load(tmp_path / "model", trusted=True).predict(["soil"], 1) == [[("c", 1.0)]]
 
 
 def test_what_cannot_be_stored_and_a_file_that_was_changed(tmp_path):

@@ -16,7 +16,7 @@ from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.streams import Stream
 from xmlc.metrics import propensities
 from xmlc.models import PLT, Parabel, SparseWeightedNearestNeighbors, Stacking
-from xmlc.models._stacked import features_of, fit_logistic, merge_lists, n_features_of, solve
+from xmlc.models._stacked import features_of, fit_logistic, merge_lists, n_features_of
 from xmlc.models.adapted import Adapted
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import load_model
@@ -96,15 +96,6 @@ def test_the_regression_stays_finite_on_separable_rows_and_without_rows():
     assert np.isfinite(found).all()
     none = fit_logistic(features[:0], np.zeros(0, dtype=bool), np.ones(0), start)
     assert none.tolist() == start.tolist()
-
-
-def test_positive_definite_systems_are_solved():
-    rng = np.random.default_rng(4)
-    root, right = rng.normal(size=(6, 6)), rng.normal(size=6)
-    matrix = root @ root.T + np.eye(6)
-    found = right.copy()
-    solve(np.tril(matrix), found)
-    np.testing.assert_allclose(matrix @ found, right, rtol=1e-9, atol=1e-9)
 
 
 def test_estimates_are_those_of_members_trained_by_hand(data):

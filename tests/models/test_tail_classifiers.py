@@ -77,16 +77,6 @@ def test_everything_equals_the_twin(n, d, m, gamma, alpha, unit_norm, seed):
         np.testing.assert_allclose(result.toarray()[here], expected[here], rtol=2e-4)
 
 
-def test_rare_label_near_its_centroid_overtakes_a_frequent_one():
-    X = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]], dtype=np.float32)
-    Y = np.array([[1, 0], [1, 0], [1, 0], [0, 1]], dtype=bool)
-    forest = sparse.csr_array(np.array([[0.6, 0.3]], dtype=np.float32))
-    scores = blend(fitted(X, Y), X[:1], forest, alpha=0.8).toarray()[0]
-    # By hand: centroids (1, 1, 1) / 3 and (1, 0, 0); squared distances 2 / 3 and 0.
-    np.testing.assert_allclose(scores, [0.6**0.8 / (1 + np.exp(10)) ** 0.2, 0.3**0.8 * 0.5**0.2], rtol=1e-5)
-    assert scores[1] > scores[0]
-
-
 def test_extreme_distances_stay_finite_and_ranked():
     X = np.array([[1, 0], [-1, 0], [0, 1]], dtype=np.float32)
     Y = np.eye(3, dtype=bool)

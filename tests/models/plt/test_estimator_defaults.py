@@ -8,7 +8,6 @@ from xmlc.models import PLT
 from xmlc.models.domains import plt
 from xmlc.models.plt import training
 from xmlc.models.plt.weights import CompactNodeWeights, NodeWeights
-from xmlc.models.trees.kmeans import largest_leaf
 
 SOME = {"tree": "random", "arity": 4, "epochs": 3, "n_jobs": 1}
 
@@ -25,15 +24,6 @@ def test_the_usual_arity_follows_from_the_labels(n_labels, arity):
     assert plt.usual_arity("kmeans", "batch", n_labels) == arity
     assert plt.usual_arity("kmeans", "sgd", n_labels) == (arity if n_labels <= 18_000 else 16)
     assert plt.usual_arity("random", "batch", n_labels) == 16
-
-
-def test_no_usual_tree_ends_in_nodes_of_a_few_labels():
-    for edge in (401, *plt.USUAL_ARITY):
-        for n_labels in (edge, edge + 1):
-            arity, last = plt.usual_arity("kmeans", "batch", n_labels), n_labels
-            while last > largest_leaf(arity):
-                last /= arity
-            assert last >= (25 if n_labels <= 6_400 else 100)
 
 
 def test_only_labels_with_an_instance_count_for_the_arity(multilabel, monkeypatch):
