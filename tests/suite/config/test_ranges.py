@@ -56,5 +56,5 @@ def test_what_a_range_contains(content, inside, outside):
 
 def test_a_space_is_sorted_and_not_empty():
     assert list(parse_space({"lam": [1], "arity": [2]})) == ["arity", "lam"]
-    with pytest.raises(XmlcError):
+    with raises_with(XmlcError):
         parse_space({})

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from command_line import run
-from facts import absent, raises_with
+from facts import raises_with
 from suite_cases import project_of, suite
 
 from xmlc.core.checksums import Damaged
@@ -29,13 +29,13 @@ from xmlc.suite.config.runs import (
 
 def test_a_mistake_in_the_configuration_ends_with_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "elsewhere")
-    with raises_with(SystemExit, "xmlc: error: config: ", "mirorr"):
+    with raises_with(SystemExit, "config", "mirorr"):
         read_project({"papers": [], "mirorr": "x"})
 
 
 def test_planning_names_a_damaged_result_and_the_target_that_makes_it_again():
     record = Path("results/yeast/statistics.json")
-    with raises_with(SystemExit, f"xmlc: error: {record}: ", f"delete {record}", f"snakemake {record}"):
+    with raises_with(SystemExit, f"delete {record}", f"snakemake {record}"):
         with in_one_line():
             raise Damaged(record, "was edited", record)
 
@@ -105,7 +105,9 @@ def test_a_command_of_another_folder_is_refused_if_its_files_differ(copied, tmp_
     check_program(clone.parent)
     (clone / "core/a.py").write_text("2")
     said = refusal(clone.parent)
-    assert absent(said, f"xmlc: error: {program}", f"{other}/core/a.py", f"{clone}/core/a.py") == []
+    assert said.startswith(
+        f"xmlc: error: {program} uses {other}/core/a.py, expected the same content as {clone}/core/a.py; build"
+    )
     assert refusal(tmp_path) == said  # a study: the package that plans
     (other / "core/a.py").unlink()
     assert refusal(tmp_path) == said
@@ -117,15 +119,15 @@ def test_a_snakemake_of_another_folder_is_refused_if_its_files_differ(copied, tm
     check_program(clone.parent)
     (other / "core/a.py").write_text("2")
     check_program(tmp_path)  # a study of the other package
-    assert absent(refusal(clone.parent), "xmlc: error: Snakemake", f"{other}/core/a.py") == []
+    assert refusal(clone.parent).startswith(f"xmlc: error: Snakemake uses {other}/core/a.py")
 
 
 def test_a_command_that_does_not_run_or_knows_no_folder_is_refused(copied, tmp_path):
     _, _, program = copied
     program.write_text("#!/nowhere/python\n")
-    assert str(program) in refusal(tmp_path)
+    assert f"{program} does not run" in refusal(tmp_path)
     program.write_text("#!/bin/sh\necho 'xmlc, version 0.1'\n")
-    assert str(program) in refusal(tmp_path)
+    assert "uses an older version/" in refusal(tmp_path)
 
 
 def test_the_command_names_its_package(capsys):

@@ -69,32 +69,25 @@ def test_a_model_as_in_another_suite_is_that_one_but_for_the_datasets_it_is_not_
     assert found["vw"] == ModelSpec("vw-cmt", found={"yeast": HyperparameterOrigin("x", 1)})
 
 
-@pytest.mark.parametrize(
-    ("target", "said"),
-    [
-        ("othr", "other"),
-        ("other", "plt"),
-        ("mine", "mine"),
-    ],
-)
-def test_a_model_as_in_a_suite_that_does_not_define_it_is_refused(tmp_path, target, said):
+@pytest.mark.parametrize(("target", "known"), [("othr", "other"), ("other", "plt"), ("mine", "mine")])
+def test_a_model_as_in_a_suite_that_does_not_define_it_is_refused(tmp_path, target, known):
     config = write_config(tmp_path, mine=suite({"br": {"as_in": target}}), other=suite({"plt": {}}))
-    with raises_with(XmlcError, "mine.yaml: mine", "model br", target, said):
+    with raises_with(XmlcError, "mine.yaml", "br", target, known):
         read_suite(config / "papers/mine.yaml")
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "facts"),
     [
-        ({"tabels": []}, ["mine.yaml:", "'tabels'", "tables"]),
-        ({"datasets": ["../x"]}, ["datasets[0]", "'../x'"]),
+        ({"tabels": []}, ["mine.yaml:10", "'tabels'", "tables"]),
+        ({"datasets": ["../x"]}, ["mine.yaml:3", "datasets[0]", "'../x'"]),
         ({"inference": {"portion": "80", "methods": {"plt": ["gmf"]}}}, ["inference.methods", "'gmf'", "gfm"]),
         ({"models": {"plt": {"estimator": "plt", "as_in": "other"}}}, ["models.plt", "estimator", "as_in"]),
         ({"models": {"plt": {"estimator": "plt", "search": {"stages": [[{}]]}}}}, ["search.stages[0][0]", "{}"]),
     ],
 )
-def test_a_mistake_is_named_with_file_and_place(tmp_path, change, message):
-    with raises_with(XmlcError, message):
+def test_a_mistake_is_named_with_file_and_place(tmp_path, change, facts):
+    with raises_with(XmlcError, *facts):
         read_suite(write_suite(tmp_path / "mine.yaml", **change))
 
 
