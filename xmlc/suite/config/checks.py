@@ -22,7 +22,7 @@ RESERVED = frozenset(
     "download synthesise prepare simulate tune train train_and_drop rank estimate estimate_and_drop thresholds "
     "thresholds_without_validation infer forest sweep progressive table figure".split()
 )
-FOLDERS = "data", "tuning"  # names of folders next to the folders of models
+FOLDERS = frozenset(("data", "tuning"))  # names of folders next to the folders of models
 # Hyperparameters that each run sets. A value in a suite would make all seeds equal, or use more threads than planned.
 SET_BY_RUNS = {"random_state": "`seeds` to the suite", "n_jobs": "`threads` to the model or the run"}
 
@@ -40,21 +40,17 @@ def check_names(suites: Mapping[str, Suite], datasets: Mapping[str, Iterable[str
     ------
     XmlcError
     """
-    places = [(f"{suite.file}: datasets", suite.datasets) for suite in suites.values()]
     of_own = {name for suite in suites.values() if suite.own for name in suite.datasets}
-    both = of_own | {"demo"}  # a suite may have the name of its own dataset, as the demo has
-    for where, names in [*places, *datasets.items()]:
-        if taken := sorted({*names} & (RESERVED | ({*suites} - both))):
-            kind = "a suite" if taken[0] in suites else "a rule or target of the workflow"
-            said = f"expected another name for it and for its folder in the mirror, such as my-{taken[0]}"
-            raise XmlcError(f"{where}: found {taken[0]}, which is the name of {kind}; {said}")
-    for suite in suites.values():
-        if suite.name in RESERVED:
-            said = f"found {suite.name}, which is the name of a rule or target of the workflow"
-            raise XmlcError(f"{suite.file}: {said}; rename the file, such as to my-{suite.name}.yaml")
-        for name in {*suite.all_models} & {*FOLDERS}:
-            said = f"found {name}, the name of a folder of each dataset"
-            raise XmlcError(f"{suite.file}: models: {said}; expected another, such as my-{name}")
+    taken = RESERVED | ({*suites} - of_own - {"demo"})  # a suite may have the name of its own dataset, as the demo has
+    places: list[tuple[str, Iterable[str], frozenset[str]]]
+    places = [(f"{suite.file}: datasets", suite.datasets, taken) for suite in suites.values()]
+    places += [(where, names, taken) for where, names in datasets.items()]
+    places += [(f"{suite.file}: name of the file", [suite.name], RESERVED) for suite in suites.values()]
+    places += [(f"{suite.file}: models", suite.all_models, FOLDERS) for suite in suites.values()]
+    for where, names, others in places:
+        for name in sorted({*names} & others):
+            kind = "suite" if name in suites and name not in RESERVED else "rule, target or folder of the workflow"
+            raise XmlcError(f"{where}: found {name}, the name of a {kind}; expected another, such as my-{name}")
 
 
 def check_mentions(suite: Suite) -> None:

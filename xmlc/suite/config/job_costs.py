@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,21 +51,25 @@ def cost_of(project: Project, step: str, wildcards: Mapping[str, str]) -> Cost:
         return Cost(DATA_SECONDS * size.bytes, PROCESS + OF_DATA * size.bytes, 2 * size.bytes)
     spec, share = project.models[model], 1 - project.settings.validation_share
     given = spec.values_on(dataset) | _largest_tried(project, model, dataset)
+    train = partial(_costs_of_training, project, spec, size)
     if step == "sweep":
         sweep = project.suites[wildcards["paper"]].sweeps[wildcards["sweep"]]
         stages = [[sweep.hyperparameters | {sweep.hyperparameter: value} for value in sweep.values_on(dataset)]]
-        return _cost_of_trials(project, spec, size, size.n_train, size.n_test, given, stages)
+        tried = _costs_of_trials(partial(train, size.n_train), size.n_test, given, stages)
+        return Cost(tried.seconds, PROCESS + size.bytes + tried.peak_bytes, tried.model_bytes)
     if step == "tune":
-        n, rows = share * size.n_train, min((1 - share) * size.n_train, MOST_VALIDATED)
-        n, times = (n, SPLITS) if spec.search.always else (min(n, MOST_FITTED), 1)
-        stages = _stages_of_search(project, spec, dataset)
-        return _cost_of_trials(project, spec, size, n, rows, given | spec.search.in_trials, stages, times)
+        n, splits = share * size.n_train, SPLITS
+        if not spec.search.always:
+            n, splits = min(n, MOST_FITTED), 1
+        rows, stages = min((1 - share) * size.n_train, MOST_VALIDATED), _stages_of_search(project, spec, dataset)
+        tried = _costs_of_trials(partial(train, n), rows, given | spec.search.in_trials, stages)
+        return Cost(splits * tried.seconds, PROCESS + size.bytes + tried.peak_bytes, tried.model_bytes)
     is_held_out = wildcards.get("portion") == "80"
     n = share * size.n_train if is_held_out else size.n_train
     if step not in WITH_MODEL:
-        costs = _costs_of_training(project, spec, size, n, given)
+        costs = train(n, given)
         return Cost(costs.seconds, PROCESS + size.bytes + costs.peak_bytes, costs.model_bytes)
-    costs = _costs_of_training(project, spec, size, n, given, most_trees=1)
+    costs = train(n, given, most_trees=1)
     rows = size.n_test + (1 - share) * size.n_train * (is_held_out or step == "estimate")
     seconds, memory = rows * costs.ranking_ms / 1e3, PROCESS + size.bytes + min(costs.peak_bytes, costs.model_bytes)
     if step in ("rank", "forest"):
@@ -100,29 +104,18 @@ def _stages_of_search(project: Project, spec: ModelSpec, dataset: str) -> Stages
     return spec.search.stages_on(dataset) or [[{}]]
 
 
-def _cost_of_trials(
-    project: Project,
-    spec: ModelSpec,
-    size: Size,
-    n: float,
-    rows: float,
-    given: Hyperparameters,
-    stages: Stages,
-    times: int = 1,
-) -> Cost:
-    """Return the cost of trials, each trained on n instances, ranked on some rows, and dropped.
-
-    Trials of a stage are put over the longest of the stage before it.
-    """
+def _costs_of_trials(
+    train: Callable[[Hyperparameters], Costs], rows: float, given: Hyperparameters, stages: Stages
+) -> Costs:
+    """Return the costs of trials that rank some rows and are dropped; the longest of a stage goes into the next."""
     found: list[Costs] = []
     for stage in stages:
         trials = [given | trial for trial in stage]
-        costs = [_costs_of_training(project, spec, size, n, trial) for trial in trials]
-        given, _ = max(zip(trials, costs, strict=True), key=lambda pair: pair[1].seconds)
+        costs = [train(trial) for trial in trials]
+        given = trials[costs.index(max(costs))]
         found += costs
-    seconds = times * math.fsum(each.seconds + rows * each.ranking_ms / 1e3 for each in found)
-    peak, disk = (max((each[i] for each in found), default=0.0) for i in (1, 2))
-    return Cost(seconds, PROCESS + size.bytes + peak, disk)
+    seconds = math.fsum(each.seconds + rows * each.ranking_ms / 1e3 for each in found)
+    return Costs(seconds, max(each.peak_bytes for each in found), max(each.model_bytes for each in found), 0.0)
 
 
 def estimates_of_row(size: Size, floor: float, estimator: str) -> float:
