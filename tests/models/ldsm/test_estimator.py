@@ -155,6 +155,13 @@ def test_degenerate_data(multilabel):
     assert np.isfinite(LdSM(n_trees=1).fit(zeros + X, Y).forest_.biases).all()
 
 
+def test_what_is_left_to_the_size_of_the_training_set(multilabel):
+    X, Y = multilabel(3000, 5, 300)  # fewer than ten positive instances of a label only with few rows
+    chosen = [(model.max_nodes_, model.lambda_1_) for n in (3000, 300) for model in [LdSM(n_trees=1).fit(X[:n], Y[:n])]]
+    assert Y[:300].nnz < 10 * 300 <= Y.nnz
+    assert chosen == [(1500, 2.0), (1000, 4.0)]
+
+
 def test_too_many_features_to_standardise():
     X = sparse.csr_array((2000, 1 << 20), dtype=np.float32)
     with raises_with(XmlcError, "optimizer='sgd'", "optimizer='nag'"):
