@@ -9,6 +9,7 @@ from record_files import as_record
 from report_cases import every_method, ranking, thresholds, write
 from suite_cases import write_suite
 
+from xmlc.suite.papers import enter_rooms
 from xmlc.suite.papers.building import build_table, draw_figure, write_table
 from xmlc.suite.papers.plan import SuitePlan
 from xmlc.suite.papers.plotting import write_figure
@@ -132,7 +133,8 @@ def cell(page, table, panel, row, heading):
 
 
 def contests(*records, earlier=(), of_suites=("yeast",)):
-    """The contests of hand-made records."""
+    """The contests of hand-made records, whose models have the names that papers give them."""
+    enter_rooms()
     given, others = ([Source(Path(f"{kind}{i}"), as_record(one)) for i, one in enumerate(some)]
                      for kind, some in (("r", records), ("e", earlier)))  # fmt: skip
     return contests_of(given, others, of_suites, Passports([*given, *others]))

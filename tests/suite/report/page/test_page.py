@@ -77,7 +77,10 @@ def test_models_come_first_then_tables_then_claims_and_what_they_rest_on_is_fold
 
 
 def test_a_row_of_a_model_has_its_ranking_and_its_best_label_sets():
-    sets = [thresholds(method="sto", f=0.5), thresholds(method="fta", f=0.4), thresholds(method="for-micro-f", f=0.9)]
+    sets = [
+        thresholds(method=method, f=f)
+        for method, f in {"sto": 0.5, "fta": 0.4, "for-micro-f": 0.9, "for-a-measure-of-before": 0.9}.items()
+    ]
     records = [*sets, inferred_from_estimates(method="gfm", f=0.6), ranking(), ranking(model="fastxml", p1=0.8)]
     (found,) = contests(*records)
     p, f = "P@1 (%)", "Macro-F, labels present (%)"

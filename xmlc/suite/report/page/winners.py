@@ -12,7 +12,6 @@ from pathlib import Path
 from markupsafe import Markup
 
 from xmlc.core.errors import XmlcError
-from xmlc.metrics.measures import MEASURE_METHODS
 from xmlc.suite.config import paths
 from xmlc.suite.papers.building import Known, read_sources
 from xmlc.suite.papers.panels import Panel, PanelColumn
@@ -33,6 +32,7 @@ SETS = (PRESENT, EMPTY, "instance_f")
 RANKED = (QUALITY, "p@5", TIME, "predict_ms", "model_mb")
 HEADINGS = {EMPTY: "Macro-F, 0/0 = 1 (%)"}
 KEYS = ("model", "method")
+FOR = "for-"  # begins a method for one measure, even one of an earlier version
 Identity = tuple[type, str, str, str, str, int]
 
 
@@ -174,8 +174,8 @@ def _numbers(sources: Iterable[Source]) -> dict[str, dict[str, Number]]:
             own = found.setdefault(model, {})
             for name in RANKED if kind is RankingRecord else SETS:
                 number = replace(row[name], deviation=math.nan) if column(name).cost else row[name]
-                is_for = MEASURE_METHODS.get(method, name)  # macro-F over labels present goes with macro-F
-                if number.is_missing or not name.startswith(is_for):
+                is_for = method.removeprefix(FOR).replace("-", "_") if method.startswith(FOR) else name
+                if number.is_missing or not name.startswith(is_for):  # macro-F over labels present goes with macro-F
                     continue
                 if name not in own or number.value > own[name].value:
                     own[name] = number
