@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from xmlc.core.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from xmlc.compiling import compile_kernels as compile_kernels
     from xmlc.core.errors import InvalidDataError as InvalidDataError
     from xmlc.core.errors import InvalidParameterError as InvalidParameterError
     from xmlc.core.errors import XmlcError as XmlcError
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from xmlc.models import SparseWeightedNearestNeighbors as SparseWeightedNearestNeighbors
     from xmlc.models.registry import load_model as load_model
     from xmlc.models.texts import TextClassifier as TextClassifier
-    from xmlc.suite.steps.compiling import compile_kernels as compile_kernels
     from xmlc.thresholds import LabelSets as LabelSets
 
 __version__ = "0.2.0"

@@ -25,11 +25,13 @@ def package_of(dotted):
 
 
 def modules_of(package):
-    return sorted((PACKAGE / package.replace(".", "/")).rglob("*.py"))
+    folder = PACKAGE / package.replace(".", "/")
+    return sorted(folder.rglob("*.py")) or [folder.with_suffix(".py")]
 
 
 def test_every_package_has_its_layer():
     packages = {file.parent.name for file in PACKAGE.glob("*/__init__.py")} - {"suite"}
+    packages |= {file.stem for file in PACKAGE.glob("*.py")} - {"__init__"}
     packages |= {f"suite.{file.parent.name}" for file in PACKAGE.glob("suite/*/__init__.py")}
     assert packages == set(LAYERS)
 
@@ -45,6 +47,7 @@ def test_the_library_does_not_import_the_suite():
     library = [file for file in MODULES if "suite" not in file.relative_to(PACKAGE).parts]
     assert len(library) > 100
     assert [file for file in library if any(name.startswith("xmlc.suite") for name in imported_modules(file))] == []
+    assert "xmlc.suite" not in (PACKAGE / "__init__.py").read_text()  # whose names are imported when they are used
 
 
 def test_the_library_needs_only_its_dependencies():

@@ -40,7 +40,7 @@ ALLOWED = {
         for name in ("norm", "t")
     },
     (
-        "suite/steps/compiling.py",
+        "compiling.py",
         "np.random",
     ): "instances to compile kernels on; nothing that is computed of them is kept",
     ("kernels/estimator.py", "sklearn.exceptions.NotFittedError"): "a class without numbers",

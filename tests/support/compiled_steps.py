@@ -11,8 +11,8 @@ from pathlib import Path
 from numba.core.dispatcher import Dispatcher
 
 from xmlc.cli import main
+from xmlc.compiling import compile_part, model_of
 from xmlc.suite.steps.compile import parts_of
-from xmlc.suite.steps.compiling import compile_part, model_of
 
 
 def compiled():

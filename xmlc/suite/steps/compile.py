@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from xmlc.cli._options import FILE
-from xmlc.suite.steps.compiling import (
+from xmlc.compiling import (
     N_FEATURES,
     N_LABELS,
     N_TRAIN,

@@ -9,9 +9,9 @@ import pytest
 from repository import ROOT
 
 import xmlc
+from xmlc.compiling import compile_part, compile_parts, missing, model_of
 from xmlc.core.errors import XmlcError
 from xmlc.suite.steps.compile import parts_of
-from xmlc.suite.steps.compiling import compile_part, compile_parts, missing, model_of
 
 DEMO = ROOT / "config/demo.yaml"
 # A program of others has nothing to compile, and need not be installed.
@@ -39,7 +39,7 @@ def test_a_part_is_compiled_once_for_its_content(tmp_path, monkeypatch):
     assert missing([THEIRS, other]) == [THEIRS, other]
     compile_part(THEIRS)
     assert missing([THEIRS, other]) == [other]
-    monkeypatch.setattr("xmlc.suite.steps.compiling.cpu_name", lambda: "another processor")
+    monkeypatch.setattr("xmlc.compiling.cpu_name", lambda: "another processor")
     assert missing([THEIRS]) == [THEIRS]
     (tmp_path / "file").touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))  # nothing can be kept there
@@ -66,7 +66,7 @@ def test_unknown_names_are_refused_before_anything_is_compiled(kind):
 def test_a_folder_that_cannot_be_written_to_is_not_complete(tmp_path, monkeypatch):
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     (tmp_path / "file").touch()
-    monkeypatch.setattr("xmlc.suite.steps.compiling.compile_parts", lambda parts, cores: map(compile_part, parts))
+    monkeypatch.setattr("xmlc.compiling.compile_parts", lambda parts, cores: map(compile_part, parts))
     for folder, complete in (("kernels", True), ("file", False)):
         assert xmlc.compile_kernels(PROGRAM, to=tmp_path / folder) is complete
     assert not os.environ.get("NUMBA_CACHE_DIR")
