@@ -271,7 +271,7 @@ class TableDefinition(Declared):
     keys : tuple of str
         Columns that name a row.
     columns : tuple of str
-        Quantities of its CSV, as far as records have them.
+        Quantities of its CSV, as far as records have them; those of the panels by default.
     caption : str
     panels : tuple of PanelDefinition
     notes : tuple of callable
@@ -317,7 +317,8 @@ class TableDefinition(Declared):
         self, paper: str, given: list[list[Source]], printed: Rows | None = None, suite: Suite | None = None
     ) -> Table:
         """Make the table of a paper, without notes, from the records of each need."""
-        table = Table(self, paper, given, printed or {}, suite, self.columns)
+        shown = tuple(dict.fromkeys(name for panel in self.panels for name in panel.quantities))
+        table = Table(self, paper, given, printed or {}, suite, self.columns or shown)
         rows = self.rows(table) if self.rows else average(table.numbers(), self.keys)
         table.rows = {
             key: {
@@ -336,7 +337,6 @@ def table_of_datasets(name: str, *quantities: str, caption: str, **about: Any) -
         name=name,
         needs=(STATISTICS,),
         keys=("dataset",),
-        columns=quantities,
         panels=(columns("", *quantities, contests={}), not_run(*quantities)),
         caption=caption,
         **about,

@@ -111,7 +111,6 @@ table4 = TableDefinition(
     name="table4",
     needs=(Where("forest", "full", models=(OURS,)),),
     keys=("dataset",),
-    columns=SHAPE,
     panels=(columns("", *SHAPE, contests={}), not_run("depth", "arity")),
     notes=(_against_lemma_1,),
     caption="Depth of the deepest tree of LdSM's ensemble, the root having depth 0, and arity M. log_M K: the depth of "
