@@ -119,4 +119,8 @@ JACCARD = Overlap(1.0, 1.0, 1.0)
 Average = Literal["macro", "micro", "instance"]
 AVERAGES: tuple[Average, ...] = ("macro", "micro", "instance")
 #: The overlaps that thresholds can be tuned for, with each average: by name, the name in print and the measure.
-OVERLAPS = {"f": ("F", F1), "f2": ("F2", f_beta(2.0)), "jaccard": ("Jaccard", JACCARD)}
+OVERLAPS = {
+    "f": ("F", F1),
+    "f2": ("F2", f_beta(2.0)),
+    "jaccard": ("Jaccard", JACCARD),
+}
