@@ -27,6 +27,7 @@ USUAL = {
     "ranking_ms": (0.0, 0.7, 0.3, 0.3, 0.0, 0.2, 0.0),
 }
 WEIGHT = 0.3  # of USUAL next to the rows, whose logarithms of n vary by 4 between a shape and its 1/64
+LEAST = 0.01  # of a number of the shape; a tree of few nodes is a part of a tree
 MANY = 5000  # instances; rows of fewer count less
 MOST = 24  # bytes of a label tree's model for each pair of label and feature; small sets come near
 
@@ -148,7 +149,7 @@ def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[f
         return ()
     from scipy.optimize import nnls  # imported here because it loads slowly
 
-    X = np.log([[max(float(row[name]), 1.0) for name in COLUMNS] for row in rows])
+    X = np.log([[max(float(row[name]), LEAST) for name in COLUMNS] for row in rows])
     y, usual = np.log([float(row[target]) for row in rows]), np.array(USUAL[target])
     if forest:
         trees = COLUMNS.index("units")
@@ -164,5 +165,5 @@ def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[f
 
 def predicted(fit: Sequence[float], shape: Sequence[float]) -> float:
     """Return the value of a fit at the numbers of `COLUMNS`; 0 if there is none."""
-    powers = (exponent * math.log(max(each, 1.0)) for exponent, each in zip(fit[1:], shape, strict=True)) if fit else ()
+    powers = (exponent * math.log(max(each, LEAST)) for exponent, each in zip(fit[1:], shape, strict=True)) if fit else ()
     return math.exp(fit[0] + math.fsum(powers)) if fit else 0.0
