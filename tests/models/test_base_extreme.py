@@ -110,7 +110,7 @@ def test_a_stream_stays_as_it_is_where_more_of_it_is_refused(policy):
     assert not model._is_fitted()
     model.partial_fit(PLAIN, Y)
     before, learned = model.predict_proba(PLAIN), model.n_instances_
-    for learn in (model.partial_fit, model.progressive_sets, model.progressive_top_k, model.fit):
+    for learn in (model.partial_fit, model.progressive_top_k, model.fit):
         with raises_with(XmlcError, "OPLT"):
             learn(PLAIN * np.float32(1e37), Y)
         assert model.n_instances_ == learned

@@ -11,7 +11,6 @@ from sklearn.exceptions import NotFittedError
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation, stream_key
-from xmlc.kernels.csr import unit_rows
 from xmlc.kernels.estimator import InvalidParameterError
 from xmlc.kernels.streams import Stream
 from xmlc.models import OPLT, PLT
@@ -145,7 +144,7 @@ def test_a_stream_goes_on_with_the_hyperparameters_it_began_with_only(name, tmp_
     for begun in (model, OPLT.load(tmp_path / "model"), OPLT(online=True).fit(X, Y), deepcopy(model)):
         learned, before = begun.n_instances_, getattr(begun, name)
         begun.set_params(**{name: CHANGES[name]})
-        for go_on in (begun.partial_fit, begun.progressive_top_k, begun.progressive_sets):
+        for go_on in (begun.partial_fit, begun.progressive_top_k):
             with raises_with(InvalidParameterError, f"{name}={CHANGES[name]!r}", f"{name}={before!r}"):
                 go_on(X, Y)
         assert begun.n_instances_ == learned
@@ -205,41 +204,12 @@ def test_progressive_ranking_is_what_the_model_predicts_before_each_instance():
         model.partial_fit(X[[i]], Y[[i]])
 
 
-def test_progressive_sets_follow_ofo_step_by_step(tmp_path):
-    X, Y = stream(n=80, m=12, seed=7)
-    X, dense = unit_rows(X), Y.toarray()
-    model, a, b = oplt(), np.full(12, 1.0), np.full(12, 4.0)
-    expected = np.zeros((80, 12), dtype=bool)
-    for i in range(80):
-        if i > 0:
-            expected[i] = model.predict_proba(X[[i]]).toarray()[0] > (a / b).astype(np.float32)
-        touched = dense[i] | expected[i]
-        a[touched] += dense[i][touched] & expected[i][touched]
-        b[touched] += dense[i][touched].astype(int) + expected[i][touched]
-        model.partial_fit(X[[i]], Y[[i]])
-    assert 0 < expected.sum() < expected.size
-    online = oplt()
-    found = [online.progressive_sets(X[:33], Y[:33], 1.0, 4.0).toarray()]
-    online.save(tmp_path / "model")
-    online = OPLT.load(tmp_path / "model")
-    before = online.predict_proba(X).toarray()
-    found.append(online.progressive_sets(X[33:], Y[33:]).toarray())
-    np.testing.assert_array_equal(online.predict_proba(X).toarray(), model.predict_proba(X).toarray())
-    assert not np.array_equal(online.predict_proba(X).toarray(), before)
-    np.testing.assert_array_equal(np.vstack(found), expected)
-    np.testing.assert_array_equal(online.thresholds_, np.where(dense.any(axis=0), a / b, np.nan).astype(np.float32))
-    nodes = online._online.nodes
-    for v in range(online._online.counters[0]):  # the bounds that the search prunes by
-        children = nodes["bound"][: online._online.counters[0]][nodes["parent"][: online._online.counters[0]] == v]
-        assert children.size == 0 or nodes["bound"][v] == children.min()
-
-
 def test_work_and_memory_stay_within_a_constant_factor_of_iplt():
     """Definition 2 (an efficient online PLT algorithm): weights held, as the stream grows."""
     X, Y = stream(n=400, d=60, m=120, seed=8)
     for prefix in (50, 200, 400):
         model = oplt(max_leaf=10).partial_fit(X[:prefix], Y[:prefix])
-        nodes, counters = model._online.nodes, model._online.counters
+        nodes, counters = model._model.tree.nodes, model._model.tree.counters
         held = (nodes["width"].astype(np.int64) * (nodes["n_features"] + 1))[: counters[0]].sum()
         apart = trained_apart(model, X[:prefix], Y[:prefix])
         assert held <= 2 * (apart.weights.size + apart.bias.size)
@@ -262,7 +232,7 @@ def test_fit_forgets_and_is_the_same_whatever_came_before():
     X, Y = stream(seed=9)
     model = oplt(random_state=2).fit(X, Y)
     again = clone(model).partial_fit(X[:30], Y[:30])
-    again.progressive_sets(X[30:], Y[30:])
+    again.partial_fit(X[30:], Y[30:])
     np.testing.assert_array_equal(again.fit(X, Y).predict_proba(X).toarray(), model.predict_proba(X).toarray())
     other = clone(model).set_params(random_state=3).fit(X, Y)
     assert not np.array_equal(other.predict_proba(X).toarray(), model.predict_proba(X).toarray())
@@ -286,12 +256,8 @@ def test_wrong_data():
     X, Y = stream(n=5)
     with raises_with(XmlcError, "5 instances", "4"):
         oplt().partial_fit(X, Y[:4])
-    with raises_with(XmlcError, "b=1.5"):
-        oplt().progressive_sets(X, Y, 1.0, 1.5)
     with raises_with(XmlcError, "k=0"):
         oplt().progressive_top_k(X, Y, 0)
-    with raises_with(XmlcError, "progressive_sets"):
-        _ = oplt().partial_fit(X, Y).thresholds_
 
 
 def test_a_node_takes_little_beside_its_weights():

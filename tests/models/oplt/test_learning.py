@@ -1,18 +1,17 @@
-"""Learning of a stream: which nodes an instance reaches, thresholds and their bounds, and streams in several calls."""
+"""Learning of a stream: which nodes an instance reaches, and streams in several calls."""
 
 from copy import copy
 
 import numpy as np
-import pytest
 from oplt_cases import oplt, stream
 
-from xmlc.models.oplt.learning import count_sets, mark_positives
+from xmlc.models.oplt.learning import mark_positives
 from xmlc.models.oplt.tree import ABOVE, NONE
 
 
 def test_an_instance_reaches_the_nodes_above_its_labels_and_each_has_its_positive_children():
     X, Y = stream(seed=9)
-    tree = oplt("random", 3, 5).partial_fit(X, Y)._online
+    tree = oplt("random", 3, 5).partial_fit(X, Y)._model.tree
     reached = np.empty(tree.nodes.size, dtype=np.int32)
     for row in range(Y.shape[0]):
         labels = Y.indices[Y.indptr[row] : Y.indptr[row + 1]].astype(np.uint32)
@@ -38,15 +37,3 @@ def test_a_copy_of_a_model_stays_when_the_model_learns_more():
     other, expected = copy(model), model.predict_proba(X).toarray()
     model.partial_fit(X, Y)
     np.testing.assert_array_equal(other.predict_proba(X).toarray(), expected)
-
-
-@pytest.mark.parametrize("types", [(np.uint32, np.int32), (np.int64, np.int32)])
-@pytest.mark.parametrize(
-    ("labels", "predicted"), [([], []), ([2], []), ([], [1]), ([0, 3], [3, 1]), ([4, 1], [1, 4, 0])]
-)
-def test_sums_are_those_of_sets(labels, predicted, types):
-    hits, sizes = np.arange(5, dtype=float), np.full(5, 7.0)
-    count_sets(np.array(labels, types[0]), np.array(predicted, types[1]), hits, sizes)
-    true, chosen = ([label in those for label in range(5)] for those in (labels, predicted))
-    np.testing.assert_array_equal(hits, np.arange(5) + np.logical_and(true, chosen))
-    np.testing.assert_array_equal(sizes, 7.0 + np.array(true, int) + np.array(chosen, int))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, Self, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from xmlc.core.growing import Growing
 from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, stack_estimates, unit_rows
-from xmlc.kernels.domains import LARGE, MANY, POSITIVE, Number, check, whole
+from xmlc.kernels.domains import MANY, check, whole
 from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, hyperparameters
 from xmlc.kernels.frames import check_names, column_names
 from xmlc.kernels.stored import Field
@@ -46,7 +46,58 @@ from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
 MOST = 1e37  # of sums that are float32, with room for rounding
-NO_THRESHOLD = 1.0  # of new labels as long as no sets are predicted
+
+
+class OnlineModel(NamedTuple):
+    """An OPLT that goes on learning: its tree as it stands."""
+
+    tree: OnlineTree
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The labels seen so far, ascending, int64."""
+        return np.flatnonzero(self.tree.leaves != NONE)
+
+    @property
+    def n_instances(self) -> int:
+        """Instances learned so far, each pass counted."""
+        return int(self.tree.counters[N_LEARNED])
+
+    def weights(self) -> TreeWeights:
+        """Return the weights in the form for predictions."""
+        return frozen(self.tree)
+
+    def stored(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+        """Return the arrays without spare capacity, and numbers."""
+        return trimmed(self.tree)._asdict(), {}
+
+    def copied(self) -> OnlineModel:
+        """Return a copy that stays as it is when this one learns more."""
+        return OnlineModel(OnlineTree(*(array.copy() for array in trimmed(self.tree))))
+
+
+class FinishedModel(NamedTuple):
+    """An OPLT whose `fit` kept the weights that predictions need, and nothing with which to go on learning."""
+
+    nodes: TreeWeights
+    n_instances: int
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The labels seen, ascending, int64."""
+        return np.sort(self.nodes.label[self.nodes.label != NONE]).astype(np.int64)
+
+    def weights(self) -> TreeWeights:
+        """Return the weights."""
+        return self.nodes
+
+    def stored(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+        """Return the arrays, and numbers."""
+        return self.nodes._asdict(), {"instances": self.n_instances}
+
+    def copied(self) -> FinishedModel:
+        """Return the model itself, because nothing changes it."""
+        return self
 
 
 @hyperparameters
@@ -114,8 +165,6 @@ class OPLT(SparseProbabilityEstimator):
         The tree over them.
     tree_depths_, n_nodes_ : ndarray of int64, shape (1,)
         Depth of its deepest leaf, the root's being 0; number of its nodes, leaves included.
-    thresholds_ : ndarray of float32, shape (m,)
-        Thresholds of `progressive_sets`; NaN for labels not seen yet.
     n_instances_ : int
         Instances learned so far, each pass counted.
     gamma_ : float
@@ -159,11 +208,11 @@ class OPLT(SparseProbabilityEstimator):
     random_state: int = 0
     n_jobs: int | None = None
 
-    _tree_only = False  # between the phases of `fit`, and for good: there is no online tree, but a PLT
-    _frozen = cast("PLT | None", None)
+    _model = cast("OnlineModel | FinishedModel", None)
+    _plt = cast("PLT | None", None)  # as which the model predicts, until it learns more
 
-    MODEL_FORMAT = 3
-    FIELDS = (  # of one that can go on learning; others have those of a PLT
+    MODEL_FORMAT = 4
+    FIELDS = (  # of an `OnlineModel`; a `FinishedModel` has those of a PLT
         Field("nodes", NODE, ("nodes",)),
         Field("leaves", np.int32, ("n_labels",), least=NONE, below="nodes"),
         Field("rows", np.float32, (f"{SLOT} * slots",)),
@@ -171,7 +220,6 @@ class OPLT(SparseProbabilityEstimator):
         Field("free_rows", np.uint32, (64,), below="slots"),
         Field("free_tables", np.int64, (64,)),
         Field("counters", np.int64, (N_COUNTERS,)),
-        Field("ofo", np.float64, (None, 2), finite=True, optional=True),
     )
 
     def fit(self, X: Matrix, Y: Matrix) -> Self:
@@ -188,39 +236,37 @@ class OPLT(SparseProbabilityEstimator):
         chosen = 1.0
         if self.gamma is None:
             chosen = cross_validated(lambda gamma: self.unfitted().set_params(gamma=gamma), chosen, 0.3, X, Y)
-        self._start(chosen, tree_only=not self.online and Y.nnz > 0)
-        if self.warm_start is not None:
-            sample = order[: max(1, round(self.warm_start * order.size))]
-            self._start_as_kmeans(X[sample], Y[sample])
-        y = kernel_csr(Y)
-        if self._tree_only:
-            none = KernelCSR(np.zeros_like(x.indptr), x.indices[:0], x.data[:0])
-            self._learn(none if self.policy == "random" else x, y, order, "growing the tree")
-            tree, solver = label_tree_of(self._online), AdaGrad(self.gamma_, float(self.eps), int(self.epochs))
-            del self._online  # before weights are trained
-            training = (order, solver, self.weight_cut, self.n_jobs, Growing(self._into))
-            nodes = train_nodes(x, y, self.n_features_in_, tree, *training)
-            self._frozen, self._n_learned = self._as_plt(nodes), self.epochs * order.size
-        else:
+        y, tree_only = kernel_csr(Y), not self.online and Y.nnz > 0
+        self._start(chosen)
+        settings = self._settings(tree_only)
+        tree = with_labels(planted(settings, self._first_tree(X, Y, order)), self.n_labels_)
+        if not tree_only:
+            self._model = OnlineModel(tree)
             for epoch in range(self.epochs):
                 self._learn(x, y, order, f"pass {epoch + 1} of {self.epochs}")
+            return self
+        seen = KernelCSR(np.zeros_like(x.indptr), x.indices[:0], x.data[:0]) if self.policy == "random" else x
+        tree, *_ = learn(tree, seen, y, order, settings, "growing the tree")
+        shape, solver = label_tree_of(tree), AdaGrad(self.gamma_, float(self.eps), int(self.epochs))
+        del tree  # before weights are trained
+        training = (order, solver, self.weight_cut, self.n_jobs, Growing(self._into))
+        nodes = train_nodes(x, y, self.n_features_in_, shape, *training)
+        self._model = FinishedModel(nodes, self.epochs * order.size)
         return self
 
-    def _start(self, chosen: float = 1.0, tree_only: bool = False) -> None:
-        """Begin with a root and nothing else, and with a step size where none is given."""
-        self.gamma_, self._tree_only = chosen if self.gamma is None else float(self.gamma), tree_only
-        self._ofo: tuple[np.ndarray, float, float] | None = None
-        self._frozen = None
-        self._online = planted(self._settings())
+    def _start(self, chosen: float = 1.0) -> None:
+        """Begin to learn, with a step size where none is given."""
+        self.gamma_, self._plt = chosen if self.gamma is None else float(self.gamma), None
         self._begin_learning()
 
-    def _start_as_kmeans(self, X: sparse.csr_array, Y: sparse.csr_array) -> None:
-        """Begin with a tree of balanced 2-means over the labels of some instances; one without labels is no start."""
-        labels = np.unique(Y.indices)
-        if labels.size > 0:
-            representations = label_representations(X, Y[:, labels], self.n_jobs)
-            tree = kmeans_tree(representations, self.arity, self.max_leaf, self.random_state, self.n_jobs)
-            self._online = planted(self._settings(), tree.over(labels))
+    def _first_tree(self, X: sparse.csr_array, Y: sparse.csr_array, order: np.ndarray) -> LabelTree | None:
+        """Return a tree of balanced 2-means over the labels of ``warm_start``; None without, or if there is none."""
+        sample = order[: max(1, round((self.warm_start or 0) * order.size))]
+        labels = np.unique(Y[sample].indices)
+        if self.warm_start is None or labels.size == 0:
+            return None
+        representations = label_representations(X[sample], Y[sample][:, labels], self.n_jobs)
+        return kmeans_tree(representations, self.arity, self.max_leaf, self.random_state, self.n_jobs).over(labels)
 
     def partial_fit(self, X: Matrix, Y: Matrix) -> Self:
         """Learn more instances, in the order of their rows (Algorithm 3).
@@ -256,41 +302,7 @@ class OPLT(SparseProbabilityEstimator):
         """
         check("k", k, whole(1, MANY))
         x, y = self._stream(X, Y)
-        ranking, scores, _ = self._learn(x, y, np.arange(x.indptr.size - 1), k=int(k))
-        return ranking, scores
-
-    def progressive_sets(self, X: Matrix, Y: Matrix, a: float = 1.0, b: float = 20.0) -> sparse.csr_array:
-        """Learn more instances, and predict the label set of each before it is learned, by thresholds that learn too.
-
-        OFO runs simultaneously with training (plt2016, Section 4.3): after each instance the labels that it has or
-        that were predicted for it get the threshold a_j / b_j, half the F-measure of the label so far; a label that
-        is new begins with a / b.
-
-        Parameters
-        ----------
-        X, Y
-            As for `partial_fit`.
-        a, b : float
-            Initial a_j and b_j, 0 < a / b <= 0.5; used at the first call; later calls continue with what was learned.
-
-        Returns
-        -------
-        csr_array of bool, shape (n, m)
-            The sets predicted; `thresholds_` has the thresholds that stand at the end.
-        """
-        check("a", a, POSITIVE)
-        check("b", b, Number(2 * a, LARGE), ", twice a, because the initial threshold a/b is at most 0.5")
-        x, y = self._stream(X, Y)
-        if self._ofo is None:
-            self._ofo = (np.zeros((0, 2)), float(a), float(b))
-            self._online.nodes["bound"] = np.float32(a / b)
-        counted, a, b = self._ofo
-        counted = np.concatenate((counted, np.tile([a, b], (self.n_labels_ - counted.shape[0], 1))))
-        self._ofo = (counted, a, b)
-        sums = np.ascontiguousarray(counted.T)
-        *_, sets = self._learn(x, y, np.arange(x.indptr.size - 1), ofo=sums)
-        self._ofo = (np.ascontiguousarray(sums.T), a, b)
-        return sets
+        return self._learn(x, y, np.arange(x.indptr.size - 1), k=int(k))
 
     def _selected(self) -> Hyperparameters:
         return {"gamma": self.gamma_}
@@ -353,8 +365,7 @@ class OPLT(SparseProbabilityEstimator):
     def labels_(self) -> np.ndarray:
         """The labels seen so far, ascending, int64."""
         self._check_fitted()
-        leaves = self._scaled_plt().tree_.leaf if self._tree_only else self._online.leaves
-        return np.flatnonzero(leaves != NONE)
+        return self._model.labels
 
     @property
     def tree_(self) -> LabelTree:
@@ -375,22 +386,12 @@ class OPLT(SparseProbabilityEstimator):
     def n_instances_(self) -> int:
         """Instances learned so far, each pass counted."""
         self._check_fitted()
-        return self._n_learned if self._tree_only else int(self._online.counters[N_LEARNED])
-
-    @property
-    def thresholds_(self) -> np.ndarray:
-        """Thresholds that OFO learned on the stream, float32, shape (m,); NaN for labels not seen yet."""
-        self._check_fitted()
-        if self._ofo is None:
-            raise XmlcError("no thresholds were learned; call progressive_sets")
-        leaves = np.full(self.n_labels_, NONE, dtype=np.int32)
-        leaves[: self._online.leaves.size] = self._online.leaves
-        return np.where(leaves != NONE, self._online.nodes["bound"][leaves], np.float32(np.nan))
+        return self._model.n_instances
 
     def _stream(self, X: Matrix, Y: Matrix) -> tuple[KernelCSR, KernelCSR]:
         """Check more of the stream, add capacity for its labels, and return it as kernels take it."""
         self._check_hyperparameters()
-        if self._is_fitted() and self._tree_only:
+        if self._is_fitted() and isinstance(self._model, FinishedModel):
             raise XmlcError(
                 "OPLT: fit has kept nothing with which to go on learning; call fit with online=True, or partial_fit "
                 "from the start"
@@ -410,6 +411,7 @@ class OPLT(SparseProbabilityEstimator):
             self._remember_names(given)
             self.n_features_in_, self.n_labels_ = 0, 0
             self._start()
+            self._model = OnlineModel(planted(self._settings()))
         if labels is not None:
             self.label_names_in_ = known if known.size > labels.size else labels
         self.n_features_in_ = max(self.n_features_in_, X.shape[1])
@@ -430,20 +432,21 @@ class OPLT(SparseProbabilityEstimator):
         return x
 
     def _learn(
-        self, x: KernelCSR, y: KernelCSR, order: np.ndarray, title: str = "learning", **wanted: Any
-    ) -> tuple[np.ndarray, np.ndarray, sparse.csr_array]:
-        """Learn some rows one by one; return what `learn` predicts of each before."""
-        self._frozen, tree = None, with_labels(self._online, self.n_labels_)
-        self._online, ranking, scores, sets = learn(tree, x, y, order, self._settings(), title, **wanted)
-        return ranking, scores, sets
+        self, x: KernelCSR, y: KernelCSR, order: np.ndarray, title: str = "learning", k: int = 0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Learn some rows one by one; return the k labels ranked for each before, and their estimates."""
+        assert isinstance(self._model, OnlineModel), "a finished model learns no more"
+        self._plt, tree = None, with_labels(self._model.tree, self.n_labels_)
+        tree, ranking, scores = learn(tree, x, y, order, self._settings(), title, k)
+        self._model = OnlineModel(tree)
+        return ranking, scores
 
-    def _settings(self) -> GrowthSettings:
-        threshold = NO_THRESHOLD if self._ofo is None else self._ofo[1] / self._ofo[2]
+    def _settings(self, tree_only: bool = False) -> GrowthSettings:
         key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.OPLT_POLICY)))
         return GrowthSettings(
             self.policy == "random",
             self.growth == "program",
-            self._tree_only,
+            tree_only,
             float(self.alpha),
             self.balance == "printed",
             int(self.arity),
@@ -451,7 +454,6 @@ class OPLT(SparseProbabilityEstimator):
             np.float32(self.gamma_ if self.gamma is None else self.gamma),
             np.float32(self.eps),
             key,
-            np.float32(threshold),
         )
 
     def _check_hyperparameters(self) -> None:
@@ -469,18 +471,15 @@ class OPLT(SparseProbabilityEstimator):
 
     def _scaled_plt(self) -> PLT:
         """Return the tree and weights as a PLT that takes instances scaled already; it stays until more is learned."""
-        if self._frozen is None:
-            self._frozen = self._as_plt(frozen(self._online))
-        return self._frozen.set_params(n_jobs=self.n_jobs)
+        if self._plt is None:
+            self._plt = self._as_plt(self._model.weights())
+        return self._plt.set_params(n_jobs=self.n_jobs)
 
     def _as_plt(self, nodes: TreeWeights) -> PLT:
         plt = PLT(solver="adagrad", gamma=self.gamma_, eps=self.eps, epochs=1, unit_norm=False)
         plt.tree_, plt.nodes_ = LabelTree.from_children(nodes.children, nodes.label), nodes
         plt.n_features_in_, plt.n_labels_ = self.n_features_in_, self.n_labels_
         return plt
-
-    def _is_fitted(self) -> bool:
-        return super()._is_fitted() and not (self._tree_only and self._frozen is None)  # as if `fit` was interrupted
 
     def _instances(self, X: Matrix) -> sparse.csr_array:
         """Check instances, scale them, and give them as many features as the stream had: others have no weight."""
@@ -498,30 +497,19 @@ class OPLT(SparseProbabilityEstimator):
         return super()._for_requests()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copy the tree without spare capacity; leave out the form for predictions, which is made again."""
-        if not self._is_fitted() or self._tree_only:
-            return vars(self)
-        return vars(self) | {"_online": OnlineTree(*(array.copy() for array in trimmed(self._online))), "_frozen": None}
+        """Copy what changes when the model learns more; leave out the form for predictions, which is made again."""
+        return vars(self) | ({"_model": self._model.copied(), "_plt": None} if self._is_fitted() else {})
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        if self._tree_only:
-            return self._scaled_plt()._state()[0], {"gamma": self.gamma_, "instances": self._n_learned}
-        arrays, meta = trimmed(self._online)._asdict(), {"gamma": self.gamma_}
-        if self._ofo is None:
-            return arrays, meta
-        counted, a, b = self._ofo
-        return arrays | {"ofo": counted}, meta | {"a": a, "b": b}
+        arrays, meta = self._model.stored()
+        return arrays, meta | {"gamma": self.gamma_}
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
-        self.gamma_, self._tree_only = meta["gamma"], "instances" in meta
+        self.gamma_ = meta["gamma"]
         self._begin_learning()
-        self._ofo = self._frozen = None
-        if self._tree_only:
-            self._n_learned = int(meta["instances"])
-            self._frozen = self._as_plt(weights_from_state(arrays, {}, self.n_features_in_, self.n_labels_))
-            return
-        self._check_arrays(arrays)
-        counted = arrays.pop("ofo", None)
-        if counted is not None:
-            self._ofo = counted, meta["a"], meta["b"]
-        self._online = OnlineTree(**arrays)
+        if "instances" in meta:
+            nodes = weights_from_state(arrays, {}, self.n_features_in_, self.n_labels_)
+            self._model = FinishedModel(nodes, int(meta["instances"]))
+        else:
+            self._check_arrays(arrays)
+            self._model = OnlineModel(OnlineTree(**arrays))

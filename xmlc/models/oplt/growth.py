@@ -52,10 +52,10 @@ def planted(settings: GrowthSettings, given: LabelTree | None = None) -> OnlineT
 def plant_given(tree, children, label, settings):
     """Start a tree as a given one, in breadth-first order; all its classifiers are new."""
     n_nodes, nodes = label.size, tree.nodes
-    above = new_node(tree, NONE, settings.threshold)
+    above = new_node(tree, NONE)
     open_block(tree, above, 1, 0, SMALLEST_TABLE)
     for t in range(n_nodes):
-        new_node(tree, label[t], settings.threshold)
+        new_node(tree, label[t])
     append_child(tree, above, ROOT, 0)
     for t in range(n_nodes):
         v, leaves = t + ROOT, 0
@@ -109,7 +109,7 @@ def add_label_by_paper(tree, ids, values, label, scratch, settings):
         extend_inner(tree, v, label, settings)
     else:
         column = push_down(tree, v, settings)
-        open_block(tree, append_leaf(tree, v, label, column, settings), 1, 1, SMALLEST_TABLE)
+        open_block(tree, append_leaf(tree, v, label, column), 1, 1, SMALLEST_TABLE)
     return True
 
 
@@ -118,7 +118,7 @@ def extend_inner(tree, v, label, settings):
     """Variant 1 (Figure 1 b; AddLeaf, Algorithm 6): a leaf becomes one more child of an inner node."""
     node = tree.nodes[v]
     column = leaf_column(tree, v, extends_inner(node.degree + 1, node.leaf_children + 1, settings), settings)
-    leaf = append_leaf(tree, v, label, column, settings)
+    leaf = append_leaf(tree, v, label, column)
     if extends_leaf(node):
         open_block(tree, leaf, 1, 1, SMALLEST_TABLE)
 
@@ -130,14 +130,14 @@ def extend_leaf(tree, v, label, settings):
     A leaf's block has its auxiliary classifier and nothing else; in its rows there is room for two more.
     """
     nodes, node = tree.nodes, tree.nodes[v]
-    old, column = new_node(tree, node.label, node.bound), 0
+    old, column = new_node(tree, node.label), 0
     if not settings.tree_only:
         copy_auxiliary(tree, v, 1, 2, 3)
         node.width, column = 3, 1
     node.label = NONE
     append_child(tree, v, old, column)
     nodes[node.parent].leaf_children -= 1
-    append_leaf(tree, v, label, 2 * column, settings)
+    append_leaf(tree, v, label, 2 * column)
 
 
 @njit(cache=True, nogil=True)
@@ -187,7 +187,7 @@ def add_label_by_program(tree, ids, values, label, scratch, settings):
     if v == ROOT:
         add_group(tree, ROOT, new_column(tree, ROOT, node.degree + 1 < settings.arity), label, settings)
     elif has_room(tree, v, settings):
-        append_leaf(tree, v, label, leaf_column(tree, v, True, settings), settings)
+        append_leaf(tree, v, label, leaf_column(tree, v, True, settings))
     else:
         add_group(tree, v, push_down(tree, v, settings), label, settings)
     return True
@@ -196,10 +196,10 @@ def add_label_by_program(tree, ids, values, label, scratch, settings):
 @njit(cache=True, nogil=True)
 def add_group(tree, v, column, label, settings):
     """Append to v a group of one leaf, which the instance's other new labels extend."""
-    group = new_node(tree, NONE, settings.threshold)
+    group = new_node(tree, NONE)
     append_child(tree, v, group, column)
     open_block(tree, group, 1, 1, SMALLEST_TABLE)
-    append_leaf(tree, group, label, leaf_column(tree, group, True, settings), settings)
+    append_leaf(tree, group, label, leaf_column(tree, group, True, settings))
     tree.counters[SELECTED] = group
 
 
@@ -302,7 +302,7 @@ def push_down(tree, v, settings):
     column of the other.
     """
     nodes = tree.nodes
-    new = new_node(tree, NONE, nodes[v].bound)
+    new = new_node(tree, NONE)
     old, node = nodes[v], nodes[new]
     node.first_child, node.last_child, node.degree = old.first_child, old.last_child, old.degree
     node.leaf_children, node.n_leaves = old.leaf_children, old.n_leaves
@@ -320,14 +320,13 @@ def push_down(tree, v, settings):
 
 
 @njit(cache=True, nogil=True)
-def append_leaf(tree, v, label, column, settings):
+def append_leaf(tree, v, label, column):
     """Make a new leaf the last child of v, let all nodes above know of it, and return it."""
-    nodes, leaf = tree.nodes, new_node(tree, label, settings.threshold)
+    nodes, leaf = tree.nodes, new_node(tree, label)
     append_child(tree, v, leaf, column)
     above = np.int64(v)
     while above != NONE:
         nodes[above].n_leaves += 1
-        nodes[above].bound = min(nodes[above].bound, settings.threshold)
         above = np.int64(nodes[above].parent)
     return leaf
 
@@ -346,13 +345,13 @@ def append_child(tree, v, child, column):
 
 
 @njit(cache=True, nogil=True)
-def new_node(tree, label, threshold):
+def new_node(tree, label):
     """Create a node that stands alone: no parent, no children, no block."""
     t = tree.counters[N_NODES]
     tree.counters[N_NODES] = t + 1
     node = tree.nodes[t]
     node.parent = node.first_child = node.last_child = node.next_sibling = node.head = node.next_positive = NONE
-    node.label, node.bound, node.stamp = label, threshold, NONE
+    node.label, node.stamp = label, NONE
     node.column = node.degree = node.leaf_children = node.padded = node.width = node.auxiliary = node.n_features = 0
     node.n_leaves = 0 if label == NONE else 1
     if label != NONE:

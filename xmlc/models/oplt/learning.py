@@ -1,4 +1,4 @@
-"""How an OPLT learns a stream, instance after instance (oplt2021, Algorithms 3 and 7), and OFO's thresholds with it.
+"""How an OPLT learns a stream, instance after instance (oplt2021, Algorithms 3 and 7).
 
 Kernels go on until the tree's arrays are full; then these grow, and the same call goes on where the kernel stopped.
 """
@@ -6,32 +6,23 @@ Kernels go on until the tree's arrays are full; then these grow, and the same ca
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from xmlc.core.kernel_cache import njit
 from xmlc.core.progress import Progress
-from xmlc.kernels.arrays import borrowed, copy_into, unowned
-from xmlc.kernels.csr import KernelCSR, stack_estimates
+from xmlc.kernels.arrays import borrowed, unowned
+from xmlc.kernels.csr import KernelCSR
 from xmlc.models.oplt.growth import add_label, has_capacity
-from xmlc.models.oplt.prediction import labels_above, rank_labels
+from xmlc.models.oplt.prediction import rank_labels
 from xmlc.models.oplt.rows import bits_for, empty_scratch, slots_of, update_classifiers
 from xmlc.models.oplt.tree import ABOVE, MARK, N_LEARNED, NONE, GrowthSettings, OnlineTree, grown
 
 INSTANCES_PER_CALL = 8192  # between two signs of progress
-NO_SUMS = np.zeros((2, 0))
 
 
 def learn(
-    tree: OnlineTree,
-    x: KernelCSR,
-    y: KernelCSR,
-    order: np.ndarray,
-    settings: GrowthSettings,
-    title: str,
-    k: int = 0,
-    ofo: np.ndarray = NO_SUMS,
-) -> tuple[OnlineTree, np.ndarray, np.ndarray, sparse.csr_array]:
-    """Learn rows one by one, in the given order; before each is learned, rank its labels and predict its label set.
+    tree: OnlineTree, x: KernelCSR, y: KernelCSR, order: np.ndarray, settings: GrowthSettings, title: str, k: int = 0
+) -> tuple[OnlineTree, np.ndarray, np.ndarray]:
+    """Learn rows one by one, in the given order; rank the labels of each before it is learned.
 
     Parameters
     ----------
@@ -41,9 +32,6 @@ def learn(
         Of the progress.
     k : int
         Labels to rank.
-    ofo : ndarray of float64, shape (2, m)
-        OFO's sums a_j and b_j, which learn too (plt2016, Section 4.3 and Algorithm 2). Without them no set is
-        predicted.
 
     Returns
     -------
@@ -51,30 +39,23 @@ def learn(
         Changed, and longer where it had to be.
     ranking : ndarray of int32, shape (order.size, k)
     estimates : ndarray of float32, shape (order.size, k)
-    sets : csr_array of bool, shape (order.size, m)
     """
     ranking, estimates = np.empty((order.size, k), dtype=np.int32), np.empty((order.size, k), dtype=np.float32)
-    counts, sets = np.zeros(order.size, dtype=np.int64), [np.zeros(0, dtype=np.int32)]
     longest = int(np.diff(x.indptr).max(initial=0))
     with Progress(float(order.size), title, "instances") as progress:
         for first in range(0, order.size, INSTANCES_PER_CALL):
             part = slice(first, first + INSTANCES_PER_CALL)
-            rows, start, goes_on, found = order[part], 0, False, (ranking[part], estimates[part], *ofo, counts[part])
+            rows, start, goes_on = order[part], 0, False
             while start < rows.size:
-                start, labels = learn_rows(x, y, rows, start, goes_on, tree, settings, longest, *found)
-                sets.append(labels)
+                start = learn_rows(x, y, rows, start, goes_on, tree, settings, longest, ranking[part], estimates[part])
                 tree, goes_on = grown(tree), True
             progress.update(rows.size)
-    labels = np.concatenate(sets)
-    return tree, ranking, estimates, stack_estimates(counts, labels, np.ones(labels.size, dtype=bool), ofo.shape[1])
+    return tree, ranking, estimates
 
 
 @njit(cache=True, nogil=True)
-def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, scores, hits, sizes, counts):
-    """Learn the rows ``order[start:]`` one by one; before it learns one, rank its k best labels and predict its set.
-
-    A label's threshold is hits / sizes, OFO's a_j / b_j, from the first instance on that has it or for which it is
-    predicted; one that is new begins with the settings' threshold, and its first instance counts.
+def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, estimates):
+    """Learn the rows ``order[start:]`` one by one; rank the k best labels of each before it is learned.
 
     Parameters
     ----------
@@ -83,47 +64,28 @@ def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, sc
     start : int
         First position to learn.
     goes_on : bool
-        Whether the call before stopped there: nothing is predicted again, with the labels that it added.
+        Whether the call before stopped there: it has ranked already, and may have added labels.
     tree : OnlineTree
     settings : GrowthSettings
     longest : int
         Most non-zeros of an instance.
-    ranking : int32 (order.size, k), scores : float32 (order.size, k)
+    ranking : int32 (order.size, k), estimates : float32 (order.size, k)
         Written: labels, best first, and their estimates. k may be 0.
-    hits, sizes : float64 (labels,)
-        a_j and b_j; updated. Empty where no sets are wanted.
-    counts : int64 (order.size,)
-        Written: the size of each set.
 
     Returns
     -------
     int
         Where to go on: before the end where the tree's arrays are full, so that they must have `grown` first.
-    int32
-        The sets predicted in this call, one after the other.
     """
     x, y, tree = unowned(x), unowned(y), unowned(tree)
     scratch, positives = empty_scratch(longest, tree), np.empty(tree.nodes.size, np.int32)
-    found, sets, size = np.empty(tree.nodes.size, np.int32), np.empty(1024, np.int32), 0
     for position in range(start, order.size):  # line 1 of Algorithm 3
         ids, values, labels = instance(x, y, order[position])
-        if not (goes_on and position == start):
-            if ranking.shape[1] > 0:
-                rank_labels(tree, ids, values, scratch, ranking[position], scores[position])
-            if hits.size > 0:
-                count = labels_above(tree, ids, values, scratch, found)
-                counts[position] = count
-                while size + count > sets.size:
-                    sets = np.concatenate((sets, np.empty_like(sets)))
-                copy_into(sets[size:], found[:count])
-                size += count
-                count_sets(labels, found[:count], hits, sizes)
-                set_thresholds(tree, found[:count], hits, sizes)
+        if ranking.shape[1] > 0 and not (goes_on and position == start):
+            rank_labels(tree, ids, values, scratch, ranking[position], estimates[position])
         if not learn_instance(tree, ids, values, labels, scratch, positives, settings):
-            return position, sets[:size].copy()
-        if hits.size > 0:
-            set_thresholds(tree, labels, hits, sizes)
-    return order.size, sets[:size].copy()
+            return position
+    return order.size
 
 
 @njit(cache=True, nogil=True)
@@ -192,42 +154,3 @@ def has_capacity_to_learn(tree, positives, n_features):
             if bits > node.table_bits:
                 entries += np.int64(1) << bits
     return has_capacity(tree, 0, slots, entries)
-
-
-@njit(cache=True, nogil=True)
-def count_sets(labels, predicted, hits, sizes):
-    """Count an instance in the sums (7): a_j += y_j p_j and b_j += y_j + p_j for its labels y and the predicted p.
-
-    Not `xmlc.thresholds.OFO`, which takes estimates: here the search has predicted, and thresholds are bounds of nodes.
-
-    Parameters
-    ----------
-    labels, predicted : integers, each label once
-    hits, sizes : float64 (labels,)
-        a_j and b_j; updated.
-    """
-    for label in labels:
-        sizes[label] += 1.0
-    for label in predicted:
-        sizes[label] += 1.0
-        for true in labels:
-            hits[label] += np.int64(true) == np.int64(label)
-
-
-@njit(cache=True, nogil=True)
-def set_thresholds(tree, labels, hits, sizes):
-    """Set the thresholds of some labels, and the bounds of the nodes above as far as they change."""
-    nodes = tree.nodes
-    for label in labels:
-        v = np.int64(tree.leaves[label])
-        nodes[v].bound = np.float32(hits[label] / sizes[label])
-        v = np.int64(nodes[v].parent)
-        while v != NONE:
-            smallest, child = np.float32(np.inf), np.int64(nodes[v].first_child)
-            while child != NONE:
-                smallest = min(smallest, nodes[child].bound)
-                child = np.int64(nodes[child].next_sibling)
-            if smallest == nodes[v].bound:
-                break
-            nodes[v].bound = smallest
-            v = np.int64(nodes[v].parent)

@@ -130,30 +130,3 @@ def rank_labels(tree, ids, values, scratch, ranking, estimates):
         while child != NONE:
             heappush(queue, -rank_key(child, estimate * sigmoid(scores[nodes[child].column])))
             child = np.int64(nodes[child].next_sibling)
-
-
-@njit(cache=True, nogil=True)
-def labels_above(tree, ids, values, scratch, found):
-    """Find the labels of one instance whose estimate is greater than their threshold, the node's ``bound``.
-
-    Returns how many; they stand in ``found``, int32, in the order of the search.
-    """
-    nodes, count = tree.nodes, 0
-    if nodes[ROOT].n_leaves == 0:
-        return count
-    stack = [rank_key(np.int32(ABOVE), np.float32(1.0))]
-    while len(stack) > 0:
-        key = stack.pop()
-        v, estimate = np.int64(key_number(key)), key_estimate(key)
-        if nodes[v].label != NONE:
-            found[count] = nodes[v].label
-            count += 1
-            continue
-        scores = score_block(tree, v, ids, values, scratch)
-        child = np.int64(nodes[v].first_child)
-        while child != NONE:
-            product = estimate * sigmoid(scores[nodes[child].column])
-            if product > nodes[child].bound:
-                stack.append(rank_key(child, product))
-            child = np.int64(nodes[child].next_sibling)
-    return count

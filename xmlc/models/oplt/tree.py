@@ -38,7 +38,6 @@ NODE = np.dtype(
         ("n_features", np.int32),  # rows of the block, without the one of the constant feature
         ("table_bits", np.int32),  # its table has 2**table_bits entries
         ("bias", np.uint32),  # slot of the row of the constant feature
-        ("bound", np.float32),  # smallest threshold of a label below
         ("table", np.int64),  # index of the table's first entry
         ("stamp", np.int64),  # the last mark: of the instance for which it was positive
         ("head", np.int32),  # then: its first positive child
@@ -98,8 +97,6 @@ class GrowthSettings(NamedTuple):
     eps: np.float32
     #: uint64: Random stream of the random policy.
     key: np.uint64
-    #: float32: Of a label that is new.
-    threshold: np.float32
 
 
 def empty_online_tree() -> OnlineTree:
