@@ -12,13 +12,7 @@ from xmlc.kernels.csr import kernel_csr, unit_rows
 from xmlc.kernels.float32 import fma, sigmoid
 from xmlc.kernels.sibling_rows import padded_size
 from xmlc.models import PLT
-from xmlc.models.plt.solvers import (
-    AdaGrad,
-    DualDescent,
-    dual_steps,
-    train_children_adagrad,
-    train_children_dual,
-)
+from xmlc.models.plt.solvers import AdaGrad, DualDescent, dual_steps, solve
 
 SIZES = [4, 8, 16, 48, 512]
 
@@ -124,7 +118,7 @@ def test_adagrad_trains_siblings_as_one_by_one(size):
     rate, eps = np.float32(0.7), np.float32(0.01)
     state, bias = np.zeros(20 * 2 * size, dtype=np.float32), np.zeros(size, dtype=np.float32)
     importance = np.random.default_rng(size).choice([0.3, 1, 7], 60).astype(np.float32)
-    train_children_adagrad(AdaGrad(0.7, 0.01, 1), x, importance, targets, state, bias)
+    solve(AdaGrad(0.7, 0.01, 1), x, importance, targets, state, bias, size, 0)
     weights, squares = np.zeros((20, size), dtype=np.float32), np.zeros((20, size), dtype=np.float32)
     expected, bias_squares = np.zeros(size, dtype=np.float32), np.zeros(size, dtype=np.float32)
     adagrad_one_by_one(*x, importance, targets, weights, squares, expected, bias_squares, rate, eps)
@@ -184,7 +178,7 @@ def test_siblings_do_not_change_one_another(multilabel, squared_hinge):
         padded = np.zeros((150, size), dtype=np.uint8)
         padded[:, : columns.size] = targets[:, columns]
         solver = DualDescent(3.0, 0.02, 60, squared_hinge, np.uint64(7))
-        train_children_dual(solver, x, importance, padded, weights, bias, columns.size, solver.key)
+        solve(solver, x, importance, padded, weights, bias, columns.size, 0)
         return np.vstack([weights.reshape(30, size), bias])[:, : columns.size]
 
     together = train(np.arange(75))

@@ -37,12 +37,7 @@ SAFE = 1e-11  # below it the objective's own rounding hides what a step gains, a
 SUFFICIENT = 1e-4  # share of the predicted gain that a step must bring
 MAX_STEPS, MAX_PRODUCTS, MAX_HALVINGS = 100, 2000, 50  # of one label and C; of one step
 
-# Phases of a lane, by what the next pass over the rows is for.
-IDLE = np.int64(0)  # nothing: it waits for a label
-GRADIENT = np.int64(1)  # the gradient at the present weights
-MEANS = np.int64(2)  # the means of the features under the curvatures: then the Newton system is known
-CONJUGATE = np.int64(3)  # a product of CG's direction with the matrix of the system
-SOLVED = np.int64(4)  # left before the pass: for the next C, or for another label
+IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = np.arange(5)  # phases of a lane, see `Lanes`
 
 
 class Problem(NamedTuple):
@@ -97,7 +92,21 @@ class ByColumn(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """State of each lane by itself, (8,)."""
+    """State of each lane by itself, (8,): a label, a place on its path of C, and a phase.
+
+    The phase says what the next pass over the rows adds up for the lane. The loop in `solve_labels` makes a pass, and
+    then each lane goes on::
+
+        IDLE       waits for a label            begin_label        -> GRADIENT
+        GRADIENT   the gradient of the loss     keeps it           -> MEANS
+        MEANS      the means of the features    start_newton_step  -> CONJUGATE, or SOLVED at the minimum
+        CONJUGATE  the matrix times a direction conjugate          -> CONJUGATE, until the step is found, then
+                                                take_newton_step   -> GRADIENT, or SOLVED at the minimum
+        SOLVED     nothing, left at once        begin_path         -> GRADIENT for the next C, else IDLE
+
+    `take_newton_step` computes residuals and curvatures at the new weights by itself, so that GRADIENT and MEANS are
+    the two passes of which a Newton system is set up, and each product of conjugate gradients is another.
+    """
 
     phase: np.ndarray  # int64
     item: np.ndarray  # int64: place among the labels

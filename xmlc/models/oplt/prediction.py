@@ -86,7 +86,7 @@ def fill_weights(tree, parents, feature_starts, features, weight_starts, weights
         columns, child = np.empty(node.degree, dtype=np.int64), np.int64(node.first_child)
         for c in range(columns.size):
             columns[c] = tree.nodes[child].column
-            bias[first + c] = tree.rows[np.int64(node.bias) * SLOT + columns[c]]
+            bias[first + c] = tree.rows[node.bias * SLOT + columns[c]]
             child = np.int64(tree.nodes[child].next_sibling)
         first += columns.size
         entries = table_of(tree, v)

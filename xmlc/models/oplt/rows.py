@@ -142,7 +142,7 @@ def update_classifiers(tree, positives, ids, values, scratch, rate, eps):
         while child != NONE:
             targets[nodes[child].column] = 1
             child = np.int64(nodes[child].next_positive)
-        constant[0], start = node.bias, np.int64(node.bias) * SLOT
+        constant[0], start = node.bias, node.bias * SLOT
         scores = borrowed(all_scores, 0, padded)
         dense_scores(slots, values, rows, SLOT, borrowed(rows, start, start + padded), scores)
         logistic_derivatives(scores, targets)
@@ -157,7 +157,7 @@ def copy_auxiliary(tree, v, first, middle, end):
     Copies are of oplt2021, Algorithm 5, lines 7 and 8; inverses of Algorithm 6, line 3.
     """
     node, rows = tree.nodes[v], tree.rows
-    padded, bias = np.int64(node.padded), np.int64(node.bias)
+    padded, bias = np.int64(node.padded), node.bias
     copy_columns(rows, bias, padded, bias, padded, first, middle, end)
     for entry in table_of(tree, v):
         if entry != 0:
@@ -184,7 +184,7 @@ def widen(tree, v, width):
     """Make ``width`` columns, which do not fit yet, fit into the rows of block v."""
     node, wider, table = tree.nodes[v], row_size(width), table_of(tree, v)
     padded = np.int64(node.padded)
-    node.bias = moved_row(tree, np.int64(node.bias), padded, wider)
+    node.bias = moved_row(tree, node.bias, padded, wider)
     for index in range(table.size):
         if table[index] != 0:
             slot = moved_row(tree, np.int64(table[index] & np.uint64(0xFFFFFFFF)), padded, wider)
@@ -213,7 +213,7 @@ def open_copies(tree, v, source, auxiliary):
     open_block(tree, v, width, auxiliary, bits)
     node, table, rows = tree.nodes[v], table_of(tree, v), tree.rows
     padded, source_padded = np.int64(node.padded), np.int64(tree.nodes[source].padded)
-    copy_columns(rows, np.int64(tree.nodes[source].bias), source_padded, np.int64(node.bias), padded, 0, copies, width)
+    copy_columns(rows, tree.nodes[source].bias, source_padded, node.bias, padded, 0, copies, width)
     for entry in table_of(tree, source):
         if entry != 0:
             slot, old = take_row(tree, padded), np.int64(entry & np.uint64(0xFFFFFFFF))

@@ -20,7 +20,8 @@ NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED = range(7, 10)
 N_COUNTERS = 10
 
 # A node, and with it the block of its children: one row for each feature that an instance which reached the node had,
-# with the weights of all children side by side, their sums of squared derivatives behind them.
+# with the weights of all children side by side, their sums of squared derivatives behind them. There is an even number
+# of 4-byte fields, so that no byte of a stored node is left to chance.
 NODE = np.dtype(
     [
         ("parent", np.int32),
@@ -37,7 +38,7 @@ NODE = np.dtype(
         ("auxiliary", np.int32),  # 1: column 0 is the node's auxiliary classifier
         ("n_features", np.int32),  # rows of the block, without the one of the constant feature
         ("table_bits", np.int32),  # its table has 2**table_bits entries
-        ("bias", np.uint32),  # slot of the row of the constant feature
+        ("bias", np.int64),  # slot of the row of the constant feature
         ("table", np.int64),  # index of the table's first entry
         ("stamp", np.int64),  # the last mark: of the instance for which it was positive
         ("head", np.int32),  # then: its first positive child

@@ -23,7 +23,6 @@ from xmlc.kernels.top_k import FREE, insert_key, key_estimate, key_number, rank_
 from xmlc.models.plt.weights import child_estimates, children_of, empty_scratch
 
 EVERY_NODE = np.int64(0)  # for a beam that keeps all
-BY_BEAM, BELOW_WHAT_WAS_LEFT = np.int64(0), np.int64(1)  # phases of a ranking
 FRACTION = np.uint64((1 << 52) - 1)  # bits of a float64, all zero in a power of two
 ABOVE_ROOT = np.int32(-1)  # the node whose only child is the root
 ESTIMATES_AT_ONCE = np.int64(1 << 16)  # 256 kB
@@ -42,12 +41,14 @@ class Pairs(NamedTuple):
 
 
 class Best(NamedTuple):
-    """The best of each instance so far, where labels are ranked."""
+    """The best of each instance so far, where labels are ranked, and what they cost."""
 
     #: int64 (rows, k): Keys of leaves, best first; `FREE` where there are fewer.
     leaves: np.ndarray
     #: int64 (rows,): The largest key of an inner node that was met and that the beam does not expand, or `FREE`.
     missed: np.ndarray
+    #: int64 (rows,): Node classifiers evaluated.
+    inner_products: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -131,28 +132,50 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
     """
     n_rows, label = end - start, nodes.label
     x, nodes, scratch = rows_from(x, start, end), unowned(nodes), empty_scratch(shape, DENSE_WEIGHTS, ESTIMATES_AT_ONCE)
-    weighted = largest.size > 0
-    inner_products, best = np.zeros(n_rows, np.int64), Best(free_keys(n_rows, k), np.full(n_rows, FREE, np.int64))
-    left, frontier = no_pairs(np.int64(0)), root_frontier(n_rows)  # where it certifies: what the beam left out
-    phase, width, by_beam = BY_BEAM, np.int64(beam), np.zeros(n_rows, dtype=np.bool_)
+    best = Best(free_keys(n_rows, k), np.full(n_rows, FREE, np.int64), np.zeros(n_rows, np.int64))
+    left = search_by_beam(x, nodes, link, scratch, largest, np.int64(beam), certifies, best)
+    by_beam = proven(best)
+    certify(x, nodes, link, scratch, largest, left, best)
+    labels, estimates = labels_of(best.leaves, label)
+    return labels, estimates, by_beam, best.inner_products
+
+
+@njit(cache=True, nogil=True)
+def search_by_beam(x, nodes, link, scratch, largest, beam, certifies, best):
+    """Expand the ``beam`` best inner nodes of each instance on each level; return those left out, if it certifies."""
+    n_rows = best.missed.size
+    left, frontier = no_pairs(np.int64(0)), root_frontier(n_rows)
     while frontier.rows.size > 0:
-        beams, begin = free_keys(n_rows, width), np.int64(0)
-        while begin < frontier.rows.size:
-            first, estimates = expand(x, frontier, begin, nodes, link, scratch, inner_products)
-            left = with_capacity(left, estimates.size if certifies else 0)
-            if weighted:
-                for q in range(estimates.shape[0]):
-                    weigh(row_of(estimates, q), frontier.keys[begin + q], largest, label, first)
-            keep_best(frontier, begin, first, estimates, label, weighted, best, beams, certifies, left)
-            begin += estimates.shape[0]
+        beams = free_keys(n_rows, beam)
+        left = rank_level(x, frontier, nodes, link, scratch, largest, best, beams, certifies, left)
         left = with_capacity(left, beams.size if certifies else 0)
         frontier = nodes_of_beams(beams, best, certifies, left)
-        if phase == BY_BEAM and frontier.rows.size == 0:
-            phase, width, by_beam = BELOW_WHAT_WAS_LEFT, np.int64(0), proven(best)
-        if phase == BELOW_WHAT_WAS_LEFT:
-            frontier = nodes_that_may_win(left, best, largest, label)
-    labels, estimates = labels_of(best.leaves, label)
-    return labels, estimates, by_beam, inner_products
+    return left
+
+
+@njit(cache=True, nogil=True)
+def certify(x, nodes, link, scratch, largest, left, best):
+    """Expand the nodes that a beam left out, and what is below them, as long as they may lead to a better leaf."""
+    no_beams = free_keys(best.missed.size, np.int64(0))
+    frontier = nodes_that_may_win(left, best, largest, nodes.label)
+    while frontier.rows.size > 0:
+        left = rank_level(x, frontier, nodes, link, scratch, largest, best, no_beams, True, left)
+        frontier = nodes_that_may_win(left, best, largest, nodes.label)
+
+
+@njit(cache=True, nogil=True)
+def rank_level(x, frontier, nodes, link, scratch, largest, best, beams, certifies, left):
+    """Expand a frontier and keep the best; arguments of `keep_best`, and its list, longer where it had to be."""
+    begin, label, weighted = np.int64(0), nodes.label, largest.size > 0
+    while begin < frontier.rows.size:
+        first, estimates = expand(x, frontier, begin, nodes, link, scratch, best.inner_products)
+        left = with_capacity(left, estimates.size if certifies else 0)
+        if weighted:
+            for q in range(estimates.shape[0]):
+                weigh(row_of(estimates, q), frontier.keys[begin + q], largest, label, first)
+        keep_best(frontier, begin, first, estimates, label, weighted, best, beams, certifies, left)
+        begin += estimates.shape[0]
+    return left
 
 
 @njit(cache=True, nogil=True)
@@ -320,7 +343,7 @@ def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, c
         That list, with room for all children.
     """
     rows, keys, _ = frontier
-    leaves, missed = best
+    leaves, missed, _ = best
     left_rows, left_keys, n = left.rows, left.keys, left.size[0]
     # Taking a field of a tuple in the loop would count a reference to it each time.
     for q in range(estimates.shape[0]):

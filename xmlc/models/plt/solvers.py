@@ -7,7 +7,7 @@ multiple of 16 (`xmlc.kernels.sibling_rows`), and each is a problem of its own.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import overload
@@ -102,56 +102,8 @@ class Siblings(NamedTuple):
 Solver = Sgd | AdaGrad | DualDescent
 
 
-def numbers_per_weight(solver):
-    """Return the float32 of a weight in a solver's state: of AdaGrad the weight and its sum of squared derivatives."""
-    raise TypeError("only kernels call this")
-
-
-@overload(numbers_per_weight)
-def _choose_numbers_per_weight(solver):
-    if solver.instance_class is AdaGrad:
-        return lambda solver: 2
-    return lambda solver: 1
-
-
-def solve(solver, x, importance, targets, state, bias, n_siblings, block):
-    """Train the classifiers of some siblings: by one of the three functions below, by the type of the solver.
-
-    Parameters
-    ----------
-    solver : Sgd, AdaGrad or DualDescent
-    x : KernelCSR
-        Instances that reach the parent, in the order of the pass, with the parent's feature numbers.
-    importance : float32 (instances,)
-        The weights of their losses, all positive.
-    targets : uint8 (instances, padded)
-        z_t of each instance and sibling; the siblings, here and below, padded to `padded_size` with targets 0.
-    state : float32 (features * numbers_per_weight * padded,)
-        Zero on entry; on return a feature's row begins with the weights of the siblings.
-    bias : float32 (padded,)
-        Zero on entry; the weight of the constant feature 1 on return.
-    n_siblings : int
-        How many siblings are no padding.
-    block : int
-        The number of their block.
-    """
-    raise TypeError("only kernels call this")
-
-
-@overload(solve)
-def _choose_solve(solver, x, importance, targets, state, bias, n_siblings, block):
-    if solver.instance_class is DualDescent:
-        return lambda solver, x, importance, targets, state, bias, n_siblings, block: train_children_dual(
-            solver, x, importance, targets, state, bias, n_siblings, stream_key(solver.key, block)
-        )
-    train = train_children if solver.instance_class is Sgd else train_children_adagrad
-    return lambda solver, x, importance, targets, state, bias, n_siblings, block: train(
-        solver, x, importance, targets, state, bias
-    )
-
-
 @njit(cache=True, nogil=True)
-def train_children(solver, x, importance, targets, weights, bias):
+def train_children(solver, x, importance, targets, weights, bias, n_siblings, block):
     """Train the node classifiers of some siblings by two-phase SGD with lazy scaling (Appendix B).
 
     ``weights`` holds the scaled weights Pi_t * w_t until the end; step t (from 0) is
@@ -161,16 +113,16 @@ def train_children(solver, x, importance, targets, weights, bias):
 
     Parameters are those of `solve`.
     """
-    (gamma, lam, epochs), (ends, ids, values), n_siblings = solver, x, bias.size
-    steps = np.empty(n_siblings, dtype=np.float32)
+    (gamma, lam, epochs), (ends, ids, values) = solver, x
+    steps = np.empty(bias.size, dtype=np.float32)
     scale, t = 1.0, 0.0
     for _ in range(epochs):
         for i in range(ends.size - 1):
             row_ids, row_values = ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]]
-            dense_scores(row_ids, row_values, weights, n_siblings, bias, steps)
+            dense_scores(row_ids, row_values, weights, bias.size, bias, steps)
             gamma_t, weight = gamma / (1.0 + lam * gamma * t), np.float64(importance[i])
             inverse, step = np.float32(1.0 / scale), np.float32(scale * gamma_t * weight)
-            for c in range(n_siblings):
+            for c in range(bias.size):
                 steps[c] = step * (np.float32(targets[i, c]) - sigmoid(steps[c] * inverse))
             add_to_rows(row_ids, row_values, steps, weights, bias)
             scale *= 1.0 + lam * gamma_t * weight
@@ -181,7 +133,7 @@ def train_children(solver, x, importance, targets, weights, bias):
 
 
 @njit(cache=True, nogil=True)
-def train_children_adagrad(solver, x, importance, targets, state, bias):
+def train_children_adagrad(solver, x, importance, targets, state, bias, n_siblings, block):
     """Train the node classifiers of some siblings by AdaGrad (Duchi, Hazan and Singer, JMLR 2011).
 
     A weight moves by gamma * g / sqrt(eps + sum of its squared derivatives so far, g included), where g is the
@@ -192,26 +144,26 @@ def train_children_adagrad(solver, x, importance, targets, state, bias):
     sums, in the same or neighbouring cache lines. Moves 24 bytes per non-zero and sibling (two reads of the weight, a
     read of its sum of squares, a write of both, and the instance itself).
     """
-    (ends, ids, values), n_siblings = x, bias.size
-    scores = np.empty(n_siblings, dtype=np.float32)
+    (ends, ids, values), padded = x, bias.size
+    scores = np.empty(padded, dtype=np.float32)
     constant, one = np.zeros(1, dtype=np.uint32), np.ones(1, dtype=np.float32)
-    bias_state = np.zeros(2 * n_siblings, dtype=np.float32)  # the row of the constant feature
+    bias_state = np.zeros(2 * padded, dtype=np.float32)  # the row of the constant feature
     rate, eps = np.float32(solver.step), np.float32(solver.eps)
     for _ in range(solver.epochs):
         for i in range(ends.size - 1):
             row_ids, row_values = borrowed(ids, ends[i], ends[i + 1]), borrowed(values, ends[i], ends[i + 1])
-            dense_scores(row_ids, row_values, state, 2 * n_siblings, bias_state, scores)
+            dense_scores(row_ids, row_values, state, 2 * padded, bias_state, scores)
             logistic_derivatives(scores, row_of(targets, i))
             root = np.sqrt(importance[i])
-            for c in range(n_siblings):
+            for c in range(padded):
                 scores[c] *= root
-            adagrad_to_rows(constant, one, scores, rate * root, eps, bias_state, 2 * n_siblings)
-            adagrad_to_rows(row_ids, row_values, scores, rate * root, eps, state, 2 * n_siblings)
-    copy_into(bias, bias_state[:n_siblings])
+            adagrad_to_rows(constant, one, scores, rate * root, eps, bias_state, 2 * padded)
+            adagrad_to_rows(row_ids, row_values, scores, rate * root, eps, state, 2 * padded)
+    copy_into(bias, bias_state[:padded])
 
 
 @njit(cache=True, nogil=True)
-def train_children_dual(solver, x, importance, targets, weights, bias, n_siblings, key):
+def train_children_dual(solver, x, importance, targets, weights, bias, n_siblings, block):
     """Train the node classifiers of some siblings by dual coordinate descent.
 
     Each child's weights w (the bias among them, of a constant feature 1) minimise
@@ -228,8 +180,9 @@ def train_children_dual(solver, x, importance, targets, weights, bias, n_sibling
     if that is below 1, in a pass. As soon as those still going fill three quarters of the registers, they go on by
     themselves. Moves 12 bytes per non-zero and sibling in a pass; the alphas take 4 bytes per instance and sibling.
 
-    Parameters are those of `solve`, and the random stream of the order of the instances, uint64.
+    Parameters are those of `solve`.
     """
+    key = stream_key(solver.key, block)
     cost = np.float32(solver.C)
     enough = np.float32(solver.tol) * cost
     squares = squared_lengths(x)
@@ -258,6 +211,47 @@ def train_children_dual(solver, x, importance, targets, weights, bias, n_sibling
             left = np.flatnonzero(some.going)
             some, columns = some_columns(some, left, size), columns[left]
     put_columns(some, columns, every)
+
+
+SOLVERS: dict[Any, Any] = {Sgd: train_children, AdaGrad: train_children_adagrad, DualDescent: train_children_dual}
+
+
+def solve(
+    solver: Any, x: Any, importance: Any, targets: Any, state: Any, bias: Any, n_siblings: int, block: int
+) -> None:
+    """Train the classifiers of some siblings.
+
+    The kernel is chosen by the type of the solver: `SOLVERS`, here and where kernels call this.
+
+    Parameters
+    ----------
+    solver : Sgd, AdaGrad or DualDescent
+    x : KernelCSR
+        Instances that reach the parent, in the order of the pass, with the parent's feature numbers.
+    importance : float32 (instances,)
+        The weights of their losses, all positive.
+    targets : uint8 (instances, padded)
+        z_t of each instance and sibling; the siblings, here and below, padded to `padded_size` with targets 0.
+    state : float32 (features * numbers_per_weight * padded,)
+        Zero on entry; on return a feature's row begins with the weights of the siblings. See `numbers_per_weight`.
+    bias : float32 (padded,)
+        Zero on entry; the weight of the constant feature 1 on return.
+    n_siblings : int
+        How many siblings are no padding.
+    block : int
+        The number of their block.
+    """
+    SOLVERS[type(solver)](solver, x, importance, targets, state, bias, n_siblings, block)
+
+
+@overload(solve)
+def _choose_solver(solver, x, importance, targets, state, bias, n_siblings, block):
+    return SOLVERS[solver.instance_class].py_func
+
+
+def numbers_per_weight(solver: Solver) -> int:
+    """Return the float32 of a weight in a solver's state: of AdaGrad the weight and its sum of squared derivatives."""
+    return 2 if isinstance(solver, AdaGrad) else 1
 
 
 @njit(cache=True, nogil=True)

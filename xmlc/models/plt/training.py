@@ -116,7 +116,8 @@ def train_nodes(
             weight_starts = starts_of(np.diff(feature_starts) * degrees[begin:end])
             dense = DenseBlocks(feature_starts, features, weight_starts, buffer[: weight_starts[-1]])
             pieces, costs = _pieces(wave, firsts, degrees, nonzeros, max(pairs // SPLIT_SHARE, NONZEROS_PER_GROUP))
-            calls = [(x, importance, reach, piece, dense, begin, bias, solver, n_features) for piece in pieces]
+            common = (dense, begin, bias, solver, numbers_per_weight(solver), n_features)
+            calls = [(x, importance, reach, piece, *common) for piece in pieces]
             run_pieces(train_siblings, calls, n_jobs, costs, progress=progress)
             if only_smaller and not counts and cut is not None:
                 cut = cut if rows_are_smaller(dense, degrees[begin:end], cut) else None
@@ -193,7 +194,7 @@ def _pieces(
 
 
 @njit(cache=True, nogil=True)
-def train_siblings(x, importance, reach, pieces, dense, offset, bias, solver, n_features):
+def train_siblings(x, importance, reach, pieces, dense, offset, bias, solver, per_weight, n_features):
     """Train groups of siblings and keep all their weights.
 
     Parameters
@@ -209,6 +210,8 @@ def train_siblings(x, importance, reach, pieces, dense, offset, bias, solver, n_
     bias : float32 (n_nodes,)
         Written for the pieces' nodes.
     solver : Sgd, AdaGrad or DualDescent
+    per_weight : int
+        `numbers_per_weight` of the solver.
     n_features : int
         Features of the instances.
     """
@@ -218,13 +221,15 @@ def train_siblings(x, importance, reach, pieces, dense, offset, bias, solver, n_
     for i in range(pieces.blocks.size):
         block = pieces.blocks[i] - offset
         count = feature_starts[block + 1] - feature_starts[block]
-        largest = max(largest, count * row_length(solver, pieces.widths[i]))
+        largest = max(largest, count * per_weight * padded_size(pieces.widths[i]))
     buffer = aligned_buffer(largest)
     for i in range(pieces.blocks.size):
         block, width, degree = pieces.blocks[i] - offset, pieces.widths[i], pieces.degrees[i]
         mine = features[feature_starts[block] : feature_starts[block + 1]]
-        state = train_piece(x, importance, reach, pieces, i, mine, bias, solver, scratch, buffer)
-        length = row_length(solver, width)
+        length = per_weight * padded_size(width)
+        state = buffer[: mine.size * length]
+        state[:] = 0
+        train_piece(x, importance, reach, pieces, i, mine, bias, solver, scratch, state)
         own = weights[weight_starts[block] + pieces.bases[i] : weight_starts[block + 1]]
         for f in range(mine.size):
             row = borrowed(own, f * degree, f * degree + width)
@@ -232,7 +237,7 @@ def train_siblings(x, importance, reach, pieces, dense, offset, bias, solver, n_
 
 
 @njit(cache=True, nogil=True)
-def train_piece(x, importance, reach, pieces, i, features, bias, solver, scratch, buffer):
+def train_piece(x, importance, reach, pieces, i, features, bias, solver, scratch, state):
     """Train the siblings of piece ``i``; their biases go to ``bias``.
 
     What a piece needs is renumbered and put side by side, weights and all, so that each non-zero touches one run of
@@ -251,14 +256,8 @@ def train_piece(x, importance, reach, pieces, i, features, bias, solver, scratch
     solver : Sgd, AdaGrad or DualDescent
     scratch : pair of uint32
         As long as there are features, and instances.
-    buffer : float32
-        For the weights: at least `row_length` numbers for each feature.
-
-    Returns
-    -------
     state : float32
-        Begins with the weights of the first feature; those of the next follow after as many numbers as `row_length`
-        says. It lies in ``buffer``.
+        Of `solve`; written.
     """
     local, places = scratch
     block, width = pieces.blocks[i], pieces.widths[i]
@@ -270,18 +269,9 @@ def train_piece(x, importance, reach, pieces, i, features, bias, solver, scratch
     padded = padded_size(width)
     targets = np.zeros((positions.size, padded), dtype=np.uint8)
     sibling_targets(reach, positions, first, targets[:, :width], places)
-    state = buffer[: features.size * row_length(solver, width)]
-    state[:] = 0
     own_bias = np.zeros(padded, dtype=np.float32)
     solve(solver, own, importance[positions], targets, state, own_bias, width, block)
     copy_into(bias[first:], own_bias[:width])
-    return state
-
-
-@njit(cache=True, nogil=True)
-def row_length(solver, width):
-    """Return the float32 of a feature in a solver's state, for so many siblings."""
-    return numbers_per_weight(solver) * padded_size(width)
 
 
 @njit(cache=True, nogil=True)

@@ -212,34 +212,6 @@ def empty_scratch(shape, n_dense, n_estimates):
     return Scratch(words, np.empty(words.size, dtype=np.uint32), ids, values, dense, estimates)
 
 
-def child_estimates(x: Any, rows: np.ndarray, node: int, nodes: Any, link: int, scratch: Any, estimates: Any) -> None:
-    """Write the estimates of the children of one node, given the node, for some instances.
-
-    One of the three functions below, by the type of the weights.
-
-    Parameters
-    ----------
-    x : KernelCSR
-    rows : int32 (q,)
-        The instances.
-    node : int
-        -1 for what is above the root.
-    nodes : NodeWeights, CompactNodeWeights or HashedWeights
-    link : int
-        See `estimate_scores`; hashed weights are those of logistic regression whatever it is.
-    scratch : Scratch
-    estimates : float32 (q * siblings,)
-        Overwritten, instance after instance.
-    """
-    raise TypeError("only kernels call this")
-
-
-@overload(child_estimates)
-def _choose_child_estimates(x, rows, node, nodes, link, scratch, estimates):
-    of_weights = {NodeWeights: dense_estimates, CompactNodeWeights: compact_estimates, HashedWeights: hashed_estimates}
-    return of_weights[nodes.instance_class].py_func
-
-
 @njit(cache=True, nogil=True)
 def dense_estimates(x, rows, node, nodes, link, scratch, estimates):
     """Write the estimates of `NodeWeights`, see `child_estimates`.
@@ -310,6 +282,40 @@ def hashed_estimates(x, rows, node, nodes, link, scratch, estimates):
             if c + 1 < degree:
                 ask_for_slots(ids, values, nodes, first + c + 1, slots[1 - now], signed[1 - now])
             estimates[q * degree + c] = slots_estimate(slots[now], signed[now], nodes, first + c)
+
+
+CHILD_ESTIMATES: dict[Any, Any] = {
+    NodeWeights: dense_estimates,
+    CompactNodeWeights: compact_estimates,
+    HashedWeights: hashed_estimates,
+}
+
+
+def child_estimates(x: Any, rows: np.ndarray, node: int, nodes: Any, link: int, scratch: Any, estimates: Any) -> None:
+    """Write the estimates of the children of one node, given the node, for some instances.
+
+    The kernel is chosen by the type of the weights: `CHILD_ESTIMATES`, here and where kernels call this.
+
+    Parameters
+    ----------
+    x : KernelCSR
+    rows : int32 (q,)
+        The instances.
+    node : int
+        -1 for what is above the root.
+    nodes : NodeWeights, CompactNodeWeights or HashedWeights
+    link : int
+        See `estimate_scores`; hashed weights are those of logistic regression whatever it is.
+    scratch : Scratch
+    estimates : float32 (q * siblings,)
+        Overwritten, instance after instance.
+    """
+    CHILD_ESTIMATES[type(nodes)](x, rows, node, nodes, link, scratch, estimates)
+
+
+@overload(child_estimates)
+def _choose_child_estimates(x, rows, node, nodes, link, scratch, estimates):
+    return CHILD_ESTIMATES[nodes.instance_class].py_func
 
 
 @njit(cache=True, nogil=True, forceinline=True)
