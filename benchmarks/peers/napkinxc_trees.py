@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
+from benchmarks.peers.program import Answers, ProgramModel, flattened, imported
 from xmlc.core.errors import XmlcError
 from xmlc.core.threads import resolve_threads
 from xmlc.kernels.counter_random import random_permutation
@@ -16,7 +17,6 @@ from xmlc.kernels.csr import Matrix
 from xmlc.kernels.domains import MANY, PASSES, POSITIVE, SOME, Domain, OneOf, whole
 from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels.streams import Stream
-from xmlc.models.peers.program import Answers, ProgramModel, flattened, imported
 
 KMEANS = "hierarchicalKmeans"
 GROWN = {"best_greedy": "onlineBestScore", "random": "onlineRandom"}  # types of trees, by policy

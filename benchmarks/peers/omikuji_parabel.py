@@ -9,12 +9,12 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
+from benchmarks.peers.program import Answers, ProgramModel, flattened, imported, silenced_output
 from xmlc.core.errors import XmlcError
 from xmlc.core.threads import resolve_threads
 from xmlc.data.writer import save_repository
 from xmlc.kernels.csr import Matrix, without_zeros
 from xmlc.kernels.estimator import hyperparameters
-from xmlc.models.peers.program import Answers, ProgramModel, flattened, imported, silenced_output
 
 
 @hyperparameters

@@ -116,7 +116,7 @@ def test_defaults_are_within_the_limits_and_nothing_predicts_before_fit(name):
 @pytest.mark.parametrize("name", sorted(ESTIMATORS))
 def test_a_type_checker_knows_the_choices_of_hyperparameters(name):
     cls = estimator_class(name)
-    hints = get_type_hints(cls) if "xmlc.models.peers" not in cls.__module__ else {}
+    hints = get_type_hints(cls) if "vowpalwabbit" not in cls.__module__ else {}
     choices = {one: domain.choices for one, domain in cls.domains.items() if isinstance(domain, OneOf) and one in hints}
     assert {one: get_args(hints[one]) for one in choices} == choices
     assert all(hint is not str for one, hint in hints.items() if one in cls().get_params()) or name in LOOKING_UP

@@ -19,7 +19,7 @@ from repository import ROOT
 PACKAGE = ROOT / "xmlc"
 # Costs, programs of others, and pictures: no number of theirs is the same on two machines, or is in a table.
 ELSEWHERE = (
-    "models/peers/",
+    "models/vowpalwabbit.py",
     "suite/papers/figures.py",
     "suite/papers/ldsm2020/figures.py",
     "suite/papers/common/figures.py",

@@ -35,11 +35,11 @@ LEARNERS = {
 ESTIMATORS = LEARNERS | {
     "oracle": "xmlc.models.oracle:Oracle",
     "estimates": "xmlc.models.oracle:Estimates",
-    "vw-cmt": "xmlc.models.peers.vowpalwabbit:VowpalWabbitCMT",
+    "vw-cmt": "xmlc.models.vowpalwabbit:VowpalWabbitCMT",
 }
 DEFAULT = "stacking"  # of `xmlc.TextClassifier` and `xmlc fit`
 STREAMING = "oplt"  # of the same, if they learn from a stream
-_BASELINE = re.compile(r"(xmlc\.models\.peers\.|benchmarks/peers/)(?P<program>[a-z]+)")
+_BASELINE = re.compile(r"(xmlc\.models\.(?=vowpal)|benchmarks/peers/)(?P<program>[a-z]+)")
 
 
 def estimator_class(name: str) -> Any:

@@ -103,10 +103,10 @@ Solver = Sgd | AdaGrad | DualDescent
 
 
 @njit(cache=True, nogil=True)
-def train_children(solver, x, importance, targets, weights, bias, n_siblings, block):
+def train_children(solver, x, importance, targets, state, bias, n_siblings, block):
     """Train the node classifiers of some siblings by two-phase SGD with lazy scaling (Appendix B).
 
-    ``weights`` holds the scaled weights Pi_t * w_t until the end; step t (from 0) is
+    ``state`` holds the scaled weights Pi_t * w_t until the end; step t (from 0) is
     gamma_t = gamma / (1 + lam * gamma * t), and all siblings share t and Pi because they see the same
     instances. An instance of weight v has a step v times as long, and t counts weights. Moves 16 bytes per non-zero and
     sibling (two reads, one write, and the instance itself).
@@ -119,17 +119,17 @@ def train_children(solver, x, importance, targets, weights, bias, n_siblings, bl
     for _ in range(epochs):
         for i in range(ends.size - 1):
             row_ids, row_values = ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]]
-            dense_scores(row_ids, row_values, weights, bias.size, bias, steps)
+            dense_scores(row_ids, row_values, state, bias.size, bias, steps)
             gamma_t, weight = gamma / (1.0 + lam * gamma * t), np.float64(importance[i])
             inverse, step = np.float32(1.0 / scale), np.float32(scale * gamma_t * weight)
             for c in range(bias.size):
                 steps[c] = step * (np.float32(targets[i, c]) - sigmoid(steps[c] * inverse))
-            add_to_rows(row_ids, row_values, steps, weights, bias)
+            add_to_rows(row_ids, row_values, steps, state, bias)
             scale *= 1.0 + lam * gamma_t * weight
             t += weight
     inverse = np.float32(1.0 / scale)
     bias *= inverse
-    weights *= inverse
+    state *= inverse
 
 
 @njit(cache=True, nogil=True)
@@ -163,7 +163,7 @@ def train_children_adagrad(solver, x, importance, targets, state, bias, n_siblin
 
 
 @njit(cache=True, nogil=True)
-def train_children_dual(solver, x, importance, targets, weights, bias, n_siblings, block):
+def train_children_dual(solver, x, importance, targets, state, bias, n_siblings, block):
     """Train the node classifiers of some siblings by dual coordinate descent.
 
     Each child's weights w (the bias among them, of a constant feature 1) minimise
@@ -190,7 +190,7 @@ def train_children_dual(solver, x, importance, targets, weights, bias, n_sibling
     every = Siblings(
         targets,
         np.zeros(targets.shape, dtype=np.float32),
-        weights.reshape((-1, bias.size)),
+        state.reshape((-1, bias.size)),
         bias,
         np.arange(bias.size) < n_siblings,
         np.empty(bias.size, dtype=np.float32),

@@ -6,7 +6,7 @@ from facts import raises_with
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.models.peers.vowpalwabbit import VowpalWabbitCMT
+from xmlc.models.vowpalwabbit import VowpalWabbitCMT
 
 pytestmark = pytest.mark.needs("peers")
 SMALL = {"hash_bits": 18, "passes": 2}

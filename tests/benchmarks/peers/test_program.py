@@ -11,8 +11,8 @@ from facts import raises_with
 
 from benchmarks.peers.napkinxc_trees import NapkinXCIPLT, NapkinXCOPLT, NapkinXCPLT
 from benchmarks.peers.omikuji_parabel import OmikujiParabel
+from benchmarks.peers.program import ProgramModel, silenced_output
 from xmlc.core.checksums import NAME, listed_in
-from xmlc.models.peers.program import ProgramModel, silenced_output
 
 ONLINE = {"max_leaf": 4, "epochs": 3}
 DEEP = {"min_branch_size": 4, "beam_size": 2}  # 12 labels in several leaves, not all in the beam

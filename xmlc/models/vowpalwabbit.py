@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import signal
@@ -10,17 +11,18 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import XmlcError, needs_extra
 from xmlc.kernels.counter_random import random_permutation
-from xmlc.kernels.csr import Matrix, ranking_of, unit_rows, without_zeros
+from xmlc.kernels.csr import Matrix, entries_above, stack_estimates, top_k_of, unit_rows, without_zeros
 from xmlc.kernels.estimator import hyperparameters
+from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream
-from xmlc.models.peers.program import Answers, ProgramModel, flattened, imported, silenced_output
+from xmlc.models.base import SparseProbabilityEstimator
 
 # Training, in a process of its own. Limits first, so that the import counts too.
 TRAINING = """
@@ -33,12 +35,11 @@ if size is not None:
 import vowpalwabbit
 vowpalwabbit.Workspace(arg_list=options).finish()  # constructed with data it trains at once
 """
-MODEL = "model.vw"
 SHOWN = 2000  # characters of what the program says when it fails
 
 
 @hyperparameters
-class VowpalWabbitCMT(ProgramModel):
+class VowpalWabbitCMT(SparseProbabilityEstimator):
     """The contextual memory tree of Vowpal Wabbit (option ``--memory_tree``; Sun et al., ICML 2019).
 
     A binary tree of online classifiers routes an instance to a leaf, which keeps the instances that came there; the
@@ -80,7 +81,16 @@ class VowpalWabbitCMT(ProgramModel):
         Its address space in GB (10^9 bytes), at most; None for no limit. It keeps every instance, in some 35 kB.
     random_state : int
         Seed of the order of the instances in `fit`, and of the program.
+
+    Attributes
+    ----------
+    program_ : ndarray of uint8
+        The file in which the program keeps its model.
     """
+
+    MODEL_FORMAT = 3
+    FIELDS = (Field("program_", np.uint8, (None,)),)
+    _workspace: Any = None  # the program with its model
 
     leaf_multiplier: int = 4
     dream_repeats: int = 3
@@ -95,7 +105,7 @@ class VowpalWabbitCMT(ProgramModel):
     random_state: int = 0
 
     def fit(self, X: Matrix, Y: Matrix) -> Self:
-        """Shuffle by the seed and train; the model is in a temporary folder that lives as long as this object.
+        """Shuffle by the seed and train.
 
         Raises
         ------
@@ -130,37 +140,47 @@ class VowpalWabbitCMT(ProgramModel):
         XmlcError
             As in `fit`.
         """
-        return ranking_of(*_as_answers(self._train(*self._training_data(X, Y), passes=1)), k)
+        return top_k_of(self._estimates(self._train(*self._training_data(X, Y), passes=1)), self._check_k(k))
 
-    def _answers(self, X: sparse.csr_array, k: int, least: float) -> Answers:
-        if self.model_ is None:
-            self._load_program()
-        program, classes = imported("vowpalwabbit"), []
+    def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+        """Return 1 for the class that the program predicts if that exceeds its threshold, float32 CSR (n, m)."""
+        X, limits, classes = self._instances(X), self._label_thresholds(threshold), list[int]()
         for pairs in _pairs(X):
-            example = program.Example(self.model_, {" ": pairs})
-            classes.append(self.model_.predict(example))
-            self.model_.finish_example(example)
-        return _as_answers(classes)
+            example = _program().Example(self._workspace, {" ": pairs})
+            classes.append(self._workspace.predict(example))
+            self._workspace.finish_example(example)
+        return entries_above(self._estimates(classes), limits)
 
-    def _load_program(self) -> None:
-        options = ["--quiet", "--initial_regressor", str(self._files / MODEL)]
-        with silenced_output():
-            self.model_ = imported("vowpalwabbit").Workspace(arg_list=options)
+    def _estimates(self, classes: list[int]) -> sparse.csr_array:
+        """Return estimates of 1 for classes, which are counted from 1; 0 is none."""
+        found = np.array(classes, dtype=np.int32)
+        labels = found[found > 0] - 1
+        return stack_estimates(found > 0, labels, np.ones(labels.size, dtype=np.float32), self.n_labels_)
 
     def _train(self, X: sparse.csr_array, Y: sparse.csr_array, passes: int) -> list[int]:
         """Train on the instances in their order; return the program's answers in the passes, one after another."""
-        imported("vowpalwabbit")
+        _program()
         _check_classes(Y)
-        self._new_folder()
-        self.model_ = None
         with tempfile.TemporaryDirectory(prefix="vw-") as folder:
-            data, answers = Path(folder) / "train.vw", Path(folder) / "answers.txt"
+            data, answers, model = (Path(folder) / name for name in ("train.vw", "answers.txt", "model.vw"))
             with data.open("w", encoding="ascii") as file:
                 file.writelines(_lines(X, Y))
-            files = {"data": data, "cache_file": f"{data}.cache", "predictions": answers}
-            files["final_regressor"] = self._files / MODEL
+            files = {"data": data, "cache_file": f"{data}.cache", "predictions": answers, "final_regressor": model}
             self._run_program(self._options(X.shape[0], passes) | files)
+            self.program_ = np.fromfile(model, dtype=np.uint8)
+            self._open()
             return [int(float(answer)) for answer in answers.read_text().split()]
+
+    def _open(self) -> None:
+        """Have the program read its model, for predictions."""
+        with tempfile.NamedTemporaryFile(prefix="vw-") as file:
+            self.program_.tofile(file)
+            file.flush()
+            self._workspace = _program().Workspace(arg_list=["--quiet", "--initial_regressor", file.name])
+
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+        super()._restore(arrays, meta)
+        self._open()
 
     def _options(self, n: int, passes: int) -> dict[str, object]:
         """Return the program's options for training on n instances."""
@@ -204,6 +224,14 @@ class VowpalWabbitCMT(ProgramModel):
             )
 
 
+def _program() -> Any:
+    """Return the program's module; raise `XmlcError` if it is not installed."""
+    try:
+        return importlib.import_module("vowpalwabbit")
+    except ImportError as error:
+        raise needs_extra("vowpalwabbit is not installed", "peers") from error
+
+
 def _check_classes(Y: sparse.csr_array) -> None:
     sizes = np.diff(Y.indptr)
     wrong = np.flatnonzero(sizes != 1)
@@ -226,8 +254,3 @@ def _pairs(X: sparse.csr_array) -> Iterator[list[tuple[int, float]]]:
     X = without_zeros(unit_rows(X))
     for start, end in zip(X.indptr[:-1], X.indptr[1:]):
         yield list(zip(X.indices[start:end].tolist(), X.data[start:end].tolist()))
-
-
-def _as_answers(classes: list[int]) -> Answers:
-    """Return classes, counted from 1 with 0 for none, as answers of one label, or none, each."""
-    return flattened([[(label - 1, 1.0)] if label else [] for label in classes])
