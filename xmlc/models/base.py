@@ -143,10 +143,6 @@ class SparseProbabilityEstimator(Estimator):
             f"{type(self).__name__} has no predict_proba; expected a class that defines it, as docs/extending.md shows"
         )
 
-    def _lacks(self, method: str) -> XmlcError:
-        """Return an error on a user's class that lacks a method."""
-        return XmlcError(f"{type(self).__name__} has no {method}; expected a class that defines it; add the method")
-
     def estimate_blocks(
         self, X: sparse.csr_array, threshold: float | np.ndarray, rows: int, then: Callable[[sparse.csr_array], None]
     ) -> None:

@@ -37,7 +37,7 @@ class BinaryRelevance(LabelLogistic):
         X, thresholds = self._instances(X), self._label_thresholds(threshold)
         self.inner_products_ = np.full(X.shape[0], self.n_labels_, dtype=np.int64)
         blocks = row_blocks(X.shape[0], max(CELLS // self.n_labels_, 1)) or [(0, 0)]
-        weights = self._weights_by_feature()
+        weights = np.ascontiguousarray(self.weights_.T)
         found = run_pieces(
             lambda start, end: sigmoids_above(self._scores(X[start:end], weights), thresholds), blocks, self.n_jobs
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -88,8 +90,13 @@ class ProbabilisticClassifierChain(LabelLogistic):
             raise XmlcError(f"n_samples={n_samples}: expected at least 1")
         self.inner_products_ = np.full(X.shape[0], self.n_labels_, dtype=np.int64)
         blocks = row_blocks(X.shape[0], max(CELLS // (n_samples * self.n_labels_), 1)) or [(0, 0)]
-        weights = self._weights_by_feature()
-        drawn = run_pieces(lambda start, end: self._draw(X[start:end], weights, n_samples, start), blocks, self.n_jobs)
+        weights, seed = np.ascontiguousarray(self.weights_.T), np.int64(self.random_state)
+
+        def draw(start: int, end: int) -> Any:
+            scores = self._scores(X[start:end], weights).astype(np.float32)
+            return sample_chain(scores, self.influence_, n_samples, seed, start)
+
+        drawn = run_pieces(draw, blocks, self.n_jobs)
         counts, labels = (np.concatenate(part) for part in zip(*drawn, strict=True))
         if self.order == "reversed":
             labels = self.n_labels_ - 1 - labels
@@ -109,26 +116,18 @@ class ProbabilisticClassifierChain(LabelLogistic):
         X, Y = super()._training_data(X, Y)
         return X, Y[:, ::-1] if self.order == "reversed" else Y
 
-    def _draw(
-        self, X: sparse.csr_array, weights_by_feature: np.ndarray, n_samples: int, first: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        scores = self._scores(X, weights_by_feature).astype(np.float32)
-        return sample_chain(scores, self.influence_, n_samples, np.int64(self.random_state), first)
-
     def _problem(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> Problem:
         """Return the solver's input: features, then labels, of which a classifier sees those before its own."""
         widths = X.shape[1] + np.arange(Y.shape[1])
         return make_problem(X, Y, self.standardize, self.label_scale, widths, weights)
 
-    def _make_weights(self, problem: Problem) -> None:
-        super()._make_weights(problem)
+    def _learn(self, problem: Problem) -> None:
+        """Learn the classifiers, and divide their weights into those of features and of earlier labels."""
+        super()._learn(problem)
+        influence = self.weights_[:, self.n_features_in_ :].T
         self.influence_ = np.zeros((self.n_labels_, self.n_labels_), dtype=np.float32)
-
-    def _store_weights(self, labels: np.ndarray, weights: np.ndarray) -> None:
-        """Divide the weights of each classifier into weights of features and of labels."""
-        super()._store_weights(labels, weights[:, : self.n_features_in_])
-        influence = weights[:, self.n_features_in_ :].T
-        self.influence_[: len(influence), labels] = influence  # a single label has no other as a feature
+        self.influence_[: len(influence)] = influence  # a single label has no other as a feature
+        self.weights_ = np.ascontiguousarray(self.weights_[:, : self.n_features_in_])
 
 
 # The kernel of classifier chains: ancestral sampling.

@@ -135,17 +135,17 @@ class LabelLogistic(SparseProbabilityEstimator):
         return grid[best_indices(self.losses_, self.common)]
 
     def _learn(self, problem: Problem) -> None:
-        """Learn every label's classifier."""
+        """Learn every label's classifier, with weights for all columns of the problem."""
         everywhere = np.ones(problem.n_instances, dtype=bool)
         counts = positives(problem, everywhere)
         self.constants_ = np.where(counts > 0, SURE, NEVER).astype(np.float32)
         self.decrements_ = np.full(self.n_labels_, np.nan)
-        self._make_weights(problem)
+        self.weights_ = np.zeros((self.n_labels_, problem.scale.size), dtype=np.float32)
         rows = np.arange(problem.n_instances)
 
         def learn(labels: np.ndarray) -> None:
             found = solve_path(problem, labels, self.C_[labels, np.newaxis], rows)
-            self._store_weights(labels, found.weights * problem.scale)
+            self.weights_[labels] = found.weights * problem.scale
             self.constants_[labels] = found.constants
             self.decrements_[labels] = found.decrements
 
@@ -165,20 +165,8 @@ class LabelLogistic(SparseProbabilityEstimator):
         """Return the solver's input of a training set."""
         return make_problem(X, Y, self.standardize, 1.0, np.full(Y.shape[1], X.shape[1]), weights)
 
-    def _make_weights(self, problem: Problem) -> None:
-        """Allocate the weights."""
-        self.weights_ = np.zeros((self.n_labels_, self.n_features_in_), dtype=np.float32)
-
-    def _store_weights(self, labels: np.ndarray, weights: np.ndarray) -> None:
-        """Store the weights of some labels' classifiers, shape (len(labels), width)."""
-        self.weights_[labels] = weights
-
-    def _weights_by_feature(self) -> np.ndarray:
-        """Return a copy of the weights in the order in which `_scores` reads them, float32 of shape (d, m)."""
-        return np.ascontiguousarray(self.weights_.T)
-
     def _scores(self, X: sparse.csr_array, weights_by_feature: np.ndarray) -> np.ndarray:
-        """Return the scores of all labels from the features, float64 of shape (n, m)."""
+        """Return the scores of all labels from the features, float64 (n, m); the weights are float32 (d, m)."""
         return linear_scores(*kernel_csr(X), weights_by_feature, self.constants_)
 
     def _check_size(self) -> None:
