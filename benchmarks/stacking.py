@@ -9,9 +9,8 @@ import numpy as np
 from benchmarks.commands import benchmark, count_option
 from benchmarks.harness import PERCENT, Contender, Data, Report
 from xmlc.kernels import elementwise
-from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import stack_estimates, top_k_of
-from xmlc.kernels.streams import Stream
 from xmlc.metrics import ece_at_k, ndcg_at_k, precision_at_k, propensities, psp_at_k
 from xmlc.models import PLT, SparseWeightedNearestNeighbors, Stacking
 from xmlc.models._stacked import features_of, fit_logistic, merge_lists

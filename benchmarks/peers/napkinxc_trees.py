@@ -12,11 +12,10 @@ from scipy import sparse
 from benchmarks.peers.program import Answers, ProgramModel, flattened, imported
 from xmlc.core.errors import XmlcError
 from xmlc.core.threads import resolve_threads
-from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import Matrix
 from xmlc.kernels.domains import MANY, PASSES, POSITIVE, SOME, Domain, OneOf, whole
 from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
-from xmlc.kernels.streams import Stream
 
 KMEANS = "hierarchicalKmeans"
 GROWN = {"best_greedy": "onlineBestScore", "random": "onlineRandom"}  # types of trees, by policy

@@ -13,7 +13,7 @@ from xmlc.core.sources import PACKAGE, source_files
 FILES = {
     "mine_a.py": "import numpy\nfrom helper_a import POWER\nimport helper_b as b\nfrom kit_a.deep.low import DEPTH\n"
     "FOUND = POWER, b.X, DEPTH\ndef late():\n    import helper_late\n    return helper_late.X\n",
-    "helper_a.py": "from helper_c import THREE\nfrom xmlc.kernels.bits import *\nPOWER = THREE\n",
+    "helper_a.py": "from helper_c import THREE\nfrom xmlc.kernels.arrays import *\nPOWER = THREE\n",
     "helper_b.py": "X = 4\n",
     "helper_c.py": "THREE = 3\n",
     "helper_late.py": "import mine_a\nX = 5\n",
@@ -64,7 +64,7 @@ def test_its_steps_depend_on_all_modules_that_it_imports_and_on_no_others(folder
     kit = {"kit_a/__init__.py", "kit_a/deep/__init__.py", "kit_a/deep/low.py", "kit_a/twin.py", "kit_a/base.py"}
     helpers = {f"helper_{name}.py" for name in ("a", "b", "c", "late")}
     assert own_files("mine_a.py") == {"mine_a.py"} | helpers | kit
-    assert any(name.endswith("kernels/bits.py") for name in source_files("mine_a.py"))
+    assert any(name.endswith("kernels/arrays.py") for name in source_files("mine_a.py"))
     pack = {f"pack_a/{name}.py" for name in ("__init__", "model", "part", "other")}
     assert own_files("pack_a/model.py") == pack
     assert own_files("mine_c.py") == {"mine_c.py", "spaces_a/plain.py"}

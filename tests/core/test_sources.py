@@ -31,7 +31,7 @@ def test_imports_are_found_in_every_kind_of_statement(tmp_path):
     file.write_text(
         "import typing\n"
         "try:\n    import xmlc.core.errors\nexcept OSError:\n    import xmlc.core.files\n"
-        "else:\n    import xmlc.kernels.csr\nfinally:\n    import xmlc.kernels.bits\n"
+        "else:\n    import xmlc.kernels.csr\nfinally:\n    import xmlc.kernels.arrays\n"
         "while True:\n    with open('x'):\n        import xmlc.core.threads\n"
         "if typing.TYPE_CHECKING:\n    import xmlc.core.progress\nelif 1:\n    import xmlc.core.parallel\n"
         "class A:\n    async def f(self):\n"
@@ -39,9 +39,9 @@ def test_imports_are_found_in_every_kind_of_statement(tmp_path):
         "def __getattr__(name):\n    import xmlc.core.sources\n"
     )
     found = {"core", "core.errors", "core.files", "core.threads", "core.parallel"}
-    found |= {"kernels", "kernels.csr", "kernels.bits", "kernels.top_k"}
+    found |= {"kernels", "kernels.csr", "kernels.arrays", "kernels.top_k"}
     assert imported_modules(file) == {"xmlc"} | {f"xmlc.{name}" for name in found}
-    assert any(name.endswith("kernels/bits.py") for name in source_files(str(file)))
+    assert any(name.endswith("kernels/arrays.py") for name in source_files(str(file)))
     assert not any(name.endswith("progress.py") for name in source_files(str(file)))
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from xmlc.kernels.bits import bits_set, lowest_bit
+from xmlc.kernels.arrays import bits_set, lowest_bit
 
 
 @njit

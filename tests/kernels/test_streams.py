@@ -4,8 +4,7 @@ from collections import Counter
 
 from numba import njit
 
-from xmlc.kernels.counter_random import stream_key
-from xmlc.kernels.streams import Stream
+from xmlc.kernels.counter_random import Stream, stream_key
 
 SHARED = {"SYNTHETIC_ROW", "LDSM_ORDER"}  # equal numbers, under keys that are never equal
 

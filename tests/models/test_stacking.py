@@ -12,8 +12,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from small_data import random_multilabel
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.counter_random import random_permutation
-from xmlc.kernels.streams import Stream
+from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.metrics import propensities
 from xmlc.models import PLT, Parabel, SparseWeightedNearestNeighbors, Stacking
 from xmlc.models._stacked import features_of, fit_logistic, merge_lists, n_features_of

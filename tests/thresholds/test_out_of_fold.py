@@ -18,8 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.counter_random import random_permutation
-from xmlc.kernels.streams import Stream
+from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.metrics import macro_f
 from xmlc.models import PLT, BinaryRelevance, SparseWeightedNearestNeighbors
 from xmlc.thresholds import FTA, OFO, STO, OutOfFold, lower_bounds, priors, tune

@@ -1,16 +1,19 @@
-"""Copies, orders and views of whole arrays: kernels."""
+"""Copies, orders and views of whole arrays, the bits of words, and reading ahead: kernels."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
 from xmlc.core.kernel_cache import njit
+
+READ, KEEP, DATA = 0, 3, 1  # the operands of LLVM's llvm.prefetch: to read, into every cache, data rather than code
 
 
 @njit(cache=True, nogil=True)
@@ -164,3 +167,39 @@ def _view(context: Any, builder: Any, kind: Any, source: Any, start: Any, end: A
     shape, data = [builder.sub(end, start)], builder.gep(source.data, [start])
     populate_array(result, data=data, shape=shape, strides=[size], itemsize=size, meminfo=None)
     return result._getvalue()
+
+
+@intrinsic
+def bits_set(typing_context: Any, word: Any) -> Any:
+    """Return the number of 1 bits of a uint64."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def lowest_bit(typing_context: Any, word: Any) -> Any:
+    """Return the place of the lowest bit that is 1, of a uint64 that is not 0."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
+    """Request the cache line of ``array[index]`` without waiting for it; the index must lie inside the array."""
+
+    def generate(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        pointer = builder.bitcast(builder.gep(data, [arguments[1]]), cgutils.voidptr_t)
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [pointer, *(ir.Constant(number, value) for value in (READ, KEEP, DATA))])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), generate

@@ -1,7 +1,7 @@
 """exp, log, log1p, log2, power, sigmoid and mean over arrays, in place of NumPy's: same bits on any processor.
 
 NumPy chooses among several forms of its own by the processor, whose results differ in the last bits.
-`xmlc.kernels.float64` and `xmlc.kernels.powers` say what is computed here, and how exactly. All functions take numbers
+`xmlc.kernels.float64` and `xmlc.kernels.float64` say what is computed here, and how exactly. All functions take numbers
 or arrays, compute in float64 and return a float64 array of the same shape, of no dimension for a number.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels import float64, powers
+from xmlc.kernels import float64
 from xmlc.kernels.sums import pairwise
 
 
@@ -87,7 +87,7 @@ def log1p_into(x, out):
 def log2_into(x, out):
     """Write the logarithm to base 2 of each number."""
     for i in range(x.size):
-        out[i] = powers.log2(x[i])
+        out[i] = float64.log2(x[i])
 
 
 @njit(cache=True, nogil=True)
@@ -101,4 +101,4 @@ def sigmoid_into(x, out):
 def power_into(x, exponent, out):
     """Write each number to the power ``exponent``."""
     for i in range(x.size):
-        out[i] = powers.power(x[i], exponent)
+        out[i] = float64.power(x[i], exponent)

@@ -72,8 +72,7 @@ def propensities(Y_train: Matrix, a: float = 0.55, b: float = 1.5) -> np.ndarray
     array([0.629, 0.527, 0.412])
     """
     from xmlc.kernels import elementwise
-    from xmlc.kernels.float64 import log
-    from xmlc.kernels.powers import power
+    from xmlc.kernels.float64 import log, power
 
     check("a", a, NOT_NEGATIVE)
     check("b", b, POSITIVE)

@@ -9,8 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from xmlc.kernels.counter_random import random_permutation
-from xmlc.kernels.streams import Stream
+from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.models.base import SparseProbabilityEstimator
 
 SAMPLE = 1000  # instances at most, so that a choice takes little beside training on many

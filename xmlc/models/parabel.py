@@ -11,10 +11,9 @@ from scipy import sparse
 
 from xmlc.core.growing import Growing
 from xmlc.core.parallel import row_blocks, run_pieces
-from xmlc.kernels.counter_random import stream_key
+from xmlc.kernels.counter_random import Stream, stream_key
 from xmlc.kernels.csr import Matrix, stack_estimates
 from xmlc.kernels.estimator import Hyperparameters, hyperparameters
-from xmlc.kernels.streams import Stream
 from xmlc.models._averages import Histograms, Reached, average_above, average_top_k
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.choosing import cross_validated

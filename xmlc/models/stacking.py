@@ -13,7 +13,7 @@ from scipy import sparse
 from xmlc.core.errors import nearest
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels import elementwise
-from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import Matrix, entries_above, stack_estimates, top_k_of
 from xmlc.kernels.estimator import (
     Hyperparameters,
@@ -22,7 +22,6 @@ from xmlc.kernels.estimator import (
     hyperparameters,
 )
 from xmlc.kernels.stored import Field
-from xmlc.kernels.streams import Stream
 from xmlc.kernels.sums import in_turn
 from xmlc.metrics.propensity import propensities
 from xmlc.models._stacked import features_of, fit_logistic, merge_lists, n_features_of, stacked_estimates

@@ -11,17 +11,16 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError, needs_extra
-from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import Matrix, entries_above, stack_estimates, top_k_of, unit_rows, without_zeros
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.stored import Field
-from xmlc.kernels.streams import Stream
 from xmlc.models.base import SparseProbabilityEstimator
 
 # Training, in a process of its own. Limits first, so that the import counts too.
@@ -90,7 +89,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
 
     MODEL_FORMAT = 3
     FIELDS = (Field("program_", np.uint8, (None,)),)
-    _workspace: Any = None  # the program with its model
+    _workspace = cast("Any", None)  # the program with its model
 
     leaf_multiplier: int = 4
     dream_repeats: int = 3

@@ -12,12 +12,11 @@ from scipy import sparse
 from xmlc.core.errors import InvalidDataError, InvalidParameterError, shown
 from xmlc.core.parallel import run_pieces
 from xmlc.kernels.checks import check_same_instances
-from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import as_estimates, as_labels, with_values, without_zeros
 from xmlc.kernels.domains import COMMON, SHARE, whole
 from xmlc.kernels.estimator import Estimator, check_hyperparameters, hyperparameters, not_fitted
 from xmlc.kernels.frames import n_rows, rows_of
-from xmlc.kernels.streams import Stream
 from xmlc.thresholds.bounds import lower_bounds, priors
 from xmlc.thresholds.methods import apply_thresholds, limits_of
 from xmlc.thresholds.sweeps import tune

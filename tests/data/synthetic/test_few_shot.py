@@ -29,8 +29,7 @@ from xmlc.data.synthetic.few_shot import (
 )
 from xmlc.data.synthetic.labels import popular_feature
 from xmlc.kernels import counter_random
-from xmlc.kernels.counter_random import random_unit
-from xmlc.kernels.streams import Stream
+from xmlc.kernels.counter_random import Stream, random_unit
 from xmlc.suite.steps.synth import make_dataset
 
 

@@ -9,9 +9,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.float64 import sigmoid
-from xmlc.kernels.streams import Stream
 from xmlc.models import BinaryRelevance
 from xmlc.models.linear import label_logistic
 from xmlc.models.linear.binary_relevance import sigmoids_above

@@ -12,8 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from xmlc.kernels.csr import as_features, as_labels
 from xmlc.kernels.float64 import sigmoid
 from xmlc.models.linear import _logistic
-from xmlc.models.linear._lanes import LANES
-from xmlc.models.linear._logistic import solve_path
+from xmlc.models.linear._logistic import LANES, solve_path
 from xmlc.models.linear.label_logistic import learnable, make_problem
 
 

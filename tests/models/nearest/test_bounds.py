@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from xmlc.models.nearest._bounds import FLAT, concave_lines
 from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS
-from xmlc.models.nearest._promising import SMALL, below_kth_largest
+from xmlc.models.nearest._search import SMALL, below_kth_largest
 
 VALUES = st.lists(st.sampled_from([0.0, 0.0, -0.5, 0.1, 0.3]) | st.floats(-1, 1, width=32), max_size=WORD_BITS)
 

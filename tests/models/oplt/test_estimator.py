@@ -10,9 +10,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.counter_random import random_permutation, stream_key
+from xmlc.kernels.counter_random import Stream, random_permutation, stream_key
 from xmlc.kernels.estimator import InvalidParameterError
-from xmlc.kernels.streams import Stream
 from xmlc.models import OPLT, PLT
 from xmlc.models.oplt.tree import NODE
 

@@ -11,9 +11,8 @@ from scipy import sparse
 from small_data import random_data
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.counter_random import random_below, stream_key
+from xmlc.kernels.counter_random import Stream, random_below, stream_key
 from xmlc.kernels.csr import kernel_csr
-from xmlc.kernels.streams import Stream
 from xmlc.models.trees import kmeans
 from xmlc.models.trees.kmeans import bisect, halve, kmeans_tree
 from xmlc.models.trees.representations import label_representations

@@ -6,8 +6,7 @@ from command_line import run
 from small_data import prepare_tiny
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.counter_random import random_permutation
-from xmlc.kernels.streams import Stream
+from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.metrics.progressive import checkpoints
 from xmlc.suite.results.records.progressive import ProgressiveRecord
 from xmlc.suite.steps.prepared import Prepared

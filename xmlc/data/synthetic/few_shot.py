@@ -17,10 +17,9 @@ from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.data.synthetic.labels import popular_feature
 from xmlc.kernels.arrays import sort
-from xmlc.kernels.counter_random import random_permutation, random_unit, stream_key
+from xmlc.kernels.counter_random import Stream, random_permutation, random_unit, stream_key
 from xmlc.kernels.csr import stack_estimates
 from xmlc.kernels.float64 import cos, exp
-from xmlc.kernels.streams import Stream
 from xmlc.kernels.sums import in_turn
 
 ROWS_PER_BLOCK = 4096

@@ -13,10 +13,9 @@ from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import copy_into, sort, stable_order
-from xmlc.kernels.counter_random import random_below, random_unit, stream_key
+from xmlc.kernels.counter_random import Stream, random_below, random_unit, stream_key
 from xmlc.kernels.csr import stack_estimates
 from xmlc.kernels.float64 import sigmoid
-from xmlc.kernels.streams import Stream
 from xmlc.kernels.sums import pairwise
 
 POSTERIOR_FLOOR = 1e-3

@@ -9,9 +9,8 @@ import numpy as np
 
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import borrowed, copy_into, kth_smallest, sort, unowned
-from xmlc.kernels.counter_random import random_bits, stream_key
+from xmlc.kernels.counter_random import Stream, random_bits, stream_key
 from xmlc.kernels.stored import Field
-from xmlc.kernels.streams import Stream
 from xmlc.kernels.sums import sparse_dot
 from xmlc.models.averaged_forest import LEAF, forest_fields
 from xmlc.models.fastxml._logistic import NodeColumns, StoppingCriteria, fit_logistic

@@ -10,11 +10,10 @@ import numpy as np
 from xmlc.core.growing import Growing
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import borrowed
-from xmlc.kernels.counter_random import shuffle_stream, stream_key
+from xmlc.kernels.counter_random import Stream, shuffle_stream, stream_key
 from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.sibling_rows import aligned_buffer
 from xmlc.kernels.stored import Field
-from xmlc.kernels.streams import Stream
 from xmlc.kernels.sums import sparse_dot
 from xmlc.models.averaged_forest import LEAF, forest_fields
 from xmlc.models.ldsm._regressors import SLOT, NodeSettings, start_slots, train_regressors

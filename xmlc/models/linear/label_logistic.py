@@ -17,11 +17,10 @@ from xmlc.core.growing import check_finite
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
 from xmlc.kernels.arrays import copy_into
-from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import Matrix, kernel_csr
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.stored import Field
-from xmlc.kernels.streams import Stream
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.domains import br
 from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, Problem, solve_path

@@ -7,10 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import borrowed, row_of
-from xmlc.kernels.bits import bits_set
+from xmlc.kernels.arrays import bits_set, borrowed, prefetch, row_of
 from xmlc.kernels.float32 import fma
-from xmlc.kernels.prefetch import prefetch
 from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS
 
 CHUNK = 1024  # instances whose counts and products stay in the level-1 cache

@@ -12,13 +12,12 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.core.growing import Growing
 from xmlc.kernels.checks import check_same_instances
-from xmlc.kernels.counter_random import random_permutation, stream_key
+from xmlc.kernels.counter_random import Stream, random_permutation, stream_key
 from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, stack_estimates, unit_rows
 from xmlc.kernels.domains import MANY, check, whole
 from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, hyperparameters
 from xmlc.kernels.frames import check_names, column_names
 from xmlc.kernels.stored import Field
-from xmlc.kernels.streams import Stream
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.choosing import cross_validated
 from xmlc.models.domains import oplt

@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import borrowed
-from xmlc.kernels.bits import lowest_bit
+from xmlc.kernels.arrays import borrowed, lowest_bit
 from xmlc.kernels.counter_random import GOLDEN
 from xmlc.kernels.sibling_rows import adagrad_to_rows, dense_scores
 from xmlc.models.oplt.tree import ENTRIES_USED, NONE, SLOT, SLOTS_USED

@@ -16,7 +16,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.growing import Growing, check_finite
 from xmlc.core.parallel import batches, run_pieces
 from xmlc.core.progress import Progress
-from xmlc.kernels.counter_random import random_permutation, stream_key
+from xmlc.kernels.counter_random import Stream, random_permutation, stream_key
 from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix, kernel_csr, stack_estimates
 from xmlc.kernels.estimator import (
     Hyperparameters,
@@ -24,7 +24,6 @@ from xmlc.kernels.estimator import (
     check_value,
     hyperparameters,
 )
-from xmlc.kernels.streams import Stream
 from xmlc.kernels.unit_length import unit_row
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.choosing import cross_validated

@@ -10,12 +10,10 @@ from xmlc.core.growing import Growing, check_finite
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
 from xmlc.core.progress import Progress
-from xmlc.kernels.arrays import borrowed, copy_into, sort
-from xmlc.kernels.bits import lowest_bit
-from xmlc.kernels.counter_random import stream_key
+from xmlc.kernels.arrays import borrowed, copy_into, lowest_bit, sort
+from xmlc.kernels.counter_random import Stream, stream_key
 from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.sibling_rows import NUMBERS_PER_LINE, aligned_buffer, padded_size
-from xmlc.kernels.streams import Stream
 from xmlc.models.plt.compact import DenseBlocks, append_rows, rows_are_smaller, sibling_type, starts_of
 from xmlc.models.plt.solvers import Sgd, Solver, numbers_per_weight, solve
 from xmlc.models.plt.weights import CompactNodeWeights, HashedWeights, NodeWeights, ask_for_slots, slots_estimate

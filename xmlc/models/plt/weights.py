@@ -12,11 +12,9 @@ from numba.extending import overload
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import borrowed, copy_into, unowned
-from xmlc.kernels.bits import bits_set
+from xmlc.kernels.arrays import bits_set, borrowed, copy_into, prefetch, unowned
 from xmlc.kernels.counter_random import mix64
 from xmlc.kernels.float32 import exp_of_negative, fma, sigmoid
-from xmlc.kernels.prefetch import prefetch
 from xmlc.kernels.sibling_rows import dense_scores
 from xmlc.kernels.stored import Field, check_fields
 

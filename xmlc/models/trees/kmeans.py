@@ -11,9 +11,8 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
 from xmlc.kernels.arrays import borrowed, copy_into, kth_smallest
-from xmlc.kernels.counter_random import random_below, stream_key
+from xmlc.kernels.counter_random import Stream, random_below, stream_key
 from xmlc.kernels.csr import KernelCSR, kernel_csr
-from xmlc.kernels.streams import Stream
 from xmlc.models.trees.label_tree import LabelTree
 
 LABELS_PER_LEAF = 100  # of Parabel, whose leaves have at most so many; here about so many (`largest_leaf`)

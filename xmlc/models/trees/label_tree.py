@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import Malformed
-from xmlc.kernels.streams import Stream
 
 
 @dataclass(frozen=True)

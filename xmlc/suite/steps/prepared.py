@@ -13,9 +13,8 @@ from xmlc.core.checksums import listed_in
 from xmlc.core.errors import XmlcError
 from xmlc.data.matrices import load_csr
 from xmlc.data.synthetic import name_in_records
-from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.stored import load_array, load_description
-from xmlc.kernels.streams import Stream
 
 FORMAT_VERSION = 1
 PARTS = ("train", "test", "fit", "val")

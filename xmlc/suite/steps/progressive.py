@@ -11,9 +11,8 @@ from scipy import sparse
 from xmlc.cli._options import SEED, threads_option
 from xmlc.core.errors import XmlcError
 from xmlc.core.passport import WARM_UP_ROWS, cpu_seconds, peak_bytes
-from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.estimator import Hyperparameters
-from xmlc.kernels.streams import Stream
 from xmlc.metrics.progressive import checkpoints, constant_accuracy, entropy_reduction, progressive_accuracy
 from xmlc.models.abilities import Streaming
 from xmlc.suite.options import data_option, estimator_option, name_option, parameters_option, record_option

@@ -22,8 +22,8 @@ from xmlc.inference.gfm import gfm
 from xmlc.inference.methods import METHODS, infer_blocks
 from xmlc.inference.samples import Samples, draw_chains, marginals_of
 from xmlc.kernels import elementwise
+from xmlc.kernels.counter_random import Stream
 from xmlc.kernels.elementwise import mean
-from xmlc.kernels.streams import Stream
 from xmlc.metrics.ranking import standard_error
 from xmlc.suite.options import record_option
 from xmlc.suite.results.records.simulation import Growth, GrowthFromSamples, ModelScores, Scores, SimulationRecord

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from xmlc.core.errors import needs_extra
-from xmlc.kernels.counter_random import random_unit, stream_key
+from xmlc.kernels.counter_random import Stream, random_unit, stream_key
 from xmlc.kernels.estimator import Hyperparameters
-from xmlc.kernels.streams import Stream
 from xmlc.suite.config.ranges import Objective, Space
 from xmlc.suite.config.suite import Stages
 
