@@ -165,5 +165,7 @@ def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[f
 
 def predicted(fit: Sequence[float], shape: Sequence[float]) -> float:
     """Return the value of a fit at the numbers of `COLUMNS`; 0 if there is none."""
-    powers = (exponent * math.log(max(each, LEAST)) for exponent, each in zip(fit[1:], shape, strict=True)) if fit else ()
-    return math.exp(fit[0] + math.fsum(powers)) if fit else 0.0
+    if not fit:
+        return 0.0
+    powers = (exponent * math.log(max(each, LEAST)) for exponent, each in zip(fit[1:], shape, strict=True))
+    return math.exp(fit[0] + math.fsum(powers))
