@@ -11,9 +11,11 @@ from sklearn.exceptions import NotFittedError
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import Stream, random_permutation, stream_key
+from xmlc.kernels.csr import unit_rows
 from xmlc.kernels.estimator import InvalidParameterError
 from xmlc.models import OPLT, PLT
 from xmlc.models.oplt.tree import NODE
+from xmlc.thresholds import OFO
 
 SHAPES = [("best_greedy", 2, 4), ("random", 2, 4), ("best_greedy", 2, 2), ("random", 3, 3), ("best_greedy", 3, 5)]
 OF_THE_PROGRAM = [
@@ -261,3 +263,23 @@ def test_wrong_data():
 
 def test_a_node_takes_little_beside_its_weights():
     assert NODE.itemsize <= 104
+
+
+def test_ofo_learns_thresholds_while_the_model_trains():
+    """Section 4.3 of plt2016: an instance is predicted, then OFO and the model learn it."""
+    X, Y = stream(n=80, m=12, seed=7)
+    X, dense = unit_rows(X), Y.toarray()
+    model, ofo = oplt().partial_fit(X[[0]], Y[[0]]), OFO(a=1.0, b=4.0)
+    a, b, predicted = np.full(12, 1.0), np.full(12, 4.0), 0
+    for i in range(1, 80):
+        spe = model.predict_proba(X[[i]])
+        expected = spe.toarray()[0] > (a / b).astype(np.float32)
+        if i > 1:
+            np.testing.assert_array_equal(ofo.predict(spe).toarray()[0], expected)
+        ofo.partial_fit(spe, Y[[i]])
+        model.partial_fit(X[[i]], Y[[i]])
+        a += dense[i] & expected
+        b += dense[i].astype(int) + expected
+        predicted += expected.sum()
+    assert 0 < predicted < 12 * 79
+    np.testing.assert_array_equal(ofo.thresholds_, (a / b).astype(np.float32))
