@@ -1,4 +1,4 @@
-"""Options that several commands of the suite share."""
+"""Define options that several commands of the suite share."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def in_turn(**given: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     Raises
     ------
     click.UsageError
-        They are not given equally often.
+        The options are not all given equally often.
     """
     counts = {len(values) for values in given.values()}
     if len(counts) > 1:
@@ -71,7 +71,7 @@ catalogue_option = click.option(
 
 
 def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add RECORDS: files, or folders of the records of methods, of which ``--method`` names those that are read."""
+    """Add RECORDS: files, or folders with one record per method. ``--method`` selects the methods to read."""
     command = click.option(
         "--method", "of_methods", multiple=True, help="Of a folder in RECORDS, this method; repeatable, in order."
     )(command)

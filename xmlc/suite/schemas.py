@@ -1,4 +1,4 @@
-"""Read YAML that people write, and refuse mistakes and values whose meaning in YAML differs from their look."""
+"""Read YAML that people write. Refuse mistakes, and values that YAML reads differently from how they look."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from xmlc.core.advice import sentence_of
 from xmlc.core.errors import XmlcError
 from xmlc.core.errors import nearest as nearest
 
-# Safe loaders both, which make plain values and no objects; the one in C, where PyYAML has it, because a dry run reads
-# ten such files.
+# Both loaders are safe: they make plain values and no objects. The loader in C is preferred if PyYAML has it, because a
+# dry run reads ten such files.
 _SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 TAG, _RESOLVER = "tag:yaml.org,2002:", yaml.resolver.Resolver()
 # Spellings of scalars that mean the same to a reader and to YAML 1.1.
@@ -64,8 +64,8 @@ def parsed_yaml(text: str, source: str) -> object:
     Raises
     ------
     XmlcError
-        The text is not YAML, or has a scalar that YAML 1.1 reads in a way that few people expect, such as ``010`` or
-        ``yes``, or a key that is not text or that occurs twice.
+        The text is not YAML, or a key is not text or occurs twice. Or YAML 1.1 reads a scalar in a way that few people
+        expect, such as ``010`` or ``yes``.
     """
     try:
         loader = _SAFE(text)  # `yaml.safe_load` silently keeps the last of equal keys
@@ -84,14 +84,14 @@ def parsed_yaml(text: str, source: str) -> object:
 
 
 class _UnclearError(yaml.MarkedYAMLError):
-    """A part of valid YAML that xmlc refuses."""
+    """Mark a part of valid YAML that xmlc refuses."""
 
     def __init__(self, problem: str, node: yaml.Node):
         super().__init__(problem=problem, problem_mark=node.start_mark)
 
 
 def _check(node: yaml.Node, seen: set[int]) -> None:
-    """Refuse unclear scalars and keys below a node; check each alias once."""
+    """Refuse unclear scalars and keys below a node. Check each alias once."""
     if id(node) in seen:
         return
     seen.add(id(node))
@@ -116,11 +116,11 @@ def _check(node: yaml.Node, seen: set[int]) -> None:
 
 
 def _unclear(tag: str, text: str) -> str:
-    """Return how YAML 1.1 reads an unclear plain scalar, and its correction; empty if the scalar is clear."""
+    """Return how YAML 1.1 reads an unclear plain scalar, and its correction. Return "" if the scalar is clear."""
     if (clear := _CLEAR.get(tag)) and clear.fullmatch(text):
         return ""
     quoted = f"'{text}' in quotes for text"
-    if tag == "str":  # a number in a form that YAML 1.1 does not know, such as 1e-3 or 0o17
+    if tag == "str":  # a number in a form that YAML 1.1 does not support, such as 1e-3 or 0o17
         number = repr(int(text, 0) if "o" in text.lower() else float(text))
         plain = number if "e" not in number or "." in number else number.replace("e", ".0e")
         return f"which YAML 1.1 reads as text: write {plain}, or {quoted}"
@@ -133,25 +133,26 @@ def _unclear(tag: str, text: str) -> str:
     return f"which YAML 1.1 reads as {shown(value)}: write {instead}, or {quoted}"
 
 
-SHOWN = 60  # characters of a value
+SHOWN = 60  # most characters of a value in a message
 T = TypeVar("T")
 Keys = tuple[str | int, ...]  # keys of mappings and indices of lists that lead to a part
-Misfit = tuple[Keys, Keys, str]  # the place of a part, the keys whose line is shown, and the mistake
+Misfit = tuple[Keys, Keys, str]  # the place of a part, the keys that lead to the line in the message, and the mistake
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text", NoneType: "null"}
 _BOUNDS = {"ge": "of at least", "gt": "above", "le": "of at most", "lt": "below"}
 
 
 def shown(value: object) -> str:
-    """Return a value as Python writes it, cut off if it is long; write truth values and null as in YAML."""
+    """Return a value as Python writes it, cut off if it is long. Truth values and null look as in YAML."""
     text = str(value).lower() if isinstance(value, bool) else "null" if value is None else repr(value)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
 def converted(content: object, kind: type[T], source: str, strict: bool = True) -> T:
-    """Return plain content, as YAML has it, as an object of a type that msgspec knows, such as a dataclass.
+    """Convert plain content of YAML to a type that msgspec supports, such as a dataclass.
 
-    A key that is not a field of the type is refused. The type may have `msgspec.Meta` with the bounds of a value, and
-    with a description for messages. A union must not have a list and a text with a pattern: msgspec 0.22 crashes.
+    A key that is not a field of the type is refused. The type may contain `msgspec.Meta` with the bounds of a value,
+    and with a description for messages. A union must not combine a list and a text with a pattern, because msgspec 0.22
+    crashes.
 
     Parameters
     ----------
@@ -165,7 +166,8 @@ def converted(content: object, kind: type[T], source: str, strict: bool = True) 
     Raises
     ------
     XmlcError
-        With a line for each part that does not fit: source, keys that lead there, what was found and expected.
+        Some parts do not fit. The message has a line for each: source, keys that lead there, what was found and
+        expected.
     """
     if found := _misfits(content, kind, (), strict):
         raise XmlcError("\n".join(_located(source, *one) for one in found))
@@ -258,7 +260,7 @@ def _form(kind: Any) -> Any:
 
 
 def _parts(value: object, kind: Any, place: Keys, strict: bool) -> Iterator[list[Misfit]]:
-    """Yield the misfits of each part of a value, and of each of its keys, if their types are known."""
+    """Yield the misfits of each part of a value, and of each of its keys, if their types are given."""
     origin, of = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):  # at most one of the alternatives has the form of the value
         for one in of:
@@ -283,7 +285,7 @@ def _parts(value: object, kind: Any, place: Keys, strict: bool) -> Iterator[list
 
 @cache
 def _fields(kind: Any) -> dict[str, tuple[Any, bool]]:
-    """Return for each key of a dataclass, msgspec structure or `TypedDict` its type, and whether it is required."""
+    """Return the type of each key of a dataclass, msgspec structure or `TypedDict`, and whether the key is required."""
     fields = getattr(msgspec.inspect.type_info(kind), "fields", ())
     hints = get_type_hints(kind, include_extras=True) if fields else {}
     types = {name: get_args(hint)[0] if get_origin(hint) is NotRequired else hint for name, hint in hints.items()}

@@ -1,1 +1,1 @@
-"""The configuration, read, checked and resolved; the runs that follow from it; and every path of the project."""
+"""Read, check and resolve the configuration. Define the runs that follow from it, and all paths of the project."""

@@ -1,4 +1,4 @@
-"""Options of the commands that jobs call, as the configuration has them."""
+"""Derive the options of the commands that jobs call from the configuration."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from xmlc.core.errors import XmlcError
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.settings import RequestedSearch
 
-SPLITS = 5  # over which the trials of a search that is always made are scored
+SPLITS = 5  # splits on which a search with `always` scores each trial
 
 
 def options(name: str, values: Iterable[object]) -> list[str]:
-    """Return an option given once for each value: ``--seed 0 --seed 1``."""
+    """Repeat an option for each value: ``--seed 0 --seed 1``."""
     return [word for value in values for word in (name, str(value))]
 
 
@@ -23,7 +23,7 @@ def search_options(project: Project, model: str, dataset: str) -> list[str]:
     Raises
     ------
     XmlcError
-        The result of a search is requested, and none is configured.
+        The result of a search is requested, but no search is configured.
     """
     search, tuning = project.models[model].search, project.settings.tuning
     stages = ["--stages", json.dumps(search.stages_on(dataset), sort_keys=True)]
@@ -47,7 +47,7 @@ def sweep_options(project: Project, paper: str, name: str, dataset: str) -> list
 
 
 def inference_options(project: Project, model: str, portion: str) -> list[str]:
-    """Return the options of `xmlc infer`: the methods that suites have of a model, samples, and the time limit.
+    """Return the options of `xmlc infer`: the methods that suites use for a model, samples, and the time limit.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Where the configuration of a folder is: a clone has `config`, a study, elsewhere, has it beside its results."""
+"""Find the configuration of a folder: a clone has it in `config`, and a study has it next to its results."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ from pathlib import Path
 
 from xmlc.core.sources import PACKAGE
 
-#: Links into the clone; in a wheel their files. `Snakefile`, `workflow`, `config`, and `study`, with which one begins.
+#: Links into the clone, or their files in a wheel: `Snakefile`, `workflow`, `config`, and `study`, the template of a
+#: study.
 SHIPPED = PACKAGE / "shipped"
 STUDY = "suite"  # the name of a study's only suite
 
 
 def is_study(folder: Path) -> bool:
-    """Say whether a folder is a study: it has ``suite.yaml``, and no ``config`` as a clone."""
+    """Return whether a folder is a study: it has ``suite.yaml`` but no folder ``config``, unlike a clone."""
     return (folder / f"{STUDY}.yaml").is_file() and not (folder / "config").is_dir()
 
 
 def config_folder(folder: Path = Path()) -> Path:
-    """Return where the configuration of a project's folder is: a study has it beside its results."""
+    """Return the folder with the configuration of a project's folder. A study has it next to its results."""
     return folder if is_study(folder) else folder / "config"
 
 
 def config_files(name: str, config: Path) -> list[Path]:
-    """Return the files of a name in a configuration; what a study says in its own, if it has one, goes before.
+    """Return the configuration files with a given name. A study's own file is last, because it takes precedence.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ def config_files(name: str, config: Path) -> list[Path]:
     Returns
     -------
     list of Path
-        The file; of a study the one that the package ships, then its own, if it is there.
+        In a clone, the file. In a study, the file that the package ships, then the study's own file if it exists.
     """
     own = config / name
     return [SHIPPED / "config" / name, *([own] if own.is_file() else [])] if is_study(config) else [own]

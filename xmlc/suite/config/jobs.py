@@ -1,4 +1,4 @@
-"""Methods and seeds that are one job, because starting a process takes longer than most of them."""
+"""Decide which methods and seeds share one job, because starting a process takes longer than most of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xmlc.suite.config.suite import Suite
 
 
 def quick_models(project: Project) -> dict[tuple[int, ...], list[str]]:
-    """Group the models that train in minutes (key `quick`) by the seeds that suites have for them."""
+    """Group the models that train in minutes (key `quick`) by the seeds that suites use for them."""
     groups: dict[tuple[int, ...], list[str]] = {}
     for name, model in project.models.items():
         if model.quick:
@@ -22,15 +22,15 @@ def quick_models(project: Project) -> dict[tuple[int, ...], list[str]]:
 
 
 def dropped(project: Project) -> str:
-    """Return the regular expression of the datasets whose models and estimates are temporary, see `Project.drops`."""
-    nothing_kept = project.settings.keep_models is False  # of sets that the catalogue does not have either
+    """Return a regular expression of the datasets whose models and estimates are temporary, see `Project.drops`."""
+    nothing_kept = project.settings.keep_models is False  # includes datasets outside the catalogue
     return paths.NAME if nothing_kept else one_of(name for name in project.catalogue if project.drops(name))
 
 
 def threshold_methods(project: Project, model: str, dataset: str) -> list[str]:
-    """Name the threshold methods that suites have of a model on a dataset, each once.
+    """Return the threshold methods that suites use for a model on a dataset, each once.
 
-    Whether a suite runs there now does not count, so that a selection of papers or datasets reruns no job.
+    The result does not depend on which suites run now, so that a selection of papers or datasets reruns no job.
     """
     methods: dict[str, None] = {}
     for suite in _suites_on(project, dataset):
@@ -43,16 +43,16 @@ def threshold_methods(project: Project, model: str, dataset: str) -> list[str]:
 
 
 def unlabelled_methods(project: Project, model: str, dataset: str) -> list[str]:
-    """Name those of `threshold_methods` that need no validation set."""
+    """Return the `threshold_methods` that need no validation set."""
     return unlabelled(threshold_methods(project, model, dataset))
 
 
 def _suites_on(project: Project, dataset: str) -> list[Suite]:
-    """Return the suites that a dataset belongs to: those whose own it is, else those of papers."""
+    """Return the suites that define a dataset as their own if there are any, else the suites of papers."""
     own = [suite for suite in project.suites.values() if suite.own and dataset in suite.datasets]
     return own or [suite for suite in project.suites.values() if not suite.own]
 
 
 def one_of(names: Iterable[str]) -> str:
-    """Return the regular expression of a wildcard that is one of some names; of none, it matches nothing."""
+    """Return a regular expression that matches one of some names. Without names it matches nothing."""
     return "|".join(map(re.escape, names)) or "(?!)"

@@ -1,4 +1,4 @@
-"""Every path of the project, for records, tables and status; rules have their own, and a test compares both."""
+"""Define every path for records, tables and status. Rules repeat these paths, and a test compares both."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ WILDCARDS |= dict.fromkeys(("method", "table", "figure", "sweep"), WORD)
 
 
 class Pattern(str):
-    """A path with wildcards in braces, as Snakemake writes them, such as ``results/{dataset}/data``."""
+    """Represent a path with wildcards in braces, as Snakemake writes them, such as ``results/{dataset}/data``."""
 
     __slots__ = ()
 
     def of(self, **values: object) -> str:
-        """Put values for some wildcards or all; the others stay."""
+        """Put values for some wildcards or all. The others stay."""
         return re.sub(r"\{(\w+)\}", lambda found: str(values.get(found[1], found[0])), self)
 
     def read(self, path: str | Path) -> dict[str, str] | None:
-        """Return the wildcards of a path, or None if it is no path of this pattern."""
+        """Return the wildcards of a path, or None if the path does not match this pattern."""
         found = _expression(self).fullmatch(Path(path).as_posix())
         return found.groupdict() if found else None
 
@@ -38,23 +38,23 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 
 def output_of(record: str) -> str:
-    """Return the output of a rule that holds a record: the record, or the folder of the records of methods."""
+    """Return the rule output that contains a record: the record itself, or the folder of the records of methods."""
     folder = Path(record).parent
     return str(folder) if folder.name in OF_METHODS else record
 
 
 OF_METHODS = ("evaluation", "inference")  # folders of records
-LOGS = "logs"  # and Snakemake, which counts these files as made by a step
+LOGS = "logs"  # Snakemake, too, counts the files in this folder as made by a step
 CATALOGUE = "config/datasets.yaml"
 PUBLISHED, ACCEPTED, MEASURED = "results/published", "results/reference", "results/benchmarks"  # kept by git
 
-# A dataset.
+# Paths of a dataset.
 RESOURCE = Pattern("resources/{dataset}")
 DATA = Pattern("results/{dataset}/data")
 STATISTICS = Pattern("results/{dataset}/statistics.json")
 TUNING = Pattern("results/{dataset}/tuning/{model}.json")
 
-# A model with one seed, trained on the whole training set (full) or on 80 % of it.
+# Paths of a model with one seed. It is trained on the whole training set (full) or on 80 % of it.
 ONE_RUN = "{dataset}/{model}/seed{seed}/{portion}"
 RUN = Pattern(f"results/{ONE_RUN}")
 MODEL = Pattern(f"{RUN}/model")
@@ -73,15 +73,15 @@ THRESHOLDS = Pattern(f"{HELD_OUT}/thresholds")
 CALIBRATION = Pattern(f"{HELD_OUT}/calibration.json")
 EVALUATION = Pattern(f"{HELD_OUT}/evaluation/{{method}}.json")
 
-# What is made of records.
+# Paths of results that are computed from records.
 SIMULATION = Pattern("results/simulations/{paper}.json")
 TABLES, FIGURES = "results/tables", "results/figures"
 TABLE = Pattern(f"{TABLES}/{{paper}}/{{table}}")
 FIGURE = Pattern(f"{FIGURES}/{{paper}}/{{figure}}")
-CONTRIBUTED = f"{ACCEPTED}/contributed"  # runs of others
+CONTRIBUTED = f"{ACCEPTED}/contributed"  # runs of other people
 PAGE, RESULTS = "results/report.html", "results/results.csv"
 
-# What each step says while it runs.
+# Paths of the log of each step.
 LOG_OF_DATASET = Pattern("logs/{dataset}/{step}.log")
 LOG_OF_TUNING = Pattern("logs/{dataset}/tuning/{model}.log")
 LOG_OF_RUN = Pattern(f"logs/{ONE_RUN}/{{step}}.log")

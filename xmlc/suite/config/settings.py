@@ -1,4 +1,4 @@
-"""config/config.yaml, with the options of the command line over it, as an object."""
+"""Read config/config.yaml and the options of the command line, which take precedence."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from xmlc.suite.config.folders import STUDY, is_study
 from xmlc.suite.config.suite import Name, Seed, Some, Text, Threads
 from xmlc.suite.schemas import converted, parsed_yaml, read_yaml, shown
 
-LISTS = ("papers", "datasets", "models", "seeds")  # of which one name is a list of one, and equal ones are one
+LISTS = ("papers", "datasets", "models", "seeds")  # keys with lists: one name becomes a list, repeated names are dropped
 
 
 @dataclass(frozen=True)
 class RequestedSearch:
-    """A search in the ranges of every model that has some: its method, and trials for each dataset and model."""
+    """Request a search in the ranges of every model: the method, and the trials for each dataset and model."""
 
     method: Literal["random", "smac"]
     budget: Annotated[int, Meta(ge=1)]
@@ -29,7 +29,7 @@ class RequestedSearch:
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a run; what the keys mean to users is said in config/README.md."""
+    """Hold the settings of a run. config/README.md explains the keys to users."""
 
     papers: list[Name] = field(default_factory=lambda: [STUDY])
     datasets: Some[DatasetName] | Literal["small", "large"] | None = None
@@ -45,12 +45,12 @@ class Settings:
 
     @classmethod
     def read(cls, config: Mapping[str, object]) -> Self:
-        """Check and convert; text of the command line becomes numbers and None.
+        """Check the configuration and convert text of the command line to numbers and None.
 
         Raises
         ------
         XmlcError
-            A key is unknown, missing, or has a value of another kind.
+            A key is unknown or missing, or a value has the wrong type.
         """
         content = {key: None if value == "null" else value for key, value in config.items()}
         for key in LISTS:
@@ -63,28 +63,28 @@ class Settings:
             if isinstance(names, list):
                 names = [name for i, name in enumerate(names) if name not in names[:i]]
                 content[key] = names[0] if key == "datasets" and names in (["small"], ["large"]) else names
-        # Snakemake passes each value of the command line that stands in brackets on as text.
+        # Snakemake passes on as text each value of the command line that is in brackets.
         return converted(content, cls, "config", strict=False)
 
     @property
     def named_datasets(self) -> list[str]:
-        """The selected datasets, where they are selected by name."""
+        """Return the datasets that are selected by name."""
         return self.datasets if isinstance(self.datasets, list) else []
 
     def models_on(self, dataset: str) -> list[str] | None:
-        """Name the selected models on one dataset; None for all."""
+        """Return the selected models on one dataset, or None for all."""
         return self.models.get(dataset) if isinstance(self.models, dict) else self.models
 
 
 def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:
-    """Read config.yaml and put settings over it, each ``key=value`` with a YAML value, as `snakemake --config` does.
+    """Read config.yaml and override it by settings, each ``key=value`` with a YAML value, as `snakemake --config` does.
 
     A study may lack the file.
 
     Raises
     ------
     XmlcError
-        The file cannot be read, or a setting is none.
+        The file cannot be read, or a setting is not ``key=value``.
     """
     content = read_yaml(file) if file.is_file() or not is_study(file.parent) else {}
     if not isinstance(content, dict):

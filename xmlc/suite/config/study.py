@@ -1,4 +1,4 @@
-"""`xmlc new`: a study outside the clone."""
+"""Define `xmlc new`, which creates a study outside the clone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEMPLATE = SHIPPED / "study"
 @click.command(help="Make FOLDER, a new study: seven short files that `snakemake --cores 2` can run at once.")
 @click.argument("folder", type=FOLDER)
 def new_command(folder: Path) -> None:
-    """Copy the files, all or none, and say what to do next."""
+    """Copy all files or none, and print the next step."""
     if folder.is_dir() and any(folder.iterdir()):
         raise XmlcError(f"{folder}: exists and is not empty; give a new folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -29,7 +29,7 @@ def new_command(folder: Path) -> None:
         for name in names:
             new = Path(place, "new", name)
             new.parent.mkdir(parents=True, exist_ok=True)
-            new.write_bytes((TEMPLATE / name).read_bytes())  # not its mode: a package may be read-only
+            new.write_bytes((TEMPLATE / name).read_bytes())  # without its mode, because a package may be read-only
         replace_folder(Path(place, "new"), folder)
     click.echo("\n".join(f"  {folder / name}" for name in names))
     click.echo(f"cd {quote(str(folder))} && snakemake --cores 2")
