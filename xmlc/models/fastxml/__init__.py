@@ -1,3 +1,3 @@
-"""FastXML and PfastreXML: forests whose nodes are sparse linear classifiers."""
+"""Provide FastXML and PfastreXML: forests whose nodes are sparse linear classifiers."""
 
 from xmlc.models.fastxml.estimator import FastXML as FastXML

@@ -28,21 +28,24 @@ FOREST_FIELDS = (
 
 
 class BinaryForest(NamedTuple):
-    """Trees one after the other; nodes and leaves are numbered through all of them.
+    """Hold all trees in flat arrays; nodes and leaves are numbered across the trees.
 
     Attributes
     ----------
     roots : ndarray of int32, shape (n_trees,)
         Root of each tree: an inner node, or ~leaf.
     children : ndarray of int32, shape (2 * n_inner,)
-        Child of inner node t on the negative (place 2 t) and on the positive side (2 t + 1), as in ``roots``.
+        Children of inner node t: place 2 t for the negative side, 2 t + 1 for the positive. Encoded as in ``roots``.
     weight_starts : ndarray of int64, shape (n_inner + 1,)
+        Start of each inner node's weights.
     features : ndarray of uint32, weights : ndarray of float32, shape (n_weights,)
         Sparse weights of each inner node, features ascending.
     biases : ndarray of float32, shape (n_inner,)
+        Bias of each inner node.
     leaf_starts : ndarray of int64, shape (n_leaves + 1,)
+        Start of each leaf's labels.
     labels : ndarray of uint32, counts : ndarray of uint32
-        Labels of each leaf, ascending, and how many of its instances carry them.
+        Labels of each leaf, ascending, and the number of its instances with each label.
     sizes : ndarray of uint32, shape (n_leaves,)
         Number of training instances of each leaf.
     """
@@ -64,12 +67,12 @@ class BinaryForest(NamedTuple):
         return int(self.roots.size)
 
     def first(self, n: int, /) -> Self:
-        """Return the first ``n`` trees, on the same arrays, which keep the other trees too."""
+        """Return the first ``n`` trees as a view: the arrays still contain all trees."""
         return self._replace(roots=self.roots[:n])
 
 
 def single_tree(tree: Sequence[Any]) -> dict[str, np.ndarray]:
-    """Make the arrays of a forest of one tree of `grow_binary_tree`."""
+    """Convert the result of `grow_binary_tree` to the arrays of a forest of one tree."""
     children, features, weights, biases, labels, counts, sizes = tree
     codes = np.array(children, dtype=np.int32)
     forest = BinaryForest(
@@ -88,28 +91,28 @@ def single_tree(tree: Sequence[Any]) -> dict[str, np.ndarray]:
 
 
 def part_starts(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Return where each part but the first, which is empty, starts, and where the last ends; int64."""
+    """Return the start of each part but the first, which is empty, and the end of the last, as int64."""
     return np.cumsum([part.size for part in parts], dtype=np.int64)
 
 
-MOST_NONZEROS = np.iinfo(np.uint32).max  # of the instances of a node, which `gather_columns` counts
+MOST_NONZEROS = np.iinfo(np.uint32).max  # `gather_columns` counts a node's non-zeros in uint32
 
 
 class Workspace(NamedTuple):
-    """Memory that all nodes of a tree use one after the other."""
+    """Hold the memory that all nodes of a tree use in turn."""
 
-    order: np.ndarray  # uint32 (n,): the instances, those of a node side by side
-    side: np.ndarray  # int8 (n,): of a node's instances, 1 or -1
-    margins: np.ndarray  # float32 (n,): of a node's instances
+    order: np.ndarray  # uint32 (n,): the instances; each node's are contiguous
+    side: np.ndarray  # int8 (n,): side of each instance of a node, 1 or -1
+    margins: np.ndarray  # float32 (n,): margin of each instance of a node
     moved: np.ndarray  # uint32 (n,): scratch for `divide`
-    dense: np.ndarray  # float32 (d,): weights of a node, all zero between uses
+    dense: np.ndarray  # float32 (d,): weights of a node; all zero between uses
     label_counts: np.ndarray  # uint32 (m,), all zero between uses
     feature_counts: np.ndarray  # uint32 (d,), all zero between uses
     bounds: np.ndarray  # float32 (d, 2), all zero between uses
-    features: np.ndarray  # uint32 (d + 1,): the columns of a node, see `gather_columns`
-    starts: np.ndarray  # int64 (d + 2,)
-    rows: np.ndarray  # uint32 (nnz + n,)
-    values: np.ndarray  # float32 (nnz + n,)
+    features: np.ndarray  # uint32 (d + 1,): columns of a node, see `gather_columns`
+    starts: np.ndarray  # int64 (d + 2,): start of each column
+    rows: np.ndarray  # uint32 (nnz + n,): instances of the columns
+    values: np.ndarray  # float32 (nnz + n,): values of the columns
 
 
 def new_workspace(n: int, m: int, d: int, nnz: int) -> Workspace:
@@ -131,48 +134,49 @@ def new_workspace(n: int, m: int, d: int, nnz: int) -> Workspace:
 
 
 class TreeSettings(NamedTuple):
-    """What a tree is grown by."""
+    """Hold the settings of a tree's growth."""
 
     label_weights: np.ndarray  # float32 (m,): gain of each label in nDCG
     ideal: np.ndarray  # int64: `ideal_table` or `dcg_table`
     discounts: np.ndarray  # float64: `discount_table`
-    cost: float  # C; a positive instance costs C / share of the positive ones, a negative one likewise
-    max_leaf: int  # a node with at most so many instances becomes a leaf
-    labels_per_leaf: int  # at most so many labels are kept in a leaf, those with the largest weighted counts
-    stopping: StoppingCriteria
+    cost: float  # C: a positive instance costs C / share of the positive ones, a negative one accordingly
+    max_leaf: int  # a node with at most this number of instances becomes a leaf
+    labels_per_leaf: int  # largest number of labels kept in a leaf: the largest weighted counts
+    stopping: StoppingCriteria  # of the logistic regression
 
 
 @njit(cache=True, nogil=True)
 def grow_binary_tree(x, y, work, settings, seed, tree):
-    """Grow a tree, nodes in preorder, the child on the positive side first.
+    """Grow a tree. Nodes are in preorder, the child on the positive side first.
 
     Parameters
     ----------
     x, y : KernelCSR
         Instances, n x d, and label sets, n x m.
     work : Workspace
-        As `new_workspace` makes it.
+        Memory from `new_workspace`.
     settings : TreeSettings
+        Settings of the forest.
     seed, tree : int
-        The random numbers of a node depend on the seed, the number of the tree and the node's place alone.
+        The random numbers of a node depend only on the seed, the number of the tree and the node's place.
 
     Returns
     -------
     children : list of int32
-        Child of inner node t on the negative and on the positive side, in places 2 t + 1 and 2 t + 2: the number of an
-        inner node, or ~leaf; the root in place 0.
+        Children of inner node t: place 2 t + 1 for the negative side, 2 t + 2 for the positive. Each is the number of
+        an inner node, or ~leaf. Place 0 holds the root.
     features, weights, biases : lists of uint32 (any,), float32 (any,), float32
         Sparse weights of each inner node, features ascending.
     labels, counts, sizes : lists of uint32 (any,), uint32 (any,), uint32
-        Labels of each leaf, ascending, with the number of its instances that carry them; its number of instances.
-        These lists and those of inner nodes begin with an entry that says their type only.
+        Labels of each leaf, ascending, the number of its instances with each label, and the number of its instances.
+        These lists and the lists of inner nodes begin with an entry that only fixes their type.
     """
     n = x.indptr.size - 1
     key = stream_key(np.uint64(seed) ^ np.uint64(Stream.FASTXML_TREE.value), tree)
     children, biases, sizes = [np.int32(0)], [np.float32(0)], [np.uint32(0)]
     none = work.features[:0]
     features, weights, labels, counts = [none], [work.margins[:0]], [none], [none]
-    todo = [(0, n, 0)]  # first and last place in the order, and where among the children the node is noted
+    todo = [(0, n, 0)]  # start and end in the order, and the node's place in ``children``
     while len(todo) > 0:
         start, end, place = todo.pop()
         node = work.order[start:end]
@@ -201,14 +205,14 @@ def grow_binary_tree(x, y, work, settings, seed, tree):
 
 @njit(cache=True, nogil=True)
 def split_node(x, y, node, settings, key, work):
-    """Choose a node's sides by nDCG, fit a sparse linear classifier to them, and order the node by its predictions.
+    """Choose a node's sides by nDCG, fit a sparse linear classifier, and order the node by its predictions.
 
     Returns
     -------
     n_negative : int
-        ``node[:n_negative]`` go to the negative side; 0 or all where there is no split.
+        ``node[:n_negative]`` go to the negative side. 0 or all means no split.
     features : uint32, weights : float32, bias : float32
-        The classifier's weights that are not zero, features ascending.
+        Non-zero weights of the classifier, features ascending.
     """
     x, y, work, settings = unowned(x), unowned(y), unowned(work), unowned(settings)
     side, margins = work.side[: node.size], work.margins[: node.size]
@@ -245,16 +249,16 @@ def split_node(x, y, node, settings, key, work):
 
 @njit(cache=True, nogil=True)
 def divide(x, node, features, weights, bias, dense, moved):
-    """Order instances by their side of a node, the negative side first, and return the size of the negative side.
+    """Order instances by their side of a node, negative side first, and return the size of the negative side.
 
-    Training and prediction both call this function, so that a training instance is counted in the leaf that it reaches.
+    Training and prediction both call this function, so a training instance is counted in the leaf that it reaches.
 
     Parameters
     ----------
     x : KernelCSR
         All instances.
     node : uint32 (k,)
-        Instances of the node. Reordered; each side keeps the order that it had.
+        Instances of the node. Reordered: each side keeps its previous order.
     features : uint32, weights : float32, bias : float32
         The node's classifier. An instance whose score is at least 0 goes to the positive side, as in the published
         program. A score of exactly 0 is common: an instance may have none of the features, and the bias may be 0.
@@ -265,7 +269,7 @@ def divide(x, node, features, weights, bias, dense, moved):
 
     Notes
     -----
-    The weights are laid out densely once. Each non-zero of an instance then costs one read of 8 bytes and one from the
+    The weights are stored densely once. Each non-zero of an instance then costs one read of 8 bytes and one from the
     cache.
     """
     indptr, indices, data = x.indptr, x.indices, x.data
@@ -276,7 +280,7 @@ def divide(x, node, features, weights, bias, dense, moved):
         i = node[place]
         ids, values = borrowed(indices, indptr[i], indptr[i + 1]), borrowed(data, indptr[i], indptr[i + 1])
         is_positive = bias + sparse_dot(ids, values, dense) >= 0
-        # Both writes are made, because a branch would often be mispredicted. The wrong one is overwritten later.
+        # A branch would often be mispredicted, so both writes happen. The wrong one is overwritten later.
         moved[n_positive] = i
         node[n_negative] = i
         n_positive += is_positive
@@ -292,11 +296,11 @@ def divide(x, node, features, weights, bias, dense, moved):
 
 @njit(cache=True, nogil=True)
 def gather_columns(x, node, side, costs, work):
-    r"""Transpose the instances of a node, keeping only the features whose weight can differ from zero.
+    r"""Transpose the instances of a node and keep only the features whose weight can become non-zero.
 
-    A weight stays zero as long as the loss's derivative by it does not exceed 1, the price of L1. Each instance adds at
-    most its cost times \|x_ij\| to that derivative, on the side that its sign and class say; a feature whose two
-    sums stay below 1 is dropped. At a node with few instances these are most of the features.
+    A weight stays zero while the derivative of the loss does not exceed 1, the weight of the L1 norm. Each instance
+    adds at most its cost times \|x_ij\| to one of the two sums of a feature, depending on sign and class. A feature
+    whose two sums stay below 1 is dropped. At a node with few instances, most features are dropped.
 
     Parameters
     ----------
@@ -305,22 +309,22 @@ def gather_columns(x, node, side, costs, work):
     node : uint32 (k,)
         Instances of the node.
     side : int8 (k,)
-        Their classes, 1 or -1.
+        Class of each instance, 1 or -1.
     costs : (float32, float32)
-        Weights of the loss of a positive and of a negative instance.
+        Weights of the loss: for a positive and for a negative instance.
     work : Workspace
         Its columns are written.
 
     Returns
     -------
     int
-        Number of columns p. ``features[:p]`` are in the order of their first appearance, the last is the constant
-        feature, of number d; column j holds ``rows[starts[j] : starts[j + 1]]`` (places within ``node``) and their
+        Number of columns p. ``features[:p]`` are in the order of their first appearance. The last is the constant
+        feature, number d. Column j holds ``rows[starts[j] : starts[j + 1]]`` (places within ``node``) and their
         ``values``.
 
     Notes
     -----
-    Two passes over the non-zeros: 8 bytes read each, 12 bytes of scratch updated at random; then 8 bytes written.
+    Two passes over the non-zeros read 8 bytes each and update 12 bytes of scratch at random. The second writes 8 bytes.
     """
     counts, bounds, features, starts = work.feature_counts, work.bounds, work.features, work.starts
     rows, values = work.rows, work.values
@@ -332,10 +336,10 @@ def gather_columns(x, node, side, costs, work):
         bounds[feature, 1] = 0.0
         if is_useful:
             n_own = counts[feature]
-            counts[feature] = end  # from here on, where the feature's next value goes
+            counts[feature] = end  # from here on, the place of the feature's next value
             starts[n_columns] = end
             end += n_own
-            # What is dropped moves behind what is kept.
+            # Dropped features move behind the kept ones: their places are still to be set to ``end``.
             features[n_columns], features[i] = feature, features[n_columns]
             n_columns += 1
     for feature in features[n_columns:n_touched]:
@@ -363,7 +367,7 @@ def bound_features(x, node, side, costs, counts, bounds, features):
         pull = costs[0] if side[i] > 0 else -costs[1]
         for k in range(ids.size):
             feature = ids[k]
-            features[n_touched] = feature  # without a branch: overwritten by the next if it is no new one
+            features[n_touched] = feature  # without a branch: the next overwrites it if it is not new
             n_touched += counts[feature] == 0
             counts[feature] += np.uint32(1)
             value = own[k] * pull
@@ -374,9 +378,10 @@ def bound_features(x, node, side, costs, counts, bounds, features):
 
 @njit(cache=True, nogil=True)
 def fill_columns(x, node, places, end, rows, values):
-    """Write each non-zero into its feature's next place; ``end``, behind them, is for features without a column.
+    """Write each non-zero to its feature's next place.
 
-    What they have is written there, over and over: a branch would be foretold wrongly for many non-zeros.
+    Features without a column all write to the place ``end``, behind the columns, because a branch would be mispredicted
+    for many non-zeros.
     """
     indptr, indices, data = x.indptr, x.indices, x.data
     for i in range(node.size):
@@ -394,7 +399,7 @@ def fill_columns(x, node, places, end, rows, values):
 
 @njit(cache=True, nogil=True)
 def number_labels(y, node, numbers):
-    """Number the labels of a node's instances from 0, ascending.
+    """Number the labels of a node's instances from 0, in ascending order.
 
     Parameters
     ----------
@@ -408,7 +413,7 @@ def number_labels(y, node, numbers):
     Returns
     -------
     starts : int64 (k + 1,), labels : uint32
-        The node's label sets in CSR form, by the new numbers.
+        Label sets of the node in CSR form, with the new numbers.
     found : uint32
         The label of each number.
     """
@@ -433,21 +438,21 @@ def number_labels(y, node, numbers):
 
 @njit(cache=True, nogil=True)
 def distinct_labels(y, node, counts):
-    """Return the labels of a node's instances, ascending, and leave their numbers of instances in ``counts``."""
+    """Return the labels of a node's instances, ascending, and write their numbers of instances to ``counts``."""
     indptr, indices, total = y.indptr, y.indices, np.int64(0)
     for i in node:
         total += indptr[i + 1] - indptr[i]
-    found = np.empty(min(total, counts.size) + 1, dtype=np.uint32)  # one more, for what is written and not kept
+    found = np.empty(min(total, counts.size) + 1, dtype=np.uint32)  # one more, for writes that are not kept
     n_found = 0
     for i in node:
         for label in borrowed(indices, indptr[i], indptr[i + 1]):
             found[n_found] = label
             n_found += counts[label] == 0
             counts[label] += np.uint32(1)
-    # Sorting costs some log2(n) steps a label; where many labels are found, looking through all is cheaper.
+    # Sorting takes about log2(n) steps per label. If many labels are found, a scan of all labels is cheaper.
     if 16 * n_found > counts.size:
         n_found = 0
-        for label in range(counts.size):  # without a branch, as above
+        for label in range(counts.size):  # without a branch, as in the loop over the instances
             found[n_found] = label
             n_found += counts[label] > 0
         return found[:n_found]
@@ -458,14 +463,25 @@ def distinct_labels(y, node, counts):
 
 @njit(cache=True, nogil=True)
 def labels_of_leaf(y, node, label_weights, counts, max_labels):
-    """Count the labels of a leaf and keep those with the largest weighted counts, ties to the smaller label.
+    """Count the labels of a leaf and keep the largest weighted counts; ties go to the smaller label.
 
-    Parameters as for `number_labels`; ``label_weights`` is float32 (m,).
+    Parameters
+    ----------
+    y : KernelCSR
+        All label sets, n x m.
+    node : uint32 (k,)
+        Instances of the leaf.
+    label_weights : float32 (m,)
+        Weight of each label.
+    counts : uint32 (m,)
+        Scratch, all zero before and after.
+    max_labels : int
+        Largest number of labels to keep.
 
     Returns
     -------
     labels, counts : uint32
-        At most ``max_labels`` labels, ascending.
+        At most ``max_labels`` labels, ascending, and the number of instances with each.
     """
     found = distinct_labels(y, node, counts)
     kept = found if found.size <= max_labels else largest_of(found, label_weights, counts, max_labels)
@@ -477,9 +493,10 @@ def labels_of_leaf(y, node, label_weights, counts, max_labels):
 
 @njit(cache=True, nogil=True)
 def largest_of(labels, label_weights, counts, n_kept):
-    """Return the labels with the ``n_kept`` largest weighted counts, fewer than there are, in the order they have.
+    """Return the labels with the ``n_kept`` largest weighted counts, in their previous order.
 
-    The least weighted count that is kept tells which they are, so that no more of the order is needed.
+    ``n_kept`` is smaller than the number of labels. The smallest weighted count kept decides which labels stay, so a
+    full sort is not needed.
     """
     weighted = np.empty(labels.size, dtype=np.float32)
     for k in range(labels.size):

@@ -1,4 +1,4 @@
-"""L1-regularised logistic regression by newGLMNET: kernels (Yuan, Ho and Lin, JMLR 2012)."""
+"""Fit L1-regularised logistic regression by newGLMNET: kernels (Yuan, Ho and Lin, JMLR 2012)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ LINE_SEARCH_SHRINKAGE = 0.5
 
 
 class StoppingCriteria(NamedTuple):
-    """When `fit_logistic` stops.
+    """Set the limits at which `fit_logistic` stops.
 
     Attributes
     ----------
     tolerance : float
-        Violation of the optimality conditions, summed over the weights, relative to that at zero.
+        Violation of the optimality conditions, summed over the weights, relative to the sum at w = 0.
     newton_steps, passes, line_search_steps : int
-        At most so many Newton steps, passes of coordinate descent in each, and step sizes tried in each.
+        Limits: Newton steps, passes of coordinate descent per Newton step, and step sizes tried per Newton step.
     """
 
     tolerance: float = 0.01
@@ -35,33 +35,33 @@ class StoppingCriteria(NamedTuple):
 
 
 class NodeColumns(NamedTuple):
-    """Instances column by column; a constant feature is a column like the others."""
+    """Hold instances column by column; the constant feature is a column like the others."""
 
-    starts: np.ndarray  # int64 (p + 1,)
-    rows: np.ndarray  # uint32
-    values: np.ndarray  # float32
+    starts: np.ndarray  # int64 (p + 1,): start of each column
+    rows: np.ndarray  # uint32: instances
+    values: np.ndarray  # float32: values of these instances
 
 
 class Sides(NamedTuple):
-    """The n instances of a node: their classes, and what changes as weights do."""
+    """Hold the classes of a node's n instances and the values that depend on the weights."""
 
     side: np.ndarray  # int8 (n,): 1 or -1
     costs: tuple[float, float]  # float32: weights of the loss of a positive and of a negative instance
-    margins: np.ndarray  # float32 (n,), as all below: w.x_i
-    gradient: np.ndarray  # first derivative of the loss by the margin
+    margins: np.ndarray  # float32 (n,), as all arrays below: w.x_i
+    gradient: np.ndarray  # first derivative of the loss with respect to the margin
     curvature: np.ndarray  # second derivative
-    along: np.ndarray  # what the step adds to the margins, or to the first derivatives
-    terms: np.ndarray  # room for the losses
+    along: np.ndarray  # change of the margins, or of the first derivatives, by the step
+    terms: np.ndarray  # scratch for the losses
 
 
 class Coordinates(NamedTuple):
-    """The p weights, and what a Newton step knows of them."""
+    """Hold the p weights and the values that a Newton step needs for each."""
 
-    weights: np.ndarray  # float32 (p,), as all but the last
+    weights: np.ndarray  # float32 (p,), as all arrays but the last
     slope: np.ndarray  # first derivative of the loss
     bend: np.ndarray  # second derivative
-    step: np.ndarray
-    active: np.ndarray  # uint32 (p,): those to work on come first
+    step: np.ndarray  # change of the weights by the Newton step
+    active: np.ndarray  # uint32 (p,): weights to update come first
 
 
 @njit(cache=True, nogil=True)
@@ -71,22 +71,24 @@ def fit_logistic(columns, side, costs, stopping, key, weights, margins):
     Parameters
     ----------
     columns : NodeColumns
+        Instances, column by column.
     side, costs
         See `Sides`.
     stopping : StoppingCriteria
+        Limits of the iteration.
     key : uint64
         Stream of random numbers for the order of the coordinates.
     weights : float32 (p,), margins : float32 (n,)
-        Overwritten by the solution w and by w.x_i.
+        Written: the solution w, and w.x_i.
 
     Notes
     -----
-    Each Newton step minimises the second-order model of the loss plus the L1 norm by coordinate descent over the
-    weights that are not zero or violate the optimality conditions, then halves the step until the objective falls
-    enough. Coordinates are visited in an order drawn for each pass: with a fixed one a fit took three times as long
-    at the root of delicious and tib-core-26k, and the forest lost 0.4 points of P@3 on bibtex. A visit reads 12 bytes
-    for each non-zero of the column and, if the weight moves, reads 16 and writes 4; what is indexed by instance stays
-    in the cache.
+    Each Newton step minimises the second-order model of the loss plus the L1 norm. Coordinate descent updates only the
+    weights that are non-zero or violate the optimality conditions. Then the step is halved until the objective falls
+    enough. Each pass draws a new order of the coordinates. With a fixed order, a fit took three times as long at the
+    root of delicious and tib-core-26k, and the forest lost 0.4 points of P@3 on bibtex. A visit reads 12 bytes for each
+    non-zero of the column. If the weight moves, it reads 16 more and writes 4. Arrays indexed by instance stay in the
+    cache.
     """
     by_row, by_column = np.zeros((4, side.size), dtype=np.float32), np.zeros((3, weights.size), dtype=np.float32)
     weights[:] = 0
@@ -118,7 +120,7 @@ def fit_logistic(columns, side, costs, stopping, key, weights, margins):
 def logistic_loss(sides, size):
     """Return sum_i cost_i log(1 + exp(-side_i (margin_i + size * along_i))), summed in float64.
 
-    The terms come first, by vector instructions, and are added up in a fixed order.
+    The terms are computed first, by vector instructions, and then summed in a fixed order.
     """
     sides = unowned(sides)
     side, costs, margins, along, terms = sides.side, sides.costs, sides.margins, sides.along, sides.terms
@@ -132,13 +134,13 @@ def logistic_loss(sides, size):
 
 @njit(cache=True, nogil=True)
 def margin_derivatives(sides):
-    """Write each instance's first and second derivative of the loss by its margin."""
+    """Write each instance's first and second derivative of the loss with respect to its margin."""
     sides = unowned(sides)
     side, costs, margins, gradient, curvature = sides.side, sides.costs, sides.margins, sides.gradient, sides.curvature
     one = np.float32(1)
     for i in range(side.size):
         e = exp_of_negative(-abs(margins[i]))
-        likely = one / (one + e)  # of the class that the margin says
+        likely = one / (one + e)  # probability of the class that the margin predicts
         unlikely = e * likely
         positive = side[i] > 0
         cost = costs[0] if positive else costs[1]
@@ -149,12 +151,12 @@ def margin_derivatives(sides):
 
 @njit(cache=True, nogil=True)
 def column_derivatives(columns, sides, coordinates, shrinkage):
-    """Write each weight's first and second derivative of the loss and list those to work on.
+    """Write each weight's first and second derivative of the loss, and list the weights to update.
 
     Returns
     -------
     n_active : int
-        ``active[:n_active]`` are the weights that are not zero or not at their optimum.
+        ``active[:n_active]`` are the weights that are non-zero or not at their optimum.
     violation, largest : float
         Sum and maximum of the violations of the optimality conditions.
     """
@@ -179,7 +181,7 @@ def column_derivatives(columns, sides, coordinates, shrinkage):
 
 @njit(cache=True, nogil=True, inline="always")
 def violation_of(derivative, weight):
-    """Return by how much the smallest subgradient at a weight differs from zero."""
+    """Return the distance from zero of the smallest subgradient at a weight."""
     one = np.float32(1)
     if weight > 0:
         return abs(derivative + one)
@@ -190,10 +192,10 @@ def violation_of(derivative, weight):
 
 @njit(cache=True, nogil=True)
 def descend(columns, sides, coordinates, active, precision, max_passes, key):
-    """Minimise the second-order model by coordinate descent; return how many passes it took.
+    """Minimise the second-order model by coordinate descent and return the number of passes.
 
-    Writes the step, and uses ``along`` for the change of each instance's derivative. A pass leaves out the weights that
-    are zero and well inside their interval; when the others have settled, all are looked at again.
+    Writes the step, and uses ``along`` for the change of each instance's derivative. A pass skips the weights that are
+    zero and well inside their interval. When the others have settled, a pass visits all again.
     """
     (starts, rows, values), sides = unowned(columns), unowned(sides)
     along, curvature, one = sides.along, sides.curvature, np.float32(1)
@@ -239,7 +241,7 @@ def descend(columns, sides, coordinates, active, precision, max_passes, key):
 
 @njit(cache=True, nogil=True, inline="always")
 def coordinate_move(derivative, second, weight):
-    """Return the move of one weight to the minimum of its second-order model plus |w|, at most 10 in size."""
+    """Return the move of one weight to the minimum of its second-order model plus |w|, limited to 10 in size."""
     one, limit = np.float32(1), np.float32(10)
     if derivative + one <= second * weight:
         move = -(derivative + one) / second
@@ -252,7 +254,7 @@ def coordinate_move(derivative, second, weight):
 
 @njit(cache=True, nogil=True)
 def line_search(columns, sides, coordinates, active, max_steps, loss):
-    """Find a step size that decreases the objective enough, take it and return the new loss; -1 if there is none."""
+    """Find a step size that decreases the objective enough, apply it and return the new loss; -1 if there is none."""
     (starts, rows, values), sides = unowned(columns), unowned(sides)
     margins, along = sides.margins, sides.along
     weights, slope, _, step, _ = unowned(coordinates)

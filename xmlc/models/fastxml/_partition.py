@@ -11,50 +11,50 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import borrowed, row_of, unowned
 
-# Gains are integers in units of 2**-16: their sums can be updated as instances change sides without drifting from what
-# a sum from scratch would give, do not depend on order, and equal ones are exactly equal.
+# Gains are integers in units of 2**-16. Their sums can be updated as instances change sides without any rounding
+# error, they do not depend on the order, and equal sums are exactly equal.
 FIXED_POINT = 1 << 16
 # A label and its weighted sum share a sorting key of 64 bits.
 LABEL_BITS = 24
 SCORE_BITS = 40
 LARGEST_SCORE = (1 << SCORE_BITS) - 1
-DIGIT_BITS = 9  # of a pass of the sort: 512 counters
+DIGIT_BITS = 9  # per pass of the sort: 512 counters
 MOST_PASSES = -(-SCORE_BITS // DIGIT_BITS)
 GAIN_TOLERANCE = 1e-6
 
 
 class PartitionArrays(NamedTuple):
-    """Arrays that `alternate` writes, an entry for each label of the node but for ``counts``."""
+    """Hold the arrays that `alternate` writes, one entry for each label of the node, except ``counts``."""
 
-    negative: np.ndarray  # int64: sums of the gains of each side's instances
-    positive: np.ndarray
-    keys: np.ndarray  # uint64: as of `rank_by_gain`
-    scratch: np.ndarray
+    negative: np.ndarray  # int64: sum of the gains of the negative side's instances
+    positive: np.ndarray  # int64: sum of the gains of the positive side's instances
+    keys: np.ndarray  # uint64: as in `rank_by_gain`
+    scratch: np.ndarray  # uint64: as in `rank_by_gain`
     counts: np.ndarray  # uint32 (MOST_PASSES << DIGIT_BITS,)
-    here: np.ndarray  # int64: gains by the rank on each side
-    there: np.ndarray
-    difference: np.ndarray
+    here: np.ndarray  # int64: gain of each label's rank on the positive side
+    there: np.ndarray  # int64: gain of each label's rank on the negative side
+    difference: np.ndarray  # int64: ``here - there``
 
 
 def discount_table(size: int) -> np.ndarray:
-    """Return nDCG's discounts 1 / log2(2 + rank) of the ranks 0 .. size - 1, float64."""
+    """Return nDCG's discounts 1 / log2(2 + rank) for the ranks 0 .. size - 1, float64."""
     return 1.0 / elementwise.log2(np.arange(2, size + 2))
 
 
 def ideal_table(size: int) -> np.ndarray:
-    """Return 1 / DCG of the best ranking of k labels for k = 0 .. size - 1, int64 in units of 2**-16; 0 for k = 0."""
+    """Return 1 / DCG of the best ranking of k labels for k = 0 .. size - 1: int64 in units of 2**-16, 0 for k = 0."""
     best = np.array(list(accumulate(discount_table(size).tolist())))
     return np.rint(np.concatenate(([0.0], 1.0 / best))[:size] * FIXED_POINT).astype(np.int64)
 
 
 def dcg_table(size: int) -> np.ndarray:
-    """Return the replacement of `ideal_table` where DCG is the objective: 1 for k > 0."""
+    """Return the table that replaces `ideal_table` if DCG is the objective: 1 for k > 0."""
     return np.where(np.arange(size) > 0, FIXED_POINT, 0).astype(np.int64)
 
 
 @njit(cache=True, nogil=True)
 def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
-    """Alternate between ranking the labels of each side and moving each instance to the side that ranks it better.
+    """Alternate between ranking the labels of each side and moving instances to the side that ranks them better.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
     discounts : float64
         `discount_table`, at least n_labels long.
     side : int8 (n,)
-        Start, 1 or -1; overwritten by the result.
+        Initial sides, 1 or -1. Written: the result.
 
     Returns
     -------
@@ -76,9 +76,9 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
 
     Notes
     -----
-    A label's place on a side is its rank by gains summed over the side's instances, ties to the smaller label.
-    An instance that both sides rank equally well stays where it is. Ends when a round gains less than 1e-6.
-    A round reads 4 bytes for each label of each instance, and what is indexed by label from the cache.
+    A label's place on a side is the rank of its gain, summed over the side's instances. Ties go to the smaller label.
+    An instance that both sides rank equally well stays on its side. The loop ends if a round gains less than 1e-6. A
+    round reads 4 bytes for each label of each instance. Arrays indexed by label are read from the cache.
     """
     n_labels = weights.size
     sums = sum_gains(starts, labels, ideal, side, n_labels)
@@ -99,7 +99,7 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
 
 @njit(cache=True, nogil=True)
 def alternate(starts, labels, weights, ideal, discounts, side, scale, arrays):
-    """Run `partition_by_ndcg` on arrays that count no references; scores are scaled by ``scale``."""
+    """Run `partition_by_ndcg` on arrays without reference counts; scores are multiplied by ``scale``."""
     arrays = unowned(arrays)
     starts, labels = borrowed(starts, 0, starts.size), borrowed(labels, 0, labels.size)
     weights, side = borrowed(weights, 0, weights.size), borrowed(side, 0, side.size)
@@ -123,7 +123,7 @@ def alternate(starts, labels, weights, ideal, discounts, side, scale, arrays):
 
 @njit(cache=True, nogil=True)
 def sum_gains(starts, labels, ideal, side, n_labels):
-    """Sum each label's ideal gains over the instances of the negative and of the positive side: int64 (2, n_labels)."""
+    """Sum each label's ideal gains over the instances of the negative and the positive side: int64 (2, n_labels)."""
     sums = np.zeros((2, n_labels), dtype=np.int64)
     for i in range(side.size):
         own, of_side = borrowed(labels, starts[i], starts[i + 1]), row_of(sums, np.int64(side[i] > 0))
@@ -134,7 +134,7 @@ def sum_gains(starts, labels, ideal, side, n_labels):
 
 @njit(cache=True, nogil=True)
 def score_scale(total, weights):
-    """Return the factor that gives weighted sums at most 40 bits: 1 below tens of millions of instances."""
+    """Return the factor that limits weighted sums to 40 bits; it is 1 below tens of millions of instances."""
     scale = 1.0
     for label in range(weights.size):
         while np.float64(total[label]) * weights[label] * scale >= float(LARGEST_SCORE):
@@ -144,24 +144,24 @@ def score_scale(total, weights):
 
 @njit(cache=True, nogil=True)
 def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
-    """Rank labels by weighted sum, ties to the smaller label, and write the gain of each label's place.
+    """Rank labels by weighted sum, ties to the smaller label, and write the gain of each label's rank.
 
     Parameters
     ----------
     sums : int64 (n_labels,), weights : float32 (n_labels,), scale : float
-        The score is their product.
+        The score of a label is the product of the three.
     discounts : float64
-        `discount_table`.
+        Discounts from `discount_table`.
     keys, scratch : uint64 (n_labels,), counts : uint32
-        Overwritten; ``counts`` has room for the digits of any score.
+        Scratch. ``counts`` must be long enough for the digits of any score.
     gains : int64 (n_labels,)
-        Overwritten by the gains.
+        Written: the gains.
 
     Notes
     -----
-    A stable radix sort by how far a score is behind the largest, in as few passes as digits of at most 9 bits allow:
-    scores of small nodes have few bits. The digits of all passes are counted while keys are made, and the last pass
-    writes gains where it would write keys.
+    The sort is a stable radix sort by the distance of each score from the largest. Scores of small nodes have few
+    bits, so the number of passes with digits of at most 9 bits is as small as possible. The digits of all passes are
+    counted while the keys are built. The last pass writes gains instead of keys.
     """
     least, largest = np.int64(LARGEST_SCORE), np.int64(0)
     for label in range(sums.size):
@@ -183,9 +183,9 @@ def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
 
 @njit(cache=True, nogil=True)
 def digits_of(largest):
-    """Return in how many passes of at most 9 bits numbers up to ``largest`` are sorted, and the bits of each.
+    """Return the number of passes of at most 9 bits that sort numbers up to ``largest``, and the bits of each pass.
 
-    A number below 0, where there is nothing to sort, is taken as 0.
+    A negative number, which means that there is nothing to sort, counts as 0.
     """
     bits = 1
     while largest >> bits > 0:
@@ -196,7 +196,7 @@ def digits_of(largest):
 
 @njit(cache=True, nogil=True)
 def count_digits(scores, largest, n_passes, width, keys, counts):
-    """Write the keys of some scores, and for each pass how many keys have a smaller digit than each."""
+    """Write the keys of the scores and, for each pass and digit, the number of keys with a smaller digit."""
     size, mask = 1 << width, np.uint64((1 << width) - 1)
     for place in range(n_passes * size):
         counts[place] = 0
@@ -215,7 +215,7 @@ def count_digits(scores, largest, n_passes, width, keys, counts):
 
 @njit(cache=True, nogil=True)
 def sort_by_digit(keys, digit, width, places, target):
-    """Copy keys in the order of a digit of their scores; ``places`` says where the first of each goes."""
+    """Copy keys in the order of a digit of their scores; ``places`` holds the next place for each digit."""
     shift, mask = np.uint64(LABEL_BITS + digit * width), np.uint64((1 << width) - 1)
     for k in range(keys.size):
         value = (keys[k] >> shift) & mask
@@ -225,7 +225,7 @@ def sort_by_digit(keys, digit, width, places, target):
 
 @njit(cache=True, nogil=True)
 def choose_sides(starts, labels, difference, ideal, side, negative, positive):
-    """Move each instance to the side where its labels gain more, keep both sides' sums up to date, count the moves."""
+    """Move each instance to the side where its labels gain more, update the sums of both sides, and count the moves."""
     moved = 0
     for i in range(side.size):
         own = borrowed(labels, starts[i], starts[i + 1])

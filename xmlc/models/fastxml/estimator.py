@@ -29,62 +29,62 @@ from xmlc.models.fastxml._grow import (
 from xmlc.models.fastxml._logistic import StoppingCriteria
 from xmlc.models.fastxml._partition import LABEL_BITS, dcg_table, discount_table, ideal_table
 
-LARGEST_GAIN = 2.0**46  # of all labels together: in units of 2**-16 their sums are int64
-COST = 1.0  # C of the logistic regression, the program's default: the sides' losses weigh C / share of the side
+LARGEST_GAIN = 2.0**46  # limit for all labels together: int64 sums, in units of 2**-16, then cannot overflow
+COST = 1.0  # C of the logistic regression, the program's default: a side's losses weigh C / share of the side
 
 
 @hyperparameters
 class FastXML(AveragedForest):
-    """Forest of trees that send an instance to the side where its labels are ranked better (plt2016, Section 5.3).
+    """Train a forest of trees that send an instance to the side that ranks its labels better (plt2016, Section 5.3).
 
-    A node assigns its instances to two sides so that ranking the labels of each side by frequency gives the best nDCG,
-    and learns a sparse linear classifier that tells the sides apart; a leaf holds the shares of the labels among its
-    few instances. The estimate of a label is the mean of its shares in the leaves that an instance reaches, 0 for
-    almost all labels. Method: Prabhu and Varma, FastXML, KDD 2014. As in their program, nDCG is optimised once, from
-    random sides, then the classifier is fitted once by L1-regularised logistic regression.
+    A node assigns its instances to two sides. Ranking the labels of each side by frequency then gives the best nDCG.
+    The node learns a sparse linear classifier that separates the sides. A leaf holds the shares of the labels among
+    its few instances. The estimate of a label is the mean of its shares in the leaves that an instance reaches. It is
+    0 for almost all labels. Method: Prabhu and Varma, FastXML, KDD 2014. As in their program, nDCG is optimised once,
+    from random sides. Then L1-regularised logistic regression fits the classifier once.
 
     Parameters
     ----------
     n_trees : int
-        Size of the forest; trees differ by their random numbers only.
+        Size of the forest. Trees differ only by their random numbers.
     max_leaf : int
-        A node with at most so many instances is a leaf. So is one that its classifier cannot divide.
+        A node with at most this number of instances is a leaf. So is a node that its classifier cannot divide.
     labels_per_leaf : int
-        At most so many labels are kept in a leaf.
+        Largest number of labels kept in a leaf.
     objective : {"ndcg", "dcg"}
-        What the sides of a node are chosen by. "ndcg" divides an instance's DCG by that of the best ranking of its
-        labels, as FastXML does. The program of PfastreXML does not ("dcg": its ``USE_IDCG`` is false), so that there
-        instances with many labels weigh more.
+        Measure that chooses the sides of a node. "ndcg" divides an instance's DCG by the DCG of the best ranking of
+        its labels, as FastXML does. "dcg" does not divide, as the program of PfastreXML (its ``USE_IDCG`` is false).
+        Instances with many labels then weigh more.
     unit_norm : bool
-        Scale each instance to Euclidean length 1 first. The published figures take features as they come.
+        Scale each instance to Euclidean length 1 first. The published results use unscaled features.
     propensity_weighted : bool
-        PfastreXML (Jain, Prabhu and Varma, KDD 2016): labels gain the inverse of their propensity, when sides
-        are chosen and in the ranking; `predict_proba` still estimates probabilities.
+        PfastreXML (Jain, Prabhu and Varma, KDD 2016): weight labels by the inverse of their propensity, both to choose
+        sides and to rank. `predict_proba` still estimates probabilities.
     propensity_a, propensity_b : float
         Parameters A and B of the propensities: 0.5, 0.4 for Wikipedia, 0.6, 2.6 for Amazon, 0.55, 1.5 for all others
         (`xmlc.metrics.propensity_parameters`).
     alpha : float
-        PfastreXML: `predict_top_k` ranks by P**alpha * B**(1 - alpha), P the forest's score and B that of the tail
-        classifiers (`xmlc.models.tail_classifiers.TailClassifiers`). 1 trains none.
+        PfastreXML: `predict_top_k` ranks by P**alpha * B**(1 - alpha). P is the forest's score, B the score of the
+        tail classifiers (`xmlc.models.tail_classifiers.TailClassifiers`). 1 trains no tail classifiers.
     gamma : float
-        Steepness of the tail classifiers; see there for what the program's number is here.
+        Steepness of the tail classifiers. Their docstring relates it to the number in the program.
     random_state : int
-        Seed of the first sides; each tree has random numbers of its own.
+        Seed of the first sides. Each tree has its own random numbers.
     n_jobs : int or None
-        Threads; the result is the same bits on any number. None: as many as numba is given; -1: all cores.
+        Threads. The result is bit-identical on any number. None: as many as numba is given; -1: all cores.
 
     Attributes
     ----------
     forest_ : BinaryForest
     tail_ : TailClassifiers or None
     inner_products_ : ndarray of int64, shape (n,)
-        Inner nodes that each instance passed in all trees in the last prediction. It does not depend on thresholds.
+        Inner nodes that each instance passed in all trees in the last prediction. Thresholds do not change it.
 
     Notes
     -----
-    Training takes 8 bytes for each non-zero of X in each thread, beside the data and the forest. Estimates are small
-    fractions with many ties; shares are summed in float64 and rounded once to float32, so that equal fractions are
-    equal numbers, and thresholds separate them or not as they would in exact arithmetic.
+    Each training thread needs 8 bytes per non-zero of X, in addition to the data and the forest. Estimates are small
+    fractions with many ties. Shares are summed in float64 and rounded once to float32, so equal fractions are equal
+    numbers. Thresholds then separate estimates as they would in exact arithmetic.
 
     Examples
     --------
@@ -143,11 +143,11 @@ class FastXML(AveragedForest):
         return self.propensity_weighted or super()._reranks()
 
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
-        """Rank as PfastreXML does: by ``P**alpha * B**(1 - alpha)``, P being an estimate by the label's weight.
+        """Rank as PfastreXML does, by ``P**alpha * B**(1 - alpha)``; P is an estimate times its label's weight.
 
-        This ranks like the paper's ``alpha * log P + (1 - alpha) * log B`` and is positive, so that a score that is not
-        stored still means a label that is no candidate; one too small for a normal float32 is raised to the smallest.
-        The published program returns the same product, of the 1000 best labels of each instance only.
+        The order is the order of the paper's ``alpha * log P + (1 - alpha) * log B``. The score is positive, so a score
+        that is not stored still means that the label is no candidate. A score too small for a normal float32 is raised
+        to the smallest. The published program returns the same product for the 1000 best labels of each instance.
         """
         estimates.data *= self.label_weights_[estimates.indices]
         if self.tail_ is None:
@@ -202,20 +202,22 @@ def find_leaf(x, first, last, root, forest, n_features, leaves, n_products):
     x : KernelCSR
         Instances.
     first, last : int
-        The block.
+        The block: instances first to last - 1.
     root : int
-        The tree's root: an inner node, or ~leaf.
+        Root of the tree: an inner node, or ~leaf.
     forest : BinaryForest
+        All trees.
     n_features : int
+        Number of features in training.
     leaves : int32 (last - first,)
-        Overwritten by the leaf that each instance reaches.
+        Written: the leaf that each instance reaches.
     n_products : int64 (last - first,)
-        Overwritten by the number of inner nodes that it passes.
+        Written: the number of inner nodes that each instance passes.
 
     Notes
     -----
-    All instances of the block that reach a node are treated together, by the function that also divides training
-    instances (`xmlc.models.fastxml._grow.divide`).
+    All instances of the block that reach a node are handled together. `xmlc.models.fastxml._grow.divide`, which also
+    divides training instances, sends them to the children.
     """
     starts = forest.weight_starts
     order = np.arange(first, last).astype(np.uint32)
