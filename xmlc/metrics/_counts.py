@@ -1,4 +1,4 @@
-"""Counts behind the F-measures: kernels that pass once over the stored entries."""
+"""Count for the F-measures with kernels that pass once over the stored entries."""
 
 from __future__ import annotations
 
@@ -7,21 +7,25 @@ import numpy as np
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.counter_random import random_below, stream_key
 
-DRAWS = 0x7E57  # seed of draws of test instances, the same for every record
+DRAWS = 0x7E57  # seed for drawing test instances, the same for every record
 
 
 @njit(cache=True, nogil=True)
 def count_agreement(true_indptr, true_indices, predicted_indptr, predicted_indices, times, n_labels):
     """Count true positives, positives and predicted positives per label, and true positives per instance.
 
-    Both label sets are sorted within a row, so one merge per row suffices: 4 bytes read per stored entry.
+    Both label sets are sorted within a row, so one merge per row suffices. It reads 4 bytes per stored entry.
 
     Parameters
     ----------
     true_indptr, predicted_indptr : int64 (n + 1,)
+        Row pointers of the true and the predicted label sets.
     true_indices, predicted_indices : uint32
+        Labels, sorted within a row.
     times : int32 (n,)
         How often each instance counts for the labels.
+    n_labels : int
+        The number of labels m.
 
     Returns
     -------
@@ -59,10 +63,12 @@ def match_ranking(indptr, indices, labels):
 
     Parameters
     ----------
-    indptr : int64 (n + 1,), indices : uint32
-        True label sets, sorted within a row.
+    indptr : int64 (n + 1,)
+        Row pointers of the true label sets.
+    indices : uint32
+        True labels, sorted within a row.
     labels : int32 (n, k)
-        Ranked labels; -1 = none.
+        Ranked labels. -1 means no label.
 
     Returns
     -------
@@ -80,14 +86,14 @@ def match_ranking(indptr, indices, labels):
 
 @njit(cache=True, nogil=True)
 def count_draws(replicate, times):
-    """Draw as many of n instances as there are, with replacement, and count how often each is drawn.
+    """Draw n of n instances with replacement, and count how often each is drawn.
 
     Parameters
     ----------
     replicate : int
-        Stream of random numbers.
+        Number of the replicate, which selects the stream of random numbers.
     times : int32 (n,)
-        Added to.
+        Counts to which the draws are added.
     """
     key = stream_key(DRAWS, replicate)
     for i in range(times.size):

@@ -1,12 +1,12 @@
-"""Metrics of label sets: F-measures, Jaccard and Hamming loss.
+"""Compute metrics of label sets: F-measures, Jaccard and Hamming loss.
 
 ``Y`` is the truth and ``Y_hat`` the prediction, both boolean CSR of shape (n, m). Time is linear in their stored
-entries, memory in n + m. All results are fractions in [0, 1]. An F-measure or Jaccard of two empty
-sets is ``zero_division``; the papers use 1. With nan such labels or instances are left out of means, as in
-scikit-learn; a mean of nothing else is nan.
+entries, memory in n + m. All results are fractions in [0, 1]. The F-measure or Jaccard of two empty sets is
+``zero_division``. The papers use 1. With nan, means leave such labels or instances out, as in scikit-learn. If nothing
+else is left, the mean is nan.
 
-Each measure of records and tables is declared below its function, in `MEASURES`. Tables read that and must not wait for
-numba, so that kernels are imported where something is computed.
+`MEASURES` declares the measures that records and tables contain. Tables read it and must load fast. Functions
+therefore import kernels, and with them numba, only when they compute something.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from xmlc.metrics.measure import AVERAGES, F1, JACCARD, OVERLAPS, Average, Measu
 
 
 class Agreement(NamedTuple):
-    """Counts from which every metric of label sets follows.
+    """Hold the counts from which every metric of label sets is computed.
 
     Attributes
     ----------
     hits, positives, predicted : ndarray of int64, shape (m,)
         True positives, positives and predicted positives of each label.
     row_hits, row_positives, row_predicted : ndarray of int64, shape (n,)
-        The same for each instance.
+        The same counts for each instance.
     """
 
     hits: np.ndarray
@@ -46,18 +46,18 @@ class Agreement(NamedTuple):
 
 
 def agreement(Y: Matrix, Y_hat: Matrix, times: np.ndarray | None = None) -> Agreement:
-    """Count how truth and prediction agree, in one pass.
+    """Count hits, positives and predictions of each label and each instance, in one pass.
 
     Parameters
     ----------
     Y, Y_hat : boolean CSR, shape (n, m)
     times : ndarray of int32, shape (n,), optional
-        How often each instance counts; once by default.
+        How often each instance counts. By default each counts once.
 
     Raises
     ------
     XmlcError
-        The shapes differ.
+        If the shapes differ.
     """
     from xmlc.metrics._counts import count_agreement
 
@@ -72,16 +72,16 @@ def agreement(Y: Matrix, Y_hat: Matrix, times: np.ndarray | None = None) -> Agre
     return Agreement(*of_labels, *(of_rows if times is None else (np.repeat(part, times) for part in of_rows)))
 
 
-Blocks = Iterable[tuple[sparse.csr_array, sparse.csr_array]]  # truth and label sets of some instances after others
+Blocks = Iterable[tuple[sparse.csr_array, sparse.csr_array]]  # truth and label sets of consecutive instances
 
 
 def sets_by_blocks(Y: Matrix, spe: sparse.csr_array, predict: Callable[[sparse.csr_array], sparse.csr_array]) -> Blocks:
-    """Yield the truth and the label sets that ``predict`` makes of estimates, block by block.
+    """Yield the truth and the label sets that ``predict`` makes from estimates, block by block.
 
     Raises
     ------
     XmlcError
-        The shapes differ.
+        If the shapes differ.
     """
     Y = as_labels(Y)
     check_same_shape(spe, Y)
@@ -92,7 +92,7 @@ def sets_by_blocks(Y: Matrix, spe: sparse.csr_array, predict: Callable[[sparse.c
 
 
 def agreement_of_blocks(blocks: Blocks, times: np.ndarray | None = None) -> Agreement:
-    """Count how truth and label sets agree, at least one block of them; ``times`` is that of `agreement`."""
+    """Return the counts of `agreement` for at least one block of truth and label sets, with the same ``times``."""
     counts, first = [], 0
     for truth, predicted in blocks:
         last = first + truth.shape[0]
@@ -103,26 +103,27 @@ def agreement_of_blocks(blocks: Blocks, times: np.ndarray | None = None) -> Agre
 
 
 def macro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average: str = "all", beta: float = 1.0) -> float:
-    """Macro-averaged F-measure (plt2016, equation (1)): the mean over labels of 2 TP / (P + predicted).
+    """Return the macro-averaged F-measure (plt2016, equation (1)): the mean over labels of 2 TP / (P + predicted).
 
     Parameters
     ----------
     Y, Y_hat : boolean CSR, shape (n, m)
     zero_division : {0, 1, nan}
-        F of a label without positives and without predictions; nan leaves the label out. The papers use 1 (after Lewis,
-        1995). Each such label then counts as a label that is predicted without error: 355 labels of 400 that never
-        occur raise macro-F from 0.41 to 0.93. A table must say which was used.
+        F of a label without positives and without predictions. nan leaves the label out. The papers use 1 (after Lewis,
+        1995). Each such label then counts as predicted without error. For example, 355 such labels of 400 raise macro-F
+        from 0.41 to 0.93. Always report the value with a macro-F.
     average : {"all", "present", "seen"}
-        Over all m labels (the papers'), over labels with a positive in ``Y``, or over labels with a positive
-        or a prediction; 0 if there are none. Labels that ``Y`` lacks do not change "present".
+        Average over all m labels (as in the papers), over labels with a positive in ``Y``, or over labels with a
+        positive or a prediction. The mean of no labels is 0. Labels without a positive in ``Y`` do not change
+        "present".
     beta : float
         Weight of recall: F_beta is (1 + beta^2) TP / (beta^2 P + predicted).
 
     Raises
     ------
     XmlcError
-        The shapes differ, ``average`` is another word, ``zero_division`` another value, or ``beta`` is not a finite
-        number above 0.
+        If the shapes differ, ``average`` or ``zero_division`` is not listed above, or ``beta`` is not a finite number
+        above 0.
 
     Examples
     --------
@@ -135,7 +136,7 @@ def macro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average: str =
 
 
 def micro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, beta: float = 1.0) -> float:
-    """Micro-averaged F_beta, of the counts summed over all labels: 2 TP / (P + predicted) for beta = 1.
+    """Return the micro-averaged F_beta from counts summed over all labels: 2 TP / (P + predicted) for beta = 1.
 
     Examples
     --------
@@ -148,7 +149,7 @@ def micro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, beta: float = 
 
 
 def instance_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, beta: float = 1.0) -> float:
-    """Instance-averaged F_beta: the mean over instances, of ``2 |y and y_hat| / (|y| + |y_hat|)`` for beta = 1.
+    """Return the mean of F_beta over instances: ``2 |y and y_hat| / (|y| + |y_hat|)`` for beta = 1.
 
     Examples
     --------
@@ -161,7 +162,9 @@ def instance_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, beta: float
 
 
 def macro_jaccard(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average: str = "all") -> float:
-    """Macro-averaged Jaccard: the mean over labels of TP / (P + predicted - TP); arguments as of `macro_f`.
+    """Return the macro-averaged Jaccard: the mean over labels of TP / (P + predicted - TP).
+
+    The arguments are the same as for `macro_f`.
 
     Examples
     --------
@@ -174,7 +177,7 @@ def macro_jaccard(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average:
 
 
 def micro_jaccard(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0) -> float:
-    """Micro-averaged Jaccard: TP / (P + predicted - TP) with the counts summed over all labels.
+    """Return the micro-averaged Jaccard: TP / (P + predicted - TP) from counts summed over all labels.
 
     Examples
     --------
@@ -187,7 +190,7 @@ def micro_jaccard(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0) -> float
 
 
 def instance_jaccard(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0) -> float:
-    """Instance-averaged Jaccard: the mean over instances of ``|y and y_hat| / |y or y_hat|``.
+    """Return the instance-averaged Jaccard: the mean over instances of ``|y and y_hat| / |y or y_hat|``.
 
     Examples
     --------
@@ -200,7 +203,7 @@ def instance_jaccard(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0) -> fl
 
 
 def hamming_loss(Y: Matrix, Y_hat: Matrix) -> float:
-    """Share of the n x m decisions that are wrong.
+    """Return the share of the n x m decisions that are wrong.
 
     Examples
     --------
@@ -239,7 +242,7 @@ def _hamming_loss(counts: Agreement) -> float:
 
 
 def _checked(zero_division: object) -> float:
-    """Return the value of 0/0, which is 0, 1 or nan."""
+    """Return the value of 0/0, and refuse anything but 0, 1 or nan."""
     if not isinstance(zero_division, float | int | np.number) or (
         zero_division not in (0, 1) and not math.isnan(zero_division)
     ):
@@ -256,12 +259,12 @@ def _mean(values: np.ndarray) -> float:
 
 
 class AveragedOverlap(NamedTuple):
-    """A measure to tune thresholds for: an overlap, and its averaging (0/0 = 1, all labels).
+    """Hold a measure that thresholds can be tuned for: an overlap and its averaging (0/0 = 1, all labels).
 
     Attributes
     ----------
     average : {"macro", "micro", "instance"}
-        Mean over labels, one value of the counts summed over all labels, or mean over instances.
+        Mean over labels, value of the counts summed over all labels, or mean over instances.
     overlap : Overlap
     """
 
@@ -269,7 +272,7 @@ class AveragedOverlap(NamedTuple):
     overlap: Overlap
 
     def of(self, counts: Agreement) -> float:
-        """Compute it from counts."""
+        """Return the measure, computed from counts."""
         return {"macro": _macro, "micro": _micro, "instance": _instance}[self.average](counts, self.overlap)
 
 
@@ -281,12 +284,12 @@ TUNABLE = {
 
 
 def _tunable(average: Average) -> list[Measure[Agreement]]:
-    """Declare the measures of `TUNABLE` with an average."""
+    """Declare the measures of `TUNABLE` that have the given average."""
     names = {f"{average}_{name}": title for name, (title, _) in OVERLAPS.items()}
     return [Measure(name, f"{average.capitalize()}-{title}", TUNABLE[name].of) for name, title in names.items()]
 
 
-# In the order of records and tables.
+# Records and tables list the measures in this order.
 MEASURES: tuple[Measure[Agreement], ...] = (
     *_tunable("macro")[:1],
     Measure("macro_f_zero", "Macro-F, 0/0 = 0", lambda counts: _macro(counts, F1, zero_division=0.0)),
@@ -306,12 +309,14 @@ MEASURES: tuple[Measure[Agreement], ...] = (
 )
 
 
-#: The counts of label sets, and the groups of labels as of `groups_by_frequency`.
+#: The counts of label sets, and the groups of labels that `groups_by_frequency` returns.
 ByFrequency = tuple[Agreement, np.ndarray]
 
 
 def groups_by_frequency(Y_train: Matrix) -> np.ndarray:
-    """Group labels by their numbers of training instances: 0, 1 to 9, 10 to 99, ...; int64 of shape (m,), from 0.
+    """Return the group of each label by its number of training instances: 0, 1 to 9, 10 to 99 and so on.
+
+    The result is int64 of shape (m,). Groups are numbered from 0.
 
     Examples
     --------
@@ -325,14 +330,14 @@ def groups_by_frequency(Y_train: Matrix) -> np.ndarray:
 
 
 def _macro_of_groups(lowest: int, highest: int, labels: ByFrequency) -> float:
-    """Return macro-F over the labels of some groups that the test set has, nan where it has none."""
+    """Return macro-F over the labels of some groups that occur in the test set, or nan if none occurs."""
     counts, groups = labels
     present = (lowest <= groups) & (groups <= highest) & (counts.positives > 0)
     scores = F1.of(counts.hits[present], counts.positives[present], counts.predicted[present])
     return _mean(scores) if present.any() else math.nan
 
 
-# Macro-F over the labels present, by training instances; for rare labels, of which P@k hardly tells.
+# Macro-F over the labels present, by their training instances. P@k hardly depends on rare ones, but this does.
 MEASURES_BY_FREQUENCY: tuple[Measure[ByFrequency], ...] = tuple(
     Measure(f"macro_f_{name}", f"Macro-F, {title}", partial(_macro_of_groups, lowest, highest), in_tables=False)
     for lowest, highest, name, title in (
@@ -347,26 +352,31 @@ MEASURES_BY_FREQUENCY: tuple[Measure[ByFrequency], ...] = tuple(
 def classification_metrics(Y: Matrix, Y_hat: Matrix) -> dict[str, float]:
     """Return every measure of ``MEASURES`` by name, from one pass of counting.
 
-    ``macro_f``, ``macro_f_zero``, ``macro_f_present`` and ``macro_f_seen`` are macro-F with 0/0 = 1 over
-    all labels, with 0/0 = 0 over all labels, over labels with a positive, and over labels with a positive or a
-    prediction. All others have 0/0 = 1; ``f2`` is F_beta with beta = 2.
+    Four of them are versions of macro-F:
+
+    - ``macro_f`` is the mean over all labels with 0/0 = 1.
+    - ``macro_f_zero`` is the mean over all labels with 0/0 = 0.
+    - ``macro_f_present`` is the mean over labels with a positive.
+    - ``macro_f_seen`` is the mean over labels with a positive or a prediction.
+
+    All other measures have 0/0 = 1. ``f2`` is F_beta with beta = 2.
     """
     return measure_scores(agreement(Y, Y_hat))
 
 
 def measure_scores(counts: Agreement, names: Collection[str] | None = None) -> dict[str, float]:
-    """Return ``MEASURES`` by name, all or some, in their order."""
+    """Return the values of ``MEASURES`` by name, in their order. ``names`` selects some of them."""
     return {measure.name: measure.of(counts) for measure in MEASURES if names is None or measure.name in names}
 
 
 def scores_by_frequency(counts: Agreement, groups: np.ndarray) -> dict[str, float]:
-    """Return ``MEASURES_BY_FREQUENCY`` by name, without groups of which the test set has no label.
+    """Return the values of ``MEASURES_BY_FREQUENCY`` by name. Groups without a label in the test set are left out.
 
     Parameters
     ----------
     counts : Agreement
     groups : ndarray of int, shape (m,)
-        As of `groups_by_frequency`, of the training set.
+        Groups by the training set, as `groups_by_frequency` returns them.
     """
     scores = {measure.name: measure.of((counts, groups)) for measure in MEASURES_BY_FREQUENCY}
     return {name: score for name, score in scores.items() if not math.isnan(score)}

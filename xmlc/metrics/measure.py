@@ -1,4 +1,4 @@
-"""How a measure is declared, and the family of measures by the overlap of two sets: F_beta and Jaccard."""
+"""Declare measures, and define the family of overlap measures of two sets: F_beta and Jaccard."""
 
 from __future__ import annotations
 
@@ -16,25 +16,26 @@ Scored = TypeVar("Scored")
 
 @dataclass(frozen=True)
 class Measure(Generic[Scored]):
-    """One number that says how good predictions are.
+    """Declare one number that measures how good predictions are.
 
     Attributes
     ----------
     name : str
-        In records and CSV files, such as ``p@1`` or ``macro_f``.
+        Name in records and CSV files, such as ``p@1`` or ``macro_f``.
     title : str
-        Heading in print.
+        Heading in printed tables.
     of : callable
-        Computes it, as a share or not, from ``Ranked`` (rankings) or ``Agreement`` (label sets).
+        Function that computes the value, a share or not, from ``Ranked`` (rankings) or ``Agreement`` (label sets).
     unit : str
-        ``%`` for a share, which tables print in percent; nothing for any other number.
+        ``%`` for a share, which tables print in percent. Empty for any other number.
     decimals : int
         Printed decimals.
     better : {"higher", "lower"} or None
+        Which values are better, if any.
     kind : {"measure", "constant"}
-        Whether it depends on the prediction, or on the test set alone.
+        "constant" if it depends on the test set alone, "measure" if it also depends on the prediction.
     in_tables : bool
-        Whether the papers' tables may have a column of it; records and the long table have it in any case.
+        Whether tables of the papers may contain it as a column. Records and the long table always contain it.
     """
 
     name: str
@@ -48,24 +49,26 @@ class Measure(Generic[Scored]):
 
     @property
     def is_share(self) -> bool:
-        """Whether records hold a fraction of 1 that tables print in percent."""
+        """Return whether records contain a fraction of 1 that tables print in percent."""
         return self.unit == "%"
 
     def in_unit(self, value: float) -> float:
-        """Convert a record's number to the unit of tables."""
+        """Return a number of a record in the unit of tables."""
         return 100 * value if self.is_share else value
 
 
 class Overlap(NamedTuple):
-    """The measure gain * TP / (recall * P + predicted - shared * TP) of two sets; 1 where they are equal.
+    """Define the measure gain * TP / (recall * P + predicted - shared * TP) of two sets, which is 1 for equal sets.
 
-    F_beta has gain 1 + beta^2, recall beta^2 and shared 0 (van Rijsbergen, 1979; beta = 1 is plt2016, equation (1)),
-    Jaccard's ``|intersection| / |union|`` is 1, 1, 1. All of them grow with TP / (recall * P + predicted), so of
-    several predictions of one set those with the same ``recall`` prefer the same; in particular Jaccard = F / (2 - F).
+    F_beta has gain 1 + beta^2, recall beta^2 and shared 0 (van Rijsbergen, 1979). With beta = 1 it is equation (1) of
+    plt2016. Jaccard is ``|intersection| / |union|``, with gain 1, recall 1 and shared 1. Every such measure grows with
+    TP / (recall * P + predicted). Measures with the same ``recall`` therefore rank the predictions of a set in the same
+    order. In particular Jaccard = F / (2 - F).
 
     Attributes
     ----------
     gain, recall, shared : float
+        Coefficients of the formula.
     """
 
     gain: float
@@ -82,18 +85,19 @@ class Overlap(NamedTuple):
         hits, positives, predicted : ndarray of int
             Sizes of the intersection (TP), of the true set (P) and of the predicted set.
         zero_division : float
-            The value of two empty sets.
+            Value for two empty sets.
         """
         total = self.recall * positives + predicted - self.shared * hits
         return np.where(total > 0, self.gain * hits / np.where(total > 0, total, 1.0), zero_division)
 
 
 def checked_overlap(overlap: object) -> Overlap:
-    """Return a measure by the overlap of two sets, and refuse anything else.
+    """Return an overlap measure unchanged, and refuse anything else.
 
     Raises
     ------
     InvalidParameterError
+        If ``overlap`` is no `Overlap`.
     """
     if not isinstance(overlap, Overlap):
         said = "expected a measure of xmlc.metrics.measure, such as F1, JACCARD or f_beta(2.0)"
@@ -102,12 +106,12 @@ def checked_overlap(overlap: object) -> Overlap:
 
 
 def f_beta(beta: float) -> Overlap:
-    """Return F_beta, in which recall counts beta times as much as precision.
+    """Return F_beta, which weights recall beta times as much as precision.
 
     Raises
     ------
     XmlcError
-        ``beta`` is not a finite number above 0.
+        If ``beta`` is not a finite number above 0.
     """
     check("beta", beta, POSITIVE, "; 1 is the F-measure, and 2 favours recall")
     return Overlap(1.0 + beta * beta, float(beta * beta), 0.0)
@@ -118,7 +122,7 @@ JACCARD = Overlap(1.0, 1.0, 1.0)
 
 Average = Literal["macro", "micro", "instance"]
 AVERAGES: tuple[Average, ...] = ("macro", "micro", "instance")
-#: The overlaps that thresholds can be tuned for, with each average: by name, the name in print and the measure.
+#: The overlaps that thresholds can be tuned for, with each average. Each name maps to a printed name and a measure.
 OVERLAPS = {
     "f": ("F", F1),
     "f2": ("F2", f_beta(2.0)),

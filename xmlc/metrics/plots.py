@@ -1,4 +1,4 @@
-"""Figures of what no table says: F by threshold, precision and calibration by the frequency of labels."""
+"""Draw macro-F against thresholds, and precision and calibration by the frequency of labels."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ THRESHOLDS = tuple((10.0 ** np.arange(-3, -0.25, 0.125)).tolist())
 
 
 def plot_macro_f(Y: Matrix, spe: Matrix, thresholds: Sequence[float] = THRESHOLDS, ax: Any = None) -> Any:
-    """Draw macro-F against one threshold for all labels, by the conventions for 0/0.
+    """Draw macro-F against one threshold for all labels, with a curve for each convention for 0/0.
 
     Parameters
     ----------
     Y : boolean CSR, shape (n, m)
     spe : csr_array of float32, shape (n, m)
-        Estimates.
+        Probability estimates.
     thresholds : sequence of float
-        Above 0.
+        Thresholds above 0.
     ax : matplotlib Axes, optional
-        By default those of a new figure.
+        Axes to draw on. By default a new figure is made.
 
     Returns
     -------
@@ -52,18 +52,18 @@ def plot_macro_f(Y: Matrix, spe: Matrix, thresholds: Sequence[float] = THRESHOLD
 
 
 def plot_precision_by_frequency(Y_train: Matrix, Y: Matrix, labels: np.ndarray, ax: Any = None) -> Any:
-    """Draw how many of the labels ranked are right, and how many of the true ones are ranked, by their frequency.
+    """Draw the share of ranked labels that are true, and of true labels that are ranked, by label frequency.
 
-    Labels are taken together whose numbers of training instances have the same power of two: 0, 1, 2 and 3, 4 to 7.
+    Labels are grouped by powers of two of their numbers of training instances: 0, 1, 2 and 3, 4 to 7.
 
     Parameters
     ----------
     Y_train : boolean CSR, shape (n_train, m)
     Y : boolean CSR, shape (n, m)
     labels : ndarray of int, shape (n, k)
-        The k best labels of each instance; -1 for none.
+        The k best labels of each instance, padded with -1.
     ax : matplotlib Axes, optional
-        By default those of a new figure.
+        Axes to draw on. By default a new figure is made.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def plot_precision_by_frequency(Y_train: Matrix, Y: Matrix, labels: np.ndarray, 
     """
     Y, labels, ax = as_labels(Y), np.asarray(labels), ax or new_axes()
     relevant, _ = hits_at_k(Y, labels, labels.shape[1])
-    group_of = np.frexp(as_labels(Y_train).sum(axis=0))[1]  # the number of binary digits
+    group_of = np.frexp(as_labels(Y_train).sum(axis=0))[1]  # number of binary digits
     ranked, hits = labels[labels >= 0], labels[relevant]
     right, tried, true = (np.bincount(group_of[one], minlength=group_of.max() + 1) for one in (hits, ranked, Y.indices))
     fewest = 2 ** np.arange(right.size) // 2
@@ -93,22 +93,22 @@ def plot_precision_by_frequency(Y_train: Matrix, Y: Matrix, labels: np.ndarray, 
 
 
 def plot_reliability(Y_train: Matrix, Y: Matrix, spe: Matrix, ax: Any = None) -> Any:
-    """Draw the share of true labels against the mean estimate, in bins, for groups of labels by their frequency.
+    """Draw the share of true labels against the mean estimate, in bins, for groups of labels by frequency.
 
-    Points of calibrated estimates lie on the diagonal, above it where estimates are too low. The bins of a group have
-    equal sums of estimates: they are ten, or fewer where a sum would be below ten. The legend has the sum of a group's
-    estimates over the number of its true labels, also of those without an estimate.
+    Points lie on the diagonal if estimates are calibrated, and above it if they are too low. The bins of a group have
+    equal sums of estimates. There are ten bins, or fewer if a sum would be below ten. The legend shows, for each group,
+    the sum of estimates divided by the number of true labels. True labels without an estimate count too.
 
     Parameters
     ----------
     Y_train : boolean CSR, shape (n_train, m)
-        Groups the labels (`groups_by_frequency`). ``Y`` would not do: a label that is rare there by chance looks
-        estimated too high.
+        Training labels, which determine the groups (`groups_by_frequency`). Groups by ``Y`` would mislead: estimates of
+        a label that is rare there by chance look too high.
     Y : boolean CSR, shape (n, m)
     spe : csr_array of float32, shape (n, m)
-        Estimates of instances that the model has not learned.
+        Probability estimates for instances that the model was not trained on.
     ax : matplotlib Axes, optional
-        By default those of a new figure.
+        Axes to draw on. By default a new figure is made.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def plot_reliability(Y_train: Matrix, Y: Matrix, spe: Matrix, ax: Any = None) ->
 
 
 def new_axes() -> Any:
-    """Return the axes of a new figure."""
+    """Return the axes of a new figure, or raise an error that asks to install matplotlib."""
     try:
         from matplotlib import pyplot
     except ImportError as error:

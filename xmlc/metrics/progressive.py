@@ -1,7 +1,7 @@
-"""Progressive validation: scores of the prediction for each instance of a stream before it is learned.
+"""Compute progressive validation, which scores the prediction for each instance of a stream before it is learned.
 
-Blum, Kalai and Langford, "Beating the hold-out", COLT 1999; oplt2021, Section 5.2 and Figure 2. Every function takes
-the stream in its order and gives a curve: the value of its first t instances for each given t.
+Sources: Blum, Kalai and Langford, "Beating the hold-out", COLT 1999, and oplt2021, Section 5.2 and Figure 2. Curves
+have one value for each given t, computed from the first t instances of the stream.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ POINTS_PER_DECADE = 12
 
 
 def checkpoints(n: int) -> np.ndarray:
-    """Return numbers of instances at equal distances on a logarithmic scale, from 1 to ``n``.
+    """Return numbers of instances from 1 to ``n``, evenly spaced on a logarithmic scale.
 
     Parameters
     ----------
@@ -27,27 +27,27 @@ def checkpoints(n: int) -> np.ndarray:
     Returns
     -------
     ndarray of int64
-        Ascending, each once; at most `POINTS_PER_DECADE` between a number and ten times it.
+        Ascending and distinct, with at most `POINTS_PER_DECADE` between a number and ten times that number.
     """
-    # The least whole number of at least 12 log10(n), from the digits of n**12: no logarithm is to be rounded.
+    # This is 12 log10(n), rounded up. The digits of n**12 give it exactly, without a rounded logarithm.
     steps = len(str(n**POINTS_PER_DECADE - 1)) if n > 1 else 0
     points = elementwise.exp(np.linspace(0.0, log(float(n)), steps + 1))
     return np.unique(np.rint(points).astype(np.int64))
 
 
 def progressive_accuracy(Y: Matrix, labels: np.ndarray, instances: np.ndarray) -> np.ndarray:
-    """Return the share of the first t instances of which the predicted label is a true one.
+    """Return, for each t, the share of the first t instances whose predicted label is true.
 
-    For instances with several labels it is precision at 1. Linear in the stored labels.
+    For instances with several labels it is precision at 1. Time is linear in the stored labels.
 
     Parameters
     ----------
     Y : boolean CSR, shape (n, m)
         The truth, in the order of the stream.
     labels : ndarray of int32, shape (n, k)
-        The ranking of each instance before it was learned; the first column counts, -1 is never right.
+        The ranking of each instance before it was learned. Only the first column counts, and -1 is never right.
     instances : ndarray of int64
-        The numbers t, of 1 .. n.
+        The numbers t, from 1 .. n.
 
     Returns
     -------
@@ -58,10 +58,10 @@ def progressive_accuracy(Y: Matrix, labels: np.ndarray, instances: np.ndarray) -
 
 
 def constant_accuracy(Y: Matrix) -> float:
-    """Return the accuracy of the best constant predictor over a whole stream: the share of its most frequent label.
+    """Return the accuracy of the best constant predictor: the share of the most frequent label of the whole stream.
 
-    It is chosen with hindsight, so that no constant prediction does better, and it is one number for the whole stream:
-    a constant that is chosen anew at each t would be right about the first instance of any stream.
+    The label is chosen with hindsight, so no constant prediction is more accurate. It stays the same for the whole
+    stream. A label chosen for each t would be right about the first instance of any stream.
     """
     Y = as_labels(Y)
     return float(np.bincount(Y.indices, minlength=1).max() / max(Y.shape[0], 1))
@@ -70,7 +70,7 @@ def constant_accuracy(Y: Matrix) -> float:
 def entropy_reduction(accuracy: np.ndarray, constant: float) -> np.ndarray:
     """Return log2(accuracy) - log2(accuracy of the constant predictor), in bits (oplt2021, Section 5.2).
 
-    NaN where nothing was right yet, of which there is no logarithm.
+    The value is NaN if the accuracy is 0, which has no logarithm, or ``constant`` is 0.
     """
     accuracy = np.asarray(accuracy, dtype=np.float64)
     bits = np.full(accuracy.shape, np.nan)

@@ -1,4 +1,4 @@
-"""Propensities of labels: the probability that a true label was recorded (Jain et al., KDD 2016)."""
+"""Compute propensities of labels: the probability that a true label was recorded (Jain et al., KDD 2016)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from xmlc.kernels.checks import as_numbers
 from xmlc.kernels.csr import Matrix, as_labels
 from xmlc.kernels.domains import NOT_NEGATIVE, POSITIVE, check
 
-# Names in lower case, without prefix and separators, by (A, B): first those of sets that count as Wikipedia's, as
-# Amazon's, and those that are named like these and count as neither.
+# The names of datasets by (A, B), in lower case, without prefix and separators. The last group has similar names, but
+# counts neither as Wikipedia nor as Amazon.
 _OTHER = (0.55, 1.5)
 _PROPENSITY_PARAMETERS = {
     (0.5, 0.4): "wikilshtc wikilshtc325k wiki500k wikipedia500k wikipedialarge wikipedialarge500k wikititles500k",
@@ -25,20 +25,21 @@ _KNOWN = {name: values for values, names in _PROPENSITY_PARAMETERS.items() for n
 
 
 def propensity_parameters(dataset_name: str) -> tuple[float, float]:
-    """Return (A, B) of the propensity model for a dataset, by its name such as ``amazon-670k``.
+    """Return (A, B) of the propensity model for a dataset name such as ``amazon-670k``.
 
-    Jain et al. (KDD 2016) take 0.5, 0.4 for Wikipedia, 0.6, 2.6 for Amazon and 0.55, 1.5 for all others; so do the
-    repository, pyxclib and napkinXC. Of the sets that came later, WikiTitles counts as Wikipedia and AmazonTitles as
-    Amazon, while AmazonCat, Wiki10 and WikiSeeAlso are among the others (issue 7 of pyxclib and the published
-    configurations of DeepXML and DECAF); a label-feature set (``lf-...``) takes its plain counterpart's. Known are the
-    names of the repository, PECOS, napkinXC and X-Transformer, in any case, with any separators or none.
+    Jain et al. (KDD 2016) use 0.5, 0.4 for Wikipedia, 0.6, 2.6 for Amazon and 0.55, 1.5 for all other datasets. The
+    repository, pyxclib and napkinXC do the same. WikiTitles counts as Wikipedia and AmazonTitles as Amazon. AmazonCat,
+    Wiki10 and WikiSeeAlso count as other datasets (issue 7 of pyxclib and the published configurations of DeepXML and
+    DECAF). A label-feature dataset (``lf-...``) has the values of its plain counterpart.
+
+    The function accepts the names of the repository, PECOS, napkinXC and X-Transformer. Case and separators do not
+    matter. Names without "wiki" and "amazon" get 0.55, 1.5.
 
     Raises
     ------
     XmlcError
-        The name has Wikipedia's or Amazon's in it, but is of none of the sets known, such as an edition's
-        (``amazon-670k-attentionxml``): whether it counts as one is not known.
-        All other names have 0.55, 1.5.
+        If the name contains "wiki" or "amazon" but is none of the names above. For example, the values for the edition
+        ``amazon-670k-attentionxml`` are not known.
     """
     name = re.sub(r"[^a-z0-9]", "", dataset_name.lower())
     name = re.sub(r"^g?lf|^mm(?=amazon)", "", name)
@@ -52,9 +53,10 @@ def propensity_parameters(dataset_name: str) -> tuple[float, float]:
 
 
 def propensities(Y_train: Matrix, a: float = 0.55, b: float = 1.5) -> np.ndarray:
-    """Probability that a true label was recorded as such (Jain et al., KDD 2016, equation for p_l).
+    """Return the probability that a true label was recorded (Jain et al., KDD 2016, equation for p_l).
 
-    p_l = 1 / (1 + C exp(-A log(N_l + B))) with C = (log N - 1) (B + 1)^A, N instances and N_l of them with label l.
+    p_l = 1 / (1 + C exp(-A log(N_l + B))) with C = (log N - 1) (B + 1)^A. N is the number of instances, and N_l the
+    number of instances with label l.
 
     Returns
     -------
@@ -63,7 +65,7 @@ def propensities(Y_train: Matrix, a: float = 0.55, b: float = 1.5) -> np.ndarray
     Raises
     ------
     XmlcError
-        ``a`` is no finite number of at least 0, or ``b`` none above 0.
+        If ``a`` is not a finite number of at least 0, or ``b`` is not a finite number above 0.
 
     Examples
     --------
@@ -79,18 +81,18 @@ def propensities(Y_train: Matrix, a: float = 0.55, b: float = 1.5) -> np.ndarray
     Y_train = as_labels(Y_train)
     n_instances = Y_train.shape[0]
     frequency = np.bincount(Y_train.indices, minlength=Y_train.shape[1])
-    # With fewer than 3 instances the logarithm is below 1 and would make "probabilities" above 1.
+    # With fewer than 3 instances the logarithm is below 1, and the "probabilities" would exceed 1.
     c = max(log(float(max(n_instances, 1))) - 1.0, 0.0) * power(b + 1.0, a)
     return 1.0 / (1.0 + c * elementwise.power(frequency + b, -a))
 
 
 def checked_propensities(propensity: object, n_labels: int) -> np.ndarray:
-    """Return propensities as float64 of shape (m,), if they are such.
+    """Return propensities as float64 of shape (m,), and refuse invalid ones.
 
     Raises
     ------
     XmlcError
-        There is not one for each label, or one is not in (0, 1].
+        If there is not one propensity for each label, or one is not in (0, 1].
     """
     values = as_numbers(propensity, "propensity")
     if values.shape != (n_labels,):

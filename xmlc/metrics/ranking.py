@@ -1,12 +1,15 @@
-"""Metrics of rankings: P@k, R@k, nDCG@k, the propensity-scored forms PSP@k and PSnDCG@k, and means over labels.
+"""Compute metrics of rankings: P@k, R@k, nDCG@k, the propensity-scored PSP@k and PSnDCG@k, and means over labels.
 
-``Y`` is the truth, boolean CSR of shape (n, m). ``labels`` is the ranking: int32 of shape (n, K), K >= k, best first,
--1 where there is no label, no label twice in a row; or sparse scores of shape (n, m), such as an SPE, whose stored
-entries are ranked. What is neither is refused, such as a dense matrix of predictions (`hits_at_k`). An instance without
-true labels counts, with score 0: the mean is over all n instances. All results are fractions.
+``Y`` is the truth: boolean CSR of shape (n, m). ``labels`` is the ranking in one of two forms:
 
-Each measure of records and tables is declared below its function, in `MEASURES`. Tables read that and must not wait for
-numba, so that kernels are imported where something is computed.
+- int32 of shape (n, K) with K >= k. Each row holds different labels, best first, padded with -1.
+- sparse scores of shape (n, m), such as an SPE. The stored entries are ranked.
+
+`hits_at_k` refuses anything else, such as a dense matrix of predictions. The mean is over all n instances, and an
+instance without true labels scores 0. All results are fractions.
+
+`MEASURES` declares the measures that records and tables contain. Tables read it and must load fast. Functions
+therefore import kernels, and with them numba, only when they compute something.
 """
 
 from __future__ import annotations
@@ -35,11 +38,11 @@ from xmlc.kernels.csr import (
 from xmlc.metrics.measure import F1, Measure
 from xmlc.metrics.propensity import checked_propensities
 
-K = (1, 3, 5)  # what the papers take
+K = (1, 3, 5)  # the papers report these
 
 
 class Ranked(NamedTuple):
-    """A test set with ranked labels: the input of measures.
+    """Hold a test set with its ranked labels, the input of measures.
 
     Attributes
     ----------
@@ -48,9 +51,9 @@ class Ranked(NamedTuple):
     labels : ndarray of int32, shape (n, max(K))
         The ranking.
     propensity : ndarray of float64, shape (m,)
-        As from `propensities`, of the training set.
+        Propensities of the training set, as `propensities` returns them.
     scores : ndarray of float32, shape (n, max(K))
-        Estimates of the labels' probabilities; none where a measure needs none.
+        Probability estimates of the ranked labels; empty if no measure needs them.
     """
 
     Y: sparse.csr_array
@@ -60,7 +63,7 @@ class Ranked(NamedTuple):
 
 
 def precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Precision at k: the share of the k top labels that are true; a missing label counts as wrong.
+    """Return precision at k: the share of the k top labels that are true. A missing label counts as wrong.
 
     Examples
     --------
@@ -75,9 +78,9 @@ def precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def recall_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Recall at k: the share of an instance's true labels that are among its k top labels, as a mean over instances.
+    """Return recall at k: the mean over instances of the share of true labels that are among the k top labels.
 
-    An instance without true labels scores 0, as in scikit-learn (its ``zero_division``) and in napkinXC and pyxclib.
+    An instance without true labels scores 0, as in napkinXC, pyxclib and scikit-learn (its ``zero_division``).
 
     Examples
     --------
@@ -94,9 +97,10 @@ def recall_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def maximum_precision_at_k(Y: Matrix, k: int) -> float:
-    """Highest precision at k that any ranking can have, as instances with fewer than k true labels limit it.
+    """Return the highest precision at k that any ranking can reach.
 
-    The mean of ``min(|y|, k) / k`` over all instances (swnn2018, Section 4.1 and Table 6).
+    Instances with fewer than k true labels limit it. It is the mean of ``min(|y|, k) / k`` over all instances
+    (swnn2018, Section 4.1 and Table 6).
 
     Examples
     --------
@@ -109,10 +113,10 @@ def maximum_precision_at_k(Y: Matrix, k: int) -> float:
 
 
 def ndcg_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Normalised discounted cumulative gain at k (ldsm2020, Section 5).
+    """Return the normalised discounted cumulative gain at k (ldsm2020, Section 5).
 
-    The gain of a true label at rank r (from 1) is 1 / log2(r + 1); the ideal puts ``min(k, |y|)`` true labels first.
-    An instance without true labels has no ideal and scores 0, as in scikit-learn.
+    The gain of a true label at rank r (from 1) is 1 / log2(r + 1). The ideal ranking puts ``min(k, |y|)`` true labels
+    first. An instance without true labels has no ideal and scores 0, as in scikit-learn.
 
     Examples
     --------
@@ -128,16 +132,17 @@ def ndcg_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def _normalised_gains(relevant: np.ndarray, n_true: np.ndarray) -> np.ndarray:
-    """Return the nDCG of each instance, float64 of shape (n,), by the hits among the labels ranked first."""
+    """Return the nDCG of each instance, float64 of shape (n,), from the hits among its top labels."""
     discounts, ideal = _discounts(relevant.shape[1])
     gained = np.zeros(len(relevant))
-    for rank, discount in enumerate(discounts):  # the order of the sum, which NumPy's own may change with its version
+    # The loop fixes the order of summation, which may differ between versions of NumPy.
+    for rank, discount in enumerate(discounts):
         gained += relevant[:, rank] * discount
     return gained / ideal[np.minimum(n_true, len(discounts))]
 
 
 def _discounts(k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return 1 / log2(r + 1) for ranks r of 1 .. k, and their sums over the first 0 .. k ranks, 1 for none."""
+    """Return 1 / log2(r + 1) for ranks r of 1 .. k, and the sums over the first 0 .. k ranks. The empty sum is 1."""
     from xmlc.kernels import elementwise
 
     discounts = 1.0 / elementwise.log2(np.arange(2, k + 2))
@@ -145,7 +150,17 @@ def _discounts(k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 class LabelHits(NamedTuple):
-    """How the k labels ranked first agree with the truth, label by label: ndarrays of int64, shape (m,)."""
+    """Hold counts that compare the k top labels with the truth for each label, ndarrays of int64 of shape (m,).
+
+    Attributes
+    ----------
+    hits : ndarray
+        Instances with the label among both their k top labels and their true labels.
+    positives : ndarray
+        Instances with the label among their true labels.
+    predicted : ndarray
+        Instances with the label among their k top labels.
+    """
 
     hits: np.ndarray
     positives: np.ndarray
@@ -153,7 +168,7 @@ class LabelHits(NamedTuple):
 
 
 def label_hits_at_k(Y: Matrix, labels: np.ndarray, k: int) -> LabelHits:
-    """Count for each label the instances that it is ranked for among the first k, that have it, and that are both."""
+    """Count hits, positives and predictions of each label, if the k top labels are the prediction."""
     Y, ranked, relevant = _matched(Y, labels, k)
     shown = ranked[ranked >= 0], Y.indices, ranked[relevant]
     predicted, positives, hits = (np.bincount(each, minlength=Y.shape[1]) for each in shown)
@@ -161,12 +176,13 @@ def label_hits_at_k(Y: Matrix, labels: np.ndarray, k: int) -> LabelHits:
 
 
 def macro_precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Macro-precision at k: the mean over labels of the share that have the label, of instances it is ranked for.
+    """Return macro-precision at k: the mean over labels of precision, with the k top labels as the prediction.
 
-    As for all of these, the mean is over labels that have an instance in ``Y``, and 0/0 is 0, so that labels which the
-    test set lacks change nothing. Other programs divide the same sums by more labels: napkinXC, but for coverage, by
-    all up to the highest that is true or ranked, xCOLUMNs by all m (Schultheis et al., *Generalized test utilities for
-    long-tail performance in extreme multi-label classification*, NeurIPS 2023, arXiv 2311.05081).
+    The mean is over labels that have an instance in ``Y``, as for all macro measures at k. 0/0 is 0. Labels without an
+    instance in the test set therefore change nothing. Other programs divide the same sums by more labels. napkinXC
+    counts all labels up to the highest true or ranked one, except for coverage. xCOLUMNs counts all m (Schultheis et
+    al., *Generalized test utilities for long-tail performance in extreme multi-label classification*, NeurIPS 2023,
+    arXiv 2311.05081).
 
     Examples
     --------
@@ -181,7 +197,7 @@ def macro_precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def macro_recall_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Macro-recall at k: the mean over labels of the share of their instances that have them among the first k.
+    """Return macro-recall at k: the mean over labels of the share of their instances that rank them in the top k.
 
     Examples
     --------
@@ -196,7 +212,7 @@ def macro_recall_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def macro_f1_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Macro-F at k: the mean over labels of F of the k labels ranked first, taken as a label set.
+    """Return macro-F at k: the mean over labels of F, with the k top labels as the predicted label set.
 
     Examples
     --------
@@ -211,7 +227,7 @@ def macro_f1_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def coverage_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Coverage at k: the share of the labels that are found, that is ranked among the first k of an instance with them.
+    """Return coverage at k: the share of labels that at least one of their instances has among its k top labels.
 
     Examples
     --------
@@ -231,29 +247,29 @@ def _mean_over_present(values: np.ndarray, counts: LabelHits) -> float:
     return elementwise.mean(values[counts.positives > 0])
 
 
-BINS = 15  # of equal width, as Guo et al. take (On calibration of modern neural networks, ICML 2017)
+BINS = 15  # equally wide, as in Guo et al. (On calibration of modern neural networks, ICML 2017)
 
 
 def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float:
-    """Expected calibration error at k: how far estimates of the k labels ranked first are from the share that is true.
+    """Return the expected calibration error at k: how far estimates of the k top labels are from the share of hits.
 
-    Estimates are sorted into 15 bins of equal width; the error is the mean over estimates of their bin's difference
-    between mean estimate and share of true labels (Ullah et al., *Labels in extremes: how well calibrated are extreme
-    multi-label classifiers?*, 2024, arXiv 2411.04276; over all labels it would be next to 0, as nearly all estimates
-    are). A missing label is left out.
+    Estimates are sorted into 15 bins of equal width. The error of a bin is the absolute difference between its mean
+    estimate and its share of true labels. The result is the mean over all estimates of the error of their bin (Ullah et
+    al., *Labels in extremes: how well calibrated are extreme multi-label classifiers?*, 2024, arXiv 2411.04276).
+    Missing labels are left out. Over all labels the error would be close to 0, because nearly all estimates are.
 
     Parameters
     ----------
     Y : boolean CSR, shape (n, m)
     labels : ndarray of int32, shape (n, K)
     scores : ndarray of float, shape (n, K)
-        The estimates of these labels, as ``predict_top_k`` returns them.
+        Probability estimates of these labels, as ``predict_top_k`` returns them.
     k : int
 
     Raises
     ------
     XmlcError
-        The shapes differ, or an estimate is no probability.
+        If the shapes differ, or an estimate is no probability.
 
     Examples
     --------
@@ -276,17 +292,17 @@ def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float
 
 
 def psp_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:
-    """Propensity-scored precision at k, divided by the best that any ranking can reach.
+    """Return propensity-scored precision at k, divided by the highest value that any ranking can reach.
 
-    A hit counts 1 / p_l; the sum over all instances is divided by the same sum for the ideal ranking, which puts
-    each instance's rarest true labels first. Without the division the score may exceed 1.
+    A hit counts 1 / p_l. The sum over all instances is divided by the sum for the ideal ranking, which puts the rarest
+    true labels of each instance first. Without the division the score may exceed 1.
 
     Parameters
     ----------
     Y : boolean CSR, shape (n, m)
     labels : ndarray of int32, shape (n, K), or sparse scores, shape (n, m)
     propensity : ndarray of float, shape (m,)
-        As from `propensities`, of the training set.
+        Propensities of the training set, as `propensities` returns them.
     k : int
 
     Examples
@@ -302,18 +318,18 @@ def psp_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> f
 
 
 def psndcg_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:
-    """Propensity-scored nDCG at k, divided by the best that any ranking can reach.
+    """Return propensity-scored nDCG at k, divided by the highest value that any ranking can reach.
 
-    A hit at rank r (from 1) counts 1 / (p_l log2(r + 1)), over the sum of 1 / log2(r + 1) for r up to ``min(k, |y|)``;
-    the sum over all instances is divided by the same sum for the ranking that puts each instance's rarest true labels
-    first, as for `psp_at_k` (Jain et al., KDD 2016, in the form that pyxclib and napkinXC compute).
+    A hit at rank r (from 1) counts 1 / (p_l log2(r + 1)). The hits of an instance are divided by the sum of
+    1 / log2(r + 1) for r up to ``min(k, |y|)``. The sum over all instances is divided by the sum for the ideal ranking
+    of `psp_at_k` (Jain et al., KDD 2016, in the form that pyxclib and napkinXC compute).
 
     Parameters
     ----------
     Y : boolean CSR, shape (n, m)
     labels : ndarray of int32, shape (n, K), or sparse scores, shape (n, m)
     propensity : ndarray of float, shape (m,)
-        As from `propensities`, of the training set.
+        Propensities of the training set, as `propensities` returns them.
     k : int
 
     Examples
@@ -336,7 +352,10 @@ def _weighted_share(
     weights: np.ndarray,
     norms: np.ndarray,
 ) -> float:
-    """Return what the hits gain, 1 / p_l times the weight of the rank over the norm of |y|, as a share of the most."""
+    """Return the summed gain of the hits as a share of the highest possible sum.
+
+    The gain of a hit is 1 / p_l times the weight of its rank, divided by the norm of |y|.
+    """
     from xmlc.kernels.sums import pairwise
 
     gain, k = 1.0 / checked_propensities(propensity, Y.shape[1]), relevant.shape[1]
@@ -352,14 +371,14 @@ def _weighted_share(
 
 
 def checked_k(k: object) -> int:
-    """Return a number of ranks that is a whole number of at least 1."""
+    """Return ``k`` as an int, and refuse anything but a whole number of at least 1."""
     if not isinstance(k, Integral) or k < 1:
         raise InvalidDataError(f"k={shown(k)}: expected a whole number of ranks, at least 1, such as 5")
     return int(k)
 
 
 def _ranking(labels: object, shape: tuple[int, int], k: int) -> np.ndarray:
-    """Return the k labels ranked first, int32 of shape (n, k); of sparse scores the best, ties to the smaller label."""
+    """Return the k top labels, int32 of shape (n, k). Ties between sparse scores go to the smaller label."""
     (n, m), k = shape, checked_k(k)
     if sparse.issparse(labels):
         return _best(labels, shape, k)
@@ -388,7 +407,7 @@ def _ranking(labels: object, shape: tuple[int, int], k: int) -> np.ndarray:
 
 
 def _best(scores: Any, shape: tuple[int, int], k: int) -> np.ndarray:
-    """Return the labels with the k highest stored scores, int32 of shape (n, k), or (n, m) if k is more."""
+    """Return the labels with the k highest stored scores, int32 of shape (n, min(k, m))."""
     if scores.dtype == bool:
         raise InvalidDataError("found label sets, which have no order; expected a ranking, scores or estimates")
     scores = as_csr(scores, np.float64, "the scores")
@@ -402,7 +421,7 @@ def _best(scores: Any, shape: tuple[int, int], k: int) -> np.ndarray:
 
 
 def _matched(Y: Matrix, labels: object, k: int) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:
-    """Return the truth, the k labels ranked first, and which of them are true, bool of their shape."""
+    """Return the truth, the k top labels, and a bool array of the same shape that marks the true ones."""
     from xmlc.metrics._counts import match_ranking
 
     Y = as_labels(Y, "Y", labels, "the truth, then the ranking: f(Y, labels, k)")
@@ -411,19 +430,21 @@ def _matched(Y: Matrix, labels: object, k: int) -> tuple[sparse.csr_array, np.nd
 
 
 def hits_at_k(Y: Matrix, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mark the hits among the first k labels, and count each instance's true labels.
+    """Mark the hits among the k top labels, and count the true labels of each instance.
 
     Returns
     -------
     relevant : ndarray of bool, shape (n, k)
-        Of sparse scores with fewer than k columns (n, m).
+        The shape is (n, m) for sparse scores if m is below k.
     n_true : ndarray of int, shape (n,)
+        The number of true labels.
 
     Raises
     ------
     XmlcError
-        The ranking is of other instances, has rows of different lengths or fewer than k columns, holds what is neither
-        a label nor -1 or a label twice in a row, as a dense matrix of predictions does; or scores are NaN.
+        If the ranking has another number of instances, rows of different lengths or fewer than k columns. If an entry
+        is neither a label nor -1, or a label occurs twice in a row, as in a dense matrix of predictions. If a score is
+        NaN.
     """
     Y, _, relevant = _matched(Y, labels, k)
     return relevant, np.diff(Y.indptr)
@@ -442,7 +463,7 @@ def _of_ranking(
 _PRECISION = _of_ranking("p", "P", precision_at_k, in_tables=True)
 _NDCG = _of_ranking("ndcg", "nDCG", ndcg_at_k, in_tables=True)
 _PSP = _at_each_k("psp", "PSP", lambda ranked, k: psp_at_k(ranked.Y, ranked.labels, ranked.propensity, k))
-# Records have had these two since the papers' tables were accepted.
+# The reference tables of the papers have no columns for these two.
 _RECALL = _of_ranking("r", "R", recall_at_k)
 _PSNDCG = _at_each_k(
     "psndcg", "PSnDCG", lambda ranked, k: psndcg_at_k(ranked.Y, ranked.labels, ranked.propensity, k), in_tables=False
@@ -456,9 +477,9 @@ OVER_LABELS = (
     *_of_ranking("macro_f", "Macro-F", macro_f1_at_k),
     *_of_ranking("coverage", "Coverage", coverage_at_k),
 )
-# In the order of records and tables.
+# Records and tables list the measures in this order.
 MEASURES: tuple[Measure[Ranked], ...] = (*_PRECISION, *_NDCG, *_PSP, *_RECALL, *_PSNDCG, *OVER_LABELS, *_MAXIMA)
-# Of estimates: a ranking may have none.
+# These need probability estimates, which some rankings lack.
 CALIBRATION = _at_each_k(
     "ece", "ECE", lambda ranked, k: ece_at_k(ranked.Y, ranked.labels, ranked.scores, k), better="lower", in_tables=False
 )
@@ -472,23 +493,23 @@ def ranking_metrics(Y: Matrix, labels: np.ndarray, propensity: np.ndarray) -> di
     Y : boolean CSR, shape (n, m)
     labels : ndarray of int32, shape (n, max(K))
     propensity : ndarray of float, shape (m,)
-        As from `propensities`, of the training set.
+        Propensities of the training set, as `propensities` returns them.
     """
     ranked = Ranked(as_labels(Y), labels, propensity)
     return {measure.name: measure.of(ranked) for measure in MEASURES}
 
 
 def calibration_scores(Y: Matrix, labels: np.ndarray, scores: np.ndarray) -> dict[str, float]:
-    """Return ``ece@k`` for each k of ``K``; parameters are those of `ece_at_k`."""
+    """Return ``ece@k`` for each k of ``K``. The parameters are the same as for `ece_at_k`."""
     ranked = Ranked(as_labels(Y), labels, np.empty(0), scores)
     return {measure.name: measure.of(ranked) for measure in CALIBRATION}
 
 
 def standard_errors(Y: Matrix, labels: np.ndarray) -> dict[str, float]:
-    """Return by how much ``p@k`` and ``ndcg@k`` vary with the test set that was drawn.
+    """Return the standard errors of ``p@k`` and ``ndcg@k``, which show how much they vary with the test sample.
 
-    The standard error of a mean over n instances: the standard deviation of an instance's score (divisor n - 1),
-    divided by the square root of n; shares of one, 0 for fewer than two instances.
+    A standard error is the standard deviation of the instances' scores (divisor n - 1), divided by the square root of
+    n. It is a fraction like the measure, and 0 for fewer than two instances.
     """
     found = hits_at_k(Y, labels, max(K))
     return {
@@ -497,14 +518,23 @@ def standard_errors(Y: Matrix, labels: np.ndarray) -> dict[str, float]:
 
 
 def scores_of_instances(name: str, relevant: np.ndarray, n_true: np.ndarray) -> np.ndarray:
-    """Return ``p@k`` or ``ndcg@k`` of each instance, float64 of shape (n,), by what `hits_at_k` finds for k or more."""
+    """Return ``p@k`` or ``ndcg@k`` of each instance, float64 of shape (n,).
+
+    Parameters
+    ----------
+    name : str
+        ``p@k`` or ``ndcg@k`` for some k.
+    relevant : ndarray of bool, shape (n, K), K >= k
+    n_true : ndarray of int, shape (n,)
+        The results of `hits_at_k`.
+    """
     metric, _, k = name.partition("@")
     first = relevant[:, : int(k)]
     return np.count_nonzero(first, axis=1) / int(k) if metric == "p" else _normalised_gains(first, n_true)
 
 
 def standard_error(scores: np.ndarray) -> float:
-    """Return the standard error of the mean of the instances' scores."""
+    """Return the standard error of the mean of scores."""
     n = scores.size
     if n < 2:
         return 0.0
@@ -513,6 +543,6 @@ def standard_error(scores: np.ndarray) -> float:
 
 
 def precision_and_ndcg(Y: Matrix, labels: np.ndarray) -> dict[str, float]:
-    """Return ``p@k``, then ``ndcg@k``, for each k of ``K``; they need no training set."""
+    """Return ``p@k``, then ``ndcg@k``, for each k of ``K``. They need no training set."""
     ranked = Ranked(as_labels(Y), labels, np.empty(0))
     return {measure.name: measure.of(ranked) for measure in (*_PRECISION, *_NDCG)}

@@ -1,10 +1,10 @@
-"""The test set's error of a measure: a bootstrap over test instances (Efron, Annals of Statistics 1979).
+"""Compute bootstrap standard errors over test instances (Efron, Annals of Statistics 1979).
 
-In each of some replicates n of the n test instances are drawn with replacement. The draws depend on n and the replicate
-alone, so that those of two records of one test set are the same: how much a difference of theirs, or anything else that
-is computed from both, varies over replicates is its error by the choice of the test instances.
+Each replicate draws n of the n test instances with replacement. The draws depend only on n and the replicate, so two
+records of a test set share them. The spread over replicates is the error due to the choice of test instances. This also
+holds for a difference of two records, or any other number computed from both.
 
-Records keep replicates, and tables read these, so that kernels are imported where something is drawn.
+Tables read the replicates from records and must load fast. Functions therefore import kernels only when they draw.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from xmlc.kernels.csr import Matrix
 from xmlc.metrics.classification import Agreement, measure_scores
 from xmlc.metrics.ranking import K, hits_at_k, scores_of_instances
 
-REPLICATES = 50  # by which an error is known to a tenth
-DIGITS = 4  # that records keep of a difference
+REPLICATES = 50  # They give a standard error to within a tenth.
+DIGITS = 4  # significant digits of a difference in records
 OF_RANKINGS = tuple(f"{name}@{k}" for name in ("p", "ndcg") for k in K)
 OF_SETS = ("macro_f", "macro_f_zero", "macro_f_present", "micro_f", "instance_f", "hamming_loss")
 
-Resampled = dict[str, tuple[float, ...]]  # by measure: how far each replicate is from the test set, shares of one
+Resampled = dict[str, tuple[float, ...]]  # for each measure, replicate minus test set, as fractions of 1
 
 
 def draws(n: int, replicate: int) -> np.ndarray:
-    """Return how often each of n instances is drawn in a replicate, int32 of shape (n,)."""
+    """Return how often a replicate draws each of n instances, int32 of shape (n,)."""
     from xmlc.metrics._counts import count_draws
 
     times = np.zeros(n, dtype=np.int32)
@@ -35,22 +35,31 @@ def draws(n: int, replicate: int) -> np.ndarray:
 
 
 def resampled_sets(n: int, count: Callable[[np.ndarray], Agreement], metrics: Mapping[str, float]) -> Resampled:
-    """Return `OF_SETS` in each replicate.
+    """Return the measures `OF_SETS` of each replicate, minus their values on the test set.
 
     Parameters
     ----------
     n : int
         Number of test instances.
     count : callable
-        Counts the agreement where each instance counts so many times, int32 of shape (n,).
+        Function that returns the `Agreement` if each instance counts the given number of times, int32 of shape (n,).
     metrics : mapping of str to float
-        These measures of the test set.
+        Values of these measures on the test set.
     """
     return _differences((measure_scores(count(draws(n, each)), OF_SETS) for each in range(REPLICATES)), metrics)
 
 
 def resampled_ranking(Y: Matrix, labels: np.ndarray, metrics: Mapping[str, float]) -> Resampled:
-    """Return `OF_RANKINGS` in each replicate, of a ranking of the test set: int32 of shape (n, max(K))."""
+    """Return the measures `OF_RANKINGS` of each replicate, minus their values on the test set.
+
+    Parameters
+    ----------
+    Y : boolean CSR, shape (n, m)
+    labels : ndarray of int32, shape (n, max(K))
+        Ranking of the test set.
+    metrics : mapping of str to float
+        Values of these measures on the test set.
+    """
     from xmlc.kernels.elementwise import mean
 
     found = hits_at_k(Y, labels, max(K))
@@ -65,6 +74,6 @@ def _differences(replicates: Iterable[Mapping[str, float]], metrics: Mapping[str
 
 
 def replicate(metrics: Mapping[str, float], resampled: Resampled, number: int) -> dict[str, float]:
-    """Return measures of the test set, those that were resampled as they are in one replicate."""
+    """Return the measures of the test set, with the resampled ones as in one replicate."""
     drawn = {name: metrics[name] + values[number] for name, values in resampled.items()}
     return dict(metrics) | {name: min(max(share, 0.0), 1.0) for name, share in drawn.items()}
