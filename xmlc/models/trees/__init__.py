@@ -1,4 +1,4 @@
-"""Label trees as arrays."""
+"""Provide label trees as arrays."""
 
 from xmlc.models.trees.label_tree import LabelTree, complete_tree, random_complete_tree
 

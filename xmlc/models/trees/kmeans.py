@@ -1,4 +1,4 @@
-"""Label trees by hierarchical balanced 2-means over label representations: similar labels side by side."""
+"""Build label trees that group similar labels, by hierarchical balanced 2-means over label representations."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from xmlc.kernels.counter_random import Stream, random_below, stream_key
 from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.models.trees.label_tree import LabelTree
 
-LABELS_PER_LEAF = 100  # of Parabel, whose leaves have at most so many; here about so many (`largest_leaf`)
-MIN_NONZEROS_TO_SPLIT = 1 << 20  # smaller segments are one piece with all below them
-MAX_SEGMENTS_TO_SPLIT = 64  # and so are those below this share of all non-zeros
-MIN_GAIN = 1e-4  # rounds go on while the mean similarity gains at least this much (Parabel)
+LABELS_PER_LEAF = 100  # an upper limit in Parabel, but only a target here (`largest_leaf`)
+MIN_NONZEROS_TO_SPLIT = 1 << 20  # a smaller segment is one task, including all segments below it
+MAX_SEGMENTS_TO_SPLIT = 64  # so is a segment with less than 1 / 64 of all non-zeros
+MIN_GAIN = 1e-4  # rounds continue while the mean similarity gains at least this much (Parabel)
 MAX_ROUNDS = 50
 NO_SIDE = -1
-RESOLUTION = 2.0**20  # differences of cosines are resolved to 1 / this: coarser than the rounding of float32 sums
-MIN_SQUARE = 1e-6  # a sum shorter than the root of this is what rounding left of rows that cancel out
+RESOLUTION = 2.0**20  # cosine differences are rounded to multiples of 1 / this, coarser than float32 rounding errors
+MIN_SQUARE = 1e-6  # a sum with a smaller squared length is only the rounding error of rows that cancel out
 
 
 def kmeans_tree(
@@ -30,26 +30,28 @@ def kmeans_tree(
 ) -> LabelTree:
     """Build a label tree by hierarchical balanced spherical 2-means.
 
-    A node with more than ``max_leaf`` labels is parted into ``arity`` children by log2(arity) rounds of bisection, in
-    each of which the sizes of two halves differ by at most one; one with fewer has its labels as leaf children. A
-    bisection starts from two random members as centroids, gives the labels with the largest difference of cosines to
-    one side and the others to the other, takes each side's mean as its centroid, and ends when the mean cosine gains
-    less than 1e-4, or after 50 rounds (Parabel, Prabhu et al. 2018; the trees of oplt2021, Section 5). An arity above
-    2 flattens levels of the binary tree into one.
+    A node with more than ``max_leaf`` labels is split into ``arity`` children by log2(arity) rounds of bisection. The
+    sizes of two halves differ by at most one. A node with fewer labels has them as leaf children. An arity above 2
+    merges several levels of the binary tree into one.
+
+    A bisection starts from two random members as centroids. Each round sorts the labels by the difference of their
+    cosines to the two centroids and cuts the order in half. The mean of each half is its next centroid. The bisection
+    ends after 50 rounds, or when the mean cosine gains less than 1e-4 (Parabel, Prabhu et al. 2018; the trees of
+    oplt2021, Section 5).
 
     Parameters
     ----------
     representations : csr_array, shape (m, d)
         One row per label, of unit length or empty, see `xmlc.models.trees.representations.label_representations`.
     arity : int
-        Degree b of the inner nodes, a power of two from 2 on.
+        Degree b of the inner nodes, a power of two, at least 2.
     max_leaf : int or None
-        A node with at most this many labels, at least 1, has them as its children. None: see
+        A node with at most this many labels has them as its children. At least 1. For None see
         `xmlc.models.trees.kmeans.largest_leaf`.
     seed : int
-        Seed of the first centroids: each node has a random stream of its own.
+        Seed of the first centroids. Each node has a separate random stream.
     n_jobs : int or None
-        Threads, see `xmlc.core.threads.resolve_threads`; the tree is the same on any number.
+        Threads, see `xmlc.core.threads.resolve_threads`. The tree is the same for any number.
 
     Raises
     ------
@@ -65,7 +67,7 @@ def kmeans_tree(
     key = np.uint64(stream_key(np.int64(seed), np.int64(Stream.KMEANS)))
     order = _order_labels(kernel_csr(representations), n_features, depth, max_leaf, key, n_jobs)
     nodes, first_children, labels = [(0, m)], [1], []
-    for start, end in nodes:  # which grows: breadth first
+    for start, end in nodes:  # the loop appends to this list, so that nodes are in breadth-first order
         below = []
         if end - start > max_leaf:
             below = [(start, end)]
@@ -80,18 +82,18 @@ def kmeans_tree(
 
 
 def largest_leaf(arity: int, max_leaf: int | None = None) -> int:
-    """Return the number of labels from which on a node is split.
+    """Return the largest number of labels of a node that is not split.
 
-    Without ``max_leaf`` the depth follows from the number of labels: it is that with which the last inner nodes have
-    about 100. A node of s labels is split if that brings them nearer to 100, s / 100 > 100 / (s / arity), so that they
-    have from 100 / sqrt(arity) to 100 sqrt(arity). A limit of 100 costs a whole level where it is missed by little:
-    26,296 labels below 256 nodes are 103 for each.
+    Without ``max_leaf`` the depth depends on the number of labels, so that the last inner nodes have about 100 labels.
+    A node of s labels is split if its children are then nearer to 100 labels: s / 100 > 100 / (s / arity). The last
+    inner nodes have from 100 / sqrt(arity) to 100 sqrt(arity) labels. A fixed limit of 100 would add a whole level
+    for a small excess: with 26,296 labels, each of 256 nodes has 103.
     """
     return int(LABELS_PER_LEAF * sqrt(arity)) if max_leaf is None else int(max_leaf)
 
 
 def check_kmeans_shape(arity: int, max_leaf: int | None) -> None:
-    """Raise an XmlcError unless `kmeans_tree` can build a tree of this arity and size of leaves."""
+    """Raise an XmlcError unless `kmeans_tree` can build a tree with this ``arity`` and ``max_leaf``."""
     if arity < 2 or int(arity) & (int(arity) - 1):
         raise XmlcError(
             f"arity={arity}: a k-means tree bisects, so its arity must be a power of two: 2, 4, 8, "
@@ -104,16 +106,16 @@ def check_kmeans_shape(arity: int, max_leaf: int | None) -> None:
 def _order_labels(
     reps: KernelCSR, n_features: int, depth: int, max_leaf: int, key: np.uint64, n_jobs: int | None
 ) -> np.ndarray:
-    """Return the labels, int64 (m,), as they stand side by side in the tree.
+    """Return the labels in the order of the tree's leaves, int64 (m,).
 
-    The sizes of all segments are fixed by the number of labels, so that this order is all that is to be found. Large
-    segments are bisected level by level; smaller ones are independent pieces, each with all below it.
+    The number of labels fixes the sizes of all segments, so this order determines the tree. Large segments are bisected
+    level by level. A smaller segment and all segments below it form an independent task.
     """
     m = reps.indptr.size - 1
     order = np.arange(m, dtype=np.int64)
     limit = max(MIN_NONZEROS_TO_SPLIT, reps.indices.size // MAX_SEGMENTS_TO_SPLIT)
     common = (reps, n_features, order, depth, max_leaf, key, limit)
-    level = [(0, m, 1, 0)] if m > max_leaf else []  # else no kernel need be compiled
+    level = [(0, m, 1, 0)] if m > max_leaf else []  # an empty list avoids compiling the kernels
     while level:
         found = run_pieces(bisect_below, [(*common, segment) for segment in level], n_jobs)
         level = [half for halves in found for half in halves]
@@ -121,14 +123,20 @@ def _order_labels(
 
 
 def _halves(start: int, end: int) -> list[tuple[int, int]]:
-    """Cut a segment of labels into halves, the first with the odd one; a single label stays as it is."""
+    """Split a segment of labels into halves, the first with the odd label. A single label is not split."""
     middle = start + (end - start + 1) // 2
     return [(start, middle), (middle, end)] if end - start > 1 else [(start, end)]
 
 
 @njit(cache=True, nogil=True)
 def first_sides(n, key):
-    """Choose two of ``n`` members as first centroids by the first two numbers of a stream: sides int8 (n,)."""
+    """Draw two of ``n`` members as first centroids, by the first two numbers of the stream ``key``.
+
+    Returns
+    -------
+    int8 (n,)
+        0 and 1 for the two members, `NO_SIDE` for the others.
+    """
     sides = np.full(n, NO_SIDE, dtype=np.int8)
     first = random_below(key, 0, n)
     second = random_below(key, 1, n - 1)
@@ -139,10 +147,20 @@ def first_sides(n, key):
 
 @njit(cache=True, nogil=True)
 def move_members(rows, members, before, after, sums):
-    """Take each member's row from the sum of its side ``before`` and add it to that of its side ``after``.
+    """Subtract each member's row from the sum of its old side, and add it to the sum of its new side.
 
-    ``sums`` is float32 (d, 2): the two sums lie side by side, so that a feature costs one cache miss. Few members
-    change sides after the first round, and only these cost anything.
+    Only members that change sides cost time, and after the first round these are few.
+
+    Parameters
+    ----------
+    rows : KernelCSR
+        Representations.
+    members : int64
+        Rows of the node.
+    before, after : int8 (members.size,)
+        Old and new side of each member. The old side may be `NO_SIDE`.
+    sums : float32 (d, 2)
+        Updated in place. The two sums of a feature are adjacent, so that it costs one cache miss.
     """
     for i in range(members.size):
         old, new = before[i], after[i]
@@ -160,7 +178,7 @@ def move_members(rows, members, before, after, sums):
 
 @njit(cache=True, nogil=True)
 def clear_members(rows, members, sums):
-    """Set the features of all members back to zero, by whichever way touches less."""
+    """Reset the sums of all members' features to zero, by the way that touches less memory."""
     nonzeros = 0
     for member in members:
         nonzeros += rows.indptr[member + 1] - rows.indptr[member]
@@ -177,8 +195,8 @@ def clear_members(rows, members, sums):
 def multiply_members(rows, members, sums, products):
     """Write the products of the members with the two sums into ``products``, float64 (n, 2).
 
-    Reads 8 bytes of a row and 8 of the sums per non-zero; the products are added up in float32, in two chains each
-    so that one addition need not wait for the one before.
+    A non-zero reads 8 bytes of its row and 8 bytes of the sums. Each product is summed in float32, in two chains, so
+    that an addition does not wait for the previous one.
     """
     for i in range(members.size):
         a0, b0, a1, b1 = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
@@ -202,19 +220,19 @@ def multiply_members(rows, members, sums, products):
 
 @njit(cache=True, nogil=True)
 def halve(products, sides, halves):
-    """Give the half of the members that is nearer to side 0's centroid to side 0, and return their mean cosine.
+    """Assign the half of the members that is nearer to side 0's centroid to side 0, and return the mean cosine.
 
-    The squared length of a sum is the sum of its members' products with it, so that no pass over d is needed. A sum
-    without length is similar to nothing. Ties go to the smaller member.
+    The squared length of a sum is the sum of its members' products with it. This avoids a pass over all d features. A
+    sum of length zero has cosine 0 with every member. If two members tie, the smaller one ranks nearer to side 0.
 
     Parameters
     ----------
     products : float64 (n, 2)
         Products of each member with the sums of the two sides.
     sides : int8 (n,)
-        The sides that were added up.
+        The sides whose members were summed.
     halves : int8 (n,)
-        The new sides, written here; side 0 has the odd member.
+        Overwritten with the new sides. Side 0 has the odd member.
 
     Returns
     -------
@@ -246,23 +264,23 @@ def halve(products, sides, halves):
 
 @njit(cache=True, nogil=True)
 def bisect(rows, members, key, sums):
-    """Part the members of one node into two halves by balanced spherical 2-means.
+    """Split the members of one node into two halves by balanced spherical 2-means.
 
     Parameters
     ----------
     rows : KernelCSR
-        Representations, rows of unit length or empty.
+        Representations: rows of unit length or empty.
     members : int64
-        Rows, ascending; at least two.
+        Rows, ascending, at least two.
     key : uint64
-        Random stream of the node: its first two numbers choose two members as first centroids.
+        Random stream of the node. Its first two numbers select two members as first centroids.
     sums : float32 (d, 2)
         Scratch, zero on entry and on return.
 
     Returns
     -------
     int8 (members.size,)
-        Side of each member; side 0 has the odd one.
+        Side of each member. Side 0 has the odd member.
     """
     n = members.size
     sides = first_sides(n, key)
@@ -284,10 +302,18 @@ def bisect(rows, members, key, sums):
 
 @njit(cache=True, nogil=True)
 def bisections_left(size, left, depth, max_leaf):
-    """Return the rounds of bisection that a segment has left.
+    """Return the number of bisection rounds that remain for a segment.
 
-    ``left`` are those that its node's children are made by; if there are none, the segment is a node itself, and
-    is parted in ``depth`` rounds if it is larger than ``max_leaf``.
+    Parameters
+    ----------
+    size : int
+        Number of labels of the segment.
+    left : int
+        Rounds that remain to make the children of the segment's node. If it is 0, the segment is a node.
+    depth : int
+        Rounds for a node with more than ``max_leaf`` labels.
+    max_leaf : int
+        The largest number of labels of a node that is not bisected.
     """
     if size < 2:
         return 0
@@ -296,27 +322,30 @@ def bisections_left(size, left, depth, max_leaf):
 
 @njit(cache=True, nogil=True)
 def bisect_below(rows, n_features, order, depth, max_leaf, key, most_nonzeros, segment):
-    """Bisect a segment of ``order`` in place, and unless it is large all below it.
+    """Bisect a segment of ``order`` in place. Unless it is large, bisect all segments below it too.
 
     Parameters
     ----------
     rows : KernelCSR
-        Representations (m, n_features), rows of unit length or empty.
+        Representations (m, n_features): rows of unit length or empty.
+    n_features : int
+        Number of features.
     order : int64 (m,)
-        Labels, ascending within the segment; kernels that run together have disjoint segments.
+        Labels, ascending within the segment. Concurrent calls must have disjoint segments.
     depth, max_leaf : int
         See `bisections_left`.
     key : uint64
+        Random stream of the tree.
     most_nonzeros : int
-        A segment with more is large.
+        A segment with more non-zeros is large.
     segment : tuple of int
-        Its start and end; the number of its node in the binary tree, in which the root is 1, with ``key`` its random
-        stream; the bisections left, see `bisections_left`.
+        Start, end, number of the segment in the binary tree, and remaining rounds (see `bisections_left`). The root
+        has number 1. Number and ``key`` define the random stream of the segment.
 
     Returns
     -------
     list of tuple
-        The halves of a large segment; of others the members are in the tree's order.
+        The two halves of a large segment. The list is empty for other segments.
     """
     nonzeros, (start, end, _, _) = 0, segment
     for label in order[start:end]:

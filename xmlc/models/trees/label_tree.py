@@ -1,4 +1,4 @@
-"""Label trees with their nodes in breadth-first order, and complete trees."""
+"""Provide label trees whose nodes are in breadth-first order, and build complete trees."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from xmlc.kernels.csr import Malformed
 
 @dataclass(frozen=True)
 class LabelTree:
-    """A rooted tree whose leaves are labels (plt2016, Section 5.2).
+    """Represent a rooted tree whose leaves are labels (plt2016, Section 5.2).
 
-    Nodes are numbered in breadth-first order, the root is 0. The children of node ``t`` are therefore the
-    contiguous numbers ``children[t] .. children[t + 1] - 1``, and a leaf has none.
+    Nodes are numbered in breadth-first order from the root, which is 0. The children of node ``t`` therefore have the
+    contiguous numbers ``children[t] .. children[t + 1] - 1``. A leaf has no children.
 
     Attributes
     ----------
@@ -34,12 +34,19 @@ class LabelTree:
 
     @classmethod
     def from_children(cls, children: np.ndarray, label: np.ndarray) -> LabelTree:
-        """Build a tree from the two arrays that determine it, and check them.
+        """Build a tree from the two arrays that define it, and check them.
+
+        Parameters
+        ----------
+        children : ndarray of int, shape (n_nodes + 1,)
+            Number of the first child of each node.
+        label : ndarray of int, shape (n_nodes,)
+            Label of each leaf; -1 for an inner node.
 
         Raises
         ------
         Malformed
-            The arrays are not a tree in breadth-first order whose leaves carry a label each, none twice.
+            The nodes are not a tree in breadth-first order, or the leaves do not have one distinct label each.
         """
         children = np.asarray(children, dtype=np.int64)
         label = np.asarray(label, dtype=np.int32)
@@ -60,17 +67,17 @@ class LabelTree:
 
     @property
     def n_nodes(self) -> int:
-        """Number of nodes, the root and the leaves included."""
+        """Return the number of nodes, including the root and the leaves."""
         return self.label.size
 
     @property
     def n_labels(self) -> int:
-        """Number of labels, that is of leaves."""
+        """Return the number of labels, which is the number of leaves."""
         return int((self.label >= 0).sum())
 
     @property
     def leaf(self) -> np.ndarray:
-        """Leaf of each label up to the largest of the tree, int32; -1 for one that is not in it."""
+        """Return the leaf of each label up to the largest label of the tree, int32. Missing labels have -1."""
         leaves = np.flatnonzero(self.label >= 0)
         result = np.full(self.label.max() + 1, -1, dtype=np.int32)
         result[self.label[leaves]] = leaves
@@ -78,18 +85,20 @@ class LabelTree:
 
     @property
     def depth(self) -> np.ndarray:
-        """Number of edges from the root to each node, int32, shape (n_nodes,)."""
+        """Return the number of edges from the root to each node, int32, shape (n_nodes,)."""
         level_ends = self._level_ends()
         return np.repeat(np.arange(len(level_ends), dtype=np.int32), np.diff([0, *level_ends]))
 
     def node_thresholds(self, thresholds: np.ndarray) -> np.ndarray:
-        """Threshold of each node: a leaf's own, an inner node's the minimum of its children's.
+        """Return the threshold of each node.
 
-        plt2016, Section 5.2: with them one search serves a different threshold for each label.
+        A leaf has the threshold of its label. An inner node has the minimum over its children. One search can then use
+        a different threshold for each label (plt2016, Section 5.2).
 
         Parameters
         ----------
         thresholds : ndarray of a float type, shape (m,)
+            Threshold of each label.
 
         Returns
         -------
@@ -101,8 +110,8 @@ class LabelTree:
         inner = np.flatnonzero(~leaves)
         if inner.size == 0:
             return result
-        # Children of consecutive inner nodes lie side by side, so one level is one segmented minimum;
-        # levels are taken from the deepest, because a minimum needs its children's minima first.
+        # Children of consecutive inner nodes are contiguous, so one segmented minimum covers a level.
+        # The loop starts at the deepest level because a minimum needs the minima of its children first.
         level_ends = self._level_ends()
         for start, end in reversed(list(zip([0, *level_ends[:-1]], level_ends))):
             level = inner[np.searchsorted(inner, start) : np.searchsorted(inner, end)]
@@ -113,18 +122,18 @@ class LabelTree:
         return result
 
     def largest_below(self, weights: np.ndarray) -> np.ndarray:
-        """Return the largest weight of the labels below each node, float64 (n_nodes,); NaN where all are 0.
+        """Return the largest weight of the labels below each node, float64 (n_nodes,). NaN if all of them are 0.
 
         Parameters
         ----------
         weights : ndarray of float64, shape (m,)
-            At least 0.
+            Weight of each label, at least 0.
         """
         largest = -self.node_thresholds(-weights)
         return np.where(largest > 0, largest, np.nan)
 
     def over(self, labels: np.ndarray) -> LabelTree:
-        """Return the same tree with ``labels[j]`` in place of label j."""
+        """Return the same tree with label j replaced by ``labels[j]``."""
         return replace(self, label=np.where(self.label >= 0, labels[self.label], -1).astype(np.int32))
 
     def _level_ends(self) -> list[int]:
@@ -136,16 +145,16 @@ class LabelTree:
 
 
 def complete_tree(labels: np.ndarray, arity: int) -> LabelTree:
-    """Return the complete ``arity``-ary tree whose leaves, in breadth-first order, carry ``labels``.
+    """Return the complete ``arity``-ary tree whose leaves, in breadth-first order, have the given labels.
 
-    Every inner node has ``arity`` children but for the last one, which has at least two.
+    Every inner node has ``arity`` children, except the last one, which has at least two.
 
     Parameters
     ----------
     labels : ndarray of int, shape (m,)
         A permutation of 0 .. m - 1.
     arity : int
-        The degree b of the tree, at least 2.
+        Degree b of the tree, at least 2.
     """
     m = labels.size
     if arity < 2:
