@@ -43,135 +43,144 @@ from xmlc.models.trees import LabelTree, random_complete_tree
 from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
-# What C is where none is given: of SGD, and of "batch" by its loss the usual value and the other.
+# The defaults of C: one value for SGD, and for "batch" two candidates per loss, the usual one first.
 SGD_C, BATCH_C = 3.0, {"logistic": (3.0, 10.0), "squared_hinge": (1.0, 0.3)}
-# Of `PLT.for_ranking`, where they are not the defaults.
-WEIGHT_CUT = 0.1  # of weight_cut="auto", if the model is smaller with it
-SELECTED = ("C", "arity", "weight_cut")  # hyperparameters that `fit` selects
+WEIGHT_CUT = 0.1  # weight_cut="auto" uses this value if it makes the model smaller
+SELECTED = ("C", "arity", "weight_cut")  # `fit` selects these hyperparameters
+# The hyperparameters of `PLT.for_ranking` that differ from the defaults.
 RANKING: Any = {"solver": "batch", "loss": "squared_hinge", "hinge_power": 3, "tol": 0.03, "weight_cut": 0.05}
-MOST_COPIES = 16  # by which SGD and AdaGrad learn a heavy instance in a pass
-ROWS_PER_BATCH = 8192  # at most so many instances descend together
+MOST_COPIES = 16  # SGD and AdaGrad visit a heavy instance at most this often in a pass
+ROWS_PER_BATCH = 8192  # the largest number of instances that descend the tree together
 
-# An exact ranking is said to be costly where an instance opens so many nodes, and such a share of them.
+# An exact ranking warns that it is costly if an instance evaluates, on average, this many nodes and this share of them.
 COSTLY, COSTLY_SHARE = 2000, 0.1
 
 
 @hyperparameters
 class PLT(SparseProbabilityEstimator):
-    """Probabilistic label tree with logistic regression in the nodes (plt2016, Sections 5.1-5.2).
+    """Train a probabilistic label tree with a linear classifier in each node (plt2016, Sections 5.1-5.2).
 
-    A tree over the labels; the classifier of node t estimates P(z_t = 1 | z_parent = 1, x), and a label's estimate is
-    the product along its path (equation (9)). The root has a classifier too, for which an instance without labels is a
-    negative example. Node classifiers are by default trained by two-phase stochastic gradient descent with L2
-    regularisation (Appendix B). The defaults rank best on the mean over ten datasets (docs/models.md); the paper's
-    trees are ``tree="random"``, and it searches ``arity``, ``lam``, ``gamma`` and ``epochs`` for each dataset.
+    The classifier of node t estimates P(z_t = 1 | z_parent = 1, x). A label's estimate is the product along its path
+    from the root (equation (9)). The root has a classifier too. It treats an instance without labels as a negative
+    example. By default, nodes are trained by two-phase stochastic gradient descent with L2 regularisation (Appendix B).
 
-    Hyperparameters stand in groups: the tree (``arity`` to ``label_features``), the solver (``solver`` to ``epochs``),
-    the search (``search``, ``beam``), memory (``weight_cut``, ``hash_bits``, ``max_samples``), and those of other
-    estimators.
+    The defaults have the best mean rank over ten datasets (docs/models.md). The paper uses ``tree="random"``
+    and searches ``arity``, ``lam``, ``gamma`` and ``epochs`` for each dataset.
+
+    The hyperparameters form groups: the tree (``arity`` to ``label_features``), the solver (``solver`` to ``epochs``),
+    the search (``search``, ``beam``), memory (``weight_cut``, ``hash_bits``, ``max_samples``), and the common ones.
 
     Parameters
     ----------
     arity : int or None
-        Degree b of the tree; a power of two for "kmeans". None: of a "kmeans" tree 16 up to 6,400 labels that have an
-        instance, and 32 up to 18,000. Over more labels it is 16, or with solver "batch" 64 up to 51,000, 128 up to
-        144,000, and 32 to 128 beyond, so that the last inner nodes never have a few labels. A "random" tree has 16.
+        Degree b of the tree. A "kmeans" tree needs a power of two. With None, a "random" tree has 16. The default
+        of a "kmeans" tree depends on the number of labels that have an instance. It is 16 up to 6,400 labels and 32 up
+        to 18,000. For more labels it is 16, except with solver "batch". There it is 64 up to 51,000 labels, 128 up to
+        144,000, and 32 to 128 beyond. These values avoid last inner nodes with only a few labels.
     tree : {"random", "kmeans"}
-        The shape of the tree. Random and complete (plt2016, Section 6); or by hierarchical balanced 2-means over the
-        labels' instances, which puts similar labels side by side (Parabel, Prabhu et al., WWW 2018;
+        Shape of the tree. "random" is a complete tree over the labels in random order (plt2016, Section 6). "kmeans"
+        groups similar labels by hierarchical balanced 2-means over their instances (Parabel, Prabhu et al., WWW 2018;
         `xmlc.models.trees.kmeans.kmeans_tree`).
     max_leaf : int or None
-        "kmeans": a node with at most this many labels has them as its children; Parabel has 100. None: the depth
-        follows from the number of labels; such nodes have about 100, at most 100 sqrt(arity)
+        "kmeans": a node with at most this many labels has them as its children. Parabel uses 100. With None, the depth
+        follows from the number of labels. The last inner nodes then have about 100 labels, at most 100 sqrt(arity)
         (`xmlc.models.trees.kmeans.largest_leaf`).
     label_features : int or None
-        "kmeans": labels are compared by at most so many features each, their heaviest, which bounds the memory of the
-        tree (`xmlc.models.trees.representations.label_representations`). None: by all of their instances' features.
+        "kmeans": the largest number of features that represent a label. The heaviest are kept. This bounds the memory
+        for building the tree (`xmlc.models.trees.representations.label_representations`). None keeps all features of
+        the label's instances.
     solver : {"sgd", "adagrad", "batch"}
-        How the node classifiers are trained: by two-phase SGD; by AdaGrad without regularisation (oplt2021); or by dual
-        coordinate descent with L2 regularisation, as in Parabel and napkinXC. The last two with exact weights only.
+        Training algorithm of the nodes. "sgd" is two-phase SGD. "adagrad" is AdaGrad without regularisation (oplt2021).
+        "batch" is dual coordinate descent with L2 regularisation, as in Parabel and napkinXC. "adagrad" and "batch"
+        need exact weights (``hash_bits=None``).
     loss : {"logistic", "squared_hinge"}
-        "batch": what is minimised. With the squared hinge loss the scores of labels lie between 0 and 1 and rank
-        them, but are no estimates of probabilities.
+        "batch": the loss to minimise. With the squared hinge loss, scores of labels lie between 0 and 1 and rank the
+        labels, but they do not estimate probabilities.
     hinge_power : int
-        "squared_hinge": a node's score is exp(-max(0, 1 - s)**p) of its linear score s. 2 in Parabel; 3 trusts a node
-        near its margin more, which helps the lower ranks on deep trees.
+        "squared_hinge": the score of a node is exp(-max(0, 1 - s)**p) for its linear score s. Parabel uses 2. With 3,
+        nodes near their margin get higher scores, which helps the lower ranks on deep trees.
     C : float or None
-        Weight of the loss against half the squared length of a node's weights: of "batch", and of SGD where ``lam`` is
-        None. None: 3 for SGD; for "batch" 3, or 10, with the logistic loss, and 1, or 0.3, with the other: the second
-        if P@1, cross-validated on up to 1000 training instances, is better by more than a standard error.
+        Weight of the loss against half the squared length of a node's weights. It applies to "batch", and to SGD if
+        ``lam`` is None. With None, SGD uses 3. "batch" then uses 3 or 10 with the logistic loss, and 1 or 0.3 with the
+        squared hinge loss. It takes the second value if its P@1 is better by more than a standard error in a
+        cross-validation on up to 1000 training instances.
     tol : float
-        "batch": a node stops when none of its dual variables moved by more than this, times C and the weight of the
-        instance, in a pass.
+        "batch": a node stops when no dual variable moves by more than this, times C and the weight of the instance,
+        in a pass.
     lam : float or None
-        SGD: regularisation lambda; the weight of the constant feature is regularised like the others. None: 1 / (C n)
-        for n training instances, or a sum n of their weights, with which the root minimises what "batch" does.
+        SGD: regularisation lambda. It applies to the weight of the constant feature too. None uses 1 / (C n), with n
+        the number of training instances or the sum of their weights. The root then has the same objective as in
+        "batch".
     gamma : float
-        Initial step size. SGD: step t of a node is gamma / (1 + lam * gamma * t) (plt2016, Appendix B), with t from 0;
-        the paper does not say where t begins. The authors' program counts from 1, which is this solver with
-        gamma / (1 + lam * gamma). AdaGrad: a weight's step is gamma / sqrt(eps + its squared derivatives so far);
-        oplt2021 has gamma 1.
+        Initial step size. SGD: step t of a node is gamma / (1 + lam * gamma * t) (plt2016, Appendix B), with t from 0.
+        The paper leaves the first t open. The authors' program counts from 1, which equals this solver with
+        gamma / (1 + lam * gamma). AdaGrad: the step of a weight is gamma / sqrt(eps + its squared derivatives so far).
+        oplt2021 uses gamma 1.
     eps : float
         AdaGrad: see gamma.
     epochs : int
-        Passes over the training set. SGD and AdaGrad: all nodes pass over the instances in one order, drawn once from
-        the seed (the paper does not say). "batch": at most so many, each in an order of its own; 20 in Parabel.
+        Passes over the training set. SGD and AdaGrad use one random order for all nodes and passes (the paper leaves
+        the order open). "batch" makes at most this many passes, each in a new order. Parabel uses 20.
     search : {"certified", "beam", "exact"}
-        How `predict_top_k` finds the best labels. "certified": by beam search, and then, where a label below a node
-        that the beam left out could still be among the best, below that node: the exact ranking in the least time.
-        "beam": by the beam alone, as Parabel does; ``certified_`` tells for which instances its answer is proved to be
-        exact. "exact": by best-first search (plt2016, Section 5.2), with the fewest inner products. Hashed weights are
-        searched best-first always.
+        Search algorithm of `predict_top_k`. "certified" starts with a beam search. It then searches below each omitted
+        node that could still lead to one of the best labels. This gives the exact ranking in the least time. "beam" is
+        the beam search alone, as in Parabel; ``certified_`` marks the instances whose ranking is provably exact.
+        "exact" is best-first search (plt2016, Section 5.2), with the fewest inner products. Hashed weights always use
+        best-first search.
     beam : int
-        Width of the beam: of the inner nodes of a level so many are expanded first, and at least k; Parabel has 10.
+        Width of the beam: the number of inner nodes to expand on a level, and at least k. Parabel uses 10.
     weight_cut : "auto", float or None
-        A number: weights of at most this size are dropped as soon as they are trained, and the others stored sparse, so
-        that neither training nor the model holds all (Parabel has 0.1). None keeps all. "auto": 0.1 if the model takes
-        fewer bytes so, by the first 33 million weights, else None. Without ``unit_norm`` and with ``hash_bits`` it
-        keeps all.
+        Threshold for weights. Weights of at most this absolute value are dropped right after training, and the others
+        are stored sparse. Neither training nor the model then holds all weights. Parabel uses 0.1. None keeps all
+        weights. "auto" uses 0.1 if that makes the first 33 million weights smaller in bytes, and None otherwise. It
+        keeps all weights without ``unit_norm`` and with ``hash_bits``.
     hash_bits : int or None
-        None keeps exact weights, each node its own. A number k hashes (node, feature) with a sign into 2**k
-        weights shared by all nodes (Section 6 uses 2**30): bounded memory for any number of nodes, at the
-        price of collisions, of a cache miss per weight, and of training on one thread, because nodes then
-        depend on one another.
+        None stores exact weights for each node. A number k hashes each pair (node, feature), with a sign, into 2**k
+        weights that all nodes share (Section 6 uses 2**30). Memory is then bounded for any number of nodes. The cost
+        is collisions, a cache miss per weight, and training on one thread, because the nodes depend on one another.
     max_samples : float or None
-        `fit`: the share of the instances that are learned, the first in the order of the seed; the tree is made for
-        them too, over the labels that they have. With oplt2021's solver and
-        tree this is IPLT on the sample of OPLT's ``warm_start`` (Appendix G there).
+        Share of the instances to learn from, drawn by the seed. The tree is also built from these instances, over
+        their labels. With oplt2021's solver and tree this is IPLT on the sample of OPLT's ``warm_start`` (Appendix G
+        there).
     unit_norm : bool
         Scale each instance to Euclidean length 1 first.
     random_state : int
         Seed of the tree and of the order of the instances.
     n_jobs : int or None
-        Threads; the result is the same bits on any number. None: as many as numba is given; -1: all cores.
+        Threads. The result is bit-identical for any number. None uses numba's number of threads, -1 uses all cores.
 
     Attributes
     ----------
     tree_ : LabelTree
-        Over the labels that have an instance; others have no estimate.
+        Tree over the labels that have an instance. Other labels have no estimate.
     C_ : float
+        Given or selected value.
     arity_ : int
+        Given or default value.
     weight_cut_ : float or None
-        As given, or as selected.
+        Given or selected value.
     nodes_ : NodeWeights, CompactNodeWeights or HashedWeights
+        Weights of the node classifiers.
     inner_products_ : ndarray of int64, shape (n,)
         Node classifiers evaluated for each instance in the last prediction.
     certified_ : ndarray of bool, shape (n,), or None
-        Of the last ranking: whether the beam's labels are provably the k best of the instance, because no node that it
-        left out has an estimate as large as the k-th label. None where no beam searched.
+        Whether the beam's labels in the last ranking are provably the k best of the instance. This holds if each node
+        outside the beam has a smaller estimate than the k-th label. None if the last ranking used no beam.
 
     Notes
     -----
     IPLT, the tree that OPLT is compared with (oplt2021, Section 5), is this estimator with ``solver="adagrad",
-    tree="kmeans", arity=2, max_leaf=100, gamma=1, eps=0.01`` and 1 or 3 epochs. One tree of Parabel is it with
-    ``solver="batch", loss="squared_hinge", arity=2, max_leaf=100, C=1, epochs=20, weight_cut=0.1, search="beam"``; the
+    tree="kmeans", arity=2, max_leaf=100, gamma=1, eps=0.01`` and 1 or 3 epochs. One tree of Parabel has
+    ``solver="batch", loss="squared_hinge", arity=2, max_leaf=100, C=1, epochs=20, weight_cut=0.1, search="beam"``. The
     ensemble is `xmlc.models.Parabel`.
 
-    With exact weights a model takes 4 bytes for each child, and 4, for each pair of an inner node and a feature of an
-    instance that reaches it: at the shape of Amazon-670K (490,449 instances with 70 non-zeros, 670,091 labels, b = 16,
-    ``max_leaf=100``; synthetic) 19 GB, and with one level less, the default, more. `fit` holds them once, and `fit_to`
-    128 MB at a time; the rest is in the model's files. Ranking reads these as they are needed, best from memory that
-    holds them: where that is too much, cut or hash.
+    Exact weights take 4 bytes for each child, plus 4, for each pair of an inner node and a feature of an instance that
+    reaches it. A synthetic set in the shape of Amazon-670K has 490,449 instances with 70 non-zeros, and 670,091 labels.
+    Its model takes 19 GB with b = 16 and ``max_leaf=100``, and more with the default, which has one level less.
+
+    `fit` holds the weights once. `fit_to` holds 128 MB at a time and writes the rest to the model's files. Ranking
+    reads these files as needed and is fastest if they fit in memory. If they do not fit, set ``weight_cut`` or
+    ``hash_bits``.
 
     Examples
     --------
@@ -183,9 +192,9 @@ class PLT(SparseProbabilityEstimator):
     ([[0, 2]], array([[0.76, 0.76]], dtype=float32))
     """
 
-    # The tree.
     domains = plt.DOMAINS
 
+    # The tree.
     arity: int | None = None
     tree: plt.Tree = "kmeans"
     max_leaf: int | None = None
@@ -207,29 +216,29 @@ class PLT(SparseProbabilityEstimator):
     weight_cut: float | plt.Auto | None = "auto"
     hash_bits: int | None = None
     max_samples: float | None = None
-    # As other estimators.
+    # Hyperparameters that most estimators have.
     unit_norm: bool = True
     random_state: int = 0
     n_jobs: int | None = None
 
-    _measured = cast("tuple[LabelTree | None, int]", (None, 0))  # a tree, and the largest number of siblings in it
-    # A tree, weights of its labels, and the largest weight below each node.
+    _measured = cast("tuple[LabelTree | None, int]", (None, 0))  # a tree and its largest number of siblings
+    # A tree, the weights of its labels, and the largest weight below each node.
     _weighted = cast("tuple[LabelTree | None, np.ndarray, np.ndarray]", (None, NO_WEIGHTS, NO_WEIGHTS))
 
     @classmethod
     def for_ranking(cls, **given: Any) -> Self:
-        """Return an estimator with the hyperparameters that rank best, whose scores are no estimates of probabilities.
+        """Return an estimator with the hyperparameters that rank best. Its scores do not estimate probabilities.
 
-        It is ``PLT(solver="batch", loss="squared_hinge", hinge_power=3, tol=0.03, weight_cut=0.05)``: the squared hinge
-        loss of Parabel on a tree of arity 16, with what is given over it. The values were chosen by P@1 and P@5 on the
-        validation parts of six sets, of parts of one of them, and of synthetic ones
-        (``results/published/tuning/ranking.csv``). Where probabilities matter, for label sets and thresholds, take
+        The estimator is ``PLT(solver="batch", loss="squared_hinge", hinge_power=3, tol=0.03, weight_cut=0.05)``: the
+        squared hinge loss of Parabel on a tree of arity 16. The values were selected by P@1 and P@5 on the validation
+        parts of six datasets, of samples of one of them, and of synthetic datasets
+        (``results/published/tuning/ranking.csv``). If you need probabilities, label sets or thresholds, use
         `PLT` with its defaults.
 
         Parameters
         ----------
         **given
-            Hyperparameters, as for `PLT`.
+            Hyperparameters of `PLT`, which take precedence over the values above.
 
         Examples
         --------
@@ -243,11 +252,11 @@ class PLT(SparseProbabilityEstimator):
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
         """Train the tree (Algorithm 3).
 
-        A weight multiplies the loss of its instance in each node, and the instance's share of the labels'
-        representations (``tree="kmeans"``). "batch" then minimises what it does if rows are repeated. SGD and AdaGrad
-        learn a row of weight 2 twice in a pass, and of weight 2.5 three times with shorter steps: for whole weights up
-        to 16 this is training on rows that ``numpy.repeat`` repeats. In the choice of C weights count in training and
-        in P@1.
+        A sample weight multiplies the loss of its instance in each node. With ``tree="kmeans"`` it also multiplies the
+        instance in the representations of its labels. For "batch", weights and repeated rows give the same objective.
+        SGD and AdaGrad visit a row of weight 2 twice in a pass, and a row of weight 2.5 three times with shorter steps.
+        Whole weights up to 16 equal training on rows repeated by ``numpy.repeat``. The selection of C uses the weights
+        in training and in P@1.
 
         Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
@@ -256,7 +265,7 @@ class PLT(SparseProbabilityEstimator):
     def _train(
         self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray, growing: Growing, title: str = TITLE
     ) -> Self:
-        """Train the tree on checked data; ``title`` is for the progress display."""
+        """Train the tree on checked data. The progress display shows ``title``."""
         self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
         total, (order, importance) = math.fsum(weights), self._visits(weights)
         if self.max_samples is not None:
@@ -282,10 +291,10 @@ class PLT(SparseProbabilityEstimator):
         return self
 
     def _visits(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows in the order of a pass, and the weight with which each is learned there.
+        """Return the rows in the order of a pass, and the weight of each visit.
 
-        SGD and AdaGrad learn a row of weight 2 twice, as if it were repeated. At most 16 times: a heavier row has
-        longer steps, and if rows weigh more than 16 on average, all weights are scaled down to that.
+        SGD and AdaGrad visit a row of weight 2 twice, as if it were repeated, but no row more than 16 times. A heavier
+        row has longer steps. If the mean weight exceeds 16, all weights are scaled down to a mean of 16.
         """
         copies = np.ones_like(weights)
         if self.solver != "batch":
@@ -310,13 +319,15 @@ class PLT(SparseProbabilityEstimator):
         return stack_estimates(counts, labels, estimates, self.n_labels_)
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k most probable labels of each instance, or with ``search="beam"`` labels that nearly are.
+        """Find the k most probable labels of each instance. With ``search="beam"`` the ranking is approximate.
 
-        Afterwards ``certified_`` tells where a beam found the exact answer, and ``inner_products_`` what each instance
-        cost. The other two searches give the same exact ranking: "exact" is best-first search (plt2016, Section 5.2),
-        which evaluates the fewest classifiers; "certified" evaluates more, whole levels at a time, in less time. With
-        ``label_weights`` a node is expanded only if its estimate times the largest weight below it may be one of the k
-        best products; nodes whose labels are all excluded never are.
+        The other two searches give the same exact ranking. "exact" is best-first search (plt2016, Section 5.2), which
+        evaluates the fewest classifiers. "certified" evaluates more, but whole levels at a time and in less time. The
+        call sets ``certified_``, which marks the instances for which the beam is provably exact. It also sets
+        ``inner_products_``, the number of classifiers evaluated for each instance.
+
+        With ``label_weights`` a node is expanded only if its estimate times the largest weight below it may be one of
+        the k best products. A node whose labels are all excluded is never expanded.
 
         Parameters
         ----------
@@ -326,34 +337,44 @@ class PLT(SparseProbabilityEstimator):
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Best first (ties: ``xmlc.kernels.top_k.rank_key``); -1 where there are fewer than k labels.
+            Best first (ties: ``xmlc.kernels.top_k.rank_key``), then -1 if there are fewer than k labels.
         scores : ndarray of float32, shape (n, k)
-            Their estimates, times the weights if there are any; 0 where there is no label.
+            Estimates of these labels, times the weights if there are any. 0 for a missing label.
         """
         x, k = self._kernel_form(self._instances(X)), self._check_k(k)
         largest, (search, _) = self._largest(label_weights), self._search()
         labels, scores, self.certified_, self.inner_products_ = self._ranked(x, k, largest, search, "ranking")
-        if search != "beam" and k <= self.beam:  # a longer list would widen the beam that the warning recommends
+        if search != "beam" and k <= self.beam:  # for a larger k the recommended beam search would use a wider beam
             self._warn_of_flat_estimates(self.inner_products_)
         return labels, scores
 
     def estimates_in_beam(
         self, X: Matrix, title: str = "ranking", thresholds: np.ndarray | None = None
     ) -> tuple[np.ndarray, ...]:
-        """Estimate all labels that a search by beam meets; `xmlc.models.Parabel` averages them over its trees.
+        """Estimate all labels that a beam search reaches. `xmlc.models.Parabel` averages them over its trees.
 
-        With ``search="beam"`` the ``beam`` best inner nodes of each level are expanded, otherwise all, and every label
-        below them is reported unless its estimate is rounded to 0. ``title`` is for the progress display. With
-        ``thresholds``, float32 of shape (m,), only labels above them are reported, and nodes without any leave their
-        places in the beam to others.
+        With ``search="beam"`` the ``beam`` best inner nodes of each level are expanded, and otherwise all inner nodes.
+        The result has every label below them, except labels whose estimate is rounded to 0.
+
+        Parameters
+        ----------
+        X : sparse or dense array, shape (n, d)
+            The instances.
+        title : str
+            Title in the progress display.
+        thresholds : ndarray of float32, shape (m,), optional
+            The result has only labels above their thresholds. Nodes without such labels take no place in the beam.
 
         Returns
         -------
         counts : ndarray of int64, shape (n,)
-            Labels met for each instance.
-        labels : ndarray of int32, estimates : ndarray of float32
-            Those of all instances, one after the other, by ascending leaf.
+            Number of labels of each instance.
+        labels : ndarray of int32
+            Labels of all instances, one instance after the other, by ascending leaf.
+        estimates : ndarray of float32
+            Estimates of these labels.
         inner_products : ndarray of int64, shape (n,)
+            Node classifiers evaluated for each instance.
 
         Raises
         ------
@@ -372,13 +393,13 @@ class PLT(SparseProbabilityEstimator):
     def rank_one(
         self, indices: ArrayLike, values: ArrayLike, k: int = 5, label_weights: ArrayLike | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k most probable labels of a single instance, without the costs of matrices, batches and threads.
+        """Find the k most probable labels of a single instance, without the overhead of matrices, batches and threads.
 
         Parameters, results and errors are those of `xmlc.models.base.SparseProbabilityEstimator.rank_one`.
         """
         x = self._one_instance(indices, values)
         k, largest, (search, _) = self._check_k(k), self._largest(label_weights), self._search()
-        with Progress(1, "ranking", shown=False):  # says so where a kernel is compiled
+        with Progress(1, "ranking", shown=False):  # which reports when a kernel is compiled
             x = unit_row(x) if self.unit_norm else x
             labels, scores, _, _ = self._ranked(x, k, largest, search if search == "beam" else "exact", "")
         return labels[0], scores[0]
@@ -389,7 +410,7 @@ class PLT(SparseProbabilityEstimator):
         return cross_validated(lambda C: self.unfitted().set_params(C=C), *BATCH_C[self.loss], X, Y, weights)
 
     def _label_tree(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> LabelTree:
-        """Return a tree over the labels that have an instance, or over all if none has: others are never predicted."""
+        """Return a tree over the labels that have an instance, or over all labels if there are no such labels."""
         seen = np.unique(Y.indices)
         self.arity_ = int(self.arity or plt.usual_arity(self.tree, self.solver, seen.size))
         if 0 < seen.size < self.n_labels_:
@@ -403,7 +424,7 @@ class PLT(SparseProbabilityEstimator):
         return random_complete_tree(Y.shape[1], self.arity_, self.random_state)
 
     def _solver(self, n: float) -> Solver:
-        """Return the solver for n instances, or for that sum of their weights."""
+        """Return the solver for n instances, or for instances whose weights sum to n."""
         if self.solver == "sgd":
             lam = 1.0 / (self.C_ * n) if self.lam is None else self.lam
             return Sgd(float(self.gamma), float(lam), int(self.epochs))
@@ -426,7 +447,10 @@ class PLT(SparseProbabilityEstimator):
             )
 
     def _largest(self, label_weights: ArrayLike | None) -> np.ndarray:
-        """Return the largest weight below each node, remembered because it takes longer than a search; or none."""
+        """Return the largest weight below each node, or an empty array without weights.
+
+        The result is cached, because computing it takes longer than a search.
+        """
         if label_weights is None:
             return NO_WEIGHTS
         tree, weights, largest = self._weighted
@@ -439,7 +463,7 @@ class PLT(SparseProbabilityEstimator):
     def _ranked(
         self, x: KernelCSR, k: int, largest: np.ndarray, search: str, title: str
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray]:
-        """Return labels, estimates, certificates (None without a beam), and inner products of some instances."""
+        """Return labels, estimates, certificates (None without a beam) and inner products of the instances."""
         if search == "exact" or isinstance(self.nodes_, HashedWeights):
             labels, scores, inner_products = self._searched(rank_best_first, x, title, k, largest)
             return labels, scores, None, inner_products
@@ -451,41 +475,42 @@ class PLT(SparseProbabilityEstimator):
     def _searched(
         self, kernel: Callable[..., Any], x: KernelCSR, title: str, *arguments: object
     ) -> tuple[np.ndarray, ...]:
-        """Run a search over all instances, in batches whose cut does not show in the result.
+        """Run a search over all instances in batches. The result does not depend on the batches.
 
         Parameters
         ----------
         kernel : callable
             Takes instances, the first of them and the last plus one, weights, link, ``arguments`` and shape.
         x : KernelCSR
+            The instances.
         title : str
-            For the progress display; without one the kernel runs at once, on this thread.
+            Title in the progress display. If it is empty, the kernel runs once, on this thread.
         *arguments
-            Of this kernel.
+            Further arguments of the kernel.
         """
         n = x.indptr.size - 1
         shape = (self.n_features_in_, int(np.diff(x.indptr).max(initial=0)), self._max_degree())
         if not title:
             found: tuple[np.ndarray, ...] = kernel(x, 0, n, self.nodes_, self._link(), *arguments, shape)
             return found
-        blocks = batches(n, ROWS_PER_BATCH, self.n_jobs) or [(0, 0)]  # an empty one keeps the types of the result
+        blocks = batches(n, ROWS_PER_BATCH, self.n_jobs) or [(0, 0)]  # an empty batch gives the result its types
         calls = [(x, *block, self.nodes_, self._link(), *arguments, shape) for block in blocks]
         costs = [end - start for start, end in blocks]
         parts = run_pieces(kernel, calls, self.n_jobs, costs, title=title, unit="instances")
         return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
 
     def _max_degree(self) -> int:
-        """Return the largest number of siblings in the tree, remembered because it takes longer than a search."""
+        """Return the largest number of siblings in the tree, cached because computing it takes longer than a search."""
         if self._measured[0] is not self.tree_:
             self._measured = (self.tree_, int(np.diff(self.tree_.children).max()))
         return self._measured[1]
 
     def _link(self) -> int:
-        """Return the link from scores to estimates, see `estimate_scores`."""
+        """Return the number of the link from scores to estimates, see `estimate_scores`."""
         return int(self.hinge_power) if (self.solver, self.loss) == ("batch", "squared_hinge") else LOGISTIC_LINK
 
     def _warn_of_flat_estimates(self, inner_products: np.ndarray) -> None:
-        """Warn if an exact ranking had to evaluate much of the tree."""
+        """Warn if an exact ranking evaluated a large part of the tree."""
         opened = int(inner_products.sum()) / max(inner_products.size, 1)
         if opened < max(COSTLY_SHARE * self.tree_.n_nodes, COSTLY):
             return
@@ -497,7 +522,7 @@ class PLT(SparseProbabilityEstimator):
         )
 
     def _search(self) -> tuple[str, int]:
-        """Return the search and the width of its beam, which may have been set since the training."""
+        """Check and return the search and the width of its beam, because you may set both after training."""
         for name in ("search", "beam"):
             check_value(type(self), name, getattr(self, name))
         return self.search, min(int(self.beam), self.tree_.n_nodes)
@@ -508,7 +533,8 @@ class PLT(SparseProbabilityEstimator):
         return arrays, meta | self._selected()
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        for name in SELECTED:  # trees of other estimators and models of earlier versions have them as hyperparameters
+        # Trees of other estimators and models of earlier versions store these values as hyperparameters only.
+        for name in SELECTED:
             setattr(self, f"{name}_", meta.get(name, getattr(self, name)))
         seed = {name: number for name, number in meta.items() if name not in SELECTED}
         self.nodes_ = weights_from_state(arrays, seed, self.n_features_in_, self.n_labels_)
