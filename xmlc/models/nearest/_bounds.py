@@ -1,4 +1,4 @@
-"""Upper bounds of a query's similarities to all instances of a block: kernels."""
+"""Bound a query's similarities to all instances of a block from above: kernels."""
 
 from __future__ import annotations
 
@@ -12,48 +12,49 @@ from xmlc.kernels.float32 import fma
 from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS
 
 CHUNK = 1024  # instances whose counts and products stay in the level-1 cache
-TERMS = np.int64(64)  # postings whose terms are computed before they are added; an int has a type of its own
-SUM_UNIT = 2.0**-30  # of an accumulator: a sum of products, whose lowest bits count how many
-FLAT = 3  # the number of shared features at which the second line bounds best
+TERMS = np.int64(64)  # postings whose terms are computed before they are added; int64, because numba types ints apart
+SUM_UNIT = 2.0**-30  # unit of an accumulator; the lowest bits of its sum of products count the products
+FLAT = 3  # number of shared features for which the second line is tightest
 POWERS = 4096  # steps of the table of powers of J
-ROUNDING = 1e-6  # more than float32 loses in terms whose sum is at most 1, and in a sum of three numbers like that
-# Nothing is rounded otherwise: no bound is NaN and no sign of a zero counts, so that minima are single instructions.
+ROUNDING = 1e-6  # more than the float32 error of terms whose sum is at most 1, and of a sum of three such numbers
+# Other operations do not round. No bound is NaN and signs of zeros do not matter, so minima are single instructions.
 NO_NAN_NO_SIGN = {"nnan", "nsz"}
-SLACK = np.float32(1 + 1e-5)  # more than float32 loses in a few products
+SLACK = np.float32(1 + 1e-5)  # more than the float32 error of a few products
 
 
 class Query(NamedTuple):
-    """A query laid out."""
+    """Hold a query in the form that kernels read."""
 
-    values: np.ndarray  # float32 (d,), by place, zero where it has no feature
-    words: np.ndarray  # uint64 (W,): which of the frequent features it has
-    lines: np.ndarray  # float32 (W, 4): see `concave_lines`; only where the word is not 0
-    lists: np.ndarray  # int64: the lists of the features that have some
-    factors: np.ndarray  # float32: for each of them, what a posting is multiplied with
+    values: np.ndarray  # float32 (d,), by place; zero for features that the query lacks
+    words: np.ndarray  # uint64 (W,): bits of its frequent features
+    lines: np.ndarray  # float32 (W, 4): see `concave_lines`; only valid if the word is not 0
+    lists: np.ndarray  # int64: lists of its features that have one
+    factors: np.ndarray  # float32: factor for the postings of each of these lists
     n_features: int
     largest: float  # float32: largest magnitude of its frequent features
-    error: float  # float32: what rounding may cost a sum of postings, at most
+    error: float  # float32: upper bound of the rounding error of a sum of postings
     count_mask: int  # int32: the lowest bits of a sum, which count its postings
 
 
 @njit(cache=True, nogil=True)
 def open_query(features, values, places, steps, laid_out, words, lines, lists, factors, squares):
-    """Lay a query out.
+    """Convert a query to the form that kernels read.
 
     Parameters
     ----------
     features : uint32, values : float32
-        Of the query.
+        Features and values of the query.
     places, steps
-        Of the index.
+        As in the index.
     laid_out, words, lines, lists, factors
-        Room for the arrays of the `Query`, the first two all zero.
+        Memory for the arrays of the `Query`; the first two are all zero.
     squares : float64 (WORD_BITS + FLAT + 1,)
-        Room for `concave_lines`.
+        Scratch for `concave_lines`.
 
     Returns
     -------
     Query
+        Views of the given arrays.
     """
     n_frequent = words.size * WORD_BITS
     largest, error, n_lists = np.float32(0), ROUNDING, 0
@@ -84,12 +85,12 @@ def open_query(features, values, places, steps, laid_out, words, lines, lists, f
 
 @njit(cache=True, nogil=True)
 def concave_lines(values, squares, lines):
-    """Bound the length of any c of 64 values by the least of lines in c.
+    """Bound the length of any c of 64 values by the minimum of three lines in c, and write these lines.
 
-    Two of them: slope of that through the origin; slope and height of that through FLAT and FLAT + 1; and the length
-    of all.
+    Entries 0 to 3 are the slope of the line through the origin, the slope and the height of the line through FLAT and
+    FLAT + 1, and the length of all values, a constant.
 
-    The largest length of c values, the root of the sum of the c largest squares, is concave in c, so that a line
+    The largest length of c values is the root of the sum of the c largest squares. It is concave in c. So a line
     through two neighbouring points is nowhere below it at a whole number.
     """
     n = 0
@@ -115,26 +116,27 @@ def concave_lines(values, squares, lines):
 
 @njit(cache=True, nogil=True)
 def length_of(total):
-    """Return the length whose square is ``total``, in units of an instance's lengths, and a little more."""
+    """Return the length whose square is ``total``, in units of an instance's lengths, rounded up a little."""
     return np.sqrt(total) * (1 + 1e-6) / LENGTH_STEPS
 
 
 @njit(cache=True, nogil=True)
 def add_postings(query, starts, postings, terms, sums):
-    """Add the query's lists to the sums of a block: product and count in one addition, 4 bytes per posting.
+    """Add the query's lists to the sums of a block. One addition per posting of 4 bytes adds product and count.
 
-    A posting is multiplied as it is: the instance's number in its lower half counts for less than a step of its value.
-    What float32 loses is within `ROUNDING`. The fronts of all lists are prefetched before the first is read.
+    A posting is multiplied unchanged: the instance's number in its lower half is less than a step of its value.
+    `ROUNDING` covers the float32 error. The starts of all lists are prefetched before the first list is read.
 
     Parameters
     ----------
     query : Query
+        The query.
     starts : uint32 (n_lists + 1,), postings : uint32
         The lists of the block.
     terms : int32 (TERMS,)
         Scratch.
     sums : int32 (instances of the block,)
-        Added to.
+        Written: sums to which the postings are added.
     """
     lists, factors, keep_bits = query.lists, query.factors, ~query.count_mask
     for j in lists:
@@ -152,7 +154,7 @@ def add_postings(query, starts, postings, terms, sums):
 
 @njit(cache=True, nogil=True, fastmath=NO_NAN_NO_SIGN, forceinline=True)
 def add_terms(postings, n, factor, keep_bits, terms, sums):
-    """Add postings, see `add_postings`: their terms come first, by vector instructions if their number is known."""
+    """Add postings as `add_postings` does. If ``n`` is constant, vector instructions compute the terms."""
     for k in range(n):
         terms[k] = (np.int32(np.float32(np.int32(postings[k])) * factor) & keep_bits) + np.int32(1)
     for k in range(n):
@@ -163,9 +165,9 @@ def add_terms(postings, n, factor, keep_bits, terms, sums):
 def bound_frequent(query, start, end, words, lengths, counts, products):
     """Count the frequent features that a query shares with each instance of a chunk, and bound their product.
 
-    By Cauchy's inequality the product within one word is at most the length of the instance's features in it times that
-    of those of the query's that are shared, see `concave_lines`. Compiles to vector instructions: 8 bytes of scratch
-    for each instance, and 10 of the index for each word.
+    Cauchy's inequality bounds the product within one word by two lengths. The first is the length of the instance's
+    features in the word. The second is the length of the shared features in the query (`concave_lines`). The loop
+    compiles to vector instructions. It uses 8 bytes of scratch per instance, and 10 bytes of the index per word.
     """
     query_words, lines = query.words, query.lines
     for i in range(end - start):
@@ -186,24 +188,27 @@ def bound_frequent(query, start, end, words, lengths, counts, products):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=NO_NAN_NO_SIGN)
 def bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bounds):
-    """Write an upper bound of the similarity to each instance of a chunk; 0 behind the last one.
+    """Write an upper bound of the similarity to each instance of a chunk, and 0 behind the last instance.
 
-    It comes from sums of postings and bounds of the frequent features' products. The latter are also at most their
-    number times the largest magnitude of each side, which is close where all values are the same. It is 0 for an
-    instance that shares no feature, or whose similarity is negative. Compiles to vector instructions.
+    The bound adds sums of postings and bounds of the frequent features' products. The product of the frequent features
+    is also at most their number times the largest magnitude of each side. That bound is tight if all values are equal.
+    The result is 0 for an instance that shares no feature or whose similarity is negative. The loop compiles to vector
+    instructions.
 
     Parameters
     ----------
     query : Query
+        The query.
     sums : int32, sizes : uint16, largests : uint16
-        Of the instances of the chunk.
+        Values of the chunk's instances.
     counts, products
-        As `bound_frequent` leaves them.
+        Results of `bound_frequent`.
     beta : float
+        Exponent of the Jaccard similarity.
     powers : float32 (POWERS + 1,) or None
         See `SearchScratch`.
     bounds : float32 (CHUNK,)
-        Written.
+        Written: the upper bounds.
     """
     largest, error, count_mask = query.largest / np.float32(LENGTH_STEPS), query.error, query.count_mask
     size, unit, one = np.float32(query.n_features), np.float32(SUM_UNIT), np.float32(1)
@@ -215,7 +220,7 @@ def bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bo
         if powers is None:
             factor = jaccard if beta == 1.0 else one
         else:
-            # Where an instance has more features than its size can say, the quotient would exceed 1.
+            # A size is capped at 65,535, so that for an instance with more features the quotient could exceed 1.
             factor = powers[np.int32(min(jaccard, one) * np.float32(POWERS))]
         bounds[i] = max(product * factor * SLACK, np.float32(0)) if shared > 0 else np.float32(0)
     for i in range(sizes.size, bounds.size):

@@ -1,4 +1,4 @@
-"""The index of a training set, in which nearest instances are found quickly."""
+"""Build the index of a training set, which makes the search for nearest instances fast."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from xmlc.kernels.csr import kernel_csr
 from xmlc.kernels.stored import Field
 
 MOST_WORDS = 16
-BLOCK_ROWS = 1 << 16  # instances of one block: its numbers fit 16 bits, its accumulators (512 KB) a level-2 cache
-MOST_POSTINGS = np.iinfo(np.uint32).max  # of a block, where its lists start
-PIECES = 8  # of the instances, at least, unless they are few: each thread gets several
-LEAST_ROWS = 256  # instances of a piece
-INDEX_FIELDS = (  # of a stored one
+BLOCK_ROWS = 1 << 16  # instances per block: numbers fit 16 bits, accumulators (512 KB) fit a level-2 cache
+MOST_POSTINGS = np.iinfo(np.uint32).max  # of a block, because starts of its lists are uint32
+PIECES = 8  # smallest number of tasks, except for few instances, so that each thread gets several
+LEAST_ROWS = 256  # smallest number of instances per task
+INDEX_FIELDS = (  # of a stored index
     Field("places", np.uint32, ("n_features",), below="n_features"),
     Field("row_starts", np.int64, ("n + 1",), starts="values"),
     Field("row_places", np.uint32, ("values",), below="n_features"),
@@ -35,37 +35,40 @@ INDEX_FIELDS = (  # of a stored one
 
 
 class NeighbourIndex(NamedTuple):
-    """Training instances of unit length, row by row and feature by feature.
+    """Hold training instances of unit length, row by row and feature by feature.
 
-    Features go by their place in the descending order of document frequency (of equal ones the smaller number first).
-    The first 64 W, W = ``words.shape[0]``, are *frequent*: who has them is a bit in a word. Each of the others has a
-    list of postings in every block of instances.
+    A feature's place is its rank by document frequency, most frequent first, ties to the smaller number. The first
+    64 W features, W = ``words.shape[0]``, are *frequent*: each is a bit in a word of each instance. Every other feature
+    has a list of postings in each block of instances.
 
     Attributes
     ----------
     places : ndarray of uint32, shape (d,)
-        Place of each feature; features without any instance come last.
+        Place of each feature. Features without instances come last.
     row_starts : ndarray of int64, shape (n + 1,)
+        Start of each instance's features.
     row_places : ndarray of uint32, shape (nnz,)
-        Features of each instance, ascending: the frequent ones come first.
+        Places of each instance's features, ascending, so that frequent features come first.
     row_values : ndarray of float32, shape (nnz,)
+        Values of these features.
     sizes : ndarray of uint16, shape (n,)
-        Number of features of each instance, 65,535 if it has more.
+        Number of features of each instance, capped at 65,535.
     words : ndarray of uint64, shape (W, n)
-        Bit b of ``words[w, i]``: instance i has the feature in place 64 w + b.
+        Bit b of ``words[w, i]`` is set if instance i has the feature in place 64 w + b.
     lengths : ndarray of uint16, shape (W, n)
         Euclidean length of each instance's features in each word, in units of 1 / 65,000, rounded up.
     largest : ndarray of uint16, shape (n,)
-        Largest magnitude of each instance's frequent features, in the same way.
+        Largest magnitude of each instance's frequent features, in the same unit, rounded up.
     steps : ndarray of float32, shape (n_lists,)
-        Of each feature that has lists, the largest magnitude divided by 32767.
+        Largest magnitude of each feature that has lists, divided by 32767.
     list_starts : ndarray of uint32, shape (n_blocks, n_lists + 1)
-        Where the lists of a block start, from ``block_starts`` on.
+        Starts of a block's lists, relative to ``block_starts``.
     block_starts : ndarray of int64, shape (n_blocks,)
+        Start of each block's postings.
     postings : ndarray of uint32, shape (nnz of the features with lists,)
-        Instance's number in its block (lower 16 bits) and value in steps, rounded down (upper 16 bits, signed).
+        The instance's number in its block (lower 16 bits) and its value in steps, rounded down (upper 16 bits, signed).
     block_rows : int
-        Instances in a block, at most 65,536; the last may have fewer.
+        Instances per block, at most 65,536. The last block may have fewer.
     """
 
     places: np.ndarray
@@ -86,14 +89,16 @@ class NeighbourIndex(NamedTuple):
 def build_index(
     X: sparse.csr_array, n_words: int | None = None, block_rows: int = BLOCK_ROWS, n_jobs: int | None = None
 ) -> NeighbourIndex:
-    """Index instances of unit length without explicit zeros; the same bits on any number of threads.
+    """Index instances of unit length without explicit zeros; the result is bit-identical on any number of threads.
 
     Parameters
     ----------
     X : csr_array of float32, shape (n, d)
+        Instances.
     n_words : int, optional
-        Words of frequent features per instance; by default as many as `words_that_pay`.
+        Words of frequent features per instance. Default: the result of `words_that_pay`.
     block_rows : int
+        Instances per block.
     n_jobs : int or None
         Threads.
     """
@@ -110,7 +115,7 @@ def build_index(
     first = n_words * WORD_BITS
     blocks = np.array([start // block_rows for _, start, _ in pieces])
     list_starts, cursors = start_lists(counts, order[first:n_used], blocks)
-    # The factor keeps quotients from exceeding the steps by rounding.
+    # The factor 1 + 1e-6 prevents quotients that rounding makes larger than POSTING_STEPS.
     steps = magnitudes.max(axis=0)[order[first:n_used]] * np.float32((1 + 1e-6) / POSTING_STEPS)
     block_starts = np.concatenate(([0], np.cumsum(list_starts[:, -1], dtype=np.int64)))
     row_starts, row_places, row_values = x.indptr.copy(), np.empty_like(x.indices), np.empty_like(x.data)
@@ -138,7 +143,7 @@ def build_index(
 
 
 def index_pieces(n: int, block_rows: int) -> list[tuple[int, int, int]]:
-    """Cut instances into pieces, none of which reaches into two blocks: number, start and end of each."""
+    """Cut instances into tasks within blocks; return the number, start and end of each."""
     of_block = -(-PIECES // -(-n // block_rows))
     rows = max(-(-min(block_rows, n) // of_block), LEAST_ROWS)
     pieces = [
@@ -150,11 +155,11 @@ def index_pieces(n: int, block_rows: int) -> list[tuple[int, int, int]]:
 
 
 def words_that_pay(frequencies: np.ndarray, n: int) -> int:
-    """Return how many words of frequent features make the search fastest, from frequencies in descending order.
+    """Return the number of words that makes the search fastest, from frequencies in descending order.
 
-    A word costs each query a look at all n instances, and saves the postings of its 64 features in as many queries as
-    have them, which is as often as the training instances have them. Measured, that is even where the 64 occur in
-    one of ten instances, in the root mean square.
+    Each word costs every query a look at all n instances. It saves the postings of its 64 features in the queries that
+    have these features. Queries are assumed to have them as often as training instances do. In measurements, cost and
+    saving were equal if the root mean square of the 64 document frequencies was one in ten instances.
     """
     n_words = 0
     while n_words < MOST_WORDS:
@@ -166,14 +171,14 @@ def words_that_pay(frequencies: np.ndarray, n: int) -> int:
 
 
 def order_by_frequency(frequencies: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Order features by descending frequency, at most n, of equal ones the smaller number first.
+    """Order features by descending frequency, at most n; ties go to the smaller number.
 
     Returns
     -------
     places, order : ndarray of uint32, shape (d,)
-        Place of each feature, and feature in each place.
+        Place of each feature, and the feature in each place.
     """
-    # NumPy sorts 16 bits in linear time.
+    # The smallest dtype is used because NumPy sorts 16-bit integers in linear time.
     order = np.argsort((n - frequencies).astype(np.min_scalar_type(n)), kind="stable").astype(np.uint32)
     places = np.empty_like(order)
     places[order] = np.arange(order.size, dtype=np.uint32)
@@ -181,21 +186,23 @@ def order_by_frequency(frequencies: np.ndarray, n: int) -> tuple[np.ndarray, np.
 
 
 def start_lists(counts: np.ndarray, listed: np.ndarray, blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find where lists start in their blocks, and each piece's part of a list.
+    """Return the start of each list in its block, and the start of each task's part of a list.
 
     Parameters
     ----------
     counts : ndarray of uint32, shape (pieces, d)
+        Instances of each task that have the feature.
     listed : ndarray of uint32, shape (n_lists,)
-        The features that have lists.
+        Features that have lists.
     blocks : ndarray of int, shape (pieces,)
-        Block of each piece, ascending.
+        Block of each task, ascending.
 
     Returns
     -------
     list_starts : ndarray of uint32, shape (n_blocks, n_lists + 1)
+        See `NeighbourIndex`.
     cursors : ndarray of uint32, shape (pieces, n_lists)
-        Where a piece's first posting of a list goes, from the start of the block's postings on.
+        Place of the task's first posting in a list, relative to the start of the block's postings.
     """
     starts = np.zeros((blocks[-1] + 1, listed.size + 1), dtype=np.uint32)
     cursors = np.empty((blocks.size, listed.size), dtype=np.uint32)
@@ -208,28 +215,30 @@ def start_lists(counts: np.ndarray, listed: np.ndarray, blocks: np.ndarray) -> t
     return starts, cursors
 
 
-# The construction of the index, piece of instances by piece: kernels.
+# Construction of the index, one task at a time: kernels.
 #
-# A piece is a range of instances within one block. Its non-zeros are ordered by feature by counting, in room that a
-# cache holds, and then go to their rows and to their lists of postings at once: so each row comes out in ascending
-# order of places, and each list in that of instances. Nothing depends on how the instances are cut into pieces.
+# A task is a range of instances within one block. Counting sorts its non-zeros by feature, in memory that fits a cache.
+# Then they go to their rows and to their lists of postings in one pass. So each row comes out in ascending order of
+# places, and each list in ascending order of instances. The result does not depend on how instances are cut into tasks.
 
 
 WORD_BITS = 64
-POSTING_STEPS = 32767  # a posting holds its value as a multiple of the feature's step, in 16 bits with sign
-LENGTH_STEPS = 65000  # lengths of at most 1, and a little more by rounding, as 16 bits without sign
+POSTING_STEPS = 32767  # a posting holds its value as a signed 16-bit multiple of the feature's step
+LENGTH_STEPS = 65000  # lengths are at most 1, plus rounding, and are stored as unsigned 16-bit integers
 
 
 @njit(cache=True, nogil=True)
 def count_in_piece(indptr, indices, data, start, end, counts, largest):
-    """Count the features of instances ``start .. end - 1``, and find the largest magnitude of each; 8 bytes a non-zero.
+    """Count the features of instances ``start .. end - 1`` and find the largest magnitude of each; 8 bytes a non-zero.
 
     Parameters
     ----------
     indptr, indices, data
-        Of the `KernelCSR`.
+        Arrays of the `KernelCSR`.
+    start, end : int
+        Range of the instances.
     counts : uint32 (d,), largest : float32 (d,)
-        All zero; written.
+        All zero before; written: the counts, and the largest magnitudes.
     """
     for p in range(np.uint64(indptr[start]), np.uint64(indptr[end])):
         feature, magnitude = indices[p], abs(data[p])
@@ -239,24 +248,26 @@ def count_in_piece(indptr, indices, data, start, end, counts, largest):
 
 @njit(cache=True, nogil=True)
 def by_feature(indptr, indices, data, start, end, counts, order, ends, entries, runs):
-    """Order the non-zeros of a piece by the place of their feature, of one feature by instance; return its features.
+    """Sort the non-zeros of a task by the place of their feature, then by instance; return the number of features.
 
     Parameters
     ----------
     indptr, indices, data
-        Of the `KernelCSR`.
+        Arrays of the `KernelCSR`.
+    start, end : int
+        Range of the task's instances.
     counts : uint32 (d,)
-        Of the piece.
+        Instances of the task that have each feature.
     order : uint32 (number of features with non-zeros,)
         Feature in each place.
     ends : uint32 (d,)
         Scratch.
     entries : uint64 (nnz of the piece,)
-        Written: instance, from ``start`` on, in the upper half and the bits of the value in the lower.
+        Written: the instance, relative to ``start``, in the upper half and the bits of the value in the lower.
     runs : uint32 (order.size + 1, 2)
-        Written from its start: place of each feature that the piece has, ascending, and its first entry; one more ends
-        the entries. Most features of sparse data are in few pieces, and to look whether one is there takes longer than
-        an entry.
+        Written from the start: place of each feature in the task, ascending, and its first entry. One more row marks
+        the end of the entries. Features that the task lacks have no row: most features of sparse data are in few tasks,
+        and a check for each would take longer than an entry.
     """
     n_runs, begin = 0, np.uint32(0)
     for place in range(order.size):
@@ -278,7 +289,7 @@ def by_feature(indptr, indices, data, start, end, counts, order, ends, entries, 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def write_piece(entries, runs, first, steps, cursors, shift, targets, row_places, row_values, postings):
-    """Write the rows and the postings of a piece.
+    """Write the rows and the postings of a task.
 
     Parameters
     ----------
@@ -287,14 +298,17 @@ def write_piece(entries, runs, first, steps, cursors, shift, targets, row_places
     first : int
         Place of the first feature with lists.
     steps : float32 (n_lists,)
+        See `NeighbourIndex`.
     cursors : uint32 (n_lists,)
-        Of the piece, see `start_lists`.
+        Starts for the task, see `start_lists`.
     shift : int
         Number of the first instance in its block.
     targets : uint32 (instances,)
-        Where each row starts; overwritten.
-    row_places : uint32 (nnz,), row_values : float32 (nnz,), postings : uint32 (those of the block,)
-        Written.
+        Start of each row. Scratch: overwritten.
+    row_places : uint32 (nnz,), row_values : float32 (nnz,)
+        Written: the rows.
+    postings : uint32 (number of postings of the block,)
+        Written: the task's postings.
     """
     for k in range(runs.shape[0] - 1):
         place, is_listed, step, posting = runs[k, 0], runs[k, 0] >= first, 0.0, np.uint64(0)
@@ -306,7 +320,7 @@ def write_piece(entries, runs, first, steps, cursors, shift, targets, row_places
             row_places[target], row_values[target] = place, value
             targets[row] = target + np.uint32(1)
             if is_listed:
-                # A step that underflowed to nothing leaves nothing to round to.
+                # A step may underflow to 0. Then the value is too small for a posting and rounds to 0.
                 whole = np.int32(np.floor(value / step)) if step > 0 else np.int32(0)
                 postings[posting] = (np.uint32(whole) << np.uint32(16)) | (row + np.uint32(shift))
                 posting += np.uint64(1)
@@ -314,14 +328,16 @@ def write_piece(entries, runs, first, steps, cursors, shift, targets, row_places
 
 @njit(cache=True, nogil=True)
 def write_frequent(row_starts, row_places, row_values, start, end, words, lengths, largest):
-    """Write words, lengths and largest magnitudes of the frequent features of some instances, see `NeighbourIndex`.
+    """Write words, lengths and largest magnitudes of the frequent features, see `NeighbourIndex`.
 
     Parameters
     ----------
     row_starts, row_places, row_values
-        The rows of the index, whose fronts are read.
+        Rows of the index. Only the frequent features at their start are read.
+    start, end : int
+        Range of the instances.
     words : uint64 (W, n), lengths : uint16 (W, n), largest : uint16 (n,)
-        All zero; written.
+        All zero before; written.
     """
     for i in range(start, end):
         most, word, square = np.float32(0), np.uint32(0), 0.0

@@ -1,13 +1,17 @@
-"""The S nearest training instances of a query, N(1; x), ..., N(S; x) of swnn2018, Section 3.3: kernels.
+"""Find the S nearest training instances of a query, N(1; x), ..., N(S; x) of swnn2018, Section 3.3: kernels.
 
-For each block of instances: the postings of the query's rarer features are added to one integer per instance; words of
-bits say which of the frequent features, which would have most of the postings, it shares, and bound what they add; from
-both comes an upper bound of each similarity, and only those whose bound reaches the S-th best are computed.
+The search runs block by block. The postings of the query's rarer features are added to one integer per instance. The
+frequent features would have most of the postings. Words of bits show which of them the query shares, and bound their
+product. Both parts give an upper bound of each similarity. Only similarities whose bound reaches the S-th best are
+computed.
 
-Measured on one thread of an AMD EPYC (Zen 4, level-2 cache of 1 MB), S = 75, beta = 1: a posting takes 0.75 ns (a bare
-scatter update of this kind 0.55), bounds take 0.9 ns per instance with one word, a similarity 0.1 to 0.3 µs. On
-tib-core-26k (41,902 instances, 92 features each) 29 % of the postings are touched and 94 similarities computed per
-query, on delicious 36 % and 96. Of 128 µs on tib-core-26k postings take 41, bounds 38 and similarities 36.
+Measured on one thread of an AMD EPYC (Zen 4, level-2 cache of 1 MB) with S = 75 and beta = 1:
+
+- A posting takes 0.75 ns (a bare scatter update of this kind 0.55).
+- Bounds take 0.9 ns per instance with one word, a similarity 0.1 to 0.3 µs.
+- On tib-core-26k (41,902 instances, 92 features each) a query touches 29 % of the postings and computes 94
+  similarities, on delicious 36 % and 96.
+- A query on tib-core-26k takes 128 µs: 41 for postings, 38 for bounds and 36 for similarities.
 """
 
 from __future__ import annotations
@@ -36,43 +40,43 @@ from xmlc.models.nearest._bounds import (
 )
 from xmlc.models.nearest._index import WORD_BITS, NeighbourIndex
 
-GROUP = 16  # bounds in a group: the float32 of a cache line
-LEAST = np.float32(1e-45)  # the least positive float32
-SMALL = np.float32(1e-35)  # above it the number of bars, divided by it, is no infinite float32
+GROUP = 16  # bounds per group: the float32 of a cache line
+LEAST = np.float32(1e-45)  # the smallest positive float32
+SMALL = np.float32(1e-35)  # if the largest value is at least this, the scale of the histogram is a finite float32
 HISTOGRAM_BARS = 512
-GROUPS_PER_NEIGHBOUR = 4  # with fewer groups than so many times S, their maxima say little about the S best
-LOWER = np.float32(0.75)  # of the first mark: the S-th best is seldom less similar
-AHEAD = 4  # rows that are prefetched before they are needed
+GROUPS_PER_NEIGHBOUR = 4  # with fewer groups than this times S, group maxima hardly help to find the S best
+LOWER = np.float32(0.75)  # factor from the first limit to the second: the S-th best is seldom less similar
+AHEAD = 4  # rows to prefetch ahead
 
 
 class SearchScratch(NamedTuple):
-    """Memory of a thread: O(d + block of instances + S); zero where a query expects zero."""
+    """Hold the memory of one thread, O(d + block of instances + S). Arrays are zero if a query expects zeros."""
 
-    query: np.ndarray  # float32 (d,), by place, all zero between queries
-    query_words: np.ndarray  # uint64 (W,), all zero between queries
+    query: np.ndarray  # float32 (d,): values by place, all zero between queries
+    query_words: np.ndarray  # uint64 (W,): bits of the frequent features, all zero between queries
     lines: np.ndarray  # float32 (W, 4): see `concave_lines`
-    lists: np.ndarray  # int64 (number of lists,): those of the query
-    factors: np.ndarray  # float32 (number of lists,)
-    squares: np.ndarray  # float64 (WORD_BITS + FLAT + 1,): room for `concave_lines`
-    terms: np.ndarray  # int32 (TERMS,): what postings add to the sums
+    lists: np.ndarray  # int64 (number of lists,): lists of the query's features
+    factors: np.ndarray  # float32 (number of lists,): see `Query`
+    squares: np.ndarray  # float64 (WORD_BITS + FLAT + 1,): scratch for `concave_lines`
+    terms: np.ndarray  # int32 (TERMS,): terms that postings add to the sums
     sums: np.ndarray  # int32 (block of instances,), all zero between blocks
     counts: np.ndarray  # int32 (CHUNK,): frequent features shared
-    products: np.ndarray  # float32 (CHUNK,): a bound of their product
-    bounds: np.ndarray  # float32 (block of instances, to full chunks)
-    maxima: np.ndarray  # float32 (groups of a block of instances,): largest bound of each
+    products: np.ndarray  # float32 (CHUNK,): bound of the frequent features' product
+    bounds: np.ndarray  # float32 (block of instances, padded to full chunks)
+    maxima: np.ndarray  # float32 (groups of a block of instances,): largest bound of each group
     histogram: np.ndarray  # int32 (HISTOGRAM_BARS,)
     groups: np.ndarray  # int64 (groups of a block of instances, and one more)
     candidates: np.ndarray  # int64 (block of instances, and one more)
     best: np.ndarray  # int64 (S,): a heap of keys, the worst in front; all `FREE` between queries
     powers: np.ndarray | None  # float32 (POWERS + 1,): an upper bound of J**beta for each step of J; None for beta 0, 1
-    beta: float  # for which the powers were made
+    beta: float  # exponent for which the powers were computed
 
 
 def search_scratch(index: NeighbourIndex, S: int, beta: float) -> SearchScratch:
-    """Make the memory for one thread."""
+    """Allocate the scratch memory of one thread."""
     rows, n_words, n_lists = min(index.block_rows, index.sizes.size), index.words.shape[0], index.steps.size
     padded = -(-rows // CHUNK) * CHUNK
-    powers = None  # with which numba compiles no powers
+    powers = None  # then numba compiles no powers
     if beta not in (0, 1):
         powers = elementwise.power((np.arange(POWERS + 1) + 1) / POWERS, beta).astype(np.float32)
         powers = np.nextafter(powers, np.float32(np.inf))
@@ -99,7 +103,7 @@ def search_scratch(index: NeighbourIndex, S: int, beta: float) -> SearchScratch:
 
 
 class IndexRows(NamedTuple):
-    """The instances of the index, row by row; see `NeighbourIndex`."""
+    """Hold the instances of the index, row by row; see `NeighbourIndex`."""
 
     starts: np.ndarray
     places: np.ndarray
@@ -108,11 +112,11 @@ class IndexRows(NamedTuple):
 
 
 class Block(NamedTuple):
-    """What is known of the similarities to a block of instances."""
+    """Hold sums and bounds of the similarities to a block of instances."""
 
     first: int  # number of the first instance
-    sums: np.ndarray  # int32: the products with their rarer features, in units of SUM_UNIT, and how many are shared
-    bounds: np.ndarray  # float32, to full groups: upper bounds of the similarities, 0 behind the last instance
+    sums: np.ndarray  # int32: products with the rarer features in units of SUM_UNIT; the lowest bits count the shared
+    bounds: np.ndarray  # float32, padded to full groups: upper bounds of the similarities, 0 behind the last instance
     maxima: np.ndarray  # float32: largest bound of each group
 
 
@@ -123,14 +127,17 @@ def nearest_instances(x, first_query, index, scratch, neighbours, similarities, 
     Parameters
     ----------
     x : KernelCSR
-        Queries of unit length without explicit zeros, of which those from ``first_query`` on are meant.
+        Queries of unit length without explicit zeros.
+    first_query : int
+        First of the q queries in ``x``.
     index : NeighbourIndex
+        The training instances.
     scratch : SearchScratch
-        As `search_scratch` makes it, which also says beta.
-    neighbours : int32 (q, S), all -1, similarities : float32 (q, S), all zero
-        Written: nearest first, of equally similar ones the smaller number; the rest stays where there are no more.
+        Memory from `search_scratch`, which also holds beta.
+    neighbours : int32 (q, S), similarities : float32 (q, S)
+        -1 and 0 before; written: nearest first, ties to the smaller number. Missing neighbours stay -1 and 0.
     n_products : int64 (q,)
-        Written: training instances whose similarity was computed.
+        Written: number of training instances whose similarity was computed.
     """
     x, index, room = unowned(x), unowned(index), unowned(scratch)
     n, S, sums, bounds, maxima = index.sizes.size, room.best.size, room.sums, room.bounds, room.maxima
@@ -182,22 +189,26 @@ def nearest_instances(x, first_query, index, scratch, neighbours, similarities, 
 
 @njit(cache=True, nogil=True)
 def keep_best(query, block, high, rows, groups, candidates, beta, powers, best):
-    """Compute similarities, the most promising first, until no other can be among the S best.
+    """Compute similarities, most promising first, until no other instance can be among the S best.
 
     Parameters
     ----------
     query : Query
+        The query.
     block : Block
+        Bounds of the block.
     high : float32
-        At least S bounds of the block reach this: those come first, and set a mark that few others reach.
+        Limit that at least S bounds of the block reach. These instances come first, so that few others then reach the
+        S-th best.
     rows : IndexRows
+        The training instances.
     groups, candidates, beta, powers, best
         See `SearchScratch`.
 
     Returns
     -------
     int
-        How many similarities were computed.
+        Number of similarities computed.
     """
     worst = worst_kept(best)
     high, whole, below, n_products = max(high, worst), worst == 0, np.float32(np.inf), 0
@@ -213,17 +224,17 @@ def keep_best(query, block, high, rows, groups, candidates, beta, powers, best):
 
 @njit(cache=True, nogil=True)
 def worst_kept(best):
-    """Return the smallest similarity that a heap of keys holds when it is full, else 0."""
+    """Return the smallest similarity in a heap of keys if the heap is full, else 0."""
     return max(key_estimate(best[0]), np.float32(0))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def compare_rows(candidates, whole, query, block, rows, beta, powers, best):
-    """Compute the similarities of those of the candidates whose bound still reaches the S-th best, and keep the best.
+    """Compute similarities of the candidates whose bound reaches the S-th best, and keep the best.
 
-    If there are not S best ones yet, rows are taken ``whole``. Otherwise the bound of a candidate is first made closer
-    by its frequent features, which stand at the front of its row. The similarity is float32 of a float64 number:
-    J**beta times the product of the two rows, see `row_product`. Returns how many were computed.
+    If there are not yet S best ones, ``whole`` is true and rows are computed at once. Otherwise the frequent features
+    at the start of a row first tighten the bound of its candidate. The similarity is computed in float64 and rounded to
+    float32: J**beta times the product of the two rows (`row_product`). Returns the number of similarities computed.
     """
     n_products, starts, places, values, words = 0, rows.starts, rows.places, rows.values, rows.words
     sums, bounds, laid_out, query_words = block.sums, block.bounds, query.values, query.words
@@ -256,7 +267,7 @@ def compare_rows(candidates, whole, query, block, rows, beta, powers, best):
 
 @njit(cache=True, nogil=True)
 def prefetch_row(places, values, starts, i, whole):
-    """Prefetch the front of a row, or all of it, before it is needed."""
+    """Prefetch the first 16 entries of a row, or all of it if ``whole``."""
     start, end = starts[i], starts[i + 1]
     for p in range(start, end if whole or end < start + 16 else start + 16, 16):
         prefetch(places, p)
@@ -265,13 +276,13 @@ def prefetch_row(places, values, starts, i, whole):
 
 @njit(cache=True, nogil=True)
 def row_product(places, values, start, end, query):
-    """Return the inner product of a row and the query laid out, float64.
+    """Return the inner product of a row and a query stored by place, float64.
 
-    The p-th feature of the row goes into sum p modulo 4, the four become (0 + 1) + (2 + 3): a fixed order that keeps
-    four additions under way. 8 bytes per non-zero, and the query's value from a cache.
+    The p-th feature of the row goes into sum p modulo 4. The four sums are added as (0 + 1) + (2 + 3). This fixed order
+    allows four additions at a time. It reads 8 bytes per non-zero, and the query's value from a cache.
     """
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    # Unsigned places need no look at whether they count from the end.
+    # Unsigned indices are never negative, so numba need not wrap them around.
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     p, end = np.uint64(start), np.uint64(end)
     while p + four <= end:
@@ -289,8 +300,8 @@ def row_product(places, values, start, end, query):
     return (a + b) + (c + d)
 
 
-# The most promising of many bounds: those of a block form groups of neighbours, one cache line each, so that few lines
-# are read again.
+# Selection of the most promising bounds: neighbouring bounds form a group in one cache line, so that few lines are
+# read again.
 
 
 @njit(cache=True, nogil=True)
@@ -307,8 +318,8 @@ def group_maxima(bounds, maxima):
 def below_kth_largest(values, k, counts):
     """Return a number that at least k of more than k values reach, and not many more: an edge of a histogram.
 
-    ``counts`` is room for the histogram, whose bars have equal widths. Linear, without a branch per value. 0, which all
-    reach, where all values are below `SMALL`.
+    ``counts`` is scratch for the histogram, whose bars have equal widths. The search is linear, without a branch per
+    value. The result is 0, which all values reach, if all are below `SMALL`.
     """
     largest = np.float32(0)
     for value in values:
@@ -324,15 +335,16 @@ def below_kth_largest(values, k, counts):
     while n_above < k:
         bar -= 1
         n_above += counts[bar]
-    # A little lower, because the product above was rounded.
+    # The edge is lowered a little, because ``value * scale`` was rounded.
     return np.float32(bar * (1 - 1e-6) / scale)
 
 
 @njit(cache=True, nogil=True)
 def collect(bounds, maxima, start, end, groups, found):
-    """Write who has a positive bound of at least ``start`` and below ``end``, return how many.
+    """List the instances with a positive bound of at least ``start`` and below ``end``; return their number.
 
-    ``groups`` is room for the numbers of groups. Written without branches, which would be guessed wrong often.
+    ``groups`` is scratch for the numbers of groups. The loops have no branches, because these would often be
+    mispredicted.
     """
     start = start if start > LEAST else LEAST
     n_groups, n_found = 0, 0

@@ -30,56 +30,57 @@ from xmlc.models.nearest._index import INDEX_FIELDS, NeighbourIndex, build_index
 from xmlc.models.nearest._search import SearchScratch, nearest_instances, search_scratch
 
 ROWS_PER_PIECE = 128
-LEAST_SIMILARITY = np.float64(1e-300)  # less than any float32 above 0
-#: Memory of threads that have none at work: for searches, and for votes, all zero, with the labels that have some.
+LEAST_SIMILARITY = np.float64(1e-300)  # less than any positive float32
+#: Idle memory of threads: scratch for searches, and for votes (all zero) with the list of labels that have votes.
 Idle = tuple[list[SearchScratch], list[tuple[np.ndarray, np.ndarray]]]
 
 
 @hyperparameters
 class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
-    """Sparse weighted nearest-neighbour method (swnn2018, Section 3).
+    """Estimate labels from weighted nearest neighbours in sparse data (swnn2018, Section 3).
 
     The S training instances most similar to x vote for their labels, each with Sim(x, x_i)**alpha, where ::
 
         Sim(x, x_i) = J(x, x_i)**beta * <x, x_i> / (|x| |x_i|)
 
-    and J is the Jaccard similarity of the supports (Section 3.3). Only instances with a positive similarity vote; of
-    equally similar ones those with the smaller numbers are the nearest. A label's estimate is its share of the votes
-    (the weights V_i of Section 3.5), so that it is at most 1. Training builds an index, and chooses beta.
+    and J is the Jaccard similarity of the supports (Section 3.3). Only instances with a positive similarity vote. Among
+    equally similar instances the smaller numbers are nearer. A label's estimate is its share of the votes (the weights
+    V_i of Section 3.5), so it is at most 1. Training builds an index and chooses beta.
 
-    With ``sample_weight`` an instance of weight w is w neighbours: its vote is multiplied by w, and of the S nearest
-    instances only those vote whose weights, from the nearest on, add up to S, the last one with the rest. For whole
-    weights this is the model of repeated rows (``numpy.repeat``), except that beta is chosen with all copies of an
-    instance left out. Weights below 1 only change votes: there are at most S neighbours.
+    An instance with ``sample_weight`` w counts as w neighbours, so its vote is multiplied by w. Only the nearest
+    instances whose weights add up to S vote, the last of them with the remaining weight. For whole weights this equals
+    the model of repeated rows (``numpy.repeat``). The choice of beta differs: it leaves out all copies of an instance.
+    Weights below 1 only change votes: there are at most S neighbours.
 
-    The search is exact: an instance that is skipped has an upper bound of the similarity below the S-th best.
-    Similarities are numbers of float32 and the same bits on any number of threads.
+    The search is exact: it skips an instance only if an upper bound of its similarity is below the S-th best.
+    Similarities are float32 and bit-identical on any number of threads.
 
     Parameters
     ----------
     S : int
         Size of the neighbourhood.
     alpha : float
-        Exponent of the votes, at least 0; with 0 all neighbours count the same.
+        Exponent of the votes, at least 0. With 0 all neighbours count the same.
     beta : float or None
-        Exponent of the Jaccard similarity, at least 0; with 0 the similarity is the cosine. None: 1, or 0 if P@1 of up
-        to 1000 training instances, each left out of its neighbours, is better by more than a standard error.
+        Exponent of the Jaccard similarity, at least 0. With 0 the similarity is the cosine. None: 1, or 0 if this
+        improves P@1 by more than a standard error. P@1 is measured on up to 1000 training instances, each left out of
+        its own neighbours.
     n_jobs : int, optional
-        Threads; see `xmlc.core.threads.resolve_threads`.
+        Threads, see `xmlc.core.threads.resolve_threads`.
 
     Attributes
     ----------
     index_ : NeighbourIndex
         The training instances, by row and by feature.
     label_starts_, labels_ : ndarray of int64, shape (n + 1,); of uint32, shape (number of positives,)
-        Their label sets.
+        Label sets of the training instances.
     row_weights_ : ndarray of float32, shape (n,), or None
         Weights of the training instances; None if all are 1.
     beta_ : float
-        As given, or as chosen.
+        The given or the chosen beta.
     inner_products_ : ndarray of int64, shape (number of queries,)
-        Training instances to which the last prediction computed the similarity, for each instance: an inner product
-        of two sparse rows each. Those whose bound excluded them are not counted.
+        Number of training instances whose similarity the last prediction computed, for each query. Each is an inner
+        product of two sparse rows. Instances excluded by their bound are not counted.
 
     Examples
     --------
@@ -107,15 +108,16 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     n_jobs: int | None = None
 
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Index the training instances and keep their label sets.
+        """Index the training instances and store their label sets.
 
         Parameters
         ----------
         X : CSR, shape (n, d)
-            Instances; their lengths do not matter.
+            Instances. Their lengths do not matter.
         Y : boolean CSR, shape (n, m)
+            Label sets of the instances.
         sample_weight : array-like of float, shape (n,), optional
-            How many neighbours each instance is; one of weight 0 is left out.
+            Number of neighbours that each instance counts as. Instances of weight 0 are left out.
 
         Raises
         ------
@@ -135,13 +137,14 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return self
 
     def _chosen(self, X: sparse.csr_array, Y: sparse.csr_array) -> float:
-        """Choose beta by the ranking of a sample of the instances, each left out of its neighbours."""
+        """Choose beta by the ranking of a sample of the instances, each left out of its own neighbours."""
         rows, hits, model = sample(X.shape[0]), {}, copy(self).set_params(S=min(self.S + 1, X.shape[0]))
-        model._remember_names(X)  # which has none any more
+        model._remember_names(X)  # X has no column names here
         for beta in (0.0, 1.0):
             found = model.set_params(beta=beta).neighbours(X[rows])
             others = found[0] != rows[:, None]
-            others[others.all(axis=1), -1] = False  # of more than S equal instances the farthest goes
+            # More than S instances may equal this one, so that it is not among them: then the farthest goes.
+            others[others.all(axis=1), -1] = False
             numbers, similarities = (part[others].reshape(rows.size, -1) for part in found)
             hits[beta] = are_right(self._ranked(numbers, similarities, 1)[0], Y[rows])
         weights = None if self.row_weights_ is None else self.row_weights_[rows]
@@ -156,13 +159,14 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         Parameters
         ----------
         X : CSR, shape (n, d)
+            Queries.
 
         Returns
         -------
         numbers : ndarray of int32, shape (n, S)
-            Nearest first, of equally similar ones the smaller number; -1 where there are no more.
+            Nearest first, the smaller number first among equally similar ones. -1 marks missing neighbours.
         similarities : ndarray of float32, shape (n, S)
-            0 where there is none.
+            Similarities of these neighbours, 0 for missing ones.
         """
         numbers, similarities = self._by_pieces(X, lambda numbers, similarities: (numbers, similarities), "searching")
         missing = (0, 0), (0, int(self.S) - numbers.shape[1])
@@ -174,7 +178,9 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         Parameters
         ----------
         X : CSR, shape (n, d)
+            Instances.
         threshold : float or ndarray of shape (m,)
+            One threshold for all labels, or one per label.
 
         Returns
         -------
@@ -199,7 +205,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the k labels with the most votes.
 
-        Parameters and result are those of `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
+        Parameters and results are documented in `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
         """
         k, weights = self._check_k(k), self._label_weights(label_weights)
 
@@ -211,7 +217,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     def _ranked(
         self, numbers: np.ndarray, similarities: np.ndarray, k: int, label_weights: np.ndarray = NO_WEIGHTS
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k labels with the most votes of these neighbours, and their estimates, times any weights."""
+        """Return the k labels with the most votes of these neighbours, and their estimates times any label weights."""
         labels, scores = np.full((len(numbers), k), -1, dtype=np.int32), np.zeros((len(numbers), k), dtype=np.float32)
         self._vote(top_labels, numbers, similarities, label_weights, labels, scores)
         return labels, scores
@@ -219,24 +225,24 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     def rank_one(
         self, indices: ArrayLike, values: ArrayLike, k: int = 5, label_weights: ArrayLike | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k most probable labels of a single instance, without the costs of matrices, pieces and threads.
+        """Find the k most probable labels of one instance without the overhead of matrices, blocks and threads.
 
-        Parameters, results and errors are those of `xmlc.models.base.SparseProbabilityEstimator.rank_one`.
+        Parameters, results and errors are documented in `xmlc.models.base.SparseProbabilityEstimator.rank_one`.
         """
         k, weights = self._check_k(k), self._label_weights(label_weights)
-        for name in ("S", "alpha", "beta"):  # which may have been set since the training
+        for name in ("S", "alpha", "beta"):  # they may have been set after training
             check_value(type(self), name, getattr(self, name))
-        # A first call says so where a kernel is compiled.
+        # The first call may compile a kernel, and `Progress` then reports it.
         with nullcontext() if self._idle[1] else Progress(1, "ranking", shown=False):
             x = nonzero(self._one_instance(indices, values))
-            x = nonzero(unit_row(x))  # which may round values to 0
+            x = nonzero(unit_row(x))  # scaling may round values to 0
             _, labels, scores = self._nearest(
                 x, 0, 1, lambda numbers, similarities: self._ranked(numbers, similarities, k, weights)
             )
         return labels[0], scores[0]
 
     def _by_pieces(self, X: Matrix, use: Any, title: str) -> tuple[np.ndarray, ...]:
-        """Find the neighbours of blocks of instances, pass them to ``use``, and stack its results."""
+        """Find the neighbours of blocks of instances, call ``use`` with them, and stack its results."""
         check_hyperparameters(self)
         x = kernel_csr(self._unit(self._instances(X)))
 
@@ -247,9 +253,9 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return tuple(results)
 
     def _nearest(self, x: KernelCSR, start: int, end: int, use: Any) -> tuple[np.ndarray, ...]:
-        """Find the neighbours of instances ``start .. end - 1``; return inner products, and what ``use`` makes."""
+        """Find the neighbours of instances ``start .. end - 1``; return inner products and the results of ``use``."""
         scratch = self._take_scratch()
-        # N(1; x), ..., N(S; x) and their Sim (Section 3.3); ``use`` sums their votes.
+        # N(1; x), ..., N(S; x) and their Sim (Section 3.3). ``use`` sums their votes.
         numbers = np.full((end - start, scratch.best.size), -1, dtype=np.int32)
         similarities, n_products = np.zeros(numbers.shape, dtype=np.float32), np.zeros(end - start, dtype=np.int64)
         nearest_instances(x, start, self.index_, scratch, numbers, similarities, n_products)
@@ -257,7 +263,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return n_products, *use(numbers, similarities)
 
     def _take_scratch(self) -> SearchScratch:
-        """Take the scratch memory of one thread, used before if there is any: making it takes longer than a search."""
+        """Return the scratch memory of one thread, reused if possible, because creation takes longer than a search."""
         try:
             scratch = self._idle[0].pop()
         except IndexError:
@@ -266,19 +272,19 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return scratch if is_fit else self._take_scratch()
 
     def _most(self) -> int:
-        """Return how many neighbours there are at most."""
+        """Return the largest possible number of neighbours."""
         return min(int(self.S), self.index_.sizes.size)
 
     def _exponent(self) -> float:
         return self.beta_ if self.beta is None else float(self.beta)
 
     def _vote(self, kernel: Callable[..., None], numbers: np.ndarray, similarities: np.ndarray, *more: Any) -> None:
-        """Call a kernel with neighbours, their votes, their label sets, room for votes and labels, and ``more``.
+        """Call a kernel with neighbours, votes, label sets, memory for votes and labels, and ``more``.
 
-        A vote is relative to that of the nearest, so that none overflows or vanishes.
+        Votes are relative to the nearest neighbour's, so that none overflows or vanishes.
         """
         shares = similarities / np.maximum(similarities[:, :1], LEAST_SIMILARITY)
-        # A square is written out, as most are: nothing is compiled for it.
+        # Most models use alpha 2. A written-out square needs no compiled function.
         weights = shares * shares if self.alpha == 2 else elementwise.power(shares, float(self.alpha))
         if self.row_weights_ is not None:
             own = np.where(numbers >= 0, self.row_weights_[numbers], 0).astype(np.float64)
@@ -289,14 +295,14 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         except IndexError:
             room = np.zeros(self.n_labels_), np.empty(self.n_labels_ + 1, dtype=np.uint32)
         kernel(numbers, weights, self.label_starts_, self.labels_, *room, *more)
-        self._idle[1].append(room)  # its votes are all zero again
+        self._idle[1].append(room)  # the kernel has set its votes to zero again
 
     def _unit(self, X: sparse.csr_array) -> sparse.csr_array:
-        """Scale to unit length, and drop zeros, stored ones and ones that the scaling makes."""
+        """Scale instances to unit length and drop zeros, both stored ones and ones that scaling produces."""
         return without_zeros(unit_rows(without_zeros(X), self.n_jobs))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave scratch memory out: it is large, is written to, and is made anew when it is missing."""
+        """Leave scratch memory out: it is large, is written to, and is rebuilt if missing."""
         return vars(self) | ({"_idle": ([], [])} if self._is_fitted() else {})
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
@@ -314,7 +320,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
 
 
 def nonzero(x: KernelCSR) -> KernelCSR:
-    """Return an instance without the values that are 0."""
+    """Return an instance without its zero values."""
     n = np.count_nonzero(x.data)
     return x if n == x.data.size else KernelCSR(np.array([0, n]), x.indices[x.data != 0], x.data[x.data != 0])
 
@@ -324,26 +330,29 @@ def nonzero(x: KernelCSR) -> KernelCSR:
 
 @njit(cache=True, nogil=True)
 def vote(neighbours, weights, label_starts, labels, votes, seen):
-    """Add up the votes of one instance's neighbours: f(x) of Section 3.3, from the nearest to the farthest, in float64.
+    """Sum the votes of one instance's neighbours: f(x) of Section 3.3, from the nearest to the farthest, in float64.
 
     Parameters
     ----------
     neighbours : int32 (S,)
-        Training instances, nearest first; -1 ends them.
+        Training instances, nearest first. -1 ends them.
     weights : float64 (S,)
-        The vote of each.
+        Vote of each neighbour.
     label_starts : int64 (n + 1,)
+        Start of each training instance's labels.
     labels : uint32 (number of positives of the training set,)
+        Labels of the training instances.
     votes : float64 (m,)
-        Written to: all zero before, the votes of the labels seen after.
+        Written: zero before the call; afterwards the votes of the labels seen.
     seen : uint32 (m + 1,)
-        Written to: the labels that have votes.
+        Written: the labels that have votes.
 
     Returns
     -------
     n_seen : int
+        Number of labels that have votes.
     total : float
-        Sum of the neighbours' votes, which is what they are to be divided by (swnn2018, Section 3.5).
+        Sum of the neighbours' votes, by which to divide (swnn2018, Section 3.5).
     """
     n_seen, total = 0, 0.0
     for r in range(neighbours.size):
@@ -351,10 +360,10 @@ def vote(neighbours, weights, label_starts, labels, votes, seen):
         if i < 0:
             break
         total += weights[r]
-        # A weight that underflowed keeps its label among those seen, once.
+        # The lower limit counts a label once even if its weight underflowed to zero.
         weight = max(weights[r], 1e-300)
         for label in borrowed(labels, label_starts[i], label_starts[i + 1]):
-            # Written without a branch, which would be guessed wrong again and again.
+            # A branch would be mispredicted often, so this counter avoids one.
             seen[n_seen] = label
             n_seen += votes[label] == 0
             votes[label] += weight
@@ -363,17 +372,20 @@ def vote(neighbours, weights, label_starts, labels, votes, seen):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def list_shares(neighbours, weights, label_starts, labels, votes, seen, thresholds, counts, found, estimates):
-    """List the labels whose share of the votes exceeds their threshold, in no particular order within an instance.
+    """List the labels whose share of the votes exceeds their threshold, in no particular order per instance.
 
     Parameters
     ----------
     neighbours, weights, label_starts, labels, votes, seen
-        Those of `vote`; ``neighbours`` and ``weights`` of n instances, (n, S).
+        As in `vote`, but with the neighbours and weights of n instances, (n, S).
     thresholds : float32 (m,)
+        Threshold of each label.
     counts : int64 (n,)
-        All zero; written.
-    found : int32, estimates : float32
-        Written from their start, with ``counts`` entries for each instance.
+        Zero before; written: the number of labels of each instance.
+    found : int32
+        Written: the labels, ``counts`` entries for each instance.
+    estimates : float32
+        Written: the estimates of these labels.
     """
     n_found = 0
     for i in range(neighbours.shape[0]):
@@ -389,15 +401,18 @@ def list_shares(neighbours, weights, label_starts, labels, votes, seen, threshol
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def top_labels(neighbours, weights, label_starts, labels, votes, seen, label_weights, best, scores):
-    """Find the k labels with the largest share of the votes, times any weights; of equal ones the smaller first.
+    """Find the k labels with the largest weighted share of the votes; ties go to the smaller label.
 
     Parameters
     ----------
     neighbours, weights, label_starts, labels, votes, seen
-        Those of `list_shares`.
+        As in `list_shares`.
     label_weights : float64 (m,) or (0,)
-    best : int32 (n, k), scores : float32 (n, k)
-        All -1 and all zero; written.
+        Factor for each label, or none.
+    best : int32 (n, k)
+        -1 before; written: the labels, best first.
+    scores : float32 (n, k)
+        Zero before; written: their scores.
     """
     for i in range(neighbours.shape[0]):
         n_seen, total = vote(row_of(neighbours, i), row_of(weights, i), label_starts, labels, votes, seen)
