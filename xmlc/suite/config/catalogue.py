@@ -1,4 +1,4 @@
-"""The catalogue of datasets: config/datasets.yaml as objects."""
+"""Read the catalogue of datasets, config/datasets.yaml, as objects."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from xmlc.suite.schemas import converted, read_yaml
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 FILE_NAME = re.compile(r"(?!source\.json$)[^./\\][^/\\]*")
 SOURCES = ("drive", "url", "urls")
-# Fields that tell how files are read.
+# Fields that define how files are read.
 LAYOUT = ("format", "zero_based", "train", "test", "labels", "split_files", "filter")
-#: Files of one part in formats that have more than one.
+#: Number of files of one part, in formats with more than one.
 SEVERAL_FILES = {"repository-two-files": 2, "npz": 2, "coordinates": 5}
 
-# `manual` and `digests` are folders beside those of datasets, and Snakemake takes a name that repeats itself twenty
-# times for one that grows without end.
+# `manual` and `digests` are folders next to the folders of datasets. And Snakemake refuses a name that repeats a part
+# twenty times, because such a path seems to grow without end.
 DatasetName = Annotated[
     str,
     Meta(
@@ -33,7 +33,7 @@ DatasetName = Annotated[
     ),
 ]
 Count = Annotated[int, Meta(ge=1, le=2**31 - 1)]
-Average = Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)]  # as it stands in the file
+Average = Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)]  # as in the file
 Format = Literal["repository", "repository-two-files", "npz", "arff", "svmlight", "libsvm", "vw", "coordinates"]
 Propensity = Annotated[
     tuple[Annotated[float, Meta(ge=0)], Annotated[float, Meta(gt=0)]],
@@ -43,7 +43,7 @@ Url = Annotated[str, Meta(pattern="^https?://", description="an address that sta
 
 
 class SplitFiles(TypedDict):
-    """How one data file is cut: ``train`` and ``test``, files of row numbers from 1, and which column, from 0."""
+    """Split one data file: ``train`` and ``test``, files of row numbers from 1, and their ``column``, from 0."""
 
     train: str
     test: str
@@ -51,16 +51,16 @@ class SplitFiles(TypedDict):
 
 
 class FileFacts(TypedDict):
-    """Size and SHA-256 of a file."""
+    """Hold size and SHA-256 of a file."""
 
     bytes: int
     sha256: str
 
 
 class PublishedCounts(TypedDict):
-    """Printed sizes of a dataset: counts, averages over training instances and labels, and their source.
+    """Hold published sizes of a dataset: counts, averages over training instances and labels, and their source.
 
-    ``nonzeros`` are those of an instance on average; differences from the data are not reported.
+    ``nonzeros`` is the average of an instance. Differences from the data are not reported.
     """
 
     n_train: NotRequired[Count]
@@ -74,7 +74,10 @@ class PublishedCounts(TypedDict):
 
 
 class Shape(TypedDict):
-    """Averages for a training instance, and the number of labels, where no paper prints them exactly; from copies."""
+    """Hold averages over training instances, and the number of labels, that no paper prints exactly.
+
+    They are counted on copies of the data.
+    """
 
     nonzeros: NotRequired[Average]
     labels_per_instance: NotRequired[Average]
@@ -82,9 +85,9 @@ class Shape(TypedDict):
 
 
 class Split(TypedDict):
-    """Whether a paper's split is known to be that of an entry, and from what.
+    """Record whether a paper's split is the same as an entry's, and the evidence.
 
-    ``counted_on`` names another split of the same instances, on which what the paper measured is counted.
+    ``counted_on`` names another split of the same instances, on which the paper's results are counted.
     """
 
     same: bool
@@ -93,7 +96,7 @@ class Split(TypedDict):
 
 
 class Synthetic(TypedDict):
-    """Parameters of `xmlc synth`, see `xmlc.suite.steps.synth.KINDS`."""
+    """Hold parameters of `xmlc synth`, see `xmlc.suite.steps.synth.KINDS`."""
 
     kind: NotRequired[Literal["labels", "objects", "texts"]]
     n_train: Count
@@ -107,16 +110,16 @@ class Synthetic(TypedDict):
 
 
 class Address(TypedDict):
-    """Address of a file in a git repository, and the id of its content there, which what is fetched must have."""
+    """Hold the address of a file in a git repository, and the id that the downloaded content must have."""
 
     url: Url
     blob: Annotated[str, Meta(pattern="^[0-9a-f]{40}$", description="git's id of the content")]
 
 
 class Size(NamedTuple):
-    """How large a dataset is: instances, features, labels, and averages for an instance.
+    """Describe how large a dataset is: instances, features, labels, and averages for an instance.
 
-    The defaults are for sets that the catalogue does not know: one of the papers' has 20 to 700 features and 2 to 75
+    The defaults are for datasets outside the catalogue. Datasets of the papers have 20 to 700 features and 2 to 75
     labels an instance.
     """
 
@@ -129,27 +132,28 @@ class Size(NamedTuple):
 
     @property
     def bytes(self) -> float:
-        """Bytes of its arrays: 8 for a non-zero, 4 for a label of an instance."""
+        """Return the bytes of its arrays: 8 for a non-zero, 4 for a label of an instance."""
         return (self.n_train + self.n_test) * (8 * self.nonzeros + 4 * self.labels_per_instance)
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """One entry of the catalogue; config/README.md says what the keys mean to users."""
+    """Describe one entry of the catalogue. config/README.md explains the keys to users."""
 
     #: The key of the entry.
     name: str = ""
     _: KW_ONLY
     #: See `xmlc.data.formats.load`.
     format: Format = "repository"
-    #: Whether ids of labels, in svmlight those of features too, start from 0.
+    #: Whether ids of labels, in svmlight also ids of features, start from 0.
     zero_based: bool = True
     #: File names in ``resources/<name>``: one each, or several in some formats. One name is a list of one.
     train: str | list[str] = "train.txt"
     test: str | list[str] = "test.txt"
-    #: XML file that names the labels of an ARFF dataset, unless its header counts them, as MEKA's does.
+    #: XML file that names the labels of an ARFF dataset. MEKA's files need none, because their header counts the
+    #: labels.
     labels: str | None = None
-    #: Where one data file is cut by lists of row numbers.
+    #: Lists of row numbers that split one data file.
     split_files: SplitFiles | None = None
     #: File of the pairs of a test instance and a label that no measure counts (`xmlc.suite.steps.prepare.read_pairs`).
     filter: str | None = None
@@ -161,16 +165,17 @@ class Dataset:
     #: The same data in other files, tried when this entry's own sources fail.
     alternatives: list[Dataset] = field(default_factory=list)
     published: PublishedCounts | None = None
-    #: Of large sets, beside what is published, for costs and rehearsals. The data do not depend on it.
+    #: Sizes of large datasets that are not published, for costs and rehearsals. The data do not depend on it.
     shape: Shape | None = field(default=None, repr=False)
-    #: By paper. It says how printed numbers are judged, and nothing about the data, so
-    #: the entry's text lacks it.
+    #: By paper. It affects how printed numbers are judged but not the data, so
+    #: the entry's text omits it.
     splits: dict[str, Split] = field(default_factory=dict, repr=False)
-    #: A and B of the propensities; None for those that go with the name. The data do not depend on it, nor the text.
+    #: A and B of the propensities. None for the values that go with the name. Neither the data nor the text depend on
+    #: it.
     propensity: Propensity | None = field(default=None, repr=False)
     #: Parameters of `xmlc synth`, see `xmlc.suite.steps.synth.KINDS`.
     synthetic: Synthetic | None = None
-    #: Which of the data under this name they are, for who fetches them by hand.
+    #: Which of the data under this name to use, for people who fetch them by hand.
     edition: str | None = field(default=None, repr=False)
     homepage: str | None = None
     licence: str | None = None
@@ -182,12 +187,12 @@ class Dataset:
 
     @property
     def sources(self) -> list[tuple[str, Any]]:
-        """Where to fetch it: ``("drive", id)``, ``("url", address)``, ``("urls", {file name: address})``."""
+        """Return where to fetch it: ``("drive", id)``, ``("url", address)``, ``("urls", {file name: address})``."""
         return [(kind, address) for kind in SOURCES if (address := getattr(self, kind))]
 
     @property
     def size(self) -> Size:
-        """The size that is published or drawn; defaults for what is not known."""
+        """Return the published or generated size, with defaults for unknown parts."""
         given = self.known_shape | {**(self.synthetic or {})}
         if given.get("kind") in ("objects", "texts"):
             given["labels_per_instance"] = 1
@@ -196,16 +201,16 @@ class Dataset:
 
     @property
     def known_shape(self) -> dict[str, Any]:
-        """What is published of it, and what no paper prints."""
+        """Return its published sizes, and the unpublished ones."""
         return {**(self.published or {}), **(self.shape or {})}
 
     def in_its_shape(self, one_in: int) -> Mapping[str, Any]:
-        """Return parameters of `xmlc synth` for its features, its labels, and one in so many of its instances.
+        """Return parameters of `xmlc synth` with all its features and labels, and one in ``one_in`` of its instances.
 
         Raises
         ------
         XmlcError
-            The entry does not say them.
+            The entry lacks some of them.
         """
         known = self.known_shape
         if missing := [
@@ -224,7 +229,7 @@ class Dataset:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Every file that the dataset consists of, each once."""
+        """Return every file of the dataset, each once."""
         names = [*self.train, *self.test]
         names += [self.labels] if self.labels else []
         names += [self.split_files["train"], self.split_files["test"]] if self.split_files else []
@@ -233,24 +238,24 @@ class Dataset:
 
     @property
     def layouts(self) -> tuple[Dataset, ...]:
-        """The entries, each with other files, in which a folder or a mirror may hold the dataset, in this order."""
+        """Return the entries that a folder or mirror may hold, each with other files, in order of preference."""
         plain = Dataset(self.name, filter=self.filter)
         pairs = replace(plain, format="npz", train=["X.trn.npz", "Y.trn.npz"], test=["X.tst.npz", "Y.tst.npz"])
         entries = (self, *self.alternatives, plain, pairs)
         return tuple({entry.files: entry for entry in reversed(entries)}.values())[::-1]
 
     def files_in(self, folder: Path) -> dict[str, Path]:
-        """Find the files of a folder that the dataset may consist of, by their names without ``.gz`` and the like."""
+        """Find files in a folder that may belong to the dataset, by their names without suffixes such as ``.gz``."""
         names = sorted({name for entry in self.layouts for name in entry.files})
         found = ((name, folder / (name + suffix)) for name in names for suffix in reversed(SUFFIXES))
         return {name: file for name, file in found if file.is_file()}
 
     def layout_of(self, found: Collection[str]) -> Dataset | None:
-        """Return the first of the layouts of which all files are there."""
+        """Return the first layout whose files are all there."""
         return next((entry for entry in self.layouts if {*found} >= {*entry.files}), None)
 
     def renamed(self, found: Mapping[str, str]) -> Dataset:
-        """Return the entry with the names under which its files really came, those that are given."""
+        """Return the entry with the actual names of files that have other names than expected."""
 
         def name(file: str) -> str:
             return found.get(file, file)
@@ -267,11 +272,11 @@ class Dataset:
 
     @property
     def layout(self) -> dict[str, Any]:
-        """How the files are read, for ``source.json``."""
+        """Return how the files are read, for ``source.json``."""
         return {key: getattr(self, key) for key in LAYOUT}
 
     def stored(self, source: Mapping[str, Any]) -> Dataset:
-        """Return the entry with the files, and as they are read, that a ``source.json`` tells of."""
+        """Return the entry with the files, and the way to read them, from a ``source.json``."""
         return replace(self, **{key: source[key] for key in LAYOUT if key in source})
 
 
@@ -279,12 +284,12 @@ Catalogue = Annotated[dict[DatasetName, Dataset], Meta(description="a mapping fr
 
 
 def load_catalogue(*paths: str | Path) -> dict[str, Dataset]:
-    """Read and check a catalogue, of whose files the later go before; without any only sets of a mirror can be used.
+    """Read and check a catalogue. Later files take precedence, and without files only datasets of a mirror can be used.
 
     Raises
     ------
     XmlcError
-        A file does not exist, is not YAML, does not fit or contradicts itself; the message names entry and key.
+        A file does not exist, is not YAML, does not fit or contradicts itself. The message names entry and key.
     """
     return {name: entry for path in paths for name, entry in _catalogue(Path(path)).items()}
 
@@ -302,19 +307,19 @@ def _catalogue(path: Path) -> dict[str, Dataset]:
 
 
 def dataset(name: str, catalogue: dict[str, Dataset]) -> Dataset:
-    """Return a dataset's entry; a set that is not in the catalogue is expected under the mirror.
+    """Return a dataset's entry. A dataset outside the catalogue is expected in the mirror.
 
     Raises
     ------
     XmlcError
-        There could be no folder of that name.
+        No folder can have that name.
     """
     converted(name, DatasetName, "dataset")
     return catalogue.get(name) or Dataset(name)
 
 
 def file_facts(folder: Path) -> dict[str, FileFacts]:
-    """Describe every file of a folder, by name in alphabetical order."""
+    """Return size and SHA-256 of every file of a folder, by name in alphabetical order."""
     return {file.name: {"bytes": file.stat().st_size, "sha256": sha256(file)} for file in sorted(folder.iterdir())}
 
 
@@ -325,7 +330,7 @@ def _named(name: str, entry: Dataset) -> Dataset:
 
 
 def _contradictions(entry: Dataset) -> list[str]:
-    """Name keys that do not go together; types cannot."""
+    """Describe keys that do not go together. Types cannot check this."""
     odd = [file for file in entry.files if not FILE_NAME.fullmatch(file)]
     found = [f"found {file!r}, expected a file name without a folder, not starting with a dot" for file in odd]
     names = SEVERAL_FILES.get(entry.format, 1)

@@ -34,14 +34,14 @@ def check_names(suites: Mapping[str, Suite], datasets: Mapping[str, Iterable[str
     ----------
     suites : mapping of str to Suite
     datasets : mapping of str to iterable of str
-        Further names of datasets, by their source.
+        Additional names of datasets, by their source.
 
     Raises
     ------
     XmlcError
     """
     of_own = {name for suite in suites.values() if suite.own for name in suite.datasets}
-    taken = RESERVED | ({*suites} - of_own - {"demo"})  # a suite may have the name of its own dataset, as the demo has
+    taken = RESERVED | ({*suites} - of_own - {"demo"})  # a suite may have the name of its own dataset, as the demo does
     places: list[tuple[str, Iterable[str], frozenset[str]]]
     places = [(f"{suite.file}: datasets", suite.datasets, taken) for suite in suites.values()]
     places += [(where, names, taken) for where, names in datasets.items()]
@@ -71,15 +71,15 @@ def check_mentions(suite: Suite) -> None:
 
 
 def check_models(suite: Suite) -> None:
-    """Check the models of a suite: that their estimators are there, and their hyperparameters known and in range.
+    """Check that the estimators of a suite's models exist, and that hyperparameters are known and in range.
 
-    Hyperparameters of baselines, and of models in users' files that inherit `__init__`, are known only where these are
-    imported: they are checked when a job begins. Classes of other libraries are made here, which imports the library.
+    Hyperparameters of baselines, and of users' models that inherit `__init__`, are known only after an import. A job
+    checks them when it begins. Classes of other libraries are instantiated here, which imports the library.
 
     Raises
     ------
     XmlcError
-        With what was found and expected.
+        Some do not fit. The message contains what was found and expected.
     """
     for name, model in suite.all_models.items():
         where, given = f"{suite.file}: model {name}: ", [*model.every_value, *suite.swept(name)]
@@ -87,7 +87,7 @@ def check_models(suite: Suite) -> None:
         for key in {*keys} & {*SET_BY_RUNS}:
             raise XmlcError(f"{where}found the hyperparameter {key}, expected none: give {SET_BY_RUNS[key]}")
         if program_of(model.estimator) and (model.optional or name in suite.peers):
-            continue  # a baseline, which may be missing
+            continue  # a baseline that may be missing
         if ".py:" in model.estimator:
             check_file(model.estimator, where, keys)
         elif ":" in model.estimator:
@@ -103,7 +103,7 @@ def check_models(suite: Suite) -> None:
 
 
 def _check_class(model: ModelSpec, where: str, given: Iterable[Hyperparameters]) -> None:
-    """Check that a class of another library can be made with each of its hyperparameters."""
+    """Check that a class of another library can be instantiated with each of its hyperparameters."""
     own = model.estimator.replace(":", ".py:")
     if Path(own.partition(":")[0]).is_file():  # jobs do not import modules from this folder
         raise XmlcError(f"{where}found {model.estimator}, the module of a file here; expected {own}")
@@ -135,12 +135,12 @@ def _check_values(model: ModelSpec, where: str, given: Iterable[Hyperparameters]
 
 
 def check_methods(suite: Suite) -> None:
-    """Check that the threshold methods of a suite are known, or that one of its extensions has their name as a text.
+    """Check that each threshold method of a suite is known, or that an extension contains its name as a string.
 
     Raises
     ------
     XmlcError
-        With what was found and expected.
+        One is unknown. The message contains what was found and expected.
     """
     texts = [python_of(file, f"{suite.file}: extensions: ")[0] for file in suite.extensions]
     named = {name for text in texts for name in re.findall(r"""["']([a-z0-9-]+)["']""", text)}

@@ -1,4 +1,4 @@
-"""The cost model: what a training takes, fitted to the trainings that `benchmarks scale` measured (shapes.csv)."""
+"""Predict the cost of a training by a model fitted to measurements of `benchmarks scale` (shapes.csv)."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ from xmlc.suite.config.catalogue import Size
 SHAPES = Path(__file__).with_name("shapes.csv")
 FORESTS = ("fastxml", "ldsm", "parabel", "benchmarks/peers/omikuji_parabel.py:OmikujiParabel")
 UNITS = {"fastxml": 50, "ldsm": 10, "oplt": 3, "parabel": 3, "plt": 30}  # default trees of a forest, passes of others
-LDSM_NODES, LDSM_POWER = 2000, 0.35  # measured with at most so many nodes; fewer take a share to this power
+LDSM_NODES, LDSM_POWER = 2000, 0.35  # most nodes measured; fewer scale costs by their share to this power
 COLUMNS = ("n", "nonzeros", "labels", "m", "units", "arity", "d")  # units are trees of a forest, else passes
-# Usual exponents of these columns. Rows change them by what they have in common.
+# Usual exponents of these columns. The fit pulls the exponents of the rows towards them.
 USUAL = {
     "seconds": (1.0, 1.0, 0.5, 0.2, 1.0, 0.3, 0.0),
     "peak_bytes": (0.8, 0.7, 0.5, 0.2, 0.0, 0.5, 0.2),
     "model_bytes": (0.8, 0.7, 0.5, 0.2, 0.0, 0.5, 0.2),
     "ranking_ms": (0.0, 0.7, 0.3, 0.3, 0.0, 0.2, 0.0),
 }
-WEIGHT = 0.3  # of USUAL next to the rows, whose logarithms of n vary by 4 between a shape and its 1/64
-LEAST = 0.01  # of a number of the shape; a tree of few nodes is a part of a tree
-MANY = 5000  # instances; rows of fewer count less
-MOST = 24  # bytes of a label tree's model for each pair of label and feature; small sets come near
+WEIGHT = 0.3  # of USUAL against the rows, whose logarithms of n vary by 4 between a shape and its 1/64
+LEAST = 0.01  # smallest number of a shape; a tree of few nodes counts as a part of a tree
+MANY = 5000  # instances; rows with fewer count less
+MOST = 24  # bytes of a label tree's model for each pair of label and feature, which small sets almost reach
 
 
 class Costs(NamedTuple):
-    """What a training takes."""
+    """Hold the costs of a training."""
 
-    #: Of one processor.
+    #: CPU seconds.
     seconds: float
     #: Memory above the data and the process.
     peak_bytes: float
     #: On disk.
     model_bytes: float
-    #: To rank an instance, of one processor.
+    #: CPU milliseconds to rank an instance.
     ranking_ms: float
 
 
-# Of estimators that have no row, for each byte of the data; an estimator of the user's own may have the key `memory`.
+# Costs for each byte of the data, of an estimator without rows. The key `memory` of a model overrides its memory.
 UNKNOWN = Costs(1e-6, 50.0, 10.0, 0.0)
 
 
 def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, Any]) -> Costs:
-    """Return what training an estimator on n instances of a dataset takes.
+    """Return the predicted costs of training an estimator on n instances of a dataset.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def measured() -> dict[str, list[dict[str, str]]]:
 
 @cache
 def fitted(variant: str, target: str) -> tuple[float, ...]:
-    """Return the fit of a variant's column; if no row has a number there, the fit of the simpler variant."""
+    """Return the fit of a variant's column. If no row has a number there, return the fit of the simpler variant."""
     found = fit(measured().get(variant, ()), target, variant in FORESTS)
     return found or (fitted(variant.rpartition("-")[0], target) if "-" in variant else ())
 
@@ -131,7 +131,7 @@ def fitted(variant: str, target: str) -> tuple[float, ...]:
 def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[float, ...]:
     """Return a constant and the exponents of `COLUMNS`, none below 0, that fit rows best and are near `USUAL`.
 
-    All trees of a forest take the same, so its exponent of trees is not fitted.
+    All trees of a forest cost the same, so the exponent of trees is not fitted.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[f
     y, usual = np.log([float(row[target]) for row in rows]), np.array(USUAL[target])
     if forest:
         trees = COLUMNS.index("units")
-        usual[trees] = target != "peak_bytes"  # one tree is in memory
+        usual[trees] = target != "peak_bytes"  # only one tree is in memory
         y, X[:, trees] = y - usual[trees] * X[:, trees], 0.0
     weights = np.minimum(1.0, np.exp(X[:, 0]) / MANY)
     centre, middle = np.average(X, axis=0, weights=weights), np.average(y, weights=weights)
@@ -164,7 +164,7 @@ def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[f
 
 
 def predicted(fit: Sequence[float], shape: Sequence[float]) -> float:
-    """Return the value of a fit at the numbers of `COLUMNS`; 0 if there is none."""
+    """Return the value of a fit at the numbers of `COLUMNS`, or 0 if there is no fit."""
     if not fit:
         return 0.0
     powers = (exponent * math.log(max(each, LEAST)) for exponent, each in zip(fit[1:], shape, strict=True))

@@ -1,4 +1,4 @@
-"""What a job takes, estimated by the cost model, and the memory and minutes that it requests."""
+"""Estimate the costs of a job by the cost model, and the memory and minutes that it requests."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from xmlc.suite.config.settings import RequestedSearch
 from xmlc.suite.config.suite import ModelSpec, Stages
 from xmlc.suite.results.records.statistics import Statistics
 
-PROCESS = 800e6  # bytes: an interpreter, kernels that no cache has, and Snakemake itself on another node
-MEMORY_MARGIN, TIME_MARGIN = 2, 3  # a job requests so many times its estimate
+PROCESS = 800e6  # bytes: an interpreter, uncached kernels, and Snakemake itself on another node
+MEMORY_MARGIN, TIME_MARGIN = 2, 3  # a job requests its estimate times these
 SHORTEST, LONGEST = 30, 2880  # minutes
 SLOT = {"plt": 4, "vw-cmt": 16}  # bytes of a hashed weight
-OF_DATA = 12  # bytes of memory for each byte of the data, and
-DATA_SECONDS = 1e-7  # seconds, of steps without a model
-ESTIMATE_BYTES, ESTIMATE_SECONDS = 8, 1e-7  # of an estimate above the floor, and what a method does with it
-READ_TOGETHER, BLOCK_BYTES = 2**24, 32  # of them, in memory: estimates, and what is made or sorted of each
-OF_INSTANCES = 60  # others, whose labels an instance has estimates of
+OF_DATA = 12  # bytes of memory for each byte of the data
+DATA_SECONDS = 1e-7  # of a step without a model, for each byte of the data
+ESTIMATE_BYTES, ESTIMATE_SECONDS = 8, 1e-7  # on disk, and in a method, of an estimate above the floor
+READ_TOGETHER, BLOCK_BYTES = 2**24, 32  # most estimates in memory, and bytes of each with temporary arrays
+OF_INSTANCES = 60  # other instances, whose labels have estimates for an instance
 GROWN_AT_ONCE = ("fastxml", "ldsm")  # forests of which each thread grows a tree; one tree was measured
-WITH_MODEL = ("rank", "forest", "estimate", "thresholds", "infer")  # steps that read one and predict
+WITH_MODEL = ("rank", "forest", "estimate", "thresholds", "infer")  # steps that read a model and predict
 
 
 class Cost(NamedTuple):
-    """What a job takes by estimate: processor seconds, bytes of memory, and bytes that it leaves on disk."""
+    """Hold the estimated costs of a job: CPU seconds, bytes of memory, and bytes that it leaves on disk."""
 
     seconds: float
     memory: float
@@ -84,7 +84,7 @@ def cost_of(project: Project, step: str, wildcards: Mapping[str, str]) -> Cost:
 def _costs_of_training(
     project: Project, spec: ModelSpec, size: Size, n: float, given: Hyperparameters, most_trees: float = math.inf
 ) -> Costs:
-    """Return what a training takes with the threads and the memory that the configuration says."""
+    """Return the costs of a training with the configured threads and memory."""
     costs = costs_of(size, n, spec.estimator, given)
     peak, disk = costs.peak_bytes, costs.model_bytes
     if spec.estimator in GROWN_AT_ONCE:
@@ -92,13 +92,13 @@ def _costs_of_training(
         peak *= max(1.0, min(spec.threads or project.settings.threads, trees, most_trees))
     if isinstance(bits := given.get("hash_bits"), int):
         peak = SLOT.get(spec.estimator, 4) * 2.0**bits
-        disk = peak if spec.estimator == "plt" else disk  # which saves the whole table
+        disk = peak if spec.estimator == "plt" else disk  # it saves the whole table
     peak = spec.memory * size.bytes if spec.memory else peak
     return costs._replace(peak_bytes=peak, model_bytes=disk)
 
 
 def _stages_of_search(project: Project, spec: ModelSpec, dataset: str) -> Stages:
-    """Return the trials of a search; of one in ranges, trials with the configured values."""
+    """Return the trials of a search. For a search in ranges, they have the configured values."""
     if isinstance(tuning := project.settings.tuning, RequestedSearch) and not spec.search.always:
         return [[{}] * tuning.budget]
     return spec.search.stages_on(dataset) or [[{}]]
@@ -107,7 +107,10 @@ def _stages_of_search(project: Project, spec: ModelSpec, dataset: str) -> Stages
 def _costs_of_trials(
     train: Callable[[Hyperparameters], Costs], rows: float, given: Hyperparameters, stages: Stages
 ) -> Costs:
-    """Return the costs of trials that rank some rows and are dropped; the longest of a stage goes into the next."""
+    """Return the costs of trials that rank some rows and are then dropped.
+
+    The most expensive trial of a stage is passed to the next stage.
+    """
     found: list[Costs] = []
     for stage in stages:
         trials = [given | trial for trial in stage]
@@ -119,14 +122,25 @@ def _costs_of_trials(
 
 
 def estimates_of_row(size: Size, floor: float, estimator: str) -> float:
-    """Return how many estimates of an instance exceed a floor, about or at most.
+    """Return about how many estimates of an instance exceed a floor, or an upper bound.
 
-    Neighbours, leaves of few instances and a label tree give an instance the labels of some others. Counted were (swnn,
-    10 trees of fastxml, plt; on shapes, with 1/64 of the instances but for the first) 61, 36 and 5 times the labels of
-    an instance on a sixteenth of wiki10-31k, 62, 7 and 7 on delicious-200k, 53, 58 and 29 on amazoncat-13k, 61, 65 and
-    15 on wikilshtc-325k; 50 of plt on tib-core-26k. The leaves of LdSM hold a thousandth of all instances, and more
-    labels with each tree: of 1, 2 and 4 trees on an eighth of delicious-200k 26, 49 and 92 times. If the k-th largest
-    of estimates that sum to the labels of an instance is as 1 / k, those above the floor are no more than here.
+    Neighbours, leaves of few instances and a label tree give an instance the labels of some others. The table lists
+    estimates above the floor, as multiples of the labels of an instance. They were counted on shapes with 1/64 of the
+    instances, but with a sixteenth for wiki10-31k.
+
+    ==============  ====  ===================  ===
+    shape           swnn  fastxml (10 trees)   plt
+    ==============  ====  ===================  ===
+    wiki10-31k        61                   36    5
+    delicious-200k    62                    7    7
+    amazoncat-13k     53                   58   29
+    wikilshtc-325k    61                   65   15
+    tib-core-26k                                50
+    ==============  ====  ===================  ===
+
+    Each leaf of LdSM holds a thousandth of all instances, and each tree adds labels. On an eighth of delicious-200k, 1,
+    2 and 4 trees give 26, 49 and 92 times the labels. If the k-th largest estimate is proportional to 1 / k and all sum
+    to the labels of an instance, at most this many exceed the floor.
     """
     most = size.labels_per_instance / (floor * max(1.0, math.log(size.m)))
     return min(size.m, most if estimator == "ldsm" else min(most, OF_INSTANCES * size.labels_per_instance))
@@ -143,13 +157,13 @@ def _largest_tried(project: Project, model: str, dataset: str) -> Hyperparameter
 
 
 def memory_mb(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
-    """Return the megabytes that a step requests: above the process and the data a margin over the estimate."""
+    """Return the megabytes that a step requests: the process, plus the rest of the estimate times a margin."""
     memory = cost_of(project, step, wildcards).memory
     return math.ceil((PROCESS + MEMORY_MARGIN * (memory - PROCESS)) / 1e6)
 
 
 def minutes(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
-    """Return the wall minutes that a step requests: a margin over what it would take on one processor."""
+    """Return the wall minutes that a step requests: a minimum, plus a margin times its estimate on one processor."""
     model = wildcards.get("model")
     if model and (own := project.models[model].minutes):
         return own
@@ -157,12 +171,12 @@ def minutes(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
 
 
 def size_of(project: Project, dataset: str) -> Size:
-    """Return the size of a dataset: counted, where it is prepared, or as the catalogue has it."""
+    """Return the size of a dataset, counted if it is prepared, else from the catalogue."""
     return _count_of(dataset) or project.entry(dataset).size
 
 
 def is_size_known(project: Project, dataset: str) -> bool:
-    """Say whether the size of a dataset is counted or in the catalogue, and not the default."""
+    """Return whether the size of a dataset is counted or in the catalogue, and not the default."""
     return size_of(project, dataset) != Size()
 
 
@@ -173,7 +187,7 @@ def _count_of(dataset: str) -> Size | None:
 
 @lru_cache(maxsize=256)
 def _counted(path: Path, changed: int) -> Size | None:
-    """Return the content of a record; None if it is damaged, which the step that needs it reports."""
+    """Return the content of a record, or None if it is damaged. The step that needs the record reports the damage."""
     try:
         found = Statistics.read(path)
     except XmlcError:

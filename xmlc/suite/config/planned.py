@@ -1,4 +1,4 @@
-"""The records that a suite's run writes, and which of them a table or figure is made from."""
+"""Determine the records that a suite's run writes, and select the records for a table or figure."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from xmlc.metrics.measures import MEASURE_METHODS, UNLABELLED_METHODS
 from xmlc.suite.config import paths
 from xmlc.suite.config.suite import Run, Suite, Task
 
-if TYPE_CHECKING:  # records and tables name their needs, and do not depend on the project
+if TYPE_CHECKING:  # records and tables declare their needs without a dependency on the project
     from xmlc.suite.config.project import Project
 
-PEER_METHODS = ("fta", "sto", "ofo")  # those whose macro-F stands in the table of peers
+PEER_METHODS = ("fta", "sto", "ofo")  # methods whose macro-F is in the table of baselines
 
 
 @dataclass(frozen=True)
 class Where:
-    """Which records a table or figure is made from; what is empty or None restricts nothing.
+    """Select the records for a table or figure. An empty field or None restricts nothing.
 
     Attributes
     ----------
     kind : str
         ``ranking``, ``thresholds``, ``calibration``, ``inference``, ``forest``, ``sweep``, ``progressive``,
         ``simulation``, ``statistics`` or ``search`` (a result of `xmlc tune`). A record of another kind has its name
-        and lies in the folder of its run, such as ``<dataset>/<model>/seed0/full/mine.json``.
+        and is in the folder of its run, such as ``<dataset>/<model>/seed0/full/mine.json``.
     portion : str
-        What the models were trained on, ``full`` or ``80``; nothing where there is no model.
+        The training split of the models, ``full`` or ``80``. Empty if there is no model.
     models, methods, sweeps : collection of str
-        Only these; sweeps by their names in the suite.
+        Only these. Sweeps have their names in the suite.
     but_methods : collection of str
         None of these.
     task : {"few-shot", "multi-label"} or None
         Only datasets of this task.
     peers : bool
-        Baselines too, as far as their programs are installed.
+        Include baselines whose programs are installed.
     searched : bool
         Only models whose hyperparameters have ranges, or are searched.
     beside : (str, int) or None
-        With the rankings of a model of other suites, on datasets that the catalogue says have at most so many labels.
+        Include the rankings of a model of other suites, on datasets with at most this many labels in the catalogue.
     """
 
     kind: str
@@ -54,12 +54,12 @@ class Where:
     beside: tuple[str, int] | None = None
 
     def takes(self, model: str, method: str) -> bool:
-        """Say whether records of a model, and of a method where they have one, are wanted."""
+        """Return whether records of a model, and of a method if they have one, are wanted."""
         of_method = not method or ((not self.methods or method in self.methods) and method not in self.but_methods)
         return (not self.models or model in self.models) and of_method
 
     def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-        """Return the paths of the records, of a suite's datasets or of some of them, in the order of a table's rows."""
+        """Return the paths of the records of a suite's datasets, or of some, in the order of a table's rows."""
         suite = project.suites[paper]
         names = project.datasets_of(paper) if datasets is None else datasets
         if self.kind == "statistics":
@@ -102,7 +102,7 @@ class Where:
         return [("", run.file(paths.IN_RUN, portion=self.portion, rest=f"{self.kind}.json"))]
 
     def _beside(self, project: Project, paper: str, datasets: Sequence[str]) -> list[Run]:
-        """List the runs of a model of other suites; where one of these leaves it out, so does this suite."""
+        """List the runs of a model of other suites, on the datasets on which all these suites run it."""
         assert self.beside
         model, most_labels = self.beside
         homes = [name for name, suite in project.suites.items() if model in suite.models]
@@ -117,30 +117,30 @@ class Where:
 
 @dataclass(frozen=True)
 class Declared:
-    """Declaration of a table or figure, before there are records; the first of its needs must be met."""
+    """Declare a table or figure, before there are records. The first of its needs must be met."""
 
     name: str
     needs: tuple[Where, ...]
 
     @property
     def first(self) -> tuple[Where, ...]:
-        """The needs of which one must be met."""
+        """Return the needs of which one must be met."""
         return self.needs[:1]
 
     def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-        """Return the paths of the records that it is made from, of a suite's datasets or of some; maybe of none."""
+        """Return the paths of its records, for a suite's datasets or for some. The list may be empty."""
         if not any(need.files(project, paper, datasets) for need in self.first):
             return []
         return list(dict.fromkeys(file for need in self.needs for file in need.files(project, paper, datasets)))
 
 
 def unlabelled(methods: Iterable[str]) -> list[str]:
-    """Name the threshold methods that need no validation set: they take a model of the whole training set too."""
+    """Return the threshold methods that need no validation set. They also take a model of the whole training set."""
     return [method for method in methods if method in UNLABELLED_METHODS]
 
 
 def _methods(suite: Suite, run: Run, portion: str) -> list[str]:
-    """Name the threshold methods of a run, none of a model that is ranked only or has nothing that they need."""
+    """Return the threshold methods of a run: none if the model is only ranked, or lacks the data that they need."""
     peer, model = suite.peers.get(run.model), suite.all_models.get(run.model)
     if {run.dataset, run.model} & {*suite.ranked_only} or (peer and peer.ranks_only):
         return []

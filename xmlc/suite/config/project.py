@@ -1,4 +1,4 @@
-"""Settings, suites and catalogue together, and the runs that follow from them."""
+"""Combine settings, suites and catalogue, and derive the runs from them."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from xmlc.suite.config.suite import ModelSpec, Run, Suite, read_suites
 from xmlc.suite.schemas import nearest
 
 LARGE = 100e6  # bytes of a dataset's arrays above which its models are dropped, if `keep_models` is null
-SIZES = "small", "large"  # in place of names of datasets
+SIZES = "small", "large"  # instead of names of datasets
 
 
 @dataclass(frozen=True)
 class Project:
-    """The configuration of one run of the workflow.
+    """Hold the configuration of one run of the workflow.
 
     Attributes
     ----------
     settings : Settings
     suites : dict of str to Suite
     models : dict of str to ModelSpec
-        Those of all suites, see `models_of_all`.
+        The models of all suites, see `models_of_all`.
     catalogue : dict of str to Dataset
     """
 
@@ -47,13 +47,13 @@ class Project:
 
     @classmethod
     def read(cls, config: Mapping[str, object], folder: Path | None = None) -> Self:
-        """Read suites and catalogue, here or from a folder, for the settings of one run; check them together.
+        """Read suites and catalogue, here or from a folder, for the settings of one run. Check them together.
 
         Raises
         ------
         XmlcError
-            A file cannot be read or does not fit, an estimator or a hyperparameter does not exist, or suites
-            contradict each other.
+            A file cannot be read or does not fit, an estimator or a hyperparameter does not exist, or suites contradict
+            each other.
         """
         settings = Settings.read(config)
         folder = config_folder() if folder is None else folder
@@ -81,7 +81,7 @@ class Project:
         for name in settings.named_datasets:
             if name in SIZES:
                 raise XmlcError(f"config: datasets has {name} beside others, expected it alone, datasets={name}")
-            project.propensity(name)  # is refused before anything trains, as is a name of another folder
+            project.propensity(name)  # refuse it, or a bad name, before anything trains
         return project
 
     def entry(self, dataset: str) -> Dataset:
@@ -89,16 +89,16 @@ class Project:
         return catalogue_entry(dataset, self.catalogue)
 
     def propensity(self, dataset: str) -> tuple[float, float]:
-        """Return A and B of a dataset's propensities, as its entry has them or as they go with its name."""
+        """Return A and B of a dataset's propensities, from its entry or else by its name."""
         return self.entry(dataset).propensity or propensity_parameters(dataset)
 
     def source_of(self, dataset: str) -> list[str]:
-        """Say what a dataset is copied from, see `xmlc.suite.config.sources.source_of`.
+        """Identify the data that a dataset is copied from, see `xmlc.suite.config.sources.source_of`.
 
         Raises
         ------
         XmlcError
-            It is not here yet, and there is nothing to copy or fetch.
+            The dataset is not here yet, and there is nothing to copy or fetch.
         """
         entry, mirror, resources = self.entry(dataset), self.settings.mirror, Path(paths.RESOURCE).parent
         if not (resources / dataset).exists():
@@ -106,7 +106,7 @@ class Project:
         return source_of(entry, mirror, resources)
 
     def datasets_of(self, paper: str) -> list[str]:
-        """Name the datasets of a suite that are selected."""
+        """Return the selected datasets of a suite."""
         suite, wanted = self.suites[paper], self.settings.datasets
         if suite.own:
             return suite.datasets
@@ -115,12 +115,12 @@ class Project:
         return wanted or suite.datasets
 
     def is_large(self, dataset: str) -> bool:
-        """Say whether the arrays of a dataset are large by the catalogue: what is counted later changes nothing."""
+        """Return whether a dataset's arrays are large by the catalogue. Sizes counted later change nothing."""
         entry = self.entry(dataset)
         return bool(entry.published or entry.synthetic) and entry.size.bytes > LARGE
 
     def models_on(self, paper: str, dataset: str) -> list[str]:
-        """Name the models that a suite runs on a dataset."""
+        """Return the models that a suite runs on a dataset."""
         suite, wanted = self.suites[paper], self.settings.models_on(dataset)
         return [
             name
@@ -128,18 +128,18 @@ class Project:
             if dataset not in model.without
             and model.task in (None, suite.task_of(dataset))
             and (not model.optional or is_installed(model.estimator))
-            and (model.estimator != "oracle" or self.entry(dataset).synthetic)  # only made sets have posteriors
+            and (model.estimator != "oracle" or self.entry(dataset).synthetic)  # only synthetic sets have posteriors
             and (model.estimator != "estimates" or self.has_estimates(name, dataset))
             and (wanted is None or name in wanted)
         ]
 
     def peers_on(self, paper: str, dataset: str) -> list[str]:
-        """Name the baselines of a suite that run on a dataset; the table of peers says why others do not."""
+        """Return the baselines of a suite that run on a dataset. The table of baselines lists reasons for others."""
         peers = self.suites[paper].peers
         return [name for name, peer in peers.items() if dataset not in peer.without and is_installed(peer.estimator)]
 
     def runs(self, paper: str, datasets: Sequence[str] | None = None, peers: bool = False) -> list[Run]:
-        """List the runs of a suite's models, and the baselines beside them, on its datasets or on some."""
+        """List the runs of a suite's models, and of its baselines if ``peers``, on its datasets or on some."""
         return [
             Run(dataset, model, seed)
             for dataset in (self.datasets_of(paper) if datasets is None else datasets)
@@ -148,11 +148,11 @@ class Project:
         ]
 
     def hyperparameters(self, model: str, dataset: str) -> str:
-        """Return a model's hyperparameters on one dataset as sorted JSON: only a change of value reruns its steps."""
+        """Return a model's hyperparameters on one dataset as sorted JSON. Only a changed value reruns its steps."""
         return json.dumps(self.models[model].values_on(dataset), sort_keys=True)
 
     def given(self, model: str, dataset: str, seeds: Iterable[object]) -> list[str]:
-        """Name the files that a model reads in its runs on a dataset, see `xmlc.models.registry.files_read`."""
+        """Return the files that a model reads in its runs on a dataset, see `xmlc.models.registry.files_read`."""
         spec = self.models[model]
         return files_read(spec.estimator, spec.values_on(dataset), dataset, seeds)
 
@@ -170,12 +170,12 @@ class Project:
                 raise XmlcError(f"{suite.file}: model {model}: no file {file}")
 
     def check_estimates(self, paper: str) -> str:
-        """Check that files of other programs' estimates are there; say on which datasets a suite's models have none.
+        """Check that files of other programs' estimates exist. List the models and datasets without estimates.
 
         Raises
         ------
         XmlcError
-            One is missing, where others of the dataset are there, or there are none of any dataset.
+            One file of a dataset is missing while others are there, or no dataset has estimates.
         """
         suite, lines = self.suites[paper], []
         for name, spec in suite.models.items():
@@ -192,48 +192,51 @@ class Project:
         return "\n".join(lines)
 
     def has_estimates(self, model: str, dataset: str) -> bool:
-        """Say whether another program has estimates of a dataset: named for it, or in a folder of its name."""
+        """Return whether another program has estimates of a dataset, in files or a folder named for it."""
         values = self.models[model].values_on(dataset)
         folders = [Path(str(file).replace("{dataset}", dataset)).parent for file in values.values()]
         return bool(values) and ("{dataset}" not in str(values) or any(folder.exists() for folder in folders))
 
     def tuned_by(self, model: str, dataset: str) -> str | None:
-        """Name the search result that a model is trained with, if there is a search."""
+        """Return the path of the search result that a model is trained with, or None if there is no search."""
         spec, tuning = self.models[model], self.settings.tuning
         search = spec.search
         if spec.tuned_as and not search.always:
             return self.tuned_by(spec.tuned_as, dataset)
         own = {name for name, value in spec.values_on(dataset).items() if spec.hyperparameters.get(name) != value}
-        # A cut alone bounds the memory of a set, and is nobody's choice of the rest.
+        # A weight cut alone only bounds the memory. The other hyperparameters of the dataset still count as untuned.
         has_own = dataset in spec.found or (dataset in spec.datasets and own != {"weight_cut"})
         asked = search.auto and not has_own if tuning == "auto" else tuning and search.ranges
         return paths.TUNING.of(dataset=dataset, model=model) if search.always or asked else None
 
     def searched_after(self, model: str, dataset: str) -> str | None:
-        """Name the search result whose best values a model's own search begins with, if there is one."""
+        """Return the path of the search result with whose best values a model's own search begins, or None."""
         spec = self.models[model]
         return self.tuned_by(spec.tuned_as, dataset) if spec.tuned_as and spec.search.always else None
 
     def floor(self, dataset: str) -> float:
-        """Return the floor of a dataset's estimates: the smallest threshold of the grid, if no suite has a higher."""
-        from xmlc.thresholds.bounds import GRID  # SciPy, which few jobs of a plan need
+        """Return the minimum probability of a dataset's estimates.
+
+        It is the smallest threshold of the grid, or the highest floor of a suite if that is larger.
+        """
+        from xmlc.thresholds.bounds import GRID  # imported here because it loads SciPy, which few jobs of a plan need
 
         named = [suite.floors[dataset] for suite in self.suites.values() if dataset in suite.floors]
         return max([1 / max(GRID), *named])
 
     def ensemble_sizes(self, model: str) -> list[int]:
-        """List the numbers of trees by which a forest is scored, of all suites together."""
+        """Return the numbers of trees at which all suites together score a forest."""
         blocks = [suite.ensembles for suite in self.suites.values() if suite.ensembles]
         return sorted({size for block in blocks if model in block.models for size in block.sizes})
 
     @property
     def extensions(self) -> list[str]:
-        """Files of the user's own that register threshold or inference methods."""
+        """Return the user's own files that register threshold or inference methods."""
         return sorted({file for suite in self.suites.values() for file in suite.extensions})
 
     @property
     def planned_papers(self) -> list[str]:
-        """The papers that are made where no target is named.
+        """Return the papers to make if no target is named.
 
         Raises
         ------
@@ -246,16 +249,17 @@ class Project:
         return self.settings.papers
 
     def drops(self, dataset: str) -> bool:
-        """Say whether models and estimates of a dataset are deleted when nothing of the run needs them any more.
+        """Return whether models and estimates of a dataset are deleted when the run no longer needs them.
 
-        Where `keep_models` says nothing these are the large sets; one of which the catalogue knows no size is a user's.
+        If `keep_models` is null, this holds for the large datasets. A dataset without a size in the catalogue is a
+        user's, and its models stay.
         """
         keep = self.settings.keep_models
         return self.is_large(dataset) if keep is None else not keep
 
     @property
     def made(self) -> list[str]:
-        """Datasets of the catalogue that are made and not fetched."""
+        """Return the datasets of the catalogue that are generated and not fetched."""
         return [name for name, entry in self.catalogue.items() if entry.synthetic]
 
     def files_for(self, command: str, model: str) -> list[str]:
@@ -272,7 +276,7 @@ def is_installed(estimator: str) -> bool:
 
 
 def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
-    """Collect the models of suites; a name means the same thing everywhere but for its hyperparameters.
+    """Collect the models of suites. Under one name, only hyperparameters may differ between suites.
 
     Raises
     ------
@@ -286,13 +290,13 @@ def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
             for (key, there), here in zip(_common(merged).items(), _common(model).values(), strict=True):
                 if here != there:
                     raise XmlcError(f"config: model {name} has another {key} in {suite.name}; give it another name")
-            # On the datasets of a suite of its own nothing of another's hyperparameters is meant.
+            # On the datasets of an own suite (`Suite.own`), its hyperparameters override any from other suites.
             common = dict.fromkeys(suite.datasets, model.hyperparameters) if suite.own else {}
             found[name] = replace(merged, datasets=merged.datasets | common | model.datasets)
     return found
 
 
 def _common(model: ModelSpec) -> dict[str, object]:
-    """Return what a model has in all suites."""
+    """Return the properties that a model must have in all suites."""
     search = model.search if model.search.always else None
     return {"estimator": model.estimator, "search": search, "threads": model.threads, "quick": model.quick}

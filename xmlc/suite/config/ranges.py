@@ -1,4 +1,4 @@
-"""The values that hyperparameters may take, and the bounded search of `tuning: auto`."""
+"""Define the values that hyperparameters may take, and the bounds of the search of `tuning: auto`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Objective = Callable[[Hyperparameters], float]
 
 @dataclass(frozen=True)
 class Range:
-    """The values that one hyperparameter may take.
+    """Describe the values that one hyperparameter may take.
 
     Attributes
     ----------
     values : tuple
-        A finite choice; empty for an interval.
+        A finite choice, empty for an interval.
     low, high : float
-        Ends of an interval, both in it.
+        Ends of an interval, both included.
     log : bool
         Whether values are drawn uniformly on a logarithmic scale.
     integer : bool
@@ -41,7 +41,7 @@ class Range:
         Raises
         ------
         XmlcError
-            It is neither, the interval is empty, or a logarithmic one reaches zero.
+            It is neither, the interval is empty, or a logarithmic interval reaches zero.
         """
         if isinstance(content, list) and content:
             return cls(values=tuple(content))
@@ -55,11 +55,11 @@ class Range:
         )
 
     def at(self, u: float) -> object:
-        """Return the value at ``u`` in [0, 1), as it is `typed`."""
+        """Return the value at ``u`` in [0, 1), rounded by `typed`."""
         if self.values:
             return self.values[int(u * len(self.values))]
         if self.log:
-            from xmlc.kernels.float64 import exp, log  # kernels: reading ranges alone does not load numba
+            from xmlc.kernels.float64 import exp, log  # reading ranges alone must not load numba
 
             low, high = float(self.low), float(self.high)
             return self.typed(exp(log(low) + u * (log(high) - log(low))))
@@ -70,13 +70,13 @@ class Range:
         return self.values or (self.typed(self.low), self.typed(self.high))
 
     def typed(self, value: float) -> int | float:
-        """Return a number of an interval as a person would type it: an integer, or three significant digits."""
+        """Round a number of an interval as a person would type it: to an integer, or to three significant digits."""
         if self.integer:
             return round(value)
         return float(min(max(float(f"{value:.3g}"), self.low), self.high))
 
     def __contains__(self, value: object) -> bool:
-        """Say whether the range has this value."""
+        """Return whether the range contains a value."""
         if self.values:
             return value in self.values
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -90,7 +90,7 @@ def parse_space(content: Mapping[str, object]) -> Space:
     Raises
     ------
     XmlcError
-        There is none, or one of them is no range.
+        There is none, or one of them is not a range.
     """
     if not content:
         raise XmlcError("the space of the search is empty; give the range of at least one hyperparameter")
@@ -99,4 +99,4 @@ def parse_space(content: Mapping[str, object]) -> Space:
 
 AUTO = "auto"
 MOST_FITTED = 20_000  # instances of the 80 % that a trial is trained on
-MOST_VALIDATED = 5_000  # and of the 20 % that it is scored on
+MOST_VALIDATED = 5_000  # instances of the 20 % that a trial is scored on

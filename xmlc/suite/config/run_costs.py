@@ -1,4 +1,4 @@
-"""What a run costs before it starts: hours, memory and disk of each dataset, and what of it fits this machine."""
+"""Estimate the cost of a run before it starts: hours, memory and disk by dataset, and which jobs fit this machine."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ STEPS = {
     "inference": "infer",
 }
 TRYING = ("tune", "sweep")  # steps that drop each model that they train
-ON_DISK = 3  # a dataset as text and as arrays, by the bytes of its arrays
-SIDE_BY_SIDE = 2  # of the runs whose models are largest, memory seldom lets more be at work at once
-DOWNLOADED = 0.6  # an archive of the text
+ON_DISK = 3  # a dataset as text and as arrays, as a multiple of the bytes of its arrays
+SIDE_BY_SIDE = 2  # memory rarely allows more runs of the largest models at once
+DOWNLOADED = 0.6  # bytes of a text archive, as a multiple of the bytes of the arrays
 
 
 class Job(NamedTuple):
-    """A job of a step of a model; a search has no seed and no portion, and only a sweep has a paper and a name."""
+    """Identify a job of a model's step. A search has no seed and no portion, and only a sweep has a paper and a name."""
 
     step: str
     dataset: str
@@ -45,7 +45,7 @@ class Job(NamedTuple):
 
 
 class Machine(NamedTuple):
-    """Processors, and bytes of memory and free disk."""
+    """Describe a machine: processors, and bytes of memory and free disk."""
 
     processors: int
     memory: float
@@ -53,19 +53,19 @@ class Machine(NamedTuple):
 
     @classmethod
     def here(cls, processors: int) -> Machine:
-        """Return this machine, of which a run may use some processors."""
+        """Return this machine, with the number of processors that a run may use."""
         return cls(processors, machine_memory(), shutil.disk_usage(Path()).free)
 
 
 class Choice(NamedTuple):
-    """What does not fit a machine, and settings that fit better."""
+    """List jobs that do not fit a machine, and settings that fit better."""
 
     #: The largest memory of a job, and its step, by dataset and model.
     too_large: Mapping[tuple[str, str], tuple[float, str]]
     #: Bytes of disk of the jobs whose memory fits, as configured and if no model is kept.
     disk: float
     least_disk: float
-    #: Datasets without which the disk is large enough; if they are all, nothing fits.
+    #: Datasets to leave out so that the disk is large enough. If these are all datasets, nothing fits.
     left_out: list[str]
     fits_nothing: bool
     #: For `--config`.
@@ -73,7 +73,7 @@ class Choice(NamedTuple):
 
 
 def job_of(path: str) -> Job | None:
-    """Return the job of a model that writes a path; None if there is none."""
+    """Return the job of a model that writes a path, or None if there is none."""
     if found := paths.TUNING.read(path):
         return Job("tune", **found)
     if found := paths.SWEEP.read(path):
@@ -93,7 +93,7 @@ def estimate(project: Project, made: Iterable[str]) -> dict[Job, Cost]:
 
 
 def choose(project: Project, made: Collection[str], machine: Machine) -> Choice:
-    """Return what does not fit a machine of the jobs that write some paths, and settings that fit better."""
+    """Choose settings that fit a machine better, and list the jobs for some paths that do not fit."""
     jobs, threads = estimate(project, made), project.settings.threads
     peaks, settings = _too_large(jobs, machine.memory), []
     out = peaks
@@ -119,7 +119,7 @@ def choose(project: Project, made: Collection[str], machine: Machine) -> Choice:
 
 
 def cost_report(project: Project, made: Collection[str], machine: Machine, remarks: Iterable[str] = ()) -> str:
-    """Return the cost of each dataset and settings that fit a machine, of the jobs that write some paths.
+    """Return the cost of each dataset, and settings that fit a machine, for the jobs that write some paths.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def _lines_of_datasets(project: Project, jobs: dict[Job, Cost], made: Collection
 
 
 def _lines_of_choice(choice: Choice, machine: Machine, threads: int) -> list[str]:
-    """Return the lines that say what does not fit, and the settings that fit better."""
+    """Return the lines that report what does not fit, and the settings that fit better."""
     peaks, is_disk_short = choice.too_large, choice.disk > machine.disk
     said = f"too large on {len(peaks)} pairs of dataset and model, the largest jobs being" if peaks else "it fits"
     said = "memory is enough, free disk is not" if is_disk_short and not peaks else said
@@ -192,7 +192,7 @@ def _lines_of_choice(choice: Choice, machine: Machine, threads: int) -> list[str
 def disk_of(
     project: Project, datasets: Collection[str], jobs: dict[Job, Cost], at_once: int, drop_all: bool = False
 ) -> float:
-    """Return the peak bytes on disk, if dropped models and estimates exist only for the runs that are at work."""
+    """Return the peak bytes on disk, if dropped models and estimates exist only for the runs in progress."""
     runs: dict[Job, float] = {}
     for job, cost in jobs.items():
         if job.step in ("train", "estimate", *TRYING):
@@ -230,7 +230,7 @@ def _prepared(made: Collection[str], datasets: Iterable[str]) -> set[str]:
 
 
 def with_threads(project: Project, threads: int) -> Project:
-    """Return the project with so many threads."""
+    """Return the project with another number of threads."""
     return replace(project, settings=replace(project.settings, threads=threads))
 
 
@@ -244,11 +244,11 @@ def _too_large(jobs: Mapping[Job, Cost], memory: float) -> dict[tuple[str, str],
 
 
 def _models_without(project: Project, pairs: Collection[tuple[str, str]]) -> str:
-    """Return the setting `models` that leaves out pairs of dataset and model, and what a setting leaves out now."""
+    """Return the setting `models` that leaves out pairs of dataset and model. Pairs left out now stay left out."""
     left: dict[str, list[str]] = {dataset: [] for dataset, _ in pairs}
     for paper in project.suites:
         for dataset in project.datasets_of(paper):
-            if dataset in left or project.settings.models:  # which the new setting replaces
+            if dataset in left or project.settings.models:  # the new setting replaces it
                 models, there = project.models_on(paper, dataset), left.setdefault(dataset, [])
                 there += [model for model in models if (dataset, model) not in pairs and model not in there]
     return json.dumps(left).replace('"', "")

@@ -1,4 +1,4 @@
-"""Begin and end of a run of the workflow in a folder: its configuration, leftovers of killed runs, what it made."""
+"""Begin and end a run of the workflow in a folder: its configuration, leftovers of killed runs, and results."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ from xmlc.suite.schemas import read_yaml
 
 LAST_RUN = Path(".snakemake/last-run.json")
 DISK = Path(".snakemake/disk.csv")  # time, and bytes below `resources/` and `results/`
-BETWEEN = 20  # seconds from one look at the disk to the next
+BETWEEN = 20  # seconds between two measurements of the disk
 REBUILD = "build an environment in this folder, by make env or python -m pip install --editable ., and activate it"
 
 
 @dataclass
 class LastRun:
-    """The last run in a folder.
+    """Describe the last run in a folder.
 
     Attributes
     ----------
     settings : dict
-        ~        Options that took precedence over config.yaml.
-        targets, files : list of str
+        Options that took precedence over config.yaml.
+    targets, files : list of str
         The requested targets, and all outputs of the jobs that lead to them, including finished ones.
     host, process : str, int
         The machine and the process of Snakemake.
@@ -60,7 +60,7 @@ class LastRun:
 
     @classmethod
     def read(cls) -> Self:
-        """Read the note of the last run in this folder; without a readable note, return an empty one."""
+        """Read the note of the last run in this folder. Without a readable note, return an empty one."""
         found: object = None
         with suppress(FileNotFoundError, ValueError):
             found = read_json(LAST_RUN)
@@ -73,7 +73,7 @@ class LastRun:
 
     @property
     def about(self) -> str:
-        """Return the date, targets and settings of the run as text; empty if it has neither targets nor settings."""
+        """Return the date, targets and settings of the run as text, or "" if it has neither targets nor settings."""
         settings = [
             f"{key}={yaml.safe_dump([value], default_flow_style=True, width=math.inf)[1:-2]}"
             for key, value in self.settings.items()
@@ -109,7 +109,7 @@ def check_settings(files: Iterable[Path], settings: Sequence[str]) -> None:
 
 @in_one_line()
 def read_project(config: Mapping[str, object]) -> Project:
-    """Read the configuration for a workflow; a mistake in it ends the run with one sentence."""
+    """Read the configuration for a workflow. A mistake in it ends the run with one sentence."""
     return Project.read(config)
 
 
@@ -185,7 +185,7 @@ def end() -> None:
 
 
 def watch_disk() -> None:
-    """Note again and again what the folders of the project hold, in a file that later runs go on with."""
+    """Repeatedly append the size of the project's folders to a file. Later runs append to the same file."""
     while True:
         with suppress(OSError), DISK.open("a", encoding="ascii") as file:
             file.write(f"{datetime.now():%Y-%m-%d %H:%M:%S},{on_disk()}\n")
@@ -193,7 +193,7 @@ def watch_disk() -> None:
 
 
 def on_disk() -> int:
-    """Return the bytes that files below the folders of the project have; one that goes meanwhile counts nothing."""
+    """Return the bytes of all files below the project's folders. A file that disappears meanwhile counts 0."""
     total = 0
     for file in (Path(place, name) for top in paths.MADE for place, _, names in os.walk(top) for name in names):
         with suppress(OSError):
@@ -202,14 +202,14 @@ def on_disk() -> int:
 
 
 def sweep(folder: str | os.PathLike[str]) -> None:
-    """Remove, below a folder, what processes that have ended were writing or had replaced."""
+    """Remove temporary and replaced files of ended processes below a folder."""
     for place, folders, _ in os.walk(folder):
         kept = remove_leftovers(Path(place))
         folders[:] = [name for name in folders if name not in kept]
 
 
 def made_by(project: Project) -> str:
-    """Name the folders of all tables and figures that are there, and how to look at them."""
+    """Describe where all existing tables and figures are, and how to look at them."""
     suites = [name for name in project.suites if list(Path(paths.TABLES, name).glob("*.md"))]
     lines = [f"tables:  xmlc show {paths.TABLES}/{name}/*.md" for name in suites]
     lines += [f"figures: {paths.FIGURES}/{name}/" for name in suites if Path(paths.FIGURES, name).is_dir()]
@@ -221,7 +221,7 @@ def made_by(project: Project) -> str:
 
 
 def datasets_left_out(project: Project, papers: Iterable[str], folder: Path = Path()) -> list[str]:
-    """Name the datasets of which there are records for tables of some papers, and which are not selected."""
+    """Return the datasets that have records for tables of some papers but are not selected."""
     pattern = paths.TRAINING.of(dataset="*", model="*", seed="*", portion="*")
     trained = [found for file in folder.glob(pattern) if (found := paths.TRAINING.read(file.relative_to(folder)))]
     of_own = {name for suite in project.suites.values() if suite.own for name in suite.datasets}

@@ -16,7 +16,7 @@ from xmlc.suite.config.folders import STUDY, is_study
 from xmlc.suite.config.suite import Name, Seed, Some, Text, Threads
 from xmlc.suite.schemas import converted, parsed_yaml, read_yaml, shown
 
-LISTS = ("papers", "datasets", "models", "seeds")  # keys with lists: one name becomes a list, repeated names are dropped
+LISTS = ("papers", "datasets", "models", "seeds")  # keys with lists: one name becomes a list, repeated ones are dropped
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Where a dataset comes from: a copy that the user put there, a mirror, or the addresses of the catalogue."""
+"""Find the source of a dataset: a copy that the user put there, a mirror, or the addresses of the catalogue."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from xmlc.suite.config.catalogue import Dataset
 
 OF_MIRRORS = ("train.txt", "test.txt")  # in the repository's format
 States = dict[str, list[Any]]  # of files, by name: bytes, nanoseconds of the last change, checksum
-Place = Path | str  # a folder, or an address without the last slash: a mirror, or what it has of one dataset
+Place = Path | str  # a folder or an address without the last slash, of a mirror or of one dataset in it
 
 
 def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str]:
-    """Say what a dataset is copied from, so that a step of the workflow runs again when that is other data.
+    """Identify the data that a dataset is copied from. A step of the workflow runs again if they change.
 
     Parameters
     ----------
@@ -32,15 +32,15 @@ def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str
     Returns
     -------
     list of str
-        Names and checksums of the files in a folder of this machine, wherever that lies; else the address of the
-        mirror, of whose changes nothing is known. Where there is neither (the mirror is not given any more, say), what
-        the copy that is there was made from.
+        Names and checksums of the files in a folder of this machine, independent of the folder's path. For a web
+        mirror, its address, because changes there cannot be seen. Without either, for example if no mirror is
+        configured any more, the files from which the existing copy was made.
     """
     made_of: dict[str, Any] = {}
-    with suppress(OSError, ValueError):  # there is no copy yet, or what tells about it is damaged
+    with suppress(OSError, ValueError):  # there is no copy yet, or its description is damaged
         made_of = read_json(resources / dataset.name / "source.json")
     places: list[Place] = [by_hand(dataset, resources)]
-    with suppress(XmlcError):  # whoever needs the mirror says so
+    with suppress(XmlcError):  # the step that needs the mirror reports the error
         places += [under(mirror_at(mirror), dataset)] if mirror else []
     for place in places:
         if isinstance(place, str):
@@ -54,23 +54,23 @@ def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str
 
 
 def check_sources(entries: Iterable[Dataset], mirror: str | None, resources: Path, known: Iterable[str]) -> None:
-    """Check that each of some datasets, which are to be fetched, has an address or lies in the mirror.
+    """Check that each of some datasets, which are to be fetched, has an address or is in the mirror.
 
-    Mirrors of the web are not asked.
+    Mirrors on the web are not queried.
 
     Parameters
     ----------
     entries : iterable of Dataset
     mirror : str or None
     resources : Path
-        The folder for downloads, with those by hand.
+        The folder for downloads, including manual ones.
     known : iterable of str
         Datasets of the catalogue.
 
     Raises
     ------
     XmlcError
-        With datasets of nearly this name.
+        A dataset has no source. The message suggests datasets with similar names.
     """
     entries = list(entries)
     base = mirror_at(mirror) if mirror and entries else None
@@ -99,7 +99,7 @@ def states(files: Iterable[Path], known: States) -> States:
     ----------
     files : iterable of Path
     known : dict
-        An earlier result: files of the same size and time are not read again.
+        An earlier result. Files of the same size and time are not read again.
 
     Returns
     -------
@@ -120,13 +120,13 @@ def mirror_at(given: str) -> Place:
     Parameters
     ----------
     given : str
-        A folder, where ``~`` is the home folder; or an address that begins with ``http://``, ``https://`` or
+        A folder, in which ``~`` is the home folder, or an address that begins with ``http://``, ``https://`` or
         ``file://``.
 
     Raises
     ------
     XmlcError
-        It is neither, or a folder that is not there.
+        It is neither, or the folder does not exist.
     """
     if given.lower().startswith(("http://", "https://")):
         return given.rstrip("/")
@@ -145,18 +145,21 @@ def under(mirror: Place, dataset: Dataset) -> Place:
 
 
 def by_hand(dataset: Dataset, resources: Path) -> Path:
-    """Return the folder for what the user downloads."""
+    """Return the folder for files that the user downloads by hand."""
     return resources / "manual" / dataset.name
 
 
 def listed(place: Path) -> list[Path]:
-    """List the files of a folder, hidden ones left out; none of a folder that is not there."""
+    """Return the files of a folder without hidden ones, or none if the folder does not exist."""
     files = place.iterdir() if place.is_dir() else ()
     return sorted(file for file in files if file.is_file() and not file.name.startswith("."))
 
 
 def sources_in(place: Path, dataset: Dataset) -> list[Path]:
-    """List the files of a folder that a dataset may be copied from: its own, or all, of which one may be an archive."""
+    """Return the files in a folder from which a dataset may be copied.
+
+    These are the dataset's own files if there are any, else all files, because one may be an archive.
+    """
     return [*dataset.files_in(place).values()] or listed(place)
 
 
@@ -167,6 +170,6 @@ def lacks(place: Path, dataset: Dataset) -> str:
 
 
 def wanted(dataset: Dataset) -> str:
-    """Name the files that make a dataset."""
+    """Name the files that make up a dataset."""
     named = ", or ".join(f"{', '.join(entry.files)} ({entry.format})" for entry in dataset.layouts)
     return f"{named}, each plain or compressed (.gz, .xz, .bz2)"

@@ -1,6 +1,6 @@
-"""A suite: the experiments of one paper, or the demo's, as objects, read from YAML and checked by their types.
+"""Define a suite: the experiments of one paper or of the demo, as objects read from YAML and checked by type.
 
-What the keys mean to users is said in config/README.md.
+config/README.md explains the keys to users.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ MEASURES = [f"{average}-{name}" for average in AVERAGES for name in OVERLAPS]
 Measure = Annotated[str, Meta(pattern=f"^({'|'.join(MEASURES)})$", description=f"one of {', '.join(MEASURES)}")]
 Extension = Annotated[str, Meta(pattern="[.]py$", description="a Python file, such as my_method.py")]
 Threads = Annotated[int, Meta(ge=1, le=4096)]
-Number = int | float  # as it stands in the file: a whole number stays one
+Number = int | float  # as in the file: a whole number stays one
 Task = Literal["few-shot", "multi-label"]
 
 
 class Run(NamedTuple):
-    """One model on one dataset with one seed."""
+    """Identify one model on one dataset with one seed."""
 
     dataset: str
     model: str
@@ -56,42 +56,43 @@ Origin = Annotated[
 
 
 class HyperparameterOrigin(msgspec.Struct, frozen=True, rename={"p_at_1": "p@1"}):
-    """How hyperparameters of a dataset were found."""
+    """Describe how hyperparameters of a dataset were found."""
 
     #: In words, for Table 3.
     by: str
-    #: On validation, a share, where known.
+    #: On validation, as a share, if known.
     p_at_1: Annotated[float, Meta(ge=0, le=1)] | None = None
     #: As in `ModelSpec.provenance`.
     source: Source = "search"
-    #: Of a search, the file with every trial.
+    #: The file with every trial of a search.
     trials: str | None = None
-    #: Of a search without such a file, what makes it again.
+    #: For a search without such a file, the command that repeats it.
     command: str | None = None
 
 
-#: Trials, those of each stage put over the best of the stages before it.
+#: Trials by stage. Each trial overrides the best values of the stages before it.
 Stages = Some[Some[Annotated[Hyperparameters, Meta(min_length=1, description="some hyperparameters")]]]
 
 
 @dataclass(frozen=True)
 class SearchSpec:
-    """What is tried to find a model's hyperparameters."""
+    """Define the trials that search for a model's hyperparameters."""
 
-    #: What is drawn from where `tuning` of config.yaml gives a method and a number of trials, by hyperparameter.
+    #: Ranges by hyperparameter, from which values are drawn if `tuning` of config.yaml gives a method and a number of
+    #: trials.
     ranges: dict[str, object] = field(default_factory=dict)
-    #: Tried where the model has no values but a `weight_cut` for a dataset and `tuning` of config.yaml is `auto`.
+    #: Tried if `tuning` of config.yaml is `auto` and the model has no values for a dataset except `weight_cut`.
     stages: Stages = field(default_factory=list)
-    #: By dataset, stages after those.
+    #: Additional stages by dataset, after the common ones.
     further: dict[DatasetName, Stages] = field(default_factory=dict)
-    #: What trials of the stages have in place of the configured values and the model that is trained has not.
+    #: Values that override the configured ones in trials of the stages, but not in the trained model.
     in_trials: Hyperparameters = field(default_factory=dict)
     #: Whether the model is trained with the best of the stages on every dataset, whatever `tuning` is.
     always: bool = False
 
     @property
     def auto(self) -> bool:
-        """Whether there are stages for datasets that nobody tuned the model for, and for no others."""
+        """Return whether the stages apply only to datasets for which the model is untuned."""
         return bool(self.stages) and not self.always
 
     def stages_on(self, dataset: str) -> Stages:
@@ -101,43 +102,45 @@ class SearchSpec:
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """One model of a suite."""
+    """Describe one model of a suite."""
 
-    #: A name of `xmlc.models.registry.ESTIMATORS`, or ``path/to/file.py:ClassName``; "" where the suite `as_in` has it.
+    #: A name of `xmlc.models.registry.ESTIMATORS`, or ``path/to/file.py:ClassName``. "" if the suite `as_in` defines
+    #: it.
     estimator: str = ""
-    #: A suite that has a model or baseline of this name; but for ``without`` and a ``title`` all is as it stands there.
+    #: A suite that defines a model or baseline of this name. Everything except ``without`` and ``title`` is copied
+    #: from it.
     as_in: str | None = None
-    #: For every dataset that has no values of its own.
+    #: For every dataset without values under `datasets`.
     hyperparameters: Hyperparameters = field(default_factory=dict)
-    #: Those of single datasets. Once the suite is read, the common ones are among them.
+    #: For single datasets. Once the suite is read, they include the common ones.
     datasets: dict[DatasetName, Hyperparameters] = field(default_factory=dict)
-    #: Where values are from: by hyperparameter, ``all`` for every other common one, ``datasets`` for those of single
-    #: datasets. The source is the paper, the authors' program, a search on validation, calibrated (chosen because
-    #: printed test results then come out) or hand (nothing searched).
+    #: The source of values: by hyperparameter, ``all`` for every other common one, ``datasets`` for single datasets.
+    #: The source is the paper, the authors' program, a search on validation, calibrated (fitted to published test
+    #: results) or hand (not searched).
     provenance: dict[str, Origin] = field(default_factory=dict)
     #: By dataset, how its hyperparameters were found.
     found: dict[DatasetName, HyperparameterOrigin] = field(default_factory=dict)
     search: SearchSpec = SearchSpec()
-    #: The model of the same suite with whose search results it is trained, or which its own search begins with.
+    #: Another model of the same suite, whose search results this one is trained with or starts its own search from.
     tuned_as: Name | None = None
-    #: Of its jobs; None for the setting of the run.
+    #: Threads of its jobs. None for the setting of the run.
     threads: Threads | None = None
-    #: Times the bytes of the data that its training holds; None for the number of its estimator.
+    #: Memory of its training, as a multiple of the bytes of the data. None for the estimate of the cost model.
     memory: Annotated[float, Meta(gt=0, le=100_000)] | None = None
-    #: Wall minutes that each step of it requests; None for the class of the data's size.
+    #: Wall minutes that each of its steps requests. None for the estimate of the cost model.
     minutes: Annotated[int, Meta(ge=1, le=100_000)] | None = None
-    #: The datasets that it is run on; None for all.
+    #: Run it only on datasets with this task. None for all.
     task: Task | None = None
     #: Whether it trains in minutes, so that training and ranking with all seeds are one job.
     quick: bool = False
-    #: Whether it is run only where its program is installed.
+    #: Whether it is run only if its program is installed.
     optional: bool = False
     #: Datasets that it is not run on, with the reason.
     without: dict[DatasetName, Reason] = field(default_factory=dict)
-    #: Of a baseline: why its scores take no thresholds; which hyperparameters were not searched.
+    #: For a baseline, why its scores take no thresholds, and which hyperparameters were not searched.
     ranks_only: Reason | None = None
     untuned: Reason | None = None
-    #: Its name in print; None for its name here, or the one that a paper's room gives it.
+    #: Its published name. None for its name here, or for the one that a paper's package defines.
     title: Text | None = None
 
     def __post_init__(self) -> None:
@@ -146,13 +149,13 @@ class ModelSpec:
 
     @property
     def calibration(self) -> str:
-        """Describe the hyperparameters calibrated on printed test results; empty without any."""
+        """Describe the hyperparameters fitted to published test results. Return "" if there are none."""
         parts = {name: text.split(": ", 1) for name, text in self.provenance.items()}
         return "; ".join(f"{name}: {where}" for name, (source, where) in parts.items() if source == "calibrated")
 
     @property
     def every_value(self) -> list[Hyperparameters]:
-        """The hyperparameters that it is given anywhere: for all datasets, for single ones, in trials."""
+        """Return all hyperparameters that it is ever given: for all datasets, for single ones, in trials."""
         stages = chain(self.search.stages, *self.search.further.values())
         return [self.hyperparameters, *self.datasets.values(), *chain(*stages), self.search.in_trials]
 
@@ -163,19 +166,19 @@ class ModelSpec:
 
 @dataclass(frozen=True)
 class Inference:
-    """Label sets that are inferred for each instance: the methods by model, from models of which portion."""
+    """Select the inference methods by model, and the training split of these models."""
 
     portion: Literal["full", "80"]
     methods: dict[Name, Some[Name]]
     #: Label vectors drawn for each instance from a model of the joint distribution.
     samples: Annotated[int, Meta(ge=1)] = 200
-    #: Seconds after which a method is stopped; None for no limit.
+    #: Seconds after which a method is stopped. None for no limit.
     time_limit: Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)] | None = None
 
 
 @dataclass(frozen=True)
 class Ensembles:
-    """Forests that are scored by their first trees too."""
+    """Select forests that are also scored by their first trees."""
 
     models: Some[Name]
     sizes: Some[Annotated[int, Meta(ge=1)]]
@@ -183,7 +186,7 @@ class Ensembles:
 
 @dataclass(frozen=True)
 class Sweep:
-    """One hyperparameter of one model, whose values are tried on the whole training set; ``without`` some datasets."""
+    """Try values of one hyperparameter of one model on the whole training set. Datasets in ``without`` are left out."""
 
     model: Name
     hyperparameter: str
@@ -199,23 +202,23 @@ class Sweep:
 
 @dataclass(frozen=True, kw_only=True)
 class Experiments:
-    """What the YAML file of a suite holds."""
+    """Hold the content of a suite's YAML file."""
 
     title: str
     #: In the order of the tables.
     datasets: list[DatasetName]
-    #: Each experiment is run once for each; tables give means.
+    #: Each experiment is run once for each seed. Tables contain means.
     seeds: Some[Seed]
     #: Threshold methods for macro-F.
     methods: list[Name]
     tables: list[Name]
     figures: list[Name]
     models: dict[Name, ModelSpec]
-    #: Runs that the paper's printed numbers are means of.
+    #: Number of runs that the paper's printed means cover.
     printed_runs: Annotated[int, Meta(ge=1)] = 1
-    #: Measures that thresholds are tuned for too.
+    #: Additional measures that thresholds are tuned for.
     measures: list[Measure] = field(default_factory=list)
-    #: Python files that register further threshold or inference methods.
+    #: Python files that register more threshold or inference methods.
     extensions: list[Extension] = field(default_factory=list)
     inference: Inference | None = None
     ensembles: Ensembles | None = None
@@ -224,15 +227,15 @@ class Experiments:
     #: Models that are validated progressively, on a stream of the training set.
     progressive: list[Name] = field(default_factory=list)
     sweeps: dict[Name, Sweep] = field(default_factory=dict)
-    #: By dataset, the estimate up to which none is written.
+    #: By dataset, the minimum probability: estimates up to it are not written.
     floors: dict[DatasetName, Annotated[float, Meta(gt=0, lt=1)]] = field(default_factory=dict)
-    #: Datasets and models that are trained on the whole training set and ranked, and nothing else, with the reason.
+    #: Datasets and models that are only trained on the whole training set and ranked, with the reason.
     ranked_only: dict[str, Reason] = field(default_factory=dict)
-    #: Baselines, which the target `peers` alone runs.
+    #: Baselines, which only the target `peers` runs.
     peers: dict[Name, ModelSpec] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        # Extensions may register further methods.
+        # Extensions may register more methods.
         methods = self.inference.methods.values() if self.inference and not self.extensions else ()
         for name in (name for names in methods for name in names):
             if name not in INFERENCE_METHODS:
@@ -241,7 +244,7 @@ class Experiments:
 
 @dataclass(frozen=True, kw_only=True)
 class Suite(Experiments):
-    """The experiments of one paper, or a user's own."""
+    """Describe the experiments of one paper, or of a user."""
 
     #: Of the file, such as ``plt2016``.
     name: str
@@ -250,32 +253,32 @@ class Suite(Experiments):
 
     @property
     def own(self) -> bool:
-        """Whether it is no paper's: it has datasets of its own, whatever the key `datasets` of config.yaml says."""
+        """Return whether it belongs to no paper. Such a suite ignores the key `datasets` of config.yaml."""
         return self.name in OWN
 
     @property
     def all_models(self) -> dict[str, ModelSpec]:
-        """Its models, then its baselines."""
+        """Return its models, then its baselines."""
         return {**self.models, **self.peers}
 
     @property
     def titles(self) -> dict[str, str]:
-        """Names in print that it gives its models."""
+        """Return the published names that it gives its models."""
         return {name: model.title for name, model in self.all_models.items() if model.title}
 
     @property
     def measure_methods(self) -> list[str]:
-        """Threshold methods for measures other than macro-F; that for measure ``x`` is ``for-x``."""
+        """Return threshold methods for measures other than macro-F. The method for measure ``x`` is ``for-x``."""
         return [f"for-{measure}" for measure in self.measures]
 
     @property
     def every_method(self) -> list[str]:
-        """Threshold methods, then inference methods, each once, in the order of tables."""
+        """Return threshold methods, then inference methods, each once, in the order of tables."""
         inferred = [name for names in self.inference.methods.values() for name in names] if self.inference else []
         return list(dict.fromkeys([*self.measure_methods, *self.methods, *inferred]))
 
     def inferred(self, model: str, portion: str | None = None) -> list[str]:
-        """Name the inference methods of a model, of one portion or either."""
+        """Return the inference methods of a model on one training split, or on either."""
         block = self.inference
         return block.methods.get(model, []) if block and portion in (None, block.portion) else []
 
@@ -293,16 +296,16 @@ class Suite(Experiments):
         return "few-shot" if dataset in self.few_shot else "multi-label"
 
 
-OWN = ("demo", "scale")  # suites that are no paper's
+OWN = ("demo", "scale")  # suites that belong to no paper
 
 
 def read_suites(config: Path) -> dict[str, Suite]:
-    """Read all suites of a configuration: the papers' by name, then the others; of a study its own alone.
+    """Read all suites of a configuration: those for papers by name, then the others. A study has only its own suite.
 
     Raises
     ------
     XmlcError
-        A file cannot be read, has what is no suite, or names a model of another suite that is not there.
+        A file cannot be read, is not a suite, or names a model of another suite that does not exist.
     """
     names = [*sorted(file.stem for file in (config / "papers").glob("*.yaml")), *OWN]
     names = [STUDY] if is_study(config) else names
@@ -311,20 +314,20 @@ def read_suites(config: Path) -> dict[str, Suite]:
 
 
 def suite_file(name: str, config: Path) -> Path:
-    """Name the file of a suite; a study has the papers' from the package."""
+    """Return the file of a suite. In a study, suites of papers come from the package."""
     if is_study(config) and name == STUDY:
         return config / f"{name}.yaml"
     return config_files(f"{name}.yaml" if name in OWN else f"papers/{name}.yaml", config)[-1]
 
 
 def find_suite(name: str, config: Path) -> Suite | None:
-    """Read a suite, or return None where a configuration has none of this name."""
+    """Read a suite, or return None if a configuration has none of this name."""
     file = suite_file(name, config)
     return read_suite(file) if file.is_file() else None
 
 
 def read_suite(file: Path) -> Suite:
-    """Read one suite; models that are as in another suite are put in from there.
+    """Read one suite. Models with `as_in` are copied from the other suite.
 
     Raises
     ------
@@ -342,7 +345,7 @@ def _read(file: Path) -> Experiments:
 
 
 def _resolved(name: str, model: ModelSpec, file: Path) -> ModelSpec:
-    """Put in the model of the other suite that is named, and the common hyperparameters behind those of datasets."""
+    """Copy the model from the suite `as_in`, and merge the common hyperparameters into each dataset's."""
     if model.as_in:
         place = suite_file(model.as_in, file.parent.parent if file.parent.name == "papers" else file.parent)
         said = f"{file}: {file.stem} has model {name} as in {model.as_in}, which"

@@ -12,10 +12,13 @@ from xmlc.suite.schemas import nearest
 
 
 def check_file(estimator: str, where: str, given: Iterable[str]) -> None:
-    """Check that a user's own file is there, is Python and names the class, which takes what is given if that shows."""
+    """Check that a user's own file exists, is Python and defines the class.
+
+    If the class has its own `__init__`, check that it takes the given hyperparameters.
+    """
     file, _, kind = estimator.rpartition(":")
     text, tree = python_of(file, where)
-    if not re.search(rf"\b{re.escape(kind)}\b", text):  # a class, or a name that is imported
+    if not re.search(rf"\b{re.escape(kind)}\b", text):  # a class, or an imported name
         expected = nearest(kind, re.findall(r"^class (\w+)", text, re.MULTILINE) or ["a class of it"])
         raise XmlcError(f"{where}{file} has no class {kind}, expected {expected}")
     for node in tree.body:
@@ -30,7 +33,7 @@ def check_file(estimator: str, where: str, given: Iterable[str]) -> None:
 
 
 def _arguments(node: ast.ClassDef) -> list[str] | None:
-    """Return the arguments of a class's own `__init__`; None if there is none or it takes any."""
+    """Return the arguments of a class's own `__init__`, or None if there is none or it takes any."""
     own = (part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__")
     if not (method := next(own, None)) or method.args.kwarg:
         return None
