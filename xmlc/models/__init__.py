@@ -1,7 +1,7 @@
-"""Estimators of sparse probability estimates, by name.
+"""Import estimators of sparse probability estimates by name.
 
-An estimator is imported when it is first used: training one model must not depend on the code of the others, neither in
-time nor in what makes the workflow train it again.
+Each estimator is imported when it is first used. Training one model then does not load the code of the others, and the
+workflow does not train it again when their code changes.
 """
 
 from __future__ import annotations
@@ -21,5 +21,5 @@ if TYPE_CHECKING:
     from xmlc.models.plt import PLT as PLT
     from xmlc.models.stacking import Stacking as Stacking
 
-if not TYPE_CHECKING:  # which would take any name for known
+if not TYPE_CHECKING:  # type checkers would accept every name
     __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -1,4 +1,4 @@
-"""Means over trees of what the leaves say that instances reach: kernels."""
+"""Average the label shares of the leaves that instances reach: kernels."""
 
 from __future__ import annotations
 
@@ -11,22 +11,24 @@ from xmlc.kernels.arrays import borrowed, sort
 from xmlc.kernels.heaps import insert_best
 from xmlc.kernels.top_k import scaled
 
-SURELY_NORMAL = 1e-30  # of a float32, whose smaller numbers have fewer digits
+SURELY_NORMAL = 1e-30  # far above the subnormal float32 numbers, which have fewer digits
 
 
 class Histograms(NamedTuple):
-    """How many training instances of each leaf carry which label, or what a tree estimates where it has no leaves.
+    """Hold the number of training instances of each leaf that carry each label.
+
+    `xmlc.models.parabel.as_leaves` stores estimates instead of counts.
 
     Attributes
     ----------
     starts : int64 (n_leaves + 1,)
-        Where the labels of each leaf start.
+        Start of each leaf's labels.
     labels : uint32, counts : uint32 or float32
-        No label twice in a leaf; counts are positive.
+        Labels, each once in a leaf, and their positive counts.
     weights : float64 (n_leaves,)
-        The share of a leaf that one count is.
+        Factor that turns a count of the leaf into a share.
     pooled : bool
-        All leaves that an instance reaches count the same, whatever tree they are of; otherwise all trees do.
+        True if all leaves that an instance reaches have the same weight. False if all trees have the same weight.
     """
 
     starts: np.ndarray
@@ -37,13 +39,14 @@ class Histograms(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """Leaves that n instances reach.
+    """Hold the leaves that n instances reach.
 
     Attributes
     ----------
     starts : int64 (n_trees, n + 1)
+        Start of each instance's leaves in each tree.
     leaves : int32
-        Those of instance i in tree t: ``leaves[starts[t, i] : starts[t, i + 1]]``.
+        Instance i reaches ``leaves[starts[t, i] : starts[t, i + 1]]`` in tree t.
     """
 
     starts: np.ndarray
@@ -52,22 +55,26 @@ class Reached(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def list_above(found, sums, n_parts, thresholds, labels, estimates):
-    """Write the labels found whose means exceed their thresholds, in order, with the means; clear their sums.
+    """Write the labels found whose means exceed their thresholds, in order, with these means.
 
     Parameters
     ----------
     found : uint32 (number found,)
+        The labels with a positive sum.
     sums : float64 (m,)
-        Over the trees, or their leaves; divided by ``n_parts`` and rounded once.
+        Sums over the trees, or over their leaves. A mean is a sum divided by ``n_parts``, rounded once. The sums of the
+        labels found are set to 0.
     n_parts : int
+        Number of trees or leaves.
     thresholds : float32 (m,)
+        Threshold of each label.
     labels : integers, estimates : float32
-        Written from their start.
+        Output, written from the start.
 
     Returns
     -------
     int
-        How many were written.
+        Number of labels written.
     """
     written = 0
     for label in found:
@@ -81,10 +88,19 @@ def list_above(found, sums, n_parts, thresholds, labels, estimates):
 
 @njit(cache=True, nogil=True)
 def list_best(found, sums, n_parts, label_weights, labels, scores):
-    """Insert the labels found whose scores are above 0 into a list of the best; clear their sums; see `list_above`.
+    """Insert the labels found whose scores are above 0 into a list of the best, and set their sums to 0.
 
-    A score is a mean, times the weight of its label if there are weights. Without weights a mean that is smaller by a
-    millionth than the last of a full list cannot round to as much, and is not divided.
+    A score is a mean, times the weight of its label if there are weights. Without weights, a sum is skipped if its mean
+    is smaller by a millionth than the last score of a full list. Such a mean cannot round to that score.
+
+    Parameters
+    ----------
+    found, sums, n_parts
+        As for `list_above`.
+    label_weights : float64 (m,) or (0,)
+        Weight of each label, or empty for no weights.
+    labels : int32 (k,), scores : float32 (k,)
+        The list of the best, which is changed.
     """
     least = 0.0
     for label in found:
@@ -101,22 +117,27 @@ def list_best(found, sums, n_parts, label_weights, labels, scores):
 
 @njit(cache=True, nogil=True)
 def add_leaves(histograms, reached, i, sums, found):
-    """Sum the shares of all labels over the leaves, or, unless pooled, the means of the trees; list the labels.
+    """Sum each label's shares over the leaves that an instance reaches, and list the labels with a positive sum.
+
+    Unless the histograms are pooled, each tree adds the mean over its leaves.
 
     Parameters
     ----------
     histograms : Histograms
+        Labels and counts of the leaves.
     reached : Reached
+        Leaves that the instances reach.
     i : int
+        The instance.
     sums : float64 (m,)
-        Zero before; the caller clears what is listed.
+        Output, all 0 before the call. The caller sets the sums of the listed labels to 0 afterwards.
     found : uint32 (m + 1,)
-        Room for the labels with a positive sum, and for one more that is written and not kept.
+        Output for the labels with a positive sum. One more entry is written and not kept.
 
     Returns
     -------
     int
-        Their number.
+        Number of labels with a positive sum.
     """
     n_found, tree_starts, tree_leaves = 0, reached.starts, reached.leaves
     starts, all_labels, all_counts, weights = (
@@ -131,7 +152,7 @@ def add_leaves(histograms, reached, i, sums, found):
             for k in range(labels.size):
                 label = labels[k]
                 old = sums[label]
-                found[n_found] = label  # without a branch: overwritten by the next if it is no new one
+                found[n_found] = label  # avoids a branch: the next label overwrites one that is not new
                 n_found += old == 0.0
                 sums[label] = old + np.float64(counts[k]) * one
     return n_found
@@ -139,7 +160,7 @@ def add_leaves(histograms, reached, i, sums, found):
 
 @njit(cache=True, nogil=True)
 def count_parts(histograms, reached, i):
-    """Return of how many parts `add_leaves` gives the sum: trees, or, if they are pooled, leaves."""
+    """Return the number of parts that `add_leaves` sums for an instance: leaves if pooled, else trees."""
     n_trees, n_leaves = reached.starts.shape[0], np.int64(0)
     if not histograms.pooled:
         return n_trees
@@ -150,7 +171,7 @@ def count_parts(histograms, reached, i):
 
 @njit(cache=True, nogil=True)
 def keep_above(found, sums, n_parts, thresholds):
-    """Move the labels found whose means exceed their thresholds to the front; return their number, clear other sums."""
+    """Move the labels whose means exceed their thresholds to the front, clear other sums, and return the number."""
     kept = 0
     for label in found:
         if np.float32(sums[label] / n_parts) > thresholds[label]:
@@ -163,19 +184,32 @@ def keep_above(found, sums, n_parts, thresholds):
 
 @njit(cache=True, nogil=True)
 def average_above(histograms, reached, first, last, thresholds):
-    """List the labels whose estimates exceed their thresholds, for instances ``first .. last - 1``.
+    """Return the labels whose estimates exceed their thresholds, for instances ``first .. last - 1``.
+
+    Parameters
+    ----------
+    histograms : Histograms
+        Labels and counts of the leaves.
+    reached : Reached
+        Leaves that the instances reach.
+    first : int
+        First instance.
+    last : int
+        Instance after the last one.
+    thresholds : float32 (m,)
+        Threshold of each label.
 
     Returns
     -------
     counts : int64 (last - first,)
         Number of labels of each instance.
     labels : uint32, estimates : float32
-        The labels, ascending, instance after instance.
+        The labels of one instance after another, ascending within an instance, and their estimates.
 
     Notes
     -----
-    Shares are summed in float64 and rounded once, so that estimates that are equal as fractions are equal as numbers,
-    whatever trees they come from.
+    Shares are summed in float64 and rounded once. Estimates that are equal as fractions are then equal as numbers, no
+    matter which trees they come from.
     """
     sums, found = np.zeros(thresholds.size, dtype=np.float64), np.empty(thresholds.size + 1, dtype=np.uint32)
     n_trees, room = reached.starts.shape[0], np.int64(0)
@@ -196,12 +230,12 @@ def average_above(histograms, reached, first, last, thresholds):
         n_parts = count_parts(histograms, reached, i)
         if selective:
             listed = listed[: keep_above(listed, sums, n_parts, thresholds)]
-        # Sorting costs some log2(n) steps a label; where many labels are found, looking through all is cheaper.
+        # Sorting takes about log2(n) steps for each label. If many labels are found, a scan of all labels is cheaper.
         if 16 * listed.size < thresholds.size:
             sort(listed)
         else:
             n_found = 0
-            for label in range(sums.size):  # without a branch, as in `add_leaves`
+            for label in range(sums.size):  # avoids a branch, as in `add_leaves`
                 found[n_found] = label
                 n_found += sums[label] != 0.0
             listed = found[:n_found]
@@ -212,13 +246,25 @@ def average_above(histograms, reached, first, last, thresholds):
 
 @njit(cache=True, nogil=True)
 def average_top_k(histograms, reached, first, last, n_labels, k, label_weights):
-    """Find the k labels with the largest estimates, times their weights if there are any; ties to the smaller label.
+    """Return the k labels with the largest estimates, times weights if given, for instances ``first .. last - 1``.
+
+    Parameters
+    ----------
+    histograms, reached, first, last
+        As for `average_above`.
+    n_labels : int
+        Number of labels m.
+    k : int
+        Number of labels for each instance.
+    label_weights : float64 (m,) or (0,)
+        Weight of each label, or empty for no weights.
 
     Returns
     -------
     labels : int32 (last - first, k)
-        Best first; -1 where fewer than k labels have a score above 0.
+        Best first, ties to the smaller label. If fewer than k labels have a score above 0, the other ranks are -1.
     scores : float32 (last - first, k)
+        Scores of these labels. Ranks without a label have score 0.
     """
     sums, found = np.zeros(n_labels, dtype=np.float64), np.empty(n_labels + 1, dtype=np.uint32)
     labels = np.full((last - first, k), -1, dtype=np.int32)

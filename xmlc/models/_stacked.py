@@ -1,4 +1,4 @@
-"""A logistic regression over the scores that several models give to a label: kernels of `xmlc.models.stacking`."""
+"""Fit and evaluate a logistic regression over the scores of several models: kernels of `xmlc.models.stacking`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import borrowed, sort
 from xmlc.kernels.float64 import exp, log, log1p, sigmoid
 
-SMALLEST_SCORE = 1e-3  # added to each score before its logarithm: it is 0 if a member did not rank the label
-SMALLEST_MEAN = 1e-6  # the mean score is clipped to this and 1 minus this, so that its logit is finite
+SMALLEST_SCORE = 1e-3  # added before the logarithm, because the score is 0 if a member did not rank the label
+SMALLEST_MEAN = 1e-6  # the mean score is clipped to this and to 1 minus this, so that its logit is finite
 MOST_STEPS = 50
 SHORTEST_STEP = 1e-6
 ENOUGH = 1e-10  # Newton's method stops if a step decreases the loss by at most this fraction
@@ -17,23 +17,27 @@ ENOUGH = 1e-10  # Newton's method stops if a step decreases the loss by at most 
 
 @njit(cache=True, nogil=True)
 def merge_lists(labels, scores, start, end):
-    """Collect the labels that any member ranked for instances ``start .. end - 1``, with every member's score.
+    """Return the labels that any member ranked for instances ``start .. end - 1``, with every member's scores.
 
     Parameters
     ----------
     labels : int32 (M, n, K)
-        The ranked labels of each of M members; -1 if there is none.
+        The ranked labels of each of M members. Ranks without a label are -1.
     scores : float32 (M, n, K)
-    start, end : int
+        Scores of these labels.
+    start : int
+        First instance.
+    end : int
+        Instance after the last one.
 
     Returns
     -------
     counts : int64 (end - start,)
         Number of candidates of each instance.
     candidates : int32 (q,)
-        Ascending within an instance, instance after instance.
+        The candidates of one instance after another, ascending within an instance.
     values : float64 (q, M)
-        Their scores, at most 1; 0 if a member did not rank the label.
+        Scores of the candidates, at most 1. A member that did not rank the label gives it 0.
     """
     n_members, _, n_ranked = labels.shape
     room = (end - start) * n_members * n_ranked
@@ -61,7 +65,7 @@ def merge_lists(labels, scores, start, end):
 
 @njit(cache=True, nogil=True)
 def n_features_of(n_members):
-    """Return the number of features of a pair: the logit, 1, and products of up to two of M + 1 logarithms."""
+    """Return the number of features of a pair: the logit, 1, M + 1 logarithms and all products of two of them."""
     return 2 + (n_members + 1) + (n_members + 1) * (n_members + 2) // 2
 
 
@@ -69,15 +73,17 @@ def n_features_of(n_members):
 def write_features(scores, log_share, features):
     """Write the features of a pair of instance and label.
 
-    They are the logit of the mean score, the constant 1, the logarithms of the M scores and of the label's share of the
-    training set, and all products of two of these logarithms.
+    The features are the logit of the mean score, the constant 1, the logarithms of the M scores and of the label's
+    share of the training set, and all products of two of these logarithms.
 
     Parameters
     ----------
     scores : float64 (M,)
+        Scores of the label by the members.
     log_share : float
+        Logarithm of the label's share of the training set.
     features : float64 (p,)
-        Written.
+        Output.
     """
     n, mean = scores.size, 0.0
     for member in range(n):
@@ -110,12 +116,16 @@ def stacked_estimates(labels, scores, start, end, log_shares, coefficients):
     labels, scores, start, end
         As for `merge_lists`.
     log_shares : float64 (m,)
+        Logarithm of each label's share of the training set.
     coefficients : float64 (p,)
+        Coefficients of the regression.
 
     Returns
     -------
     counts : int64 (end - start,)
+        Number of candidates of each instance.
     candidates : int32 (q,), estimates : float32 (q,)
+        The candidates, as from `merge_lists`, and their estimates.
     """
     counts, candidates, values = merge_lists(labels, scores, start, end)
     estimates, features = np.empty(candidates.size, dtype=np.float32), np.empty(coefficients.size)
@@ -127,7 +137,7 @@ def stacked_estimates(labels, scores, start, end, log_shares, coefficients):
 
 @njit(cache=True, nogil=True)
 def product(first, second):
-    """Return the inner product of two float64 arrays, added up in their order."""
+    """Return the inner product of two float64 arrays, summed in order."""
     total = 0.0
     for k in range(first.size):
         total += first[k] * second[k]
@@ -136,15 +146,18 @@ def product(first, second):
 
 @njit(cache=True, nogil=True)
 def fit_logistic(features, true, weights, start):
-    """Minimise the weighted logistic loss plus half the squared distance to ``start``: Newton with step halving.
+    """Minimise the weighted logistic loss plus half the squared distance to ``start`` by Newton with step halving.
 
     Parameters
     ----------
     features : float64 (q, p)
+        Features of each pair of instance and label.
     true : bool (q,)
+        Whether the instance of each pair has the label.
     weights : float64 (q,)
-        Weight of each row in the loss.
+        Weight of each pair in the loss.
     start : float64 (p,)
+        Coefficients from which Newton's method starts.
 
     Returns
     -------
@@ -206,14 +219,14 @@ def derivatives_of(features, true, weights, coefficients, start):
 
 @njit(cache=True, nogil=True)
 def solve(matrix, right):
-    """Solve a positive definite system by Cholesky's decomposition; both arguments are overwritten.
+    """Solve a positive definite system by Cholesky decomposition, overwriting both arguments.
 
     Parameters
     ----------
     matrix : float64 (p, p)
-        Its lower triangle.
+        The matrix, of which only the lower triangle is read.
     right : float64 (p,)
-        Becomes the solution.
+        The right-hand side, replaced by the solution.
     """
     size = right.size
     for k in range(size):

@@ -1,4 +1,4 @@
-"""What all estimators share: sparse probability estimates, label sets, models on disk, what scikit-learn asks for."""
+"""Define the base class of all estimators: sparse estimates, label sets, storage and scikit-learn's interface."""
 
 from __future__ import annotations
 
@@ -45,53 +45,54 @@ DESCRIPTION = "model.json"
 ENTRIES = {"estimator": str, "format": int, "hyperparameters": dict, "n_features": int, "n_labels": int, "arrays": list}
 ENTRIES |= {"meta": dict}
 NAMES = ("feature_names_in_", "label_names_in_")
-# Attributes that are saved with the description, or are of the last prediction.
+# `_state` skips these attributes: the description contains them, or they describe the last prediction.
 KEPT_ELSEWHERE = ("n_features_in_", "n_labels_", "labelled_", "inner_products_", "certified_", *NAMES)
-MOST_RANKED = 1000  # labels of a ranking, where there are fewer labels
+MOST_RANKED = 1000  # k may be this large even if there are fewer labels
 
 
 class SparseProbabilityEstimator(Estimator):
-    """Base of the estimators that give sparse probability estimates (SPE).
+    """Share prediction, storage and checks among estimators of sparse probability estimates (SPE).
 
-    A subclass implements ``fit``, which calls ``_training_data``, and ``predict_proba``; learned attributes end in an
-    underscore. Ranking then sorts all estimates; one that can rank with less overrides ``predict_top_k``. Saved are
-    arrays, numbers, strings, truth values, None, and lists and dictionaries of these but arrays, and no attribute that
-    begins with an underscore. One that learns more overrides ``_state``, which returns arrays by name and a dictionary
-    for JSON, and ``_restore``, which is given both and sets the attributes again. ``FIELDS`` lists the arrays that a
-    stored model has.
+    A subclass implements ``fit``, which calls ``_training_data``, and ``predict_proba``. Names of learned attributes
+    end in an underscore. By default, ranking sorts all estimates. A subclass that can rank with less work overrides
+    ``predict_top_k``.
+
+    `save` writes arrays, numbers, strings, truth values and None. It also writes lists and dictionaries of these, but
+    not of arrays. It skips attributes whose name begins with an underscore. A subclass that learns other objects
+    overrides ``_state`` and ``_restore``. ``_state`` returns arrays by name and a dictionary for JSON. ``_restore``
+    receives both and sets the attributes. ``FIELDS`` lists the arrays of a stored model.
 
     Attributes
     ----------
     n_features_in_ : int
         Number of features d seen in ``fit``.
     feature_names_in_, label_names_in_ : ndarray of object, shape (d,) and (m,)
-        Names of the columns of X and Y, where they were frames with names of text. Frames that are given later must
-        have the same, in the same order.
+        Names of the columns of X and Y, set if they were data frames with text names. Later data frames must have the
+        same names in the same order.
     n_labels_ : int
         Number of labels m seen in ``fit``.
     classes_ : ndarray, shape (m,)
-        The labels: names of text, where they have some, else numbers. Column j of label sets is label j.
+        The labels: their names if they have any, else their numbers. Column j of label sets is label j.
     inner_products_ : ndarray of int64, shape (n,), or None
-        Inner products that the last prediction computed for each instance; None where an estimator does not count them.
+        Number of inner products that the last prediction computed for each instance. None if they are not counted.
     certified_ : ndarray of bool, shape (n,), or None
-        For which instances a beam search proved that the last ranking is exact; None where none searched.
+        Whether a beam search proved that the last ranking of each instance is exact. None without a beam search.
     """
 
     MODEL_FORMAT = 1
     FIELDS: ClassVar[tuple[Field, ...]] = ()
     n_labels_: int
-    labelled_: bool = False  # whether each instance of `fit` had a label: then no label set is empty
+    labelled_: bool = False  # True if each training instance had a label: no predicted set is then empty
     inner_products_: np.ndarray | None = None
     certified_: np.ndarray | None = None
-    #: Whether the estimates of an instance do not depend on those beside it.
+    #: Whether the estimates of an instance are independent of the other instances.
     _BY_INSTANCE: ClassVar[bool] = True
-    #: Whether it has kernels that a first call compiles, and keeps what this package can save.
+    #: Whether the first call compiles kernels. If not, `xmlc.models.warm_up` fits no copy to a few rows.
     compiles: ClassVar[bool] = True
-    #: Whether the estimates of a model with default settings are close to the frequencies of the labels among instances
-    #: with the same features.
+    #: Whether a model with default settings estimates label frequencies among instances with the same features well.
     calibrated: ClassVar[bool] = True
-    _into: Path | None = None  # where `fit` writes arrays that it need not hold (`xmlc.core.growing`), in `fit_to`
-    unit_norm: bool  # a hyperparameter of those that call `_kernel_form`, as the next
+    _into: Path | None = None  # during `fit_to`, the folder where `fit` writes finished arrays (`xmlc.core.growing`)
+    unit_norm: bool  # subclasses that call `_kernel_form` have this hyperparameter and the next
     n_jobs: int | None
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -110,34 +111,34 @@ class SparseProbabilityEstimator(Estimator):
         X : sparse or dense array, shape (n, d)
             Instances.
         Y : sparse or dense boolean array, shape (n, m)
-            Their label sets.
+            Label sets of the instances.
         sample_weight : array-like of float, shape (n,), optional
-            Only of estimators that take it: how much each instance counts, from 0 to 1e30. An instance of weight 2
-            counts like two, and one of weight 0 is not learned, nor are labels that only such instances have.
+            Weight of each instance, from 0 to 1e30. Only some estimators accept it. An instance of weight 2 counts like
+            two instances. Instances of weight 0, and labels that only they have, are not learned.
 
         Raises
         ------
         XmlcError
-            Data or a hyperparameter is out of its range. After this or any other error, an interruption too, the
-            estimator is what it was before: not fitted, or with what it had learned.
+            Data or a hyperparameter is out of range. After any error or interruption, the estimator is in the same
+            state as before the call.
         """
         raise XmlcError(
             f"{type(self).__name__} has no fit; expected a class that defines it, as docs/extending.md shows"
         )
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimates strictly greater than a threshold.
+        """Return the estimates that are strictly greater than a threshold.
 
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
         threshold : float or ndarray of shape (m,)
-            One for all labels, or one for each, from 0 to 1.
+            One threshold for all labels, or one for each, from 0 to 1.
 
         Returns
         -------
         csr_array of float32, shape (n, m)
-            The sparse probability estimates, sorted indices. ``inner_products_`` counts what they cost.
+            The sparse probability estimates, with sorted indices. The call sets ``inner_products_``.
         """
         raise XmlcError(
             f"{type(self).__name__} has no predict_proba; expected a class that defines it, as docs/extending.md shows"
@@ -146,7 +147,7 @@ class SparseProbabilityEstimator(Estimator):
     def estimate_blocks(
         self, X: sparse.csr_array, threshold: float | np.ndarray, rows: int, then: Callable[[sparse.csr_array], None]
     ) -> None:
-        """Call ``then`` with the estimates of `predict_proba`, those of about ``rows`` instances after the other."""
+        """Call ``then`` with the estimates of `predict_proba`, one block of about ``rows`` instances after another."""
         if not self._BY_INSTANCE or X.shape[0] <= rows:
             return then(self.predict_proba(X, threshold))
         products = list[Any]()
@@ -156,21 +157,23 @@ class SparseProbabilityEstimator(Estimator):
         self.inner_products_ = None if products[0] is None else np.concatenate(products)
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k most probable labels of each instance, or those whose weighted estimates are largest.
+        """Find the k most probable labels of each instance, or the labels with the largest weighted estimates.
 
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
         k : int
+            Number of labels for each instance.
         label_weights : array-like of float, shape (m,), optional
-            Labels rank by their estimates times these numbers, from 0 to 1e38. A label of weight 0 is never returned.
+            Weights from 0 to 1e38. Labels rank by their estimate times their weight. A label of weight 0 is never
+            returned.
 
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Best first, ties to the smaller label; -1 where there are fewer than k labels.
+            Best first, ties to the smaller label. Ranks without a label are -1.
         scores : ndarray of float32, shape (n, k)
-            Their estimates, times the weights if there are any; 0 where there is no label.
+            Estimates of these labels, times the weights if given. Ranks without a label have score 0.
         """
         k = self._check_k(k)
         weights = self._label_weights(label_weights)
@@ -181,29 +184,29 @@ class SparseProbabilityEstimator(Estimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Find the k most probable labels of a single instance: `predict_top_k` for online serving.
 
-        The same bits as `predict_top_k` of a matrix with this instance alone. Nothing of the estimator is changed (nor
-        ``inner_products_`` set), so that several threads may ask it at once.
+        The result is bit-identical to `predict_top_k` of a matrix with only this instance. The call changes no
+        attribute of the estimator, not even ``inner_products_``. Several threads may therefore call it at once.
 
         Parameters
         ----------
         indices : array-like of int, shape (q,)
-            Features of the instance, each once; fastest in ascending order. There may be none.
+            Features of the instance, each once. Ascending order is fastest. It may be empty.
         values : array-like of float, shape (q,)
-            Their values.
+            Values of these features.
         k, label_weights
             As for `predict_top_k`.
 
         Returns
         -------
         labels : ndarray of int32, shape (k,)
-            Best first; -1 where there are fewer than k labels.
+            Best first. Ranks without a label are -1.
         scores : ndarray of float32, shape (k,)
-            Their estimates, times the weights if there are any; 0 where there is no label.
+            Estimates of these labels, times the weights if given. Ranks without a label have score 0.
 
         Raises
         ------
         XmlcError
-            Indices and values are no instance, or k or the weights are out of their range.
+            Indices and values do not form an instance, or k or the weights are out of range.
 
         Examples
         --------
@@ -218,9 +221,9 @@ class SparseProbabilityEstimator(Estimator):
         return labels[0], scores[0]
 
     def warm_up(self) -> Self:
-        """Compile, or load, all that predictions of one instance need, so that no request waits for it.
+        """Compile or load the code that predicts one instance, so that no request waits for it.
 
-        `rank_one`, `predict_top_k` and `predict_proba` with one threshold are called for a made-up instance.
+        Calls `rank_one`, `predict_top_k`, and `predict_proba` with one threshold, for an artificial instance.
         """
         asked = self._for_requests()
         asked.rank_one([0], [1.0])
@@ -232,38 +235,38 @@ class SparseProbabilityEstimator(Estimator):
     def predict(self, X: Matrix, thresholds: float | np.ndarray | None = None) -> sparse.csr_array:
         """Return the label set of each instance.
 
-        By default it is the set of largest expected F-measure (`xmlc.inference.meuf`), computed from the estimates
-        above 1e-4. They are taken as probabilities of independent labels. If each training instance has a label, it
-        is the best set with at least one. If you have labelled instances, or want
-        another measure, `xmlc.thresholds.LabelSets` finds better sets.
+        By default, the set has the largest expected F-measure (`xmlc.inference.meuf`). It is computed from the
+        estimates above 1e-4, taken as probabilities of independent labels. If each training instance has a label, it is
+        the best set with at least one label. If you have labelled instances, or need another measure,
+        `xmlc.thresholds.LabelSets` finds better sets.
 
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
         thresholds : float or ndarray of shape (m,), optional
-            One for all labels, or one for each: the labels with a greater estimate are predicted. 0.5 minimises the
-            expected Hamming loss.
+            One threshold for all labels, or one for each. Labels with a greater estimate are predicted. A threshold of
+            0.5 minimises the expected Hamming loss.
 
         Returns
         -------
         csr_array of bool, shape (n, m)
-            The stored entries are the labels predicted.
+            The stored entries are the predicted labels.
         """
         spe = _label_sets().estimates_of_sets(self, X) if thresholds is None else self.predict_proba(X, thresholds)
         return sparse.csr_array((np.ones(spe.nnz, dtype=bool), spe.indices, spe.indptr), shape=spe.shape)
 
     def score(self, X: Matrix, y: Matrix) -> float:
-        """Return the precision of the label that is ranked first, P@1 (`xmlc.metrics.precision_at_k`).
+        """Return the precision of the top-ranked label, P@1 (`xmlc.metrics.precision_at_k`).
 
-        What scikit-learn's searches and cross-validation maximise unless they are given ``scoring``, and `xmlc tune`
-        too. scikit-learn's own classifiers return the share of label sets that are right in every label, which is close
-        to 0 for all models of many labels and tells none from another; P@1 depends on no thresholds either.
+        scikit-learn's searches and cross-validation maximise it unless you pass ``scoring``, and so does `xmlc tune`.
+        Classifiers of scikit-learn return the share of completely correct label sets. With many labels, that share is
+        close to 0 for every model, so it cannot compare models. P@1 also needs no thresholds.
 
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
         y : sparse or dense boolean array, shape (n, m)
-            Their label sets.
+            Label sets of the instances.
         """
         self._check_names(y, "label")
         Y, first = as_labels(y), self.predict_top_k(X, 1)[0][:, 0]
@@ -273,22 +276,22 @@ class SparseProbabilityEstimator(Estimator):
 
     @property
     def classes_(self) -> np.ndarray:
-        """The labels, shape (m,): their names, if they have some, else their numbers; column j is label j."""
+        """Return the labels, shape (m,): their names if they have any, else their numbers. Column j is label j."""
         self._check_fitted()
         return getattr(self, "label_names_in_", np.arange(self.n_labels_))
 
     def name_labels(self, names: object) -> Self:
-        """Give the labels names for `classes_`, which are saved with the model, where Y was no frame.
+        """Set the names of the labels in `classes_` if Y was no data frame. `save` writes them with the model.
 
         Parameters
         ----------
         names : sequence of str, length m, or MultiLabelBinarizer
-            Of scikit-learn, fitted: its ``classes_``.
+            The names in the order of the labels, or a fitted binarizer of scikit-learn with these ``classes_``.
 
         Raises
         ------
         XmlcError
-            There are more labels, or fewer.
+            The number of different names is not the number of labels.
         """
         self._check_fitted()
         given: Any = getattr(names, "classes_", names)
@@ -300,10 +303,10 @@ class SparseProbabilityEstimator(Estimator):
         return self
 
     def fit_to(self, path: str | Path, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from a training set and write the model: `fit` and `save`, of which memory need not hold all.
+        """Learn from a training set and write the model: `fit` and `save` with less memory.
 
-        Forests and label trees write each part as soon as it is finished, and hold it no longer; the arrays of the
-        model are then maps of its files. The bits are those of `fit`. Other estimators are fitted and saved.
+        Forests and label trees write each part when it is finished and release its memory. The arrays of the model are
+        then memory maps of its files. The result is bit-identical to `fit`. Other estimators call `fit`, then `save`.
 
         Parameters
         ----------
@@ -315,12 +318,12 @@ class SparseProbabilityEstimator(Estimator):
         Raises
         ------
         XmlcError
-            As `fit` and `save` do; then there is no such folder, or the one that was there before.
+            As for `fit` and `save`. An existing folder then stays unchanged, and no new folder is created.
         """
         with atomic_folder(path) as folder:
             try:
                 self._into = folder
-                fit: Any = self.fit  # some take no weights
+                fit: Any = self.fit  # typed as Any because some `fit` methods accept no weights
                 fit(X, Y, sample_weight=sample_weight)
             finally:
                 self._into = None
@@ -328,22 +331,22 @@ class SparseProbabilityEstimator(Estimator):
         return self
 
     def save(self, path: str | Path) -> None:
-        """Write the model as the folder ``path``: plain ``.npy`` arrays and a JSON file, no pickle.
+        """Write the model to the folder ``path`` as plain ``.npy`` arrays and a JSON file, without pickle.
 
-        A folder there is replaced, and deleted with all that it holds, if this package wrote each of its files.
+        An existing folder is replaced and its contents are deleted, if this package wrote each of its files.
 
         Raises
         ------
         XmlcError
-            The folder holds any other file, or is a symbolic link or the working directory, or the model has learned
-            what cannot be saved; nothing is changed.
+            The folder contains any other file, is a symbolic link or is the working directory, or an attribute cannot
+            be saved. Nothing is changed then.
         """
         self._check_fitted()
         with atomic_folder(path) as folder:
             self._write(folder)
 
     def _write(self, folder: Path) -> None:
-        """Write the arrays of a fitted model that are not there yet, and its description, into a folder."""
+        """Write the description of a fitted model, and those arrays that are not there yet, to a folder."""
         arrays, meta = self._state()
         about = {"estimator": type(self).__name__, "format": self.MODEL_FORMAT}
         own, names = self.get_params(), self._hyperparameter_names()
@@ -360,18 +363,19 @@ class SparseProbabilityEstimator(Estimator):
 
     @classmethod
     def load(cls, path: str | Path, trusted: bool = False) -> Self:
-        """Read a model written by `save`; its arrays are memory-mapped.
+        """Read a model written by `save`. Its arrays are memory-mapped.
 
         Parameters
         ----------
         path : str or Path
         trusted : bool
-            Whether an estimator of another library, which joblib has stored, may be read: this runs code of the folder.
+            Allow estimators of other libraries, which joblib stored. Reading one runs code from the folder.
 
         Raises
         ------
         XmlcError
-            The folder holds no model, one of another estimator or version, or a file that was changed since.
+            The folder contains no model, a model of another estimator or version, or a file that was changed after
+            `save`.
         """
         folder = checked_path(path)
         if not (folder / DESCRIPTION).exists():
@@ -385,7 +389,7 @@ class SparseProbabilityEstimator(Estimator):
             model.n_features_in_, model.n_labels_ = content["n_features"], content["n_labels"]
             model.labelled_ = content.get("labelled") is True
             vars(model).update({name: np.array(content[name], dtype=object) for name in NAMES if name in content})
-            # Plain views of the mapped files: numba takes long to recognise numpy's class for them.
+            # Plain views of the mapped files, because numba is slow to recognise numpy's class of memory maps.
             arrays = {name: np.asarray(load_array(folder / f"{name}.npy")) for name in content["arrays"]}
             model._restore(arrays, content["meta"])
         except (Malformed, InvalidParameterError) as fault:
@@ -395,7 +399,7 @@ class SparseProbabilityEstimator(Estimator):
 
     @classmethod
     def _description(cls, folder: Path) -> dict[str, Any]:
-        """Read what a folder says of its model, one of this class."""
+        """Read the description of a stored model, and refuse it if the model is not of this class."""
         content = load_description(folder / DESCRIPTION, ENTRIES)
         found, version = content["estimator"], content["format"]
         if found != cls.__name__:
@@ -411,11 +415,11 @@ class SparseProbabilityEstimator(Estimator):
         return content
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take the state from a pickle; what joblib maps read-only is mapped as kernels take it."""
+        """Set the state from a pickle. Arrays that joblib maps read-only become maps that kernels accept."""
         self.__dict__.update(writeable_maps(state))
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: a classifier of label sets, of sparse instances."""
+        """Return scikit-learn's tags: a multi-label classifier that accepts sparse instances."""
         from sklearn.utils import ClassifierTags
 
         tags = super().__sklearn_tags__()
@@ -425,7 +429,7 @@ class SparseProbabilityEstimator(Estimator):
         return tags
 
     def _selected(self) -> Hyperparameters:
-        """Return the values of hyperparameters that `fit` selected from the training set, to train with them again."""
+        """Return the hyperparameters that `fit` selected on the training set, so that they can be used again."""
         return {}
 
     def _is_fitted(self) -> bool:
@@ -436,8 +440,8 @@ class SparseProbabilityEstimator(Estimator):
             raise not_fitted(self)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return the learned arrays, and what else is learned and JSON has."""
-        arrays, meta, made = {}, {}, {*vars(self.unfitted())}  # by `__init__`
+        """Return the learned arrays by name, and all other learned values as a dictionary for JSON."""
+        arrays, meta, made = {}, {}, {*vars(self.unfitted())}  # attributes that `__init__` sets
         for name, value in vars(self).items():
             elsewhere = name in KEPT_ELSEWHERE or name in self._hyperparameter_names()
             if elsewhere or name.startswith("_") or (name in made and not name.endswith("_")):
@@ -456,24 +460,24 @@ class SparseProbabilityEstimator(Estimator):
         return arrays, meta
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        """Set the learned state from what `_state` returned."""
+        """Set the learned state from the result of `_state`."""
         if self.FIELDS:
             self._check_arrays(arrays)
         self.__dict__.update(meta | {name: array if array.ndim else array[()] for name, array in arrays.items()})
 
     def _check_arrays(self, arrays: Mapping[str, np.ndarray], fields: Iterable[Field] | None = None) -> None:
-        """Compare stored arrays with the list of those that such a model has."""
+        """Refuse stored arrays that do not match the fields of such a model."""
         fields = self.FIELDS if fields is None else fields
         check_fields(arrays, fields, n_features=self.n_features_in_, n_labels=self.n_labels_)
 
     def _read_parts(self, folder: Path, trusted: bool) -> None:
-        """Read estimators that are parts of a stored model from their own folders."""
+        """Read the estimators that are parts of a stored model from their folders."""
 
     def _training_data(self, X: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Check hyperparameters and training data, remember the data's shape and return it in canonical form."""
+        """Check hyperparameters and training data, store the data's shape, and return the data in canonical form."""
         self._check_hyperparameters()
         if Y is None:
-            raise InvalidDataError(  # in scikit-learn's words
+            raise InvalidDataError(  # scikit-learn's tests of estimators look for these words
                 f"{type(self).__name__} requires y to be passed, but the target y is None; expected label sets"
             )
         given, X, Y = (X, Y), as_features(X), as_labels(Y, "Y", X, f"{type(self).__name__}.fit(X, Y)")
@@ -490,13 +494,13 @@ class SparseProbabilityEstimator(Estimator):
         return X, Y
 
     def _check_hyperparameters(self) -> None:
-        """Refuse hyperparameters outside their domains; a subclass may add checks of several together."""
+        """Refuse hyperparameters outside their domains. A subclass may add checks of combinations."""
         check_hyperparameters(self)
 
     def _weighted_data(
         self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None
     ) -> tuple[sparse.csr_array, sparse.csr_array, np.ndarray]:
-        """Return what `_training_data` returns, and the weights, float32, without the instances of weight 0."""
+        """Return the result of `_training_data` and the float32 weights, without the instances of weight 0."""
         X, Y = self._training_data(X, Y)
         if sample_weight is None:
             return X, Y, np.ones(X.shape[0], dtype=np.float32)
@@ -505,7 +509,7 @@ class SparseProbabilityEstimator(Estimator):
         return (X, Y, weights) if kept.size == weights.size else (X[kept], Y[kept], weights[kept])
 
     def _instances(self, X: Matrix) -> sparse.csr_array:
-        """Check instances to predict and return them in canonical form."""
+        """Check the instances to predict, and return them in canonical form."""
         self._check_fitted()
         self._check_names(X)
         X = as_features(X)
@@ -517,13 +521,13 @@ class SparseProbabilityEstimator(Estimator):
         return X
 
     def _for_requests(self) -> Self:
-        """Return a shallow copy, to which a prediction may write, for instances without names of features."""
-        asked = type(self).__new__(type(self))  # not by copy, which does what pickles need
+        """Return a shallow copy without feature names, whose attributes a prediction may change."""
+        asked = type(self).__new__(type(self))  # `copy.copy` would call the methods for pickles
         vars(asked).update({name: value for name, value in vars(self).items() if name != "feature_names_in_"})
         return asked
 
     def _one_instance(self, indices: ArrayLike, values: ArrayLike) -> KernelCSR:
-        """Check a single instance and return it as kernels take it."""
+        """Check a single instance, and return it in the form of the kernels."""
         self._check_fitted()
         indices, given = np.asarray(indices), np.asarray(values)
         integers, numbers = indices.dtype.kind in "iu" or not indices.size, given.dtype.kind in "biuf"
@@ -535,9 +539,9 @@ class SparseProbabilityEstimator(Estimator):
             )
         values = given.astype(np.float32, copy=False)
         indices = indices.astype(np.int64, copy=False)
-        fine = np.isfinite(values) & (indices.view(np.uint64) < self.n_features_in_)  # a negative number is large there
+        fine = np.isfinite(values) & (indices.view(np.uint64) < self.n_features_in_)  # a negative index becomes large
         ascend = indices[1:] > indices[:-1]
-        if np.count_nonzero(ascend) < ascend.size:  # as of scikit-learn's vectorizers, in any order
+        if np.count_nonzero(ascend) < ascend.size:  # scikit-learn's vectorizers do not sort features
             order = np.argsort(indices, kind="stable")
             indices, values, fine = indices[order], values[order], fine[order]
             fine[1:] &= indices[1:] > indices[:-1]
@@ -551,7 +555,7 @@ class SparseProbabilityEstimator(Estimator):
         return KernelCSR(np.array([0, indices.size]), indices.astype(np.uint32), values)
 
     def _kernel_form(self, X: sparse.csr_array) -> KernelCSR:
-        """Return instances as kernels take them, scaled to unit length where ``unit_norm`` says so."""
+        """Return instances in the form of the kernels, scaled to unit length if ``unit_norm`` is true."""
         return kernel_csr(unit_rows(X, self.n_jobs) if self.unit_norm else X)
 
     def _label_thresholds(self, threshold: float | np.ndarray) -> np.ndarray:
@@ -564,7 +568,7 @@ class SparseProbabilityEstimator(Estimator):
         return NO_WEIGHTS if given is None else weights_of_labels(given, self.n_labels_)
 
     def _check_k(self, k: int) -> int:
-        """Return k as an int, at least 1, and not far above the number of labels: each rank has a place."""
+        """Return k as an int. Refuse k below 1 or far above the number of labels, because each rank takes memory."""
         self._check_fitted()
         most = max(self.n_labels_, MOST_RANKED)
         if not isinstance(k, int | np.integer) or not 1 <= k <= most:
@@ -573,12 +577,12 @@ class SparseProbabilityEstimator(Estimator):
 
 
 def _label_sets() -> Any:
-    """Return the module for label sets: no training depends on it, so that its edits train no model again."""
+    """Return the module for label sets. Training does not depend on it, so that its edits train no model again."""
     return importlib.import_module("xmlc.models.label_sets")
 
 
 def weighted_by_base(predict_top_k: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method `predict_top_k` that takes weights of labels, by which the base class ranks all estimates."""
+    """Return a method `predict_top_k` that accepts label weights: with weights, the base class ranks all estimates."""
 
     @wraps(predict_top_k)
     def ranked(self: Any, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:

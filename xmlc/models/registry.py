@@ -1,4 +1,4 @@
-"""Estimators by the names that configuration files use."""
+"""Find estimators by the names that configuration files use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from xmlc.kernels.domains import Domain
     from xmlc.models.base import SparseProbabilityEstimator
 
-#: Estimators that are implemented here and learn.
+#: Estimators of this package that learn.
 LEARNERS = {
     "stacking": "xmlc.models.stacking:Stacking",
     "plt": "xmlc.models.plt:PLT",
@@ -37,8 +37,8 @@ ESTIMATORS = LEARNERS | {
     "estimates": "xmlc.models.oracle:Estimates",
     "vw-cmt": "xmlc.models.vowpalwabbit:VowpalWabbitCMT",
 }
-DEFAULT = "stacking"  # of `xmlc.TextClassifier` and `xmlc fit`
-STREAMING = "oplt"  # of the same, if they learn from a stream
+DEFAULT = "stacking"  # estimator of `xmlc.TextClassifier` and `xmlc fit`
+STREAMING = "oplt"  # their estimator if they learn from a stream
 _BASELINE = re.compile(r"(xmlc\.models\.(?=vowpal)|benchmarks/peers/)(?P<program>[a-z]+)")
 
 
@@ -48,18 +48,18 @@ def estimator_class(name: str) -> Any:
     Parameters
     ----------
     name : str
-        A name of `ESTIMATORS`, ``package.module:ClassName`` for one of another library, or ``path/to/file.py:Name`` for
-        a class or function of the user's own.
+        A name of `ESTIMATORS`, ``package.module:ClassName`` for a class of another library, or
+        ``path/to/file.py:Name`` for your own class or function.
 
     Returns
     -------
     type or function
-        What does not derive from `SparseProbabilityEstimator` is for `xmlc.models.adapted`.
+        `xmlc.models.adapted` wraps it if it is not derived from `SparseProbabilityEstimator`.
 
     Raises
     ------
     XmlcError
-        There is no such estimator, or it has no methods ``fit`` and ``predict_proba``.
+        There is no such estimator, or it lacks ``fit`` or ``predict_proba``.
     """
     if name in ESTIMATORS:
         module_name, _, attribute = ESTIMATORS[name].partition(":")
@@ -78,12 +78,12 @@ def estimator_class(name: str) -> Any:
 
 
 def _adapted() -> Any:
-    """Return the module for estimators of others: what others are made from does not depend on it."""
+    """Return the module for estimators of other libraries, on which this package's own models do not depend."""
     return importlib.import_module("xmlc.models.adapted")
 
 
 def _is_ours(found: object) -> bool:
-    from xmlc.models.base import SparseProbabilityEstimator  # SciPy; who asks for files or names needs none
+    from xmlc.models.base import SparseProbabilityEstimator  # needs SciPy, so it is imported late
 
     return isinstance(found, type) and issubclass(found, SparseProbabilityEstimator)
 
@@ -91,12 +91,12 @@ def _is_ours(found: object) -> bool:
 def make_estimator(
     name: str, parameters: Hyperparameters, seed: int, n_jobs: int | None = None
 ) -> SparseProbabilityEstimator:
-    """Construct an estimator, with ``seed`` and ``n_jobs`` where it takes them.
+    """Construct an estimator, with ``seed`` and ``n_jobs`` if it accepts them.
 
     Raises
     ------
     XmlcError
-        A hyperparameter is not one of the estimator's, or it is one of others that gives no estimates of label sets.
+        The estimator has no such hyperparameter, or it is of another library and does not estimate label sets.
     """
     found = estimator_class(name)
     if not _is_ours(found):
@@ -111,12 +111,14 @@ def make_estimator(
 
 
 def load_estimator(name: str, folder: Path, n_jobs: int | None = None) -> SparseProbabilityEstimator:
-    """Load a trained model, with ``n_jobs`` where it takes it; one of another library is trusted, which runs its code.
+    """Load a trained model, with ``n_jobs`` if it accepts it.
+
+    A model of another library is trusted: reading it runs code from the folder.
 
     Raises
     ------
     XmlcError
-        There is no such estimator, or the folder holds no model of it.
+        There is no such estimator, or the folder contains no model of it.
     """
     found = estimator_class(name)
     model = (found if _is_ours(found) else _adapted().Adapted).load(folder, trusted=True)
@@ -124,19 +126,19 @@ def load_estimator(name: str, folder: Path, n_jobs: int | None = None) -> Sparse
 
 
 def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEstimator:
-    """Read a model that an estimator of this package wrote by ``save``, whichever it is.
+    """Read a model that ``save`` of any estimator of this package wrote.
 
     Parameters
     ----------
     path : str or Path
     trusted : bool
-        Whether a model of another library may be read, which runs code of the folder.
+        Allow models of other libraries. Reading one runs code from the folder.
 
     Raises
     ------
     XmlcError
-        The folder holds no model, a changed one, one of an estimator of the user's own, which its class loads, or one
-        of another library, and is not trusted.
+        The folder contains no model, a changed model, or an untrusted model of another library. It is also raised for a
+        custom estimator, which only the ``load`` of its class reads.
     """
     from xmlc.models.base import DESCRIPTION
 
@@ -156,9 +158,9 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
 
 
 def domains_of(name: str) -> Mapping[str, Domain] | None:
-    """Return the domains of an estimator's hyperparameters; None if it is no learner of the package.
+    """Return the domains of an estimator's hyperparameters, or None if it is no learner of this package.
 
-    A file of `xmlc.models.domains` has them, if there is one: a suite is then checked without kernels. Otherwise the
+    A file in `xmlc.models.domains` is read if there is one, so that a suite is checked without kernels. Otherwise, the
     class is imported.
     """
     module = f"xmlc.models.domains.{name}"
@@ -171,20 +173,20 @@ def domains_of(name: str) -> Mapping[str, Domain] | None:
 
 
 def program_of(name: str) -> str:
-    """Return the program that a baseline wraps, from the beginning of its module's name; "" for other estimators."""
+    """Return the program that a baseline wraps, taken from its module's name, or "" for other estimators."""
     found = _BASELINE.match(ESTIMATORS.get(name, name))
     return found["program"] if found else ""
 
 
 def estimates_file(pattern: str, dataset: str, seed: object) -> str:
-    """Name the file of another program's estimates that the estimator `estimates` reads."""
+    """Return the path of another program's estimates, which the estimator `estimates` reads."""
     return pattern.replace("{dataset}", dataset).replace("{seed}", str(seed))
 
 
 def files_read(name: str, values: Mapping[str, object], dataset: str, seeds: Iterable[object]) -> list[str]:
-    """Name the files that a model reads in its runs on a dataset: another program's estimates, or a user's files.
+    """List the files that a model reads in its runs on a dataset: another program's estimates, or a user's files.
 
-    A user's files are named in the hyperparameters of the user's model.
+    The hyperparameters of the user's model name the user's files.
     """
     texts = _texts_in(values) if name == "estimates" or ":" in name else []
     if name != "estimates":
@@ -193,7 +195,7 @@ def files_read(name: str, values: Mapping[str, object], dataset: str, seeds: Ite
 
 
 def _texts_in(value: object) -> list[str]:
-    """List all texts in a value of YAML, also nested ones."""
+    """List all texts in a YAML value, including nested ones."""
     if isinstance(value, Mapping):
         return [text for part in value.values() for text in _texts_in(part)]
     if isinstance(value, list | tuple):
@@ -202,9 +204,9 @@ def _texts_in(value: object) -> list[str]:
 
 
 def estimator_files(name: str) -> list[str]:
-    """Return the source files that define an estimator, in which the workflow looks for changes.
+    """Return the source files that define an estimator, which the workflow checks for changes.
 
-    A class of another library has none if the library is installed, but a package under development has.
+    An installed class of another library has no such file. A class of a package under development has one.
     """
     place = name.rpartition(":")[0]
     own = [place] if ".py:" in name else []

@@ -1,4 +1,4 @@
-"""The stacking estimator: a logistic regression over the scores of several models."""
+"""Define the stacking estimator: a logistic regression over the scores of several models."""
 
 from __future__ import annotations
 
@@ -38,48 +38,49 @@ class Stacking(SparseProbabilityEstimator):
 
     The estimate of label j for instance x is sigmoid(w . f). The features f use these logarithms: log(s + 0.001) for
     the score s of each member, and the log of the share of training instances that carry j. The features are the logit
-    of the mean score, the constant 1, the logarithms, and all products of two of them. The same w serves all labels. It
-    is fitted to the candidates of held-out instances: the labels that a member ranks among its ``n_candidates`` best.
-    Then the members are trained again on all instances, with the hyperparameters that their first training selected.
-    Only candidates have an estimate.
+    of the mean score, the constant 1, the logarithms, and all products of two of them. All labels share the same w.
+
+    The candidates are the labels that any member ranks among its ``n_candidates`` best. Only candidates have an
+    estimate. The regression is fitted to the candidates of held-out instances. The members are then trained again on
+    all instances, with the hyperparameters that their first training selected.
 
     Stacking a single member corrects its scores by the labels' frequencies.
 
     Parameters
     ----------
     estimators : sequence of (str, estimator)
-        The members and their names, as for scikit-learn's ``StackingClassifier``. Each is
-        an estimator of `xmlc.models`, one of scikit-learn, which `xmlc.models.adapted.Adapted` wraps, or a name that
-        `xmlc fit --estimator` accepts. Members given by name get the ``random_state`` of the stack.
+        The members and their names, as for scikit-learn's ``StackingClassifier``. A member is an estimator of
+        `xmlc.models` or a name that `xmlc fit --estimator` accepts. It may also be an estimator of scikit-learn, which
+        `xmlc.models.adapted.Adapted` wraps. Members given by name get the ``random_state`` of the stack.
     n_held_out : int
-        Number of held-out instances, at most a fifth of the training set. With 0 the estimate is the mean score.
+        Number of held-out instances, at most a fifth of the training set. With 0, the estimate is the mean score.
     n_candidates : int
         Number of labels that each member ranks.
     propensity_exponent : float
-        `predict_top_k` and `rank_one` rank by estimate * (p_min / p)**propensity_exponent, where p is the propensity of
-        the label (`xmlc.metrics.propensities`) and p_min the smallest one. With 0, labels rank by their estimates.
-        Larger values favour rare labels.
+        `predict_top_k` and `rank_one` rank by estimate * (p_min / p)**propensity_exponent. Here p is the propensity of
+        the label (`xmlc.metrics.propensities`), and p_min is the smallest propensity. With 0, labels rank by their
+        estimates. Larger values favour rare labels.
     random_state : int
-        Seed of the choice of held-out instances.
+        Seed for the selection of held-out instances.
     n_jobs : int or None
-        Number of threads of the stack and of its members. None: members keep their own.
+        Number of threads of the stack and of its members. None: each member keeps its number.
 
     Attributes
     ----------
     members_ : dict of str to estimator
         The fitted members by name.
     coefficients_ : ndarray of float64, shape (p,)
-        w, in the order of `xmlc.models._stacked.write_features`.
+        The coefficients w, in the order of `xmlc.models._stacked.write_features`.
     log_shares_, propensities_ : ndarray of float64, shape (m,)
-        log((c + 0.5) / n), where c is the total weight of the instances with the label and n that of all instances; and
-        the propensity of each label, which ignores weights.
+        log((c + 0.5) / n), with the total weight c of the instances with the label and the total weight n of all
+        instances, and the propensity of each label, which ignores weights.
     inner_products_ : ndarray of int64, shape (n,), or None
-        Number of inner products of all members in the last prediction; None if a member does not count them.
+        Number of inner products of all members in the last prediction. None if a member does not count them.
 
     Notes
     -----
-    Wolpert, *Stacked generalization*, Neural Networks 5, 1992. Training takes about twice as long as the members do
-    together. One member is in memory at a time until the second training.
+    Wolpert, *Stacked generalization*, Neural Networks 5, 1992. Training takes about twice the time of all
+    members together. Until the second training, only one member is in memory at a time.
 
     Examples
     --------
@@ -108,8 +109,8 @@ class Stacking(SparseProbabilityEstimator):
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
         """Train the members on a part, fit the regression on the rest, and train the members on all instances.
 
-        ``sample_weight`` weights the instances in the members and in the loss of the regression. Every member must take
-        it. See `xmlc.models.base.SparseProbabilityEstimator.fit` for parameters and errors.
+        ``sample_weight`` weights the instances in the members and in the loss of the regression. Every member must
+        accept it. See `xmlc.models.base.SparseProbabilityEstimator.fit` for parameters and errors.
         """
         X, Y, weights = self._weighted_data(X, Y, sample_weight)
         members = self.members()
@@ -117,7 +118,7 @@ class Stacking(SparseProbabilityEstimator):
         order = random_permutation(X.shape[0], self.random_state, Stream.STACKING)
         held_out, part = np.split(order, [min(int(self.n_held_out), order.size // 5)])
         start = np.zeros(n_features_of(len(members)))
-        start[0] = 1  # the mean of the scores
+        start[0] = 1  # the estimate is then the mean score
         self.coefficients_ = start
         if held_out.size:
             of_part = {name: values[part] for name, values in given.items()}
@@ -150,7 +151,7 @@ class Stacking(SparseProbabilityEstimator):
         return found
 
     def get_params(self, deep: bool = True) -> Hyperparameters:
-        """Return the hyperparameters; with ``deep`` also those of the members, as ``name__hyperparameter``."""
+        """Return the hyperparameters, and with ``deep`` also the members' ones as ``name__hyperparameter``."""
         found = super().get_params(deep=False)
         if deep:
             check_value(Stacking, "estimators", self.estimators)
@@ -162,7 +163,7 @@ class Stacking(SparseProbabilityEstimator):
         return found
 
     def set_params(self, **params: Any) -> Self:
-        """Set hyperparameters; ``name__hyperparameter`` sets one of a member.
+        """Set hyperparameters. The key ``name__hyperparameter`` sets a hyperparameter of the member ``name``.
 
         Raises
         ------
@@ -186,14 +187,14 @@ class Stacking(SparseProbabilityEstimator):
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the estimates of the candidates that are strictly greater than a threshold.
 
-        Parameters and result are those of `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
+        See `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for parameters and result.
         """
         return self._estimates(X, threshold)
 
     def _estimates(
         self, X: Matrix, threshold: float | np.ndarray = 0.0, allowed: np.ndarray | None = None
     ) -> sparse.csr_array:
-        """Return the estimates of the candidates that are greater than a threshold; members list allowed labels."""
+        """Return the candidates' estimates greater than a threshold. Members rank only the allowed labels."""
         X, thresholds = self._instances(X), self._label_thresholds(threshold)
         found, products = list[Any](), list[Any]()
         for start, end in row_blocks(X.shape[0], ROWS_PER_BLOCK) or [(0, 0)]:
@@ -206,10 +207,11 @@ class Stacking(SparseProbabilityEstimator):
         return entries_above(stack_estimates(counts, labels, estimates, self.n_labels_), thresholds)
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k most probable candidates and their estimates, best first, ties to the smaller label; -1 = none.
+        """Return the k most probable candidates and their estimates, best first, ties to the smaller label.
 
-        If ``propensity_exponent`` is positive, each score is the estimate times (p_min / p)**propensity_exponent.
-        ``label_weights`` multiply these scores, by which labels rank. A label of weight 0 is never a candidate.
+        Ranks without a label are -1. If ``propensity_exponent`` is positive, each score is the estimate times
+        (p_min / p)**propensity_exponent. Labels rank by these scores, which ``label_weights`` multiply. A label of
+        weight 0 is never a candidate.
         """
         k, weights = self._check_k(k), self._label_weights(label_weights)
         allowed = weights > 0 if weights.size else None
@@ -235,13 +237,13 @@ class Stacking(SparseProbabilityEstimator):
         given: dict[str, Any],
         X_held_out: sparse.csr_array,
     ) -> tuple[dict[str, Hyperparameters], tuple[np.ndarray, ...]]:
-        """Train each member on a part; return what it selected, and its ranking of the held-out instances."""
+        """Train each member on a part. Return its selected hyperparameters and its ranking of the held-out instances."""
         selected, lists = {}, []
         for name, member in members.items():
             first = member.unfitted().fit(X, Y, **given)
             selected[name] = first._selected()
             lists.append(self._ranked(first, X_held_out))
-            del first  # a member may be large: one at a time
+            del first  # members may be large, so only one is in memory at a time
         labels, scores = map(np.array, zip(*lists, strict=True))
         return selected, (labels, scores)
 
@@ -265,7 +267,7 @@ class Stacking(SparseProbabilityEstimator):
     def _ranked(
         self, member: SparseProbabilityEstimator, X: sparse.csr_array, allowed: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best labels of a member and their scores, int32 and float32 (n, K)."""
+        """Return the best labels of a member, int32 (n, K), and their scores, float32 (n, K)."""
         self._set_threads(member)
         return member.predict_top_k(X, self._most_candidates(), allowed)
 
@@ -277,7 +279,7 @@ class Stacking(SparseProbabilityEstimator):
         return tuple(np.concatenate(part) for part in zip(*found, strict=True))
 
     def _best(self, spe: sparse.csr_array, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rank the candidates of each instance."""
+        """Return the k best candidates of each instance and their scores."""
         if self.propensity_exponent:
             relative = self.propensities_.min() / self.propensities_
             weights = elementwise.power(relative, float(self.propensity_exponent)).astype(np.float32)
@@ -298,7 +300,7 @@ class Stacking(SparseProbabilityEstimator):
                 member.save(folder / name)
 
     def _read_parts(self, folder: Path, trusted: bool) -> None:
-        given: dict[str, Any] = self.members_  # hyperparameters, with which the members would be trained again
+        given: dict[str, Any] = self.members_  # `_restore` set the hyperparameters for training members again
         self.members_ = {name: load_model(folder / name, trusted) for name in given}
         self.estimators = [(name, own.unfitted().set_params(**given[name])) for name, own in self.members_.items()]
 
@@ -319,7 +321,7 @@ def _kind(given: Any) -> str:
 
 
 def log_shares(Y: sparse.csr_array, weights: np.ndarray) -> np.ndarray:
-    """Return for each label the log of the weighted share of instances that carry it, after adding half of one."""
+    """Return the log of each label's weighted share of the instances, after adding half an instance to its count."""
     of_labels = np.repeat(weights.astype(np.float64), np.diff(Y.indptr))
     counts = np.bincount(Y.indices, weights=of_labels, minlength=Y.shape[1])
     return elementwise.log((counts + 0.5) / in_turn(weights.astype(np.float64)))
