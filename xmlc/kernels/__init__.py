@@ -1,1 +1,1 @@
-"""Shared by the kernels of several rooms: functions, sums, vectors, random numbers and their streams, heaps, top k."""
+"""Provide code that kernels of several packages share: functions, sums, vectors, random numbers, heaps, top k."""

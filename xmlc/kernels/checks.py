@@ -1,4 +1,4 @@
-"""Checks of users' arguments, and errors with advice on how to make a matrix of numbers or label sets."""
+"""Check arguments of users, and advise in errors how to make a matrix of numbers or label sets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError, shown
 
-HEAVIEST = 1e30  # weight of an instance
+HEAVIEST = 1e30  # the largest weight of an instance
 OF_LISTS = "sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True) makes a matrix of label lists"
 OF_CLASSES = (
     "sklearn.preprocessing.MultiLabelBinarizer().fit_transform([[one] for one in y]) makes a matrix of one class for "
@@ -19,19 +19,19 @@ OF_CLASSES = (
 )
 OF_TEXTS = "xmlc.TextClassifier takes texts, and scikit-learn's TfidfVectorizer makes features of them"
 OF_DICTS = "sklearn.feature_extraction.DictVectorizer makes features of dictionaries"
-LARGEST_WEIGHT = 1e38  # whose products with estimates are finite in single precision
+LARGEST_WEIGHT = 1e38  # Products with estimates stay finite in single precision.
 OF_COLUMNS = "np.column_stack([one[:, 1] for one in estimates]) makes one of a list with an array for each label"
 
 
 def no_matrix(given: Any, array: Any, of_labels: bool, name: str) -> InvalidDataError:
-    """Return an `InvalidDataError` on a value that is no matrix of numbers.
+    """Return an `InvalidDataError` for a value that is no matrix of numbers.
 
     Parameters
     ----------
     given : object
-        ~        The user's value.
-        array : ndarray or sparse matrix
-        The array that was made of it.
+        The user's value.
+    array : ndarray or sparse matrix
+        The array made of the value.
     of_labels : bool
         Whether label sets are expected.
     name : str
@@ -44,7 +44,7 @@ def no_matrix(given: Any, array: Any, of_labels: bool, name: str) -> InvalidData
     said = f"{'0 and 1' if of_labels else 'numbers'}, with a column for each {column}"
     if array.ndim == 2:
         said = f"{name} holds values of type {kind}{example}; expected {said}"
-    else:  # in scikit-learn's words
+    else:  # the wording of scikit-learn
         found = f"{array.size} values of type {kind}{example}" if array.ndim else shown(given)
         said = f"{name}: found {found}, of {array.ndim} dimensions, expected 2: {said}. Reshape your data"
         said = f"Unknown label type: {said}" if of_labels else said
@@ -52,9 +52,9 @@ def no_matrix(given: Any, array: Any, of_labels: bool, name: str) -> InvalidData
 
 
 def _advice(given: Any, array: Any, first: object, of_labels: bool) -> str:
-    """Return advice on how to make a matrix of an array whose first value is ``first``."""
+    """Return advice on how to make a matrix from an array whose first value is ``first``."""
     if array.dtype.kind == "c":
-        return "Complex data not supported, take the real part or the absolute values"  # scikit-learn's words
+        return "Complex data not supported, take the real part or the absolute values"  # the wording of scikit-learn
     if array.ndim == 0:
         return "xmlc.data.load reads files" if isinstance(given, str | os.PathLike) else "make it a list or an array"
     if array.ndim == 3 and array.shape[2] == 2:
@@ -69,7 +69,7 @@ def _advice(given: Any, array: Any, first: object, of_labels: bool) -> str:
 
 
 def no_label_sets(value: Any, row: int, column: int, n_labels: int, name: str) -> InvalidDataError:
-    """Return an `InvalidDataError` on a matrix with a value that is neither 0 nor 1."""
+    """Return an `InvalidDataError` for a label matrix with a value that is neither 0 nor 1."""
     if np.isnan(value):
         advice = "fill these entries, or drop the rows"
     elif n_labels == 1:
@@ -85,7 +85,7 @@ def no_label_sets(value: Any, row: int, column: int, n_labels: int, name: str) -
 
 
 def swapped(error: InvalidDataError, call: str) -> InvalidDataError:
-    """Return an error on label sets that advises to swap the arguments of a ``call``."""
+    """Return the error with advice to swap the arguments of a ``call``."""
     found, _, rest = str(error).partition("; expected")
     said = f"swap the arguments if their order is wrong, otherwise {rest.partition(': ')[2]}"
     return InvalidDataError(f"{found}, and the other argument holds 0 and 1; expected {call}: {said}")
@@ -97,7 +97,7 @@ def as_numbers(values: Any, name: str) -> np.ndarray:
     Raises
     ------
     InvalidDataError
-        The values are no numbers, or a sparse matrix.
+        If the values are no numbers, or a sparse matrix.
     """
     try:
         return np.asarray(values, dtype=np.float64, order="C")
@@ -107,12 +107,12 @@ def as_numbers(values: Any, name: str) -> np.ndarray:
 
 
 def sample_weights(values: Any, n: int) -> np.ndarray:
-    """Return the weights of n instances as float32, of which those below 1e-30 count as 0.
+    """Return the weights of n instances as float32. Weights below 1e-30 become 0.
 
     Raises
     ------
     InvalidDataError
-        They are not n numbers from 0 to 1e30, or all are 0.
+        If they are not n numbers from 0 to 1e30, or all are 0.
     """
     weights = as_numbers(values, "sample_weight")
     weights = np.where(np.abs(weights) < 1 / HEAVIEST, 0, weights)
@@ -135,7 +135,7 @@ def weights_of_labels(values: Any, m: int) -> np.ndarray:
     Raises
     ------
     InvalidDataError
-        The shape is another, or a weight is no number from 0 to ``LARGEST_WEIGHT``.
+        If the shape is wrong, or a weight is no number from 0 to ``LARGEST_WEIGHT``.
     """
     weights = as_numbers(values, "label_weights").copy()
     if weights.shape != (m,):
@@ -150,11 +150,12 @@ def weights_of_labels(values: Any, m: int) -> np.ndarray:
 
 
 def check_same_instances(n: int, n_labelled: int) -> None:
-    """Refuse features and label sets of different numbers of instances.
+    """Refuse features and label sets with different numbers of instances.
 
     Raises
     ------
     InvalidDataError
+        If the numbers differ.
     """
     if n != n_labelled:
         raise InvalidDataError(
@@ -164,11 +165,12 @@ def check_same_instances(n: int, n_labelled: int) -> None:
 
 
 def check_same_shape(spe: Any, Y: Any, what: str = "the SPE") -> None:
-    """Refuse estimates, or predictions, and the truth of different shapes.
+    """Refuse estimates or predictions whose shape differs from the shape of the truth.
 
     Raises
     ------
     InvalidDataError
+        If the shapes differ.
     """
     if spe.shape != Y.shape:
         raise InvalidDataError(

@@ -1,8 +1,8 @@
-"""CSR arrays: features, label sets and sparse probability estimates (SPE), proven and in the form that kernels take.
+"""Validate features, label sets and sparse probability estimates (SPE), and convert them to CSR for kernels.
 
-scipy's constructors look at the ends of index arrays only, and its own conversions read where the indices say, as
-kernels do. So the arrays are proven before anything else is done with them: a check costs one pass over an array, and
-raises `Malformed` with the name of the array and its first wrong entry.
+scipy's constructors check only the ends of index arrays. Its conversions, like kernels, follow the indices without a
+check and may read outside the memory. Arrays are therefore validated before any other use. A check costs one pass over
+an array. It raises `Malformed` with the name of the array and its first wrong entry.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels.checks import OF_LISTS, no_label_sets, no_matrix, swapped
 from xmlc.kernels.frames import frame_values, is_frame
 
-NONZEROS_PER_PIECE = 1 << 17  # that are scaled
-VALUES_PER_PIECE = 1 << 22  # that are checked
-ENTRIES_PER_BLOCK = 1 << 24  # of estimates that are read together
+NONZEROS_PER_PIECE = 1 << 17  # for scaling
+VALUES_PER_PIECE = 1 << 22  # for checks
+ENTRIES_PER_BLOCK = 1 << 24  # for reading estimates
 MOST_COLUMNS = np.iinfo(np.int32).max
 COMPRESSED = ("csr", "csc", "bsr")
-INDEXED = (*COMPRESSED, "coo")  # formats that are index arrays
-#: What is taken as a matrix: sparse, an array or a frame, or rows that NumPy makes an array of.
+INDEXED = (*COMPRESSED, "coo")  # formats that consist of index arrays
+#: A sparse matrix, an array, a frame, or rows that NumPy converts to an array.
 Matrix = ArrayLike | sparse.sparray | sparse.spmatrix
 Kind = Literal["number", "share", "probability"]
 REMEDIES = {
     "share": ("shares", "divide counts by the number of instances"),
     "probability": ("probabilities", "divide percentages by 100"),
 }
-ROUNDING = 1e-6  # by which the sigmoid of a float32 may exceed 1
-FEW = 100  # instances; of fewer no sum is warned of
-NO_WEIGHTS = np.zeros(0)  # of labels: all rank by their estimates
+ROUNDING = 1e-6  # The sigmoid of a float32 may exceed 1 by this much.
+FEW = 100  # With fewer instances than this, `warn_of_sums` never warns.
+NO_WEIGHTS = np.zeros(0)  # Without label weights, labels are ranked by their estimates.
 
 
 class KernelCSR(NamedTuple):
-    """A CSR matrix in the one form that kernels are compiled for.
+    """Hold a CSR matrix in the one form that kernels are compiled for.
 
     Attributes
     ----------
@@ -56,17 +56,17 @@ class KernelCSR(NamedTuple):
 
 
 def kernel_csr(matrix: sparse.csr_array) -> KernelCSR:
-    """Bring a CSR matrix to the canonical kernel form, without a copy where it has it already.
+    """Return a CSR matrix in the canonical kernel form, without a copy if it already has it.
 
-    The last gate before kernels: a matrix that `as_csr` or `load_csr` did not prove is proven here.
+    This is the last check before kernels. It validates a matrix if `as_csr` or `load_csr` did not.
 
-    Unsigned 32-bit indices let the compiler drop the wrap-around test of negative indices, which costs a
-    kernel a factor of 1.4 to 3.4.
+    Unsigned 32-bit indices let the compiler drop the test for negative indices, which slows a kernel down by a factor
+    of 1.4 to 3.4.
 
     Raises
     ------
     Malformed
-        Index arrays lead out of the matrix.
+        If an index lies outside the matrix.
     """
     if not is_proven(matrix):
         matrix = trimmed(matrix, prove_sparse(matrix, "matrix"))
@@ -81,10 +81,10 @@ def kernel_csr(matrix: sparse.csr_array) -> KernelCSR:
 
 
 def is_proven(matrix: object) -> bool:
-    """Tell whether a matrix is one that this process proved or made, with the arrays and the shape of that time.
+    """Return whether this process validated or built a matrix, and its shape and index arrays are still the same.
 
-    The mark is on the object that `as_csr` or `load_csr` returned, not on what its caller gave, and so it is not on a
-    matrix that anybody else may have changed in place since.
+    The mark is on the object that `as_csr` or `load_csr` returned, not on the caller's object. Matrices that other code
+    may have changed in place therefore have no mark.
     """
     mark = getattr(matrix, "_proven", None)
     if mark is None or not isinstance(matrix, sparse.csr_array):
@@ -94,14 +94,14 @@ def is_proven(matrix: object) -> bool:
 
 
 def proven(matrix: sparse.csr_array) -> sparse.csr_array:
-    """Mark a matrix whose index arrays were proven, or made here of proven ones."""
-    # An attribute of the object, not a table of known ones: the mark goes when the matrix goes.
+    """Mark a matrix whose index arrays were validated, or built from validated ones, and return it."""
+    # The mark is an attribute, not an entry of a table, so it disappears together with the matrix.
     matrix._proven = (matrix.shape, (matrix.indptr, matrix.indices))  # type: ignore[attr-defined]
     return matrix
 
 
 def trimmed(matrix: sparse.csr_array, ascending: bool) -> sparse.csr_array:
-    """Return a proven matrix without room behind its last entry, and with the flags that the proof gave."""
+    """Return a validated matrix without unused memory after its last entry, and set its flags for sorted indices."""
     nnz = int(matrix.indptr[-1])
     result = sparse.csr_array((matrix.data[:nnz], matrix.indices[:nnz], matrix.indptr), shape=matrix.shape)
     result.has_sorted_indices = result.has_canonical_format = ascending
@@ -109,7 +109,7 @@ def trimmed(matrix: sparse.csr_array, ascending: bool) -> sparse.csr_array:
 
 
 def unit_rows(X: sparse.csr_array, n_jobs: int | None = 1) -> sparse.csr_array:
-    """Scale each instance to Euclidean length 1, on some threads; an instance without features stays as it is."""
+    """Return the instances scaled to Euclidean length 1. An instance without features stays unchanged."""
     from xmlc.kernels.unit_length import scale_rows
 
     indptr, values, n = np.asarray(X.indptr, dtype=np.int64), np.asarray(X.data), X.shape[0]
@@ -120,14 +120,14 @@ def unit_rows(X: sparse.csr_array, n_jobs: int | None = 1) -> sparse.csr_array:
 
 
 def with_values(X: sparse.csr_array, values: np.ndarray) -> sparse.csr_array:
-    """Return a matrix with other values at the same places, proven if ``X`` is."""
+    """Return a matrix with other values at the same places, marked as validated if ``X`` is."""
     result = sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
     result.has_sorted_indices = X.has_sorted_indices
     return proven(result) if is_proven(X) else result
 
 
 def some_rows(matrix: sparse.csr_array, start: int, end: int) -> sparse.csr_array:
-    """Return the rows ``start .. end - 1`` of a canonical matrix on the same memory, proven if the matrix is."""
+    """Return rows ``start .. end - 1`` of a canonical matrix on the same memory, marked as validated if it is."""
     indptr = matrix.indptr[start : end + 1]
     entries = slice(int(indptr[0]), int(indptr[-1]))
     rows = assembled(matrix.data[entries], matrix.indices[entries], indptr - indptr[0], matrix.shape[1])
@@ -135,10 +135,10 @@ def some_rows(matrix: sparse.csr_array, start: int, end: int) -> sparse.csr_arra
 
 
 def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_columns: int) -> sparse.csr_array:
-    """Put a canonical matrix together of proven arrays as they are; scipy's constructor would copy some.
+    """Return a canonical matrix of validated arrays without a copy, which scipy's constructor sometimes makes.
 
-    It copies a small part of a larger array, and ``indices`` to match an ``indptr`` that 32 bits do not hold. What only
-    slices and reads rows takes both types.
+    scipy copies small parts of larger arrays. It also copies ``indices`` to match an ``indptr`` that exceeds 32 bits.
+    Code that only slices and reads rows accepts different types of the two.
     """
     matrix = sparse.csr_array((indptr.size - 1, n_columns), dtype=data.dtype)
     narrow = indptr[-1] <= np.iinfo(np.int32).max
@@ -148,21 +148,22 @@ def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_colum
 
 
 def lent(matrix: sparse.csr_array) -> sparse.csr_array:
-    """Mark a matrix on maps of files that nobody changes: what a pass has read of them can be given back."""
+    """Mark a matrix on memory-mapped files that nobody changes, and return it. `release` may free their memory."""
     matrix._lent = True  # type: ignore[attr-defined]
     return matrix
 
 
 def release(matrix: sparse.csr_array) -> None:
-    """Give back what has been read of a matrix that is `lent`; of any other nothing."""
+    """Free the memory of a matrix if it is marked by `lent`. The data can be read from its files again."""
     if getattr(matrix, "_lent", False):
         give_back(matrix.indices, matrix.data)
 
 
 def blocks_of_rows(matrix: sparse.csr_array, *others: sparse.csr_array) -> list[tuple[sparse.csr_array, ...]]:
-    """Cut canonical matrices with the same rows into blocks, by the entries of the first, on the same memory.
+    """Return at least one block of rows of canonical matrices with the same rows, on the same memory.
 
-    There is at least one. Who has read the first part of a block calls `release` with it.
+    The number of entries of the first matrix determines the blocks. Call `release` with the first part of a block after
+    reading it.
     """
     entries, n = int(matrix.indptr[-1]), matrix.shape[0]
     cuts = np.searchsorted(matrix.indptr, np.arange(ENTRIES_PER_BLOCK, entries, ENTRIES_PER_BLOCK))
@@ -180,8 +181,8 @@ def as_features(X: Matrix) -> sparse.csr_array:
     Raises
     ------
     InvalidDataError
-        An entry is NaN, infinite or no number, ``X`` is not two-dimensional or a masked array, or its index arrays lead
-        out of it.
+        If an entry is NaN, infinite or no number, ``X`` is a masked array or not two-dimensional, or an index lies
+        outside of it.
     """
     X = as_csr(X, np.float32, "X")
     if not np.isfinite(X.data).all():
@@ -193,7 +194,7 @@ def as_features(X: Matrix) -> sparse.csr_array:
 
 
 def as_labels(Y: Matrix, name: str = "Y", other: object = None, call: str = "") -> sparse.csr_array:
-    """Return label sets as a canonical boolean CSR array, shape (n, m): stored entries are the positives.
+    """Return label sets as a canonical boolean CSR array of shape (n, m). The stored entries are the positives.
 
     Parameters
     ----------
@@ -201,14 +202,14 @@ def as_labels(Y: Matrix, name: str = "Y", other: object = None, call: str = "") 
     name : str
         The name of ``Y`` in messages.
     other : object
-        The other argument of the ``call``, which takes no label sets.
+        The other argument of the ``call``, which should not be label sets.
     call : str
         The correct call, for the message on swapped arguments.
 
     Raises
     ------
     InvalidDataError
-        A value is neither 0 nor 1, ``Y`` is not two-dimensional or a masked array, or its index arrays lead out of it.
+        If a value is neither 0 nor 1, ``Y`` is a masked array or not two-dimensional, or an index lies outside of it.
     """
     try:
         return without_zeros(as_csr(Y, bool, name))
@@ -226,23 +227,23 @@ def _is_matrix(matrix: Any, dtype: type) -> bool:
 
 
 def as_estimates(spe: Any, dtype: type | None = None, name: str = "the SPE") -> sparse.csr_array:
-    """Return estimates as a canonical CSR array with values in (0, 1], without copying one that is so already.
+    """Return estimates as a canonical CSR array with values in (0, 1], without a copy if they already have this form.
 
-    Stored zeros are dropped, as they come from dense matrices; what exceeds 1 by rounding becomes 1.
+    Stored zeros, as from dense matrices, are dropped. A value that exceeds 1 by rounding becomes 1.
 
     Parameters
     ----------
     spe : sparse matrix or array-like, shape (n, m)
     dtype : type or None
-        float32 or float64; None: float64 of what is wider than float32 or has no type, so that no two values become
-        one, else float32.
+        float32 or float64. None means float64 if the input is wider than float32 or has no type, else float32.
+        Different values thus stay different.
     name : str
-        What messages call it.
+        The name of the estimates in messages.
 
     Raises
     ------
     InvalidDataError
-        It is not two-dimensional, its index arrays lead out of it, or a value is no probability.
+        If ``spe`` is not two-dimensional, an index lies outside of it, or a value is no probability.
     """
     if dtype is None:
         dtype = np.float64 if getattr(getattr(spe, "dtype", None), "itemsize", 8) > 4 else np.float32
@@ -257,13 +258,13 @@ def as_estimates(spe: Any, dtype: type | None = None, name: str = "the SPE") -> 
 
 
 def rounded(thresholds: Any) -> np.ndarray:
-    """Return thresholds in float32; those below 1 stay below 1, so that what is certain exceeds them."""
+    """Return thresholds in float32. Thresholds below 1 stay below 1, so an estimate of 1 exceeds them."""
     values: np.ndarray = np.asarray(thresholds, dtype=np.float32)
     return np.where((values == 1) & (np.asarray(thresholds) < 1), np.nextafter(values, np.float32(0)), values)
 
 
 def check_probabilities(values: np.ndarray, name: str, most: float = 1.0) -> None:
-    """Refuse values that are NaN, negative or above ``most``."""
+    """Refuse values with an `InvalidDataError` if one is NaN, negative or above ``most``."""
     if values.size and not (values.min() >= 0 and values.max() <= most):
         wrong = values[~((values >= 0) & (values <= most))].flat[0]
         raise InvalidDataError(
@@ -272,14 +273,16 @@ def check_probabilities(values: np.ndarray, name: str, most: float = 1.0) -> Non
 
 
 def warn_of_sums(found: float, least: float, most: float, n: int) -> None:
-    """Warn if the sum of all estimates is not what labels let expect: they are no probabilities then.
+    """Warn if the sum of all estimates does not fit the number of labels, because they are no probabilities then.
 
     Parameters
     ----------
-    found, least, most : float
-        Of all instances together.
+    found : float
+        The sum over all instances.
+    least, most : float
+        The interval in which the sum is expected.
     n : int
-        Instances; of fewer than 100 the numbers of labels vary too much.
+        The number of instances. For fewer than 100, the number of labels varies too much for a warning.
     """
     if n >= FEW and not least <= found <= most:
         warnings.warn(
@@ -299,15 +302,15 @@ def per_label(value: object, n_labels: int, dtype: type, name: str, kind: Kind =
     n_labels : int
     dtype : type
     name : str
-        What messages call it.
+        The name of the value in messages.
     kind : {"number", "share", "probability"}
-        Shares of instances, or probabilities that estimates are compared with: numbers from 0 to 1; infinity stands
-        for a threshold that no estimate exceeds.
+        A "share" of instances, or a "probability" that estimates are compared with, is from 0 to 1. A "probability" may
+        also be infinite, as a threshold that no estimate exceeds.
 
     Raises
     ------
     InvalidDataError
-        The shape is another, a value is NaN or no number, or it is not of its kind.
+        If the shape is wrong, a value is NaN or no number, or a value does not fit its kind.
     """
     try:
         given = "none" if value is None else value  # NumPy reads None as NaN
@@ -328,23 +331,21 @@ def per_label(value: object, n_labels: int, dtype: type, name: str, kind: Kind =
 
 
 def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
-    """Return any matrix as a canonical CSR array of a type, proven: the gate for a user's matrices.
-
-    Without a copy of what has that form already.
+    """Return a user's matrix as a validated canonical CSR array of a type, without a copy if it already is one.
 
     Parameters
     ----------
     matrix : sparse or dense array, shape (n, columns)
     dtype : type
-        With bool all values must be 0 or 1.
+        For bool, all values must be 0 or 1.
     name : str
-        What messages call it.
+        The name of the matrix in messages.
 
     Raises
     ------
     InvalidDataError
-        It has not two dimensions, is a masked array, holds what is no number (or no truth value), or its index arrays
-        lead out of it.
+        If it is a masked array or not two-dimensional, a value is no number (for bool, no truth value), or an index
+        lies outside of it.
     """
     if is_proven(matrix) and matrix.dtype == dtype and matrix.has_canonical_format:
         return matrix
@@ -362,7 +363,7 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         raise no_matrix(given, matrix, dtype is bool, name)
     kind, ascending = "", False
-    if sparse.issparse(matrix):  # the stubs know a format of each class, but not of their union
+    if sparse.issparse(matrix):  # The stubs declare no `format` for the union of classes.
         ascending, kind = prove_sparse(matrix, name), matrix.format  # type: ignore[attr-defined]
         if kind not in INDEXED:
             matrix = sparse.csr_array(matrix)  # type: ignore[call-overload]
@@ -379,7 +380,7 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
 
 
 def without_zeros(matrix: sparse.csr_array) -> sparse.csr_array:
-    """Return a matrix without explicit zeros: a copy if it has some, because the caller's may be read-only."""
+    """Return a matrix without explicit zeros. It is a copy if there are any, as the caller's may be read-only."""
     if matrix.data.all():
         return matrix
     known, matrix = is_proven(matrix), matrix.copy()
@@ -388,7 +389,13 @@ def without_zeros(matrix: sparse.csr_array) -> sparse.csr_array:
 
 
 def entries_above(spe: sparse.csr_array, thresholds: np.ndarray) -> sparse.csr_array:
-    """Return the estimates strictly greater than their label's threshold, of shape (m,), in a matrix of their own."""
+    """Return a new matrix with the estimates that are strictly greater than the threshold of their label.
+
+    Parameters
+    ----------
+    spe : csr_array, shape (n, m)
+    thresholds : ndarray, shape (m,)
+    """
     return without_zeros(with_values(spe, np.where(spe.data > thresholds[spe.indices], spe.data, spe.dtype.type(0))))
 
 
@@ -400,15 +407,24 @@ def _check_truth_values(matrix: Any, name: str) -> None:
     entries = sparse.coo_array(matrix)
     wrong = np.flatnonzero((entries.data != 0) & (entries.data != 1))
     if wrong.size == 0:
-        return  # only in room that scipy keeps behind the last entry
+        return  # The wrong values lie in unused memory that scipy keeps after the last entry.
     first = wrong[np.argmin(entries.row[wrong])]
     raise no_label_sets(entries.data[first], entries.row[first], entries.col[first], matrix.shape[1], name)
 
 
 def stack_estimates(counts: np.ndarray, labels: np.ndarray, estimates: np.ndarray, n_labels: int) -> sparse.csr_array:
-    """Assemble an SPE from the labels found per instance, instance after instance, in any order within one.
+    """Return an SPE, or label sets, assembled from the labels of consecutive instances.
 
-    Of label sets the estimates are ``True``.
+    Parameters
+    ----------
+    counts : ndarray of int, shape (n,)
+        The number of labels of each instance.
+    labels : ndarray of int
+        The labels of all instances, in any order within an instance.
+    estimates : ndarray
+        The estimates of these labels, all ``True`` for label sets.
+    n_labels : int
+        The number of columns.
     """
     indptr = np.concatenate(([0], np.cumsum(counts)))
     spe = sparse.csr_array((estimates, labels, indptr), shape=(counts.size, n_labels))
@@ -417,14 +433,14 @@ def stack_estimates(counts: np.ndarray, labels: np.ndarray, estimates: np.ndarra
 
 
 def top_k_of(spe: sparse.csr_array, k: int, label_weights: np.ndarray = NO_WEIGHTS) -> tuple[np.ndarray, np.ndarray]:
-    """Rank the stored estimates of each instance, times the weights of their labels if there are any.
+    """Rank the stored estimates of each instance, multiplied by any label weights.
 
     Returns
     -------
     labels : ndarray of int32, shape (n, k)
-        Best first, ties to the smaller label; -1 where there are fewer than k products above 0.
+        Best first, ties to the smaller label. Padded with -1 if fewer than k products are above 0.
     scores : ndarray of float32, shape (n, k)
-        0 where there is no label.
+        The products, 0 if there is no label.
     """
     if label_weights.size:
         spe = without_zeros(with_values(spe, (spe.data * label_weights[spe.indices]).astype(np.float32)))
@@ -434,7 +450,16 @@ def top_k_of(spe: sparse.csr_array, k: int, label_weights: np.ndarray = NO_WEIGH
 
 
 def ranking_of(counts: np.ndarray, labels: np.ndarray, scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first k labels of each instance and their scores, as `top_k_of`; they stand one after the other."""
+    """Return the first k labels of each instance and their scores, in the form of `top_k_of`.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (n,)
+        The number of labels of each instance.
+    labels, scores : ndarray
+        The labels and scores of consecutive instances, best first within an instance.
+    k : int
+    """
     rows = np.repeat(np.arange(counts.size), counts)
     rank = np.arange(labels.size) - np.repeat(np.cumsum(counts) - counts, counts)
     first = rank < k
@@ -445,7 +470,7 @@ def ranking_of(counts: np.ndarray, labels: np.ndarray, scores: np.ndarray, k: in
 
 
 class Malformed(InvalidDataError):
-    """An array does not have the form that a kernel expects.
+    """Report an array that does not have the form that a kernel expects.
 
     Attributes
     ----------
@@ -461,26 +486,27 @@ class Malformed(InvalidDataError):
 
 
 def check_array(array: Any, field: str, dtype: Any, shape: Sequence[int | None]) -> np.ndarray:
-    """Return an array as kernels take it, if it has this type and shape.
+    """Return an array in the form that kernels accept, and refuse another type or shape.
 
     Parameters
     ----------
     array : ndarray
         Memory-mapped or not.
     field : str
+        The name of the array in messages.
     dtype : dtype
     shape : sequence of int or None
-        None: any length.
+        None means any length.
 
     Returns
     -------
     ndarray
-        The same memory, numpy's own class.
+        The same memory, as a plain ndarray.
 
     Raises
     ------
     Malformed
-        The type or the shape is another, or the array does not lie row by row.
+        If the type or the shape is wrong, or the rows are not contiguous.
     """
     array, dtype = np.asarray(array), np.dtype(dtype)
     fits = len(shape) == array.ndim and all(want in (None, size) for want, size in zip(shape, array.shape))
@@ -493,20 +519,22 @@ def check_array(array: Any, field: str, dtype: Any, shape: Sequence[int | None])
 
 
 def check_starts(starts: np.ndarray, field: str, end: int, of: str) -> None:
-    """Prove that the places where parts of an array start run from 0 to its size and never fall.
+    """Check that the start positions of an array's parts run from 0 to its size without decreasing.
 
     Parameters
     ----------
     starts : ndarray of an integer type, shape (parts + 1,)
     field : str
+        The name of ``starts`` in messages.
     end : int
-        Size of the array.
+        The size of the array.
     of : str
-        Its name.
+        The name of the array in messages.
 
     Raises
     ------
     Malformed
+        If a start is wrong.
     """
     if starts.size == 0 or starts[0] != 0:
         raise Malformed(field, f"begins with {starts[:1].tolist()}, expected 0")
@@ -520,11 +548,12 @@ def check_starts(starts: np.ndarray, field: str, end: int, of: str) -> None:
 def check_below(
     values: np.ndarray, field: str, limit: int, least: int = 0, after: Callable[..., None] | None = None
 ) -> None:
-    """Prove that integers lie in ``least .. limit - 1``, piece by piece; ``after`` is called with each of these.
+    """Check part by part that integers lie in ``least .. limit - 1``, and call ``after`` with each checked part.
 
     Raises
     ------
     Malformed
+        If an integer lies outside.
     """
     flat = values.reshape(-1)
     for start, end in row_blocks(flat.size, VALUES_PER_PIECE):
@@ -537,32 +566,33 @@ def check_below(
 
 
 def ascend(indices: np.ndarray, starts: np.ndarray) -> bool:
-    """Tell whether indices ascend strictly within each part; ``starts`` says where parts start, checked already."""
+    """Return whether indices ascend strictly within each part. ``starts`` are the checked start positions of parts."""
     falls = indices[1:] <= indices[:-1]
     falls[starts[(starts > 0) & (starts < indices.size)] - 1] = False
     return not falls.any()
 
 
 def prove_sparse(matrix: Any, name: str) -> bool:
-    """Prove that the index arrays of a sparse matrix are whole and stay within it.
+    """Check in one pass that the index arrays of a sparse matrix are complete and stay within it.
 
-    One pass over the indices. Formats that hold no index arrays (``lil``, ``dok``, ``dia``) are converted by scipy in
-    terms of checked ones, and are proven as what they are converted to.
+    Formats without index arrays (``lil``, ``dok``, ``dia``) are not checked here. scipy converts them to CSR safely.
 
     Parameters
     ----------
     matrix : scipy sparse matrix or array
     name : str
-        What messages call it.
+        The name of the matrix in messages.
 
     Returns
     -------
     bool
-        Indices ascend strictly within each row (of CSC: column); True only for CSR, CSC and BSR.
+        Whether indices ascend strictly within each row (for CSC, column). Always False for formats other than CSR, CSC
+        and BSR.
 
     Raises
     ------
     Malformed
+        If an index array is incomplete, or an index lies outside of the matrix.
     """
     if max(matrix.shape) > MOST_COLUMNS:
         raise Malformed(name, f"has shape {matrix.shape}, expected at most {MOST_COLUMNS} rows and columns")

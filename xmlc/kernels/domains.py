@@ -1,6 +1,6 @@
-"""Domains of hyperparameters, and those that all estimators share.
+"""Define domains of hyperparameters, and the domains that all estimators share.
 
-An estimator's own stand in its file of `xmlc.models.domains`, so that an edit of them concerns no other estimator.
+The domains of a single estimator are in its file of `xmlc.models.domains`. An edit of them affects no other estimator.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ from xmlc.core.errors import InvalidParameterError, shown
 
 @dataclass(frozen=True)
 class Number:
-    """An interval of numbers, ends included.
+    """Define an interval of numbers that includes its ends.
 
     Attributes
     ----------
     low, high : int or float
+        The ends.
     whole : bool
-        Whole numbers only.
+        Whether only whole numbers are allowed.
     above : bool
-        Without ``low`` itself.
+        Whether ``low`` itself is excluded.
     none : bool
-        And None.
+        Whether None is also allowed.
     text : str
-        And this text, unless it is empty.
+        A text that is also allowed, unless it is empty.
     """
 
     low: float
@@ -58,7 +59,7 @@ class Number:
 
 @dataclass(frozen=True)
 class OneOf:
-    """A choice of texts."""
+    """Define a choice of texts."""
 
     choices: tuple[str, ...]
 
@@ -71,10 +72,10 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Flag:
-    """A truth value."""
+    """Define the domain of truth values."""
 
     def __contains__(self, value: object) -> bool:
-        return type(value).__name__ in ("bool", "bool_")  # Python's and NumPy's, which is not imported here
+        return type(value).__name__ in ("bool", "bool_")  # The name covers NumPy's type without an import.
 
     def __str__(self) -> str:
         return "True or False"
@@ -82,7 +83,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class Ascending:
-    """A sequence of ascending numbers, each of a domain."""
+    """Define sequences of ascending numbers in a domain."""
 
     each: Number
 
@@ -100,7 +101,7 @@ class Ascending:
 
 @dataclass(frozen=True)
 class Named:
-    """A sequence of pairs of a name, each once, and a value; names have no double underscore."""
+    """Define sequences of pairs (name, value) with different names, not in ``taken``, without double underscores."""
 
     taken: tuple[str, ...] = ()
 
@@ -115,7 +116,7 @@ class Named:
         return "pairs of a name, each once, and an estimator, such as [('swnn', 'swnn'), ('plt', PLT())]"
 
 
-#: A set of values; ``str`` of it says which, to stand behind "expected".
+#: A set of values. ``str`` describes the values in messages, after the word "expected".
 Domain = Number | OneOf | Flag | Ascending | Named
 
 
@@ -130,6 +131,7 @@ def check(name: str, value: object, domain: Domain, advice: str = "") -> None:
     Raises
     ------
     InvalidParameterError
+        If it is outside. The message ends with ``advice``.
     """
     if value not in domain:
         raise InvalidParameterError(f"{name}={shown(value)}: expected {domain}{advice}")
@@ -140,7 +142,7 @@ POSITIVE, NOT_NEGATIVE, SHARE = Number(0, LARGE, above=True), Number(0, LARGE), 
 SOME = Number(0, 1, above=True, none=True)
 EXCEPT_NONE, POSITIVE_OR_NONE = Number(0, LARGE, none=True), Number(0, LARGE, above=True, none=True)
 
-LABELS_PER_INSTANCE = "labels-per-instance"  # in a search: the average of the training set
+LABELS_PER_INSTANCE = "labels-per-instance"  # In a search, it means the average of the training set.
 
 COMMON: Mapping[str, Domain] = {
     "random_state": whole(-(2**63) + 1, 2**63 - 1),

@@ -1,8 +1,7 @@
-"""scikit-learn's conventions for estimators, without the time that importing scikit-learn takes.
+"""Implement scikit-learn's conventions for estimators without importing scikit-learn.
 
-``import sklearn.base`` brings scipy.stats and pandas with it and takes 1.0 s of CPU, more than most steps of a suite
-compute: one of them took 1.5 s to be imported, and takes 0.56 without. Its base class does little. Nothing here
-needs scikit-learn to be installed.
+``import sklearn.base`` loads scipy.stats and pandas and takes 1.0 s of CPU. Most steps of a suite compute for less than
+that. The imports of one step take 1.5 s with it and 0.56 s without. Nothing here needs scikit-learn to be installed.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from xmlc.core.errors import XmlcError, nearest
 from xmlc.kernels.domains import Domain
 from xmlc.kernels.frames import check_names, column_names
 
-Hyperparameters = dict[str, object]  # values by name: numbers, text, truth values or None, as JSON has them
-MOST_SHOWN = 200  # characters of a value in a message
+Hyperparameters = dict[str, object]  # values by name: numbers, text, truth values or None, as in JSON
+MOST_SHOWN = 200  # most characters of a value in a message
 LEARNED = {"n_features_in_": "features", "n_labels_": "labels", "thresholds_": "thresholds"}
 E = TypeVar("E", bound="Estimator")
 
@@ -35,7 +34,7 @@ def check_hyperparameters(estimator: Estimator) -> None:
     Raises
     ------
     InvalidParameterError
-        With the name, what was found, and what was expected.
+        If a value is outside its domain. The message has the name, the value and the expected values.
     """
     for name, value in estimator.get_params(deep=False).items():
         check_value(type(estimator), name, value)
@@ -48,7 +47,7 @@ def check_value(cls: type[Estimator], name: str, value: object) -> None:
         raise InvalidParameterError(f"{cls.__name__}: {name}={shown!r}: expected {cls.domains[name]}")
 
 
-@cache  # reading a signature takes longer than some predictions
+@cache  # Reading a signature takes longer than some predictions.
 def _names_of(init: Callable[..., None]) -> list[str]:
     return sorted(name for name in inspect.signature(init).parameters if name != "self")
 
@@ -59,15 +58,15 @@ def not_fitted(estimator: object) -> UnfittedError:
 
 
 class UnfittedError(XmlcError, ValueError, AttributeError):
-    """An estimator must be fitted first; a ValueError and AttributeError, like scikit-learn's NotFittedError."""
+    """Report an unfitted estimator by a ValueError and AttributeError, like scikit-learn's NotFittedError."""
 
     def __reduce__(self) -> Any:
-        """Return the parts from which another process rebuilds the error, because its class cannot be pickled."""
+        """Return a function and arguments that rebuild the error elsewhere, because its class cannot be pickled."""
         return _unfitted, (str(self),)
 
 
 def _unfitted(message: str) -> UnfittedError:
-    """Return the error; if scikit-learn is installed, it is also a NotFittedError of scikit-learn."""
+    """Return the error. If scikit-learn is installed, it is also a scikit-learn NotFittedError."""
     try:
         from sklearn.exceptions import NotFittedError
     except ImportError:
@@ -77,24 +76,24 @@ def _unfitted(message: str) -> UnfittedError:
 
 
 class Estimator:
-    """Base of estimators that scikit-learn's tools accept: clone, pipelines, searches over a grid.
+    """Provide the base of estimators that work with clone, pipelines and grid searches of scikit-learn.
 
-    Hyperparameters are the arguments of ``__init__``, which stores them as they are under their names. A class may
-    write it, or declare the hyperparameters in its body and leave it to the decorator ``hyperparameters`` below.
+    Hyperparameters are the arguments of ``__init__``, which stores them unchanged under their names. A class may define
+    ``__init__``, or declare the hyperparameters in its body and use the decorator ``hyperparameters`` below.
     """
 
-    #: The domains of hyperparameters, by name; those that have none are checked by the class itself, if at all.
+    #: The domains of hyperparameters by name. The class itself must check any others.
     domains: ClassVar[Mapping[str, Domain]] = {}
     #: Hyperparameters that may change between calls of ``partial_fit``, because it does not depend on them.
     _changeable: ClassVar[tuple[str, ...]] = ("n_jobs",)
-    _learning_with: Hyperparameters | None = None  # results of `as_kept`, and the values as text
+    _learning_with: Hyperparameters | None = None  # results of `as_kept`, and the values in text form
 
     @classmethod
     def _hyperparameter_names(cls) -> list[str]:
         return [] if cls.__init__ is object.__init__ else _names_of(cls.__init__)
 
     def get_params(self, deep: bool = True) -> Hyperparameters:
-        """Return the hyperparameters by name; with ``deep`` also ``part__name`` for each part that is an estimator."""
+        """Return the hyperparameters by name. ``deep`` adds ``part__name`` for each part that is an estimator."""
         found: Hyperparameters = {name: getattr(self, name) for name in self._hyperparameter_names()}
         for name, part in list(found.items()) if deep else ():
             if hasattr(part, "get_params") and not isinstance(part, type):
@@ -102,12 +101,12 @@ class Estimator:
         return found
 
     def set_params(self, **params: Any) -> Self:
-        """Set hyperparameters; ``part__name`` sets one of a part. Parts themselves are set first.
+        """Set hyperparameters. ``part__name`` sets a hyperparameter of a part. Parts themselves are set first.
 
         Raises
         ------
         InvalidParameterError
-            There is no such hyperparameter; it is a ValueError, as in scikit-learn.
+            If there is no such hyperparameter. The error is a ValueError, as in scikit-learn.
         """
         for name in sorted(params, key=lambda name: name.count("__")):
             own, inner, rest = name.partition("__")
@@ -125,11 +124,11 @@ class Estimator:
         return self
 
     def unfitted(self) -> Self:
-        """Return an estimator with the same hyperparameters that has learned nothing: scikit-learn's ``clone``."""
+        """Return an unfitted estimator with the same hyperparameters, like ``clone`` of scikit-learn."""
         return type(self)(**deepcopy(self.get_params(deep=False)))
 
     def _begin_learning(self) -> None:
-        """Keep the hyperparameters with which learning begins."""
+        """Store the hyperparameters with which learning begins."""
         self._learning_with = {name: (as_kept(value), shown(value)) for name, value in self._lasting().items()}
 
     def _go_on_learning(self) -> None:
@@ -138,6 +137,7 @@ class Estimator:
         Raises
         ------
         InvalidParameterError
+            If a value differs.
         """
         began: dict[str, Any] = self._learning_with or {}
         for name, value in self._lasting().items():
@@ -152,23 +152,24 @@ class Estimator:
         return {name: value for name, value in values.items() if name not in self._changeable}
 
     def _remember_names(self, data: object, of: Literal["feature", "label"] = "feature") -> None:
-        """Keep the names of the columns of a training set, or forget those of an earlier one."""
+        """Store the column names of a training set, and delete names from an earlier training set."""
         names = column_names(data)
         vars(self).pop(f"{of}_names_in_", None)
         if names is not None:
             setattr(self, f"{of}_names_in_", names)
 
     def _check_names(self, data: object, of: Literal["feature", "label"] = "feature") -> None:
-        """Compare the names of columns with those of the training; warn where only one of both has names of features.
+        """Compare column names with the training set's names, and warn if only one of both has feature names.
 
         Raises
         ------
         InvalidDataError
+            If both have names and they differ.
         """
         known, found = getattr(self, f"{of}_names_in_", None), column_names(data)
         if known is not None and found is not None:
             check_names(known, found, of)
-        elif (known is None) != (found is None) and of == "feature":  # in scikit-learn's words
+        elif (known is None) != (found is None) and of == "feature":  # the wording of scikit-learn
             fitted = f"{type(self).__name__} was fitted with"
             said = (
                 "X has feature names, but {0}out feature names",
@@ -177,17 +178,17 @@ class Estimator:
             warnings.warn(said[found is None].format(fitted), UserWarning, stacklevel=4)
 
     def __dir__(self) -> list[str]:
-        """List what consoles complete: hyperparameters, methods and what was learned, no constants of the class."""
+        """List hyperparameters, methods and learned attributes for completion, without constants of the class."""
         own = self._hyperparameter_names()
         return [name for name in super().__dir__() if name in own or not (name.isupper() or name == "domains")]
 
     def __repr__(self) -> str:
-        """Name the class and the hyperparameters that are not at their defaults."""
+        """Return the class name with the hyperparameters that differ from their defaults."""
         own = self._own_hyperparameters()
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in own.items())})"
 
     def _repr_html_(self) -> str:
-        """Return the same as a table, for a notebook; after ``fit`` with the sizes of what was learned."""
+        """Return the contents of ``repr`` as a table for notebooks. After ``fit`` it includes the learned sizes."""
         rows = {name: repr(value) for name, value in self._own_hyperparameters().items()}
         for name, title in LEARNED.items():
             if hasattr(self, name):
@@ -200,14 +201,14 @@ class Estimator:
         return {name: value for name, value in values.items() if repr(value) != repr(usual[name].default)}
 
     def __sklearn_tags__(self) -> Any:
-        """Return the tags of scikit-learn's own base class; only scikit-learn's tools call this."""
+        """Return the tags of scikit-learn's base class. Only tools of scikit-learn call this."""
         from sklearn.base import BaseEstimator
 
         return BaseEstimator.__sklearn_tags__(self)
 
 
 def as_kept(value: Any) -> Any:
-    """Return a copy of a hyperparameter for comparison: copies of arrays, and the hyperparameters of estimators."""
+    """Return a copy of a hyperparameter for comparison. Arrays are copied, estimators become their hyperparameters."""
     if hasattr(value, "get_params") and not isinstance(value, type):
         return {"": type(value)} | {name: as_kept(own) for name, own in value.get_params().items()}
     if isinstance(value, dict):
@@ -227,16 +228,16 @@ def is_same(first: Any, second: Any) -> bool:
 
 
 def shown(value: object) -> str:
-    """Return the text of a value for messages."""
+    """Return the text of a value for messages, cut off after ``MOST_SHOWN`` characters."""
     text = repr(value)
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}.."
 
 
 @dataclass_transform(eq_default=False)
 def hyperparameters(cls: type[E]) -> type[E]:
-    """Make the annotated names in the body of an estimator's class its hyperparameters.
+    """Return the class with the annotated names in its body as hyperparameters.
 
-    They become the arguments of ``__init__`` in their order, those of a base class first; those that stand behind
-    ``_: KW_ONLY`` are given by keyword only. Estimators are compared by identity and shown by `Estimator.__repr__`.
+    They become the arguments of ``__init__`` in the same order, after the arguments of the base class. Names after
+    ``_: KW_ONLY`` are keyword-only arguments. Estimators are compared by identity and shown by `Estimator.__repr__`.
     """
     return dataclass(eq=False, repr=False)(cls)

@@ -1,7 +1,7 @@
-"""Vectors with a fixed number of lanes: the LLVM code that intrinsics which keep their sums in registers are built of.
+"""Generate LLVM code for vectors with a fixed number of lanes, used by intrinsics that keep sums in registers.
 
-A compiler that does not know how many neighbouring numbers a loop takes cuts it into single ones, or into vectors as
-wide as the processor's, each with another order of the sum. Here the lanes stand in the source.
+Without a fixed loop length, a compiler splits a loop into single numbers or into vectors of the processor's width. Each
+choice sums in another order. Here the source code fixes the number of lanes.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from xmlc.kernels.float32 import fused
 
 FLOAT, DOUBLE = ir.FloatType(), ir.DoubleType()
 BYTES = {FLOAT: 4, DOUBLE: 8}
-HALF_EXPONENT = 0x5F3759DF  # minus half of a float32's bits: those of 1 / sqrt of it, within 4 %
+HALF_EXPONENT = 0x5F3759DF  # This minus half of the bits of a float32 x gives the bits of 1 / sqrt(x), within 4 %.
 
 
 class Vectors:
-    """Code for vectors of ``width`` numbers.
+    """Generate code for vectors of ``width`` numbers.
 
     Parameters
     ----------
     builder : llvmlite.ir.IRBuilder
-        Where the code goes.
+        Receives the code.
     width : int
         Number of lanes.
     number : llvmlite.ir.Type
-        `FLOAT` or `DOUBLE`. `fma` and `inverse_sqrt` are for `FLOAT` alone.
+        `FLOAT` or `DOUBLE`. `fma` and `inverse_sqrt` work only for `FLOAT`.
     """
 
     def __init__(self, builder: Any, width: int, number: Any = FLOAT):
@@ -35,15 +35,15 @@ class Vectors:
         self.type, self.bits = ir.VectorType(number, width), ir.VectorType(ir.IntType(32), width)
 
     def constant(self, number: SupportsFloat) -> Any:
-        """Return a number in every lane."""
+        """Return a vector with a constant number in every lane."""
         return ir.Constant(self.type, [float(number)] * self.width)
 
     def integers(self, number: int) -> Any:
-        """Return a 32-bit integer in every lane."""
+        """Return a vector with a constant 32-bit integer in every lane."""
         return ir.Constant(self.bits, [int(number)] * self.width)
 
     def broadcast(self, number: Any) -> Any:
-        """Put a number that the code computes into every lane."""
+        """Return a vector with a computed number in every lane."""
         undefined = ir.Constant(self.type, ir.Undefined)
         single = self.builder.insert_element(undefined, number, ir.Constant(ir.IntType(32), 0))
         return self.builder.shuffle_vector(single, undefined, self.integers(0))
@@ -65,13 +65,13 @@ class Vectors:
         self.builder.store(vector, address, align=self.align)
 
     def fma(self, a: Any, b: Any, c: Any) -> Any:
-        """Return a * b + c, each rounded once."""
+        """Return a * b + c, rounded once in each lane."""
         return fused(self.builder, a, b, c)
 
     def inverse_sqrt(self, x: Any) -> Any:
-        """Return 1 / sqrt(x) of positive normal numbers, relative error below 2e-7: three Newton steps from a guess.
+        """Return 1 / sqrt(x) of positive normal numbers, with a relative error below 2e-7.
 
-        A square root and a division take four times as long as these multiplications and additions.
+        The code takes three Newton steps from a guess. A square root and a division take four times as long.
         """
         builder = self.builder
         half_bits = builder.ashr(builder.bitcast(x, self.bits), self.integers(1))
@@ -83,5 +83,5 @@ class Vectors:
 
 
 def index_at(builder: Any, indices: Any, k: Any, kind: Any) -> Any:
-    """Load the k-th of some unsigned indices, as an integer of a wider type."""
+    """Load the k-th unsigned index as an integer of the wider type ``kind``."""
     return builder.zext(builder.load(builder.gep(indices, [k])), kind)
