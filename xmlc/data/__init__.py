@@ -1,6 +1,6 @@
-"""Datasets: where they come from, how they are read, and how they lie on disk.
+"""Find, read and store datasets.
 
-`load` brings the parsers with it, which a download, say, does not need.
+`load` imports all parsers, which other functions, such as downloads, do not need.
 """
 
 from __future__ import annotations
@@ -12,5 +12,5 @@ from xmlc.core.lazy import lazy_names
 if TYPE_CHECKING:
     from xmlc.data.formats import load as load
 
-if not TYPE_CHECKING:  # which would take any name for known
+if not TYPE_CHECKING:  # Type checkers would otherwise accept any name.
     __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -1,4 +1,4 @@
-"""Compressed files (.gz, .bz2, .xz), which are told by their first bytes, and archives of files."""
+"""Read compressed files (.gz, .bz2, .xz), which are recognized by their first bytes, and archives of files."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ LISTED = 20
 
 
 class Compression(NamedTuple):
-    """A compression format, and how to read its streams."""
+    """Describe a compression format and how to read its streams."""
 
     #: The first bytes of a stream.
     magic: bytes
-    #: Makes the decompressor of one stream.
+    #: Returns a new decompressor for one stream.
     new_stream: Callable[[], Any]
-    #: The number of zero bytes that may follow a stream is a multiple of this one.
+    #: Zero bytes may follow a stream. Their number is a multiple of this one.
     padding: int
 
 
@@ -37,47 +37,47 @@ COMPRESSIONS = (
     Compression(b"BZh", bz2.BZ2Decompressor, 1),
     Compression(b"\xfd7zXZ\x00", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), 4),
 )
-#: As HTTP defines it. Its first bytes do not identify it.
+#: The format that HTTP defines. Its first bytes do not identify it.
 DEFLATE = Compression(b"", zlib.decompressobj, 1)
 
 
 def open_plain(path: Path) -> BinaryIO:
-    """Open a file for reading, and decompress it if its first bytes are those of a compressed file.
+    """Open a file for reading, and decompress it if its first bytes mark it as compressed.
 
     Raises
     ------
     XmlcError
-        The compressed data is damaged or cut off. Reading the file raises this error, too.
+        The compressed data is damaged or cut off. Reading the file may also raise this error.
     """
     file = open(path, "rb")
-    if path.suffix in SUFFIXES[1:] and len(file.peek(8)) < 6:  # shorter than the magic bytes
+    if path.suffix in SUFFIXES[1:] and len(file.peek(8)) < 6:  # The file is shorter than the magic bytes.
         file.close()
         raise XmlcError(f"{path}: the data is cut off, expected a {path.suffix} file; fetch it again")
     return plain(file, str(path))
 
 
 def is_compressed(path: Path) -> bool:
-    """Tell whether the first bytes of a file say that it is compressed."""
+    """Return whether the first bytes of a file mark it as compressed."""
     with open(path, "rb") as file:
         return _compression(file) is not None
 
 
 def plain(file: Any, name: str, compression: Compression | None = None) -> BinaryIO:
-    """Decompress an open file if its first bytes are those of a compressed file.
+    """Decompress an open file if its first bytes mark it as compressed.
 
     Parameters
     ----------
     file : binary file
-        A file with ``peek``. It is closed together with the returned file.
+        A file with ``peek``. Closing the returned file also closes this one.
     name : str
-        For messages.
+        Name of the file in messages.
     compression : Compression, optional
         The compression of the file, if its first bytes do not identify one.
 
     Raises
     ------
     XmlcError
-        On reading, if the compressed data is damaged or cut off.
+        The compressed data is damaged or cut off. This error is raised when the file is read.
     """
     compression = compression or _compression(file)
     return io.BufferedReader(_Content(file, compression, name), CHUNK) if compression else file
@@ -89,9 +89,9 @@ def _compression(file: Any) -> Compression | None:
 
 
 class _Content(io.RawIOBase):
-    """The content of all streams of a compressed file.
+    """Read the content of all streams of a compressed file.
 
-    It exists because the standard library's readers treat a damaged later stream as the end of the file.
+    This class exists because the standard library treats a damaged later stream as the end of the file.
     """
 
     def __init__(self, file: BinaryIO, compression: Compression, name: str) -> None:
@@ -119,7 +119,7 @@ class _Content(io.RawIOBase):
 
 
 def _pieces(file: BinaryIO, compression: Compression) -> Iterator[bytes]:
-    """Decompress a file stream by stream, and refuse anything but padding after a stream."""
+    """Decompress a file stream by stream. Refuse anything but padding after a stream."""
     stream, data, zeros = compression.new_stream(), b"", 0
     while data := data or file.read(CHUNK):
         if stream.eof:
@@ -139,24 +139,24 @@ def _pieces(file: BinaryIO, compression: Compression) -> Iterator[bytes]:
 
 
 def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
-    """Copy the wanted files out of an archive (zip, tar, or one compressed file) into ``folder``.
+    """Extract the wanted files of an archive (zip, tar, or one compressed file) into ``folder``.
 
-    A file is found by its base name in any folder of the archive, and written under that name. If it is compressed in
-    the archive, such as ``train.txt.gz`` for ``train.txt``, it is decompressed.
+    Files are searched by base name in all folders of the archive, and written under that name. Files that are
+    compressed in the archive are decompressed, for example ``train.txt.gz`` for ``train.txt``.
 
     Parameters
     ----------
     archive : Path
-        ``.zip``, ``.tar`` compressed or not, or one ``.gz``, ``.bz2``, ``.xz`` file, whatever its name.
+        ``.zip``, ``.tar`` compressed or not, or one ``.gz``, ``.bz2``, ``.xz`` file. The name of the file is ignored.
     wanted : collection of str
-        Base names. If there is one, and one file in the archive, that is the one.
+        Base names. If one name is wanted and the archive has a single file, the file's name is ignored.
     folder : Path
-        Where they are written. After an error it may hold some of them; the caller gives a temporary one.
+        Folder for the files. Pass a temporary folder, because some files may remain there after an error.
 
     Raises
     ------
     XmlcError
-        The archive is damaged, or lacks a wanted file or holds it twice.
+        The archive is damaged, or contains a wanted file twice or not at all.
     """
     try:
         names = _wanted([*dict.fromkeys(path for path, _ in _files_in(archive))], wanted)
@@ -167,13 +167,13 @@ def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
                     shutil.copyfileobj(source, file, CHUNK)
     except XmlcError:
         raise
-    except Exception as error:  # tarfile and zipfile raise whatever a damaged header leads to, struct.error, say
+    except Exception as error:  # Damaged headers raise many types in tarfile and zipfile, such as struct.error.
         let_through(error)
         raise XmlcError(f"the archive is damaged or cut off ({error})") from error
 
 
 def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Yield the path of each file in an archive, and a function that opens it until the next file is taken."""
+    """Yield each file's path in an archive, and a function that opens the file before the next one is taken."""
     with plain(open(archive, "rb"), "the archive") as content:
         try:
             tarred = tarfile.open(fileobj=content, mode="r|")
@@ -182,12 +182,12 @@ def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
         if tarred:
             with tarred:
                 yield from ((one.name, partial(tarred.extractfile, one)) for one in tarred if one.isfile())
-            while content.read(CHUNK):  # a stream after the end of the tar may be damaged
+            while content.read(CHUNK):  # Reading on finds damage in a stream after the end of the tar.
                 pass
             return
     if is_compressed(archive):
         yield archive.stem, partial(open, archive, "rb")
-    elif zipfile.is_zipfile(archive):  # a tar whose last file is a zip passes this test, too
+    elif zipfile.is_zipfile(archive):  # A tar whose last file is a zip passes this test, too.
         with zipfile.ZipFile(archive) as zipped:
             yield from ((one.filename, partial(zipped.open, one)) for one in zipped.infolist() if not one.is_dir())
     else:
@@ -195,7 +195,7 @@ def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def _wanted(paths: list[str], wanted: Collection[str]) -> dict[str, str]:
-    """Return the wanted names by their paths in an archive."""
+    """Return a mapping from paths in an archive to the wanted names."""
     if len(paths) == len(wanted) == 1:
         return dict(zip(paths, wanted))
     found = {}

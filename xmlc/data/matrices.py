@@ -1,8 +1,8 @@
-"""CSR arrays on disk.
+"""Store CSR arrays on disk.
 
-A matrix ``X`` is a handful of plain ``.npy`` files in a folder, so that it can be memory-mapped and read by anything
-that knows numpy: ``X.indptr.npy`` (int64), ``X.indices.npy`` (int32), ``X.data.npy`` (absent for a boolean matrix,
-whose stored entries are all true) and ``X.json`` (format version, shape, dtype).
+A matrix ``X`` is stored as ``.npy`` files in a folder, so that numpy can read and memory-map it: ``X.indptr.npy``
+(int64), ``X.indices.npy`` (int32), ``X.data.npy`` and ``X.json`` (format version, shape, dtype). A boolean matrix has
+no ``X.data.npy``, because all its stored entries are true.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FORMAT_VERSION = 1
 
 
 def save_csr(folder: str | Path, name: str, matrix: sparse.csr_array) -> None:
-    """Write a CSR matrix into an existing folder as ``name.*`` (see the module's docstring)."""
+    """Write a CSR matrix into an existing folder as ``name.*``. The module's docstring describes the files."""
     folder = Path(folder)
     np.save(folder / f"{name}.indptr.npy", matrix.indptr.astype(np.int64, copy=False))
     np.save(folder / f"{name}.indices.npy", matrix.indices.astype(np.int32, copy=False))
@@ -37,7 +37,7 @@ def _describe(folder: Path, name: str, matrix: sparse.csr_array) -> None:
 
 
 class CSRWriter:
-    """Writes a CSR matrix some rows after the other: the files that `save_csr` writes.
+    """Write a CSR matrix in blocks of rows, to the same files as `save_csr`.
 
     Parameters
     ----------
@@ -50,14 +50,14 @@ class CSRWriter:
         self._indptr, self._n_columns = np.zeros(1, dtype=np.int64), 0
 
     def append(self, rows: sparse.csr_array) -> None:
-        """Append rows; there must be one call at least. The numbers of columns and the types are the same in all."""
+        """Append rows, in one or more calls. All calls must have the same number of columns and the same types."""
         indices = rows.indices.astype(np.int32, copy=False)
         self._arrays.append(**{f"{self._name}.indices": indices, f"{self._name}.data": rows.data})
         self._indptr = np.concatenate((self._indptr, self._indptr[-1] + rows.indptr[1:]))
         self._n_columns = rows.shape[1]
 
     def finished(self) -> sparse.csr_array:
-        """Write the rest; return the matrix on maps of its files."""
+        """Write the remaining files. Return the matrix, with its files memory-mapped."""
         indices, data = self._arrays.finished().values()
         np.save(self._folder / f"{self._name}.indptr.npy", self._indptr)
         matrix = proven(assembled(data, indices, self._indptr, self._n_columns))
@@ -68,21 +68,22 @@ class CSRWriter:
 def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "prepare") -> sparse.csr_array:
     """Read a CSR matrix written by `save_csr`, memory-mapped by default.
 
-    Maps are copy-on-write: a change stays in this process. Read-only arrays would be safe too, but are another type to
-    numba, and every kernel would be compiled twice.
+    Maps are copy-on-write, so changes stay in this process. Read-only arrays have another type in numba, and every
+    kernel would be compiled twice.
 
     Parameters
     ----------
     folder : path
     name : str
     mmap : bool
+        Whether to map the files instead of reading them.
     made_by : str
-        The command that writes it, for errors.
+        The command that writes the matrix, for errors.
 
     Raises
     ------
     XmlcError
-        A file is missing or damaged; the message names it and the command that makes it again.
+        A file is missing or damaged. The message contains its name and the command that rebuilds it.
     """
     folder = Path(folder)
     if not (folder / f"{name}.json").exists():
@@ -98,14 +99,14 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "p
         check_fields(arrays, fields, rows=meta["shape"][0], columns=meta["shape"][1])
     except Malformed as fault:
         raise XmlcError(f"{folder}/{name}: {fault}; rebuild {folder} with xmlc {made_by}") from None
-    # Plain views of the mapped files: numba and scipy take longer with numpy's class for them.
+    # Plain views replace numpy's class for mapped files, which slows numba and scipy down.
     indptr, indices = np.array(arrays["indptr"]), np.asarray(arrays["indices"])
     data = np.asarray(arrays["data"]) if "data" in arrays else np.ones(indices.size, dtype=bool)
     return proven(assembled(data, indices, indptr, meta["shape"][1]))
 
 
 def first_columns(X: sparse.csr_array, n_features: int) -> tuple[sparse.csr_array, str]:
-    """Return features in so many columns, and a sentence that counts those behind them, which are dropped, if any."""
+    """Return X with ``n_features`` columns. Also return a sentence that counts dropped features, empty if none."""
     dropped = X.indices[X.indices >= n_features]
     if dropped.size == 0:
         resize(X, X.shape[0], n_features)
@@ -115,18 +116,18 @@ def first_columns(X: sparse.csr_array, n_features: int) -> tuple[sparse.csr_arra
 
 
 def without(matrix: sparse.csr_array, left_out: sparse.csr_array) -> sparse.csr_array:
-    """Return a CSR matrix without the entries that another of its shape has."""
+    """Return a CSR matrix without the entries that are stored in another matrix of the same shape."""
     kept = ~np.isin(places_of(matrix), places_of(left_out))
     indptr = np.concatenate(([0], np.cumsum(kept)))[matrix.indptr]
     return sparse.csr_array((matrix.data[kept], matrix.indices[kept], indptr), shape=matrix.shape)
 
 
 def places_of(matrix: sparse.csr_array) -> np.ndarray:
-    """Return row * m + column of each stored entry of a matrix of m columns, int64."""
+    """Return row * m + column (int64) of each stored entry of a matrix with m columns."""
     n, m = matrix.shape
     return np.repeat(np.arange(n, dtype=np.int64) * m, np.diff(matrix.indptr)) + matrix.indices
 
 
 def resize(matrix: sparse.csr_array, n_rows: int, n_columns: int) -> None:
-    """Cut off or add rows and columns in place; no stored entry may lie in a column that is cut off."""
+    """Remove or add rows and columns in place. No stored entry may lie in a removed column."""
     matrix.resize(n_rows, n_columns)  # type: ignore[arg-type, call-arg]  # the stubs forbid any use

@@ -1,4 +1,4 @@
-"""Writing of the repository format."""
+"""Write the repository format."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, without_zeros
 
 ROWS_PER_BLOCK = 1024
-MOST = 1024.0  # below it k / 10000 and its neighbours differ in single precision, so no shorter decimal equals it
+MOST = 1024.0  # Below it, single precision separates k / 10000 from its neighbours, so no shorter decimal equals it.
 
 
 def save_repository(path: str | Path, X: Matrix, Y: Matrix) -> None:
-    """Write instances and label sets as ``n d m`` and lines ``label,label feature:value ...``, ids from 0.
+    """Write instances and label sets as ``n d m`` and lines ``label,label feature:value ...``, with ids from 0.
 
-    The format is that of the Extreme Classification Repository's bag-of-words files. Values are written with as few
-    digits as single precision needs to come back unchanged. An instance without labels starts with a space. The file is
-    compressed if its name ends in .gz, .xz or .bz2, appears when it is whole, and its bytes depend on nothing but X, Y
-    and that suffix.
+    This is the format of the Extreme Classification Repository's bag-of-words files. Values have as few digits as
+    single precision needs to read them back unchanged. Instances without labels start with a space. The file is
+    compressed if its name ends in .gz, .xz or .bz2. It appears only when it is complete. Its bytes depend only on X, Y
+    and the suffix.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def save_repository(path: str | Path, X: Matrix, Y: Matrix) -> None:
     Raises
     ------
     XmlcError
-        The numbers of rows differ, or X holds a value that is not finite.
+        The numbers of rows differ, or X has a value that is not finite.
     """
     X, Y = as_features(X), as_labels(Y)
     with repository_writer(path, X.shape[0], X.shape[1], Y.shape[1]) as write:
@@ -50,24 +50,24 @@ def save_repository(path: str | Path, X: Matrix, Y: Matrix) -> None:
 
 @contextmanager
 def repository_writer(path: str | Path, n: int, d: int, m: int) -> Iterator[Callable[[Matrix, Matrix], None]]:
-    """Give a function that writes the next instances of a file, so that not all need be in memory at a time.
+    """Return a context with a function that writes a file in blocks of instances, to save memory.
 
     Parameters
     ----------
     path : path
     n, d, m : int
-        Instances of the whole file, features, labels.
+        Numbers of instances, features and labels in the whole file.
 
     Yields
     ------
     callable
-        Takes X and Y of some instances, which it writes as `save_repository` does; the bytes do not depend on how the
-        instances are parted. Raises `XmlcError` as that does.
+        Takes X and Y of some instances and writes them like `save_repository`, with the same errors. The bytes do not
+        depend on how the instances are divided into blocks.
 
     Raises
     ------
     XmlcError
-        There were more or fewer than n instances; there is no file then.
+        The number of instances is not n. No file is written then.
     """
     written = 0
     with atomic_file(Path(path)) as temporary, _opened(temporary) as file:
@@ -89,7 +89,7 @@ def repository_writer(path: str | Path, n: int, d: int, m: int) -> Iterator[Call
 
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO | gzip.GzipFile]:
-    """Open a file for bytes to be compressed by its suffix; gzip's header gets neither name nor time."""
+    """Open a file for bytes, compressed according to its suffix. The header of gzip has no name and no time."""
     openers: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".bz2": bz2.open}
     with openers.get(path.suffix, open)(path, "wb") as file:
         if path.suffix != ".gz":
@@ -100,14 +100,14 @@ def _opened(path: Path) -> Iterator[BinaryIO | gzip.GzipFile]:
 
 
 def _text(x: KernelCSR, y: KernelCSR, start: int, end: int) -> bytes:
-    """Return the text of the rows ``start .. end - 1``; each of their values is written out once."""
+    """Return the text of the rows ``start .. end - 1``. Each distinct value is formatted once."""
     entries = slice(x.indptr[start], x.indptr[end])
     values, places = np.unique(x.data[entries], return_inverse=True)
     steps = np.floor(values.astype(np.float64) * 10000 + 0.5)
     in_range = values.size > 0 and values[0] >= 0 and values[-1] < MOST
     if in_range and ((steps / 10000).astype(np.float32) == values).all():
         shown = [f"{step / 10000:.4f}".rstrip("0").rstrip(".") for step in steps.tolist()]
-    else:  # of any size and sign, by numpy's shortest decimals
+    else:  # Values of other sizes and signs have numpy's shortest decimals.
         shown = list(map(str, values))
     pairs = [f" {i}:{shown[k]}" for i, k in zip(x.indices[entries].tolist(), places.tolist())]
     label_lists = np.split(y.indices[y.indptr[start] : y.indptr[end]], y.indptr[start + 1 : end] - y.indptr[start])

@@ -1,4 +1,4 @@
-"""Reading multi-label data in every format that the papers' datasets come in, and from sparse matrices."""
+"""Read multi-label data in every format of the papers' datasets, and from sparse matrices."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from xmlc.data.formats.rows import read_repository, read_rows, read_two_files
 from xmlc.data.formats.vw import looks_like_vw, read_vw
 from xmlc.data.matrices import first_columns
 
-WITHOUT_HEADER = ("svmlight", "libsvm", "vw", "coordinates")  # the largest ids of a file tell its numbers of columns
-IN_PAIRS = ("repository-two-files", "npz")  # features and labels apart
+WITHOUT_HEADER = ("svmlight", "libsvm", "vw", "coordinates")  # The largest ids determine the numbers of columns.
+IN_PAIRS = ("repository-two-files", "npz")  # Features and labels have separate files.
 FORMATS = ("repository", *IN_PAIRS, "arff", *WITHOUT_HEADER)
 
 
@@ -32,47 +32,48 @@ def load(
     n_labels: int | None = None,
     vocabulary: dict[str, int] | None = None,
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Read one file of multi-label data, plain or compressed (.gz, .xz, .bz2, by content).
+    """Read one file of multi-label data, plain or compressed (.gz, .xz, .bz2, recognized by content).
 
     Parameters
     ----------
     path : path
-        The file; for ``repository-two-files`` and ``npz`` that of the features.
+        The file. For ``repository-two-files`` and ``npz``, the file of the features.
     format : {"repository", "repository-two-files", "npz", "svmlight", "libsvm", "vw", "arff"}, optional
-        Found by itself where that is unambiguous; sets in five files are for `xmlc.data.formats.read_coordinates`:
+        By default the format is detected if it is unambiguous. Datasets in five files are read by
+        `xmlc.data.formats.read_coordinates`.
 
-        - ``repository``: header ``n d m``, then ``label,label feature:value ...``, ids from 0; an instance without
-          labels starts with a space;
-        - ``repository-two-files``: features and labels apart, each with a header of two numbers; the value of a label
-          is 0 or 1;
-        - ``npz``: features and labels apart, two sparse matrices that ``scipy.sparse.save_npz`` wrote;
-        - ``svmlight``: rows as above without a header, ``#`` begins a comment;
-        - ``libsvm``: the same with features from 1 and labels from 0, as LIBSVM's multi-label sets have them;
-        - ``vw``: Vowpal Wabbit text, ``label,label | feature:value feature ...``. Whole numbers are ids of features, as
-          in the program; other names need a ``vocabulary``. A feature given twice adds up, as words do, where the
-          other formats take it for an error;
-        - ``arff``: ARFF, dense or sparse, with Mulan's XML file that names the labels or MEKA's header that counts
-          them (``@relation 'name: -C 6'``: the first six attributes; ``-C -6``: the last). A label's value is 0 or 1,
-          false or true, no or yes, in any case. A nominal feature counts as its number if its values are numbers, as 0
-          or 1 if they are words as of labels, else as the position of its value in the header.
+        - ``repository``: A header ``n d m``, then lines ``label,label feature:value ...`` with ids from 0. Instances
+          without labels start with a space.
+        - ``repository-two-files``: Separate files for features and labels, each with a header of two numbers. The value
+          of a label is 0 or 1.
+        - ``npz``: Separate files for features and labels, two sparse matrices that ``scipy.sparse.save_npz`` wrote.
+        - ``svmlight``: Rows as in ``repository`` without a header. ``#`` begins a comment.
+        - ``libsvm``: The same with features from 1 and labels from 0, as in LIBSVM's multi-label datasets.
+        - ``vw``: Vowpal Wabbit text, ``label,label | feature:value feature ...``. Whole numbers are feature ids, as in
+          that program. Other names need a ``vocabulary``. Values of a repeated feature are added up, because repeated
+          words are normal in texts. All other formats refuse repeated features.
+        - ``arff``: ARFF, dense or sparse. The labels are named by Mulan's XML file or counted by MEKA's header
+          (``@relation 'name: -C 6'``: the first six attributes, ``-C -6``: the last six). The value of a label is 0 or
+          1, false or true, no or yes, in any case. Values of a nominal feature that are numbers are used as numbers.
+          Words that labels may have count as 0 or 1. Other words are replaced by their position in the header.
     zero_based : bool
-        Whether ids of labels start from 0 rather than 1, and in ``svmlight`` those of features, too. ``arff`` and
+        Whether label ids start from 0 rather than 1. For ``svmlight`` this applies to feature ids, too. ``arff`` and
         ``npz`` have no ids.
     labels : path, optional
         The second file of ``repository-two-files``, ``npz`` and Mulan's ``arff``.
     n_features, n_labels : int, optional
-        d and m where the format has no header; otherwise the largest id found decides. For a test file give those of
-        the training file: features beyond are dropped with a warning, labels beyond are an error.
+        d and m for formats without a header. By default the largest id decides. For a test file, pass the numbers of
+        the training file. Larger feature ids are then dropped with a warning. Larger label ids are an error.
     vocabulary : dict, optional
-        Numbers of feature names of ``vw``, added to up to ``n_features``; give the same one, empty at first, for
-        training and test file.
+        Maps the feature names of ``vw`` to numbers. New names are added, up to ``n_features`` names. Pass the same
+        dictionary, initially empty, for the training and the test file.
 
     Returns
     -------
     X : csr_array of float32, shape (n, d)
-        Features as they come; explicit zeros are dropped.
+        Features as in the file, without explicit zeros.
     Y : csr_array of bool, shape (n, m)
-        Label sets; a label given twice counts once.
+        Label sets. Repeated labels count once.
 
     Raises
     ------
@@ -87,7 +88,7 @@ def load(
     path, base = checked_path(path), 0 if zero_based else 1
     second = None if labels is None else checked_path(labels)
     format = format or detect_format(path)
-    if format not in FORMATS or format == "coordinates":  # which has five files: `read_coordinates`
+    if format not in FORMATS or format == "coordinates":  # `read_coordinates` reads the five files of coordinates.
         raise XmlcError(f"{path}: found format {format!r}, expected one of {', '.join(FORMATS[:-1])}")
     if second is None and format in IN_PAIRS:
         raise XmlcError(f"{path}: format {format} needs a second file that gives the labels; name it with labels=")
@@ -110,18 +111,18 @@ def load(
         X, dropped = first_columns(X, n_features)
         if dropped:
             warnings.warn(f"{path}: {dropped}", stacklevel=2)
-        if vocabulary is not None:  # it numbers the features of the training file, whatever else is read
+        if vocabulary is not None:  # The vocabulary numbers only the features of the training file.
             for name in [name for name, number in vocabulary.items() if number >= n_features]:
                 del vocabulary[name]
     return X, Y
 
 
 def detect_format(path: Path) -> str:
-    """Tell a file's format from its first line, where that is unambiguous."""
+    """Return the format of a file if its first line is unambiguous."""
     head = read_bytes(path, 64)
     if not head:
         raise XmlcError(f"{path}: found an empty file")
-    if head.startswith(b"PK\x03\x04") and b".npy" in head:  # a zip file, whose first member has this name
+    if head.startswith(b"PK\x03\x04") and b".npy" in head:  # This is a zip file, and its first member has this name.
         return "npz"
     line = first_line(path)
     numbers = words(line)

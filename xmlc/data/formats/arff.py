@@ -1,4 +1,4 @@
-"""Reading of Mulan's and MEKA's datasets: ARFF, dense or sparse, with an XML file or a header that tells the labels."""
+"""Read datasets of Mulan and MEKA: ARFF, dense or sparse. An XML file or a header identifies the labels."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NUMERIC = ("numeric", "real", "integer")
 
 
 class Attribute(NamedTuple):
-    """Name and line of an attribute, and the values of a nominal one with the numbers that stand for them."""
+    """Hold the name and line of an attribute. Nominal attributes also map values to numeric codes."""
 
     name: str
     line: int
@@ -47,12 +47,12 @@ class Attribute(NamedTuple):
 
 
 def read_arff(path: Path, labels: Path | None = None) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Read an ARFF file whose labels an XML file names, or the header as MEKA's; see `load`.
+    """Read an ARFF file. An XML file names its labels, or MEKA's header counts them; see `load`.
 
-    Labels are numbered in the order of the attributes, features likewise. A nominal feature counts as its number if its
-    values are numbers, as 0 or 1 if they are words of labels, else as their position; where a sparse row leaves an
-    attribute out it has its first value, as the format defines. ``?`` is an error, because nothing says what to put
-    there. The format allows blank lines.
+    Labels and features are numbered in the order of the attributes. Values of a nominal feature that are numbers are
+    used as numbers. Words that labels may have count as 0 or 1. Other words are replaced by their position.
+    Attributes missing from a sparse row have their first value, as the format defines. ``?`` is an error, because
+    the format does not define a replacement. The format allows blank lines.
     """
     attributes, lines = _header(path, labels)
     is_label = np.array([attribute.is_label for attribute in attributes], dtype=bool)
@@ -76,12 +76,12 @@ def read_arff(path: Path, labels: Path | None = None) -> tuple[sparse.csr_array,
 
 
 def check_alike(first: Path, second: Path, labels: Path | None) -> None:
-    """Refuse two files whose columns differ in meaning: in names, order or labels, or in the numbers of words.
+    """Raise an error if two files have different attributes, labels, orders or numeric codes.
 
     Raises
     ------
     XmlcError
-        With the first attribute that differs.
+        The message contains the first attribute that differs.
     """
     for one, other in zip_longest(*(_header(path, labels)[0] for path in (first, second))):
         if one is None or other is None:
@@ -98,7 +98,7 @@ def _label_names(path: Path) -> set[str]:
     content = read_bytes(path)
     try:
         root = ElementTree.fromstring(content)
-    except (ElementTree.ParseError, LookupError, ValueError) as error:  # the last two of an encoding that Python lacks
+    except (ElementTree.ParseError, LookupError, ValueError) as error:  # The last two mean an unknown encoding.
         raise XmlcError(f"{path}: not XML ({error}); expected <labels><label name=.../>...</labels>") from error
     labels = [element for element in root.iter() if element.tag.rpartition("}")[2] == "label"]
     names = {label.attrib["name"] for label in labels if "name" in label.attrib}
@@ -108,7 +108,7 @@ def _label_names(path: Path) -> set[str]:
 
 
 def _header(path: Path, labels: Path | None) -> tuple[list[Attribute], Iterator[tuple[int, str]]]:
-    """Read the attributes; return them and the lines that follow ``@data``."""
+    """Return the attributes and an iterator over the lines after ``@data``."""
     attributes: dict[str, Attribute] = {}
     declared: int | None = None
     lines = text_lines(path)
@@ -137,7 +137,7 @@ def _header(path: Path, labels: Path | None) -> tuple[list[Attribute], Iterator[
 
 
 def _with_labels(path: Path, attributes: list[Attribute], labels: Path | None, declared: int | None) -> list[Attribute]:
-    """Mark the labels: those that the XML file names, or as many as ``-C`` says, from the end if it is negative."""
+    """Mark the labels: those in the XML file, or as many as ``-C`` counts, from the end if it is negative."""
     if labels is not None:
         names = _label_names(labels)
         if missing := names - {attribute.name for attribute in attributes}:
@@ -163,7 +163,7 @@ def _with_labels(path: Path, attributes: list[Attribute], labels: Path | None, d
 
 
 def _codes(listed: str) -> dict[str, float]:
-    """Return the numbers that stand for the values of a nominal attribute."""
+    """Return the numeric codes of the values of a nominal attribute."""
     values = [_unquoted(value) for value in _cells(listed)]
     for read in (decimal, truth):
         with suppress(LineError):
@@ -172,7 +172,7 @@ def _codes(listed: str) -> dict[str, float]:
 
 
 def _cells(text: str) -> list[str]:
-    """Cut a row at its commas, except those within quotes."""
+    """Split a row at its commas, except those within quotes."""
     if "'" not in text and '"' not in text:
         return [cell.strip(BLANKS) for cell in text.split(",")]
     cells, position = [], 0

@@ -1,4 +1,4 @@
-"""Reading of sets in five files of numbers: where non-zeros and labels are, one on each line."""
+"""Read datasets in five files, which list the positions and values of non-zeros and labels, one on each line."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from xmlc.data.formats.lines import (
 
 
 def read_coordinates(files: Sequence[Path]) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Read five files with one number on each line; all ids start from 1, and the order of the lines does not matter.
+    """Read five files with one number on each line. All ids start from 1. The lines may have any order.
 
-    The authors of LdSM (ldsm2020) ship delicious so, as their program reads it.
+    The authors of LdSM (ldsm2020) publish delicious in this format, because their program reads it.
 
     Parameters
     ----------
     files : sequence of Path
-        Of each non-zero the instance, the feature and the value; of each label the instance and the label. An instance
-        may stand in neither part, as those without labels in the authors' files, but not more of them than there are
-        lines: that is taken for a damaged file.
+        The instances, features and values of all non-zeros, then the instances and labels of all labels. An instance
+        may be missing from features or labels, like those without labels in the authors' files. More instances than
+        lines are refused as damage.
 
     Returns
     -------
     X : csr_array of float32, shape (n, d)
     Y : csr_array of bool, shape (n, m)
-        n, d and m are the largest ids found; a label given twice counts once.
+        n, d and m are the largest ids in the files. Repeated labels count once.
 
     Raises
     ------
     XmlcError
-        A line is no such number, files that belong together differ in length, or a feature is given twice.
+        A line is not a valid number, two files that belong together differ in length, or a feature is repeated.
     """
     rows, features, values, label_rows, labels = files
     row_ids, feature_ids, label_row_ids, label_ids = map(_ids, (rows, features, label_rows, labels))
@@ -52,7 +52,7 @@ def read_coordinates(files: Sequence[Path]) -> tuple[sparse.csr_array, sparse.cs
     _check_lengths({rows: row_ids, features: feature_ids, values: numbers})
     _check_lengths({label_rows: label_row_ids, labels: label_ids})
     n_instances = int(max(row_ids.max(initial=0), label_row_ids.max(initial=0)))
-    if n_instances > (most := row_ids.size + label_row_ids.size):  # each would cost memory, though it have nothing
+    if n_instances > (most := row_ids.size + label_row_ids.size):  # Even an empty instance takes memory.
         raise XmlcError(f"{rows}, {label_rows}: found instance {n_instances}, expected at most {most}, their lines")
     _check_once(features, row_ids, feature_ids)
     X = _matrix(numbers, row_ids, feature_ids, n_instances)
@@ -73,7 +73,7 @@ def _ids(path: Path) -> np.ndarray:
 
 def _numbers(path: Path, read: Callable[[str], float]) -> array[float]:
     found = each_read(MalformedLines(path), text_lines(path), lambda line: read(line.strip(BLANKS)))
-    return array("d", (number for _, number in found))  # which holds ids exactly
+    return array("d", (number for _, number in found))  # Double precision represents all ids exactly.
 
 
 def _check_lengths(columns: dict[Path, np.ndarray]) -> None:
@@ -83,7 +83,7 @@ def _check_lengths(columns: dict[Path, np.ndarray]) -> None:
 
 
 def _check_once(path: Path, rows: np.ndarray, columns: np.ndarray) -> None:
-    order = np.lexsort((columns, rows))  # stable: of equal pairs the first line comes first
+    order = np.lexsort((columns, rows))  # The sort is stable, so the first line of equal pairs comes first.
     twice = (np.diff(rows[order]) == 0) & (np.diff(columns[order]) == 0)
     malformed = MalformedLines(path)
     for place in np.sort(order[1:][twice]).tolist():

@@ -1,8 +1,8 @@
-"""Lines of plain or compressed text files: blocks of them, numbers in them, and malformed ones.
+"""Read plain or compressed text files by blocks or lines, parse numbers, and collect malformed lines.
 
-A decimal number whose digits and power of ten are both exact in double precision is rounded once, by one operation
-(Clinger, "How to read floating point numbers accurately", PLDI 1990, the fast path). Harder numbers are left to the
-caller.
+If both the digits and the power of ten of a decimal number are exact in double precision, one operation computes the
+number and rounds once (Clinger, "How to read floating point numbers accurately", PLDI 1990, the fast path). Harder
+numbers are left to the caller.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from xmlc.data.archives import open_plain
 T = TypeVar("T")
 BLOCK_BYTES = 1 << 22
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-BLANKS = " \t\n\r\x0b\x0c"  # only those of ASCII, because other spaces of Unicode may be part of a name
+BLANKS = " \t\n\r\x0b\x0c"  # Other spaces of Unicode may be part of a name, so only ASCII spaces count.
 LISTED = 20
-# Possessive, because digits that fit two repetitions take quadratic time if no number ends there.
+# Possessive quantifiers prevent backtracking, which takes quadratic time in long digits without a number.
 DECIMAL = re.compile(r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?", re.ASCII)
 TRUTHS = {"0": False, "1": True, "false": False, "true": True, "no": False, "yes": True}
-WHOLE = re.compile(r"\d{1,18}", re.ASCII)  # beyond that no id, and more than 64 bits
+WHOLE = re.compile(r"\d{1,18}", re.ASCII)  # More digits fit no id and may exceed 64 bits.
 LARGEST = int(np.iinfo(np.int32).max)
 
 PLUS, MINUS, POINT, ZERO, NINE, UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
-EXACT_POWERS = np.array([float(10**k) for k in range(23)])  # exact in double precision
+EXACT_POWERS = np.array([float(10**k) for k in range(23)])  # All of them are exact in double precision.
 EXACT_MANTISSA = np.uint64(1 << 53)
-LARGEST_FLOAT32 = 3.4028235677973366e38  # values from here on round to infinity
+LARGEST_FLOAT32 = 3.4028235677973366e38  # Values from here on round to infinity.
 
 
 def check_file(path: Path) -> None:
-    """Raise `XmlcError` unless there is such a file."""
+    """Raise `XmlcError` unless the path is an existing file."""
     if not path.is_file():
         if not path.exists():
             raise MissingFileError(f"{path}: no such file")
@@ -46,18 +46,18 @@ def check_file(path: Path) -> None:
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    """Open a file for reading, decompressing by its first bytes rather than by its name; see `check_file`."""
+    """Open a file for reading. Decompress it by its first bytes, whatever its name; see `check_file`."""
     check_file(path)
     return open_plain(path)
 
 
 def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
-    """Give a file's content in blocks that end with a newline; a missing last newline is added.
+    """Yield a file's content in blocks that end with a newline. A missing last newline is added.
 
     Raises
     ------
     XmlcError
-        There is no such file, it is no text, or a compressed file is damaged or ends too early.
+        The file does not exist, is not text, or is compressed and either damaged or cut off.
     """
     rest: list[bytes] = []
     with open_bytes(path) as file:
@@ -83,27 +83,27 @@ def read_bytes(path: Path, most: int = -1) -> bytes:
 
 
 def text_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Give the lines of a text file with their numbers, from 1, without line ends."""
+    """Yield the lines of a text file with their numbers, from 1, without line ends."""
     number = 0
     for block in line_blocks(path):
         for line in io.BytesIO(block):
             number += 1
-            # Bytes that are no UTF-8 stay apart from each other: names must.
+            # Invalid UTF-8 is escaped, because different names must remain different.
             yield number, line.decode("utf-8", errors="backslashreplace").removesuffix("\n").removesuffix("\r")
 
 
 def first_line(path: Path) -> str:
-    """Return the first line of a text file; empty for an empty file."""
+    """Return the first line of a text file, or an empty text for an empty file."""
     return next((line for _, line in text_lines(path)), "")
 
 
 def words(text: str, most: int = -1) -> list[str]:
-    """Split a text at blanks of ASCII, up to a number of times; `str.split` also splits at other spaces of Unicode."""
+    """Split a text at ASCII blanks, at most ``most`` times. `str.split` also splits at other spaces of Unicode."""
     return [word.decode() for word in text.encode().split(maxsplit=most)]
 
 
 class LineError(ValueError):
-    """A malformed line: the text found, as shown in messages, and the text expected."""
+    """Describe a malformed line by the text found, as shown in messages, and the text expected."""
 
     def __init__(self, found: str, expected: str):
         super().__init__(f"found {found}, expected {expected}")
@@ -111,12 +111,12 @@ class LineError(ValueError):
 
 
 class MalformedLines:
-    """Collects the malformed lines of a file for one error.
+    """Collect the malformed lines of a file for one error.
 
     Parameters
     ----------
     path : Path
-        The file, for the messages.
+        The file, for messages.
     """
 
     def __init__(self, path: Path):
@@ -125,13 +125,13 @@ class MalformedLines:
         self.messages: list[str] = []
 
     def add(self, line: int, found: str, expected: str) -> None:
-        """Note one malformed line by its number, from 1."""
+        """Add one malformed line by its number, from 1."""
         self.count += 1
         if len(self.messages) < LISTED:
             self.messages.append(f"{self.path}:{line}: found {found}, expected {expected}")
 
     def raise_any(self) -> None:
-        """Raise one error for all lines noted, if there are any."""
+        """Raise one error for all collected lines, if there are any."""
         if self.count:
             more = self.count - len(self.messages)
             tail = f"\n... and {more} more malformed lines" if more else ""
@@ -142,7 +142,7 @@ class MalformedLines:
 def each_read(
     malformed: MalformedLines, lines: Iterable[tuple[int, str]], read: Callable[[str], T]
 ) -> Iterator[tuple[int, T]]:
-    """Yield the numbers of lines and what is read of them; collect the malformed lines, and raise them at the end."""
+    """Yield each line's number and its parsed value. At the end, raise an error for all malformed lines."""
     for number, line in lines:
         try:
             yield number, read(line)
@@ -152,17 +152,17 @@ def each_read(
 
 
 def quoted(text: str) -> str:
-    """Quote text of a file for a message: on one line, not too long."""
+    """Quote text of a file for a message, on one line and shortened."""
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 def decimal(text: str) -> float:
-    """Return the value of a decimal number, as the row kernels read it: no ``1_000``, no ``nan``, no ``0x1p3``.
+    """Return the value of a decimal number by the rules of the row kernels: no ``1_000``, ``nan`` or ``0x1p3``.
 
     Raises
     ------
     LineError
-        It is no decimal number, or infinite in single precision.
+        The text is not a decimal number, or the number is infinite in single precision.
     """
     if not DECIMAL.fullmatch(text) or abs(value := float(text)) >= LARGEST_FLOAT32:
         raise LineError(quoted(text), "a decimal number that fits single precision")
@@ -170,12 +170,12 @@ def decimal(text: str) -> float:
 
 
 def truth(text: str) -> bool:
-    """Return the value of a label: 0 or 1, also as 1.0, or one of a few words in any case.
+    """Return the value of a label: 0 or 1, 1.0, or one of a few words in any case.
 
     Raises
     ------
     LineError
-        It is anything else.
+        The text is anything else.
     """
     value: float | None = TRUTHS.get(text.lower())
     if value is None and DECIMAL.fullmatch(text):
@@ -186,7 +186,7 @@ def truth(text: str) -> bool:
 
 
 def whole(text: str) -> int:
-    """Return the value of an unsigned whole number of ASCII digits, or raise `LineError`."""
+    """Return the value of an unsigned whole number of ASCII digits. Raise `LineError` for other text."""
     if not WHOLE.fullmatch(text):
         raise LineError(quoted(text), "a whole number")
     return int(text)
@@ -194,10 +194,22 @@ def whole(text: str) -> int:
 
 @njit(cache=True, nogil=True)
 def parse_integer(text, position, end):
-    """Read an unsigned integer; return (value, next position), the position unchanged if there is no digit."""
+    """Read an unsigned integer.
+
+    Parameters
+    ----------
+    text : uint8 (n,)
+    position, end : int64
+        Start of the number, and end of the line.
+
+    Returns
+    -------
+    value, next : int64
+        ``next`` is the position after the number, or ``position`` if it has no digit.
+    """
     value = np.int64(0)
     while position < end and ZERO <= text[position] <= NINE:
-        if value < 1 << 53:  # enough to be out of any range; never overflows
+        if value < 1 << 53:  # Larger values are out of any range. This limit prevents overflow.
             value = value * 10 + (text[position] - ZERO)
         position += 1
     return value, position
@@ -207,21 +219,27 @@ def parse_integer(text, position, end):
 def parse_decimal(text, position, end):
     """Read a decimal number.
 
+    Parameters
+    ----------
+    text : uint8 (n,)
+    position, end : int64
+        Start of the number, and end of the line.
+
     Returns
     -------
     value : float64
         Correctly rounded if ``exact``.
     next : int
-        Position behind the number; unchanged if there is none.
+        Position after the number, or ``position`` if there is none.
     exact : bool
-        Mantissa and power of ten are both exact in double precision, so that one operation rounds once.
+        Whether mantissa and power of ten are both exact in double precision, so that one operation rounds once.
     """
     start = position
     negative = position < end and text[position] == MINUS
     if position < end and (text[position] == MINUS or text[position] == PLUS):
         position += 1
     mantissa, digits, exponent = np.uint64(0), 0, 0
-    step = 0  # of the exponent at each digit: -1 behind the point
+    step = 0  # Each digit after the point lowers the exponent by 1.
     seen = False
     while position < end:
         if ZERO <= text[position] <= NINE:
@@ -229,7 +247,7 @@ def parse_decimal(text, position, end):
                 mantissa = mantissa * np.uint64(10) + np.uint64(text[position] - ZERO)
                 digits += mantissa > 0
                 exponent += step
-            else:  # more than 64 bits hold: the digit is cut off
+            else:  # The digit is cut off, because the number exceeds 64 bits.
                 digits, exponent = 20, exponent + step + 1
             seen = True
         elif text[position] == POINT and step == 0:

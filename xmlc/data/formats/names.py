@@ -1,4 +1,4 @@
-"""Names of labels in a cell of a table or in a value of JSON."""
+"""Read names of labels from a table cell or a JSON value."""
 
 from __future__ import annotations
 
@@ -15,44 +15,44 @@ from xmlc.data.formats.lines import BLANKS, DECIMAL, LineError, quoted, words
 SEPARATOR = ";"
 OTHER_SEPARATORS = ",|\t\n"
 BRACKETS = {"[": "]", "(": ")", "{": "}"}
-STRING = re.compile(r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\"""", re.DOTALL)  # of Python
-# Texts of objects that Python cannot read as literals: array([..]), dict_keys(['a']), [np.str_('a')].
+STRING = re.compile(r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\"""", re.DOTALL)  # A string literal of Python.
+# Python cannot read these texts of objects as literals: array([..]), dict_keys(['a']), [np.str_('a')].
 CALL = re.compile(
     r"""(?:array|set|frozenset)\(.*\)|[A-Za-z_][\w.]*+\(\[?\(?['"].*\)|\[[A-Za-z_][\w.]*+\(.*\]""", re.DOTALL | re.ASCII
 )
 MULTI_HOT = {"0", "1", "0.0", "1.0", "true", "false"}
-SCORES = ("score", "value", "probability", "confidence", "weight")  # keys of a number next to a label
-IN_SCHEMES = dict.fromkeys(map(ord, "+-."))  # besides letters and digits; `str.translate` removes them
+SCORES = ("score", "value", "probability", "confidence", "weight")  # Keys of a number next to a label.
+IN_SCHEMES = dict.fromkeys(map(ord, "+-."))  # `str.translate` removes these symbols, which URI schemes may have.
 ARE_NAMES = 'the names of the labels that the text has, such as "cooking": labels are names, not columns of 0 and 1'
 
 
 class LabelNames:
-    """Read names of labels, and count the cells that seem to have another separator.
+    """Read names of labels, and count the cells that seem to use another separator.
 
     Parameters
     ----------
     separator : str, optional
-        Separator between two names of a cell. By default a semicolon. A cell without a semicolon may have URIs with
-        blanks between them, or a list that Python or JSON wrote as text.
+        Separator between the names in a cell. The default is a semicolon. A cell without semicolons may then also
+        contain URIs with blanks between them, or a list that Python or JSON wrote as text.
     """
 
     def __init__(self, separator: str | None = None) -> None:
         self.separator = separator
-        #: The URI of each label that has one, and the labels that have two URIs. Their URIs are used as names instead.
+        #: The URI of each label that has one, and the labels that have two. These URIs are then used as names.
         self.uris: dict[str, str] = {}
         self.shared: set[str] = set()
         self.shared_is_known = False
-        #: The columns or keys of the file, one of which has the labels.
+        #: The columns or keys of the file. One of them contains the labels.
         self.keys: list[str] = []
         self._cells, self._separated, self._seen = 0, 0, Counter[str]()
 
     def of_cell(self, cell: str) -> list[str]:
-        """Return the distinct names in a cell, in order of their first appearance, in linear time.
+        """Return the distinct names in a cell, in order of first appearance. The time is linear.
 
         Raises
         ------
         LineError
-            The cell has a list that cannot be read, only zeros and ones, or URIs with commas between them.
+            The cell has an unreadable list, only zeros and ones, or URIs with commas between them.
         """
         cell = cell.strip(BLANKS)
         if not cell:
@@ -78,14 +78,14 @@ class LabelNames:
         return _distinct(_without_angles(name) for name in found)
 
     def of_value(self, value: Any) -> list[str]:
-        """Return the distinct names in a value of JSON.
+        """Return the distinct names in a JSON value.
 
         Parameters
         ----------
         value : list, dict, str or None
-            A list of names, of whole numbers, or of objects with a ``label`` or ``uri``. Also a single such object, an
-            object with 0 or 1, or false or true, for each name, or the text of a cell. An object with a ``label`` may
-            have 0 or 1 as ``score`` or ``value``.
+            A list of names, of whole numbers, or of objects with a ``label`` or ``uri``. A single such object, the
+            text of a cell, and an object with 0 or 1, or false or true, for each name are also allowed. Objects with a
+            ``label`` may have 0 or 1 as ``score`` or ``value``.
 
         Raises
         ------
@@ -106,7 +106,7 @@ class LabelNames:
         return _distinct(self._of_entry(each) for each in value)
 
     def hint(self) -> str:
-        """Return a warning about cells that seem to have another separator; empty if there are few."""
+        """Return a warning if many cells seem to use another separator, else an empty text."""
         for mark, count in self._seen.most_common(1):
             if self._separated == 0 and 10 * count >= self._cells:
                 return (
@@ -142,12 +142,12 @@ def written_value(cell: str) -> Any:
     Returns
     -------
     list, dict or None
-        None if the cell is another text.
+        None if the cell is any other text.
 
     Raises
     ------
     LineError
-        The cell has quotes or commas as in a list but cannot be read, such as a NumPy array, which has no commas.
+        The cell looks like a list but cannot be read. For example, NumPy writes arrays without commas.
     """
     call = cell[-1] in ")]" and CALL.fullmatch(cell)
     if BRACKETS.get(cell[0]) != cell[-1] and not call:
@@ -159,7 +159,7 @@ def written_value(cell: str) -> Any:
     except (ValueError, RecursionError):
         value = _literal(cell)
     if isinstance(value, set):
-        return sorted(value, key=str)  # the order of a set differs between processes
+        return sorted(value, key=str)  # The order of a set differs between processes.
     if isinstance(value, list | tuple):
         return list(value)
     if isinstance(value, dict):
@@ -172,7 +172,7 @@ def written_value(cell: str) -> Any:
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object, or raise `LineError` if it has a key twice."""
+    """Return a JSON object. Raise `LineError` if a key is repeated."""
     found = dict(pairs)
     if len(found) < len(pairs):
         key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
@@ -181,10 +181,10 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _literal(cell: str) -> Any:
-    """Return the value of a Python literal; None for other text, or if two strings touch, as in NumPy's arrays."""
+    """Return the value of a Python literal. Other texts, and adjacent strings as in NumPy's arrays, give None."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python warns about backslashes in names
+            warnings.simplefilter("ignore")  # Python warns about backslashes in names.
             value = ast.literal_eval(cell)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return None
@@ -192,7 +192,7 @@ def _literal(cell: str) -> Any:
 
 
 def _uris_or_name(cell: str) -> list[str]:
-    """Split a cell at blanks if it has only URIs or at least two of them; other words are names, too."""
+    """Split a cell at blanks if it has only URIs or at least two of them. Words that are not URIs are also names."""
     if ":" not in cell:
         return [cell]
     parts = words(cell)
@@ -212,7 +212,7 @@ def _uris_or_name(cell: str) -> list[str]:
 
 
 def is_uri(word: str) -> bool:
-    """Return whether a word without blanks is a URI: ``scheme://...``, ``urn:...``, or any text in angle brackets."""
+    """Return whether a word is a URI: ``scheme://...``, ``urn:...``, or any ``scheme:...`` in angle brackets."""
     inside = _without_angles(word)
     scheme, colon, rest = inside.partition(":")
     if not (colon and rest and scheme[:1].isalpha() and scheme.isascii() and scheme.translate(IN_SCHEMES).isalnum()):
@@ -233,7 +233,7 @@ def _distinct(names: Iterable[str]) -> list[str]:
 
 
 def _refuse_multi_hot(values: list[Any], least: int) -> None:
-    """Raise `LineError` for a list of only 0 and 1; a list of fewer than ``least`` entries may be names."""
+    """Raise `LineError` if a list has only 0 and 1. Lists with fewer than ``least`` entries may be names."""
     flags = len(values) >= least and all(
         isinstance(each, str | int | float) and str(each).strip(BLANKS).lower() in MULTI_HOT for each in values
     )

@@ -1,4 +1,4 @@
-"""Reading of pairs of sparse matrices in files of ``scipy.sparse.save_npz``, as PECOS keeps its datasets, too."""
+"""Read pairs of sparse matrices that ``scipy.sparse.save_npz`` wrote. PECOS also stores its datasets this way."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from xmlc.kernels.csr import as_features, as_labels, without_zeros
 
 
 def read_npz(features: Path, labels: Path) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Read the two matrices of a part, of any type and sparse format; see `load`.
+    """Read the features and labels of a training or test set, in any type and sparse format; see `load`.
 
     Raises
     ------
     XmlcError
-        A file holds no sparse matrix, X holds what is no finite number, or Y what is neither 0 nor 1.
+        A file contains no sparse matrix, X a value that is not finite, or Y a value other than 0 and 1.
     """
     return without_zeros(read_matrix(features, as_features)), read_matrix(labels, as_labels)
 
 
 def read_matrix(path: Path, gate: Callable[[Any], sparse.csr_array]) -> sparse.csr_array:
-    """Read a matrix through a gate of `xmlc.kernels.csr`, such as `as_estimates`, whose errors then name the file."""
+    """Read a matrix and check it with a function such as `as_estimates`. Errors contain the path of the file."""
     try:
         return gate(load_npz(path))
     except InvalidDataError as error:
@@ -35,19 +35,19 @@ def read_matrix(path: Path, gate: Callable[[Any], sparse.csr_array]) -> sparse.c
 
 
 def load_npz(path: Path) -> Any:
-    """Read a sparse matrix that ``scipy.sparse.save_npz`` wrote; nothing is unpickled, and nothing proven.
+    """Read a sparse matrix that ``scipy.sparse.save_npz`` wrote. Nothing is unpickled, and nothing is validated.
 
     Raises
     ------
     XmlcError
-        There is no such file, it is damaged, or something else.
+        The file does not exist, is damaged, or has another format.
     """
     check_file(path)
     try:
         return sparse.load_npz(io.BytesIO(read_bytes(path)) if is_compressed(path) else path)
     except XmlcError:
         raise
-    except Exception as error:  # a damaged zip file raises eight kinds
+    except Exception as error:  # Damaged zip files raise eight types of errors.
         let_through(error)
         expected = "expected a file that scipy.sparse.save_npz wrote"
         raise XmlcError(f"{path}: found no sparse matrix or a damaged one; {expected}") from error

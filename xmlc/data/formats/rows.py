@@ -1,7 +1,7 @@
-"""Reading of the sparse row formats: the repository's, its two-file variant, SVMLight.
+"""Read the sparse row formats: the repository's, its two-file variant, and SVMLight.
 
-A row is ``label,label feature:value feature:value ...``. The parser goes over the bytes once and writes 8 bytes per
-non-zero and 4 per label; scipy sorts rows that are not in order.
+A row is ``label,label feature:value feature:value ...``. The parser reads each byte once and writes 8 bytes per
+non-zero and 4 per label. scipy then sorts rows whose ids are not in order.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from xmlc.data.matrices import resize
 
 NEWLINE, RETURN, SPACE, TAB, COMMA, COLON, HASH = 10, 13, 32, 9, 44, 58, 35
 
-# Error codes; `_expectation` has the messages.
+# Error codes. `_expectation` returns their messages.
 BLANK, BAD_LABEL, LABEL_RANGE, BAD_FEATURE, FEATURE_RANGE, NO_VALUE, BAD_VALUE, NOT_FINITE = 1, 2, 3, 4, 5, 6, 7, 8
 
 
 class RowFormat(NamedTuple):
-    """Differences between row formats."""
+    """Describe the differences between row formats."""
 
     #: Whether rows may begin with labels.
     with_labels: bool = True
     #: Whether an empty line is a row without entries.
     blank_is_row: bool = False
-    #: Whether ``#`` begins a comment; a line that is all comment is no row.
+    #: Whether ``#`` begins a comment. A line with only a comment is not a row.
     comments: bool = False
-    #: First id of features and of labels: 0 or 1. Ids must be below these plus the numbers of columns.
+    #: First id of features and of labels: 0 or 1. Ids must be less than this plus the number of columns.
     base: int = 0
     label_base: int = 0
     n_features: int = LARGEST
@@ -52,27 +52,27 @@ class RowFormat(NamedTuple):
 
 
 class Buffers(NamedTuple):
-    """What the parser fills, large enough for a block; kept from block to block."""
+    """Hold the results of the parser for one block. The arrays are reused for the next block."""
 
-    #: Features and their values, uint32 and float32; where each row ends in both, int64.
+    #: Features (uint32), their values (float32), and the end of each row in both (int64).
     ids: np.ndarray
     values: np.ndarray
     row_ends: np.ndarray
-    #: Labels, uint32, and where each row ends, int64.
+    #: Labels (uint32), and the end of each row in them (int64).
     labels: np.ndarray
     label_ends: np.ndarray
     #: Number of each row's line, int64.
     row_lines: np.ndarray
-    #: Values that need more than one exact operation: place in ``values``, start and end in the text; int64 (h, 3).
+    #: Values that need more than one exact operation, int64 (h, 3): index in ``values``, start and end in the text.
     hard: np.ndarray
-    #: Malformed lines: line number, error code, position in the text (-1 for a blank line); int64 (e, 3). A line is
-    #: given up at its first error. Blank lines are malformed only if a row follows.
+    #: Malformed lines, int64 (e, 3): line number, error code, position in the text (-1 for a blank line). Only the
+    #: first error of a line is stored. Blank lines are malformed only if a row follows.
     errors: np.ndarray
 
     @classmethod
     def of(cls, size: int) -> Buffers:
-        """Reserve for ``size`` bytes of text; memory is only touched as far as it is used."""
-        pairs, labels, lines = size // 4 + 2, size // 2 + 2, size + 1  # "1:2 " and "1," are the shortest
+        """Allocate buffers for ``size`` bytes of text. The system provides memory only for used parts."""
+        pairs, labels, lines = size // 4 + 2, size // 2 + 2, size + 1  # "1:2 " and "1," are the shortest.
         return cls(
             np.empty(pairs, dtype=np.uint32),
             np.empty(pairs, dtype=np.float32),
@@ -86,7 +86,7 @@ class Buffers(NamedTuple):
 
 
 class _RowReader:
-    """Parses blocks of text one after the other; keeps the rows, the line number and the errors.
+    """Parse blocks of text in order. Store the rows, the line number and the errors.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class _RowReader:
     first_line : int
         Number of the first line that is parsed.
     column : str
-        What the ids before colons stand for, in messages.
+        Name of the ids before colons in messages.
     """
 
     def __init__(self, path: Path, layout: RowFormat, first_line: int, column: str = "feature"):
@@ -119,7 +119,7 @@ class _RowReader:
         row_ends, label_ends = buffers.row_ends[:n_rows], buffers.label_ends[:n_rows]
         self._note(text, n_errors, self._read_hard(text, buffers.hard[:n_hard], row_ends))
         self.n_rows += n_rows
-        if self.malformed.count == 0:  # otherwise nothing will be read, and the errors are all that is wanted
+        if self.malformed.count == 0:  # After an error, only the messages are needed.
             n_ids, n_labels = (int(ends[-1]) if n_rows else 0 for ends in (row_ends, label_ends))
             self._ids.append(buffers.ids[:n_ids].copy())
             self._values.append(buffers.values[:n_ids].copy())
@@ -129,12 +129,12 @@ class _RowReader:
             self._lines.append(buffers.row_lines[:n_rows].copy())
 
     def matrices(self) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Join the parsed blocks into (X, Y), in canonical form and without zeros; it can be done once.
+        """Join the parsed blocks into (X, Y), in canonical form and without zeros. Call this method only once.
 
         Raises
         ------
         XmlcError
-            There are malformed lines, or a row has a feature twice.
+            Some lines are malformed, or a row has a feature twice.
         """
         self.malformed.raise_any()
         X = _matrix(_joined(self._ids), _joined(self._values), _joined(self._lengths), self.layout.n_features)
@@ -158,7 +158,7 @@ class _RowReader:
         self.malformed.raise_any()
 
     def _read_hard(self, text: bytes, hard: np.ndarray, row_ends: np.ndarray) -> dict[int, tuple[int, str]]:
-        """Read the numbers that the kernel left; return the lines of those that are infinite in single precision."""
+        """Parse the numbers that the kernel left. Return errors for lines with values beyond single precision."""
         infinite: dict[int, tuple[int, str]] = {}
         for place, start, end in hard.tolist():
             number = text[start:end].decode()
@@ -170,7 +170,7 @@ class _RowReader:
         return infinite
 
     def _note(self, text: bytes, n_errors: int, found: dict[int, tuple[int, str]]) -> None:
-        """Collect a block's malformed lines in their order."""
+        """Collect the malformed lines of a block in order."""
         errors = self._buffers.errors[:n_errors]
         found |= {line: (code, quoted(_token(text, position))) for line, code, position in errors.tolist()}
         for line, (code, token) in sorted(found.items()):
@@ -186,10 +186,10 @@ def read_repository(path: Path, label_base: int = 0) -> tuple[sparse.csr_array, 
 def read_rows(
     path: Path, base: int = 0, label_base: int = 0, n_features: int | None = None, n_labels: int | None = None
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Read rows without a header, as SVMLight and LIBSVM have them; see `load`.
+    """Read rows without a header, as in SVMLight and LIBSVM; see `load`.
 
-    The first feature has the id ``base``, the first label ``label_base``. Features may go beyond ``n_features``, labels
-    may not go beyond ``n_labels``.
+    ``base`` is the id of the first feature, ``label_base`` of the first label. Features may exceed ``n_features``, but
+    labels may not exceed ``n_labels``.
     """
     layout = RowFormat(comments=True, base=base, label_base=label_base)
     if n_labels is not None:
@@ -205,9 +205,9 @@ def read_rows(
 
 
 def read_two_files(features: Path, labels: Path, base: int = 0) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Read the repository's two-file variant: each file has a header of two numbers and rows ``id:value``.
+    """Read the repository's two-file variant. Each file has a header of two numbers and rows of ``id:value``.
 
-    The first label has the id ``base``, the first feature 0.
+    The id of the first label is ``base``, and the id of the first feature is 0.
     """
     layout = RowFormat(with_labels=False, blank_is_row=True, n_labels=0)
     X, _ = _read_with_header(features, ("instances", "features"), layout)
@@ -252,7 +252,7 @@ def _header(path: Path, line: bytes, names: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def _token(text: bytes, position: int) -> str:
-    """Return the token at a position, up to the next gap; the line up to there where it is empty, behind a comma."""
+    """Return the token at a position, up to the next gap. If it is empty, return the line up to that gap instead."""
     if position < 0:
         return ""
     ends = [end for end in (text.find(gap, position) for gap in (b" ", b"\t", b"\r", b"\n")) if end >= 0]
@@ -263,19 +263,19 @@ def _token(text: bytes, position: int) -> str:
 def _matrix(ids: np.ndarray, data: np.ndarray, lengths: np.ndarray, n_columns: int) -> sparse.csr_array:
     indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
     if ids.size <= LARGEST:
-        indptr = indptr.astype(np.int32)  # scipy copies the indices where the two types differ
+        indptr = indptr.astype(np.int32)  # scipy copies the indices if the two types differ.
     return sparse.csr_array((data, ids.view(np.int32), indptr), shape=(lengths.size, n_columns))
 
 
 def _joined(parts: list[np.ndarray]) -> np.ndarray:
-    """Join arrays, and give their memory back before the next ones are joined."""
+    """Join arrays and free them, before the next ones are joined."""
     whole = np.concatenate(parts)
     parts.clear()
     return whole
 
 
 def _expectation(code: int, layout: RowFormat, column: str) -> str:
-    """Return the text that the row parser expected at an error; ``column`` names the ids before colons."""
+    """Return the expected text for an error code. ``column`` is the name of the ids before colons."""
     first, hint = layout.label_base, "" if layout.label_base else "; where they start from 1 say `zero_based: false`"
     return {
         BLANK: "an instance; a blank line would shift the rows (one without labels starts with a space)",
@@ -291,13 +291,35 @@ def _expectation(code: int, layout: RowFormat, column: str) -> str:
 
 @njit(cache=True, nogil=True, inline="always")
 def is_gap(byte):
-    """Tell whether a byte separates tokens."""
+    """Return whether a byte separates tokens.
+
+    Parameters
+    ----------
+    byte : uint8
+    """
     return byte == SPACE or byte == TAB or byte == RETURN
 
 
 @njit(cache=True, nogil=True)
 def parse_labels(text, position, end, layout, labels, count):
-    """Read comma-separated labels; return (count, next position, error code)."""
+    """Read comma-separated labels.
+
+    Parameters
+    ----------
+    text : uint8 (n,)
+    position, end : int64
+        Start of the labels, and end of the line.
+    layout : RowFormat
+    labels : uint32
+        Output buffer.
+    count : int64
+        Number of labels already in ``labels``.
+
+    Returns
+    -------
+    count, next position, error code : int64
+        The error code is 0 for valid labels.
+    """
     while True:
         label, after = parse_integer(text, position, end)
         if after == position or (after < end and text[after] != COMMA and not is_gap(text[after])):
@@ -314,7 +336,14 @@ def parse_labels(text, position, end, layout, labels, count):
 
 @njit(cache=True, nogil=True)
 def starts_with_labels(text, position, end):
-    """Tell whether the first token of a row has no colon, and so is a list of labels."""
+    """Return whether the first token of a row has no colon, and is therefore a list of labels.
+
+    Parameters
+    ----------
+    text : uint8 (n,)
+    position, end : int64
+        Start and end of the row.
+    """
     while position < end and not is_gap(text[position]):
         if text[position] == COLON:
             return False
@@ -324,7 +353,26 @@ def starts_with_labels(text, position, end):
 
 @njit(cache=True, nogil=True)
 def parse_features(text, position, end, layout, ids, values, count, hard, n_hard):
-    """Read pairs ``feature:value`` up to the end of a line; return (count, n_hard, next position, error code)."""
+    """Read pairs ``feature:value`` up to the end of a line.
+
+    Parameters
+    ----------
+    text : uint8 (n,)
+    position, end : int64
+        Start of the pairs, and end of the line.
+    layout : RowFormat
+    ids, values : uint32, float32
+        Output buffers.
+    count : int64
+        Number of pairs already in ``ids`` and ``values``.
+    hard, n_hard : int64 (h, 3), int64
+        Output buffer for values that the caller has to parse, and their number so far.
+
+    Returns
+    -------
+    count, n_hard, next position, error code : int64
+        The error code is 0 for a valid line.
+    """
     while True:
         while position < end and is_gap(text[position]):
             position += 1
@@ -356,7 +404,21 @@ def parse_features(text, position, end, layout, ids, values, count, hard, n_hard
 
 @njit(cache=True, nogil=True)
 def find_line(text, start, comments):
-    """Return where a line ends: (position of its newline, end of its content)."""
+    """Find the end of a line.
+
+    Parameters
+    ----------
+    text : uint8 (n,)
+    start : int64
+        Start of the line.
+    comments : bool
+        Whether ``#`` begins a comment.
+
+    Returns
+    -------
+    end, stop : int64
+        Position of the newline, and end of the content.
+    """
     end = start
     while text[end] != NEWLINE:
         end += 1
@@ -370,7 +432,17 @@ def find_line(text, start, comments):
 
 @njit(cache=True, nogil=True)
 def note(errors, n_errors, line, code, position):
-    """Write down a malformed line, if there is room; return their number."""
+    """Store a malformed line if the buffer has space. Return the number of malformed lines.
+
+    Parameters
+    ----------
+    errors : int64 (e, 3)
+        Output buffer.
+    n_errors : int64
+        Number of malformed lines so far.
+    line, code, position : int64
+        Line number, error code, and position in the text.
+    """
     if n_errors < errors.shape[0]:
         errors[n_errors, 0], errors[n_errors, 1], errors[n_errors, 2] = line, code, position
     return n_errors + 1
@@ -383,19 +455,19 @@ def parse_rows(text, first_line, blank_line, layout, buffers):
     Parameters
     ----------
     text : uint8
-        The block; it ends with a newline.
+        The block, which ends with a newline.
     first_line : int
         Number of the block's first line in the file.
     blank_line : int
-        Number of the first of the blank lines that end the file so far; -1 if there is none.
+        Number of the first blank line at the end of the lines read so far, or -1.
     layout : RowFormat
     buffers : Buffers
-        Filled. A malformed line leaves an empty row.
+        Output. A malformed line leaves an empty row.
 
     Returns
     -------
     n_rows, next_line, blank_line, n_hard, n_errors : int
-        n_errors may exceed the room in ``errors``; n_hard never exceeds its own.
+        n_errors may exceed the length of ``errors``. n_hard never exceeds the length of ``hard``.
     """
     ids, values, labels, hard = buffers.ids, buffers.values, buffers.labels, buffers.hard
     n_rows = n_hard = n_errors = position = np.int64(0)

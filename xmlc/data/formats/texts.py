@@ -1,4 +1,4 @@
-"""Texts with the names of their labels in files: CSV, TSV, JSON, JSON lines, and fastText's lines."""
+"""Read texts with the names of their labels from CSV, TSV, JSON, JSON lines, and fastText's format."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from xmlc.data.formats.lines import BLANKS, BYTE_ORDER_MARK, LineError, open_byt
 from xmlc.data.formats.names import MULTI_HOT, LabelNames, is_uri, once
 
 FASTTEXT = "__label__"
-ANNIF = ("subject_uris", "subjects")  # its labels in CSV and in JSON
+ANNIF = ("subject_uris", "subjects")  # Annif's names for labels in CSV and in JSON.
 STDIN = Path("-")
-DELIMITERS = ",;\t|"  # of CSV, as a header shows
-SOME = 30  # with this many texts it is no coincidence that all labels are different
-MISSING = ("nan", "NaN", "None", "null", "NULL", "<NA>")  # how pandas, Python and databases write a missing value
-SPACE = re.compile(r"[ \t\r\n]*")  # of JSON
-# Names of columns. A first line of TSV that has nothing else is no text.
+DELIMITERS = ",;\t|"  # Delimiters of CSV, which a header reveals.
+SOME = 30  # In this many texts, distinct labels throughout are not a coincidence.
+MISSING = ("nan", "NaN", "None", "null", "NULL", "<NA>")  # Missing values of pandas, Python and databases.
+SPACE = re.compile(r"[ \t\r\n]*")  # White space of JSON.
+# Common column names. A first line of TSV with only these names is a header, not a text.
 HEADINGS = set(
     "id text texts title titles name headline abstract summary body content document sentence description "
     "question comment review message label labels subject subjects subject_uris uri uris tag tags topic topics "
@@ -35,14 +35,14 @@ HEADINGS = set(
 
 
 class Columns(NamedTuple):
-    """Where a line of a file has its text and its labels."""
+    """Name the columns of a file for the text, the labels, and other values to keep."""
 
-    #: Column of CSV and TSV, or key of JSON. If a file has no labels under the default name, Annif's names are tried.
+    #: Columns of CSV and TSV, or keys of JSON. Without labels under the default name, Annif's names are tried.
     text: str = "text"
     labels: str = "labels"
-    #: Separator between two labels of a cell. None allows semicolons, blanks between URIs, and lists written as text.
+    #: Separator between the labels of a cell. None allows semicolons, blanks between URIs, and lists written as text.
     separator: str | None = None
-    #: Delimiter between two columns. None is a tab for TSV, and for CSV one of ``,;|`` or a tab, as in the header.
+    #: Delimiter between columns. None means a tab for TSV. For CSV, the header determines one of ``,;|`` or a tab.
     delimiter: str | None = None
     #: Columns or keys whose values are kept with each document.
     keep: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ USUAL = Columns()
 
 
 class Document(NamedTuple):
-    """A text and the names of its labels, each once and without blanks around it."""
+    """Hold a text and the names of its labels. The names are distinct and have no blanks around them."""
 
     text: str
     labels: list[str]
@@ -64,24 +64,24 @@ def documents(
 ) -> Iterator[Document]:
     r"""Yield the documents of a file one by one.
 
-    Lines end with ``\n`` or ``\r\n``. Only ASCII's blanks count as blanks.
+    Lines end with ``\n`` or ``\r\n``. Only ASCII blanks count as blanks.
 
     Parameters
     ----------
     path : Path
-        The file, plain or compressed (.gz, .xz, .bz2, by content); ``-`` for standard input.
+        The file, plain or compressed (.gz, .xz, .bz2, recognized by content), or ``-`` for standard input.
     format : {"csv", "tsv", "jsonl", "json", "fasttext"}, optional
-        By default that of the name's suffix, ``.txt`` being fastText's:
+        By default the suffix of the name determines the format. ``.txt`` is fastText's format.
 
-        - ``csv``: a header names the columns; a cell of labels has a separator between them, or URIs with blanks
-          between them, as Annif's ``subject_uris`` has;
-        - ``tsv``: the same with tabs; without a header a line is a text, a tab and its labels, as Annif's, and a quote
-          is a letter;
-        - ``jsonl`` and ``json``: an object on each line, or one array of objects. Its labels are a list of names, of
+        - ``csv``: A header names the columns. A cell of labels has a separator between them, or URIs with blanks
+          between them, as in Annif's ``subject_uris``.
+        - ``tsv``: The same with tabs. Without a header, a line is a text, a tab and its labels, as in Annif's files.
+          Quotes are then ordinary characters.
+        - ``jsonl`` and ``json``: An object on each line, or one array of objects. The labels are a list of names, of
           whole numbers, or of objects with a ``label`` or ``uri``, as in Annif's ``subjects``. They may also be an
           object with 0 or 1 for each name, as in spaCy's ``cats``, or a cell as in CSV. If a label has two URIs in
-          the file, its names are these URIs;
-        - ``fasttext``: words that begin with ``__label__`` are labels, all others are the text.
+          the file, these URIs are its names.
+        - ``fasttext``: Words that begin with ``__label__`` are labels. All other words are the text.
     columns : Columns
     labelled : bool
         Whether to read the labels.
@@ -89,7 +89,7 @@ def documents(
     Raises
     ------
     XmlcError
-        The format is unknown, the file is no text of this format, or a line lacks its text.
+        The format is unknown, the file is not text in this format, or a line lacks its text.
 
     Warns
     -----
@@ -123,14 +123,14 @@ def documents(
 
 
 def format_of(path: Path) -> str:
-    """Tell the format of texts by the suffix of a name; an empty text if it is none of them."""
+    """Return the format of texts that a file's suffix means, or an empty text for other suffixes."""
     suffix = next((each.lower() for each in reversed(path.suffixes) if each.lower() not in SUFFIXES), "")
     known = {".ndjson": "jsonl", ".txt": "fasttext"} | {f".{name}": name for name in ("csv", "tsv", "jsonl", "json")}
     return known.get(suffix, "")
 
 
 def _advice(format: str, columns: Columns, names: LabelNames) -> str:
-    """Return advice on where labels are read in a format."""
+    """Return advice on how labels are read in a format."""
     if format == "fasttext":
         return f"; labels are words that begin with {FASTTEXT}"
     tab = "after a tab or " if format == "tsv" else ""
@@ -139,7 +139,7 @@ def _advice(format: str, columns: Columns, names: LabelNames) -> str:
 
 
 def _doubt(seen: Counter[str], n: int, format: str, columns: Columns) -> str:
-    """Return a warning about labels that seem to be something else; empty if there are none."""
+    """Return a warning if the labels seem to be something else, or an empty text."""
     if format != "fasttext" and len(seen) == 2 and MULTI_HOT.issuperset(map(str.lower, seen)):
         said = f"if {columns.labels!r} marks the texts of one label, write the label's name there, or nothing"
         return f"the only labels are {', '.join(sorted(seen))}, which are read as names; {said}"
@@ -154,7 +154,7 @@ def _doubt(seen: Counter[str], n: int, format: str, columns: Columns) -> str:
 
 
 def lines_of(path: Path) -> Generator[str, None, None]:
-    """Yield the lines of a text file with their ends."""
+    """Yield the lines of a text file with their line ends."""
     number = 0
     try:
         with nullcontext(_standard_input()) if path == STDIN else open_bytes(path) as file:
@@ -170,18 +170,18 @@ def lines_of(path: Path) -> Generator[str, None, None]:
 
 def _standard_input() -> BinaryIO:
     file = sys.stdin.buffer
-    return plain(file, str(STDIN)) if hasattr(file, "peek") else file  # a file in memory has no peek
+    return plain(file, str(STDIN)) if hasattr(file, "peek") else file  # Files in memory have no peek.
 
 
 def _csv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Iterator[Document]:
-    """Read rows below a header."""
+    """Read the rows of a CSV file with a header."""
     first = next(lines, "")
     delimiter = next((each for each in DELIMITERS if columns.text in _headings(first, each)), ",")
     yield from _rows(chain([first], lines), path, columns, names, columns.delimiter or delimiter)
 
 
 def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Iterator[Document]:
-    """Read rows with tabs; below a header they are quoted as in CSV, without one a quote is a letter."""
+    """Read rows with tabs. With a header, cells may be quoted as in CSV. Otherwise quotes are ordinary characters."""
     first, delimiter = next(lines, ""), columns.delimiter or "\t"
     headings = _headings(first, delimiter)
     if columns.text in headings or columns.keep or (columns.text, columns.labels) != (USUAL.text, USUAL.labels):
@@ -211,14 +211,14 @@ def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames |
 
 
 def _headings(line: str, delimiter: str) -> list[str]:
-    """Return the names of the columns in a first line."""
+    """Return the column names in a first line."""
     return [name.strip(BLANKS).strip('"') for name in line.split(delimiter)]
 
 
 def _rows(
     lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None, delimiter: str
 ) -> Iterator[Document]:
-    """Read the header and the rows of a table with quotes."""
+    """Read the header and rows of a table with quoted cells."""
     rows = table_rows(lines, path, delimiter)
     line, header = next(rows, (1, []))
     if not header:
@@ -242,7 +242,7 @@ def _rows(
 
 
 def table_rows(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a table with the numbers of their first lines, and skip blank lines."""
+    """Yield the rows of a table with the numbers of their first lines. Blank lines are skipped."""
     csv.field_size_limit(sys.maxsize)
     rows, start = csv.reader(lines, delimiter=delimiter, strict=True), 1
     try:
@@ -258,11 +258,11 @@ def table_rows(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tup
 
 
 def _document(place: str, text: str, names: LabelNames | None, value: Any, kept: tuple[Any, ...] = ()) -> Document:
-    """Return a text with the labels in a cell or in a value of JSON, if they are read."""
+    """Return a text with the labels in a cell or JSON value, if labels are read."""
     try:
         labels = names.of_value(value) if names else []
         (text + "".join(labels) + json.dumps(kept, ensure_ascii=False)).encode()
-    except UnicodeEncodeError as error:  # JSON and Python can escape a surrogate
+    except UnicodeEncodeError as error:  # JSON and Python can escape a surrogate.
         raise XmlcError(f"{place}: found half of a character, expected whole ones ({error})") from None
     except LineError as error:
         raise XmlcError(f"{place}: {error}") from None
@@ -270,7 +270,7 @@ def _document(place: str, text: str, names: LabelNames | None, value: Any, kept:
 
 
 def _json(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Iterator[Document]:
-    """Read objects."""
+    """Read JSON objects."""
     for place, row in _objects(lines, path):
         text = row.get(columns.text)
         if not isinstance(text, str):
@@ -279,7 +279,7 @@ def _json(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames 
         if missing := [key for key in columns.keep if key not in row]:
             found = quoted(", ".join(row))
             raise XmlcError(f"{place}: found keys {found}, expected {missing[0]}; name keys of all objects by --keep")
-        if names and (answer := row.get("answer")) in ("reject", "ignore"):  # of Prodigy
+        if names and (answer := row.get("answer")) in ("reject", "ignore"):  # Prodigy writes this key.
             raise XmlcError(f"{place}: found answer {answer!r}, expected only accepted labels; leave out the others")
         value = _labels_of(row, columns)
         if names:
@@ -298,7 +298,7 @@ def _labels_of(row: dict[str, Any], columns: Columns) -> Any:
 
 
 def _shared(path: Path, columns: Columns) -> set[str]:
-    """Return the labels of a file that have more than one URI each."""
+    """Return the labels of a file that have more than one URI."""
     names = LabelNames(columns.separator)
     with closing(lines_of(path)) as lines:
         for place, row in _objects(lines, path):
@@ -311,7 +311,7 @@ def _shared(path: Path, columns: Columns) -> set[str]:
 
 
 def _objects(lines: Iterator[str], path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the objects of a file, on single lines or in one array, with their places."""
+    """Yield the objects of a file, each with its location. They are on single lines or in one array."""
     found: Any
     for number, line in enumerate(lines, start=1):
         if not line.strip(BLANKS):
@@ -327,7 +327,7 @@ def _objects(lines: Iterator[str], path: Path) -> Iterator[tuple[str, dict[str, 
 
 
 def _array(text: str, path: Path, line: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the objects of an array that begins in a line of the file."""
+    """Yield the objects of an array that begins in the given line of the file."""
     read = json.JSONDecoder(object_pairs_hook=once).raw_decode
     counted, position, mark = 0, text.index("["), "["
     while mark != "]":
@@ -370,7 +370,7 @@ def _no_object(place: str, line: str, problem: object) -> XmlcError:
 
 
 def _fasttext(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Iterator[Document]:
-    """Read words, of which some are labels."""
+    """Read lines of words. Some of the words are labels."""
     for number, line in enumerate(lines, start=1):
         text = [word for word in words(line) if not word.startswith(FASTTEXT)]
         labels = [word.removeprefix(FASTTEXT) for word in words(line) if word.startswith(FASTTEXT) and word != FASTTEXT]

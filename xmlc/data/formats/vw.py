@@ -1,4 +1,4 @@
-"""Reading of Vowpal Wabbit's text format, as its few-shot datasets come (ALOI, WikiPara)."""
+"""Read Vowpal Wabbit's text format, which its few-shot datasets use (ALOI, WikiPara)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from xmlc.core.errors import XmlcError
 from xmlc.data.formats.lines import BLANKS, DECIMAL, LARGEST, LineError, MalformedLines, decimal, quoted, text_lines
 from xmlc.kernels.csr import stack_estimates
 
-ID = re.compile("0|[1-9][0-9]{0,9}")  # of a feature, as its name
-# What stands before the first bar, labels as a group. A tag begins with ' or, behind labels, touches the bar.
+ID = re.compile("0|[1-9][0-9]{0,9}")  # A feature id, used as a name.
+# The text before the first bar. Labels are a group. A tag begins with ', or it follows the labels and touches the bar.
 HEAD = re.compile(
     rf"(?:(\d{{1,18}}(?:,\d{{1,18}})*)(?:[ \t]+{DECIMAL.pattern}){{0,2}}[ \t]+([^ \t:']+)?|[ \t]*)('[^ \t]*[ \t]*)?",
     re.ASCII,
@@ -27,14 +27,15 @@ def read_vw(
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Read lines ``label[,label] [importance] ['tag]|namespace[:scale] feature[:value] ...``; see `load`.
 
-    A feature is known by its namespace and name and gets the next free number of ``vocabulary``; without one its name
-    is its number. As in the program, a feature without a value counts 1, a namespace's scale multiplies its values, and
-    a feature given twice, as words of a text are, adds up. Importance and tag are checked and left out.
+    Namespace and name identify a feature, which gets the next free number of ``vocabulary``. Without a vocabulary, the
+    name is the number. As in Vowpal Wabbit, the default value is 1, and a namespace's scale multiplies its values.
+    Values of a repeated feature are added up, because words may be repeated in a text. Importance and tag are checked
+    but not used.
 
     Raises
     ------
     XmlcError
-        Malformed lines; names that are no numbers, or too large ones, without a ``vocabulary``.
+        Some lines are malformed, or a name is not a valid number and there is no ``vocabulary``.
     """
     known = {} if vocabulary is None else vocabulary
     malformed = MalformedLines(path)
@@ -42,7 +43,7 @@ def read_vw(
     limit = LARGEST if n_labels is None else base + n_labels
     ids, values, labels = array("i"), array("f"), array("i")
     counts, label_counts = array("q"), array("q")
-    blank = 0  # number of the first of the blank lines that end the file so far
+    blank = 0  # Number of the first blank line at the end of the lines read so far.
     for number, line in text_lines(path):
         if not line.strip(BLANKS):
             blank = blank or number
@@ -73,11 +74,11 @@ def read_vw(
 
 
 class NoIds(XmlcError):
-    """Names of features that tell no number."""
+    """Report feature names that contain no number."""
 
 
 def _number(place: str, key: str, known: dict[str, int]) -> int:
-    """Return the number that a feature has for a name, in the namespace of those that are known."""
+    """Return the number in a feature's name. All features must have the same namespace."""
     space, _, name = key.partition("|")
     if not ID.fullmatch(name) or int(name) >= LARGEST or not next(iter(known), key).startswith(f"{space}|"):
         expected = "numbers below 2^31 in one namespace; number names by vocabulary=, one dictionary for all files"
@@ -86,7 +87,7 @@ def _number(place: str, key: str, known: dict[str, int]) -> int:
 
 
 def looks_like_vw(line: str) -> bool:
-    """Tell whether a line could stand in a file of this format."""
+    """Return whether a line is valid in this format."""
     try:
         _row(line, 0, LARGEST)
     except LineError:
@@ -109,17 +110,17 @@ def _row(line: str, base: int, limit: int) -> tuple[set[int], dict[str, float]]:
             name, value = _weighted(token)
             key = f"{namespace}|{name}"
             pairs[key] = pairs.get(key, 0.0) + scale * value
-            decimal(repr(pairs[key]))  # a sum or product may leave single precision though its parts fit
+            decimal(repr(pairs[key]))  # Finite parts can have a sum or product that is infinite in single precision.
     return _labels(head, base, limit), pairs
 
 
 def _tokens(text: str) -> list[str]:
-    # Only these two separate; what else Unicode calls a space may be part of a name.
+    # Only spaces and tabs separate tokens. Other spaces of Unicode may be part of a name.
     return [token for token in text.replace("\t", " ").split(" ") if token]
 
 
 def _weighted(token: str) -> tuple[str, float]:
-    """Cut ``name:number``; without a number it counts 1."""
+    """Split ``name:number``. The default number is 1."""
     name, colon, number = token.partition(":")
     try:
         value = decimal(number) if colon else 1.0
@@ -131,7 +132,7 @@ def _weighted(token: str) -> tuple[str, float]:
 
 
 def _labels(head: str, base: int, limit: int) -> set[int]:
-    """Return the labels before the bar, leaving out importance, initial prediction and tag."""
+    """Return the labels before the bar, without importance, initial prediction and tag."""
     match = HEAD.fullmatch(head)
     if match is None:
         expected = "label[,label] [importance [initial]] ['tag] from the beginning of the line, a space before the bar"

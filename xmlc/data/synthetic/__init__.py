@@ -1,28 +1,28 @@
-"""Synthetic datasets: their generators, and the mark of their names in records."""
+"""Generate synthetic datasets, and mark their names in records."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 MARK = " (synthetic)"
-DEMO = "demo"  # needs no mark, because every copy is synthetic
+DEMO = "demo"  # This name needs no mark, because every copy is synthetic.
 
 
 def is_made(source: object) -> bool:
-    """Return whether the content of a ``source.json`` belongs to data from `xmlc synth`, or to a copy."""
+    """Return whether a ``source.json`` belongs to data from `xmlc synth`, or to a copy of such data."""
     return isinstance(source, Mapping) and "synthetic" in (source.get("origin"), source.get("data"))
 
 
 def name_in_records(name: str, made: bool) -> str:
-    """Return the name of a dataset in records, and so in tables, figures, claims and on the page."""
+    """Return a dataset's name for records, and therefore for tables, figures, claims and the page."""
     return name + MARK if made and name != DEMO else name
 
 
 def is_synthetic(name: str) -> bool:
-    """Return whether the name of a dataset in a record marks it as synthetic."""
+    """Return whether a dataset's name in a record marks it as synthetic."""
     return name.endswith(MARK) or name == DEMO
 
 
 def without_mark(name: str) -> str:
-    """Return the name in the catalogue and in paths of a dataset that is named in a record."""
+    """Return a dataset's name in the catalogue and in paths, from its name in a record."""
     return name.removesuffix(MARK)

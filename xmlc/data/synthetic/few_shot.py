@@ -1,8 +1,8 @@
-"""Synthetic multi-class data with few examples of each class, in the manner of oplt2021's few-shot tasks.
+"""Generate synthetic multi-class data with few examples of each class, similar to oplt2021's few-shot tasks.
 
-ALOI is a thousand objects seen under 108 views, WikiPara ten thousand pages with a few paragraphs each. Neither set is
-copied, nor are its values imitated: the numbers of classes, examples and features are alike, and so is what the
-examples of a class differ by.
+ALOI has a thousand objects, each seen under 108 views. WikiPara has ten thousand pages with a few paragraphs each. The
+generators have similar numbers of classes, examples and features, and similar differences between the examples of a
+class. They copy neither the datasets nor the distributions of their values.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ COLOUR_SHIFT = 0.01
 NOISE = 0.2
 TOPIC_WORDS = 60
 TOPIC_SHARE = 0.25
-VIEWS = 108  # of each object, as in ALOI: so many azimuths, then directions and then colours of the light
+VIEWS = 108  # Views of each object, as in ALOI: azimuths, then directions of the light, then its colours.
 AZIMUTHS, DIRECTIONS, COLOURS = 72, 24, 12
-SURFACES = 5  # of an object, each of one colour
-NUMBERS = 4  # that describe a surface
-FROM_BEHIND = 0.4  # of a surface is seen from any side; what faces the viewer adds 1
-BACKGROUND = 2e-3  # a bin's least expected share, before all are brought to the sum 1
-VALUE_STEPS = 10000  # values are multiples of 1e-4, which short text represents
+SURFACES = 5  # Surfaces of an object. Each has one colour.
+NUMBERS = 4  # Random numbers that describe a surface.
+FROM_BEHIND = 0.4  # Share of a surface that is seen from any side. The side that faces the viewer adds 1.
+BACKGROUND = 2e-3  # Least expected share of a bin, before the shares are scaled to the sum 1.
+VALUE_STEPS = 10000  # Values are multiples of 1e-4, so that their text is short.
 
 
 class ObjectViews:
-    """Objects, one class each, seen under 108 views: histograms of colours.
+    """Draw colour histograms of objects under 108 views. Each object is a class.
 
-    An object has five surfaces, each with a colour, a breadth of it, a size and a side that it faces. A histogram is
-    the sum of the surfaces' bumps, as far as they are seen: 72 views turn the object, 24 turn the light, 12 move all
-    colours a little. Then each bin is multiplied by noise. Values are positive or 0, most of them positive.
+    An object has five surfaces. Each surface has a colour, a width on the colour scale, a size and a direction. A
+    histogram is the sum of the bumps of the visible surfaces. 72 views turn the object, 24 turn the light, and 12
+    shift all colours a little. Each bin is then multiplied by noise. Values are positive or 0, and most are positive.
 
-    Every number depends on (seed, object) or on (seed, object, view); rows come in one random order of all pairs of
-    object and view, so that a training and a test set are drawn without replacement.
+    Every number depends on (seed, object) or on (seed, object, view). The rows are all pairs of object and view in one
+    random order. Training and test sets are therefore drawn without replacement.
 
     Parameters
     ----------
     n_features : int
         Bins of the histogram.
     n_labels : int
-        Objects; there are 108 times as many rows.
+        Objects. The number of rows is 108 times as large.
     seed : int
         Not negative.
     """
@@ -67,21 +67,21 @@ class ObjectViews:
         ----------
         start, end : int
         n_jobs : int or None
-            Threads, see `xmlc.core.threads.resolve_threads`; the bits do not depend on it.
+            Threads, see `xmlc.core.threads.resolve_threads`. The result is bit-identical for any number.
 
         Returns
         -------
         X : csr_array of float32, shape (n, d)
-            Rows sum to about 1; values are multiples of 1e-4.
+            Rows sum to about 1. Values are multiples of 1e-4.
         Y : csr_array of bool, shape (n, m)
             One label each.
         P : None
-            The posteriors are not known.
+            The posteriors are unknown.
 
         Raises
         ------
         XmlcError
-            There are not so many rows.
+            The rows are out of range.
         """
         if not 0 <= start < end <= self._pairs.size:
             last = self._pairs.size - 1
@@ -95,12 +95,12 @@ class ObjectViews:
 
 
 class ShortTexts:
-    """Short texts, each about one of many topics, as counts of words.
+    """Draw short texts as counts of words. Each text is about one of many topics.
 
     Word f has probability proportional to about (f + 1) ** (-2/3), as in `xmlc.data.synthetic.labels`. A topic has 60
-    words of its own, drawn like all words, so that few of them tell it from the others; a quarter of a text's words
-    are its topic's. Text i is about topic i modulo m: n successive rows hold each topic n / m times, so a stream of
-    them has to be shuffled.
+    special words, which are drawn like all words, so that few of them distinguish it. A quarter of a text's words come
+    from its topic. Text i is about topic i modulo m. Therefore n successive rows have each topic n / m times, and
+    a stream of them has to be shuffled.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class ShortTexts:
     n_labels : int
         Topics m.
     nonzeros : int
-        Words of a text; a word that occurs twice counts 2.
+        Words of a text. A word that occurs twice counts 2.
     seed : int
         Not negative.
     """
@@ -145,9 +145,9 @@ def draw_views(seed, pairs, n_features, shift, noise):
     n_features : int64
         Bins d.
     shift : float64
-        By how much of the scale of colours the light's colour moves a surface's, at most, to either side.
+        Largest shift of a surface's colour by the light, to either side, as a share of the colour scale.
     noise : float64
-        A bin is its expected share times a number uniform in 1 - noise .. 1 + noise.
+        A bin is its expected share times a uniform number in 1 - noise .. 1 + noise.
 
     Returns
     -------
@@ -187,7 +187,7 @@ def draw_views(seed, pairs, n_features, shift, noise):
 
 @njit(cache=True, nogil=True)
 def draw_texts(seed, start, end, n_features, n_labels, n_words, topic_words, topic_share):
-    """Draw texts ``start .. end - 1`` as counts of words; text i is about topic i modulo ``n_labels``.
+    """Draw texts ``start .. end - 1`` as counts of words. Text i is about topic i modulo ``n_labels``.
 
     Parameters
     ----------
@@ -195,16 +195,16 @@ def draw_texts(seed, start, end, n_features, n_labels, n_words, topic_words, top
     n_words : int64
         Words of a text.
     topic_words : int64
-        Words that a topic has of its own, drawn like all words: common ones are other topics' too.
+        Special words of a topic, drawn like all words. Topics share common words.
     topic_share : float64
-        Share of a text's words that are its topic's.
+        Share of a text's words that come from its topic.
 
     Returns
     -------
     lengths : int64 (n,)
         Distinct words of each text.
     words : int32, counts : float32
-        Text after text, ascending; O(n_words log n_words) each.
+        Concatenated over the texts, ascending in each. O(n_words log n_words) per text.
     """
     n = end - start
     lengths = np.zeros(n, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Synthetic multi-label data with a power-law label distribution and known posteriors."""
+"""Generate synthetic multi-label data with power-law label frequencies and known posteriors."""
 
 from __future__ import annotations
 
@@ -19,41 +19,42 @@ from xmlc.kernels.float64 import sigmoid
 from xmlc.kernels.sums import pairwise
 
 POSTERIOR_FLOOR = 1e-3
-CANDIDATES_PER_LABEL = 8  # labels that an instance triggers, for each that it is to carry
-RANK_PENALTY = 0.35  # by how much a label's logit falls with the logarithm of its rank
+CANDIDATES_PER_LABEL = 8  # Labels that an instance triggers, per label in its label set.
+RANK_PENALTY = 0.35  # A label's logit falls by this factor times the logarithm of its rank.
 SAMPLE_ROWS = 2000
 ROWS_PER_BLOCK = 1024
-DRAW_COUNTER = 1 << 32  # counters of a row: below it features and values, from it on the draws of labels
+DRAW_COUNTER = 1 << 32  # Lower counters of a row draw features and values, the others draw labels.
 MODIFIERS = 3
-VALUE_STEPS = 10000  # values are multiples of 1e-4, which short text represents
+VALUE_STEPS = 10000  # Values are multiples of 1e-4, so that their text is short.
 
 
 class SyntheticModel:
-    """A true model from which instances, posteriors and labels are drawn.
+    """Draw instances, posteriors and labels from a true model.
 
-    An instance has about ``nonzeros`` features; feature f occurs with probability proportional to (f + 1) ** (-2/3).
+    An instance has about ``nonzeros`` features. Feature f has probability proportional to (f + 1) ** (-2/3).
     A label has a few trigger features and three modifiers. Its posterior is
 
         P(y_j = 1 | x) = sigmoid(sum of its triggers' and modifiers' weights times x - b_j - b)
 
-    if x has at least one of its triggers and the value is at least 0.001, and 0 otherwise; labels are then drawn
-    independently. This is the definition of the data, so the posteriors are exact. Triggers get rarer and b_j grows
-    with the label's rank, which makes frequencies fall as a power of the rank; b is set by bisection on the first
-    2000 instances such that these carry ``labels_per_instance`` labels on average.
+    if x has at least one of its triggers and the value is at least 0.001, and 0 otherwise. Labels are then drawn
+    independently. The posteriors are exact, because they define the data. Higher ranks have rarer triggers and larger
+    b_j, so that label frequencies fall as a power of the rank. Bisection sets b such that the first 2000 instances have
+    ``labels_per_instance`` labels on average.
 
-    Everything is drawn from (seed, label) or (seed, row): row i is the same in whatever block it is drawn, and on any
-    number of threads. Time and memory are linear in the non-zeros and the stored posteriors.
+    Everything is drawn from (seed, label) or (seed, row). A row is therefore the same in any block and on any number of
+    threads. Time and memory are linear in the non-zeros and the stored posteriors.
 
     Parameters
     ----------
     n_features, n_labels : int
     labels_per_instance : float
+        Average number of labels.
     nonzeros : int
-        Draws of features per instance, on average; repeated draws are one feature.
+        Average number of draws of features per instance. Repeated draws are one feature.
     seed : int
         Not negative.
     posteriors : bool
-        Whether rows come with their posteriors, of which an instance has many more than labels.
+        Whether to return posteriors, of which an instance has many more than labels.
 
     Raises
     ------
@@ -91,9 +92,9 @@ class SyntheticModel:
         Parameters
         ----------
         start, end : int
-            Row ids; a training set 0 .. a and a test set a .. b come from one true model.
+            Row ids. A training set 0 .. a and a test set a .. b come from the same true model.
         n_jobs : int or None
-            Threads, see `xmlc.core.threads.resolve_threads`; the bits do not depend on it.
+            Threads, see `xmlc.core.threads.resolve_threads`. The result is bit-identical for any number.
 
         Returns
         -------
@@ -101,12 +102,12 @@ class SyntheticModel:
             Values are multiples of 1e-4.
         Y : csr_array of bool, shape (n, m)
         P : csr_array of float32, shape (n, m), or None
-            The posteriors; those that are not stored are 0. None unless they are asked for.
+            The posteriors, or None if they are not requested. Posteriors that are not stored are 0.
 
         Raises
         ------
         XmlcError
-            There is no row from ``start`` to ``end``.
+            The range of rows is empty or begins below 0.
         """
         if not 0 <= start < end:
             raise XmlcError(f"rows {start} .. {end - 1}: expected at least one, counted from 0")
@@ -132,12 +133,12 @@ class SyntheticModel:
 
 
 def _intercept(scores: np.ndarray, wanted: float) -> float:
-    """Find b such that sigmoid(scores - b) sum to ``wanted``, by bisection.
+    """Find the intercept b for which the stored posteriors sigmoid(scores - b) sum to ``wanted``, by bisection.
 
     Raises
     ------
     XmlcError
-        There are not enough candidates for so many labels.
+        There are too few candidates for this many labels.
     """
     if scores.size <= wanted:
         found, least = wanted / SAMPLE_ROWS, scores.size / SAMPLE_ROWS
@@ -154,14 +155,16 @@ def _intercept(scores: np.ndarray, wanted: float) -> float:
 
 
 class LabelModel(NamedTuple):
-    """The true model, label parameters arranged by feature.
+    """Hold the true model, with label parameters grouped by feature.
 
     Attributes
     ----------
     trigger_starts : int64 (d + 1,), trigger_labels : int32, trigger_weights : float64
         Labels that each feature triggers, with weights.
     modifier_features : int32 (m, 3), modifier_weights : float64 (m, 3)
+        Features that modify each label's score, with weights.
     bias : float64 (m,)
+        Term b_j of each label.
     """
 
     trigger_starts: np.ndarray
@@ -174,7 +177,14 @@ class LabelModel(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def popular_feature(u, n_features):
-    """Turn a uniform number into a feature; feature f has probability proportional to about (f + 1) ** (-2/3)."""
+    """Map a uniform number to a feature. Feature f has probability proportional to about (f + 1) ** (-2/3).
+
+    Parameters
+    ----------
+    u : float64
+        In [0, 1).
+    n_features : int64
+    """
     return np.int64(n_features * u * u * u)
 
 
@@ -182,13 +192,21 @@ def popular_feature(u, n_features):
 def draw_label_parameters(seed, n_features, n_labels, n_triggers, skipped):
     """Draw each label's triggers and modifiers.
 
-    A label's triggers lie around the feature whose popularity rank corresponds to the label's own rank, so that label
-    frequencies follow a power law as feature frequencies do; the ``skipped`` most popular features trigger nothing.
+    A label's triggers lie around the feature with the same relative popularity rank as the label. Label frequencies
+    therefore follow a power law like feature frequencies.
+
+    Parameters
+    ----------
+    seed, n_features, n_labels : int64
+    n_triggers : int64
+        Triggers t of each label.
+    skipped : int64
+        Number of most popular features, which trigger nothing.
 
     Returns
     -------
     features : int64 (m, t), weights : float64 (m, t)
-        Triggers; a feature may occur twice, its weights then add up.
+        Triggers. The weights of a repeated feature are added up.
     modifier_features : int32 (m, 3), modifier_weights : float64 (m, 3)
     """
     features = np.empty((n_labels, n_triggers), dtype=np.int64)
@@ -211,9 +229,17 @@ def draw_label_parameters(seed, n_features, n_labels, n_triggers, skipped):
 
 @njit(cache=True, nogil=True)
 def draw_row(seed, row, nonzeros, n_features, features, values):
-    """Draw one instance: between half and one and a half times ``nonzeros`` draws of features, each kept once.
+    """Draw one instance and return its number of features.
 
-    Writes ascending ``features`` (uint32) and ``values`` (float32, multiples of 1e-4 in [0.1, 1]); returns how many.
+    There are between half and one and a half times ``nonzeros`` draws. Each drawn feature is stored once.
+
+    Parameters
+    ----------
+    seed, row, nonzeros, n_features : int64
+    features : uint32
+        Output, ascending.
+    values : float32
+        Output, multiples of 1e-4 in [0.1, 1].
     """
     key = stream_key(seed, Stream.SYNTHETIC_ROW.value + row)
     draws = max(1, nonzeros // 2 + random_below(key, 0, nonzeros + 1))
@@ -232,10 +258,19 @@ def draw_row(seed, row, nonzeros, n_features, features, values):
 
 @njit(cache=True, nogil=True)
 def row_scores(features, values, model, dense, labels, scores):
-    """Score the labels that an instance triggers: the logit of their posterior without the common intercept.
+    """Score the labels that an instance triggers, and return their number.
 
-    ``dense`` is float32 (d,) scratch, all zero on entry and return. Writes ascending ``labels`` (int64) and ``scores``
-    (float64); returns how many.
+    A score is the logit of the posterior without the common intercept.
+
+    Parameters
+    ----------
+    features, values : uint32, float32
+        The instance.
+    model : LabelModel
+    dense : float32 (d,)
+        Scratch, all zero on entry and return.
+    labels, scores : int64, float64
+        Output, by ascending label. `most_triggers` returns the necessary size.
     """
     count = 0
     for k in range(features.size):
@@ -263,7 +298,14 @@ def row_scores(features, values, model, dense, labels, scores):
 
 @njit(cache=True, nogil=True)
 def most_triggers(features, model):
-    """Count the triggers of an instance's features: the room that `row_scores` needs."""
+    """Count the triggers of an instance's features, the size of the buffers for `row_scores`.
+
+    Parameters
+    ----------
+    features : uint32
+        The instance.
+    model : LabelModel
+    """
     count = 0
     for feature in features:
         count += model.trigger_starts[feature + 1] - model.trigger_starts[feature]
@@ -273,6 +315,15 @@ def most_triggers(features, model):
 @njit(cache=True, nogil=True)
 def draw_rows(seed, start, end, nonzeros, n_features, model, intercept, floor):
     """Draw instances ``start .. end - 1``, their posteriors and their labels.
+
+    Parameters
+    ----------
+    seed, start, end, nonzeros, n_features : int64
+    model : LabelModel
+    intercept : float64
+        Common term b of all posteriors.
+    floor : float32
+        Smaller posteriors are 0.
 
     Returns
     -------
@@ -324,7 +375,13 @@ def draw_rows(seed, start, end, nonzeros, n_features, model, intercept, floor):
 
 @njit(cache=True, nogil=True)
 def sample_scores(seed, n_rows, nonzeros, n_features, model):
-    """Collect the scores of all candidate labels of the first ``n_rows`` instances, to set the intercept by."""
+    """Return the scores of all candidate labels of the first ``n_rows`` instances, which determine the intercept.
+
+    Parameters
+    ----------
+    seed, n_rows, nonzeros, n_features : int64
+    model : LabelModel
+    """
     features, values = np.empty(2 * nonzeros + 2, dtype=np.uint32), np.empty(2 * nonzeros + 2, dtype=np.float32)
     dense = np.zeros(n_features, dtype=np.float32)
     collected, filled = np.empty(1024, dtype=np.float64), 0
