@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from xmlc.thresholds import LabelSets as LabelSets
 
 __version__ = "0.2.0"
-if not TYPE_CHECKING:  # which would take any name for known
+if not TYPE_CHECKING:  # Type checkers would otherwise accept any name.
     __getattr__, __dir__, __all__ = lazy_names(__name__, "__version__", "set_progress")
 
 
 def set_progress(shown: bool) -> None:
-    """Switch the progress of long calls on or off, for this process and those that it starts.
+    """Switch the progress bars of long calls on or off, for this process and its child processes.
 
-    At first it is on, unless the environment says ``XMLC_PROGRESS=0``.
+    They are on by default, unless the environment has ``XMLC_PROGRESS=0``.
     """
     os.environ["XMLC_PROGRESS"] = "1" if shown else "0"

@@ -1,7 +1,8 @@
-"""Kernels compiled ahead of a first call: what a suite's steps or a server call, called on a few made-up instances.
+"""Compile kernels ahead of their first call, for the steps of a suite or for a server.
 
-A step would compile what it needs by itself, but on one core, and the same basic functions in every process. Here parts
-that have little in common are compiled side by side, a process for each core.
+The kernels are compiled by calls on a few random instances. A step can also compile its kernels when it starts, but
+only on one core, and every process then compiles the same basic functions. This module compiles parts that share few
+functions in parallel, with one process per core.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ FLOOR = 0.01
 
 
 class Part(NamedTuple):
-    """Kernels that are compiled together, by a call of a function with these arguments, all of JSON's types."""
+    """Describe kernels that one call of a function compiles. The arguments are JSON types."""
 
     title: str
     function: Callable[..., None]
@@ -41,12 +42,12 @@ class Part(NamedTuple):
 
 
 def model_of(title: str, estimator: str, hyperparameters: Hyperparameters) -> Part:
-    """Return the part of an estimator."""
+    """Return the part that compiles an estimator."""
     return Part(title, compile_model, {"estimator": estimator, "hyperparameters": hyperparameters})
 
 
 def methods_of(thresholds: Sequence[str], inference: Sequence[str]) -> list[Part]:
-    """Return the parts of threshold and of inference methods."""
+    """Return the parts that compile threshold and inference methods."""
     parts = [Part("inference", compile_inference, {"methods": inference})] if inference else []
     return [*parts, Part("thresholds", compile_thresholds, {"methods": thresholds})] if thresholds else parts
 
@@ -59,28 +60,28 @@ def compile_kernels(
     to: str | Path | None = None,
     cores: int = 1,
 ) -> bool:
-    """Compile what estimators and methods call, so that a first call compiles nothing.
+    """Compile the kernels of estimators and methods, so that their first call compiles nothing.
 
-    Other processes do it; a script calls this below ``if __name__ == "__main__":``.
+    Child processes compile them. Scripts must therefore call this function below ``if __name__ == "__main__":``.
 
     Parameters
     ----------
     *estimators : str
         Names as in configuration files: ``"plt"``, ``"swnn"``, ``"fastxml"``.
     hyperparameters : dict, optional
-        Of each estimator, as far as they choose kernels: ``{"tree": "kmeans"}``.
+        Hyperparameters of each estimator that affect which kernels it uses: ``{"tree": "kmeans"}``.
     thresholds, inference : sequence of str
-        Methods: ``"sto"``, ``"gfm"``.
+        Names of methods: ``"sto"``, ``"gfm"``.
     to : path, optional
-        A folder that processes are given as ``NUMBA_CACHE_DIR`` later, when it may be read-only; by default the
-        package's own.
+        Folder for the compiled kernels. Later processes use it as ``NUMBA_CACHE_DIR``, and it may then be read-only.
+        By default the kernels are stored in the package.
     cores : int
-        Processes.
+        Number of processes.
 
     Returns
     -------
     bool
-        Whether the folder holds all of it, for this processor and these versions.
+        Whether the folder contains all the kernels, for this processor and these versions.
 
     Raises
     ------
@@ -104,11 +105,11 @@ def compile_kernels(
         list(compile_parts(missing(parts), cores))
         return not missing(parts)
     finally:
-        os.environ["NUMBA_CACHE_DIR"] = before  # empty as if it were not set
+        os.environ["NUMBA_CACHE_DIR"] = before  # An empty value has the same effect as an unset variable.
 
 
 def compile_parts(parts: Sequence[Part], cores: int) -> Iterator[tuple[Part, float]]:
-    """Compile parts in ``cores`` processes; yield each when it is done, with its wall seconds."""
+    """Compile parts in ``cores`` processes. Yield each part with its wall seconds when it is done."""
     if not parts:
         return
     with ProcessPoolExecutor(cores, get_context("spawn"), set_process_threads, (1,)) as pool:
@@ -116,7 +117,7 @@ def compile_parts(parts: Sequence[Part], cores: int) -> Iterator[tuple[Part, flo
         try:
             for future in as_completed(running):
                 yield running[future], future.result()
-        finally:  # if it is interrupted, parts are left that take minutes
+        finally:  # After an interrupt, the remaining parts would run for minutes.
             pool.shutdown(wait=False, cancel_futures=True)
             for process in active_children():
                 process.terminate()
@@ -124,21 +125,21 @@ def compile_parts(parts: Sequence[Part], cores: int) -> Iterator[tuple[Part, flo
 
 def compile_part(part: Part) -> float:
     """Compile one part in this process, mark it as compiled, and return the wall seconds that it took."""
-    with redirect_stderr(StringIO()):  # progress bars over a few instances are useless
+    with redirect_stderr(StringIO()):  # Progress bars over a few instances are useless.
         _, seconds = timed(lambda: part.function(**part.arguments))
-    with suppress(OSError):  # then it is compiled again, like its kernels
+    with suppress(OSError):  # Without the mark, the part and its kernels are compiled again.
         _mark(part).parent.mkdir(exist_ok=True)
         _mark(part).touch()
     return seconds
 
 
 def missing(parts: Sequence[Part]) -> list[Part]:
-    """Return those parts that were not compiled yet by this version of the package on this kind of machine."""
+    """Return the parts that this version of the package has not compiled yet on this kind of machine."""
     return [part for part in parts if not _mark(part).exists()]
 
 
 def _mark(part: Part) -> Path:
-    """Return the file that stands for a compiled part, next to the kernels."""
+    """Return the path of the file that marks a part as compiled. It lies next to the kernels."""
     from xmlc.core.kernel_cache import kernel_folder
 
     machine = platform.python_version(), importlib.metadata.version("numba"), platform.machine(), cpu_name()
@@ -147,21 +148,22 @@ def _mark(part: Part) -> Path:
 
 
 def few() -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
-    """Make up instances, label sets and estimates of them, which have nothing to do with each other."""
+    """Return random instances, label sets and estimates, which are independent of each other."""
     import numpy as np
     from scipy import sparse
 
     rng = np.random.default_rng(0)
     values = rng.random((N_TRAIN, N_FEATURES), dtype=np.float32)
-    X = sparse.csr_array(np.where(values > 0.7, values, np.float32(0)))  # scipy's random_array is younger than 1.11
+    X = sparse.csr_array(np.where(values > 0.7, values, np.float32(0)))  # scipy 1.11 has no random_array.
     shown = rng.random((N_TRAIN, N_LABELS), dtype=np.float32)
     return X, sparse.csr_array(shown > 0.85), sparse.csr_array(np.where(shown > 0.6, shown, np.float32(0)))
 
 
 def compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
-    """Train, rank, estimate, and predict with a threshold for each label; other programs compile nothing.
+    """Compile the kernels that train an estimator and predict with it. Estimators of other programs need none.
 
-    Instances are ranked in float64, too, which scikit-learn's vectorizers return.
+    Predictions include top k, estimates, and one threshold for each label. Ranking is compiled for float64, too,
+    because scikit-learn's vectorizers return it.
     """
     import numpy as np
 
@@ -184,7 +186,7 @@ def compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
 
 
 def compile_thresholds(methods: Sequence[str]) -> None:
-    """Tune every method and score its label sets; methods of an extension compile when they are used."""
+    """Compile the kernels that tune threshold methods and score label sets. Methods of extensions are skipped."""
     from xmlc.kernels.csr import top_k_of
     from xmlc.metrics.ranking import precision_and_ndcg
     from xmlc.thresholds.bounds import priors
@@ -199,7 +201,7 @@ def compile_thresholds(methods: Sequence[str]) -> None:
 
 
 def compile_inference(methods: Sequence[str]) -> None:
-    """Infer by every method from estimates, and score the label sets; an extension's compile when they are used."""
+    """Compile the kernels that infer label sets and score them. Methods of extensions are skipped."""
     from xmlc.inference.distributions import floor_bound, labels_below_floor
     from xmlc.inference.methods import METHODS, infer_blocks
     from xmlc.inference.sizes import fit_size_weights
