@@ -44,22 +44,22 @@ from xmlc.models.trees import LabelTree
 from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
-MOST = 1e37  # of sums that are float32, with room for rounding
+MOST = 1e37  # limit of float32 sums, with a margin for rounding
 
 
 class OnlineModel(NamedTuple):
-    """An OPLT that goes on learning: its tree as it stands."""
+    """Hold an OPLT that can learn more: its tree."""
 
     tree: OnlineTree
 
     @property
     def labels(self) -> np.ndarray:
-        """The labels seen so far, ascending, int64."""
+        """Labels seen so far, ascending, int64."""
         return np.flatnonzero(self.tree.leaves != NONE)
 
     @property
     def n_instances(self) -> int:
-        """Instances learned so far, each pass counted."""
+        """Instances learned so far. Each pass counts."""
         return int(self.tree.counters[N_LEARNED])
 
     def weights(self) -> TreeWeights:
@@ -67,23 +67,23 @@ class OnlineModel(NamedTuple):
         return frozen(self.tree)
 
     def stored(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        """Return the arrays without spare capacity, and numbers."""
+        """Return the arrays without spare capacity, and the numbers."""
         return trimmed(self.tree)._asdict(), {}
 
     def copied(self) -> OnlineModel:
-        """Return a copy that stays as it is when this one learns more."""
+        """Return a copy that does not change when this model learns more."""
         return OnlineModel(OnlineTree(*(array.copy() for array in trimmed(self.tree))))
 
 
 class FinishedModel(NamedTuple):
-    """An OPLT whose `fit` kept the weights that predictions need, and nothing with which to go on learning."""
+    """Hold an OPLT whose `fit` kept only the weights for predictions, so that it cannot learn more."""
 
     nodes: TreeWeights
     n_instances: int
 
     @property
     def labels(self) -> np.ndarray:
-        """The labels seen, ascending, int64."""
+        """Labels seen, ascending, int64."""
         return np.sort(self.nodes.label[self.nodes.label != NONE]).astype(np.int64)
 
     def weights(self) -> TreeWeights:
@@ -91,7 +91,7 @@ class FinishedModel(NamedTuple):
         return self.nodes
 
     def stored(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        """Return the arrays, and numbers."""
+        """Return the arrays and the numbers."""
         return self.nodes._asdict(), {"instances": self.n_instances}
 
     def copied(self) -> FinishedModel:
@@ -101,82 +101,84 @@ class FinishedModel(NamedTuple):
 
 @hyperparameters
 class OPLT(SparseProbabilityEstimator):
-    """Online probabilistic label tree (oplt2021): learns from a stream without knowing its labels in advance.
+    """Learn an online probabilistic label tree (oplt2021) from a stream whose labels need not be known in advance.
 
-    A label tree that grows with every label that is new. Beside its classifier, a node that may be extended has an
-    auxiliary one, which learned the node's positive instances; the classifiers of new nodes start as its copy or its
-    inverse. So all node classifiers are at any time those that would have been trained had the tree been known from
-    the beginning (Definition 1): the bits of `PLT` with ``solver="adagrad"`` on that tree.
+    The label tree grows with every new label. Each node has a classifier. A node that may be extended also has an
+    auxiliary classifier, which learned the node's positive instances. The classifiers of new nodes start as copies or
+    inverses of it. So at any time all node classifiers are the ones that training with the final tree from the
+    beginning would give (Definition 1). They are bit-identical to `PLT` with ``solver="adagrad"`` on that tree.
 
-    New features and new labels are taken as they come: `partial_fit` may be called with wider and wider matrices.
+    `partial_fit` accepts matrices with more and more columns, and so learns new features and new labels.
 
-    `fit` makes use of Definition 1: first the tree grows with the stream, for which only the classifiers are learned
-    that the policy asks, with "random" none; then those of the final tree are trained as in `PLT`, on all threads. What
-    `partial_fit` would need to go on is never made, unless ``online`` says so; the bits are the same.
+    `fit` uses Definition 1 and works in two phases. First the tree grows with the stream. This phase only learns the
+    classifiers that the policy needs; with "random" there are none. Then the classifiers of the final tree are trained
+    as in `PLT`, on all threads. The arrays that `partial_fit` needs are built only with ``online``. The weights are
+    bit-identical.
 
     Parameters
     ----------
     policy : {"best_greedy", "random"}
-        How the node that the new labels of an instance extend is found (Algorithm 8): by descending to the child that
-        fits the instance and has few leaves, or to any.
+        How to find the node that an instance's new labels extend (Algorithm 8). "best_greedy" descends to the child
+        that fits the instance and has few leaves, "random" to a random child.
     alpha : float
-        "best_greedy": between 0, fit alone, and 1, balance alone.
+        "best_greedy": from 0, fit alone, to 1, balance alone.
     balance : {"ratio", "printed"}
-        "best_greedy": how it is measured for a child c of v. As ``log(|L_v| / (|Ch(v)| |L_c|))``, the difference of two
-        logarithms, as the authors' program has it; or as ``log(|L_v| / |Ch(v)|) / |L_c|``, as the paper prints it: with
-        many leaves that is close to 0 for all children, and the tree is hardly balanced.
+        "best_greedy": measure of balance for a child c of v. "ratio" is ``log(|L_v| / (|Ch(v)| |L_c|))``, the
+        difference of two logarithms, as in the authors' program. "printed" is ``log(|L_v| / |Ch(v)|) / |L_c|``, as in
+        the paper. With many leaves, "printed" is close to 0 for all children, and the tree is hardly balanced.
     growth : {"paper", "program"}
-        How the tree takes a new label. As Algorithm 8 has it; or as the authors' program (napkinXC 0.7), which makes
-        chains with b > 2, see ``xmlc.models.oplt.growth``.
+        How the tree takes a new label. "paper" follows Algorithm 8. "program" follows the authors' program (napkinXC
+        0.7), which makes chains with b > 2; see ``xmlc.models.oplt.growth``.
     arity : int
-        b, children of an inner node at most.
+        b, the largest number of children of an inner node.
     max_leaf : int
-        b_max, children at most of a node that has leaves only; at least b. The paper has 100, and 10 for few-shot
-        multi-class data.
+        b_max, the largest number of children of a node with leaves only; at least b. The paper uses 100, and 10 for
+        few-shot multi-class data.
     gamma : float or None
-        AdaGrad: a weight's step is gamma / sqrt(eps + its squared derivatives so far). None: 1, as in the paper, or
-        in `fit` 0.3 if P@1, cross-validated on up to 1000 training instances, is better by more than a standard error.
+        AdaGrad: a weight's step is gamma / sqrt(eps + its squared derivatives so far). None: 1, as in the paper. With
+        None, `fit` takes 0.3 if this improves P@1 by more than a standard error. P@1 is cross-validated on up to 1000
+        training instances.
     eps : float
-        See gamma; the paper has 0.01.
+        See gamma. The paper uses 0.01.
     epochs : int
-        `fit`: passes over the training set; the paper has at most three.
+        `fit`: passes over the training set. The paper uses at most three.
     warm_start : float or None
-        `fit`: a share of the instances on whose labels a tree of balanced 2-means is built and trained first, before
-        the others extend it (OPLT-W of the paper has 0.1). Not with the program's growth.
+        `fit`: a share of the instances. A tree of balanced 2-means over their labels is built and trained first; then
+        the other instances extend it (the paper's OPLT-W uses 0.1). Not with the program's growth.
     weight_cut : float or None
-        `fit`: weights of at most this size are dropped as soon as they are trained, and the others stored sparse, as in
-        `PLT`. The authors' program does so when it saves a model, with 0.1. None keeps all.
+        `fit`: drop weights of at most this size as soon as they are trained, and store the others sparsely, as in
+        `PLT`. The authors' program does so when it saves a model, with 0.1. None keeps all weights.
     online : bool
-        `fit`: keep what `partial_fit` needs to go on, and learn in one phase, which takes several times the memory.
+        `fit`: keep the arrays that `partial_fit` needs, and learn in one phase. This takes several times the memory.
     unit_norm : bool
         Scale each instance to Euclidean length 1 first.
     random_state : int
         Seed of the order of the instances in `fit`, of the random policy, and of the tree of ``warm_start``.
     n_jobs : int or None
-        Threads for prediction and for the second phase of `fit`, see `xmlc.core.threads.resolve_threads`; a stream
-        takes one, as each instance changes what the next one meets.
+        Threads for prediction and for the second phase of `fit`, see `xmlc.core.threads.resolve_threads`. A stream uses
+        one thread, because each instance changes the model for the next.
 
     Attributes
     ----------
     labels_ : ndarray of int64
-        The labels seen so far, ascending.
+        Labels seen so far, ascending.
     tree_ : LabelTree
-        The tree over them.
+        Tree over these labels.
     tree_depths_, n_nodes_ : ndarray of int64, shape (1,)
-        Depth of its deepest leaf, the root's being 0; number of its nodes, leaves included.
+        Depth of the deepest leaf, if the root has depth 0; and number of nodes, leaves included.
     n_instances_ : int
-        Instances learned so far, each pass counted.
+        Instances learned so far. Each pass counts.
     gamma_ : float
-        As given, or as chosen.
+        The given or the chosen gamma.
 
     Notes
     -----
-    After `fit` a model is as large as a `PLT` of its tree. One that learns a stream takes two to three times as much: 8
-    to 12 bytes for each pair of a node and a feature that reached its parent. There the children of a node share one
-    row of weights for each feature, found in a hash table of the node's own, so that one look-up serves all of them;
-    learning an instance takes, for each positive node, a look-up per non-zero and 24 bytes moved per non-zero and
-    child. The first prediction of a batch after learning makes a copy in the form that is searched fastest, which takes
-    4 bytes more for each.
+    After `fit` a model is as large as a `PLT` of its tree. A model that learns a stream is two to three times as large:
+    8 to 12 bytes for each pair of a node and a feature that reached its parent. The children of a node share one row of
+    weights for each feature. Each node has a hash table that finds these rows, so one look-up serves all children. For
+    each positive node, an instance takes one look-up per non-zero, and moves 24 bytes per non-zero and child. The first
+    prediction after learning copies the weights into a form that is faster to search. The copy takes 4 more bytes for
+    each pair.
 
     Examples
     --------
@@ -208,10 +210,10 @@ class OPLT(SparseProbabilityEstimator):
     n_jobs: int | None = None
 
     _model = cast("OnlineModel | FinishedModel", None)
-    _plt = cast("PLT | None", None)  # as which the model predicts, until it learns more
+    _plt = cast("PLT | None", None)  # for predictions, until the model learns more
 
     MODEL_FORMAT = 4
-    FIELDS = (  # of an `OnlineModel`; a `FinishedModel` has those of a PLT
+    FIELDS = (  # of an `OnlineModel`; a `FinishedModel` has the fields of a PLT
         Field("nodes", NODE, ("nodes",)),
         Field("leaves", np.int32, ("n_labels",), least=NONE, below="nodes"),
         Field("rows", np.float32, (f"{SLOT} * slots",)),
@@ -224,7 +226,7 @@ class OPLT(SparseProbabilityEstimator):
     def fit(self, X: Matrix, Y: Matrix) -> Self:
         """Forget all instances and learn a training set, in an order drawn once from the seed.
 
-        Afterwards `partial_fit` goes on only if ``online`` is set. Parameters and errors are those of
+        Afterwards `partial_fit` can continue only if ``online`` is set. Parameters and errors are documented in
         `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
         self._check_hyperparameters()
@@ -247,19 +249,19 @@ class OPLT(SparseProbabilityEstimator):
         seen = KernelCSR(np.zeros_like(x.indptr), x.indices[:0], x.data[:0]) if self.policy == "random" else x
         tree, *_ = learn(tree, seen, y, order, settings, "growing the tree")
         shape, solver = label_tree_of(tree), AdaGrad(self.gamma_, float(self.eps), int(self.epochs))
-        del tree  # before weights are trained
+        del tree  # frees memory before weights are trained
         training = (order, solver, self.weight_cut, self.n_jobs, Growing(self._into))
         nodes = train_nodes(x, y, self.n_features_in_, shape, *training)
         self._model = FinishedModel(nodes, self.epochs * order.size)
         return self
 
     def _start(self, chosen: float = 1.0) -> None:
-        """Begin to learn, with a step size where none is given."""
+        """Begin to learn, with the chosen step size if none is given."""
         self.gamma_, self._plt = chosen if self.gamma is None else float(self.gamma), None
         self._begin_learning()
 
     def _first_tree(self, X: sparse.csr_array, Y: sparse.csr_array, order: np.ndarray) -> LabelTree | None:
-        """Return a tree of balanced 2-means over the labels of ``warm_start``; None without, or if there is none."""
+        """Return a tree of balanced 2-means over the labels of ``warm_start``; None without it or without labels."""
         sample = order[: max(1, round((self.warm_start or 0) * order.size))]
         labels = np.unique(Y[sample].indices)
         if self.warm_start is None or labels.size == 0:
@@ -273,9 +275,8 @@ class OPLT(SparseProbabilityEstimator):
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
-        Y : sparse or dense boolean array, shape (n, m)
-            Both may have more columns than before, or fewer. A frame must have the features of the first, in their
-            order; its labels may be more, behind those of the frames before.
+            Label sets. Both may have more or fewer columns than before. A frame must have the features of the first
+            frame, in the same order. Its new labels must follow the labels of the earlier frames.
 
         Raises
         ------
@@ -288,16 +289,16 @@ class OPLT(SparseProbabilityEstimator):
         return self
 
     def progressive_top_k(self, X: Matrix, Y: Matrix, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Learn more instances, and rank the labels of each before it is learned: progressive validation.
+        """Learn more instances and rank each one's labels before it is learned (progressive validation).
 
         Blum, Kalai and Langford (COLT 1999); oplt2021, Section 5.2.
 
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Best first; -1 where fewer than k labels had been seen.
+            Best first. -1 if fewer than k labels have been seen.
         scores : ndarray of float32, shape (n, k)
-            Their estimates.
+            Estimates of these labels.
         """
         check("k", k, whole(1, MANY))
         x, y = self._stream(X, Y)
@@ -307,19 +308,19 @@ class OPLT(SparseProbabilityEstimator):
         return {"gamma": self.gamma_}
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Estimate the probability of every label seen above a threshold (plt2016, Algorithm 4).
+        """Estimate the probabilities of seen labels that exceed a threshold (plt2016, Algorithm 4).
 
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
-            Features that no learned instance had are left out.
+            Instances. Features that no learned instance had are ignored.
         threshold : float or ndarray of shape (m,)
             A label is reported when its estimate is strictly greater than its threshold.
 
         Returns
         -------
         csr_array of float32, shape (n, m)
-            The sparse probability estimates, sorted indices. ``inner_products_`` counts what they cost.
+            Sparse probability estimates with sorted indices. ``inner_products_`` counts their inner products.
         """
         X, thresholds = self._instances(X), self._label_thresholds(threshold)
         if self.labels_.size == 0:
@@ -332,9 +333,9 @@ class OPLT(SparseProbabilityEstimator):
         return spe
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k most probable labels of each instance and their estimates, best first; -1 = none.
+        """Return the k most probable labels of each instance and their estimates, best first; -1 marks missing labels.
 
-        Parameters are those of `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
+        Parameters are documented in `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
         """
         X, k = self._instances(X), self._check_k(k)
         label_weights = None if label_weights is None else self._label_weights(label_weights)
@@ -347,7 +348,7 @@ class OPLT(SparseProbabilityEstimator):
         return ranking
 
     def to_plt(self) -> PLT:
-        """Return a fitted `PLT` with the tree and weights as they stand.
+        """Return a fitted `PLT` with the current tree and weights.
 
         Raises
         ------
@@ -362,33 +363,33 @@ class OPLT(SparseProbabilityEstimator):
 
     @property
     def labels_(self) -> np.ndarray:
-        """The labels seen so far, ascending, int64."""
+        """Labels seen so far, ascending, int64."""
         self._check_fitted()
         return self._model.labels
 
     @property
     def tree_(self) -> LabelTree:
-        """The tree over ``labels_``."""
+        """Label tree over ``labels_``."""
         return self.to_plt().tree_
 
     @property
     def tree_depths_(self) -> np.ndarray:
-        """Depth of the deepest leaf, int64, shape (1,); the root has depth 0, and so has a tree without labels."""
+        """Depth of the deepest leaf, int64, shape (1,). The root has depth 0, as has a tree without labels."""
         return np.array([self.tree_.depth.max() if self.labels_.size else 0], dtype=np.int64)
 
     @property
     def n_nodes_(self) -> np.ndarray:
-        """Number of nodes, the leaves included, int64, shape (1,)."""
+        """Number of nodes, leaves included, int64, shape (1,)."""
         return np.array([self.tree_.n_nodes if self.labels_.size else 1], dtype=np.int64)
 
     @property
     def n_instances_(self) -> int:
-        """Instances learned so far, each pass counted."""
+        """Instances learned so far. Each pass counts."""
         self._check_fitted()
         return self._model.n_instances
 
     def _stream(self, X: Matrix, Y: Matrix) -> tuple[KernelCSR, KernelCSR]:
-        """Check more of the stream, add capacity for its labels, and return it as kernels take it."""
+        """Check new data, add capacity for its labels, and return it in the form that kernels take."""
         self._check_hyperparameters()
         if self._is_fitted() and isinstance(self._model, FinishedModel):
             raise XmlcError(
@@ -403,7 +404,7 @@ class OPLT(SparseProbabilityEstimator):
         x, y = self._bounded(X, learned + X.shape[0]), kernel_csr(Y)
         if labels is not None:
             known: np.ndarray = getattr(self, "label_names_in_", labels)
-            check_names(known[: labels.size], labels[: known.size], "label")  # those behind them are new labels
+            check_names(known[: labels.size], labels[: known.size], "label")  # any further names are new labels
         if self._is_fitted():
             self._check_names(given)
         else:
@@ -418,10 +419,10 @@ class OPLT(SparseProbabilityEstimator):
         return x, y
 
     def _bounded(self, X: sparse.csr_array, steps: int) -> KernelCSR:
-        """Return instances to learn as kernels take them; refuse those by which a weight or a sum could overflow.
+        """Return instances in the form that kernels take; refuse values that could make a weight or a sum overflow.
 
-        A step moves a weight by some five times gamma at most, so that bounds are known from the number of steps before
-        anything is learned, and what was learned stays.
+        A step moves a weight by at most about five times gamma. So the number of steps bounds all sums before anything
+        is learned, and a refusal leaves the model unchanged.
         """
         x = self._kernel_form(X)
         largest = max(abs(float(x.data.max(initial=1))), abs(float(x.data.min(initial=1))))
@@ -433,7 +434,7 @@ class OPLT(SparseProbabilityEstimator):
     def _learn(
         self, x: KernelCSR, y: KernelCSR, order: np.ndarray, title: str = "learning", k: int = 0
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Learn some rows one by one; return the k labels ranked for each before, and their estimates."""
+        """Learn rows one by one; return the k labels ranked for each before it was learned, and their estimates."""
         assert isinstance(self._model, OnlineModel), "a finished model learns no more"
         self._plt, tree = None, with_labels(self._model.tree, self.n_labels_)
         tree, ranking, scores = learn(tree, x, y, order, self._settings(), title, k)
@@ -469,7 +470,7 @@ class OPLT(SparseProbabilityEstimator):
             )
 
     def _scaled_plt(self) -> PLT:
-        """Return the tree and weights as a PLT that takes instances scaled already; it stays until more is learned."""
+        """Return tree and weights as a PLT for scaled instances. It is kept until the model learns more."""
         if self._plt is None:
             self._plt = self._as_plt(self._model.weights())
         return self._plt.set_params(n_jobs=self.n_jobs)
@@ -481,7 +482,7 @@ class OPLT(SparseProbabilityEstimator):
         return plt
 
     def _instances(self, X: Matrix) -> sparse.csr_array:
-        """Check instances, scale them, and give them as many features as the stream had: others have no weight."""
+        """Check and scale instances, and match their features to the stream's. Other features have no weights."""
         self._check_fitted()
         self._check_names(X)
         X = as_features(X)
@@ -492,11 +493,11 @@ class OPLT(SparseProbabilityEstimator):
 
     def _for_requests(self) -> Self:
         if self._is_fitted() and self.labels_.size:
-            self._scaled_plt()  # once, and not by each copy
+            self._scaled_plt()  # here once, instead of in each copy
         return super()._for_requests()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copy what changes when the model learns more; leave out the form for predictions, which is made again."""
+        """Copy the parts that change when the model learns more. Leave out the PLT for predictions: it is rebuilt."""
         return vars(self) | ({"_model": self._model.copied(), "_plt": None} if self._is_fitted() else {})
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:

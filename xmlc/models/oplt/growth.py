@@ -1,7 +1,7 @@
-"""How an online tree begins and how it takes a new label (oplt2021, Algorithms 2, 4-6 and 8, Figure 1): kernels.
+"""Start an online tree and add labels to it (oplt2021, Algorithms 2, 4-6 and 8, Figure 1): kernels.
 
-`add_label_by_paper` is the paper's algorithm, `add_label_by_program` what the authors' program does in its place. What
-both need stands below them. Auxiliary classifiers are kept where a later label can extend a node, and nowhere else.
+`add_label_by_paper` is the paper's algorithm, `add_label_by_program` the variant of the authors' program. Functions
+that both need follow them. Only nodes that a later label can extend keep auxiliary classifiers.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from xmlc.models.trees import LabelTree
 
 
 def planted(settings: GrowthSettings, given: LabelTree | None = None) -> OnlineTree:
-    """Return a tree of a given shape, or of a root without label (Algorithm 2)."""
+    """Return a tree of a given shape, or a tree of a root without label (Algorithm 2)."""
     alone = np.array([1, 1]), np.array([NONE], dtype=np.int32)
     children, label = (given.children, given.label) if given else alone
     tree = with_labels(empty_online_tree(), int(label.max()) + 1)
@@ -50,7 +50,7 @@ def planted(settings: GrowthSettings, given: LabelTree | None = None) -> OnlineT
 
 @njit(cache=True, nogil=True)
 def plant_given(tree, children, label, settings):
-    """Start a tree as a given one, in breadth-first order; all its classifiers are new."""
+    """Build the nodes of a given tree, in breadth-first order, with new classifiers."""
     n_nodes, nodes = label.size, tree.nodes
     above = new_node(tree, NONE)
     open_block(tree, above, 1, 0, SMALLEST_TABLE)
@@ -79,12 +79,12 @@ def plant_given(tree, children, label, settings):
 
 @njit(cache=True, nogil=True)
 def add_label(tree, ids, values, label, scratch, settings):
-    """Extend the tree by a label that an instance is the first to have.
+    """Extend the tree by a label that no earlier instance had.
 
     Returns
     -------
     bool
-        Whether it is done. Nothing has changed where the arrays are full: call again with a tree that has `grown`.
+        Whether the label was added. If the arrays are full, nothing changes: call again with a tree that has `grown`.
     """
     if settings.program:
         return add_label_by_program(tree, ids, values, label, scratch, settings)
@@ -93,7 +93,7 @@ def add_label(tree, ids, values, label, scratch, settings):
 
 @njit(cache=True, nogil=True)
 def add_label_by_paper(tree, ids, values, label, scratch, settings):
-    """Lines 2-6 of Algorithm 4, with the policies of Algorithm 8; arguments and result as of `add_label`."""
+    """Add a label by lines 2-6 of Algorithm 4 and the policies of Algorithm 8; see `add_label`."""
     nodes, counters, root = tree.nodes, tree.counters, tree.nodes[ROOT]
     if root.n_leaves == 0:
         root.label, root.n_leaves, tree.leaves[label] = label, 1, ROOT  # line 2
@@ -103,7 +103,7 @@ def add_label_by_paper(tree, ids, values, label, scratch, settings):
     counters[SELECTED], counters[SELECTED_FOR] = v, counters[N_LEARNED]
     if not has_capacity_to_extend(tree, v):
         return False
-    if nodes[v].degree == 0:  # lines 5 and 6: InsertNode where the node has no room, and AddLeaf
+    if nodes[v].degree == 0:  # lines 5 and 6: AddLeaf, after InsertNode if the node is full
         extend_leaf(tree, v, label, settings)
     elif nodes[v].degree < settings.max_leaf:
         extend_inner(tree, v, label, settings)
@@ -115,7 +115,7 @@ def add_label_by_paper(tree, ids, values, label, scratch, settings):
 
 @njit(cache=True, nogil=True)
 def extend_inner(tree, v, label, settings):
-    """Variant 1 (Figure 1 b; AddLeaf, Algorithm 6): a leaf becomes one more child of an inner node."""
+    """Append a leaf to an inner node: variant 1 (Figure 1 b; AddLeaf, Algorithm 6)."""
     node = tree.nodes[v]
     column = leaf_column(tree, v, extends_inner(node.degree + 1, node.leaf_children + 1, settings), settings)
     leaf = append_leaf(tree, v, label, column)
@@ -125,9 +125,9 @@ def extend_inner(tree, v, label, settings):
 
 @njit(cache=True, nogil=True)
 def extend_leaf(tree, v, label, settings):
-    """Variant 3 (Figure 1 d; Algorithms 5 and 6): a leaf becomes the parent of leaves of its label and of the new one.
+    """Turn a leaf into the parent of two leaves, for its label and the new one: variant 3 (Figure 1 d).
 
-    A leaf's block has its auxiliary classifier and nothing else; in its rows there is room for two more.
+    See Algorithms 5 and 6. A leaf's block holds only its auxiliary classifier. Its rows have space for two more.
     """
     nodes, node = tree.nodes, tree.nodes[v]
     old, column = new_node(tree, node.label), 0
@@ -142,19 +142,19 @@ def extend_leaf(tree, v, label, settings):
 
 @njit(cache=True, nogil=True)
 def extends_inner(degree, leaf_children, settings):
-    """Tell whether a later label may extend an inner node with so many children, so many of them leaves."""
+    """Return whether a later label may extend an inner node with this degree and number of leaf children."""
     return leaf_children == degree or degree < settings.arity
 
 
 @njit(cache=True, nogil=True)
 def extends_leaf(parent):
-    """Tell whether a later label may extend a leaf of this parent: where not all of its children are leaves."""
+    """Return whether a later label may extend a leaf of this parent: if not all of its children are leaves."""
     return parent.leaf_children < parent.degree
 
 
 @njit(cache=True, nogil=True)
 def only_leaf(tree, v):
-    """Return the child of v that is a leaf if there is exactly one, else v (line 8 of Algorithm 8)."""
+    """Return the only child of v that is a leaf; v if there is none or more than one (line 8 of Algorithm 8)."""
     nodes = tree.nodes
     if nodes[v].leaf_children != 1:
         return v
@@ -166,16 +166,16 @@ def only_leaf(tree, v):
 
 @njit(cache=True, nogil=True)
 def add_label_by_program(tree, ids, values, label, scratch, settings):
-    """Add a label as the authors' program (napkinXC 0.7) does; arguments and result as of `add_label`.
+    """Add a label as the authors' program (napkinXC 0.7) does; see `add_label`.
 
-    Its leaves lie below groups, which have an auxiliary classifier each:
+    The program puts leaves below groups. Each group has an auxiliary classifier.
 
-    - Each of the first b instances with new labels opens a group of its labels below the root, however many they are.
-    - Later the policy descends from the root to the first node with an auxiliary classifier, a group, which takes
-      leaves up to b_max children, whether its other children are leaves or not.
-    - What a full group cannot take goes to the first of its siblings that are groups with room.
-    - Where none has room the group is pushed down, and the new leaf is in a new group beside what it had. The group
-      loses its auxiliary classifier if it has b children then: it has two, so that with b > 2 it stays a group.
+    - Each of the first b instances with new labels opens a group of all its new labels below the root.
+    - Later the policy descends from the root to the first node with an auxiliary classifier. This is a group. It takes
+      leaves until it has b_max children, even if some of its children are not leaves.
+    - If the group is full, the label goes to the first of its siblings that is a group and is not full.
+    - If there is none, the group is pushed down, and the new leaf gets a new group next to the old children. The group
+      then loses its auxiliary classifier if it has b children. It has two children, so with b > 2 it stays a group.
     """
     counters, node = tree.counters, tree.nodes[ROOT]
     v = selected(tree, ids, values, scratch, settings)
@@ -195,7 +195,7 @@ def add_label_by_program(tree, ids, values, label, scratch, settings):
 
 @njit(cache=True, nogil=True)
 def add_group(tree, v, column, label, settings):
-    """Append to v a group of one leaf, which the instance's other new labels extend."""
+    """Append to v a group of one leaf, which the instance's other new labels will extend."""
     group = new_node(tree, NONE)
     append_child(tree, v, group, column)
     open_block(tree, group, 1, 1, SMALLEST_TABLE)
@@ -205,7 +205,7 @@ def add_group(tree, v, column, label, settings):
 
 @njit(cache=True, nogil=True)
 def has_room(tree, group, settings):
-    """Tell whether a group takes one more leaf: always one of the first groups, for its own instance."""
+    """Return whether a group takes one more leaf. One of the first groups always does, for its own instance."""
     node = tree.nodes[group]
     is_first = node.parent == ROOT and node.stamp == NONE
     return is_first or node.degree < settings.max_leaf
@@ -213,7 +213,7 @@ def has_room(tree, group, settings):
 
 @njit(cache=True, nogil=True)
 def sibling_with_room(tree, v, settings):
-    """Return the first of a full group's siblings that is a group and is not full; v if there is none."""
+    """Return the first sibling of a full group that is a group and is not full; v if there is none."""
     nodes = tree.nodes
     sibling = np.int64(nodes[nodes[v].parent].first_child)
     while sibling != NONE and not (nodes[sibling].auxiliary == 1 and has_room(tree, sibling, settings)):
@@ -223,11 +223,11 @@ def sibling_with_room(tree, v, settings):
 
 @njit(cache=True, nogil=True)
 def selected(tree, ids, values, scratch, settings):
-    """Return the node that the new labels of an instance extend, found once however many they are.
+    """Return the node that the new labels of an instance extend. It is computed once per instance.
 
-    Lines 1-6 of Algorithm 8: descend while a node has no auxiliary classifier, in the paper one with b children not
-    all of which are leaves, here with b or more, as it may have in a tree that was given. Costs a score of each block
-    on the way (best-greedy), or a random number.
+    Lines 1-6 of Algorithm 8 descend while a node has no auxiliary classifier. In the paper such a node has b children,
+    not all of them leaves. Here it may have more than b, if the tree was given. Each block on the way costs one score
+    (best-greedy) or one random number.
     """
     nodes, counters, v, level = tree.nodes, tree.counters, np.int64(ROOT), 0
     if counters[SELECTED_FOR] == counters[N_LEARNED]:
@@ -247,10 +247,11 @@ def selected(tree, ids, values, scratch, settings):
 
 @njit(cache=True, nogil=True)
 def best_child(tree, v, ids, values, scratch, settings):
-    """Return the child c with the largest score, the first of equals (oplt2021, Section 4.2).
+    """Return the child c with the largest score, the first among ties (oplt2021, Section 4.2).
 
-    (1 - alpha) eta(x, c) + alpha log(|L_v| / (|Ch(v)| |L_c|)): how well the instance fits, and how much smaller c is
-    than its siblings on the average. As printed the second part is alpha log(|L_v| / |Ch(v)|) / |L_c|.
+    The score is (1 - alpha) eta(x, c) + alpha log(|L_v| / (|Ch(v)| |L_c|)). The first part measures how well the
+    instance fits, the second how much smaller c is than the mean of its siblings. As printed in the paper, the second
+    part is alpha log(|L_v| / |Ch(v)|) / |L_c|.
     """
     nodes, alpha = tree.nodes, settings.alpha
     scores = score_block(tree, v, ids, values, scratch)
@@ -269,10 +270,10 @@ def best_child(tree, v, ids, values, scratch, settings):
 
 @njit(cache=True, nogil=True)
 def leaf_column(tree, v, keeps_auxiliary, settings):
-    """Return a column for one more leaf below v, as of `new_column`.
+    """Return a column for one more leaf below v, see `new_column`.
 
-    No descent asks which leaf of a pre-leaf node an instance fits. Where the tree is all that is wanted, its leaves
-    therefore have no columns: theirs is 0, the auxiliary classifier's, whose target is 1 with or without them.
+    No descent chooses between the leaves of a pre-leaf node. If only the tree is wanted, its leaves therefore have no
+    columns. They share column 0 with the auxiliary classifier, whose target is 1 with or without them.
     """
     if settings.tree_only and tree.nodes[v].leaf_children == tree.nodes[v].degree:
         return np.int64(0)
@@ -281,7 +282,7 @@ def leaf_column(tree, v, keeps_auxiliary, settings):
 
 @njit(cache=True, nogil=True)
 def new_column(tree, v, keeps_auxiliary):
-    """Give block v a column for one more child, a copy of its auxiliary classifier, or if none is kept that itself."""
+    """Return a column of block v for one more child: a copy of its auxiliary classifier, or that one if not kept."""
     node = tree.nodes[v]
     if keeps_auxiliary:
         if node.width == node.padded:
@@ -296,10 +297,10 @@ def new_column(tree, v, keeps_auxiliary):
 
 @njit(cache=True, nogil=True)
 def push_down(tree, v, settings):
-    """Variant 2 (Figure 1 c; Algorithms 5 and 6): a new node takes all children of v; it and one more replace them.
+    """Replace the children of v by a new node that takes all of them, and one more child: variant 2 (Figure 1 c).
 
-    The new node's classifiers are copies of the auxiliary one of v, so it takes over the whole block. Returns the
-    column of the other.
+    See Algorithms 5 and 6. The new node takes over the whole block of v. Its own classifier is a copy of v's auxiliary
+    classifier. Returns the column of the other child.
     """
     nodes = tree.nodes
     new = new_node(tree, NONE)
@@ -321,7 +322,7 @@ def push_down(tree, v, settings):
 
 @njit(cache=True, nogil=True)
 def append_leaf(tree, v, label, column):
-    """Make a new leaf the last child of v, let all nodes above know of it, and return it."""
+    """Append a new leaf to the children of v, update the counts of all nodes above, and return the leaf."""
     nodes, leaf = tree.nodes, new_node(tree, label)
     append_child(tree, v, leaf, column)
     above = np.int64(v)
@@ -333,7 +334,7 @@ def append_leaf(tree, v, label, column):
 
 @njit(cache=True, nogil=True)
 def append_child(tree, v, child, column):
-    """Make a node the last child of v, its classifier the given column of v's block."""
+    """Append a node to the children of v; its classifier is the given column of v's block."""
     nodes = tree.nodes
     if nodes[v].degree == 0:
         nodes[v].first_child = child
@@ -346,7 +347,7 @@ def append_child(tree, v, child, column):
 
 @njit(cache=True, nogil=True)
 def new_node(tree, label):
-    """Create a node that stands alone: no parent, no children, no block."""
+    """Create a node without parent, children or block, and return its number."""
     t = tree.counters[N_NODES]
     tree.counters[N_NODES] = t + 1
     node = tree.nodes[t]
@@ -361,10 +362,10 @@ def new_node(tree, label):
 
 @njit(cache=True, nogil=True)
 def has_capacity_to_extend(tree, v):
-    """Tell whether node v can be extended by a label.
+    """Return whether there is capacity to extend node v by a label.
 
-    At the most that takes a block of as many rows, or the same rows two columns longer, and three nodes with small
-    blocks.
+    An extension needs at most three nodes with small blocks. In addition it needs either a block with as many rows as
+    v's, or v's rows with two more columns.
     """
     node = tree.nodes[v]
     slots = slots_of(row_size(node.width + 2)) + 1
@@ -373,7 +374,7 @@ def has_capacity_to_extend(tree, v):
 
 @njit(cache=True, nogil=True)
 def has_capacity(tree, nodes, slots, entries):
-    """Tell whether so much more fits; if not, write down the capacity wanted, for `grown`."""
+    """Return whether this much more fits; if not, store the capacity wanted, for `grown`."""
     counters = tree.counters
     if (
         counters[N_NODES] + nodes <= tree.nodes.size

@@ -1,6 +1,6 @@
-"""How an OPLT learns a stream, instance after instance (oplt2021, Algorithms 3 and 7).
+"""Learn a stream, one instance after the other (oplt2021, Algorithms 3 and 7).
 
-Kernels go on until the tree's arrays are full; then these grow, and the same call goes on where the kernel stopped.
+Kernels run until the tree's arrays are full. Then the arrays grow, and the same call continues at the same instance.
 """
 
 from __future__ import annotations
@@ -16,29 +16,31 @@ from xmlc.models.oplt.prediction import rank_labels
 from xmlc.models.oplt.rows import bits_for, empty_scratch, slots_of, update_classifiers
 from xmlc.models.oplt.tree import ABOVE, MARK, N_LEARNED, NONE, GrowthSettings, OnlineTree, grown
 
-INSTANCES_PER_CALL = 8192  # between two signs of progress
+INSTANCES_PER_CALL = 8192  # between two updates of the progress display
 
 
 def learn(
     tree: OnlineTree, x: KernelCSR, y: KernelCSR, order: np.ndarray, settings: GrowthSettings, title: str, k: int = 0
 ) -> tuple[OnlineTree, np.ndarray, np.ndarray]:
-    """Learn rows one by one, in the given order; rank the labels of each before it is learned.
+    """Learn rows one by one in the given order, and rank each one's labels before it is learned.
 
     Parameters
     ----------
     tree, x, y, order, settings
-        As for `learn_rows`.
+        See `learn_rows`.
     title : str
-        Of the progress.
+        Title of the progress display.
     k : int
-        Labels to rank.
+        Number of labels to rank.
 
     Returns
     -------
     tree : OnlineTree
-        Changed, and longer where it had to be.
+        The same tree, changed, with longer arrays if necessary.
     ranking : ndarray of int32, shape (order.size, k)
+        Labels, best first.
     estimates : ndarray of float32, shape (order.size, k)
+        Estimates of these labels.
     """
     ranking, estimates = np.empty((order.size, k), dtype=np.int32), np.empty((order.size, k), dtype=np.float32)
     longest = int(np.diff(x.indptr).max(initial=0))
@@ -55,27 +57,31 @@ def learn(
 
 @njit(cache=True, nogil=True)
 def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, estimates):
-    """Learn the rows ``order[start:]`` one by one; rank the k best labels of each before it is learned.
+    """Learn the rows ``order[start:]`` one by one, and rank each one's k best labels before it is learned.
 
     Parameters
     ----------
     x, y : KernelCSR
+        Instances and label sets.
     order : int64
+        Rows to learn.
     start : int
         First position to learn.
     goes_on : bool
-        Whether the call before stopped there: it has ranked already, and may have added labels.
+        Whether the previous call stopped at ``start``. It has then ranked the row, and may have added labels.
     tree : OnlineTree
+        Changed.
     settings : GrowthSettings
+        Settings of growth and learning.
     longest : int
-        Most non-zeros of an instance.
+        Largest number of non-zeros of an instance.
     ranking : int32 (order.size, k), estimates : float32 (order.size, k)
         Written: labels, best first, and their estimates. k may be 0.
 
     Returns
     -------
     int
-        Where to go on: before the end where the tree's arrays are full, so that they must have `grown` first.
+        Position to continue from. If it is not the end, the arrays are full and must be `grown` first.
     """
     x, y, tree = unowned(x), unowned(y), unowned(tree)
     scratch, positives = empty_scratch(longest, tree), np.empty(tree.nodes.size, np.int32)
@@ -98,12 +104,12 @@ def instance(x, y, row):
 
 @njit(cache=True, nogil=True)
 def learn_instance(tree, ids, values, labels, scratch, positives, settings):
-    """Extend the tree by the labels that are new, then update the classifiers: lines 2 and 3 of Algorithm 3.
+    """Extend the tree by the new labels, then update the classifiers: lines 2 and 3 of Algorithm 3.
 
     Returns
     -------
     bool
-        Whether it is done. Where the arrays are full, call again with a tree that has `grown`, which goes on.
+        Whether the instance was learned. If the arrays are full, call again with a tree that has `grown` to continue.
     """
     for label in labels:  # UpdateTree: line 1 of Algorithm 4
         if tree.leaves[label] == NONE and not add_label(tree, ids, values, label, scratch, settings):
@@ -118,10 +124,10 @@ def learn_instance(tree, ids, values, labels, scratch, positives, settings):
 
 @njit(cache=True, nogil=True)
 def mark_positives(tree, labels, positives):
-    """Find the nodes with z_v = 1 (equation (1)) of an instance and chain each one's positive children.
+    """Find the nodes with z_v = 1 (equation (1)) for an instance, and link each node's positive children.
 
-    Returns how many they are, the one above the root included, which is always positive; they stand in ``positives``,
-    int32. Costs the lengths of the labels' paths, as far as they are not shared.
+    Writes the nodes to ``positives``, int32, and returns their number. The node above the root is always positive and
+    is included. The time is linear in the number of positive nodes.
     """
     nodes, mark = tree.nodes, tree.counters[MARK] + 1
     tree.counters[MARK] = mark
@@ -144,7 +150,7 @@ def mark_positives(tree, labels, positives):
 
 @njit(cache=True, nogil=True)
 def has_capacity_to_learn(tree, positives, n_features):
-    """Tell whether all positive nodes' blocks can take all features of an instance."""
+    """Return whether the blocks of all positive nodes have capacity for all features of an instance."""
     slots, entries, nodes = np.int64(0), np.int64(0), tree.nodes
     for v in positives:
         node = nodes[v]

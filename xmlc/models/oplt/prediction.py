@@ -1,4 +1,4 @@
-"""An online tree predicts: as a PLT, or for one instance of a stream as the tree stands: kernels."""
+"""Predict with an online tree, as a PLT or for one instance of a stream with the current tree: kernels."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from xmlc.models.trees import LabelTree
 
 
 def label_tree_of(tree: OnlineTree) -> LabelTree:
-    """Return the label tree over the labels that an online tree has seen, at least one."""
+    """Return the label tree over the labels that an online tree has seen; there must be at least one."""
     nodes, children = breadth_first(tree)
     return LabelTree.from_children(children, tree.nodes["label"][nodes])
 
 
 def frozen(tree: OnlineTree) -> NodeWeights:
-    """Return an online tree's weights as those of a PLT, at least one label; auxiliary classifiers are left out."""
+    """Return an online tree's weights as PLT weights, without auxiliary classifiers; it must have a label."""
     nodes, children = breadth_first(tree)
     parents = np.concatenate((np.array([ABOVE], dtype=np.int32), nodes))
     degrees = tree.nodes["degree"][parents].astype(np.int64)
@@ -45,11 +45,11 @@ def breadth_first(tree):
     Returns
     -------
     nodes : int32 (n_nodes,)
-        The online tree's number of each, from the root on.
+        Number of each node in the online tree, the root first.
     children : int64 (n_nodes + 1,)
-        First child of each, see `LabelTree`.
+        First child of each node, see `LabelTree`.
     """
-    n_nodes = tree.counters[N_NODES] - 1  # without the one above the root
+    n_nodes = tree.counters[N_NODES] - 1  # without the node above the root
     nodes, children = np.empty(n_nodes, dtype=np.int32), np.empty(n_nodes + 1, dtype=np.int64)
     nodes[0], end = ROOT, 1
     for t in range(n_nodes):
@@ -65,17 +65,18 @@ def breadth_first(tree):
 
 @njit(cache=True, nogil=True)
 def fill_weights(tree, parents, feature_starts, features, weight_starts, weights, bias):
-    """Write the weights of all blocks, the features of each ascending.
+    """Write the weights of all blocks, with the features of each block in ascending order.
 
     Reads every weight once, and sorts 8 bytes per feature of a block.
 
     Parameters
     ----------
     tree : OnlineTree
+        The tree to read.
     parents : int32 (n_nodes + 1,)
-        The node that each block is of, in the order of the blocks.
+        Parent node of each block, in the order of the blocks.
     feature_starts, features, weight_starts, weights, bias
-        As in `NodeWeights`; the last two and the features are written.
+        As in `NodeWeights`. The features, weights and biases are written.
     """
     first = 0
     for b in range(parents.size):
@@ -91,7 +92,7 @@ def fill_weights(tree, parents, feature_starts, features, weight_starts, weights
         first += columns.size
         entries = table_of(tree, v)
         entries = entries[entries != 0]
-        sort(entries)  # by feature, which is the upper half
+        sort(entries)  # by feature, which is in the upper half
         own = features[feature_starts[b] : feature_starts[b + 1]]
         rows = weights[weight_starts[b] : weight_starts[b + 1]]
         for f in range(entries.size):
@@ -103,21 +104,26 @@ def fill_weights(tree, parents, feature_starts, features, weight_starts, weights
 
 @njit(cache=True, nogil=True)
 def rank_labels(tree, ids, values, scratch, ranking, estimates):
-    """Find the labels with the largest estimates of one instance, best first (ties: `rank_key`).
+    """Find the labels with the largest estimates for one instance, best first (ties: `rank_key`).
 
-    Best-first search: a node's estimate is no larger than its parent's, so that the first leaves to be met are the
-    best.
+    Best-first search: a node's estimate is at most its parent's, so the first leaves reached are the best.
 
     Parameters
     ----------
+    tree : OnlineTree
+        The tree to search.
+    ids : uint32, values : float32
+        Features of the instance and their values.
+    scratch : OnlineScratch
+        Buffers for one instance.
     ranking : int32 (k,), estimates : float32 (k,)
-        Written; NONE and 0 where there are fewer than k labels.
+        Written: labels and estimates; NONE and 0 if there are fewer than k labels.
     """
     nodes, found = tree.nodes, 0
     ranking[:], estimates[:] = NONE, 0.0
     if nodes[ROOT].n_leaves == 0:
         return
-    queue = [-rank_key(np.int32(ABOVE), np.float32(1.0))]  # of negated keys: the least of a heap is the first
+    queue = [-rank_key(np.int32(ABOVE), np.float32(1.0))]  # negated keys, because a heap pops the smallest first
     while len(queue) > 0 and found < ranking.size:
         key = -heappop(queue)
         v, estimate = np.int64(key_number(key)), key_estimate(key)

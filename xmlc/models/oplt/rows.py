@@ -1,12 +1,12 @@
-"""The blocks of an online tree, their rows of weights and their hash tables: kernels.
+"""Manage the blocks of an online tree, their rows of weights and their hash tables: kernels.
 
-A block is the children of one node: a row of weights for each feature, which a hash table of the block's own finds.
-Rows and tables lie in one array each and are given out and taken back: what is free is found in constant time, as free
-pieces of one size form a list, whose links stand in the pieces.
+A block holds the children of one node: one row of weights for each feature. The block's hash table finds the rows. All
+rows are in one array, all tables in another, and both are allocated and freed. Free parts of one size form a linked
+list, whose links are in the parts themselves, so that allocation takes constant time.
 
-A table is a run of 2**bits uint64 entries with open addressing and linear probing: the key, a feature, in the upper
-half, a slot other than 0 in the lower; an entry of 0 is empty. The authors' program has Robin Hood hashing (oplt2021,
-Section 5), whose tables can be fuller.
+A table is a run of 2**bits uint64 entries with open addressing and linear probing. The upper half of an entry is the
+key, a feature. The lower half is a slot other than 0. An entry of 0 is empty. The authors' program has Robin Hood
+hashing (oplt2021, Section 5), whose tables can be fuller.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from xmlc.models.plt.solvers import logistic_derivatives
 
 
 class OnlineScratch(NamedTuple):
-    """Buffers for one instance: the slots of its features and their values, and a number for each sibling, twice."""
+    """Hold buffers for one instance: slots and values of its features, scores and targets of siblings."""
 
     slots: np.ndarray
     values: np.ndarray
@@ -34,7 +34,7 @@ class OnlineScratch(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def empty_scratch(max_nonzeros, tree):
-    """Make a `OnlineScratch` for instances of at most so many features."""
+    """Return an `OnlineScratch` for instances of at most ``max_nonzeros`` features."""
     padded = row_size(tree.leaves.size + 1)  # no node has more children than there are labels
     return OnlineScratch(
         np.empty(max_nonzeros + 1, dtype=np.uint32),
@@ -46,7 +46,7 @@ def empty_scratch(max_nonzeros, tree):
 
 @njit(cache=True, nogil=True)
 def open_block(tree, v, width, auxiliary, bits):
-    """Give node v a block of ``width`` columns, without features; all weights are zero, the constant's too."""
+    """Create a block of ``width`` columns without features for node v; all weights are zero, the constant's too."""
     node = tree.nodes[v]
     node.width, node.auxiliary, node.padded = width, auxiliary, row_size(width)
     node.n_features, node.table_bits = 0, bits
@@ -62,7 +62,7 @@ def table_of(tree, v):
 
 @njit(cache=True, nogil=True)
 def find_rows(table, bits, ids, slots):
-    """Write the slot of each feature's row, 0 if the table has none; return the number found."""
+    """Write the slot of each feature's row, 0 if the table has none; return the number of rows found."""
     known = 0
     for k in range(ids.size):
         slots[k] = find_slot(table, bits, ids[k])
@@ -72,7 +72,7 @@ def find_rows(table, bits, ids, slots):
 
 @njit(cache=True, nogil=True)
 def make_rows(tree, v, ids, slots, missing):
-    """Give the ``missing`` features whose slot is 0 a row of zeros each; there must be capacity."""
+    """Create a row of zeros for each of the ``missing`` features whose slot is 0; there must be capacity."""
     node = tree.nodes[v]
     bits = bits_for(node.n_features + missing, node.table_bits)
     if bits > node.table_bits:
@@ -94,9 +94,9 @@ def make_rows(tree, v, ids, slots, missing):
 
 @njit(cache=True, nogil=True)
 def score_block(tree, v, ids, values, scratch):
-    """Return the linear scores of a block's columns for one instance, float32 (padded,); they stand in the scratch.
+    """Return the linear scores of a block's columns for one instance, float32 (padded,), as a view of the scratch.
 
-    A look-up for each non-zero, and 4 bytes for each non-zero that the block knows and each column.
+    The cost is one look-up for each non-zero, and 4 bytes for each pair of a column and a non-zero in the block.
     """
     node = tree.nodes[v]
     known = np.int64(0)
@@ -112,12 +112,13 @@ def score_block(tree, v, ids, values, scratch):
 
 @njit(cache=True, nogil=True)
 def update_classifiers(tree, positives, ids, values, scratch, rate, eps):
-    """Let the classifiers of the children of all positive nodes learn from one instance (lines 2-6 of Algorithm 7).
+    """Update the classifiers of the children of all positive nodes with one instance (lines 2-6 of Algorithm 7).
 
-    Those of positive children have target 1, and so have auxiliary classifiers; the others have target 0. There must
-    be capacity for a row for each feature in each block. The steps are those of `train_children_adagrad`, to the bit.
-    Moves 24 bytes per non-zero and column, and looks each non-zero of each block up.
+    Classifiers of positive children and auxiliary classifiers have target 1, all others target 0. There must be
+    capacity for a row for each feature in each block. The steps are bit-identical to `train_children_adagrad`. An
+    update moves 24 bytes per non-zero and column, and takes one look-up per non-zero and block.
     """
+    # Fields are unpacked once. A function call with the tree for each block takes a tenth of a binary tree's training.
     # Fields are taken out once: to hand the tree to a function for each block is a tenth of a binary tree's training.
     nodes, rows, entries, targets, all_scores = tree.nodes, tree.rows, tree.entries, scratch.targets, scratch.scores
     slots = borrowed(scratch.slots, 0, ids.size)
@@ -151,9 +152,9 @@ def update_classifiers(tree, positives, ids, values, scratch, rate, eps):
 
 @njit(cache=True, nogil=True)
 def copy_auxiliary(tree, v, first, middle, end):
-    """Make columns of block v copies of its auxiliary classifier, from ``middle`` on its inverses.
+    """Make columns of block v copies of its auxiliary classifier, and inverses from column ``middle`` on.
 
-    Copies are of oplt2021, Algorithm 5, lines 7 and 8; inverses of Algorithm 6, line 3.
+    Copies follow lines 7 and 8 of Algorithm 5 (oplt2021), inverses line 3 of Algorithm 6.
     """
     node, rows = tree.nodes[v], tree.rows
     padded, bias = np.int64(node.padded), node.bias
@@ -166,21 +167,22 @@ def copy_auxiliary(tree, v, first, middle, end):
 
 @njit(cache=True, nogil=True)
 def copy_columns(rows, source, padded, target, wider, first, middle, end):
-    """Copy the auxiliary classifier's weight and sum of squares from a row, given by its slot, to columns of another.
+    """Copy the auxiliary classifier's weight and sum of squares from one row to columns of another row.
 
-    Columns ``first .. middle - 1`` become copies, and those up to ``end`` inverses, whose weight is -w.
+    Rows are given by their slots. Columns ``first .. middle - 1`` become copies. Columns from ``middle`` to ``end - 1``
+    become inverses, with weight -w.
     """
     source, target = source * SLOT, target * SLOT
     weight, square = rows[source], rows[source + padded]
     for column in range(first, end):
-        # 0 - w and not -w: a weight that is zero has no sign.
+        # 0 - w instead of -w, so that a zero weight never becomes -0.0.
         rows[target + column] = weight if column < middle else np.float32(0.0) - weight
         rows[target + wider + column] = square
 
 
 @njit(cache=True, nogil=True)
 def widen(tree, v, width):
-    """Make ``width`` columns, which do not fit yet, fit into the rows of block v."""
+    """Widen the rows of block v for ``width`` columns, which do not fit yet."""
     node, wider, table = tree.nodes[v], row_size(width), table_of(tree, v)
     padded = np.int64(node.padded)
     node.bias = moved_row(tree, node.bias, padded, wider)
@@ -193,7 +195,7 @@ def widen(tree, v, width):
 
 @njit(cache=True, nogil=True)
 def moved_row(tree, slot, padded, wider):
-    """Copy a row into a wider one, give the old one back and return the new one's slot."""
+    """Copy a row into a wider one, free the old one, and return the slot of the new one."""
     target, rows = take_row(tree, wider), tree.rows
     old, new = slot * SLOT, target * SLOT
     for column in range(padded):
@@ -204,9 +206,9 @@ def moved_row(tree, slot, padded, wider):
 
 @njit(cache=True, nogil=True)
 def open_copies(tree, v, source, auxiliary):
-    """Give node v a block of a copy and an inverse of the auxiliary classifier of block ``source``.
+    """Create a block of node v with a copy and an inverse of the auxiliary classifier of block ``source``.
 
-    With ``auxiliary`` 1 a further copy before them is the auxiliary classifier of v.
+    With ``auxiliary`` 1, another copy before them is the auxiliary classifier of v.
     """
     copies, width, bits = auxiliary + 1, auxiliary + 2, tree.nodes[source].table_bits
     open_block(tree, v, width, auxiliary, bits)
@@ -223,7 +225,7 @@ def open_copies(tree, v, source, auxiliary):
 
 @njit(cache=True, nogil=True)
 def row_size(width):
-    """Return for how many siblings a row of so many has room: a power of two, 4 at least."""
+    """Return the number of siblings for which a row of ``width`` columns has space: a power of two, at least 4."""
     padded = np.int64(4)
     while padded < width:
         padded *= 2
@@ -238,9 +240,9 @@ def slots_of(padded):
 
 @njit(cache=True, nogil=True)
 def take_row(tree, padded):
-    """Return the slot of a row of zeros for ``padded`` siblings; there must be capacity for it and one slot more.
+    """Return the slot of a row of zeros for ``padded`` siblings; there must be capacity for it and one more slot.
 
-    One that was never given out is zero already.
+    A row that was never allocated is already zero.
     """
     size, rows, free_rows, counters = slots_of(padded), tree.rows, tree.free_rows, tree.counters
     kind = lowest_bit(np.uint64(padded))
@@ -251,7 +253,7 @@ def take_row(tree, padded):
             rows[place] = 0
         return slot
     slot = counters[SLOTS_USED]
-    if size > 1 and slot % 2 == 1:  # rows of whole cache lines start with one
+    if size > 1 and slot % 2 == 1:  # rows of whole cache lines start at a cache line
         give_row(tree, 4, slot)
         slot += 1
     counters[SLOTS_USED] = slot + size
@@ -260,7 +262,7 @@ def take_row(tree, padded):
 
 @njit(cache=True, nogil=True)
 def give_row(tree, padded, slot):
-    """Take a row back."""
+    """Free a row."""
     kind = lowest_bit(np.uint64(padded))
     tree.rows.view(np.uint32)[slot * SLOT] = tree.free_rows[kind]
     tree.free_rows[kind] = slot
@@ -270,7 +272,7 @@ def give_row(tree, padded, slot):
 def take_table(tree, bits):
     """Return the index of an empty table of 2**bits entries; there must be capacity for it.
 
-    What was never given out is empty already.
+    A table that was never allocated is already empty.
     """
     size = np.int64(1) << bits
     index = tree.free_tables[bits]
@@ -285,16 +287,16 @@ def take_table(tree, bits):
 
 @njit(cache=True, nogil=True)
 def give_table(tree, bits, index):
-    """Take a table back."""
+    """Free a table."""
     tree.entries[index] = tree.free_tables[bits]
     tree.free_tables[bits] = index
 
 
 @njit(cache=True, nogil=True)
 def place_of(table, bits, feature):
-    """Return the index at which a feature stands in a table of 2**bits entries, or may be put if it is not there.
+    """Return the index of a feature in a table of 2**bits entries, or the free index for it if it is missing.
 
-    The first is found by Fibonacci hashing.
+    Fibonacci hashing gives the first index to try.
     """
     wanted, one = np.uint64(feature), np.uint64(1)
     index = (wanted * GOLDEN) >> np.uint64(64 - bits)
@@ -311,13 +313,13 @@ def find_slot(table, bits, feature):
 
 @njit(cache=True, nogil=True)
 def insert_slot(table, bits, feature, slot):
-    """Put a feature that is not in the table into it; there must be an empty entry."""
+    """Insert a feature that is not in the table; there must be an empty entry."""
     table[place_of(table, bits, feature)] = np.uint64(feature) << np.uint64(32) | np.uint64(slot)
 
 
 @njit(cache=True, nogil=True)
 def bits_for(n_features, bits):
-    """Return the bits of the smallest table, of at least ``bits``, of which so many features fill two thirds."""
+    """Return the bits of the smallest table, at least ``bits``, that this many features fill to at most two thirds."""
     while 3 * n_features > 2 << bits:
         bits += 1
     return bits

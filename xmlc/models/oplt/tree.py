@@ -1,4 +1,4 @@
-"""A label tree that grows: its nodes, the rows of weights of their children, and arrays that grow."""
+"""Store a label tree that grows: nodes, rows of weights of their children, and arrays that grow."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 
 from xmlc.core.errors import XmlcError
 
-ABOVE, ROOT = 0, 1  # node 0 stands above the root, so that the root is a child like any other
+ABOVE, ROOT = 0, 1  # node 0 is the parent of the root, so that the root is a child like any other
 NONE = -1  # no node, no label
-SLOT = 8  # float32 in a slot, the unit in which rows are given out: a row of four siblings
-MOST_SLOTS = np.iinfo(np.uint32).max  # half of an entry of a hash table
+SLOT = 8  # float32 in a slot, the unit of allocation: a row of four siblings
+MOST_SLOTS = np.iinfo(np.uint32).max  # a slot takes half of an entry of a hash table
 SMALLEST_TABLE = 3  # a table has at least 2**3 entries: a cache line
 
 # Indices in OnlineTree.counters.
@@ -19,53 +19,54 @@ N_NODES, SLOTS_USED, ENTRIES_USED, N_LEARNED, MARK, SELECTED, SELECTED_FOR = ran
 NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED = range(7, 10)
 N_COUNTERS = 10
 
-# A node, and with it the block of its children: one row for each feature that an instance which reached the node had,
-# with the weights of all children side by side, their sums of squared derivatives behind them. There is an even number
-# of 4-byte fields, so that no byte of a stored node is left to chance.
+# A node also describes the block of its children. A block has one row for each feature of the instances that reached
+# the node. A row holds the weights of all children, then their sums of squared derivatives. The number of 4-byte fields
+# is even, so that a stored node has no padding bytes with undefined content.
 NODE = np.dtype(
     [
         ("parent", np.int32),
-        ("label", np.int32),  # of a leaf, else NONE
+        ("label", np.int32),  # of a leaf; NONE for inner nodes
         ("first_child", np.int32),
         ("last_child", np.int32),
         ("next_sibling", np.int32),
         ("column", np.int32),  # of this node in its parent's block
-        ("degree", np.int32),  # children
-        ("leaf_children", np.int32),  # of which leaves
-        ("n_leaves", np.int32),  # below this node, itself included
-        ("padded", np.int32),  # columns of a row of the block; 0: this node has none
-        ("width", np.int32),  # of which used
+        ("degree", np.int32),  # number of children
+        ("leaf_children", np.int32),  # number of children that are leaves
+        ("n_leaves", np.int32),  # number of leaves below this node, itself included
+        ("padded", np.int32),  # columns in a row of the block; 0: this node has no block
+        ("width", np.int32),  # columns in use
         ("auxiliary", np.int32),  # 1: column 0 is the node's auxiliary classifier
-        ("n_features", np.int32),  # rows of the block, without the one of the constant feature
-        ("table_bits", np.int32),  # its table has 2**table_bits entries
+        ("n_features", np.int32),  # rows of the block, without the row of the constant feature
+        ("table_bits", np.int32),  # the block's table has 2**table_bits entries
         ("bias", np.int64),  # slot of the row of the constant feature
         ("table", np.int64),  # index of the table's first entry
-        ("stamp", np.int64),  # the last mark: of the instance for which it was positive
-        ("head", np.int32),  # then: its first positive child
-        ("next_positive", np.int32),  # and its parent's next
+        ("stamp", np.int64),  # mark of the last instance for which the node was positive
+        ("head", np.int32),  # first positive child for that instance
+        ("next_positive", np.int32),  # next positive child of its parent
     ],
     align=True,
 )
 
 
 class OnlineTree(NamedTuple):
-    """The tree as kernels take it; the arrays have capacity to spare, `grown` gives more.
+    """Hold a tree in the form that kernels take. The arrays have spare capacity, which `grown` extends.
 
     Attributes
     ----------
     nodes : NODE (capacity,)
         Nodes in the order of their creation.
     leaves : int32 (labels,)
-        Leaf of each label, NONE for one that was not seen.
+        Leaf of each label; NONE for labels not seen.
     rows : float32 (capacity,)
-        Rows of weights; row s begins at ``SLOT * s``. Slot 0 is none.
+        Rows of weights. Row s begins at ``SLOT * s``. Slot 0 means no row.
     entries : uint64 (capacity,)
-        Hash tables, one for each block: a feature in the upper half, the slot of its row in the lower; 0 is empty.
+        Hash tables, one per block: a feature in the upper half, the slot of its row in the lower half. 0 is empty.
     free_rows : uint32 (64,)
-        First free row for 2**bits siblings, by bits; the bits of its first number are the next; 0 is none.
+        First free row for 2**bits siblings, by bits. The bits of its first number are the next free row; 0 is none.
     free_tables : int64 (64,)
-        First free table of each size in bits; its first entry is the next; 0 is none.
+        First free table of each size in bits. Its first entry is the next free table; 0 is none.
     counters : int64 (N_COUNTERS,)
+        Numbers in use and capacities wanted, at the indices ``N_NODES`` to ``ENTRIES_WANTED``.
     """
 
     nodes: np.ndarray
@@ -78,17 +79,17 @@ class OnlineTree(NamedTuple):
 
 
 class GrowthSettings(NamedTuple):
-    """How a tree grows and learns."""
+    """Hold the settings of a tree's growth and learning."""
 
-    #: Whether a new label descends to any child, instead of best-greedily.
+    #: Whether a new label descends to a random child instead of best-greedily.
     random: bool
-    #: Whether the tree grows as the authors' program's.
+    #: Whether the tree grows as in the authors' program.
     program: bool
-    #: Whether only classifiers that a descent may ask are learned, so that the tree grows and there is no model.
+    #: Whether only the classifiers that a descent may need are learned: the result is a tree and no model.
     tree_only: bool
-    #: Share of the tree's balance in best-greedy's score.
+    #: Weight of the tree's balance in best-greedy's score.
     alpha: float
-    #: Whether balance is measured as the paper prints it.
+    #: Whether balance is measured as printed in the paper.
     printed: bool
     #: b and b_max of the paper: the largest degree of an inner node, and of one whose children are leaves.
     arity: int
@@ -96,12 +97,12 @@ class GrowthSettings(NamedTuple):
     #: float32: AdaGrad's learning rate and epsilon.
     rate: np.float32
     eps: np.float32
-    #: uint64: Random stream of the random policy.
+    #: uint64: Stream of random numbers for the random policy.
     key: np.uint64
 
 
 def empty_online_tree() -> OnlineTree:
-    """Make an empty tree without even a root: it has room for one."""
+    """Return an empty tree without a root, but with capacity for one."""
     counters = np.zeros(N_COUNTERS, dtype=np.int64)
     counters[SLOTS_USED], counters[ENTRIES_USED], counters[SELECTED_FOR] = 2, 1 << SMALLEST_TABLE, NONE
     return OnlineTree(
@@ -116,14 +117,14 @@ def empty_online_tree() -> OnlineTree:
 
 
 def grown(tree: OnlineTree) -> OnlineTree:
-    """Return the tree with the capacity that its counters want, and some more; its content stays."""
+    """Return the tree with at least the capacity that its counters want; its content stays."""
     wanted = tree.counters[[NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED]].tolist()
     tree.counters[[NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED]] = 0
     return with_room(tree, *wanted)
 
 
 def with_room(tree: OnlineTree, n_nodes: int, slots: int, entries: int) -> OnlineTree:
-    """Return the tree with capacity for so many more nodes, slots of rows, and entries of hash tables."""
+    """Return the tree with capacity for this many more nodes, slots of rows, and entries of hash tables."""
     counters = tree.counters
     slots += int(counters[SLOTS_USED])
     if slots > MOST_SLOTS:
@@ -136,10 +137,10 @@ def with_room(tree: OnlineTree, n_nodes: int, slots: int, entries: int) -> Onlin
 
 
 def _longer(array: np.ndarray, size: int, factor: float) -> np.ndarray:
-    """Return an array of at least ``size`` entries that begins with ``array``; further entries are zero.
+    """Return an array of at least ``size`` entries that begins with ``array``; the other entries are zero.
 
-    An array that owns its memory grows in place, so that the system moves its pages and it need not fit twice: kernels
-    keep no view between calls, and `OPLT` hands out copies.
+    An array that owns its memory grows in place. The system then moves its pages, and it need not fit into memory
+    twice. This is safe: kernels keep no view between calls, and `OPLT` returns copies.
     """
     if size <= array.size:
         return array
@@ -161,7 +162,7 @@ def with_labels(tree: OnlineTree, n_labels: int) -> OnlineTree:
 
 
 def trimmed(tree: OnlineTree) -> OnlineTree:
-    """Return the tree without spare capacity, as it is stored: views of its arrays."""
+    """Return the tree without spare capacity, as views of its arrays, for storage."""
     counters = tree.counters
     return tree._replace(
         nodes=tree.nodes[: counters[N_NODES]],
