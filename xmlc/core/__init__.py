@@ -1,1 +1,1 @@
-"""Shared by every room: errors, whole files, schemas, threads and progress, provenance."""
+"""Provide errors, complete files, schemas, threads, progress and provenance to all packages."""

@@ -1,4 +1,4 @@
-"""Messages on errors of the operating system: the file, the failure and the remedy."""
+"""Write messages about operating-system errors, with the file, the failure and the remedy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import shutil
 from xmlc.core.checksums import Damaged
 from xmlc.core.errors import WRITING_ONLY
 
-MADE = "resources", "results"  # the folders that steps of the workflow write to
+MADE = "resources", "results"  # Steps of the workflow write to these folders.
 AGAIN = "then give the same command again"
 MOVE_AWAY = f"move it away, or name another place, {AGAIN}"
 ADVICE = {
@@ -31,7 +31,7 @@ ADVICE = {
 
 
 def sentence_of(error: OSError) -> str | None:
-    """Return a sentence on an error of the operating system: its file, the failure and the remedy.
+    """Return a sentence about an operating-system error, with its file, the failure and the remedy.
 
     Parameters
     ----------
@@ -40,15 +40,15 @@ def sentence_of(error: OSError) -> str | None:
     Returns
     -------
     str or None
-        None for an error that does not come from the operating system.
+        None if the operating system did not raise the error.
     """
-    if isinstance(error, shutil.Error):  # of a copied folder: a list of source, target and reason
+    if isinstance(error, shutil.Error):  # Copying a folder raises a list of sources, targets and reasons.
         reasons = error.args[0] if error.args else ()
         return "; ".join(f"{reason[1]}: {reason[2]}" for reason in reasons if isinstance(reason, tuple)) or str(error)
     if error.errno is None:
         return None
     writes = error.errno in WRITING_ONLY
-    name = (writes and error.filename2) or error.filename  # of a copy, the second is what is written
+    name = (writes and error.filename2) or error.filename  # The second file of a copy is the one written.
     if name is None and writes:
         name = "standard output or error"
     where = f"{os.fsdecode(name)}: " if isinstance(name, str | bytes | os.PathLike) else ""
@@ -58,7 +58,7 @@ def sentence_of(error: OSError) -> str | None:
 
 
 def message_of(error: Exception) -> str:
-    """Return the message of an error for the command line, with a command that rebuilds a damaged result.
+    """Return an error message for the command line, with a command that rebuilds a damaged result.
 
     The library's own message has no such command, because its users may have no workflow.
     """

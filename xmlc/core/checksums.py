@@ -1,10 +1,10 @@
-"""Checksums of files and records: they find damage and edits since a step of the workflow wrote them.
+"""Detect damage and edits of files and records by checksums that the steps of the workflow write.
 
-XXH3 with 128 bits (the library xxHash, Collet 2012-2024) reads as fast as memory, and gives the same digits on any
-machine. It is no signature: who edits a file on purpose can write its checksum, too.
+XXH3 with 128 bits (the library xxHash, Collet 2012-2024) is as fast as reading memory, and gives the same digits on any
+machine. It is not a signature. Anyone who edits a file on purpose can also write its checksum.
 
-A folder has one file, `NAME`, with the size and checksum of each of its files; `xmlc.core.files.atomic_folder` writes
-it. A record has the checksum of its own content under the key `KEY`.
+Each folder has a file `NAME` with the size and checksum of every other file, written by
+`xmlc.core.files.atomic_folder`. Each record has the checksum of its content under the key `KEY`.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from xmlc.core.errors import XmlcError, let_through
 NAME = "checksums.json"
 KEY = "checksum"
 SCHEMA = 1
-SYSTEMS_OWN = {".snakemake_timestamp", ".DS_Store"}  # put into any folder, by Snakemake and by macOS
-REMEMBERED = 10_000  # files that a process opened
-Files = dict[str, dict[str, int | str]]  # of a folder, by path within it: their bytes and xxh3_128
-State = tuple[int, int, int]  # a file's number on its disk, its size, and when it was changed
+SYSTEMS_OWN = {".snakemake_timestamp", ".DS_Store"}  # Snakemake and macOS put these into any folder.
+REMEMBERED = 10_000  # Number of files whose checksums a process remembers.
+Files = dict[str, dict[str, int | str]]  # Maps paths in a folder to sizes in bytes and xxh3_128.
+State = tuple[int, int, int]  # A file's inode, size, and time of modification.
 
 
 class Damaged(XmlcError):
-    """A file differs from the one that was written; the message names it and the file or folder to restore.
+    """Report a file that was changed since it was written, and the file or folder to restore.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Damaged(XmlcError):
 
 
 def check_file(path: Path) -> None:
-    """Prove that a file is as it was written, by the list in its folder or in the one above.
+    """Check that a file is unchanged, by the checksums in its folder or in the parent folder.
 
     Raises
     ------
@@ -60,12 +60,12 @@ def check_file(path: Path) -> None:
 
 
 def check_listed(folder: Path, name: str) -> None:
-    """Prove that a file of a folder is as it was written; a process reads each file once.
+    """Check that a file of a folder is unchanged. Each process reads the file only once.
 
     Raises
     ------
     Damaged
-        It is missing, is none of those that were written, or has another content.
+        The file is missing, is not listed in the folder's checksums, or has different content.
     """
     file, entry = folder / name, listed_in(folder).get(name)
     if entry is None:
@@ -83,23 +83,24 @@ def check_listed(folder: Path, name: str) -> None:
 
 
 def checksum_of(path: str | os.PathLike[str]) -> str:
-    """Return the checksum of a file, 32 hexadecimal digits; it is read in pieces and never all in memory."""
+    """Return the checksum of a file as 32 hexadecimal digits. The file is read in blocks, to save memory."""
     with open(path, "rb", buffering=0) as file:
         return hashlib.file_digest(file, xxhash.xxh3_128).hexdigest()
 
 
 def checksum_now(path: Path) -> str:
-    """Return the checksum of a file as it is; a process reads it once."""
+    """Return the checksum of a file's current content. Each process reads the file only once."""
     return _checksum(str(path), state_of(path))
 
 
 def contents(folder: Path) -> list[str]:
-    """Name the files of a folder, each with its checksum; a file that is older than the list has the listed checksum.
+    """Return the names of a folder's files, each with its checksum.
 
-    The age is the time of the last status change (ctime), because `cp -p` gives a new file an old modification time.
+    A file older than the list of checksums has its checksum from there. The age is the time of the last status change
+    (ctime), because `cp -p` gives a new file an old modification time.
     """
     listed, since = Files(), 0
-    with suppress(Damaged):  # files that nobody listed, put there by hand, say
+    with suppress(Damaged):  # Files that were copied by hand have no list.
         listed, since = listed_in(folder), (folder / NAME).stat().st_ctime_ns
     found = []
     for file in sorted(folder.iterdir()) if folder.is_dir() else ():
@@ -111,31 +112,31 @@ def contents(folder: Path) -> list[str]:
 
 
 def content_checksum(content: Mapping[str, object]) -> str:
-    """Return the checksum of a record's content but for `KEY`, whatever the order of keys and the white space."""
+    """Return the checksum of a record's content except `KEY`. The order of keys and white space have no effect."""
     rest = {name: value for name, value in content.items() if name != KEY}
     return xxhash.xxh3_128_hexdigest(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode("ascii"))
 
 
 def stamped(content: Mapping[str, object]) -> dict[str, object]:
-    """Return plain content with its checksum as the last key."""
+    """Return content with its checksum as the last key."""
     rest = {name: value for name, value in content.items() if name != KEY}
     return rest | {KEY: content_checksum(rest)}
 
 
 def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object]:
-    """Return a record's content without its checksum, if that is right.
+    """Return a record's content without its checksum, if the checksum is correct.
 
     Raises
     ------
     Damaged
-        There is none, or the content is another.
+        The checksum is missing, or the content is different.
     """
     target = written_with(path)
     if KEY not in content:
         raise Damaged(path, f"$.{KEY}: {KEY!r} is a required property; it is of another version or was edited", target)
     try:
         found = content_checksum(content)
-    except (TypeError, ValueError, RecursionError) as error:  # YAML has dates, and what contains itself
+    except (TypeError, ValueError, RecursionError) as error:  # YAML may contain dates and self-references.
         raise Damaged(path, f"was edited since it was written: no record holds this ({error})", target) from error
     if content[KEY] != found:
         raise Damaged(path, f"was edited since it was written: the checksum of its content is {found}", target)
@@ -143,12 +144,12 @@ def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object
 
 
 def written_with(file: Path) -> Path:
-    """Return the folder of a file if the folder has a list of its files, or else the file."""
+    """Return the file's folder if it has a list of checksums, otherwise the file."""
     return file.parent if (file.parent / NAME).is_file() else file
 
 
 def list_files(folder: Path) -> None:
-    """Write the list of a folder's files, those of its own folders included; nobody else may write to it yet."""
+    """Write the checksums of a folder's files, including subfolders. No other process may write to it yet."""
     files: Files = {}
     for file in sorted(folder.rglob("*")):
         if file.is_file():
@@ -160,12 +161,12 @@ def list_files(folder: Path) -> None:
 
 
 def listed_in(folder: Path) -> Files:
-    """Read the list of a folder's files.
+    """Read the checksums of a folder's files.
 
     Raises
     ------
     Damaged
-        It is missing, is not readable, or was edited.
+        The list is missing, unreadable, or was edited.
     """
     file = folder / NAME
     try:
@@ -177,7 +178,7 @@ def listed_in(folder: Path) -> Files:
 
 
 def unlisted_in(folder: Path) -> list[str]:
-    """Name the files in a folder that the list of its files does not; without a readable list, all that is in it."""
+    """Return the files of a folder that have no checksum, or all of its entries if the list is unreadable."""
     try:
         listed = {NAME, *listed_in(folder)}
     except Damaged:
@@ -187,14 +188,14 @@ def unlisted_in(folder: Path) -> list[str]:
 
 
 def state_of(path: str | os.PathLike[str]) -> State:
-    """Return the state of a file, which differs after an edit and for another file of its name."""
+    """Return the state of a file, which changes with an edit or a replacement of the file."""
     found = os.stat(path)
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 @lru_cache(maxsize=REMEMBERED)
 def _checksum(path: str, state: State) -> str:
-    """Remember checksums: steps open the same arrays for each method and each part."""
+    """Remember checksums, because steps open the same arrays for each method and each part."""
     return checksum_of(path)
 
 

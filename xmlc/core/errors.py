@@ -1,4 +1,4 @@
-"""The one exception that speaks to the user, and which errors of the operating system are of the machine."""
+"""Define errors for users, and recognize operating-system errors that the machine causes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import errno
 from collections.abc import Collection
 from difflib import get_close_matches
 
-WRITING_ONLY = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}  # no reading ends so
-# No fault of the program or of a file's content: a full disk, missing rights.
+WRITING_ONLY = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}  # Reading never raises these.
+# The machine causes these errors, such as a full disk. The program and the file's content do not.
 OF_THE_MACHINE = WRITING_ONLY | {errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.EIO}
 OF_THE_MACHINE |= {errno.ESTALE, errno.ENOMEM}
 
@@ -15,51 +15,51 @@ INTERRUPTED = "interrupted; give the same command again, and it goes on"
 
 
 class XmlcError(Exception):
-    """A fault that the user can mend: the message gives the value found, the value expected and the remedy.
+    """Report a fault that the user can fix. The message has the value found, the value expected and the remedy.
 
-    The command line prints the message alone, without a traceback, and exits with status 1.
+    The command line prints only the message, without a traceback, and exits with status 1.
     """
 
 
 def needs_extra(what: str, extra: str) -> XmlcError:
-    """Return the error that something is not installed; no index of packages has this one."""
+    """Return an error about a missing package. It names an extra of the clone, because no package index has xmlc."""
     return XmlcError(f"{what}: install the extra `{extra}`, in the clone of xmlc: pip install '.[{extra}]'")
 
 
 class InvalidDataError(XmlcError, ValueError):
-    """Invalid data; a ValueError, as of NumPy's and scikit-learn's functions."""
+    """Report invalid data. This is also a ValueError, like in NumPy and scikit-learn."""
 
 
 class MissingFileError(XmlcError, FileNotFoundError):
-    """A user's file or folder does not exist; a FileNotFoundError."""
+    """Report a missing file or folder of the user. This is also a FileNotFoundError."""
 
 
 class InvalidParameterError(XmlcError, ValueError, TypeError):
-    """A hyperparameter is out of its range; a ValueError and TypeError, like scikit-learn's InvalidParameterError."""
+    """Report a bad hyperparameter. This is a ValueError and TypeError, like scikit-learn's InvalidParameterError."""
 
 
 def shown(value: object) -> str:
-    """Return a user's value for a message, cut off if it is long."""
-    value = str(value) if isinstance(value, str) else value  # the repr of a NumPy string contains its type
+    """Return a user's value as text for a message, shortened if it is long."""
+    value = str(value) if isinstance(value, str) else value  # The repr of a NumPy string contains its type.
     text = repr(value) if isinstance(value, str | bytes | int | float | None) else f"{type(value).__name__} {value}"
     text = " ".join(text.split())
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def nearest(name: str, names: Collection[str]) -> str:
-    """Name the nearest of some names, or all of them."""
+    """Return the nearest of some names as text, or all of them."""
     near = get_close_matches(name.lower(), names, n=3) or sorted(names)
     return " or ".join(near) if len(near) <= 3 else f"one of {', '.join(near)}"
 
 
 def is_of_the_machine(error: BaseException) -> bool:
-    """Return whether an error is about the machine (full disk, missing rights, memory), not about a file's content."""
+    """Return whether the machine causes an error (full disk, missing rights, memory), not a file's content."""
     if isinstance(error, MemoryError):
         return True
     return isinstance(error, OSError) and error.errno in OF_THE_MACHINE
 
 
 def let_through(error: BaseException) -> None:
-    """Raise an error again if it is about the machine: to make a file again, say, would not help."""
+    """Raise an error again if the machine causes it, because rebuilding a file would not help."""
     if is_of_the_machine(error):
         raise error

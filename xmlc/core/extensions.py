@@ -1,4 +1,4 @@
-"""Users' own Python files: models, threshold and inference methods that configuration names by their path."""
+"""Import users' Python files, which contain models, threshold methods and inference methods."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from xmlc.core.sources import import_folders, source_files
 
 
 def import_file(file: str | Path) -> ModuleType:
-    """Run a Python file and return it as a module, known by the name of the file unless another is.
+    """Run a Python file and return it as a module. Its name is the file's name, unless another module has it.
 
-    The file may import modules next to it, as a script does, and a file in a package may use relative imports. Pickled
-    objects of its classes refer to the module by its name.
+    The file may import modules next to it, like a script. A file in a package may use relative imports. Pickled objects
+    of its classes contain the module's name.
 
     Raises
     ------
     XmlcError
-        The file does not exist or is no Python file, it imports a package that is not installed, or it imports a module
-        next to it whose name another module has.
+        The file does not exist or is not Python, or it imports a package that is not installed. The error is also
+        raised if it imports a neighbouring module with the name of another module.
     """
     file = Path(file)
     if not file.is_file() or file.suffix != ".py":
@@ -44,7 +44,7 @@ def import_file(file: str | Path) -> ModuleType:
 
 
 def _check_helpers(file: Path, folders: tuple[Path, ...]) -> None:
-    """Refuse a file that imports a module next to it if another module of this process has the same name."""
+    """Raise an error if a file imports a neighbouring module whose name another module of this process has."""
     for helper in sorted({Path(name).resolve() for name in source_files(str(file), package=False)} - {file.resolve()}):
         for name in {_name_in(folder, helper) for folder in folders if folder in helper.parents}:
             other = getattr(sys.modules[name], "__file__", None) if name in sys.modules else helper
@@ -53,13 +53,13 @@ def _check_helpers(file: Path, folders: tuple[Path, ...]) -> None:
 
 
 def _name_in(folder: Path, file: Path) -> str:
-    """Return the name by which a file is imported from a folder."""
+    """Return the name for importing a file from a folder."""
     parts = file.resolve().relative_to(folder).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def _run(file: Path, name: str) -> ModuleType:
-    """Run a file as a module, and register it under its name unless the name is empty."""
+    """Run a file as a module. Register the module unless the name is empty."""
     spec = importlib.util.spec_from_file_location(name or file.stem, file)
     if spec is None or spec.loader is None:
         raise XmlcError(f"{file}: Python cannot import this file")
@@ -79,12 +79,12 @@ def _run(file: Path, name: str) -> ModuleType:
 
 @contextmanager
 def _imports_from(folders: tuple[Path, ...]) -> Iterator[None]:
-    """Put folders first in the search path of a block, and last after it, because later code may import, too."""
+    """Put folders first in the search path during a block, and last after it for later imports."""
     places = [str(folder) for folder in folders]
     sys.path[:0] = places
     try:
         yield
     finally:
         for place in places:
-            sys.path.remove(place)  # only the first occurrence, which this function added
+            sys.path.remove(place)  # This removes only the first occurrence, which this function added.
         sys.path += [place for place in places if place not in sys.path]

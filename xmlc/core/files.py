@@ -1,4 +1,4 @@
-"""Files that appear under their final name only when they are whole."""
+"""Write files and folders that appear under their final name only when they are complete."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ from xmlc.core.checksums import NAME as CHECKSUMS
 from xmlc.core.checksums import list_files, stamped, unlisted_in
 from xmlc.core.errors import WRITING_ONLY, InvalidParameterError, XmlcError, shown
 
-OURS = f"+xmlc-{os.uname().nodename}+"  # in the names of temporary files and folders that this machine makes
-FORGOTTEN = 7 * 86400.0  # seconds; no job runs for longer
-SETTLED = 1.0  # seconds after which whoever made one has locked it
+OURS = f"+xmlc-{os.uname().nodename}+"  # Part of the names of temporary files and folders from this machine.
+FORGOTTEN = 7 * 86400.0  # In seconds. No job runs for longer.
+SETTLED = 1.0  # In seconds. By then a process has locked its new file.
 NOT_WHOLE = "the file could not be written whole, so the disk is probably full or a quota used up"
 
 
 @contextmanager
 def locked(path: Path, wait: bool = True) -> Iterator[bool]:
-    """Have the system's lock of a file or folder while a block runs; it ends with the process, however that ends.
+    """Hold the system's lock of a file or folder during a block. The lock always ends with the process.
 
     Parameters
     ----------
     path : Path
-        A file is made if there is none, and stays: to remove it would let two processes lock one name.
+        A missing file is created. It is never removed, because two processes could then lock the same name.
     wait : bool
-        Whether to wait for a process that has it.
+        Whether to wait for another process that holds the lock.
 
     Yields
     ------
     bool
-        False if the file system has no locks: then nothing holds others off.
+        False if the file system has no locks. Nothing then excludes other processes.
 
     Raises
     ------
     BlockingIOError
-        Another process has it, and is not waited for.
+        Another process holds the lock, and ``wait`` is false.
     OSError
-        The file cannot be made or opened.
+        The file cannot be created or opened.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT, 0o666)
@@ -68,9 +68,9 @@ def locked(path: Path, wait: bool = True) -> Iterator[bool]:
 
 @contextmanager
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary file name beside ``path``; it becomes ``path`` when the block ends without an error.
+    """Yield a temporary file next to ``path``. It becomes ``path`` if the block ends without an error.
 
-    The temporary file keeps the suffix of ``path``, because writers choose a format by it.
+    The temporary file has the suffix of ``path``, because writers choose a format by the suffix.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -81,18 +81,19 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary folder beside ``path``; it replaces ``path`` when the block ends without an error.
+    """Yield a temporary folder next to ``path``. It replaces ``path`` if the block ends without an error.
 
-    Its files are then listed in it with their checksums (`xmlc.core.checksums`), which are checked where they are
-    opened. The folder that was there is deleted, with what was edited by hand in its files. Who has mapped its files on
-    this machine keeps them; who has done so on another machine, over a network file system, loses them.
+    At the end the folder gets a list of its files with checksums (`xmlc.core.checksums`), which are checked when the
+    files are opened. The old folder is deleted, including manual edits. Processes on this machine keep the old files
+    that they have mapped. Processes on other machines lose them, over a network file system.
 
-    A kill leaves the old folder or the new one, or between two renamings nothing under the name; never a part of one.
+    If the process is killed, the old or the new folder remains complete. Between two renamings the name may be missing.
 
     Raises
     ------
     XmlcError, OSError
-        The folder cannot be replaced (`check_replaceable`), before the block or at its end; nothing was changed.
+        The folder cannot be replaced (`check_replaceable`). Nothing was changed. This is checked before the block and
+        at its end.
     """
     path = checked_path(path)
     check_replaceable(path)
@@ -108,7 +109,7 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
 def temporary_folder(beside: Path) -> Iterator[Path]:
     """Yield a temporary folder next to ``beside``, on the same file system, and remove it when the block ends.
 
-    Temporary folders that killed processes left there are removed first.
+    Temporary folders of killed processes are removed there first.
     """
     beside.parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(beside.parent)
@@ -118,7 +119,7 @@ def temporary_folder(beside: Path) -> Iterator[Path]:
 
 @contextmanager
 def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
-    """Make a temporary file or folder beside ``path``, locked while a block runs, and remove it at the end."""
+    """Create a temporary file or folder next to ``path``, lock it during a block, and remove it at the end."""
     temporary = path.with_name(f".{path.name}{OURS}{token_hex(4)}{path.suffix}")
     with errors_named(path, temporary), ExitStack() as stack:
         stack.callback(_remove, temporary)
@@ -128,9 +129,9 @@ def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
 
 
 def remove_leftovers(place: Path) -> set[str]:
-    """Remove the temporary files and folders of processes that have ended from a folder; name those of all processes.
+    """Remove temporary files and folders of ended processes from a folder. Return the names of all temporary ones.
 
-    Locks may be a machine's own: what another machine made is removed after a week.
+    Locks may work only within one machine. Files of other machines are therefore removed after a week.
     """
     found = set(map(str, glob(".*+xmlc-*+*", root_dir=place)))
     for name in found:
@@ -154,7 +155,7 @@ def checked_path(path: object) -> Path:
     Raises
     ------
     InvalidParameterError
-        The value is neither, or has a zero byte.
+        The value has another type or contains a zero byte.
     """
     if not isinstance(path, str | os.PathLike) or "\0" in os.fsdecode(path):
         raise InvalidParameterError(f"path={shown(path)}: expected the name of a folder or file: a str or a Path")
@@ -162,13 +163,13 @@ def checked_path(path: object) -> Path:
 
 
 def check_replaceable(path: str | os.PathLike[str]) -> None:
-    """Refuse to replace anything but a folder of which `atomic_folder` wrote every file, an empty one, or none at all.
+    """Raise an error unless ``path`` is missing, an empty folder, or a folder with only files of `atomic_folder`.
 
     Raises
     ------
     XmlcError
-        It holds a file that the list of its files does not name, or has no such list; it is a file, a symbolic link, or
-        may not be written; it is or holds the working directory.
+        The path is a file, a symbolic link, or a folder without write permission. It may also be a folder that is or
+        contains the working directory, contains a file without a checksum, or has no list of checksums.
     """
     path = checked_path(path)
     if path.is_symlink():
@@ -184,12 +185,12 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
 
 
 def replace_folder(new: Path, path: Path) -> None:
-    """Give a folder the name ``path``, and delete an old folder of that name.
+    """Rename a folder to ``path``, and delete the old folder of that name.
 
     Raises
     ------
     XmlcError, OSError
-        The old folder cannot be replaced (`check_replaceable`); nothing was changed.
+        The old folder cannot be replaced (`check_replaceable`). Nothing was changed.
     """
     check_replaceable(path)
     if not path.exists():
@@ -207,11 +208,11 @@ def replace_folder(new: Path, path: Path) -> None:
 
 @contextmanager
 def errors_named(path: Path, temporary: Path | None = None) -> Iterator[None]:
-    """Have errors of writing in a block name ``path``, where they name no file or a temporary one of it."""
+    """Add ``path`` to errors of writing in a block if they contain no file name or a temporary one."""
     try:
         yield
     except OSError as error:
-        if type(error) is OSError and error.errno is None:  # numpy keeps the reason to itself
+        if type(error) is OSError and error.errno is None:  # numpy's error does not contain the reason.
             raise OSError(errno.ENOSPC, f"{NOT_WHOLE} ({error})", str(path)) from error
         if error.filename is None and error.errno in WRITING_ONLY:
             error.filename = str(path)
@@ -222,12 +223,12 @@ def errors_named(path: Path, temporary: Path | None = None) -> Iterator[None]:
 
 
 def write_json(path: str | os.PathLike[str], content: Any) -> None:
-    """Write ``content`` as indented JSON, atomically; numpy numbers and arrays become plain ones.
+    """Write ``content`` as indented JSON, atomically. Numpy numbers and arrays become plain ones.
 
     Raises
     ------
     ValueError
-        A number is not finite: JSON has no such number, and a result must not hide one.
+        A number is not finite. JSON has no such numbers, and a result must not hide one.
     """
     text = _json(content)
     with atomic_file(path) as temporary:
@@ -235,7 +236,7 @@ def write_json(path: str | os.PathLike[str], content: Any) -> None:
 
 
 def write_record(path: str | os.PathLike[str], content: Mapping[str, object]) -> None:
-    """Write ``content`` as `write_json` does, with the checksum of its content as the last key.
+    """Write ``content`` like `write_json`, with its checksum as the last key.
 
     Raises
     ------
@@ -251,7 +252,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 
 def folder_bytes(folder: str | os.PathLike[str]) -> int:
-    """Return the size of everything in a folder but its checksums, in bytes: of a model on disk, say."""
+    """Return the total size in bytes of the files in a folder, such as a model, without its checksums."""
     files = (file for file in Path(folder).rglob("*") if file.is_file() and file.name != CHECKSUMS)
     return sum(file.stat().st_size for file in files)
 
@@ -263,7 +264,7 @@ def sha256(path: str | os.PathLike[str]) -> str:
 
 
 def git_blob(path: str | os.PathLike[str]) -> str:
-    """Return the id of a file's content in any git repository that holds it, 40 hexadecimal digits."""
+    """Return the id that git gives to a file's content in any repository, as 40 hexadecimal digits."""
     with open(path, "rb") as file:
         head = b"blob %d\0" % os.stat(path).st_size
         return hashlib.file_digest(file, lambda: hashlib.sha1(head, usedforsecurity=False)).hexdigest()

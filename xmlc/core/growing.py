@@ -1,4 +1,4 @@
-"""Arrays that grow at their end, in memory or in a folder: what is finished of a model need not be held in memory."""
+"""Append to arrays in memory or on disk, so that finished parts of a model need no memory."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ from typing import BinaryIO
 import numpy as np
 from numpy.lib import format as npy
 
-MORE = 1 << 26  # bytes beyond what is needed, or a quarter of it if that is less, so that few pieces move the array
+MORE = 1 << 26  # Extra bytes for later pieces, at most a quarter of the array, so that it moves rarely.
 
 
-HELD = 1 << 28  # bytes of mapped files that `read_in_parts` keeps in memory
-LARGE = 1 << 24  # bytes: the pages of smaller arrays are never released
-LOOK = 0.005  # seconds between two checks
+HELD = 1 << 28  # Bytes of mapped files that `read_in_parts` keeps in memory.
+LARGE = 1 << 24  # In bytes. Pages of smaller arrays are never released.
+LOOK = 0.005  # Seconds between two checks.
 
 
 class NotFiniteError(ArithmeticError):
-    """Weights are NaN or infinite."""
+    """Report weights that are NaN or infinite."""
 
 
 class Growing:
-    """Arrays by name, to each of which pieces are appended along the first axis.
+    """Collect named arrays. Pieces are appended to each array along the first axis.
 
     Parameters
     ----------
     folder : Path or None
-        Where they are written as ``<name>.npy``; None keeps them in memory. There an array grows in place, so that the
-        system moves its pages and it need not fit twice.
+        Folder for the files ``<name>.npy``. None keeps the arrays in memory. They grow in place there: the system moves
+        their pages, so no copy needs memory.
     ending : str
-        Stands behind each name of a file, for arrays of which a model has several.
+        Suffix of each file's name, for models with several arrays of the same name.
     """
 
     def __init__(self, folder: Path | None = None, ending: str = "") -> None:
         self._folder, self._ending = folder, ending
         self._files: dict[str, BinaryIO] = {}
-        self._arrays: dict[str, np.ndarray] = {}  # in a folder: empty, for their types and shapes
+        self._arrays: dict[str, np.ndarray] = {}  # If there is a folder, these are empty and hold types and shapes.
         self._sizes: dict[str, int] = {}
 
     def append(self, **pieces: np.ndarray) -> None:
-        """Append a piece to each of some arrays; the first one of a name decides its dtype and further axes.
+        """Append a piece to each of some arrays. The first piece decides an array's dtype and other axes.
 
         Raises
         ------
         NotFiniteError
-            A piece of weights is not finite (`check_finite`): what is written is not read again for it.
+            Some weights are not finite (`check_finite`). They are checked here, because files are not read again.
         """
         check_finite(pieces.values())
         for name, piece in pieces.items():
@@ -61,7 +61,7 @@ class Growing:
             if piece.shape[1:] != array.shape[1:] or piece.dtype != array.dtype:
                 raise TypeError(f"{name}: {piece.dtype}{piece.shape[1:]} behind {array.dtype}{array.shape[1:]}")
             if self._folder is not None:
-                # Not by `tofile`, which says nothing of a full disk.
+                # `tofile` is not used, because it does not report a full disk.
                 self._files[name].write(np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data)
             else:
                 if size > array.shape[0]:
@@ -71,7 +71,7 @@ class Growing:
             self._sizes[name] = size
 
     def finished(self) -> dict[str, np.ndarray]:
-        """Return the arrays, in a folder as copy-on-write maps of their files; nothing may be appended any more."""
+        """Return the arrays, with files mapped copy-on-write. Nothing may be appended afterwards."""
         if self._folder is None:
             for name, array in self._arrays.items():
                 array.resize((self._sizes[name], *array.shape[1:]), refcheck=False)
@@ -83,7 +83,7 @@ class Growing:
         return {name: self._mapped(name) for name in self._files}
 
     def _mapped(self, name: str) -> np.ndarray:
-        """Map a finished file; not as `np.memmap`, which pickles by a name that its folder will not keep."""
+        """Map a finished file. `np.memmap` would pickle a file name that may become invalid."""
         with open(self._files[name].name, "rb") as file:
             npy.read_magic(file)
             shape, _, dtype = npy.read_array_header_1_0(file)
@@ -91,16 +91,16 @@ class Growing:
             return np.ndarray(shape, dtype, mapped, file.tell())
 
     def _write_header(self, name: str) -> None:
-        """Write a header as of `numpy.save`, which leaves room for a larger first number: it can be written again."""
+        """Write a header like `numpy.save`. It has space for a larger first number, so it can be rewritten."""
         array = self._arrays[name]
         about = {"descr": npy.dtype_to_descr(array.dtype), "fortran_order": False}
         npy.write_array_header_1_0(self._files[name], about | {"shape": (self._sizes[name], *array.shape[1:])})
 
 
 def give_back(*arrays: np.ndarray) -> None:
-    """Let the system drop the pages of mapped files that arrays lie in: they are read again when they are asked for.
+    """Let the system drop the pages of memory-mapped arrays. They are read again when they are needed.
 
-    What was changed there of a copy-on-write map is lost. Other arrays stay as they are.
+    Changes of copy-on-write maps are lost. Other arrays are not affected.
     """
     for array in arrays:
         base: object = array
@@ -114,11 +114,11 @@ def give_back(*arrays: np.ndarray) -> None:
 
 @contextmanager
 def read_in_parts(arrays: Iterable[np.ndarray]) -> Iterator[None]:
-    """Release the pages of mapped arrays repeatedly while a block reads them, so that few are in memory.
+    """Release the pages of mapped arrays repeatedly while a block reads them, to save memory.
 
-    The block must not change the arrays. It should read each part of them many times before it goes on to the next: a
-    fault may map 2 MB, so that random reads map gigabytes between two checks. If the system does not count the pages of
-    files, none are released.
+    The block must not change the arrays. It should read each part many times before the next part. A page fault may map
+    2 MB, so random reads can map gigabytes between two checks. If the system does not count the pages of files, none
+    are released.
     """
     large = [array for array in arrays if array.nbytes > LARGE]
     most, done = file_bytes() + HELD, Event()
@@ -138,7 +138,7 @@ def read_in_parts(arrays: Iterable[np.ndarray]) -> Iterator[None]:
 
 
 def file_bytes() -> int:
-    """Return the bytes of mapped files that this process has in memory; 0 if the system does not count them."""
+    """Return the bytes of mapped files that this process has in memory, or 0 if the system does not count them."""
     try:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[2]) * mmap.PAGESIZE
     except OSError:
@@ -146,12 +146,12 @@ def file_bytes() -> int:
 
 
 def address(array: np.ndarray) -> int:
-    """Return where an array begins in memory."""
+    """Return the address of an array in memory."""
     return int(array.__array_interface__["data"][0])
 
 
 def check_finite(arrays: Iterable[np.ndarray]) -> None:
-    """Raise a `NotFiniteError` if weights are not finite: they, and nothing that may be NaN, are float32."""
-    for array in arrays:  # NaN is the least and the largest where there is any
+    """Raise a `NotFiniteError` if weights are not finite. Only float32 arrays are weights."""
+    for array in arrays:  # NaN makes both the minimum and the maximum NaN.
         if array.dtype == np.float32 and not np.isfinite([array.min(initial=0), array.max(initial=0)]).all():
             raise NotFiniteError

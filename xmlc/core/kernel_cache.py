@@ -1,12 +1,12 @@
-"""Where compiled kernels are kept, so that an edited kernel is never run in its old form.
+"""Store compiled kernels so that an edited kernel never runs in its old form.
 
-Numba compiles a kernel anew when the file that defines it changes, even by a comment, but not when a kernel that it
-calls from another file does. The kernels of this package are therefore kept in a folder named after the code of all
-files that hold kernels and of all that these import. Kernels of users stay where numba keeps them.
+Numba recompiles a kernel if the file that defines it changes, even by a comment. It does not if a kernel changes that
+it calls from another file. The kernels of this package are therefore stored in a folder named after the code of all
+files with kernels and of all their imports. Users' own kernels stay in numba's usual place.
 
-Numba's index of a kernel is read, changed and written: two processes that did so at once would give one name to the
-code of both. So one process at a time reads or compiles a kernel, and others that need it wait for that. Where the
-file system has no locks, nothing is kept.
+Numba reads, changes and writes an index for each kernel. If two processes did so at once, their code could get the same
+name. Therefore only one process at a time reads or compiles a kernel, and others wait for it. If the file system has no
+locks, nothing is stored.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ from xmlc.core.sources import PACKAGE, source_digest, source_files
 
 try:
     from xmlc.core.numba_private import compiler_lock, one_library, two_forms
-except ImportError:  # then a first call takes half as long again
+except ImportError:  # A first call then takes half as long again.
     compiler_lock, one_library = RLock(), nullcontext  # type: ignore[assignment]
 
     def two_forms(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
-        """Compile a function by ``numba.njit``."""
+        """Compile a function with ``numba.njit``."""
         return numba.njit(**options)(function)
 
 
-KEPT = 3  # folders of kernels, of the last branches, say
+KEPT = 3  # Number of kernel folders, for example of the last branches.
 KERNEL = re.compile(r"^\s*@(njit|overload|intrinsic)\b", re.MULTILINE)
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return numba's decorator of the same name, with ``cache=True`` keeping compiled kernels in `kernel_folder`."""
+    """Return numba's decorator of the same name. ``cache=True`` stores compiled kernels in `kernel_folder`."""
     cached = options.pop("cache", False)
 
     def decorate(function: Callable[..., Any]) -> Any:
         kernel = two_forms(function, options)
-        if cached and kernel_folder().is_dir():  # which it is not where nothing can be written
+        if cached and kernel_folder().is_dir():  # The folder is missing if nothing can be written.
             _keep(kernel)
         return kernel
 
@@ -57,8 +57,8 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 def _keep(kernel: Any) -> None:
-    """Have numba keep a kernel where `Locator` says, and one process at a time read or compile it."""
-    # Numba chooses the place now, by settings that are for all kernels of this process.
+    """Make numba store a kernel where `Locator` decides. One process at a time reads or compiles it."""
+    # Numba chooses the location in `enable_caching`, by settings for all kernels of this process.
     settings = {"CACHE_LOCATOR_CLASSES": f"{__name__}.Locator", "CACHE_DIR": str(kernel_folder())}
     before = {name: getattr(numba.config, name, "") for name in settings}
     vars(numba.config).update(settings)
@@ -74,41 +74,41 @@ def _keep(kernel: Any) -> None:
         with compiler_lock, _alone(folder / f"{name}.lock"), one_library(kernel):
             try:
                 return compile_kernel(signature)
-            except (EOFError, pickle.UnpicklingError):  # half a file, after a power failure
+            except (EOFError, pickle.UnpicklingError):  # A power failure can leave half a file.
                 for file in folder.glob(f"{name}-*.nb[ci]"):
                     file.unlink(missing_ok=True)
-            except OSError:  # it is compiled, but cannot be kept: a full disk, a folder without the right to write
+            except OSError:  # The kernel is compiled but cannot be stored, for example on a full disk.
                 pass
             return compile_kernel(signature)
 
     kernel.compile = compile_alone
 
 
-_held: dict[Path, bool] = {}  # files whose lock this process has, or has not because the file system has no locks
+_held: dict[Path, bool] = {}  # Lock files in use. False if the file system has no locks.
 
 
 @contextmanager
 def _alone(file: Path) -> Iterator[None]:
-    """Have the lock of a kernel while it is read or compiled; a kernel that calls itself has it already."""
+    """Hold a kernel's lock while it is read or compiled. A recursive kernel holds it already."""
     if file in _held:
         yield
         return
     with ExitStack() as stack:
         _held[file] = False
         stack.callback(_held.pop, file)
-        with suppress(OSError):  # where nothing can be written, nothing is kept
+        with suppress(OSError):  # If nothing can be written, nothing is stored.
             _held[file] = stack.enter_context(locked(file))
         yield
 
 
 class Locator:
-    """Tells numba where the kernels of a source file are kept: by folders as in the package, the same for a copy of it.
+    """Locate the stored kernels of a source file for numba. The folders match the package's, also in a copy of it.
 
     See "Notes on Caching" in numba's documentation.
     """
 
     def __init__(self, py_file: str):
-        self._py_file = py_file  # numba names it when it warns
+        self._py_file = py_file  # Numba uses it in warnings.
         folder = Path(py_file).parent
         self._inside = folder.is_relative_to(PACKAGE)
         room = ".".join(folder.relative_to(PACKAGE).parts) if self._inside else folder.name
@@ -116,40 +116,40 @@ class Locator:
 
     @classmethod
     def from_function(cls, py_func: Callable[..., object], py_file: str) -> Locator:
-        """Return the locator of a function of a file."""
+        """Return the locator for a function in a file."""
         return cls(py_file)
 
     def get_cache_path(self) -> str:
-        """Return the folder."""
+        """Return the folder for the kernels of the file."""
         return self._folder
 
     def get_source_stamp(self) -> str:
-        """Return a stamp that changes with the code of a file outside the package; of others the folder's name does."""
+        """Return a stamp that changes with the code of a user's file. For package files the folder's name changes."""
         return "" if self._inside else source_digest([self._py_file])
 
     def get_disambiguator(self) -> str:
-        """Return what stands behind a kernel's name, in numba its line, which changes with a comment above it."""
+        """Return the suffix of a kernel's name. Numba uses its line number, which a comment above it changes."""
         return "kernel"
 
     def ensure_cache_path(self) -> None:
-        """Let numba write to the folder only with a lock, which made it."""
+        """Raise an error unless this process has the lock, without which numba must not write to the folder."""
         if not all(_held.values()):
             raise OSError(f"{self._folder}: no locks")
 
 
 def kernel_folder() -> Path:
-    """Return the folder for the kernels as they are now.
+    """Return the folder for kernels with the current code.
 
-    It lies in NUMBA_CACHE_DIR where that is set, else in the package, or in the user's cache where the package is
-    read-only. Where nothing can be written, each process compiles what it needs.
+    It lies in NUMBA_CACHE_DIR if that is set, otherwise in the package. If the package is read-only, it lies in the
+    user's cache. If nothing can be written, each process compiles its own kernels.
     """
     return _folder(os.environ.get("NUMBA_CACHE_DIR"))
 
 
 def kernel_digest() -> str:
-    """Return 16 hexadecimal digits that tell the code of all files that hold kernels and of all that these import.
+    """Return 16 hexadecimal digits that identify the code of all files with kernels and of all their imports.
 
-    Domains of hyperparameters are imported by estimators, not by kernels.
+    Domains of hyperparameters do not count, because estimators import them, not kernels.
     """
     kernels = [str(file) for file in PACKAGE.rglob("*.py") if KERNEL.search(file.read_text(encoding="utf-8"))]
     files = source_files(*kernels, packages=False)
@@ -158,7 +158,7 @@ def kernel_digest() -> str:
 
 @cache
 def _folder(given: str | None) -> Path:
-    """Find or make the folder; which text of the package has its kernels is noted there, since parsing takes time."""
+    """Find or create the folder. It notes the package's text that its kernels belong to, because parsing is slow."""
     text = hashlib.sha256()
     for file in sorted(PACKAGE.rglob("*.py")):
         text.update(f"{file.relative_to(PACKAGE)}\0".encode() + file.read_bytes() + b"\0")
@@ -171,7 +171,7 @@ def _folder(given: str | None) -> Path:
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
             (folder / note).touch()
-            os.utime(folder)  # the last ones used are kept
+            os.utime(folder)  # The most recently used folders are kept.
             if parent == own:
                 for old in sorted(own.glob("kernels-*"), key=os.path.getmtime)[:-KEPT]:
                     shutil.rmtree(old, ignore_errors=True)

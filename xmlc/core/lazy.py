@@ -1,4 +1,4 @@
-"""Packages whose public names are imported when they are first used (PEP 562)."""
+"""Import the public names of a package when they are first used (PEP 562)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 
 
 def lazy_names(package: str, *own: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package whose public names come on demand.
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` for a package that imports its public names on demand.
 
-    They are those that it imports for type checkers, ``if TYPE_CHECKING``, and some of its ``own``.
+    The public names are the imports under ``if TYPE_CHECKING`` and the names in ``own``.
     """
     tree = ast.parse(Path(str(sys.modules[package].__file__)).read_bytes())
     parts = [part for block in tree.body if isinstance(block, ast.If) for part in block.body]

@@ -1,4 +1,4 @@
-"""Return the memory that a process may use, and advice for the case that it was too little."""
+"""Return the memory that a process may use, and advice after a lack of memory."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ OF_FILES = "use fewer --threads, fewer texts, or a smaller model, such as --para
 
 
 def said_of_memory(peak: float, remedies: str = OF_STEPS) -> str:
-    """Return a message with the peak memory of a process in bytes, the machine's memory, and remedies."""
+    """Return a message with a process's peak memory in bytes, the machine's memory, and remedies."""
     here = f"it held up to {peak / 1e9:.2g} GB, and this machine has {machine_memory() / 1e9:.2g} GB for all processes"
     return f"{here}; {remedies}"
 
 
 def machine_memory(own: Path = Path("/proc/self/cgroup"), groups: Path = Path("/sys/fs/cgroup")) -> int:
-    """Return the bytes of memory of this machine, or of the control groups of this process if they have less."""
+    """Return the bytes of memory of this machine, or of this process's control groups if they have less."""
     found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     for line in own.read_text(encoding="utf-8").splitlines() if own.exists() else ():
         _, kinds, path = line.split(":", 2)
-        if kinds in ("", "memory"):  # version 2 or 1; in a container this may be a path on the host
+        if kinds in ("", "memory"):  # Version 2 or 1 of control groups. In a container this may be a path on the host.
             name = "memory.limit_in_bytes" if kinds else "memory.max"
             for group in (Path(kinds, path[1:]), *Path(kinds, path[1:]).parents):
-                with suppress(OSError, ValueError):  # no such file, or `max`
+                with suppress(OSError, ValueError):  # The file does not exist or contains `max`.
                     found.append(int((groups / group / name).read_text(encoding="ascii")))
     return min(found)

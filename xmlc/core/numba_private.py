@@ -1,13 +1,13 @@
-"""What the package uses of numba that numba does not document: with it a first call takes two thirds of the time.
+"""Use undocumented parts of numba, which reduce the time of a first call to two thirds.
 
-Numba optimises every function that a kernel calls and makes machine code of it, and does so again in the kernel: a
-third of a first call, for the same machine code in the end. Here only what Python calls gets machine code. Numba also
-compiles a function for each type and caller of ``np.empty`` and ``np.zeros``, a tenth of a first call; here these are
-written into the kernel.
+Numba optimises every function that a kernel calls and compiles it to machine code, and then again as part of the
+kernel. This takes a third of a first call and does not change the final machine code. Here only functions that Python
+calls get machine code. Numba also compiles a function for each type and caller of ``np.empty`` and ``np.zeros``, which
+takes a tenth of a first call. Here their code becomes part of the kernel.
 
-With a numba later than `NEWEST`, or without one of these names, importing this module fails, and kernels are compiled
-by numba alone (`xmlc.core.kernel_cache`): the same bits, only later. To allow a later version raise `NEWEST` and the
-bound in pyproject.toml, and run tests/core/test_kernel_cache.py and `make bits`.
+If numba is later than `NEWEST`, or lacks one of these names, importing this module fails. Then `xmlc.core.kernel_cache`
+uses only documented parts of numba. Results are bit-identical, but the first call takes longer. To allow a later
+version, raise `NEWEST` and the bound in pyproject.toml, and run tests/core/test_kernel_cache.py and `make bits`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from numba.np.arrayobj import _empty_nd_impl
 __all__ = ["compiler_lock", "one_library", "two_forms"]
 
 NEWEST = (0, 68)
-FOR_PYTHON = "_ZN7cpython"  # begins the name of a function that converts Python's objects
+FOR_PYTHON = "_ZN7cpython"  # Prefix of functions that convert Python's objects.
 
 for owner, name in (
     (JITCodeLibrary, "_optimize_final_module"),
@@ -52,17 +52,17 @@ for owner, name in (
 
 
 def two_forms(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
-    """Compile a function by ``numba.njit``; other kernels call a form without code to convert Python's objects."""
+    """Compile a function with ``numba.njit``. Other kernels call a form without conversion of Python's objects."""
     compiled: Any = numba.njit
     kernel = compiled(**options, no_cfunc_wrapper=True)(function)
     called = compiled(**options, no_cfunc_wrapper=True, no_cpython_wrapper=True)(function)
-    kernel._compiling_counter = called._compiling_counter  # by which numba finds a kernel that calls itself
+    kernel._compiling_counter = called._compiling_counter  # Numba recognizes recursive kernels by this counter.
     kernel.get_call_template, kernel.get_overload = called.get_call_template, called.get_overload
     return kernel
 
 
 def allocating(zero: bool) -> Any:
-    """Return ``np.zeros`` or ``np.empty`` for kernels, of which numba compiles a function for each type and caller."""
+    """Return ``np.zeros`` or ``np.empty`` for kernels. Numba's own need a function for each type and caller."""
 
     def allocate(typing_context: Any, shape: Any, dtype: Any = None) -> Any:
         shapes: Any = shape if isinstance(shape, types.BaseTuple) else types.UniTuple(types.intp, 1)
@@ -86,13 +86,13 @@ ALLOCATING = {ref(np.empty): allocating(zero=False), ref(np.zeros): allocating(z
 
 
 class Library(JITCodeLibrary):
-    """The code of a function that is compiled for a kernel: machine code only if Python calls it."""
+    """Hold the code of a function that is compiled for a kernel. Only functions that Python calls get machine code."""
 
-    _for_python = True  # as all code is that was kept
+    _for_python = True  # All stored code is for Python.
 
     @property
     def codegen(self) -> Any:
-        """Return the code generator; without machine code there is no place to write an environment to."""
+        """Return the code generator. Without machine code, it ignores the environment."""
         return super().codegen if self._for_python else SimpleNamespace(set_env=lambda name, environment: None)
 
     def _optimize_final_module(self) -> None:
@@ -108,18 +108,18 @@ class Library(JITCodeLibrary):
 
 @contextmanager
 def one_library(kernel: Any) -> Iterator[None]:
-    """Have a kernel and what it calls compiled into one `Library`; the caller has numba's lock."""
+    """Compile a kernel and the functions it calls into one `Library`. The caller must hold numba's lock."""
     context, globals_ = kernel.targetctx, kernel.typingctx._globals
     kernel.typingctx.refresh()
     codegen = context.codegen()
     library, known = codegen._library_class, {name: globals_[name] for name in ALLOCATING}
     codegen._library_class = Library
     dict.update(globals_, {name: kernel.typingctx.resolve_value_type(own) for name, own in ALLOCATING.items()})
-    # Other functions of NumPy would get a wrapper for C each, which nothing calls.
+    # Other functions of NumPy would each get a wrapper for C that nothing calls.
     context.create_cfunc_wrapper = lambda *unused: None
     try:
         yield
     finally:
         codegen._library_class = library
         dict.update(globals_, known)
-        vars(context).pop("create_cfunc_wrapper", None)  # a kernel that calls itself has taken it already
+        vars(context).pop("create_cfunc_wrapper", None)  # A recursive kernel has removed it already.

@@ -1,12 +1,12 @@
-"""Pieces of work on several threads: kernels release the interpreter's lock, results come in piece order.
+"""Run tasks on several threads and return their results in order. Kernels release the interpreter's lock.
 
-A piece is fixed by the data (a block of rows, a tree node), never by the number of threads, so a result is
-the same bits on any number of them. A thread takes the next piece when it is free, which balances pieces of
-unequal size better than a static split. The calling thread works too: a pool whose caller waits for each piece takes
-turns with it at the interpreter's lock, and 100 pieces of 10 microseconds took 6.0 ms on two cores, here 1.2.
+A task is fixed by the data (a block of rows, a tree node), never by the number of threads. Results are therefore
+bit-identical for any number of threads. A free thread takes the next task, which balances unequal tasks better than a
+static split. The calling thread works, too. A caller that only waits competes with its pool for the interpreter's
+lock: 100 tasks of 10 microseconds then took 6.0 ms on two cores, but take 1.2 ms here.
 
-Ctrl-C ends the work when the pieces that have begun are done: raised within them it would come while numba converts the
-arguments or the results of a kernel, which it does not check, and which crashes. A second Ctrl-C is raised at once.
+After Ctrl-C the current tasks are completed first. An exception inside a task could be raised while numba converts the
+arguments or results of a kernel. Numba does not check for it there and crashes. A second Ctrl-C is raised at once.
 """
 
 from __future__ import annotations
@@ -40,23 +40,23 @@ def run_pieces(
     work : callable
         Calls kernels compiled with ``nogil=True``.
     pieces : sequence of tuple
-        Started in this order: put the costly ones first.
+        Arguments of the tasks. They start in this order, so put the costly ones first.
     n_jobs : int or None
         Threads, see `resolve_threads`.
     costs : iterable of float, optional
-        Cost of each piece for the progress display; 1 each by default.
+        Cost of each task for the progress display. The default is 1 each.
     title, unit : str
-        For the progress display; without a title nothing is shown.
+        Texts of the progress display. Nothing is shown without a title.
     progress : Progress, optional
-        One that is open already, in place of a display of its own.
+        An open display to use instead of a new one.
     then : callable, optional
-        Called with each result, in the order of the pieces, by the thread that has it and has waited for those before:
-        at most one result for each thread is held at a time, and an empty list returned.
+        Called with each result in the order of the pieces, and the returned list is then empty. A thread calls it after
+        it has waited for all earlier results. At most one result per thread is in memory at a time.
     """
     costs = [1.0] * len(pieces) if costs is None else [float(cost) for cost in costs]
     results: list[Any] = [None] * len(pieces) if then is None else []
     numbers, turn, failures = iter(range(len(pieces))), Condition(), list[BaseException]()
-    n_done = [0]  # of the pieces whose result went to `then`
+    n_done = [0]  # Number of pieces whose result went to `then`.
 
     def fail(error: BaseException) -> None:
         with turn:
@@ -65,7 +65,7 @@ def run_pieces(
 
     def work_off(progress: Progress) -> None:
         try:
-            for i in numbers:  # each number goes to one thread: this iterator does not let go of the lock
+            for i in numbers:  # This iterator keeps the interpreter's lock, so each number goes to one thread.
                 if failures:
                     return
                 result = work(*pieces[i])
@@ -103,7 +103,7 @@ def run_pieces(
 
 @contextmanager
 def interrupts_to(fail: Callable[[BaseException], object]) -> Iterator[None]:
-    """Hand the first Ctrl-C in this block to a function, where it would be raised: in the main thread, by Python."""
+    """Pass the first Ctrl-C in a block to a function. This needs the main thread and Python's usual handler."""
     usual = signal.default_int_handler
     if current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is not usual:
         yield
@@ -121,12 +121,12 @@ def interrupts_to(fail: Callable[[BaseException], object]) -> Iterator[None]:
 
 
 def row_blocks(n_rows: int, rows_per_block: int) -> list[tuple[int, int]]:
-    """Split ``n_rows`` rows into blocks ``(start, end)`` of a fixed size, the last one shorter."""
+    """Split ``n_rows`` rows into blocks ``(start, end)`` of a fixed size. The last block may be shorter."""
     return [(start, min(start + rows_per_block, n_rows)) for start in range(0, n_rows, rows_per_block)]
 
 
 def batches(n_rows: int, most: int, n_jobs: int | None) -> list[tuple[int, int]]:
-    """Split rows into as few blocks ``(start, end)`` as keep all threads busy and have at most ``most`` rows each."""
+    """Split rows into few blocks ``(start, end)`` of at most ``most`` rows that keep all threads busy."""
     n_threads = resolve_threads(n_jobs)
     n_blocks = n_threads * max(-(-n_rows // (most * n_threads)), 1)
     return row_blocks(n_rows, max(-(-n_rows // n_blocks), 1))

@@ -1,4 +1,4 @@
-"""Passport of a number: software, data, machine, and way of measuring."""
+"""Record environment metadata and costs of a measurement: software, machine, time and memory."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from xmlc import __version__
 from xmlc.core.files import folder_bytes
 
 T = TypeVar("T")
-LOADED = time.monotonic()  # about when this process began, for systems that do not tell
-_charged = [0.0, 0.0]  # wall and processor seconds of this process that steps were charged with
-WARM_UP_ROWS = 8  # a step is run on so few rows first, untimed, that compilation is in no measured time
+LOADED = time.monotonic()  # About the start of this process, for systems that do not record it.
+_charged = [0.0, 0.0]  # Wall seconds and CPU seconds of this process that earlier steps include.
+WARM_UP_ROWS = 8  # A step first runs on this many rows, so that measured times include no compilation.
 
 
 class Passport(TypedDict, total=False):
-    """Program, versions and machine of a measured step, in the order of a record's JSON keys.
+    """Describe the program, versions and machine of a measured step, in the order of a record's JSON keys.
 
-    `passport` gives all; a record of another version may lack some.
+    `passport` returns all keys. Records of other versions may lack some.
 
     Attributes
     ----------
     xmlc, python, numpy, scipy, numba, sklearn : str
-        Versions; the last where the step used it.
+        Versions. ``sklearn`` is present only if the step used it.
     machine, cpu : str
         Architecture, and the name of the processor.
     threads : int
-        The number that the step had.
+        Number of threads of the step.
     time : str
-        When the step ended: ISO 8601, UTC.
+        End of the step: ISO 8601, UTC.
     """
 
     xmlc: str
@@ -53,7 +53,7 @@ class Passport(TypedDict, total=False):
 
 
 class StepCosts(TypedDict):
-    """Costs of one step of the workflow, in the order of a record's JSON keys.
+    """Describe the costs of one step of the workflow, in the order of a record's JSON keys.
 
     Attributes
     ----------
@@ -61,17 +61,17 @@ class StepCosts(TypedDict):
         The subcommand.
     dataset : str
     model, portion, method : str or None
-        Where the step has them.
+        None if the step has no model, training split or method.
     seconds : float
         Wall seconds of the process.
     peak_bytes : int
         Largest resident memory.
     written_bytes : int or None
-        Size of the folder that the step wrote, if it wrote one.
+        Size of the folder that the step wrote, if any.
     threads : int
     cpu : str
     cpu_seconds : float
-        Processor seconds, user and system, of all threads; a record of another version may lack them.
+        CPU seconds, user and system, of all threads. Records of other versions may lack them.
     """
 
     name: str
@@ -88,7 +88,7 @@ class StepCosts(TypedDict):
 
 
 def passport(threads: int) -> Passport:
-    """Describe program, versions and machine; ``threads`` is the number that the measured step had."""
+    """Return the program, versions and machine. ``threads`` is the number of threads of the measured step."""
     used: Passport = {"sklearn": importlib.metadata.version("scikit-learn")} if "sklearn" in sys.modules else {}
     return {
         "xmlc": __version__,
@@ -106,7 +106,7 @@ def passport(threads: int) -> Passport:
 
 @cache
 def cpu_name() -> str:
-    """Name the processor as the system does."""
+    """Return the system's name of the processor."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
             for line in file:
@@ -118,10 +118,10 @@ def cpu_name() -> str:
 
 
 def peak_bytes() -> int:
-    """Return the largest resident memory of this process so far, or of one of its ended children, in bytes.
+    """Return the largest resident memory so far, in bytes, of this process or one of its ended children.
 
-    Linux starts VmHWM afresh for each program, while the peak of ``getrusage`` is inherited from the parent: that of a
-    child is thus at least this process's, and the larger of both is right.
+    Linux resets VmHWM for each program, but a child inherits the peak of ``getrusage`` from its parent. A child's
+    peak is therefore at least this process's peak, and the maximum of both is correct.
     """
     unit = 1 if sys.platform == "darwin" else 1024
     return max(own_peak_bytes(), unit * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
@@ -141,12 +141,12 @@ def own_peak_bytes() -> int:
 
 
 def process_seconds() -> float:
-    """Return the wall seconds since this process began; where that is unknown, since this module was loaded.
+    """Return the wall seconds since this process began, or since this module was loaded if that is unknown.
 
-    Unlike what `timed` measures this is all that a user waits for: start, compilation, reading, work and writing.
+    Unlike `timed`, this covers the whole time that a user waits: start, compilation, reading, work and writing.
     """
     try:
-        # Field 22 of /proc/self/stat; the name of the program, field 2, may hold spaces but ends with the last bracket.
+        # Field 22 of /proc/self/stat. Field 2, the program's name, may contain spaces. It ends with the last bracket.
         ticks = int(Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19])
         return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
     except (OSError, AttributeError):
@@ -154,7 +154,7 @@ def process_seconds() -> float:
 
 
 def cpu_seconds() -> float:
-    """Return the processor seconds, user and system, of this process on all its threads and of its ended children."""
+    """Return the CPU seconds, user and system, of all threads of this process and of its ended children."""
     return time.process_time() + sum(os.times()[2:4])
 
 
@@ -167,26 +167,27 @@ def step_costs(
     method: str | None = None,
     written: Path | None = None,
 ) -> StepCosts:
-    """Return the costs of one step of the workflow until now: call it last.
+    """Return the costs of one step of the workflow until now. Call this function last.
 
-    Of several steps in one process the first is charged with the start, and each other from the end of the one before.
+    If a process runs several steps, the first one includes the start. Each other step begins at the end of the previous
+    step.
 
     Parameters
     ----------
     name : str
         The subcommand.
     threads : int
-        How many the step was given.
+        Number of threads of the step.
     dataset : str
     model, portion, method : str or None
-        Where the step has them.
+        None if the step has no model, training split or method.
     written : Path or None
         Folder that the step wrote.
 
     Returns
     -------
     StepCosts
-        What is given, ``seconds`` (wall, of `process_seconds`), ``cpu_seconds``, ``peak_bytes`` (resident) and
+        The arguments, ``seconds`` (wall, of `process_seconds`), ``cpu_seconds``, ``peak_bytes`` (resident) and
         ``written_bytes``.
     """
     until, cpu_until = process_seconds(), cpu_seconds()
@@ -209,12 +210,12 @@ def step_costs(
 
 
 def with_passport(costs: StepCosts) -> dict[str, Any]:
-    """Return the end of a record: passport of the measuring process, and costs of the step."""
+    """Return the end of a record: environment metadata of the measuring process, and costs of the step."""
     return {"passport": passport(costs["threads"]), "step": costs}
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:
-    """Call ``work`` and return its result and the wall seconds it took."""
+    """Call ``work`` and return its result and its wall seconds."""
     started = time.perf_counter()
     result = work()
     return result, time.perf_counter() - started
@@ -223,25 +224,26 @@ def timed(work: Callable[[], T]) -> tuple[T, float]:
 def in_turns(
     tasks: Mapping[str, Callable[[], T]], rounds: int, at_least: float = 0.0
 ) -> tuple[dict[str, list[float]], dict[str, T]]:
-    """Run every task once a round, one after the other, so that a busy spell of the machine meets all of them.
+    """Run every task once per round, in turn, so that other load on the machine affects all tasks.
 
-    What a task returned is let go just before it runs again: both are never in memory together, and from the second
-    round on a task finds as much memory as it returned, which no system has to fetch first. A virtual machine may give
-    free memory back to its host after two seconds, and to touch 590 MB again then takes 1.1 s in place of .07.
+    A task's result is released just before the task runs again. Two results of a task are therefore never in memory
+    together. From the second round on, the task also finds that memory free, without a delay in the system. A virtual
+    machine may return free memory to its host after two seconds. Touching 590 MB again then takes 1.1 s instead of
+    .07 s.
 
     Parameters
     ----------
     tasks : dict of callable
     rounds : int
     at_least : float
-        Seconds: a shorter task is repeated for so long when it is its turn, and its best time counts.
+        Seconds. A shorter task is repeated for this time in its turn, and its best time counts.
 
     Returns
     -------
     seconds : dict
-        Of each task, one number per round.
+        For each task, one number per round.
     results : dict
-        What each task returned the last time.
+        The last result of each task.
     """
     seconds: dict[str, list[float]] = {name: [] for name in tasks}
     results: dict[str, T] = {}

@@ -1,4 +1,4 @@
-"""Progress of long steps: a bar on a terminal, a plain line now and then in a log."""
+"""Show the progress of long steps: a bar on a terminal, an occasional line in a log."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from tqdm import tqdm
 
 SECONDS_BETWEEN_LINES = 10.0
 COMPILING, KEPT = "compiling kernels", ", which are cached for the next run"
-_told: set[str] = set()  # titles whose compiling this process has told of
+_told: set[str] = set()  # Titles for which this process has reported compilation.
 
 
 class Progress:
-    """Count up to ``total`` and show it on standard error, unless `xmlc.set_progress` switched it off.
+    """Count up to ``total`` and show the progress on standard error, unless `xmlc.set_progress` switched it off.
 
     Parameters
     ----------
     total : float
-        The amount of work, in any unit; 0 if it is unknown.
+        The amount of work in any unit, or 0 if it is unknown.
     title : str
-        What is being done.
+        Name of the work.
     unit : str
-        What ``total`` counts, for the display.
+        Unit of ``total``, for the display.
     shown : bool
-        Whether to show how far it is; that kernels are compiled is told in any case.
+        Whether to show the progress. The compilation of kernels is reported in any case.
     """
 
     def __init__(self, total: float, title: str, unit: str = "it", shown: bool = True):
@@ -35,7 +35,7 @@ class Progress:
         self._form: dict[str, Any] = {"total": total or None, "unit": f" {unit}", "unit_scale": True}
         self._done, self._started = 0.0, time.monotonic()
         self._last = self._started
-        # A download compiles nothing and does not import numba, nor does this module.
+        # Importing numba here would slow down downloads, which compile nothing.
         self._events = None if silent else sys.modules.get("numba.core.event")
         self._bar = None
         if self._shown and sys.stderr.isatty():
@@ -53,12 +53,12 @@ class Progress:
             print(line, file=sys.stderr, flush=True)
 
     def notify(self, event: Any) -> None:
-        """Take note that numba begins to compile a kernel, or has ended."""
+        """Report the first compilation of a kernel. Numba calls this when one begins or ends."""
         if event.is_start and self._title not in _told:
             _told.add(self._title)
-            from xmlc.core.kernel_cache import kernel_folder  # which imports numba
+            from xmlc.core.kernel_cache import kernel_folder  # This module imports numba.
 
-            kept = KEPT if os.access(kernel_folder(), os.W_OK) else ""  # otherwise `kernel_cache` has warned
+            kept = KEPT if os.access(kernel_folder(), os.W_OK) else ""  # `kernel_cache` warns otherwise.
             tqdm.write(f"{self._title or 'xmlc'}: {COMPILING}{kept}", file=sys.stderr)
 
     def __enter__(self) -> Self:

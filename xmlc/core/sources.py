@@ -1,9 +1,9 @@
 """Find the source files that a module depends on: the closure of its imports in the package or next to a user's file.
 
-Each rule of the workflow has a digest of them among its parameters, so that an edit reruns the steps that it concerns
-and no others; an edit of comments, docstrings or layout reruns none. Imports are read from the syntax tree, those
-inside functions included; those under TYPE_CHECKING never run and do not count. Names that a package's ``__getattr__``
-imports on demand are not followed, which is how `xmlc.models` keeps one estimator's code out of another's closure.
+Each workflow rule has a digest of these files among its parameters. An edit therefore reruns only the steps that it
+affects. Edits of comments, docstrings or layout rerun none. Imports are read from the syntax tree, including imports
+inside functions. Imports under TYPE_CHECKING never run and do not count. Imports on demand by a package's
+``__getattr__`` are not followed. In this way `xmlc.models` keeps each estimator's code out of the others' closures.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from pathlib import Path
 from xmlc.core.errors import XmlcError
 
 PACKAGE = Path(__file__).parents[1]
-#: Modules that no result depends on: what shows progress, and this one.
+#: No result depends on these modules: the display of progress, and this module.
 WITHOUT_RESULT = frozenset(PACKAGE / "core" / name for name in ("progress.py", "sources.py"))
-#: Parts of a syntax tree that change no result, or follow from the others; not every Python has them.
+#: Parts of a syntax tree that do not affect results or follow from other parts. Some versions of Python lack them.
 LEFT_OUT = frozenset({"ctx", "kind", "type_comment", "type_params"})
 
 
 def command_files(*commands: str) -> list[str]:
-    """Return the files that steps of `xmlc` depend on, each step by its name, such as ``train``.
+    """Return the files that steps of `xmlc` depend on. Steps are given by their names, such as ``train``.
 
     Raises
     ------
     XmlcError
-        There is no such step, whose edits would go unnoticed.
+        There is no such step. Without this error, edits of a step could have no effect.
     """
     for name in commands:
         if not (PACKAGE / "suite/steps" / f"{name}.py").is_file():
@@ -40,12 +40,12 @@ def command_files(*commands: str) -> list[str]:
 
 
 def source_digest(files: Iterable[str], *texts: str) -> str:
-    """Return 16 hexadecimal digits that change with the code in any of these files, or with which they are.
+    """Return 16 hexadecimal digits that change with the code in these files, and with the list of files.
 
-    Of a Python file that is its syntax tree without docstrings, the same in every version of Python; of another file
-    its bytes. Where the package lies and when a file was written do not matter: files of the package go by their places
-    in it, others by those in the working directory. Each file is read once in a process. What else counts, such as a
-    docstring that is printed, is given as text.
+    A Python file counts as its syntax tree without docstrings, which is the same in every version of Python. Another
+    file counts as its bytes. The location of the package and the times of files do not matter. Files of the package
+    count by their paths in it, others by their paths in the working directory. A process reads each file once. Pass
+    anything else that counts as text, such as a printed docstring.
     """
     digest = hashlib.sha256()
     for name, content in sorted(map(_content_digest, files)):
@@ -55,8 +55,8 @@ def source_digest(files: Iterable[str], *texts: str) -> str:
 
 
 def commit() -> str:
-    """Name the commit of this clone, with "-dirty" if files were edited since; empty elsewhere and without git."""
-    if not (PACKAGE.parent / ".git").exists():  # installed, maybe in somebody's repository
+    """Return the commit of this clone, with "-dirty" after edits. The text is empty elsewhere and without git."""
+    if not (PACKAGE.parent / ".git").exists():  # An installed package may lie in another project's repository.
         return ""
     command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
     try:
@@ -74,8 +74,8 @@ def _content_digest(file: str) -> tuple[str, str]:
 
 @cache
 def _parsed(file: Path) -> tuple[frozenset[str], str]:
-    """Return what a file imports and the digest of its code: both from one tree, since parsing takes the time."""
-    if file.suffix != ".py":  # compiled
+    """Return the imports of a file and the digest of its code. Both use one tree, because parsing is slow."""
+    if file.suffix != ".py":  # The file is compiled.
         return frozenset(), ""
     try:
         tree = ast.parse(file.read_bytes(), str(file))
@@ -85,12 +85,12 @@ def _parsed(file: Path) -> tuple[frozenset[str], str]:
 
 
 def _code(tree: ast.AST) -> str:
-    """Write a syntax tree without docstrings as text, `ast.dump` in a third of its time and alike in all versions."""
+    """Return a syntax tree without docstrings as text, in a third of the time of `ast.dump` and for all versions."""
     written: list[str] = []
     waiting: list[object] = [tree]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.JoinedStr):  # Python 3.12.1 adds empty parts
+        if isinstance(node, ast.JoinedStr):  # Python 3.12.1 adds empty parts.
             node.values = [part for part in node.values if getattr(part, "value", None) != ""]
         if isinstance(node, ast.AST):
             written.append(type(node).__name__)
@@ -105,31 +105,31 @@ def _code(tree: ast.AST) -> str:
 
 
 def source_files(*modules: str, packages: bool = True, package: bool = True) -> list[str]:
-    """Return the files that the named modules import, directly or not, themselves included, sorted.
+    """Return the sorted files that modules import, directly or indirectly, including the modules themselves.
 
-    Imports of modules next to a user's file are followed, too. Imports of other installed packages are not.
+    Imports of modules next to a user's file are followed. Imports of other installed packages are not.
 
     Parameters
     ----------
     *modules : str
         Dotted names within the package, or paths of Python files.
     packages : bool
-        With the `__init__` of each package that an imported module lies in: it runs first. What a kernel calls, or
-        reads, it imports by name.
+        Whether to include the `__init__` of each package that contains an imported module, which runs first. Kernels
+        do not need it, because they import everything they use by name.
     package : bool
-        Whether to include this package's files; otherwise only users' files.
+        Whether to include this package's files. Otherwise only users' files are returned.
 
     Returns
     -------
     list of str
-        Paths; relative to the working directory where they lie below it.
+        Paths, relative to the working directory if they lie in it.
     """
     found = _closure(modules, Path.cwd(), packages, package)
     return list(found) if package else [file for file in found if PACKAGE not in Path(file).resolve().parents]
 
 
 def user_digest(files: Iterable[str]) -> str:
-    """Return the digest of users' files and of the modules next to them that they import; empty if there are none."""
+    """Return the digest of users' files and of their imported neighbouring modules, or an empty text without files."""
     own = source_files(*(file for file in files if PACKAGE not in Path(file).resolve().parents), package=False)
     return source_digest(own) if own else ""
 
@@ -158,7 +158,7 @@ def _with_inits(name: str) -> list[Path]:
 
 
 def import_folders(file: Path) -> tuple[Path, ...]:
-    """Return the folders from which a user's file imports: its folder, and the folder of its package if it has one."""
+    """Return the folders from which a user's file imports: its own folder, and its package's folder if there is one."""
     top = file.resolve().parent
     while (top / "__init__.py").is_file():
         top = top.parent
@@ -172,11 +172,11 @@ def _package_files(names: Iterable[str], packages: bool) -> Iterator[Path]:
 def _files_beside(file: Path, folders: tuple[Path, ...], names: Iterable[str]) -> Iterator[Path]:
     """Find the modules that a user's file imports from its folders, and the packages that contain them."""
     for name in names if folders else ():
-        level = len(name) - len(name.lstrip("."))  # of a relative import
+        level = len(name) - len(name.lstrip("."))  # The number of leading dots of a relative import.
         search = [str(file.resolve().parents[level - 1])] if level else [*map(str, folders)]
         for part in name[level:].split("."):
             spec = None if _is_ours(name) or not search else PathFinder.find_spec(part, search)
-            if spec is None:  # an attribute, or installed elsewhere
+            if spec is None:  # The name is an attribute, or installed elsewhere.
                 break
             if spec.origin:
                 yield Path(spec.origin)
@@ -184,7 +184,7 @@ def _files_beside(file: Path, folders: tuple[Path, ...], names: Iterable[str]) -
 
 
 def imported_modules(file: Path) -> frozenset[str]:
-    """Return the dotted names of the package's modules that one file imports, with their parent packages."""
+    """Return the dotted names of the package's modules that one file imports, and of their parent packages."""
     return _with_packages(filter(_is_ours, _parsed(file)[0]))
 
 
@@ -193,7 +193,7 @@ def _is_ours(name: str) -> bool:
 
 
 def _imports(tree: ast.Module) -> frozenset[str]:
-    """Return the dotted names that a file imports; relative names keep their leading dots."""
+    """Return the dotted names that a file imports. Relative names keep their leading dots."""
     names: set[str] = set()
     for node in _running_statements(tree.body):
         if isinstance(node, ast.Import):
@@ -206,13 +206,13 @@ def _imports(tree: ast.Module) -> frozenset[str]:
 
 
 def _with_packages(names: Iterable[str]) -> frozenset[str]:
-    """Add the packages that a module lies in: importing it runs their `__init__` first."""
+    """Add the packages that contain each module, because importing it runs their `__init__` first."""
     parts = [name.split(".") for name in names]
     return frozenset(".".join(name[:i]) for name in parts for i in range(1, len(name) + 1))
 
 
 def _running_statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Walk through statements, nested ones included; no expression holds an import."""
+    """Yield statements, including nested ones. Expressions are skipped, because they contain no import."""
     for node in body:
         if isinstance(node, ast.If) and getattr(node.test, "attr", getattr(node.test, "id", "")) == "TYPE_CHECKING":
             yield from _running_statements(node.orelse)

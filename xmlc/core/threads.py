@@ -1,4 +1,4 @@
-"""One knob for the number of threads."""
+"""Set and resolve numbers of threads."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from xmlc.core.errors import XmlcError
 
 
 def set_process_threads(n_threads: int) -> None:
-    """Give this process ``n_threads`` numba threads, for the command line: call it before numba is imported.
+    """Give this process ``n_threads`` numba threads, for the command line. Call it before numba is imported.
 
-    Snakemake hands a job's threads to OpenMP and BLAS by environment variables but not to numba, whose pool
-    takes every core unless it is limited.
+    Snakemake limits the threads of OpenMP and BLAS by environment variables, but not those of numba. Without a limit,
+    numba's pool uses every core.
     """
     if n_threads < 1:
         raise XmlcError(f"{n_threads} threads: expected at least 1")
@@ -26,9 +26,10 @@ def set_process_threads(n_threads: int) -> None:
 
 
 def resolve_threads(n_jobs: int | None) -> int:
-    """Return the number of threads that ``n_jobs`` stands for.
+    """Return the number of threads that ``n_jobs`` means.
 
-    None: as many as this process was given; -1: all cores, -2: all but one, and so on, as in scikit-learn.
+    None means the number that this process was given. As in scikit-learn, -1 means all cores, -2 all but one, and so
+    on.
     """
     import numba
 
@@ -40,7 +41,7 @@ def resolve_threads(n_jobs: int | None) -> int:
 
 
 def _most_threads() -> int:
-    """Return the size of numba's pool: all cores unless the environment says otherwise."""
+    """Return the size of numba's pool: all cores unless the environment limits it."""
     import numba
 
     return int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]  # numba sets its options at run time
