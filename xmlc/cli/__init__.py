@@ -1,8 +1,8 @@
-"""The command line `xmlc`: one subcommand for each step of the workflow.
+"""Run the command line `xmlc`, with one subcommand for each step of the workflow.
 
-A step of the workflow is ``command`` in the module of its name in ``xmlc.suite.steps``, so that its rule depends on
-the files of this step alone; others are ``<name>_command`` in the module that `MODULES` names. Each is imported only
-when it is called, so that ``xmlc --help`` is quick.
+A step is ``command`` in the module of its name in ``xmlc.suite.steps``, so that its workflow rule depends only on the
+files of this step. Other commands are ``<name>_command`` in the modules that `MODULES` lists. Modules are imported only
+when they are called, so that ``xmlc --help`` is quick.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ import click
 from xmlc import __version__
 from xmlc.core.advice import message_of, sentence_of
 
-# Titles in the help, the commands below each, and what each does.
+# Titles in the help. Each title has its commands, and each command has a description.
 GROUPS = {
     "A study of your own": {
         "new": "Make a folder with a suite, a model and a method of your own, which runs as it is.",
@@ -88,22 +88,22 @@ COMMANDS = [name for commands in GROUPS.values() for name in commands]
 
 
 class LazyGroup(click.Group):
-    """A click group that imports a subcommand when it is needed and prints an `XmlcError` as one message."""
+    """Import subcommands of click when they are needed, and print an `XmlcError` as one message."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the subcommand, or suggest the nearest name if there is none."""
+        """Return the subcommand. If it does not exist, suggest the nearest name."""
         if args and args[0] not in COMMANDS and (near := get_close_matches(args[0].lower(), COMMANDS, n=1)):
             ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the subcommands in the order of the workflow."""
+        """Return the names of the subcommands in the order of the workflow."""
         return COMMANDS
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Import one subcommand."""
+        """Import and return one subcommand."""
         if name not in COMMANDS:
             return None
         try:
@@ -115,7 +115,7 @@ class LazyGroup(click.Group):
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the subcommands by group without importing them."""
+        """Write the subcommands by group without importing them."""
         for title, commands in GROUPS.items():
             with formatter.section(title):
                 formatter.write_dl(list(commands.items()))
@@ -133,7 +133,7 @@ def is_step(name: str) -> bool:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line; an `XmlcError` or an error of the system becomes a message and exit status 1."""
+    """Run the command line. Print an `XmlcError` or a system error as a message, and exit with status 1."""
     if arguments is None and sys.argv[1:] and is_step(sys.argv[1]):
         from xmlc.cli._killed import go_on_in_child
 
@@ -145,12 +145,12 @@ def main(arguments: list[str] | None = None) -> None:
                 sys.exit(group.main(args=arguments, prog_name="xmlc", standalone_mode=False) or 0)
         finally:
             _flush_standard_output()
-    except click.ClickException as error:  # of the way in which it was called
+    except click.ClickException as error:  # The command line itself is wrong.
         error.show()
         sys.exit(error.exit_code)
     except click.Abort:
         click.echo(INTERRUPTED, err=True)
-        sys.exit(130)  # as a shell has it
+        sys.exit(130)  # Shells use this status.
     except XmlcError as error:
         _fail(message_of(error))
     except MemoryError as error:
@@ -161,7 +161,7 @@ def main(arguments: list[str] | None = None) -> None:
         remedies = OF_STEPS if given and is_step(given[0]) else OF_FILES
         _fail(f"memory ran out ({str(error) or 'an allocation failed'}): {said_of_memory(peak_bytes(), remedies)}")
     except OSError as error:
-        if error.errno == errno.EPIPE:  # its reader has read enough, as `head` does
+        if error.errno == errno.EPIPE:  # The reader, such as `head`, has stopped reading.
             sys.exit(1)
         if (sentence := sentence_of(error)) is None:
             raise
@@ -176,13 +176,13 @@ def _show_warning(
     file: object = None,
     line: object = None,
 ) -> None:
-    """Print a warning in the form of an error; add its place in the code if it is not a `UserWarning`."""
+    """Print a warning in the form of an error. Add its place in the code unless it is a `UserWarning`."""
     place = "" if issubclass(category, UserWarning) else f" ({filename}:{lineno})"
     click.echo(f"xmlc: warning: {message}{place}", err=True)
 
 
 def _flush_standard_output() -> None:
-    """Flush now: at the end of the process a failure would have a status and a message of Python's."""
+    """Flush now, because a failure at the end of the process would have Python's status and message."""
     try:
         print(end="", flush=True)
     except OSError:
@@ -192,9 +192,9 @@ def _flush_standard_output() -> None:
 
 def _fail(message: str) -> NoReturn:
     error = sys.exception()
-    while error:  # its frames hold files that are deleted and not gone, on a disk that may be full and have the log
+    while error:  # The frames keep deleted files open, which may fill the disk that has the log.
         error.__traceback__, error = None, error.__context__
     gc.collect()
-    with suppress(OSError):  # where nothing can be written, the exit status must do
+    with suppress(OSError):  # If nothing can be written, only the exit status reports the error.
         click.echo(f"xmlc: error: {message}", err=True)
     sys.exit(1)

@@ -1,4 +1,4 @@
-"""A parent process for steps. It prints an error if the system kills a step, because a killed process cannot."""
+"""Run steps in a child process. The parent reports a step that the system kills, because the step itself cannot."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from contextlib import suppress
 from xmlc.core.memory import said_of_memory
 
 PASSED_ON = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
+SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux.
 
 
 def go_on_in_child(step: str) -> None:
-    """Continue in a child process, while the parent passes signals on and ends with the child's exit status.
+    """Continue in a child process. The parent passes signals on and ends with the child's exit status.
 
-    If a signal ends the child, the parent prints an error message. On systems other than Linux there is no child.
+    If a signal ends the child, the parent prints an error message. Systems other than Linux use no child.
     """
     if sys.platform != "linux":
         return
@@ -32,7 +32,7 @@ def go_on_in_child(step: str) -> None:
         os._exit(1)
     while not (ended := os.wait4(child, os.WNOHANG))[0]:
         got = signal.sigwaitinfo(signals)
-        if got.si_signo in PASSED_ON and got.si_code <= 0:  # a terminal sends its signals to both processes
+        if got.si_signo in PASSED_ON and got.si_code <= 0:  # A terminal sends its signals to both processes.
             os.kill(child, got.si_signo)
     status = os.waitstatus_to_exitcode(ended[1])
     if status < 0 and -status not in PASSED_ON:

@@ -1,4 +1,4 @@
-"""Options that several subcommands share."""
+"""Define options that several subcommands share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 def threads_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--threads``; it is handed to numba before anything imports it."""
+    """Add the option ``--threads``. Its value is passed to numba before anything imports numba."""
 
     def use(ctx: click.Context, parameter: click.Parameter, value: int) -> int:
         set_process_threads(value)
@@ -36,7 +36,7 @@ def threads_option(command: Callable[..., Any]) -> Callable[..., Any]:
 def out_option(
     help: str, required: bool = True, multiple: bool = False, name: str = "--out"
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add ``--out``, or another name, a folder that the command replaces; a refusal of its end comes at its start."""
+    """Add ``--out``, or another option, for a folder that the command replaces. It is checked before the work."""
 
     def check(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
         for folder in value if multiple else [value] if value else []:
@@ -49,14 +49,14 @@ def out_option(
 
 
 def _each_once(pairs: list[tuple[str, object]]) -> Hyperparameters:
-    """Return a JSON object, and refuse equal keys, of which Python's parser keeps only the last."""
+    """Return a JSON object. Refuse repeated keys, because Python's parser would keep only the last one."""
     if twice := [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]:
         raise click.BadParameter(f"found {twice[0]} twice, expected each hyperparameter once")
     return dict(pairs)
 
 
 def parse_parameters(text: str) -> Hyperparameters:
-    """Read hyperparameters given as a JSON object."""
+    """Read hyperparameters from a JSON object."""
     try:
         parameters = json.loads(text, object_pairs_hook=_each_once)
     except json.JSONDecodeError as error:

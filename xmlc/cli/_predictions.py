@@ -1,8 +1,8 @@
-"""Files of predictions: `xmlc predict` writes them, `xmlc evaluate` reads them.
+"""Write and read files of predictions, for `xmlc predict` and `xmlc evaluate`.
 
-Each instance has a ranking and, unless only k labels were asked for, a label set. A line of JSON has both:
-``{"set": ["a"], "labels": [["a", 0.9], ["b", 0.2]]}``. In CSV each label is a row with a flag ``in_set``. An instance
-without a label has one row, whose label, score and flag are empty.
+Each instance has a ranking and a label set. With ``-k`` there are only k labels and no label set. A line of JSON has
+both: ``{"set": ["a"], "labels": [["a", 0.9], ["b", 0.2]]}``. In CSV each label is a row with a flag ``in_set``.
+An instance without labels has one row with an empty label, score and flag.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import Any
 from xmlc.core.errors import XmlcError
 from xmlc.data.formats.texts import lines_of, table_rows
 
-NUMBER, RANKED = "instance", ("label", "score", "in_set")  # columns of CSV
+NUMBER, RANKED = "instance", ("label", "score", "in_set")  # Columns of CSV.
 EXPECTED = '{"set": ["name", ...], "labels": [["name", 0.5], ...]}, best first, or the same as CSV, by `xmlc predict`'
 
 
-# The ranking of one instance, as pairs of label and score, and its label set. None: all ranked labels.
+# One instance: its ranking as pairs of label and score, and its label set. None means all ranked labels.
 Prediction = tuple[list[tuple[Any, float]], list[Any] | None]
 
 
@@ -33,7 +33,7 @@ def write_predictions(to: str, keep: tuple[str, ...], found: Iterable[tuple[Pred
     Raises
     ------
     XmlcError
-        A column to keep has the name of a column or key of the output.
+        A column to keep has the same name as a column or key of the output.
     """
     if wrong := next((name for name in keep if name in {"jsonl": ("set", "labels"), "csv": (NUMBER, *RANKED)}[to]), ""):
         raise XmlcError(f"--keep {wrong}: found a name that predictions have, expected another; rename the column")
@@ -56,7 +56,7 @@ def read_predictions(file: Path) -> list[Prediction]:
     Raises
     ------
     XmlcError
-        A line is no prediction, a ranking does not descend, or a label is ranked twice.
+        A line is not a prediction, a ranking does not descend, or a label is ranked twice.
     """
     lines, found = lines_of(file), list[Prediction]()
     first = next(lines, "")
@@ -80,7 +80,7 @@ def read_predictions(file: Path) -> list[Prediction]:
 
 
 def _instances(lines: Iterator[str], file: Path) -> Iterator[tuple[int, list[dict[str, str]]]]:
-    """Yield the rows of each instance, with the number of their first line."""
+    """Yield the rows of each instance, with the line number of the first row."""
     rows = table_rows(lines, file, ",")
     _, header = next(rows)
     cells = ((line, dict(zip(header, row))) for line, row in rows)

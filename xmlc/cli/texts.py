@@ -1,4 +1,4 @@
-"""`xmlc fit`, `predict` and `evaluate`: models of files of one's own, without the workflow."""
+"""Run `xmlc fit`, `predict` and `evaluate`, which use models on your own files without the workflow."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ from xmlc.models.plt.estimator import RANKING
 from xmlc.models.registry import DEFAULT, ESTIMATORS, LEARNERS, STREAMING, load_model, make_estimator
 from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, indicator, named
 
-BATCH = 1000  # texts that are read, and predicted or learned, at a time
+BATCH = 1000  # Texts that are read, and predicted or learned, at a time.
 AT = (1, 3, 5)
-RANKED = 5  # labels of a ranking, or more if the label set has more
-DIGITS = 6  # of an estimate
-PRESET = "plt-ranking"  # `PLT.for_ranking`
+RANKED = 5  # Labels of a ranking. It has more if the label set has more.
+DIGITS = 6  # Digits of an estimate.
+PRESET = "plt-ranking"  # Trained by `PLT.for_ranking`.
 SETS = {"macro_f_present": "macro-F, labels present", "micro_f": "micro-F", "instance_f": "instance-F"}
 INPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
 def not_empty(_: click.Context, option: click.Parameter, value: str | None) -> str | None:
-    r"""Refuse an empty text, and read ``\t`` and ``\n`` as a tab and a newline, which are hard to type in a shell."""
+    r"""Refuse an empty text. Replace ``\t`` and ``\n``, which are hard to type in a shell, by a tab and a newline."""
     if value == "":
         raise click.BadParameter("found an empty text, expected at least one letter", param=option)
     return {r"\t": "\t", r"\n": "\n"}.get(value or "", value)
 
 
 def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of how a file of texts is read."""
+    """Add options for reading a file of texts."""
     usual = Columns()
     for option in (
         click.option(
@@ -217,18 +217,18 @@ def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
 
 
 def is_texts(file: Path, format: str | None) -> bool:
-    """Say whether a file has texts, by the format given or by its suffix.
+    """Return whether a file has texts, according to its format or its suffix.
 
-    Files of features may end in ``.txt`` too: one of fastText has a label in its first line.
+    Files of features may also end in ``.txt``. A file of fastText has a label in its first line.
     """
     found = format or format_of(file)
     if file == STDIN and not found:
-        return True  # so that `documents` raises an error that asks for the format
+        return True  # `documents` then raises an error that asks for the format.
     return found in READERS and (format is not None or found != "fasttext" or FASTTEXT in first_line(file))
 
 
 def features_and_labels(file: Path, given: dict[str, Any], n_features: int | None = None) -> tuple[Any, Any]:
-    """Read a file of features, or two."""
+    """Read features and labels from a file or two."""
     second = None if given["labels"] == Columns().labels else given["labels"]
     try:
         return load(file, given["format"], labels=second, n_features=n_features)
@@ -239,14 +239,14 @@ def features_and_labels(file: Path, given: dict[str, Any], n_features: int | Non
 
 
 def features(file: Path, given: dict[str, Any], model: Any) -> Any:
-    """Read the features that a model predicts from; a file of matrices needs no other with labels."""
+    """Read the features that a model predicts from. A file of matrices needs no second file with labels."""
     if (given["format"] or detect_format(file)) == "npz":
         return load_npz(file)
     return features_and_labels(file, given, model.n_features_in_)[0]
 
 
 def batches(file: Path, given: dict[str, Any], size: int | None, labelled: bool = True) -> Iterator[list[Document]]:
-    """Give the documents of a file in lists of a size; in one list if that is None."""
+    """Yield the documents of a file in lists of ``size`` documents, or in one list if ``size`` is None."""
     columns = Columns(given["text"], given["labels"], given["separator"], given["delimiter"], given.get("keep", ()))
     found = documents(file, given["format"], columns, labelled)
     while batch := list(islice(found, size)):
@@ -256,9 +256,10 @@ def batches(file: Path, given: dict[str, Any], size: int | None, labelled: bool 
 def predicted(
     model: SparseProbabilityEstimator, names: list[Any], X: Any, k: int | None, threshold: float | None
 ) -> Iterator[Prediction]:
-    """Rank the labels of each instance, k or as many as its label set has and at least `RANKED`, and mark the set.
+    """Rank the labels of each instance, and mark its label set.
 
-    A label of the set that the ranking lacks, since a beam missed it or estimates are equal, is added as the last.
+    A ranking has k labels, or as many as the label set and at least `RANKED`. A label of the set may be missing from
+    the ranking, because a beam missed it or estimates are equal. It is then added at the end.
     """
     if k:
         for pairs in named(names, *model.predict_top_k(X, min(k, len(names))), DIGITS):
