@@ -33,7 +33,7 @@ DOWNLOADED = 0.6  # bytes of a text archive, as a multiple of the bytes of the a
 
 
 class Job(NamedTuple):
-    """Identify a job of a model's step. A search has no seed and no portion, and only a sweep has a paper and a name."""
+    """Identify a job of a model's step. A search has no seed and no portion. Only a sweep has a paper and a name."""
 
     step: str
     dataset: str

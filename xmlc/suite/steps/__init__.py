@@ -1,1 +1,1 @@
-"""What the steps of the workflow do: measurements, hyperparameter search, compilation ahead."""
+"""Run the steps of the workflow: measurements, hyperparameter search, compilation ahead."""

@@ -1,4 +1,4 @@
-"""`xmlc compile`: the kernels of a suite, before its first run."""
+"""Run `xmlc compile`: compile the kernels of a suite before its first run."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ LOOK_UP = ("oracle", "estimates")  # estimators that compute nothing
 
 
 def parts_of(suite: Path) -> list[Part]:
-    """List what the steps of a suite compile, the costly parts first.
+    """List the parts that the steps of a suite compile, the costly parts first.
 
     Raises
     ------
     XmlcError
-        The file cannot be read, or is no suite's.
+        The file cannot be read, or is not a suite.
     """
     from xmlc.suite.config.suite import read_suite
 
@@ -58,7 +58,7 @@ def compile_data() -> None:
 
 
 def compile_ranking() -> None:
-    """Score rankings, which are the same kernels for every model."""
+    """Score rankings. The kernels are the same for every model."""
     import numpy as np
 
     from xmlc.metrics.propensity import propensities, propensity_parameters

@@ -1,4 +1,4 @@
-"""From a source to ``resources/<dataset>``: a hand-downloaded copy, a mirror, or the catalogue's addresses."""
+"""Fetch a dataset into ``resources/<dataset>`` from a hand-downloaded copy, a mirror, or the catalogue's addresses."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from xmlc.suite.steps.fetching import NotThere, fetch_drive, fetch_http
 
 HEAD, SHOWN = 512, 60  # bytes
 LONGEST = 1 << 20  # bytes of a description of a dataset
-#: What servers hand out instead of data, by how it begins.
+#: Content that servers send instead of data, by its beginning.
 NO_DATA = {
     b"<!doctype html": "an HTML page (a quota, sign-in or error page)",
     b"<html": "an HTML page (a quota, sign-in or error page)",
@@ -48,18 +48,18 @@ NO_DATA = {
 
 
 class Fetched(NamedTuple):
-    """A dataset as found in one place.
+    """Describe a dataset as found in one place.
 
     Attributes
     ----------
     origin : str
         An address, or a folder of this machine.
     entry : Dataset
-        With the names under which the files came.
+        With the actual names of the files.
     copied : dict
         The files of such a folder, as `states` gives them.
     of_catalogue : bool
-        Whether the address is one of the catalogue's, which give the same for ever.
+        Whether the address is from the catalogue. The content of such an address must never change.
     """
 
     origin: str
@@ -76,9 +76,9 @@ def download(
 ) -> str:
     """Fetch a dataset into the folder ``out``, whole or not at all.
 
-    Tried in this order: files put by hand into ``manual/<dataset>`` beside ``out``, the mirror, the catalogue's
-    sources and alternatives. The digests of what the catalogue's addresses give are recorded the first time, in
-    ``digests/<dataset>.json`` beside ``out``, and checked from then on, for each source by itself.
+    Sources are tried in this order: files put by hand into ``manual/<dataset>`` next to ``out``, the mirror, the
+    catalogue's sources and alternatives. The first download from an address of the catalogue records digests in
+    ``digests/<dataset>.json`` next to ``out``. Later downloads from the same source are checked against them.
 
     Parameters
     ----------
@@ -86,9 +86,10 @@ def download(
     out : Path
         Usually ``resources/<dataset>``. Gets the data files and ``source.json``, which describes them.
     mirror : str, optional
-        Folder or base URL that has the dataset in ``<dataset>/``. There, as in ``manual/<dataset>``, lie the files that
+        Folder or base URL that has the dataset in ``<dataset>/``. Like ``manual/<dataset>``, it holds the files that
         the catalogue names, ``train.txt`` and ``test.txt`` in the repository format, or matrices: ``X.trn.npz``,
-        ``Y.trn.npz``, ``X.tst.npz`` and ``Y.tst.npz``, plain or compressed; in a folder also one archive with them.
+        ``Y.trn.npz``, ``X.tst.npz`` and ``Y.tst.npz``. They are plain or compressed. A folder may also hold one archive
+        with them.
     on_missing : callable, optional
         Called with a sentence for each source that does not have the dataset.
 
@@ -100,7 +101,7 @@ def download(
     Raises
     ------
     XmlcError
-        No source has it, or it is not what it should be; the message says where to put a hand-downloaded copy.
+        No source has it, or it is not the expected data. The message explains where to put a hand-downloaded copy.
     """
     name, problems = dataset.name, []
     if dataset.synthetic:
@@ -116,7 +117,7 @@ def download(
                 content |= {"data": "synthetic"} if _is_synthetic(fetched, folder) else {}
                 write_json(folder / "source.json", content | {"files": files})
             return fetched.origin
-        except NotThere as error:  # look elsewhere; any other error is for the user to mend
+        except NotThere as error:  # try the next source; the user has to fix any other error
             problems.append(str(error))
             on_missing(str(error))
         except XmlcError as error:
@@ -132,7 +133,7 @@ def download(
 
 
 def _is_synthetic(fetched: Fetched, folder: Path) -> bool:
-    """Return whether the source of a download has a ``source.json`` of synthetic data; real data may have none."""
+    """Return whether the source of a download has a ``source.json`` of synthetic data. Real data may have none."""
     file, origin = folder / "source.json", Path(fetched.origin)
     with suppress(XmlcError, OSError, ValueError):
         if not fetched.of_catalogue and not origin.is_dir():
@@ -146,7 +147,7 @@ def _is_synthetic(fetched: Fetched, folder: Path) -> bool:
 
 
 def _attempts(dataset: Dataset, resources: Path, mirror: str | None) -> Iterator[Callable[[Path], Fetched]]:
-    """Give the ways to get the dataset, in the order in which they are tried."""
+    """Yield the ways to get the dataset, in the order in which they are tried."""
     places: list[Place] = [by_hand(dataset, resources)]
     places += [under(mirror_at(mirror), dataset)] if mirror else []
     for place in places:
@@ -160,9 +161,9 @@ def _attempts(dataset: Dataset, resources: Path, mirror: str | None) -> Iterator
 
 
 def _from_folder(place: Path, dataset: Dataset, out: Path) -> Fetched:
-    """Copy the first layout that is there whole, or unpack the one archive that is there."""
+    """Copy the first complete layout in a folder, or unpack its only archive."""
     sources = sources_in(place, dataset)
-    copied = states(sources, {})  # before any is read: a change meanwhile is one since then
+    copied = states(sources, {})  # before any is read, so that a later step notices changes meanwhile
     files = dataset.files_in(place)
     if entry := dataset.layout_of(files):
         found = {}
@@ -184,7 +185,7 @@ def _from_folder(place: Path, dataset: Dataset, out: Path) -> Fetched:
 
 
 def _from_server(base: str, dataset: Dataset, out: Path) -> Fetched:
-    """Fetch the first layout that a mirror of the web has whole."""
+    """Fetch the first layout that is complete on a mirror of the web."""
     problems = []
     for entry in dataset.layouts:
         try:
@@ -198,12 +199,12 @@ def _from_server(base: str, dataset: Dataset, out: Path) -> Fetched:
 
 
 def _fetched(base: str, name: str, out: Path) -> Path:
-    """Fetch the first of ``name``, ``name.gz`` ... that a mirror has; some answer a page where they have no such file.
+    """Fetch the first of ``name``, ``name.gz`` ... that a mirror has. Some mirrors answer a page for a missing file.
 
     Raises
     ------
     NotThere
-        With what was found under the name itself.
+        No file was found. The message has the result for the name itself.
     """
     problems = []
     for suffix in SUFFIXES:
@@ -230,8 +231,9 @@ def _check(file: Path) -> None:
 def _kept(entry: Dataset, name: str, file: Path) -> str:
     """Return the name under which a file of a mirror is kept.
 
-    Files that the source names are kept as its addresses give them, uncompressed, so that a dataset's digest does not
-    tell where it is from. `train.txt` and `test.txt` stay as found: accepted tables name the digests of such copies.
+    If the catalogue has addresses, their files are kept under the same names and uncompressed. A dataset's digest then
+    does not depend on its source. `train.txt` and `test.txt` stay as found, because reference tables contain the
+    digests of such copies.
     """
     if file.name == name or not entry.sources or entry.files == OF_MIRRORS:
         return file.name
@@ -241,7 +243,7 @@ def _kept(entry: Dataset, name: str, file: Path) -> str:
 
 
 def _from_catalogue(entry: Dataset, kind: str, address: Any, out: Path) -> Fetched:
-    """Fetch the files, or an archive with them, from addresses of the catalogue; nothing stays compressed."""
+    """Fetch the files, or an archive with them, from addresses of the catalogue. Nothing stays compressed."""
     files: dict[str, str | Address] = address if kind == "urls" else {"": address}
     fetched, urls = out / ".fetched", []
     for name, one in files.items():
@@ -289,7 +291,7 @@ def _check_digests(record: Path, origin: str, files: Mapping[str, FileFacts]) ->
 
 
 def no_data(path: Path) -> str:
-    """Say what a file is instead of data, by its beginning: a web page, such as Drive's quota page, or nothing at all.
+    """Describe a file that is not data, by its beginning: a web page, such as Drive's quota page, or an empty file.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""`xmlc estimate`: sparse probability estimates of the validation and the test set."""
+"""Run `xmlc estimate`: write sparse probability estimates of the validation and the test set."""
 
 from __future__ import annotations
 

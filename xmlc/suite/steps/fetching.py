@@ -1,4 +1,4 @@
-"""Fetching of single files over HTTP and from Google Drive."""
+"""Fetch single files over HTTP and from Google Drive."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xmlc.core.progress import Progress
 from xmlc.data.archives import DEFLATE, is_compressed, plain
 
 ATTEMPTS = 4
-FIRST_PAUSE = 1.0  # seconds; doubles from attempt to attempt
+FIRST_PAUSE = 1.0  # seconds, doubled after each attempt
 SILENCE = 20.0  # seconds without a byte, after which an attempt has failed
 CHUNK = 1 << 16
 PASSING = (408, 425, 429, 500, 502, 503, 504)
@@ -25,18 +25,18 @@ MISSING = (403, 404, 410)  # object stores answer 403 for a file that does not e
 
 
 class NotThere(XmlcError):
-    """It cannot be had from here; another source may have it."""
+    """Report that this source lacks a file. Another source may have it."""
 
 
 def fetch_http(url: str, target: Path) -> None:
-    """Download a file; an attempt that fails for a passing reason is made again, from the beginning.
+    """Download a file. If an attempt fails for a temporary reason, start again from the beginning.
 
     Raises
     ------
     NotThere
-        The server says that there is no such file.
+        The server reports that there is no such file.
     XmlcError
-        Every attempt failed, with the last reason.
+        Every attempt failed. The message has the last reason.
     """
     for attempt in range(ATTEMPTS):
         if attempt:
@@ -79,7 +79,7 @@ def _attempt(url: str, target: Path) -> None:
         with open(target, "wb") as file, Progress(total, url, "B") as progress:
             for chunk in response.iter_content(CHUNK):
                 progress.update(file.write(chunk))
-            if file.tell() < total:  # urllib3 before version 2 does not look
+            if file.tell() < total:  # urllib3 before version 2 does not check the length
                 raise requests.ConnectionError(f"found {file.tell()} bytes, expected {total}")
     if coding not in ("", "identity"):
         _decode(target, coding, named_gz=urlsplit(url).path.endswith(".gz"))
@@ -113,12 +113,12 @@ def fetch_drive(identifier: str, target: Path) -> None:
     Raises
     ------
     XmlcError
-        The file cannot be had: refused, or over its quota.
+        The download failed: refused, or over its quota.
     """
     import gdown
 
     try:
         gdown.download(id=identifier, output=str(target), quiet=not sys.stderr.isatty(), use_cookies=False)
-    except Exception as error:  # gdown raises whatever its own dependencies do
+    except Exception as error:  # gdown raises any error of its own dependencies
         let_through(error)
         raise XmlcError(f"Google Drive did not hand it out ({' '.join(str(error).split())})") from error

@@ -1,4 +1,4 @@
-"""`xmlc figure`: draw one figure of a paper from records."""
+"""Run `xmlc figure`: draw one figure of a paper from records."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from xmlc.suite.results.titles import name_models
 def command(
     name: str, records: tuple[Path, ...], of_methods: tuple[str, ...], paper: str, titles: dict[str, str], out: Path
 ) -> None:
-    """Draw, write, print the paths."""
-    definition = figure_of(name, paper)  # which loads the papers' rooms, whose names those of a study go over
+    """Draw and write the figure, and print the paths."""
+    definition = figure_of(name, paper)  # loads the papers' packages, so that names of a study can override theirs
     plain = {model: title.replace("$", r"\$") for model, title in titles.items()}  # Matplotlib reads `$` as a formula
     name_models(plain, over=paper == STUDY)
     for file in write_figure(draw_figure(name, paper, record_files(records, of_methods, definition)), out):

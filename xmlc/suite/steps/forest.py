@@ -1,4 +1,4 @@
-"""`xmlc forest`: ranking by number of trees, depth of the trees, and objectives of their nodes."""
+"""Run `xmlc forest`: rank by number of trees, and report depths of trees and objectives of their nodes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from xmlc.suite.results.records.forest import ForestRecord, ForestRow, LevelObje
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.run import TrainedStep, on_trained_model, rank_timed
 
-EXEMPLARY = 2  # trees whose objectives are recorded
+EXEMPLARY = 2  # number of trees whose objectives are recorded
 
 
 def rank_by_first_trees(
     model: SparseProbabilityEstimator, prepared: Prepared, sizes: Iterable[int]
 ) -> tuple[ForestRow, ...]:
-    """Rank with so many of the first trees alone, if there are more, and then with all.
+    """Rank with only the first trees, for each size below the number of trees, and then with all.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def rank_by_first_trees(
     Raises
     ------
     XmlcError
-        The model is no forest.
+        The model is not a forest.
     """
     if not isinstance(model, Forest):
         raise XmlcError(f"{type(model).__name__} is no forest: it cannot predict with its first trees alone")
@@ -51,10 +51,10 @@ def rank_by_first_trees(
 
 
 def shape_of_trees(model: SparseProbabilityEstimator) -> TreeShapes | None:
-    """Return depths and numbers of nodes tree by tree; None where a fitted estimator does not report them.
+    """Return depths and numbers of nodes tree by tree, or None if a fitted estimator does not report them.
 
     It reports them by two learned attributes, ndarrays of int64, shape (n_trees,): ``tree_depths_``, depth of the
-    deepest leaf, a root's being 0; ``n_nodes_``, number of nodes, leaves included.
+    deepest leaf, with depth 0 of a root, and ``n_nodes_``, number of nodes, leaves included.
     """
     depths, nodes = getattr(model, "tree_depths_", None), getattr(model, "n_nodes_", None)
     if depths is None or nodes is None:
@@ -65,9 +65,10 @@ def shape_of_trees(model: SparseProbabilityEstimator) -> TreeShapes | None:
 def objectives_by_level(model: SparseProbabilityEstimator) -> tuple[LevelObjectives, ...]:
     """Summarise the objectives that the nodes of the first trees reached, level by level, after each epoch.
 
-    A fitted estimator has them as a learned attribute: ``objectives_``, for each tree the level of each node that was
-    split (ndarray of int32, shape (nodes,), the root's being 1) and its objective after each epoch (ndarray of float64,
-    shape (nodes, epochs)). Nothing for one without it.
+    A fitted estimator has them as a learned attribute ``objectives_``. For each tree it has two arrays over the nodes
+    that were split. One is the level of each node (ndarray of int32, shape (nodes,), the root's level is 1). The other
+    is the objective after each epoch (ndarray of float64, shape (nodes, epochs)). Without the attribute, the result is
+    empty.
     """
     trees = getattr(model, "objectives_", [])[:EXEMPLARY]
     return tuple(
@@ -83,7 +84,7 @@ def _summary(tree: int, level: int, values: np.ndarray) -> LevelObjectives:
         level=level,
         nodes=values.shape[0],
         minimum=tuple(values.min(axis=0).tolist()),
-        mean=tuple((sum(values) / values.shape[0]).tolist()),  # node after node
+        mean=tuple((sum(values) / values.shape[0]).tolist()),  # fixed order of nodes
         maximum=tuple(values.max(axis=0).tolist()),
     )
 
@@ -94,7 +95,7 @@ def _summary(tree: int, level: int, values: np.ndarray) -> LevelObjectives:
               help="Number of trees to rank with, repeatable; the whole forest is always ranked.")  # fmt: skip
 @record_option
 def command(step: TrainedStep, model: SparseProbabilityEstimator, sizes: tuple[int, ...], out: Path) -> None:
-    """Rank with each size."""
+    """Rank with each size and write the record."""
     step.write(
         ForestRecord,
         out,

@@ -1,4 +1,4 @@
-"""`xmlc infer`: label sets inferred for each instance of the test set, by several methods in one job."""
+"""Run `xmlc infer`: infer label sets for each instance of the test set, by several methods in one job."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ from xmlc.suite.steps.run import TrainedStep, instances_for, predict_timed
 
 @dataclass(frozen=True)
 class Basis:
-    """The common input of all inference methods of one job.
+    """Hold the common input of all inference methods of one job.
 
     Attributes
     ----------
     distribution : Samples, or csr_array of shape (n, m)
-        Label vectors of a model that can be drawn from; of any other the marginals p(Y_i = 1).
+        Label vectors if the model can draw them, else the marginals p(Y_i = 1).
     draw_ms, estimate_ms : float or None
-        Milliseconds for each instance; one of the two is None, and both are for an oracle.
+        Milliseconds for each instance. One of the two is None, and both are None for an oracle.
     floored : FlooredEstimates or None
-        What a floor left of marginals.
+        The part of the marginals that is left above a floor.
     sizes : SizeWeights or None
         If a method needs them.
     """
@@ -72,7 +72,7 @@ def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samp
 
 
 def basis_of_estimates(prepared: Prepared, folder: Path, takes_sizes: bool) -> Basis:
-    """Read the test set's estimates of an `xmlc estimate` folder; learn sizes if a method takes them.
+    """Read the test set's estimates of an `xmlc estimate` folder. Learn sizes if a method takes them.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def _scores(
 
 
 def _costs(step: TrainedStep, basis: Basis, seconds: float | None) -> InferenceCosts:
-    """Add the time of inferring to the time of drawing or estimating; an oracle has neither of the two."""
+    """Add the time of inferring to the time of drawing or estimating. An oracle has neither of the two."""
     n = step.data.meta["n_test"]
     ms = None if seconds is None else 1e3 * seconds / max(n, 1)
     before = basis.estimate_ms if basis.draw_ms is None else basis.draw_ms
@@ -182,8 +182,8 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Draw or estimate once, then do one method after the other: starting a process takes longer than most of them."""
-    takes_sizes = any([method_named(name).takes_sizes for name in methods])  # each is known
+    """Draw or estimate once, then run all methods in this process: starting one takes longer than most methods."""
+    takes_sizes = any([method_named(name).takes_sizes for name in methods])  # checks each name
     step = TrainedStep.read("infer", data, training, threads)
     if (basis / Estimates.FILE).is_file():
         given = basis_of_estimates(step.data, basis, takes_sizes)

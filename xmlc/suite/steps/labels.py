@@ -1,4 +1,4 @@
-"""`xmlc labels`: label sets from estimates of any model, given as files of `scipy.sparse.save_npz`."""
+"""Run `xmlc labels`: choose label sets from estimates of any model, in files of `scipy.sparse.save_npz`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from xmlc.thresholds.methods import apply_thresholds
 from xmlc.thresholds.sweeps import METHODS as TUNED
 from xmlc.thresholds.sweeps import fit_unlabelled, tune
 
-SHOWN = ("macro_f", "macro_f_zero", "macro_f_present", "micro_f", "instance_f")  # of the scores, in percent
+SHOWN = ("macro_f", "macro_f_zero", "macro_f_present", "micro_f", "instance_f")  # scores to print, in percent
 
 
 @click.command(
@@ -97,7 +97,7 @@ def command(
 
 
 def _fitting(path: Path | None, gate: Callable[[Any], sparse.csr_array], n: int | None, m: int) -> Any:
-    """Read a matrix, if there is one, and check its shape; of n = None any number of instances is right."""
+    """Read a matrix, if there is one, and check its shape. If n is None, any number of instances is right."""
     if path is None:
         return None
     found = read_matrix(path, gate)

@@ -1,4 +1,4 @@
-"""From a dataset's text files to arrays on disk, checked against the sizes that papers print."""
+"""Convert a dataset's text files to arrays on disk, checked against published sizes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from xmlc.suite.options import catalogue_option
 from xmlc.suite.results.records.statistics import Statistics, part_statistics
 from xmlc.suite.steps.prepared import COUNTED, FORMAT_VERSION, Counts, Meta, fit_mask, recorded_name
 
-SEED = 0  # of the split of run 0; other runs count on from it
+SEED = 0  # of the split of run 0, from which other runs count on
 RELATIVE_TOLERANCE = 5e-3  # averages are printed with three to six digits
 Part = tuple[sparse.csr_array, sparse.csr_array]
 
@@ -45,7 +45,7 @@ def prepare(
     Parameters
     ----------
     dataset : Dataset
-        The catalogue's entry; ``source.json`` in the source folder says which files are really there.
+        The catalogue's entry. If the source folder has a ``source.json``, it lists the actual files.
     source : Path
         Folder with the text files.
     out : Path
@@ -53,7 +53,7 @@ def prepare(
     validation_share : float
         Of the training set, drawn with seed 0.
     filter : Path or None
-        File for `read_pairs`, where it is another than the entry's.
+        File for `read_pairs` that replaces the entry's filter.
 
     Returns
     -------
@@ -109,10 +109,10 @@ def prepare(
 
 
 def source_files(dataset: Dataset, source: Path, with_filter: bool = True) -> Dataset:
-    """Return an entry with format, base of ids and file names as ``source.json`` or else the catalogue gives them.
+    """Return an entry with format, base of ids and file names from ``source.json`` or else from the catalogue.
 
-    Without ``source.json`` a file may also lie there compressed: ``train.txt`` as ``train.txt.xz``, say. Its filter
-    need not be there where another takes its place (``with_filter=False``).
+    Without ``source.json`` a file may also be compressed, such as ``train.txt.xz`` instead of ``train.txt``. The
+    entry's filter may be missing if another file replaces it (``with_filter=False``).
 
     Raises
     ------
@@ -120,7 +120,7 @@ def source_files(dataset: Dataset, source: Path, with_filter: bool = True) -> Da
         A file is missing or was changed since it was fetched.
     """
     described = source / "source.json"
-    has_list = (source / CHECKSUMS).exists()  # what was put there by hand has none
+    has_list = (source / CHECKSUMS).exists()  # a folder filled by hand has none
     if has_list:
         check_listed(source, described.name)
     if described.exists():
@@ -140,7 +140,7 @@ def source_files(dataset: Dataset, source: Path, with_filter: bool = True) -> Da
 
 @contextmanager
 def _copies_named(source: Path) -> Iterator[None]:
-    """Have errors about copies name what they are copies of, which the user can mend."""
+    """Replace copies in errors by the files they were copied from, which the user can fix."""
     try:
         yield
     except XmlcError as error:
@@ -180,13 +180,13 @@ def read_parts(source: Path, files: Dataset) -> tuple[Part, Part]:
 
     try:
         first, second = read(None)
-    except NoIds:  # of vw: names that are no numbers of columns get one numbering in both files
+    except NoIds:  # vw only: names that are not column numbers get one numbering in both files
         first, second = read({})
     return first, second
 
 
 def differences(counts: Counts, published: PublishedCounts) -> list[str]:
-    """Say where counts differ from the published ones, and averages by more than printing explains."""
+    """Describe counts that differ from the published ones, and averages that differ by more than rounding."""
     notes = []
     for key in COUNTED:
         expected = published.get(key)
@@ -201,7 +201,7 @@ def differences(counts: Counts, published: PublishedCounts) -> list[str]:
 
 
 def absent_labels(train: sparse.csr_array, test: sparse.csr_array) -> list[str]:
-    """Say how many labels have no instance in the test set, or in neither set, if there are any."""
+    """Describe how many labels have no instance in the test set, or in neither set, if there are any."""
     m = test.shape[1]
     frequency = np.bincount(test.indices, minlength=m)
     untested = int((frequency == 0).sum())
@@ -228,9 +228,10 @@ def _counts(train: Part, test: Part) -> Counts:
 
 
 def _of_same_width(train: Part, test: Part, format: str) -> tuple[Part, list[str]]:
-    """Return the test set with the features of the training set, and what must be said of it.
+    """Return the test set with the features of the training set, and notes about differences.
 
-    Both get the larger number of labels: without its new ones the measures would be of other label sets.
+    Both sets get the larger number of labels. Without labels that only one has, the measures would be of other label
+    sets.
     """
     (d, m), (d_test, m_test) = ([matrix.shape[1] for matrix in part] for part in (train, test))
     X, dropped = first_columns(test[0], d)
@@ -250,7 +251,7 @@ def _digest(files: list[Path], filter: Path | None) -> str:
 
 
 def read_split(source: Path, data: str, split_files: SplitFiles, zero_based: bool) -> tuple[Part, Part]:
-    """Read a data file and cut it by one column of its split files.
+    """Read a data file and split it by one column of its split files.
 
     Parameters
     ----------
@@ -273,9 +274,9 @@ def read_split(source: Path, data: str, split_files: SplitFiles, zero_based: boo
 def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
     """Read the pairs of a test instance and a label that no measure is to count.
 
-    They are the reciprocal pairs of the repository's sets with label features (LF-), in whose file
-    ``filter_labels_test.txt`` each line has the numbers of an instance and a label, both from 0. An instance that is a
-    label, too, is neither rewarded nor penalised for itself (github.com/Extreme-classification/siamesexml, issue 7).
+    They are the reciprocal pairs of the repository's datasets with label features (LF-). Each line of their file
+    ``filter_labels_test.txt`` has the numbers of an instance and a label, both from 0. An instance that is also a label
+    is neither rewarded nor penalised for itself (github.com/Extreme-classification/siamesexml, issue 7).
 
     Parameters
     ----------
@@ -345,7 +346,7 @@ def command(
     validation_share: float,
     filter: Path | None,
 ) -> None:
-    """Prepare; report differences from published counts and labels without instances."""
+    """Prepare. Report differences from published counts and labels without instances."""
     entry = catalogue_entry(dataset, load_catalogue(*catalogue))
     meta, train, test = prepare(entry, source, out, validation_share, filter)
     Statistics(

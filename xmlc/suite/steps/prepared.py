@@ -1,4 +1,4 @@
-"""A prepared dataset: memory-mapped arrays, the split, and their description."""
+"""Open a prepared dataset: memory-mapped arrays, the split, and their description."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ COUNTED: tuple[Count, ...] = ("n_train", "n_test", "d", "m", "labels_per_instanc
 
 
 class Split(TypedDict):
-    """How the training set was split: the share of the validation part, and the seed."""
+    """Describe how the training set was split: the share of the validation part, and the seed."""
 
     validation_share: float
     seed: int
 
 
 class Counts(TypedDict):
-    """How large a dataset is.
+    """Describe how large a dataset is.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Counts(TypedDict):
 
 
 class Meta(Counts):
-    """Content of a prepared dataset's ``meta.json``, beside its counts.
+    """Describe a prepared dataset: the content of its ``meta.json`` in addition to its counts.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Meta(Counts):
         SHA-256 over the source files.
     split : Split
     notes : list of str
-        What differs from the published numbers.
+        Differences from the published numbers.
     """
 
     version: int
@@ -76,19 +76,19 @@ class Meta(Counts):
 
 
 def recorded_name(meta: Meta) -> str:
-    """Return the name of a dataset in records; data of earlier versions has no mark of synthetic data."""
+    """Return the name of a dataset in records. Data of earlier versions have no mark of synthetic data."""
     return name_in_records(meta["name"], meta.get("synthetic", False))
 
 
 class Prepared:
-    """Reads a folder that `xmlc prepare` wrote; each file that it opens must be as it was written.
+    """Read a folder that `xmlc prepare` wrote. Each opened file must be unchanged.
 
     Parameters
     ----------
     folder : path
     run : int
-        Seed of the run that the split belongs to: run 0 has the split that was written, and each other run one of its
-        own, so that what runs differ by contains the choice of the validation part.
+        Seed of the run that the split belongs to. Run 0 has the saved split, and each other run draws another one. The
+        variation over runs therefore includes the choice of the validation part.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class Prepared:
 
     @cached_property
     def split(self) -> np.ndarray:
-        """Mask over the training rows, shape (n_train,): True for the part to fit, False for validation."""
+        """Return a mask over the training rows, shape (n_train,): True for the part to fit, False for validation."""
         if self.run == 0:
             return load_array(self.folder / "split.npy", bool, (self.meta["n_train"],), mmap=False)
         share, seed = self.meta["split"]["validation_share"], self.meta["split"]["seed"]
@@ -118,19 +118,19 @@ class Prepared:
     def part(self, name: str, most: int | None = None) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Return (X, Y) of ``train``, ``test`` (memory-mapped), ``fit`` or ``val`` (copies of training rows).
 
-        With ``most``, ``fit`` and ``val`` have at most so many rows, drawn at random with the split's seed.
+        If ``most`` is given, ``fit`` and ``val`` have at most this many rows, drawn at random with the split's seed.
         """
         folder, rows = self._rows(name, most)
         X, Y = load_csr(folder, "X"), load_csr(folder, "Y")
         return (X, Y) if rows is None else (X[rows], Y[rows])
 
     def rows(self, name: str, most: int | None = None) -> np.ndarray:
-        """Return the training rows of which `part` returns copies."""
+        """Return the training rows that `part` copies."""
         rows = np.flatnonzero(self.split == (name == "fit"))
         return rows if most is None else sample_rows(rows, most, self.meta["split"]["seed"] + self.run)
 
     def posteriors(self, name: str) -> sparse.csr_array | None:
-        """Return the true posteriors P(y_j = 1 | x) of a part of a synthetic dataset; None for other datasets."""
+        """Return the true posteriors P(y_j = 1 | x) of a part of a synthetic dataset, or None for other datasets."""
         folder, rows = self._rows(name)
         if f"{folder.name}/P.json" not in listed_in(self.folder):
             return None
@@ -138,7 +138,7 @@ class Prepared:
         return P if rows is None else P[rows]
 
     def left_out(self, name: str) -> sparse.csr_array | None:
-        """Return the pairs of a part that no measure counts, boolean, shape (n, m): Y lacks them; None of none."""
+        """Return the pairs of a part that no measure counts, boolean, shape (n, m), or None. Y lacks these pairs."""
         there = name == "test" and "test/F.json" in listed_in(self.folder)
         return load_csr(self.folder / "test", "F") if there else None
 
@@ -151,10 +151,10 @@ class Prepared:
 
 
 def fit_mask(n_rows: int, validation_share: float, seed: int) -> np.ndarray:
-    """Choose the rows that are fitted; the others validate.
+    """Choose the rows for fitting. The others are for validation.
 
-    The validation part has ``round(validation_share * n_rows)`` rows, but each part has at least one where there are
-    two rows. The choice depends on (seed, n_rows) alone, on every platform.
+    The validation part has ``round(validation_share * n_rows)`` rows, but each part has at least one if there are two
+    rows. The choice depends on (seed, n_rows) alone, on every platform.
 
     Returns
     -------
@@ -172,14 +172,14 @@ def fit_mask(n_rows: int, validation_share: float, seed: int) -> np.ndarray:
 
 
 def sample_rows(rows: np.ndarray, most: int, seed: int) -> np.ndarray:
-    """Draw at most so many of some rows; all of them where there are no more.
+    """Draw at most ``most`` of some rows, or return all if there are no more.
 
     Parameters
     ----------
     rows : ndarray of int64
     most : int
     seed : int
-        The choice depends on (seed, number of rows, most) alone, and a smaller one is part of a larger one.
+        The choice depends on (seed, number of rows, most) alone. A smaller choice is part of a larger one.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""`xmlc progressive`: an online model on a shuffled stream, each instance predicted before it is learned."""
+"""Run `xmlc progressive`: an online model predicts each instance of a shuffled stream before it learns it."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> tuple
     rows : tuple of ProgressiveRow
         For each of `xmlc.metrics.progressive.checkpoints`.
     constant_accuracy, cpu_seconds : float
-        Accuracy of the constant predictor, and what the stream took.
+        Accuracy of the constant predictor, and CPU seconds of the stream.
 
     Raises
     ------
     XmlcError
-        The model learns no stream.
+        The model cannot learn from a stream.
     """
     if not isinstance(model, Streaming):
         raise XmlcError(f"{type(model).__name__} learns no stream: it has no progressive_top_k; take oplt, say")
@@ -72,7 +72,7 @@ def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> tuple
 def command(
     data: Path, estimator: str, name: str, parameters: Hyperparameters, seed: int, threads: int, out: Path
 ) -> None:
-    """Run the stream."""
+    """Run the stream and write its record."""
     step, model = step_to_train("progressive", Prepared(data), estimator, name, parameters, seed, threads)
     X, Y = step.data.part("train")
     order = random_permutation(X.shape[0], seed, Stream.STREAM_ORDER)

@@ -1,4 +1,4 @@
-"""`xmlc rank`: quality and costs of a model's ranking."""
+"""Run `xmlc rank`: measure quality and costs of a model's ranking."""
 
 from __future__ import annotations
 

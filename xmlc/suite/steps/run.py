@@ -1,4 +1,4 @@
-"""The context of a step on one model: its data, times without compilation, and the records that it writes."""
+"""Provide the context of a step on one model: its data, times without compilation, and the records that it writes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DIGITS = 12  # of a checksum
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the workflow on one model.
+    """Describe a step of the workflow on one model.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Step:
         The subcommand.
     data : Prepared
     about : Record
-        The model and its settings; of a trained model the record of its training.
+        The model and its settings. For a trained model, the record of its training.
     threads : int
     """
 
@@ -72,7 +72,7 @@ class Step:
         written : Path, optional
             Folder that the step wrote.
         code : function, optional
-            A method: if it is the user's, the settings contain the digest of its code.
+            A method. If it is the user's, the settings contain the digest of its code.
         **content
             Fields of this kind of record.
         """
@@ -86,7 +86,7 @@ class Step:
 
 @dataclass(frozen=True)
 class TrainedStep(Step):
-    """A step on a trained model."""
+    """Describe a step on a trained model."""
 
     about: TrainingRecord
 
@@ -102,7 +102,7 @@ class TrainedStep(Step):
 
 
 def on_trained_model(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add the options of a trained model to a command, which is called with the step and the model instead."""
+    """Add the options of a trained model to a command, which gets the step and the model instead."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
@@ -125,7 +125,7 @@ def step_to_train(
     threads: int,
     portion: Portion = "full",
 ) -> tuple[Step, SparseProbabilityEstimator]:
-    """Make an estimator, named ``called`` in tables, and return the step that trains it, and the estimator."""
+    """Create an estimator, named ``called`` in tables. Return the step that trains it, and the estimator."""
     model = make_estimator(estimator, hyperparameters, seed, threads)
     given = {k: v for k, v in model.get_params().items() if k not in ("n_jobs", "random_state")}
     files = files_read(estimator, given, data.meta["name"], [seed])
@@ -156,12 +156,12 @@ def dataset_of(prepared: Prepared) -> RecordedDataset:
 def fit_timed(
     model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array, folder: Path
 ) -> tuple[float, float]:
-    """Compile by a few rows, then fit and write the model: in the time that is returned.
+    """Compile on a few rows, then fit and write the model. Return the time without compilation.
 
     Returns
     -------
     seconds, cpu_seconds : float
-        Wall seconds, and processor seconds on all threads.
+        Wall seconds, and CPU seconds on all threads.
     """
     warm_up(model, X, Y)
     before = cpu_seconds()
@@ -187,7 +187,7 @@ def trained_beside(
 
 
 def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: str) -> sparse.csr_array:
-    """Return the instances of one part; a model that looks estimates up looks up theirs."""
+    """Return the instances of one part. A model that looks estimates up looks up theirs."""
     if looks_up(model):
         model.look_up(prepared, part)
     return prepared.part(part)[0]
@@ -196,13 +196,13 @@ def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: s
 def predict_timed(
     model: SparseProbabilityEstimator, X: sparse.csr_array, predict: Callable[[sparse.csr_array], T]
 ) -> tuple[T, float | None]:
-    """Call ``predict`` on a few rows, so that compilation is in no measured time, then on all of them.
+    """Call ``predict`` on a few rows, so that no measured time includes compilation, then on all of them.
 
     Returns
     -------
     result
     ms_per_instance : float or None
-        Wall milliseconds per instance; None for one that looks estimates up.
+        Wall milliseconds per instance, or None for a model that looks estimates up.
     """
     if looks_up(model):
         return predict(X), None
@@ -212,7 +212,7 @@ def predict_timed(
 
 
 def rank_timed(model: SparseProbabilityEstimator, prepared: Prepared, k: int) -> tuple[np.ndarray, float | None]:
-    """Rank the first k labels of each test instance, pairs left out aside: int32 of shape (n, k), and milliseconds."""
+    """Rank the first k labels of each test instance without left-out pairs: int32 of shape (n, k), and milliseconds."""
     X, left_out = instances_for(model, prepared, "test"), prepared.left_out("test")
     more = 0 if left_out is None else int(np.diff(left_out.indptr).max(initial=0))
     (labels, _), ms = predict_timed(model, X, lambda rows: model.predict_top_k(rows, k + more))
@@ -230,15 +230,15 @@ def estimate_timed(
     threshold: float | np.ndarray,
     then: Callable[[int, sparse.csr_array], None],
 ) -> float | None:
-    """Estimate a few instances, then all, some of them at a time; the time of ``then`` is not in the result.
+    """Estimate a few instances, then all in blocks. The result does not include the time of ``then``.
 
     Parameters
     ----------
     model, prepared, part
     threshold : float or ndarray, shape (m,)
     then : callable
-        Is called at least once, with the number of the first of some instances, and their estimates above the
-        threshold, CSR, without the pairs left out.
+        Called at least once, with the number of a block's first instance, and the block's estimates above the
+        threshold, CSR, without the left-out pairs.
 
     Returns
     -------
@@ -264,12 +264,12 @@ def estimate_timed(
 def write_estimates(
     model: SparseProbabilityEstimator, prepared: Prepared, part: str, floor: float, folder: Path
 ) -> tuple[sparse.csr_array, float | None]:
-    """Write a part's estimates above a floor into an existing folder; return them, mapped, and their milliseconds.
+    """Write a part's estimates above a floor into an existing folder. Return them, mapped, and their milliseconds.
 
     Raises
     ------
     XmlcError
-        One is no probability.
+        An estimate is not a probability.
     """
     writer = CSRWriter(folder, part)
 
@@ -282,5 +282,5 @@ def write_estimates(
 
 
 def mean_of(counts: np.ndarray | None) -> float | None:
-    """Return the mean of what a model tells of each instance; None where it tells nothing, or there is no instance."""
+    """Return the mean of a model's counts per instance, or None if it counts nothing or there is no instance."""
     return None if counts is None or counts.size == 0 else fmean(counts)

@@ -1,8 +1,8 @@
-"""`xmlc simulate`: inference from samples of known distributions, Figure 1 of gfm2011, scored exactly, and its times.
+"""Run `xmlc simulate`: inference from samples of known distributions, Figure 1 of gfm2011, with exact scores and times.
 
-The paper's two models are chains in which a label depends on the labels before it only through their number. Then the
-number of ones is all that has to be remembered, and the matrix P of Theorem 3.1 has O(m^3) terms instead of 2^m: the
-expected F of any prediction is computed, not estimated from a test sample.
+The paper's two models are chains in which a label depends on earlier labels only through the number of ones among
+them. Only this number has to be stored, and the matrix P of Theorem 3.1 has O(m^3) terms instead of 2^m. The expected
+F of any prediction is therefore computed, not estimated from a test sample.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ SEED = 0
 N_LABELS = 25
 PRIOR = 0.12
 N_TRIALS = 50
-PAIRED = 40  # times as many trials are behind the difference of MEUF and GFM
+PAIRED = 40  # factor of additional trials for the difference of MEUF and GFM
 SAMPLE_SIZES = (5, *range(10, 101, 10))
 COMPARED = ("gfm", "gfm-t", "meuf", "meuf-approx")
-STREAMS = 1 << 20  # trials, and sample sizes, are fewer: every (model, sample size, trial) has a stream of its own
+STREAMS = 1 << 20  # more than trials or sample sizes, so that each (model, sample size, trial) has its own stream
 TIMED = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf")
 TIMED_LABELS = (10, 15, 20, 25, 30, 35, 40, 45, 50)
 TIMED_SAMPLES = 200
@@ -66,7 +66,7 @@ def dependent_labels(m: int) -> np.ndarray:
     Returns
     -------
     ndarray of float64, shape (m, m)
-        As for `independent_labels`; i counts from 0 here, from 1 in the paper.
+        As for `independent_labels`. Here i counts from 0, and in the paper from 1.
     """
     return elementwise.sigmoid(np.arange(m)[None, :] - np.arange(m)[:, None] / 2)
 
@@ -74,11 +74,11 @@ def dependent_labels(m: int) -> np.ndarray:
 def signed_labels(m: int) -> np.ndarray:
     """Return the conditionals of dependent labels that MEUF gets wrong: the linear part is -1 + sum_{j<i} (2 y_j - 1).
 
-    This model is not in the paper. With the one that is, all marginals are 1/2, because y and 1 - y are as likely; MEUF
-    then predicts every label, and so does the F-maximiser. Labels coded as -1 and +1 and a constant of -1, by contrast,
-    give p(Y = 0) = 0.6 beside a second mode at Y = 1: the empty set is best, and MEUF takes the marginals for small,
-    independent chances of many labels. Expected F then lies between 0.17 and 0.6, as on the axis of the paper's plot
-    (0.2 to 0.6), while the model as printed has 0.46 to 0.55.
+    This model is not in the paper. In the paper's model y and 1 - y are equally likely, so that all marginals are 1/2.
+    MEUF then predicts every label, and so does the F-maximiser. With labels coded as -1 and +1 and a constant of -1,
+    p(Y = 0) = 0.6, and there is a second mode at Y = 1. The empty set is best, but MEUF treats the marginals as small,
+    independent chances of many labels. Expected F is then between 0.17 and 0.6, close to the axis of the paper's plot
+    (0.2 to 0.6). With the published model it is 0.46 to 0.55.
 
     Returns
     -------
@@ -106,8 +106,8 @@ def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
 
     Notes
     -----
-    With a_i(c) = p(c ones before label i) and b_i(c, s) = p(s ones in all | c before label i) it is
-    p_is = sum_c a_i(c) p(Y_i = 1 | c) b_{i+1}(c + 1, s): O(m^3) operations, O(m^2) numbers in memory.
+    Let a_i(c) = p(c ones before label i) and b_i(c, s) = p(s ones in all | c before label i). Then
+    p_is = sum_c a_i(c) p(Y_i = 1 | c) b_{i+1}(c + 1, s). This takes O(m^3) operations and O(m^2) numbers in memory.
     """
     m = conditionals.shape[0]
     before = np.zeros((m, m + 1))
@@ -117,16 +117,16 @@ def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
         before[i + 1, :m] = before[i, :m] - ones
         before[i + 1, 1:] += ones
     P = np.empty((m, m))
-    after = np.eye(m + 1)  # of (ones before the label behind i, ones in all)
+    after = np.eye(m + 1)  # by (ones before the label after i, ones in all)
     for i in reversed(range(m)):
-        P[i] = sum((before[i, :m] * conditionals[i])[:, None] * after[1:, 1:])  # row after row
+        P[i] = sum((before[i, :m] * conditionals[i])[:, None] * after[1:, 1:])  # fixed order of rows
         with_label = conditionals[i][:, None]
         after[:m] = (1 - with_label) * after[:m] + with_label * after[1:]
     return LabelsBySize(P[None], np.array([after[0, 0]]), np.arange(1, m + 1))
 
 
 def expected_f(Y_hat: sparse.csr_array, truth: LabelsBySize) -> np.ndarray:
-    """Compute the expected F of predictions under one known distribution (gfm2011, equation 6); 0/0 = 1.
+    """Compute the expected F of predictions under one known distribution (gfm2011, equation 6), with 0/0 = 1.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def expected_f(Y_hat: sparse.csr_array, truth: LabelsBySize) -> np.ndarray:
     """
     m = Y_hat.shape[1]
     reciprocals = 1 / np.add.outer(truth.sizes, np.arange(1, m + 1))
-    gains = 2 * sum((truth.P[0][:, :, None] * reciprocals).transpose(1, 0, 2))  # size after size
+    gains = 2 * sum((truth.P[0][:, :, None] * reciprocals).transpose(1, 0, 2))  # fixed order of sizes
     k = np.diff(Y_hat.indptr)
     sums = np.bincount(
         np.repeat(np.arange(Y_hat.shape[0]), k), gains[Y_hat.indices, np.repeat(k, k) - 1], Y_hat.shape[0]
@@ -173,14 +173,14 @@ def simulate(
     ----------
     seed : int
     n_trials : int
-        At least two for each model and sample size, behind the scores of methods; each trial draws anew. `PAIRED` times
-        as many, these the first of them, are behind the difference of MEUF and GFM.
+        Independent trials for each model and sample size, at least two, for the scores of methods. The difference of
+        MEUF and GFM uses `PAIRED` times as many trials, which begin with the same ones.
     sample_sizes : sequence of int
         Ascending.
     m : int
         Number of labels.
     n_jobs : int or None
-        Threads; the result is the same bits on any number.
+        Threads. The result is bit-identical with any number.
 
     Returns
     -------
@@ -228,21 +228,21 @@ def _limit(method: str, truth: LabelsBySize) -> float:
 
 def _label_sets(method: str, distribution: Any, n_jobs: int | None) -> sparse.csr_array:
     found = infer_blocks(method, distribution, n_jobs)
-    assert found is not None  # as it is when a time limit passes, and there is none
+    assert found is not None  # only a time limit makes it None, and there is none
     return found[0]
 
 
 def measure_growth(seed: int, n_trials: int) -> Growth:
     """Measure how the time of inference from samples grows with the number of labels: Figure 1, right.
 
-    One thread, tasks in turns, the best of `ROUNDS` of each; every task has run before it is measured, so that no
-    kernel is compiled in a measured time. All trials of one number of labels are instances of one call.
+    One thread runs the tasks in turns, and the best of `ROUNDS` rounds of each counts. Every task runs once before, so
+    that no measured time includes compilation. All trials of one number of labels are instances of one call.
 
     Parameters
     ----------
     seed : int
     n_trials : int
-        Instances for each number of labels, which are independent.
+        Independent instances for each number of labels.
     """
     ms: dict[str, list[float]] = {method: [] for method in TIMED}
     for m in TIMED_LABELS:
@@ -262,7 +262,7 @@ def measure_growth(seed: int, n_trials: int) -> Growth:
 
 
 def task_of(method: str, samples: Samples, threads: int) -> Callable[[], tuple[sparse.csr_array, np.ndarray]]:
-    """Return a call of a method on samples; a method of marginals counts them first, within the call."""
+    """Return a call of a method on samples. If the method takes marginals, the call includes counting them."""
     chosen = METHODS[method]
     if chosen.takes == "joint":
         return lambda: chosen.infer(samples, n_jobs=threads)

@@ -1,4 +1,4 @@
-"""`xmlc sweep`: ranking and, of trees, depth by the value of one hyperparameter."""
+"""Run `xmlc sweep`: measure ranking, and depth of trees, by the value of one hyperparameter."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Train and rank with each value; the options override hyperparameters of the record."""
+    """Train and rank with each value. The options override hyperparameters of the record."""
     step = TrainedStep.read("sweep", data, training, threads)
     if step.about.portion != "full" or step.about.dataset.digest != step.data.digest:
         raise XmlcError(f"{training}: expected the training on the whole training set of {data}")

@@ -1,4 +1,4 @@
-"""`xmlc table`: assemble one table of a paper from records."""
+"""Run `xmlc table`: assemble one table of a paper from records."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def command(
     titles: dict[str, str],
     out: Path,
 ) -> None:
-    """Build, write, say where."""
+    """Build and write the table, and print the paths."""
     made = MadeOf(
         name, paper, record_files(records, of_methods, table_of(name, paper)), published, suite, titles=titles
     )

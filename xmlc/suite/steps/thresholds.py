@@ -1,4 +1,4 @@
-"""`xmlc thresholds`: methods tuned on saved estimates of the validation set, and evaluated on the test set."""
+"""Run `xmlc thresholds`: tune on saved estimates of the validation set, and evaluate on the test set."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Scores = dict[str, float]
 
 
 def tune_timed(step: TrainedStep, spe: Estimated, floor: float, method: str) -> tuple[Tuned, float]:
-    """Sweep a method's grid; choose by its measure on the validation set, and score each point on the test set, too.
+    """Sweep a method's grid. Choose by its measure on the validation set, and score each point on the test set, too.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def tune_timed(step: TrainedStep, spe: Estimated, floor: float, method: str) -> 
     spe : mapping of str to csr_array of float32, shape (n, m)
         Estimates of the parts ``val`` and ``test``.
     floor : float
-        Where they end.
+        Minimum probability of the estimates.
     method : str
         A name of `xmlc.thresholds.sweeps.METHODS`.
 
@@ -75,7 +75,7 @@ def predict_test(
 ) -> float | None:
     """Predict the test set with a threshold for each label and return milliseconds for an instance.
 
-    The cost is that of a prediction by the model, not of reading its saved estimates ``spe``, shape (n, m).
+    This is the time of a prediction by the model, not of reading its saved estimates ``spe``, shape (n, m).
 
     Raises
     ------
@@ -102,7 +102,7 @@ def score(data: Prepared, spe: Estimated, thresholds: np.ndarray) -> tuple[Score
     validation = {}
     if "val" in spe:
         validation = measure_scores(agreement_above(data.part("val")[1], as_estimates(spe["val"]), thresholds))
-    # Computed once for all replicates.
+    # The sets are computed once for all replicates.
     sets = [*sets_above(data.part("test")[1], as_estimates(spe["test"]), thresholds)]
     counts = agreement_of_blocks(sets)
     test = measure_scores(counts) | scores_by_frequency(counts, groups_by_frequency(data.part("train")[1]))
@@ -146,7 +146,7 @@ def evaluate(
 def evaluate_unlabelled(
     step: TrainedStep, model: SparseProbabilityEstimator, methods: Iterable[str], floor: float, out: Path
 ) -> None:
-    """Evaluate methods that need no validation set, with a model of the whole training set; write the records.
+    """Evaluate methods that need no validation set, with a model of the whole training set. Write the records.
 
     Parameters
     ----------
@@ -170,10 +170,11 @@ def evaluate_unlabelled(
 
 
 def evaluate_calibration(step: TrainedStep, spe: Estimated, out: Path) -> None:
-    """Calibrate estimates on the validation set, and write how far they were and are from shares of true labels.
+    """Calibrate estimates on the validation set, and write their errors before and after.
 
-    Both are of the labels that the estimates rank first: by calibrated ones, which are steps, ties would decide, and
-    the two errors would be of other labels.
+    An error is the distance between estimates and shares of true labels. Both errors are about the labels that the
+    original estimates rank first. Calibrated estimates are steps, so that ties would decide which labels they rank
+    first.
     """
     (_, Y_val), (_, Y) = (step.data.part(part) for part in ("val", "test"))
     calibration = IsotonicCalibration().fit(spe["val"], Y_val)

@@ -1,4 +1,4 @@
-"""`xmlc train`: one estimator on one part of one dataset, with one seed or several."""
+"""Run `xmlc train`: train one estimator on one part of one dataset, with one seed or several."""
 
 from __future__ import annotations
 

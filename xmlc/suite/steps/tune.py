@@ -1,4 +1,4 @@
-"""`xmlc tune`: hyperparameters by validation P@1."""
+"""Run `xmlc tune`: search hyperparameters by validation P@1."""
 
 from __future__ import annotations
 
@@ -35,49 +35,49 @@ from xmlc.suite.steps.tuning.methods import METHODS, search_in_ranges, search_in
 
 Make = Callable[[Hyperparameters], SparseProbabilityEstimator]
 IN_STAGES = "stages"
-IN_ONE = 45  # scores of an instance are the mean of its P@1, P@3 and P@5 in units of 1/45, whole numbers
+IN_ONE = 45  # score of an instance: the mean of its P@1, P@3 and P@5 in units of 1/45, a whole number
 
 
 @dataclass(frozen=True)
 class Search:
-    """A search that is ready to run."""
+    """Describe a search that is ready to run."""
 
     #: Its name in results.
     method: str
-    #: Trials at most.
+    #: Maximum number of trials.
     budget: int
     #: Ranges or stages, as they were given.
     space: object
-    #: Of each hyperparameter that is searched the values, or the ends of the interval, that may be tried.
+    #: For each searched hyperparameter, the values, or the ends of the interval, that may be tried.
     tried: Mapping[str, tuple[object, ...]]
-    #: Is given the objective.
+    #: Takes the objective.
     run: Callable[[Objective], None]
-    #: The mean of P@1, P@3 and P@5 over so many 80/20 splits is maximised; None for P@1 on the first.
+    #: Maximise the mean of P@1, P@3 and P@5 over this many 80/20 splits. None maximises P@1 on the first split.
     splits: int | None = None
-    #: Instances that trials are trained and scored on at most; None for all.
+    #: Maximum numbers of instances that trials are trained and scored on. None for all.
     fitted: int | None = None
     validated: int | None = None
-    #: Hyperparameters of all trials that the model which is trained afterwards does not have.
+    #: Hyperparameters of all trials that the finally trained model does not have.
     in_trials: Hyperparameters = field(default_factory=dict)
 
     @property
     def chosen_by(self) -> str:
-        """What is maximised."""
+        """Describe the objective that is maximised."""
         what = f"mean of P@1, P@3 and P@5 over {self.splits} splits," if self.splits else "P@1"
         return f"{what} on the 20 % of the training set that validation holds"
 
     def worth(self, trial: Trial) -> float:
-        """Return what is maximised of a trial."""
+        """Return the objective of a trial."""
         return mean_precision(trial) if self.splits else trial["p@1"]
 
 
 def in_ranges(space: Mapping[str, object], method: str, budget: int, seed: int, first: Hyperparameters) -> Search:
-    """Prepare a search in ranges, as they are configured; ``first`` are the hyperparameters of the first trial.
+    """Prepare a search in configured ranges. ``first`` are the hyperparameters of the first trial.
 
     Raises
     ------
     XmlcError
-        A range is none.
+        A range is not valid.
     """
     ranges = parse_space(space)
     tried = {name: values.ends() for name, values in ranges.items()}
@@ -94,13 +94,13 @@ def in_stages(
     ----------
     stages : list of list of dict
     labels_per_instance : float
-        The average number of labels of an instance, whose name stages may have in place of a value.
+        The average number of labels of an instance. Stages may contain its name instead of a value.
     splits : int or None
-        Score on so many; equally good trials then all go on to the next stage.
+        Score on this many splits. Equally good trials then all go on to the next stage.
     sample : bool
         Train and score on a sample of the data, as for an untuned dataset.
     in_trials : dict
-        Put over the hyperparameters of every trial.
+        Overrides the hyperparameters of every trial.
     """
     trials = resolved(stages, labels_per_instance)
     tried: dict[str, tuple[object, ...]] = {}
@@ -120,7 +120,7 @@ def in_stages(
 
 
 def resolved(stages: Stages, labels_per_instance: float) -> Stages:
-    """Put the rounded average number of labels, at least 1, in place of its name."""
+    """Replace the name of the average number of labels by its rounded value, at least 1."""
     average = max(1, math.floor(labels_per_instance + 0.5))
     return [
         [{name: average if value == LABELS_PER_INSTANCE else value for name, value in trial.items()} for trial in stage]
@@ -129,7 +129,7 @@ def resolved(stages: Stages, labels_per_instance: float) -> Stages:
 
 
 class Trials:
-    """The objective of every search: fit to one part of each split, score on the other, and keep the trial.
+    """Compute the objective of every search: fit to one part of each split, score on the other, and keep the trial.
 
     The test set is never read.
 
@@ -139,7 +139,8 @@ class Trials:
     folder : Path
         Of the prepared data.
     make : callable
-        Returns an estimator for the hyperparameters of a trial, which are all that trials differ in: the seed is one.
+        Returns an estimator for the hyperparameters of a trial. Trials differ only in these, because they share one
+        seed.
     out : Path
         The path of the result. Models are written one at a time to a temporary folder next to it.
     progress : Progress
@@ -152,7 +153,7 @@ class Trials:
     done : list of Trial
         In order: hyperparameters, precisions as shares, seconds of training, paired errors.
     instances : int
-        Of the validation parts, each counted once.
+        Number of distinct instances in the validation parts.
     """
 
     def __init__(self, search: Search, folder: Path, make: Make, out: Path, progress: Progress, about: str) -> None:
@@ -165,14 +166,14 @@ class Trials:
         self.instances = self._times.size
 
     def __call__(self, hyperparameters: Hyperparameters) -> float:
-        """Train with these hyperparameters and return the worth of the trial."""
+        """Train with these hyperparameters and return the objective of the trial."""
         found, seconds = [], 0.0
         for split in self._splits:
             model, train = self._make(hyperparameters), split.part("fit", self._search.fitted)
             with trained_beside(self._out, model, *train) as (spent, _):
                 seconds += spent
                 if isinstance(model, PLT) and model.search == "exact":
-                    model.search = "certified"  # finds the same labels, and reads a mapped model node after node
+                    model.search = "certified"  # finds the same labels, and reads a mapped model node by node
                 X, Y = split.part("val", self._search.validated)
                 found.append(hits_at_k(Y, model.predict_top_k(X, max(K))[0], max(K))[0])
         hits = np.concatenate(found).cumsum(axis=1)[:, np.array(K) - 1]
@@ -185,7 +186,7 @@ class Trials:
         self.done.append(cast(Trial, trial | {"paired_errors": errors}))
         worth = self._search.worth(self.done[-1])
         self._progress.update(1)
-        # To standard output, because the workflow redirects only standard error to a log.
+        # Print to standard output, because the workflow redirects only standard error to a log.
         said = f"trial {len(self.done)}: {100 * worth:.2f}, trained in {seconds:.0f} s, {hyperparameters}"
         click.echo(f"{self._about}: {said}")
         return worth
@@ -194,14 +195,14 @@ class Trials:
 def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
     """Return the standard error of a mean difference over splits that share instances.
 
-    Sums are of whole numbers, so that it is 0 where nothing differs.
+    Sums are over whole numbers, so that the error is exactly 0 if nothing differs.
 
     Parameters
     ----------
     differences : ndarray of int64, shape (n,)
-        Of each instance the sum over the splits that it is in.
+        For each instance, the sum over its splits.
     times : ndarray of int64, shape (n,)
-        In how many it is.
+        Number of splits of each instance.
     """
     n, in_all, total = times.size, int(times.sum()), int(differences.sum())
     squares, crossed, counts = (int((a * b).sum()) for a, b in ((differences,) * 2, (differences, times), (times,) * 2))
@@ -296,7 +297,7 @@ def command(
 
 
 def check_tried(search: Search, estimator: str) -> None:
-    """Refuse, before any training, names that are no hyperparameters, and values that they cannot have."""
+    """Refuse, before any training, unknown hyperparameters and invalid values."""
     first = make_estimator(estimator, {name: values[0] for name, values in search.tried.items()}, 0, 1)
     for name, values in search.tried.items():
         for value in values:
@@ -309,7 +310,7 @@ def parse_stages(text: str) -> Stages:
     Raises
     ------
     XmlcError
-        They are none.
+        The text is not JSON or has another form.
     """
     try:
         content = json.loads(text)

@@ -1,4 +1,4 @@
-"""The ways to search: each calls an objective with one trial after the other."""
+"""Define the search methods. Each calls an objective with one trial after the other."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ METHODS = ("random", "smac")
 def search_in_stages(stages: Stages, objective: Objective, ties: bool = False) -> None:
     """Call ``objective`` with every trial of one stage after the other.
 
-    A trial is what the stage gives, put over the best of all earlier stages; of equally good ones the first is the
-    best. What was tried before is not tried again.
+    A trial combines values of the stage with the best trial of all earlier stages, which they override. Of equally good
+    trials the first is the best. No trial is repeated.
 
     Parameters
     ----------
     stages : list of list of dict
     objective : callable
-        Takes hyperparameters and returns what is to be maximised.
+        Takes hyperparameters and returns the number to maximise.
     ties : bool
-        Put the next stage over each of equally good ones.
+        Combine the next stage with each of equally good trials.
     """
     tried: list[Hyperparameters] = []
     best: list[Hyperparameters] = [{}]
@@ -50,22 +50,22 @@ def search_in_ranges(
 ) -> None:
     """Call ``objective`` with up to ``budget`` trials, the given hyperparameters first.
 
-    That the given ones are trial 0 means that no search can end below them on what the objective measures. They are
-    left out where one of them lies outside its range: the search is then free to find worse.
+    The given ones are trial 0, so that no search can end with a lower objective. They are left out if one of them is
+    outside its range. The search may then find worse ones.
 
     Parameters
     ----------
     method : {"random", "smac"}
-        ``smac`` ends early when the space has no further value.
+        ``smac`` ends early when the space has no more values.
     space : dict of str to Range
     objective : callable
-        Takes one value for each hyperparameter of the space and returns what is to be maximised; a finite number.
+        Takes one value for each hyperparameter of the space and returns the number to maximise, which is finite.
     budget : int
         Number of trials, at least 1.
     seed : int
-        Not negative. The trials depend on the seed, the space, the given values and what the objective returned.
+        Not negative. The trials depend on the seed, the space, the given values and the returned objectives.
     given : dict of str to value
-        Hyperparameters as they are without a search; those that are not in the space are ignored.
+        Hyperparameters without a search. Those outside the space are ignored.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def search_in_ranges(
 
 
 def random_trials(space: Space, n_trials: int, seed: int) -> Iterator[Hyperparameters]:
-    """Draw hyperparameters at random; trial i depends on (seed, i) alone, so that a longer search extends a shorter."""
+    """Draw hyperparameters at random. Trial i depends only on (seed, i), so a longer search extends a shorter one."""
     for trial in range(n_trials):
         key = stream_key(seed, Stream.TRIAL + trial)
         yield {name: space[name].at(float(random_unit(np.uint64(key), i))) for i, name in enumerate(sorted(space))}

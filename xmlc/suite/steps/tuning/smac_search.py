@@ -1,8 +1,8 @@
 """Search by SMAC, as plt2016 did (Section 6.1, Appendix C). This module needs the package ``smac``.
 
-Sequential model-based optimisation (Hutter, Hoos and Leyton-Brown, "Sequential model-based optimization for general
-algorithm configuration", LION 2011): a random forest over the trials so far predicts the objective's mean and
-variance, and the next trial is where the expected improvement is largest. The program is SMAC3.
+This is sequential model-based optimisation (Hutter, Hoos and Leyton-Brown, "Sequential model-based optimization for
+general algorithm configuration", LION 2011). A random forest over the trials so far predicts the objective's mean and
+variance. The next trial has the largest expected improvement. The program is SMAC3.
 """
 
 from __future__ import annotations
@@ -26,22 +26,23 @@ DETERMINISTIC_SEED = 0  # the seed that SMAC gives each trial of a deterministic
 def smac_search(
     space: Space, objective: Objective, budget: int, seed: int, first: Hyperparameters | None = None
 ) -> None:
-    """Try ``first``, then what SMAC's facade for hyperparameter optimisation proposes.
+    """Try ``first``, then the proposals of SMAC's facade for hyperparameter optimisation.
 
-    A quarter of the budget is a Sobol design; then each trial is chosen by a model of all trials before it. Nothing is
-    measured on a clock, but SMAC goes through sets of text: the trials depend on the arguments, and on PYTHONHASHSEED.
-    The search ends early when the space has no further value. SMAC's files lie in a temporary folder and are removed.
+    A quarter of the budget is a Sobol design. Then a model of all earlier trials chooses each trial. No decision
+    depends on a clock. But SMAC iterates over sets of strings, so that the trials depend on the arguments and on
+    PYTHONHASHSEED. The search ends early when the space has no more values. SMAC's files are in a temporary folder and
+    are removed.
     """
     configurations = ConfigurationSpace(space={name: _parameter(name, values) for name, values in space.items()})
     with tempfile.TemporaryDirectory(prefix="xmlc-smac-") as folder, warnings.catch_warnings():
-        # Such as the mean of no values, when every point that is left to search has been tried.
+        # An example is the mean of no values, when every point that is left to search has been tried.
         warnings.simplefilter("ignore", RuntimeWarning)
         scenario = Scenario(
             configurations, output_directory=Path(folder), deterministic=True, n_trials=budget, seed=seed
         )
         facade = HyperparameterOptimizationFacade(
             scenario,
-            # By default the model is fitted anew after eight trials, which saves little where a trial takes seconds.
+            # By default the model is refitted after eight trials, which saves little if a trial takes seconds.
             config_selector=HyperparameterOptimizationFacade.get_config_selector(scenario, retrain_after=1),
             logging_level=False,
             overwrite=True,
@@ -61,7 +62,7 @@ def smac_search(
 
 
 def _parameter(name: str, values: Range) -> Any:
-    """Return a range as ConfigSpace has it, a finite choice as the places 0, 1, ... of its values of any type."""
+    """Convert a range for ConfigSpace. A finite choice becomes the indices 0, 1, ... of its values of any type."""
     if values.values:
         return Categorical(name, list(range(len(values.values))))
     if values.integer:
@@ -70,7 +71,7 @@ def _parameter(name: str, values: Range) -> Any:
 
 
 def _value(values: Range, chosen: Any) -> object:
-    """Return what SMAC chose, a number as a person would type it (`Range.typed`).
+    """Return the value that SMAC chose, with a number as a person would type it (`Range.typed`).
 
     The objective's numbers differ from those that SMAC's model sees by up to half a unit of the third digit.
     """
