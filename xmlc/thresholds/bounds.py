@@ -1,4 +1,4 @@
-"""Where an optimal threshold can lie, and the grid of values that are tried (plt2016, Sections 4.1 and 6.2)."""
+"""Bounds of an optimal threshold, and the grid of values to try (plt2016, Sections 4.1 and 6.2)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xmlc.kernels.checks import as_numbers
 from xmlc.kernels.csr import Matrix, as_labels, per_label
 from xmlc.kernels.estimator import InvalidParameterError
 
-# The set C of Section 6.2, ascending: high thresholds 1/c, and so small predictions, come first.
+# The set C of Section 6.2. It ascends, so that high thresholds 1/c, with few predictions, come first.
 GRID = (2, 3, 4, 5, 7, 10, 20, 50, 100, 200, 1000, 10000)
 
 
@@ -31,15 +31,28 @@ def priors(Y: Matrix) -> np.ndarray:
 def lower_bounds(priors: np.ndarray, recall: float = 1.0) -> np.ndarray:
     """Return nu_j = pi_j / (1 + pi_j), the lower bound on an optimal threshold (Section 4.1, before (5)).
 
-    Predicting every instance positive reaches F = 2 pi / (1 + pi), and an optimal threshold is half the optimal F
-    (equation (4)). For F_beta, with ``recall`` = beta^2, both follow alike: (1 + beta^2) pi / (1 + beta^2 pi) is
-    reached, an optimal threshold is the optimal F_beta / (1 + beta^2), and so pi / (1 + beta^2 pi) bounds it.
-    Jaccard's thresholds are those of F.
+    Predicting every instance positive reaches F = 2 pi / (1 + pi). An optimal threshold is half the optimal F
+    (equation (4)).
+
+    F_beta has a similar bound, with ``recall`` = beta^2. The same prediction reaches
+    (1 + beta^2) pi / (1 + beta^2 pi). An optimal threshold is the optimal F_beta / (1 + beta^2). Its lower bound is
+    therefore pi / (1 + beta^2 pi). Jaccard has the same thresholds as F.
+
+    Parameters
+    ----------
+    priors : array-like of float, shape (m,)
+        Share of instances that carry each label, as `xmlc.thresholds.priors` returns it.
+    recall : float
+        beta^2, which is 1 for F and Jaccard.
+
+    Returns
+    -------
+    ndarray of float64, shape (m,)
 
     Raises
     ------
     XmlcError
-        A prior is no share.
+        A prior is not in 0 .. 1.
 
     Examples
     --------
@@ -52,7 +65,7 @@ def lower_bounds(priors: np.ndarray, recall: float = 1.0) -> np.ndarray:
 
 
 def kappa(c: float, nu: np.ndarray) -> np.ndarray:
-    """Return the floors kappa_j = max(1/c, nu_j) of Section 6.2, float32 of shape (m,)."""
+    """Return the minimum thresholds kappa_j = max(1/c, nu_j) of Section 6.2, float32 of shape (m,)."""
     return np.maximum(1.0 / c, nu).astype(np.float32)
 
 
@@ -62,7 +75,7 @@ def checked_grid(grid: Sequence[float]) -> tuple[float, ...]:
     Raises
     ------
     XmlcError
-        It is empty, or a value is less than 1, which would put the threshold 1/c above every probability.
+        The grid is empty, or a value is less than 1. Its threshold 1/c would exceed every probability.
     """
     values = as_numbers(grid, "grid")
     if values.ndim != 1 or values.size == 0 or not (values >= 1).all():

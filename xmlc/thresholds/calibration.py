@@ -1,4 +1,4 @@
-"""Calibration of estimates by the labels of instances that the model has not learned."""
+"""Calibration of estimates by labelled instances outside the model's training set."""
 
 from __future__ import annotations
 
@@ -16,22 +16,24 @@ from xmlc.thresholds.methods import checked_pair
 
 @hyperparameters
 class IsotonicCalibration(Estimator):
-    """For each group of labels the non-decreasing step function of the estimates that is closest to the truth.
+    """Calibrate estimates by the non-decreasing step function that is closest to the truth, for each group of labels.
 
-    Pool adjacent violators (Ayer et al., Annals of Mathematical Statistics 1955; Zadrozny and Elkan, KDD 2002): equal
-    estimates are a block, whose value is the share of true labels, and a block joins the one before it until values
-    increase. Counts are integers, so that the blocks are exact. What is not stored stays 0.
+    The method is pool adjacent violators (Ayer et al., Annals of Mathematical Statistics 1955; Zadrozny and Elkan,
+    KDD 2002). Equal estimates form a block, whose value is the share of true labels. Neighbouring blocks are joined
+    until the values increase. Counts are integers, so that the blocks are exact. An estimate that is not stored
+    stays 0.
 
     Parameters
     ----------
     groups : ndarray of int, shape (m,), or None
-        Group of each label, such as `xmlc.metrics.groups_by_frequency` gives; None: one for all.
+        Group of each label, such as `xmlc.metrics.groups_by_frequency` returns. None puts all labels into one group.
 
     Attributes
     ----------
     curves_ : dict of int to tuple
-        By group the largest estimate of each block, float32, or float64 where float32 would merge blocks, and its
-        value, float32. Labels of groups without a stored estimate keep theirs.
+        For each group, the largest estimate of each block and the value of each block. Values are float32. Estimates
+        are float32, or float64 if float32 would merge blocks. A group without a stored estimate in ``fit`` has no
+        entry, and `transform` does not change its estimates.
 
     Examples
     --------
@@ -44,21 +46,23 @@ class IsotonicCalibration(Estimator):
     groups: np.ndarray | None = None
 
     def fit(self, spe: Matrix, Y: Matrix) -> Self:
-        """Learn the curves.
+        """Learn the step function of each group.
 
         Parameters
         ----------
         spe : csr_array of float32 or float64, shape (n, m)
+            Estimates of instances outside the model's training set.
         Y : boolean CSR, shape (n, m)
+            Label sets of these instances.
 
         Raises
         ------
         XmlcError
-            The shapes differ, or an estimate is no probability.
+            The shapes differ, or an estimate is not in 0 .. 1.
         """
         given, (spe, Y) = spe, checked_pair(spe, Y)
         groups = self._groups_of(spe)
-        # Of no entries scipy returns a sparse array.
+        # Without entries, indexing would return a sparse array.
         true = np.asarray(Y[spe.nonzero()]).ravel() != 0 if spe.nnz else np.zeros(0, dtype=bool)
         self.curves_: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         for group in np.unique(groups).tolist():
@@ -78,7 +82,7 @@ class IsotonicCalibration(Estimator):
         return self
 
     def transform(self, spe: Matrix) -> sparse.csr_array:
-        """Return calibrated estimates, csr_array of shape (n, m), of the type of these."""
+        """Return calibrated estimates, csr_array of shape (n, m), with the dtype of ``spe``."""
         if not hasattr(self, "curves_"):
             raise not_fitted(self)
         self._check_names(spe)
@@ -100,14 +104,18 @@ class IsotonicCalibration(Estimator):
 
 @njit(cache=True, nogil=True)
 def pool(hits, counts, last):
-    """Join neighbours until shares increase; the beginnings of the arrays become the blocks. Return their number.
+    """Join neighbouring blocks in place until their shares increase, and return the number of blocks.
+
+    The arrays have one entry for each distinct estimate, ascending. On return their first entries are the blocks.
 
     Parameters
     ----------
-    hits, counts : int64 (b,)
-        True labels and all, of each distinct estimate, rising.
+    hits : int64 (b,)
+        Number of true labels.
+    counts : int64 (b,)
+        Number of all labels.
     last : int64 (b,)
-        Numbers of these estimates; of a block that of its largest.
+        Index of the largest estimate of the block.
     """
     n_blocks = 0
     for i in range(hits.size):

@@ -1,8 +1,11 @@
-"""Where a label can best be cut: at the estimates of the instances that carry it, in two passes over all estimates.
+"""Candidate thresholds of labels, found in two passes over all estimates.
 
-A measure that grows with the hits and falls with the number of predictions is best at one of these: a cut at another
-estimate has the hits of the next one above, and predicts more. There are no more of them than positives, so that what
-is sorted and held is of the size of the truth and not of the estimates, which may lie in mapped files.
+The candidates of a label are the estimates of the instances that carry it. One of them maximises any measure that
+grows with the hits and falls with the number of predictions. A threshold at another estimate has the same hits as the
+next higher candidate, and more predictions.
+
+A label has at most as many candidates as positives. Sorting and memory therefore depend on the size of the truth. They
+do not depend on the number of estimates, which may be in mapped files.
 """
 
 from __future__ import annotations
@@ -19,25 +22,29 @@ from xmlc.kernels.csr import blocks_of_rows, kernel_csr, release, with_values
 
 @dataclass(frozen=True)
 class Cuts:
-    """The cuts of g groups of labels: each label, or all together.
+    """Hold the candidate thresholds of g groups. A group is a single label, or all labels.
 
-    Estimates are here the bits of their float32, or ranks from 1 if they are of float64: both are ordered as numbers.
+    Estimates are stored as uint32: the bits of a float32, or the rank from 1 of a float64. Both have the same order as
+    the estimates.
 
     Attributes
     ----------
     starts : int64 (g + 1,)
-        Where the cuts of each group start.
+        Start of each group's candidates in ``lowest``.
     lowest : uint32 (c,)
-        The lowest estimate that is predicted; ascending within a group, no one twice.
-    hits, predicted : int64 (c,)
-        How many estimates are at least this, those of instances that carry the label, and all.
+        Lowest predicted estimate of each candidate, strictly ascending within a group.
+    hits : int64 (c,)
+        Number of estimates from ``lowest`` upwards of instances that carry the label.
+    predicted : int64 (c,)
+        Number of all estimates from ``lowest`` upwards.
     largest : uint32 (g,)
-        The largest estimate of each group; 0 of none.
+        Largest estimate of each group, or 0 if it has none.
     positives : int64 (g,)
+        Number of positives of each group.
     ranked : csr_array of float32, shape (n, m)
-        The estimates in this form.
+        Estimates whose bits are these uint32.
     distinct : float64 (r,)
-        The distinct estimates, ascending, if they are of float64.
+        Distinct estimates, ascending, if estimates are float64. Otherwise empty.
     """
 
     starts: np.ndarray
@@ -50,28 +57,28 @@ class Cuts:
     distinct: np.ndarray
 
     def best(self, floors: np.ndarray, recall: float) -> np.ndarray:
-        """Return the thresholds of `best_cuts`, uint32 (g,); parameters are as there."""
+        """Return the thresholds of `best_cuts`, uint32 (g,), which also explains the parameters."""
         thresholds = np.empty_like(self.largest)
         arrays = self.starts, self.lowest, self.hits, self.predicted, self.largest, self.positives
         best_cuts(*arrays, floors, recall, thresholds)
         return thresholds
 
     def bits_of(self, floors: np.ndarray) -> np.ndarray:
-        """Return floors, float32 or float64 (m,), as uint32 like the estimates; they are compared in their own type."""
+        """Return minimum thresholds, float32 or float64 (m,), as uint32. They are compared in the given type."""
         if self.distinct.size == 0:
             return (floors + np.float32(0)).view(np.uint32)  # -0 is 0
         counts = np.searchsorted(self.distinct.astype(floors.dtype), floors, side="right")
         return np.where(floors > 0, counts, 0).astype(np.uint32)
 
     def numbers_of(self, bits: np.ndarray, floors: np.ndarray) -> np.ndarray:
-        """Return thresholds as numbers: float64 where float32 is too coarse.
+        """Convert thresholds to numbers, float32 (m,), or float64 if float32 is too coarse.
 
         Parameters
         ----------
         bits : uint32 (m,)
-            One less than the lowest estimate that is predicted; of a label of which none is, its largest.
+            One less than the lowest predicted estimate. For a label without predictions, its largest estimate.
         floors : float32 or float64 (m,)
-            Thresholds of labels without a greater estimate.
+            Minimum thresholds, which labels without a greater estimate receive.
         """
         if self.distinct.size == 0:
             return bits.view(np.float32)
@@ -82,7 +89,7 @@ class Cuts:
         numbers = np.concatenate(([0.0], self.distinct, [1.0]))[np.array([bits + np.uint32(1), last, left_out])]
         for dtype in (np.float32, np.float64):
             lowest, largest, below = numbers.astype(dtype)
-            least = np.where(last > none, largest, np.maximum(floors, below))  # float32 may round it to the floor
+            least = np.where(last > none, largest, np.maximum(floors, below))  # float32 may round it to the minimum
             found = np.where(bits < last, np.nextafter(lowest, dtype(0)), least)
             found = found.astype(dtype)
             if (below <= found).all() and ((lowest > found) | (bits >= last)).all():
@@ -91,16 +98,18 @@ class Cuts:
 
 
 def cuts_of(spe: sparse.csr_array, Y: sparse.csr_array, n_jobs: int | None = None, common: bool = False) -> Cuts:
-    """Find the cuts of each label, or of all labels by one threshold.
+    """Find the candidate thresholds of each label, or common thresholds of all labels.
 
     Parameters
     ----------
     spe : csr_array of float32 or float64, shape (n, m)
-        As `xmlc.thresholds.methods.checked_pair` returns it, as the next. Of float64 the ranks are held in memory.
+        Estimates, as `xmlc.thresholds.methods.checked_pair` returns them. For float64, memory holds their ranks.
     Y : boolean csr_array, shape (n, m)
+        Label sets, as `checked_pair` returns them.
     n_jobs : int or None
-        Threads; the result does not depend on it.
+        Number of threads. The result does not depend on it.
     common : bool
+        Whether to find common thresholds of all labels.
     """
     distinct, m = np.empty(0), Y.shape[1]
     if spe.dtype == np.float64:
@@ -142,22 +151,23 @@ def cuts_of(spe: sparse.csr_array, Y: sparse.csr_array, n_jobs: int | None = Non
 
 
 def _from_the_top(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Add up counts, int64 (c,), within each group: those of a cut and of all above it."""
+    """Return cumulative counts, int64 (c,): for each candidate, the sum over it and all higher ones of its group."""
     sums = np.append(np.cumsum(counts[::-1])[::-1], 0)
     return sums[:-1] - np.repeat(sums[starts[1:]], np.diff(starts))
 
 
 @njit(cache=True, nogil=True)
 def list_hits(spe, truth, hits, largest):
-    """List the estimates of labels that the instances carry; return their number.
+    """List the estimates of the labels that instances carry, and return their number.
 
     Parameters
     ----------
     spe, truth : KernelCSR
+        Estimates and label sets of the instances.
     hits : uint64
-        Written from its start: the label in the upper half, the estimate in the lower.
+        Written from the start: the label in the upper half, the estimate in the lower.
     largest : uint32 (m,)
-        Raised to the largest estimate of each label.
+        Largest estimate of each label. Updated in place.
     """
     n_hits, estimates = 0, spe.data.view(np.uint32)
     for i in range(spe.indptr.size - 1):
@@ -175,15 +185,18 @@ def list_hits(spe, truth, hits, largest):
 
 @njit(cache=True, nogil=True)
 def count_between(spe, starts, lowest, counts):
-    """Count the estimates of each label that are at least a cut and below the next one above it.
+    """Count, for each candidate, the estimates from its ``lowest`` up to the next higher candidate.
 
     Parameters
     ----------
     spe : KernelCSR
-    starts : int64 (m + 1,), lowest : uint32 (c,)
-        As of `Cuts`.
+        Estimates of the instances.
+    starts : int64 (m + 1,)
+        Start of each label's candidates, as in `Cuts`.
+    lowest : uint32 (c,)
+        Lowest predicted estimate of each candidate, as in `Cuts`.
     counts : int64 (c,)
-        Added to.
+        Number of estimates. Updated in place.
     """
     labels, estimates = spe.indices, spe.data.view(np.uint32)
     for e in range(labels.size):
@@ -200,21 +213,21 @@ def count_between(spe, starts, lowest, counts):
 
 @njit(cache=True, nogil=True)
 def best_cuts(starts, lowest, hits, predicted, largest, positives, floors, recall, thresholds):
-    """Find the cut that maximises each group's F-measure (plt2016, Algorithm 1, line 9).
+    """Find the candidate that maximises each group's F-measure (plt2016, Algorithm 1, line 9).
 
-    h / (w P + k), which F_beta grows with (w = beta^2), is compared by products, which are exact for w = 1 and below
-    2^53; of equal ones the smallest set wins. Without any hit that is the empty set.
+    F_beta grows with h / (w P + k), with w = beta^2. The kernel compares these ratios by products, which are exact for
+    w = 1 and below 2^53. Among equal ratios the smallest set wins. Without any hit this is the empty set.
 
     Parameters
     ----------
     starts, lowest, hits, predicted, largest, positives
-        As of `Cuts`.
+        Attributes of `Cuts`.
     floors : uint32 (g,)
-        Only estimates strictly greater are predicted.
+        Minimum thresholds: only strictly greater estimates are predicted.
     recall : float64
         The measure's weight of the positives (see `xmlc.metrics.measure.Overlap`), 1 for F.
     thresholds : uint32 (g,)
-        Written, as `Cuts.numbers_of` takes them: the floor for a group without estimates above it.
+        Written, in the form of `Cuts.numbers_of`. A group without estimates above its minimum receives the minimum.
     """
     for g in range(thresholds.size):
         n_positives, best_h, best_k = recall * positives[g], np.int64(0), np.int64(0)

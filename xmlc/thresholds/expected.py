@@ -1,4 +1,4 @@
-"""Thresholds of greatest expected macro F-measure, from the estimates of the instances alone: no label is looked at."""
+"""Thresholds with the greatest expected macro F-measure, from estimates alone: labels are not needed."""
 
 from __future__ import annotations
 
@@ -19,69 +19,71 @@ from xmlc.metrics.measure import F1, Overlap, checked_overlap
 from xmlc.metrics.ranking import checked_k
 from xmlc.thresholds.methods import ThresholdMethod
 
-# Few are needed, some twenty at most; rounding could let two of equal value take turns.
+# Passes converge within about twenty. The limit ends a cycle between two sets of equal value, which rounding may cause.
 MOST_PASSES = 100
-# Factor between sums of estimates and of priors that is warned of. Priors make up for most of what is missing: a half
-# costs about a point of micro- or macro-F, four fifths 3 of micro-F.
+# xmlc warns if the sum of the estimates and the sum of the priors differ by more than this factor. Priors make up for
+# most missing estimates. If half are missing, micro- or macro-F loses about a point. If four fifths are missing,
+# micro-F loses 3.
 WRONG = 2.0
 
 
 @hyperparameters
 class ExpectedF(ThresholdMethod):
-    """For each label the threshold with the highest expected F-measure on a set of instances without labels.
+    """Find the threshold of each label with the highest expected F-measure on instances without labels.
 
-    Macro-F is a mean over labels, and the label set of highest expected F among instances is of those with the highest
-    estimates (Lewis, SIGIR 1995; gfm2011, Theorem 2.1, with the instances of a label in place of the labels of an
-    instance). Of the k highest, with sum M_k, the expected F is taken as 2 M_k / (k + T), where T is the sum of all of
-    the label's estimates: the ratio of the expectations of 2 TP and k + P. The best ratio is twice the best threshold,
-    as for labelled data (plt2016, equation (4)), and so it is a fixed point of OFO's rule (equation (8)) with the
-    estimates in place of the labels,
+    Macro-F is a mean over labels, so each label is optimised separately. Its set of instances with the highest
+    expected F consists of the instances with the highest estimates (Lewis, SIGIR 1995). This is Theorem 2.1 of gfm2011
+    with the roles of labels and instances exchanged.
 
-        tau = sum of the estimates above tau / (their number + T),
+    Let M_k be the sum of the k highest estimates of a label and T the sum of all its estimates. The method approximates
+    the expected F by 2 M_k / (k + T), the ratio of the expectations of 2 TP and k + P. The best ratio is twice the best
+    threshold, as for labelled data (plt2016, equation (4)). The best threshold is therefore a fixed point of OFO's rule
+    (equation (8)) with estimates instead of labels:
 
-    which repetition from tau = 0 reaches from below (Dinkelbach, Management Science 1967), without sorting.
+        tau = sum of the estimates above tau / (their number + T)
+
+    Iteration from tau = 0 reaches it from below (Dinkelbach, Management Science 1967), without sorting.
 
     Parameters
     ----------
     overlap : Overlap
-        What to maximise in place of the F-measure, such as ``f_beta(2)``. Jaccard has the thresholds of F.
+        Measure to maximise instead of F, such as ``f_beta(2)``. Jaccard gives the same thresholds as F.
     zero_division : {0, 1}
-        F-measure of a label that no instance carries, where none is predicted. With 1 nothing is predicted for a label
-        if the probability that no instance carries it is at least the expected F of any other set: as
-        ``xmlc.metrics.macro_f(zero_division=1)``, the papers' convention, counts. 0 is also right for the mean over
-        the labels that occur.
+        F-measure of a label that no instance carries and that is not predicted. 1 is the papers' convention, as in
+        ``xmlc.metrics.macro_f(zero_division=1)``. The empty prediction of a label is then chosen if the probability
+        that no instance carries it is at least the expected F of any other set. Use 0 also for the mean over the
+        labels that occur.
     prior : ndarray of shape (m,) or None
-        Share of the training set that carries each label (`xmlc.thresholds.priors`). If it lets expect more positives
-        among these n instances than the estimates do, T is that number, n times the share, as estimates that are
-        missing or too low leave some out; for ``zero_division=1`` these others are independent of the estimates
-        (Poisson).
+        Share of the training set that carries each label (`xmlc.thresholds.priors`). It corrects estimates that are
+        missing or too low: T becomes n times the share if this is more than the sum of the estimates of the n
+        instances. For ``zero_division=1`` the additional positives are independent of the estimates (Poisson).
     floor : float
-        Least threshold, as a share of the mean over the labels that have estimates. 0 for the label sets of these
-        instances. 0.25 for other instances, which have labels that these few lack: without it, a label without
-        estimates is then predicted wherever it has one. With ``zero_division=1``, any floor puts the threshold of
-        a label for which nothing is best predicted at the mean, if that is above its largest estimate.
+        Minimum threshold, as a share of the mean over the labels that have estimates. Use 0 for the label sets of these
+        instances. Use 0.25 for other instances, which have labels without estimates here. With 0, such a label would
+        be predicted at every estimate. With ``zero_division=1``, any value above 0 also affects labels whose best
+        prediction is empty: their thresholds are at least the mean.
 
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
-        For these instances, or for others of the same kind. Of a label for which nothing is best predicted its largest
-        estimate, of one without estimates 0, or more with ``floor``.
+        Thresholds for these instances, or for similar instances. If the empty prediction is best for a label, its
+        threshold is its largest estimate. A label without estimates has 0. ``floor`` may raise both.
     expected_ : ndarray of float64, shape (m,)
-        The expected measure of each label, in [0, 1]: its mean is the expected macro-F. ``floor`` is not in it.
+        The expected measure of each label, in [0, 1]. Its mean is the expected macro-F, without the effect of
+        ``floor``.
 
     Notes
     -----
-    The expectation proper, of independent instances, is not the ratio R of a set of k estimates p_i. By the bounds
-    of `xmlc.inference.meuf`, with T for the sum of the marginals, it lies between R - R / (k + 1 + T) and
-    R + R p_1 / (k + T - p_1), p_1 being the largest estimate: the ratio is exact for labels of many instances, and
-    coarse for labels that one instance or none carries. ``meuf`` of the transposed estimates has the exact sets for
-    ``zero_division=1``, at some hundred times the cost.
+    The ratio R of a set of k estimates p_i differs from the true expectation for independent instances. The bounds of
+    `xmlc.inference.meuf` apply, with T as the sum of the marginals. Let p_1 be the largest estimate. The expectation
+    lies between R - R / (k + 1 + T) and R + R p_1 / (k + T - p_1). The ratio is almost exact for labels of many
+    instances, and coarse for labels that at most one instance carries. ``meuf`` of the transposed estimates finds the
+    exact sets for ``zero_division=1``, at some hundred times the cost.
 
-    Where estimates at or below a floor kappa are missing, as many as c of a label, the ratio of the chosen k is at
-    least (k + T) / (k + T + c kappa) of the best, if the threshold is at least kappa.
+    Suppose that up to c estimates of a label are missing because they are at or below a minimum probability kappa. If
+    the threshold is at least kappa, the ratio of the chosen k is at least (k + T) / (k + T + c kappa) of the best.
 
-    Time is linear in the stored estimates; memory is that of a block of them. The order of all sums is that of the
-    instances.
+    Time is linear in the stored estimates. Memory holds one block of them. All sums follow the order of the instances.
 
     Examples
     --------
@@ -102,14 +104,14 @@ class ExpectedF(ThresholdMethod):
         Parameters
         ----------
         spe : csr_array of float32, shape (n, m)
-            Estimates of the instances whose label sets are sought, or of others of their kind.
+            Estimates of the instances to predict label sets for, or of similar instances.
         Y : None
-            Not looked at: it is there for scikit-learn.
+            Ignored. It exists for scikit-learn.
 
         Raises
         ------
         XmlcError
-            An estimate is no probability, or a hyperparameter is out of its range.
+            An estimate is not in 0 .. 1, or a hyperparameter is out of its range.
         """
         if self.zero_division not in (0, 1):
             raise InvalidParameterError(f"zero_division={self.zero_division!r}: expected 0 or 1")
@@ -129,7 +131,7 @@ class ExpectedF(ThresholdMethod):
         ratio = highest_ratios(blocks, mass, counts, recall * (mass + others))
         mean = math.fsum(ratio) / (np.count_nonzero(ratio) or 1)
         self.expected_ = gain * ratio / (1.0 - shared * ratio)
-        # An estimate exceeds the ratio exactly if it exceeds the largest float32 that does not.
+        # An estimate exceeds the ratio if and only if it exceeds the largest float32 that is at most the ratio.
         below = ratio.astype(np.float32)
         below[below > ratio] = np.nextafter(below[below > ratio], np.float32(0))
         below = np.minimum(below, np.nextafter(largest, np.float32(0)))
@@ -146,15 +148,22 @@ class ExpectedF(ThresholdMethod):
 def highest_ratios(
     blocks: Sequence[sparse.csr_array], mass: np.ndarray, counts: np.ndarray, base: np.ndarray
 ) -> np.ndarray:
-    """Return each label's highest M / (base + k) over k of its estimates with sum M.
+    """Return each label's highest ratio M / (base + k) over all sets of k estimates with sum M.
 
     Parameters
     ----------
     blocks : sequence of csr_array of float32
-        The estimates, some instances after the other.
-    mass : float64 (m,), counts : int64 (m,)
-        The sum of all estimates of each label, and their number.
-    base : float64 (m,)
+        The estimates, in consecutive blocks of instances.
+    mass : ndarray of float64, shape (m,)
+        Sum of all estimates of each label.
+    counts : ndarray of int64, shape (m,)
+        Number of estimates of each label. Overwritten.
+    base : ndarray of float64, shape (m,)
+        Constant in the denominator of each label's ratio.
+
+    Returns
+    -------
+    ndarray of float64, shape (m,)
     """
     ratio, entries = np.zeros_like(mass), max(part.nnz for part in blocks)
     kept = np.empty(entries, dtype=np.uint32), np.empty(entries, dtype=np.float32)
@@ -163,7 +172,7 @@ def highest_ratios(
         higher = np.maximum(ratio, mass / np.maximum(base + counts, np.finfo(float).tiny))
         if (higher == ratio).all():
             return ratio
-        fit = counts.sum() <= entries  # what is kept, so that no further pass over all is needed
+        fit = counts.sum() <= entries  # then the kept estimates fit in memory, and later passes read only these
         ratio, mass, n_kept = higher, np.zeros_like(mass), 0
         counts[:] = 0
         for block, part in zip(blocks, parts):
@@ -177,28 +186,30 @@ def highest_ratios(
 def macro_f_at_k(spe: Matrix, k: int) -> tuple[sparse.csr_array, np.ndarray]:
     """Find sets of at most k labels for each instance that have a high expected macro F-measure.
 
-    Expected macro-F is that of `ExpectedF`, whose sets are the first. Then the set of one instance after the other
-    becomes the best beside all others as they are, until no set changes: block coordinate ascent (Schultheis et al.,
-    *Generalized test utilities for long-tail performance in extreme multi-label classification*, NeurIPS 2023). Where
-    it ends no other set of one instance has a higher expectation; sets of several instances together may.
+    The expected macro-F is defined as in `ExpectedF`, and its sets are the start. Block coordinate ascent then improves
+    them (Schultheis et al., *Generalized test utilities for long-tail performance in extreme multi-label
+    classification*, NeurIPS 2023). It replaces the set of one instance at a time by the best, given all others, until
+    no set changes. At the end, changing the set of one instance cannot raise the expectation. Changing several sets
+    together may.
 
     Parameters
     ----------
     spe : csr_array of float32, shape (n, m)
-        Estimates of the instances whose label sets are sought.
+        Estimates of the instances to predict label sets for.
     k : int
-        At least 1. Fewer labels are predicted where a further one would lower the expectation.
+        At least 1. An instance gets fewer labels if another label would lower the expectation.
 
     Returns
     -------
     predicted : csr_array of bool, shape (n, m)
+        The label sets.
     expected : ndarray of float64, shape (m,)
         The expected F-measure of each label, 0/0 = 0.
 
     Raises
     ------
     XmlcError
-        An estimate is no probability, or k is no whole number of at least 1.
+        An estimate is not in 0 .. 1, or k is not a whole number of at least 1.
 
     Examples
     --------
@@ -226,18 +237,22 @@ def macro_f_at_k(spe: Matrix, k: int) -> tuple[sparse.csr_array, np.ndarray]:
 
 @njit(cache=True, nogil=True)
 def sum_up(labels, estimates, mass, absent, largest, counts):
-    """Collect what is known of each label before the first threshold; reads 8 bytes per stored estimate.
+    """Collect statistics of each label's estimates, for the first threshold. Reads 8 bytes per stored estimate.
 
     Parameters
     ----------
-    labels : uint32 (nnz,), estimates : float32 (nnz,)
-    mass, absent : float64 (m,)
-        Sum of the label's estimates, added to, and product of 1 - p, multiplied by them: the probability that no
-        instance carries it.
+    labels : uint32 (nnz,)
+        Label of each estimate.
+    estimates : float32 (nnz,)
+        Estimates p.
+    mass : float64 (m,)
+        Sum of the label's estimates. Updated in place.
+    absent : float64 (m,)
+        Product of 1 - p, the probability that no instance carries the label. Updated in place.
     largest : float32 (m,)
-        Raised to the largest estimate.
+        Largest estimate of the label. Updated in place.
     counts : int64 (m,)
-        Added to: the number of estimates.
+        Number of the label's estimates. Updated in place.
     """
     for e in range(labels.size):
         label, p = labels[e], estimates[e]
@@ -249,16 +264,24 @@ def sum_up(labels, estimates, mass, absent, largest, counts):
 
 @njit(cache=True, nogil=True)
 def keep_above(labels, estimates, ratio, kept_labels, kept, mass, counts):
-    """Keep the estimates above their label's ratio, in their order, and return their number.
+    """Copy the estimates above their label's ratio, in the same order, and return their number.
 
     Parameters
     ----------
-    labels : uint32 (nnz,), estimates : float32 (nnz,)
+    labels : uint32 (nnz,)
+        Label of each estimate.
+    estimates : float32 (nnz,)
+        Estimates of some instances.
     ratio : float64 (m,)
-    kept_labels : uint32 (nnz,), kept : float32 (nnz,)
-        Their beginnings are written; they may be ``labels`` and ``estimates``.
-    mass : float64 (m,), counts : int64 (m,)
-        The sum of the kept estimates of each label and their number, added to.
+        Limit of each label.
+    kept_labels : uint32 (nnz,)
+        Written from the start: labels of the kept estimates. May be ``labels``.
+    kept : float32 (nnz,)
+        Written from the start: the kept estimates. May be ``estimates``.
+    mass : float64 (m,)
+        Sum of the kept estimates of each label. Updated in place.
+    counts : int64 (m,)
+        Number of the kept estimates of each label. Updated in place.
     """
     n_kept = 0
     for e in range(labels.size):
@@ -273,20 +296,27 @@ def keep_above(labels, estimates, ratio, kept_labels, kept, mass, counts):
 
 @njit(cache=True, nogil=True)
 def ascend(indptr, labels, estimates, positives, chosen, places, gains):
-    """Choose for one instance after the other, beside what is chosen for all others; return how many changed.
+    """Choose the best labels of each instance in turn, given all other choices. Return the number of changed instances.
 
-    Adding p to a label with the sum M of chosen estimates and the size s = k + T gains 2 (M + p) / (s + 1) - 2 M / s,
-    which is twice (p s - M) / (s (s + 1)).
+    Let M be the sum of a label's chosen estimates and s = k + T its size. Another estimate p then gains
+    2 (M + p) / (s + 1) - 2 M / s, which is twice (p s - M) / (s (s + 1)). Time is O(nnz k) at worst.
 
     Parameters
     ----------
-    indptr : int64 (n + 1,), labels : uint32 (nnz,), estimates : float32 (nnz,)
+    indptr : int64 (n + 1,)
+        Start of each instance in ``labels``.
+    labels : uint32 (nnz,)
+        Label of each estimate.
+    estimates : float32 (nnz,)
+        Estimates, instance by instance.
     positives : float64 (m,)
         Sum T of each label's estimates.
     chosen : bool (nnz,)
-        Read and written.
-    places : int32 (k,), gains : float64 (k,)
-        Scratch: as many as may be chosen. O(nnz k) at worst.
+        Whether each estimate's label is predicted. Updated in place.
+    places : int32 (k,)
+        Scratch, one entry for each label that an instance may get.
+    gains : float64 (k,)
+        Scratch, likewise.
     """
     mass, sizes, n_changed = np.zeros(positives.size), positives.copy(), 0
     for e in range(labels.size):
@@ -302,7 +332,7 @@ def ascend(indptr, labels, estimates, positives, chosen, places, gains):
                 mass[label] -= p
                 sizes[label] -= 1
                 n_before += 1
-            size = max(sizes[label], p)  # which rounding may have left nothing of
+            size = max(sizes[label], p)  # rounding may have left less than p, even 0
             gain = (p * size - mass[label]) / (size * (size + 1))
             if gain > 0:
                 insert_best(places, gains, e - start, gain)

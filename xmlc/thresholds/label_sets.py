@@ -1,4 +1,4 @@
-"""Label sets for a measure, by the methods that were best for it where we measured."""
+"""Label sets for a measure, by the methods with the best results in our measurements."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from xmlc.thresholds.expected import WRONG, ExpectedF
 from xmlc.thresholds.methods import apply_thresholds
 
 SetMeasure = Literal["macro_f", "micro_f", "instance_f"]
-# `ExpectedF.floor` of thresholds for other instances than those whose estimates they are made from. On validation parts
-# of four datasets macro-F with 0.125 differs by at most 0.3 points, and 0.5 loses up to 0.9 points.
+# `ExpectedF.floor` for thresholds that are applied to other instances than the fitted ones. On the validation splits of
+# four datasets, 0.125 changes macro-F by at most 0.3 points. The value 0.5 loses up to 0.9 points.
 FLOOR = 0.25
 DECADES = 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1
 
 
 @hyperparameters
 class LabelSets(Estimator):
-    """Label sets with a high F-measure, of the kind that is named, from estimates; labelled instances may be missing.
+    """Predict label sets with a high F-measure from estimates, with or without labelled instances.
 
-    With labels the estimates are calibrated first (`IsotonicCalibration`, for each decade of ``prior``), so that scores
-    that are no probabilities will do. Then, by measure:
+    Labels are used to calibrate the estimates first (`IsotonicCalibration`, for each decade of ``prior``). Scores that
+    are not probabilities are then good enough. The method depends on the measure:
 
     ============  ==============================================================================
     macro_f       `ExpectedF`: a threshold for each label
@@ -43,17 +43,18 @@ class LabelSets(Estimator):
     Parameters
     ----------
     measure : {"macro_f", "micro_f", "instance_f"}
+        The F-measure to maximise.
 
     Attributes
     ----------
     method_ : {"ExpectedF", "gfm_sizes", "meuf"}
-        What makes the sets.
+        The method that predicts the sets.
     calibration_ : IsotonicCalibration or None
-        With labels: what estimates pass first.
+        The calibration of the estimates, or None without labels.
     thresholds_ : ndarray of float32, shape (m,)
-        Of "macro_f" and "micro_f": for estimates that have passed ``calibration_``.
+        Thresholds for calibrated estimates, only for "macro_f" and "micro_f".
     size_weights_ : ndarray of float64, shape (S,)
-        Of "instance_f" with labels: as `xmlc.inference.fit_size_weights` gives them.
+        The result of `xmlc.inference.fit_size_weights`, only for "instance_f" with labels.
     n_labels_ : int
 
     Examples
@@ -74,9 +75,9 @@ class LabelSets(Estimator):
         Parameters
         ----------
         spe : csr_array of float32, shape (n, m)
-            With ``Y`` of instances that the model has not learned. Else of those whose label sets are sought. For
-            macro-F of many instances at once, transform their estimates by ``calibration_`` and fit a second time,
-            without ``Y``: thresholds of other instances find fewer rare labels.
+            With ``Y``, estimates of instances outside the model's training set. Without ``Y``, estimates of the
+            instances to predict label sets for. For macro-F of many instances at once, transform their estimates by
+            ``calibration_`` and fit again without ``Y``. Thresholds from other instances find fewer rare labels.
         Y : boolean CSR, shape (n, m), optional
             Label sets of these instances.
         prior : ndarray of shape (m,), optional
@@ -90,7 +91,7 @@ class LabelSets(Estimator):
         Warns
         -----
         UserWarning
-            Without ``Y``: the estimates cannot be probabilities, by their sum.
+            ``Y`` is None and the sum of the estimates shows that they cannot be probabilities.
         """
         check_hyperparameters(self)
         self._remember_names(spe)
@@ -103,7 +104,7 @@ class LabelSets(Estimator):
             groups = None if shares is None else np.searchsorted(DECADES, shares, side="right")
             self.calibration_ = IsotonicCalibration(groups).fit(spe, Y)
             spe = self.calibration_.transform(spe)
-        elif shares is None or self.measure != "macro_f":  # else `ExpectedF` does
+        elif shares is None or self.measure != "macro_f":  # otherwise `ExpectedF` checks the sums
             least = 1 / WRONG if shares is not None and self.measure == "micro_f" else LEAST
             most = np.inf if shares is None else expected / least
             warn_of_sums(float(spe.data.sum(dtype=np.float64)), least * expected, most, n)
@@ -115,11 +116,11 @@ class LabelSets(Estimator):
         if self.measure == "macro_f":
             method = ExpectedF(prior=shares, floor=0.0 if Y is None else FLOOR).fit(spe)
         else:
-            # Zeros replace missing estimates, because more positives may be expected than there are estimates.
+            # Zeros replace missing estimates, because the expected positives may outnumber the estimates.
             pairs = np.pad(spe.data, (0, max(0, math.ceil(expected) - spe.nnz)))
             pooled = None if shares is None else np.array([expected / max(pairs.size, 1)])
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # their sum was looked at
+                warnings.simplefilter("ignore")  # the sums were checked above
                 method = ExpectedF(prior=pooled).fit(pairs[:, None])
         self.thresholds_ = per_label(method.thresholds_.squeeze(), self.n_labels_, np.float32, "thresholds")
         self.method_ = "ExpectedF"
@@ -128,10 +129,15 @@ class LabelSets(Estimator):
     def predict(self, spe: Matrix) -> sparse.csr_array:
         """Predict label sets, boolean CSR of shape (n, m).
 
+        Parameters
+        ----------
+        spe : csr_array of float32, shape (n, m)
+            Estimates, not calibrated.
+
         Raises
         ------
         XmlcError
-            There are more labels, or fewer, than in ``fit``, or an estimate is no probability.
+            The number of labels differs from ``fit``, or an estimate is not in 0 .. 1.
         """
         if not hasattr(self, "method_"):
             raise not_fitted(self)

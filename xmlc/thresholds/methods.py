@@ -1,4 +1,4 @@
-"""The rule by which a threshold becomes a prediction, the base of threshold methods, and STO (plt2016, Section 4.1)."""
+"""The prediction rule for thresholds, the base class of threshold methods, and STO (plt2016, Section 4.1)."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from xmlc.thresholds.cuts import Cuts, cuts_of
 
 
 def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> sparse.csr_array:
-    """Predict a label where its estimate is strictly greater than its threshold.
+    """Predict each label whose estimate is strictly greater than its threshold.
 
-    Both are compared in float32, and a threshold below 1 stays below 1. They are compared in float64 only if both are
-    arrays of float64; a single number is a float32. All methods learn by the same comparison.
+    Both are compared in float32, and a threshold below 1 stays below 1. If both are arrays of float64, they are
+    compared in float64. A single number counts as float32. All methods learn by the same comparison.
 
-    The paper writes ``>=`` for the threshold classifier (Section 3) and ``>`` for SPEs and OFO (Section 4). Where
-    estimates are fractions with many ties, as a forest's are, the two differ, so one is used throughout: ``>``,
-    which makes a threshold and the floor of an SPE mean the same. STO returns the largest number below its chosen
-    estimate, so that its ``>=`` is kept too.
+    The paper writes ``>=`` for the threshold classifier (Section 3) and ``>`` for SPEs and OFO (Section 4). The two
+    differ if estimates have many ties, as the fractions of a forest do. This package uses ``>`` throughout, so that a
+    threshold and the minimum probability of an SPE mean the same. STO keeps its ``>=``, because it returns the
+    largest number below its chosen estimate.
 
-    Time is linear in the stored estimates, memory in the instances and the predictions.
+    Time is linear in the stored estimates. Memory is linear in the instances and the predictions.
 
     Parameters
     ----------
     spe : csr_array of float32 or float64, shape (n, m)
-        What is not stored is never predicted, whatever the threshold.
+        A label without a stored estimate is never predicted, whatever the threshold.
     thresholds : float or ndarray of float32 or float64, shape (m,)
 
     Returns
@@ -45,7 +45,7 @@ def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> sparse.csr_
     Raises
     ------
     XmlcError
-        There is not one threshold for each label, one is NaN, or an estimate is no probability.
+        The number of thresholds is not m, a threshold is NaN, or an estimate is not in 0 .. 1.
 
     Examples
     --------
@@ -57,18 +57,19 @@ def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> sparse.csr_
 
 
 def agreement_above(Y: sparse.csr_array, spe: sparse.csr_array, thresholds: float | np.ndarray) -> Agreement:
-    """Count how the truth and the label sets of `apply_thresholds` agree; parameters are those of `sets_above`."""
+    """Count how the truth and the label sets of `apply_thresholds` agree. See `sets_above` for the parameters."""
     return agreement_of_blocks(sets_above(Y, spe, thresholds))
 
 
 def sets_above(Y: sparse.csr_array, spe: sparse.csr_array, thresholds: float | np.ndarray) -> Blocks:
-    """Yield the truth and the label sets of `apply_thresholds`, which are made block by block.
+    """Yield the truth and the label sets of `apply_thresholds`, block by block.
 
     Parameters
     ----------
     Y : boolean csr_array, shape (n, m)
-        As `checked_pair` returns it, as the next.
+        The truth, as `checked_pair` returns it.
     spe : csr_array of float32 or float64, shape (n, m)
+        Estimates, as `checked_pair` returns them.
     thresholds : float or ndarray, shape (m,)
     """
     spe, limits = _comparable(spe, thresholds)
@@ -76,21 +77,21 @@ def sets_above(Y: sparse.csr_array, spe: sparse.csr_array, thresholds: float | n
 
 
 def _comparable(spe: sparse.csr_array, thresholds: float | np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:
-    """Return estimates and thresholds of float32 that compare as these do."""
+    """Return estimates and thresholds in float32 whose comparison has the same result."""
     limits = limits_of(spe, thresholds, "thresholds")
     if limits.dtype == np.float32:
         return spe, limits
-    # Kernels take float32: they are given what is known by then.
+    # Kernels take float32, so they receive the results of the comparison: 1 for above, 0 for not.
     known = (spe.data > limits[spe.indices]).astype(np.float32)
     return with_values(spe, known), np.full(limits.size, np.float32(0.5))
 
 
 def _above(spe: sparse.csr_array, limits: np.ndarray) -> sparse.csr_array:
-    """Predict what exceeds its label's limit; both of float32."""
+    """Predict the labels whose estimates exceed their limits, both float32."""
     counts, kept = np.empty(spe.shape[0], dtype=np.int64), np.empty(spe.nnz, dtype=np.uint32)
     kept = kept[: copy_above(*kernel_csr(spe), limits, counts, kept)].copy()
     indptr = np.concatenate(([0], np.cumsum(counts)))
-    # With both index arrays of one type scipy keeps them as they are.
+    # If both index arrays have the same type, scipy does not copy them.
     indptr = indptr.astype(np.int32 if indptr[-1] < 2**31 else np.int64)
     predicted = sparse.csr_array((np.ones(kept.size, dtype=bool), kept.view(np.int32), indptr), shape=spe.shape)
     predicted.has_canonical_format = True
@@ -98,18 +99,18 @@ def _above(spe: sparse.csr_array, limits: np.ndarray) -> sparse.csr_array:
 
 
 def limits_of(spe: sparse.csr_array, thresholds: float | np.ndarray, name: str, kind: Kind = "number") -> np.ndarray:
-    """Return the thresholds of the labels in the type in which they are compared (see `apply_thresholds`)."""
+    """Return one threshold per label, in the type of the comparison (see `apply_thresholds`)."""
     return per_label(thresholds, spe.shape[1], compared_in(spe.dtype, thresholds), name, kind)
 
 
 def compared_in(dtype: np.dtype, thresholds: float | np.ndarray) -> type:
-    """Return the type in which estimates and thresholds are compared (see `apply_thresholds`)."""
+    """Return the type for comparing estimates with thresholds (see `apply_thresholds`)."""
     wide = isinstance(thresholds, np.ndarray) and thresholds.ndim > 0 and thresholds.dtype == dtype == np.float64
     return np.float64 if wide else np.float32
 
 
 class ThresholdMethod(Estimator):
-    """Base of the threshold methods: ``fit`` learns one threshold per label, ``predict`` applies them.
+    """Serve as the base of the threshold methods: ``fit`` learns one threshold per label, ``predict`` applies them.
 
     Attributes
     ----------
@@ -119,7 +120,7 @@ class ThresholdMethod(Estimator):
     thresholds_: np.ndarray
 
     def predict(self, spe: Matrix) -> sparse.csr_array:
-        """Predict label sets, boolean CSR of shape (n, m), with the learned thresholds (see `apply_thresholds`)."""
+        """Predict label sets by `apply_thresholds` with the learned thresholds, boolean CSR of shape (n, m)."""
         if not hasattr(self, "thresholds_"):
             raise not_fitted(self)
         self._check_names(spe)
@@ -127,7 +128,7 @@ class ThresholdMethod(Estimator):
 
 
 class RankingMethod(ThresholdMethod):
-    """Base of the methods that rank each label's estimates: nothing else of these matters."""
+    """Serve as the base of the methods that use only the ranking of each label's estimates."""
 
     def fit(self, spe: Matrix, Y: Matrix) -> Self:
         """Learn the thresholds.
@@ -135,14 +136,14 @@ class RankingMethod(ThresholdMethod):
         Parameters
         ----------
         spe : csr_array of float32 or float64, shape (n, m)
-            Estimates of the validation set. Stored zeros are dropped; what exceeds 1 by rounding is 1.
+            Estimates of the validation set. Stored zeros are dropped. Values that exceed 1 by rounding count as 1.
         Y : boolean CSR, shape (n, m)
-            Its label sets.
+            Label sets of the validation set.
 
         Raises
         ------
         XmlcError
-            The shapes differ, an estimate is no probability, or a hyperparameter is out of its range.
+            The shapes differ, an estimate is not in 0 .. 1, or a hyperparameter is out of its range.
         """
         pair = checked_pair(spe, Y)
         self._remember_names(spe)
@@ -150,34 +151,37 @@ class RankingMethod(ThresholdMethod):
 
     @abstractmethod
     def fit_checked(self, spe: sparse.csr_array, Y: sparse.csr_array) -> Self:
-        """Learn the thresholds from what `checked_pair` returns."""
+        """Learn the thresholds from the two results of `checked_pair`."""
 
 
 @hyperparameters
 class STO(RankingMethod):
-    """For each label the threshold with the highest F-measure on the validation set, found by sorting.
+    """Find the threshold of each label with the highest F-measure on the validation set, by sorting.
 
-    With ``kappa=0`` and an SPE that holds every estimate this is the exact maximiser of the validation macro-F, of
-    estimates of float64 too, however close they are: at a label that is certain many lie within 1e-9 of 1. Of
-    thresholds with equal F the highest is taken (fewest predictions). A label for which nothing is best predicted
-    gets its largest estimate as threshold, one without estimates above the floor its kappa. Two passes over the
-    estimates look each of them up among those of its label's positives; memory is that of a block and 24 bytes for
-    each positive.
+    With ``kappa=0`` and an SPE that holds every estimate, the thresholds maximise the validation macro-F exactly. This
+    includes estimates of float64 that are very close: for a label that is certain, many lie within 1e-9 of 1.
+
+    - Among thresholds with equal F, the highest is chosen, which predicts least.
+    - If the empty prediction is best for a label, its threshold is its largest estimate.
+    - A label without estimates above kappa_j gets kappa_j.
+
+    The method passes over the estimates twice, and looks each one up among the estimates of its label's positives.
+    Memory holds one block of estimates and 24 bytes for each positive.
 
     Parameters
     ----------
     kappa : float or ndarray of shape (m,)
-        Floors kappa_j: only strictly greater estimates are candidates, compared as by `apply_thresholds`.
+        Minimum thresholds kappa_j. Only strictly greater estimates are candidates, compared as in `apply_thresholds`.
     overlap : Overlap
-        What to maximise in place of the F-measure, such as ``f_beta(2)``. Jaccard has the same best cuts as F, since
-        it is F / (2 - F), and so the same thresholds.
+        Measure to maximise instead of F, such as ``f_beta(2)``. Jaccard gives the same thresholds as F, because it
+        is F / (2 - F).
     n_jobs : int or None
-        Threads; the result does not depend on it.
+        Number of threads. The result does not depend on it.
 
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
-        Float64 where float32 cannot tell estimates of float64 apart as these thresholds do.
+        Float64 if estimates are float64 and rounding the thresholds to float32 would change a prediction.
 
     Examples
     --------
@@ -193,11 +197,11 @@ class STO(RankingMethod):
     n_jobs: int | None = None
 
     def fit_checked(self, spe: sparse.csr_array, Y: sparse.csr_array) -> Self:
-        """Find the cuts of each label and take the best above its floor."""
+        """Find the candidate thresholds of each label and choose the best above its kappa."""
         return self.fit_cuts(cuts_of(spe, Y, self.n_jobs))
 
     def fit_cuts(self, cuts: Cuts) -> Self:
-        """Take the best of each label's cuts above its floor: a sweep over floors finds the cuts once."""
+        """Choose each label's best candidate above its kappa. A sweep over kappa finds the candidates only once."""
         dtype = compared_in(cuts.distinct.dtype if cuts.distinct.size else cuts.ranked.dtype, self.kappa)
         floors = per_label(self.kappa, cuts.largest.size, dtype, "kappa", "probability")
         bits = cuts.best(cuts.bits_of(floors), checked_overlap(self.overlap).recall)
@@ -211,7 +215,7 @@ def checked_pair(spe: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_a
     Raises
     ------
     XmlcError
-        The shapes differ, or an estimate is no probability.
+        The shapes differ, an estimate is not in 0 .. 1, or both are frames whose columns are in different orders.
     """
     names = column_names(spe), column_names(Y)
     Y = as_labels(Y, "Y", spe, "estimates, then the truth: fit(spe, Y)")
@@ -225,19 +229,24 @@ def checked_pair(spe: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_a
 
 @njit(cache=True, nogil=True)
 def copy_above(indptr, labels, estimates, thresholds, counts, kept):
-    """Write which labels of each instance have an estimate strictly greater than their threshold; return their number.
+    """Write the labels of each instance whose estimates exceed their thresholds, and return their number.
 
-    Reads 8 bytes per stored estimate, and its threshold.
+    The kernel reads 8 bytes per stored estimate, and its threshold.
 
     Parameters
     ----------
-    indptr : int64 (n + 1,), labels : uint32, estimates : float32
-        The SPE, instance by instance.
+    indptr : int64 (n + 1,)
+        Start of each instance in ``labels``.
+    labels : uint32 (nnz,)
+        Label of each estimate.
+    estimates : float32 (nnz,)
+        Estimates, instance by instance.
     thresholds : float32 (m,)
+        Threshold of each label. An estimate has to be strictly greater.
     counts : int64 (n,)
-        Written: labels of each instance.
+        Written: number of labels of each instance.
     kept : uint32 (nnz,)
-        Written from its start: the labels, instance after instance.
+        Written from the start: the labels, instance by instance.
     """
     place = 0
     for i in range(counts.size):

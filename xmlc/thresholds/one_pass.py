@@ -1,9 +1,11 @@
 """FTA and OFO: thresholds in one pass over a validation set whose estimates need not be stored (plt2016, Section 4).
 
-FTA is the fixed thresholds approach (Section 4.2), OFO online F-measure optimisation (Section 4.3, Algorithm 2;
-Busa-Fekete et al., NIPS 2015). Kernels take an SPE and the truth instance by instance, labels ascending, and change the
-counts of the labels that an instance has or has an estimate of: after some blocks of instances these are what they are
-after one. No label depends on another, so that many estimates are shared out by ranges of labels.
+FTA is the fixed thresholds approach (Section 4.2). OFO is online F-measure optimisation (Section 4.3, Algorithm 2;
+Busa-Fekete et al., NIPS 2015).
+
+Kernels read the SPE and the truth instance by instance, with ascending labels. They update the counts of each
+instance's labels and of the labels with an estimate. The counts do not depend on how instances are divided into blocks.
+Labels are independent of each other, so threads share the work by ranges of labels.
 """
 
 from __future__ import annotations
@@ -29,12 +31,12 @@ from xmlc.metrics.measure import F1
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa
 from xmlc.thresholds.methods import ThresholdMethod, checked_pair
 
-# Labels are uneven: a piece holds as many as have this many estimates and positives together.
+# Labels differ in size, so a task is limited by its estimates and positives together.
 ENTRIES_PER_PIECE = 1 << 18
 
 
 class Instances(NamedTuple):
-    """Estimates and truth of some instances, one by one, and the ranges of labels that threads share out."""
+    """Hold the estimates and the truth of some instances, and the ranges of labels that threads share."""
 
     spe: sparse.csr_array
     truth: sparse.csr_array
@@ -42,7 +44,7 @@ class Instances(NamedTuple):
 
 
 def instances(spe: sparse.csr_array, Y: sparse.csr_array) -> list[Instances]:
-    """Bring what `checked_pair` returns into this form, block by block."""
+    """Divide the results of `checked_pair` into blocks of instances, with ranges of labels for each block."""
     found, n_labels = list[Instances](), Y.shape[1]
     for part, truth in blocks_of_rows(spe, Y):
         pieces = [(0, n_labels)]
@@ -55,7 +57,15 @@ def instances(spe: sparse.csr_array, Y: sparse.csr_array) -> list[Instances]:
 
 
 def label_pieces(counts: np.ndarray, entries: int = ENTRIES_PER_PIECE) -> list[tuple[int, int]]:
-    """Cut labels with so many entries into ranges ``(start, end)`` of about equal work, by the data alone."""
+    """Divide labels into ranges ``(start, end)`` of about equal work, which depend on the data alone.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (m,)
+        Entries of each label.
+    entries : int
+        Entries in a range.
+    """
     work = np.concatenate(([0], np.cumsum(counts + 1)))
     cuts = np.searchsorted(work, np.arange(entries, work[-1], entries))
     bounds = np.unique(np.concatenate(([0], cuts, [counts.size]))).tolist()
@@ -63,13 +73,13 @@ def label_pieces(counts: np.ndarray, entries: int = ENTRIES_PER_PIECE) -> list[t
 
 
 class OnePassMethod(ThresholdMethod):
-    """A threshold method that needs no stored estimates: `FTA` and `OFO`. STO sorts them, and is none."""
+    """Serve as the base of `FTA` and `OFO`, which need no stored estimates. STO does, because it sorts them."""
 
     n_jobs: int | None
-    _counted: Any = None  # what was counted since the last ``fit``
+    _counted: Any = None  # counts since the last ``fit``
 
     def fit(self, spe: Matrix, Y: Matrix) -> Self:
-        """Forget all instances and learn the thresholds; parameters and errors are those of `STO.fit`."""
+        """Forget earlier instances and learn the thresholds. Parameters and errors are as for `STO.fit`."""
         pair = checked_pair(spe, Y)
         self._counted = None
         self._remember_names(spe)
@@ -77,21 +87,21 @@ class OnePassMethod(ThresholdMethod):
         return self.learn(instances(*pair), pair[1].shape[1])
 
     def partial_fit(self, spe: Matrix, Y: Matrix) -> Self:
-        """Learn from more instances, from the state since the last ``fit``.
+        """Learn from more instances, and continue from the state since the last ``fit``.
 
-        Takes O(m) time at each call, so several instances at a call are better than one.
+        Each call takes O(m) time, so pass several instances at once.
 
         Parameters
         ----------
         spe : csr_array of float32, shape (n, m)
-            Their estimates, in (0, 1]. Those at or below `floors` are not needed.
+            Estimates of the instances, in (0, 1]. Estimates at or below `floors` are not needed.
         Y : boolean CSR, shape (n, m)
-            Their label sets.
+            Label sets of the instances.
 
         Raises
         ------
         XmlcError
-            As for ``fit``; or the number of labels or a hyperparameter of the counts has changed.
+            As for ``fit``. Also if the number of labels or a hyperparameter of the counts has changed.
         """
         pair = checked_pair(spe, Y)
         n_labels = pair[1].shape[1]
@@ -107,11 +117,11 @@ class OnePassMethod(ThresholdMethod):
 
     @abstractmethod
     def learn(self, blocks: Sequence[Instances], n_labels: int) -> Self:
-        """Learn from instances in this form: a sweep over a grid brings them into it once."""
+        """Learn from the result of `instances`, which a sweep over a grid computes only once."""
 
     @abstractmethod
     def floors(self, n_labels: int) -> np.ndarray:
-        """Return the bounds above which estimates matter, float32 of shape (m,)."""
+        """Return the minimum probabilities, float32 of shape (m,). Only estimates above them matter."""
 
     def _run(self, kernel: Callable[..., None], blocks: Sequence[Instances], *arguments: Any) -> None:
         """Call ``kernel(spe, truth, start, end, *arguments)`` for each range of labels, block by block."""
@@ -123,35 +133,35 @@ class OnePassMethod(ThresholdMethod):
 
 @hyperparameters
 class FTA(OnePassMethod):
-    """The best of a few fixed thresholds on the validation set: 1/c, or max(1/c, nu_j) with lower bounds nu_j.
+    """Choose the best of a few fixed thresholds: 1/c, or max(1/c, nu_j) with lower bounds nu_j.
 
     Parameters
     ----------
     grid : sequence of float
         Values c.
     label_wise : bool
-        False: one c for all labels (Section 4.2: "more stable"). True: for each label
-        its own best c (line 9 of Algorithm 1 restricted to a fixed set).
+        False chooses one c for all labels (Section 4.2: "more stable"). True chooses the best c for each label
+        (line 9 of Algorithm 1 restricted to a fixed set).
     lower_bounds : ndarray of shape (m,) or None
-        nu_j = pi_j / (pi_j + 1), the lower end of the range of an optimal threshold (equation (5)), with pi_j the
-        label's prior estimated from the training part (``xmlc.thresholds.bounds.lower_bounds``). Given, every threshold
-        is kappa_j = max(1/c, nu_j), as Section 6.2 prints it; None: 1/c, the same number for all labels, as in the
-        authors' program.
+        nu_j = pi_j / (pi_j + 1), the lower end of the range of an optimal threshold (equation (5)). pi_j is the
+        label's prior, estimated on the training split (``xmlc.thresholds.bounds.lower_bounds``). With these bounds,
+        every threshold is kappa_j = max(1/c, nu_j), as published in Section 6.2. None uses 1/c, the same number for
+        all labels, as the authors' program does.
     n_jobs : int or None
-        Threads; the result does not depend on it.
+        Number of threads. The result does not depend on it.
 
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
     scores_ : ndarray of float64, shape (len(grid),)
-        Validation macro-F (0/0 = 1) of each value of the grid, in its order, with it for every label.
+        Validation macro-F (0/0 = 1) of each value of ``grid`` in the given order, if all labels use this value.
 
     Notes
     -----
-    Of thresholds with equal score the highest wins: it predicts least and costs least.
+    Among thresholds with equal score the highest is chosen, because it predicts least and costs least.
 
-    ``partial_fit`` takes estimates that may be forgotten (Section 4.2, last paragraph), and gives the same bits.
-    2 * len(grid) + 1 counters of 4 bytes are kept for each label.
+    ``partial_fit`` learns from estimates that you need not keep (Section 4.2, last paragraph). The result is
+    bit-identical. The method keeps 2 * len(grid) + 1 counters of 4 bytes for each label.
 
     Examples
     --------
@@ -171,64 +181,64 @@ class FTA(OnePassMethod):
     n_jobs: int | None = None
 
     def learn(self, blocks: Sequence[Instances], n_labels: int) -> Self:
-        """Count hits and predictions at every fixed threshold, then choose by all that were counted."""
+        """Count hits and predictions at every fixed threshold, then choose thresholds by all counts so far."""
         lower, grid = lower_bounds_of(self.lower_bounds, n_labels), checked_grid(self.grid)
-        if self._counted is None:  # positives, and hits and predictions at each threshold, ascending
+        if self._counted is None:  # positives, then hits and predictions at each threshold, ascending
             shapes = (n_labels, (n_labels, len(grid)), (n_labels, len(grid)))
             self._counted = [np.zeros(shape, dtype=np.int32) for shape in shapes]
         self._run(count_fixed, blocks, fixed_thresholds(grid)[::-1].copy(), lower, *self._counted)
         scores = self.label_scores()
-        # Added up as in `macro_f`, to equal it to the last bit.
+        # `macro_f` sums in the same order, so that both are bit-identical.
         macro = np.array([mean(column) for column in scores.T])
         self.scores_ = macro[[grid.index(c) for c in self.grid]]
-        # The grid ascends, so the first of equal scores is the highest threshold.
+        # The grid ascends, so that argmax finds the highest threshold among equal scores.
         chosen = scores.argmax(axis=1) if self.label_wise else np.full(lower.size, macro.argmax())
         self.thresholds_ = np.maximum(fixed_thresholds(grid)[chosen], lower)
         return self
 
     def label_scores(self) -> np.ndarray:
-        """Return each label's F (0/0 = 1) at each threshold, the highest first, float64 of shape (m, g)."""
+        """Return each label's F (0/0 = 1) at each threshold, highest threshold first, float64 of shape (m, g)."""
         positives, hits, predicted = self._counted
         return F1.of(hits, positives[:, None], predicted)[:, ::-1]
 
     def floors(self, n_labels: int) -> np.ndarray:
-        """Return the lowest thresholds that are tried, float32 of shape (m,): no estimate below them is needed."""
+        """Return the lowest candidate thresholds, float32 of shape (m,). Lower estimates are not needed."""
         return kappa(checked_grid(self.grid)[-1], lower_bounds_of(self.lower_bounds, n_labels))
 
 
 def lower_bounds_of(given: np.ndarray | None, n_labels: int) -> np.ndarray:
-    """Return lower bounds, float32 of shape (m,); None stands for 0."""
+    """Return lower bounds, float32 of shape (m,), 0 if ``given`` is None."""
     return per_label(0.0 if given is None else given, n_labels, np.float32, "lower_bounds", "share")
 
 
 def fixed_thresholds(grid: Sequence[float]) -> np.ndarray:
-    """Return the thresholds 1/c of a grid, float32 in its order."""
+    """Return the thresholds 1/c of a grid in the same order, float32."""
     return (1.0 / np.asarray(grid, dtype=np.float64)).astype(np.float32)
 
 
 @hyperparameters
 class OFO(OnePassMethod):
-    """Thresholds tau_j = a_j / b_j that follow the online F-measure in one pass over the validation set.
+    """Learn thresholds tau_j = a_j / b_j by online F-measure optimisation, in one pass over the validation set.
 
     Parameters
     ----------
     a, b : float or ndarray of shape (m,)
         Initial values of a_j and b_j, with 0 < a / b <= 0.5 (equation (5)).
     lower_bounds : ndarray of shape (m,) or None
-        nu_j: thresholds are kept at or above it, the initial one too (Section 6.2).
+        nu_j: all thresholds stay at or above it, including the initial threshold (Section 6.2).
     n_jobs : int or None
-        Threads; the result does not depend on it.
+        Number of threads. The result does not depend on it.
 
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
-        What stands after the last instance.
+        Thresholds after the last instance.
 
     Notes
     -----
-    Instances are taken in the order of the rows. An estimate that the SPE leaves out counts as not predicted.
+    The method reads instances in the order of the rows. A label without a stored estimate counts as not predicted.
 
-    ``partial_fit`` keeps a_j, b_j and tau_j alone, and gives the same bits.
+    ``partial_fit`` keeps only a_j, b_j and tau_j. The result is bit-identical.
 
     Examples
     --------
@@ -245,7 +255,7 @@ class OFO(OnePassMethod):
     n_jobs: int | None = None
 
     def learn(self, blocks: Sequence[Instances], n_labels: int) -> Self:
-        """Pass over the instances once."""
+        """Update the thresholds in one pass over the instances."""
         lower = self.floors(n_labels)
         if self._counted is None:
             a, b = (per_label(getattr(self, name), n_labels, np.float64, name).copy() for name in ("a", "b"))
@@ -257,12 +267,12 @@ class OFO(OnePassMethod):
         return self
 
     def floors(self, n_labels: int) -> np.ndarray:
-        """Return the values that no threshold falls below, float32 of shape (m,): nu_j, or 0."""
+        """Return the minimum of each label's threshold, float32 of shape (m,): nu_j, or 0 without bounds."""
         return lower_bounds_of(self.lower_bounds, n_labels)
 
 
 class Estimating(Protocol):
-    """A fitted model."""
+    """Describe a fitted model that returns sparse estimates."""
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the estimates above a threshold, float32 of shape (n, m)."""
@@ -272,25 +282,26 @@ M = TypeVar("M", bound=OnePassMethod)
 
 
 def fit_in_one_pass(method: M, model: Estimating, X: Matrix, Y: Matrix, floor: float = 0.0, instances: int = 1024) -> M:
-    """Learn thresholds from a model's estimates, which are made a few instances at a time and forgotten.
+    """Learn thresholds from a model's estimates, which are computed for a few instances at a time and not stored.
 
-    The same thresholds as ``method.fit(model.predict_proba(X, floors), Y)`` gives, to the last bit, in memory for the
-    counters of the labels and the estimates of ``instances`` instances. FTA's estimates end at its lowest
-    kappa_j, OFO's at nu_j.
+    The thresholds are bit-identical to ``method.fit(model.predict_proba(X, floors), Y)``. Memory holds the counters of
+    the labels and the estimates of ``instances`` instances. FTA ignores estimates up to its lowest kappa_j, and
+    OFO estimates up to nu_j.
 
     Parameters
     ----------
     method : FTA or OFO
-        Not fitted; one that is fitted goes on from what it has seen.
+        The threshold method. A fitted method continues from its present state.
     model : estimator
-        Fitted.
+        A fitted model.
     X : sparse or dense array, shape (n, d)
+        Features of the validation set, in the order of the pass.
     Y : sparse or dense boolean array, shape (n, m)
-        The validation set, in the order in which it is passed over.
+        Label sets of the validation set, in the same order.
     floor : float
-        Estimates at or below it are left out, too.
+        Minimum probability: estimates at or below it are left out, too.
     instances : int
-        How many are estimated together.
+        Number of instances to estimate together.
 
     Raises
     ------
@@ -314,13 +325,19 @@ def count_fixed(spe, truth, start, end, fixed, lower, positives, hits, predicted
     Parameters
     ----------
     spe, truth : KernelCSR
+        Estimates and label sets of the instances.
     start, end : int
-        Labels ``start .. end - 1`` are counted.
+        The kernel counts labels ``start .. end - 1``.
     fixed : float32 (g,)
-        Ascending, so that an estimate need not be compared beyond the first threshold that it does not exceed.
+        Fixed thresholds, ascending. An estimate is compared up to the first threshold that it does not exceed.
     lower : float32 (m,)
-    positives : int32 (m,), hits, predicted : int32 (m, g)
-        Added to.
+        Lower bound of each label's threshold.
+    positives : int32 (m,)
+        Number of instances that carry each label. Updated in place.
+    hits : int32 (m, g)
+        Number of true predictions at each threshold. Updated in place.
+    predicted : int32 (m, g)
+        Number of predictions at each threshold. Updated in place.
     """
     for i in range(spe.indptr.size - 1):
         labels, estimates, true_labels = instance_of(spe, truth, i, start, end)
@@ -348,11 +365,11 @@ def follow_online_f(spe, truth, start, end, a, b, lower, thresholds):
     spe, truth, start, end
         As for `count_fixed`.
     a, b : float64 (m,)
-        Sums (7); added to.
+        Sums of equation (7). Updated in place.
     lower : float32 (m,)
-        Thresholds are kept at or above it.
+        Lower bound of each label's threshold.
     thresholds : float32 (m,)
-        tau_j of equation (8) before the first instance; after the last one on return.
+        tau_j of equation (8). Updated in place after each instance.
     """
     for i in range(spe.indptr.size - 1):
         labels, estimates, true_labels = instance_of(spe, truth, i, start, end)
@@ -373,14 +390,14 @@ def follow_online_f(spe, truth, start, end, a, b, lower, thresholds):
 
 @njit(cache=True, nogil=True)
 def instance_of(spe, truth, i, start, end):
-    """Return which labels ``start .. end - 1`` have an estimate of an instance, the estimates, and which it has."""
+    """Return an instance's labels with an estimate, the estimates, and its true labels, in ``start .. end - 1``."""
     (e, e_end), (t, t_end) = entries_of(spe, i, start, end), entries_of(truth, i, start, end)
     return spe.indices[e:e_end], spe.data[e:e_end], truth.indices[t:t_end]
 
 
 @njit(cache=True, nogil=True)
 def entries_of(rows, i, start, end):
-    """Return where the entries of labels ``start .. end - 1`` of an instance begin and end."""
+    """Return the begin and the end of an instance's entries with labels ``start .. end - 1``."""
     first, last = rows.indptr[i], rows.indptr[i + 1]
     labels = rows.indices[first:last]
     if labels.size > 0 and labels[-1] >= end:

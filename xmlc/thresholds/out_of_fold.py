@@ -1,4 +1,4 @@
-"""Thresholds from out-of-fold estimates: no training instance is set aside for them."""
+"""Thresholds from out-of-fold estimates, without a separate validation set."""
 
 from __future__ import annotations
 
@@ -24,35 +24,38 @@ from xmlc.thresholds.sweeps import tune
 
 @hyperparameters
 class OutOfFold(Estimator):
-    """A model of all training instances, with thresholds from the estimates of models that had not seen them.
+    """Train a model on all instances, and learn its thresholds from out-of-fold estimates.
 
-    The papers set a fifth of the training set aside, on which thresholds are tuned (plt2016, Section 6.2). Here the
-    training set is cut into folds. Each is estimated by a copy of the model that learned the others, the thresholds are
-    learned from all these estimates together, and the model is fitted once more, to everything. Such stacked estimates
-    are those of Wolpert (Stacked generalization, Neural Networks 1992), without his second model. It costs ``folds``
-    trainings more, each of (folds - 1) / folds of the instances.
+    The papers tune thresholds on a fifth of the training set, which the model does not learn (plt2016, Section 6.2).
+    `OutOfFold` divides the training set into folds instead. A copy of the model learns all folds but one, and
+    estimates that fold. The thresholds are learned from the estimates of all folds. Finally, the model is trained on
+    all instances. Wolpert uses such estimates for a second model (Stacked generalization, Neural Networks 1992). The
+    additional cost is ``folds`` trainings, each on (folds - 1) / folds of the instances.
 
     Parameters
     ----------
     estimator : object
-        A model with ``fit(X, Y)`` and ``predict_proba(X)``, of this package, scikit-learn or yours; it is not changed.
-        ``predict_proba`` returns a sparse or dense matrix of shape (n, m), or a list with an array of shape (n, 2) for
-        each label, as some of scikit-learn's models do; the floor goes to its parameter ``threshold``, if it has one.
+        A model with ``fit(X, Y)`` and ``predict_proba(X)``, from this package, from scikit-learn or your own. It is not
+        changed. ``predict_proba`` returns a sparse or dense matrix of shape (n, m). Like some models of scikit-learn,
+        it may return a list with an array of shape (n, 2) for each label instead. If it has a parameter
+        ``threshold``, this receives the minimum probability.
     method : str or object
-        A name that `xmlc.thresholds.tune` takes, such as ``"fta"``, ``"sto"`` or ``"ofo"``: its grid is tried, with the
-        papers' lower bounds, and the best by ``measure`` on the out-of-fold estimates is taken. Or a threshold method,
-        such as ``OFO(b=50)``; where its ``lower_bounds`` are None, they come from the shares of the labels in Y (0 for
-        none).
+        A name that `xmlc.thresholds.tune` accepts, such as ``"fta"``, ``"sto"`` or ``"ofo"``. Its grid is tried with
+        the papers' lower bounds, and ``measure`` on the out-of-fold estimates chooses the best. Alternatively, a
+        threshold method such as ``OFO(b=50)``. If its ``lower_bounds`` are None, they are computed from the shares of
+        the labels in Y. Pass 0 for no bounds.
     measure : str or None
-        As of `xmlc.thresholds.tune`, such as ``"macro_f_present"``; None: the method's own, macro-F with 0/0 = 1.
+        Measure as in `xmlc.thresholds.tune`, such as ``"macro_f_present"``. None uses the method's default, which is
+        macro-F with 0/0 = 1.
     folds : int
         At least 2.
     threshold : float
-        Floor of the estimates that are kept; no threshold is below it.
+        Minimum probability: estimates at or below it are dropped, and no threshold is below it.
     random_state : int
         Seed of the folds.
     n_jobs : int or None
-        Folds learned at the same time, in threads; the result does not depend on it. Each may have threads of its own.
+        Number of folds to learn at the same time, in threads. The result does not depend on it. The model of each fold
+        may use several threads, too.
 
     Attributes
     ----------
@@ -61,13 +64,13 @@ class OutOfFold(Estimator):
         The model of all instances.
     n_labels_ : int
     feature_names_in_, n_features_in_
-        Those of ``estimator_``.
+        Forwarded from ``estimator_``.
     estimates_ : csr_array of float32, shape (n, m)
-        Out-of-fold estimates of the training set: any method can be fitted to them, without another training.
+        Out-of-fold estimates of the training set. You can fit any threshold method to them without another training.
 
     Notes
     -----
-    The models of the folds have learned fewer instances than the last one, whose estimates may be a little higher.
+    The models of the folds learn from fewer instances than ``estimator_``. Its estimates may be a little higher.
 
     Examples
     --------
@@ -90,19 +93,19 @@ class OutOfFold(Estimator):
     n_jobs: int | None = 1
 
     def fit(self, X: Any, Y: Any) -> Self:
-        """Estimate fold after fold, learn the thresholds, and fit the model to all instances.
+        """Estimate each fold, learn the thresholds, and fit the model to all instances.
 
         Parameters
         ----------
         X : sparse or dense array or frame, shape (n, d), or list of n texts
-            As the estimator takes it.
+            Instances, in a form that the estimator accepts.
         Y : sparse or dense boolean array, shape (n, m)
-            Label sets, likewise.
+            Label sets, in a form that the estimator accepts.
 
         Raises
         ------
         XmlcError
-            There are fewer instances than folds, the numbers of instances differ, an estimate is no probability, or a
+            There are fewer instances than folds, the numbers of instances differ, an estimate is not in 0 .. 1, or a
             hyperparameter is out of its range.
         """
         check_hyperparameters(self)
@@ -123,7 +126,7 @@ class OutOfFold(Estimator):
 
         pieces = [(fold,) for fold in range(self.folds)]
         parts = run_pieces(estimate, pieces, self.n_jobs, title="out-of-fold estimates", unit="folds")
-        # The rows of the parts stand fold after fold, and go back to their places: OFO follows the order of the rows.
+        # Stacking sorts the rows by fold. The original order is restored because OFO depends on it.
         places = np.argsort(np.argsort(fold_of, kind="stable"), kind="stable")
         self.estimates_ = as_estimates(sparse.csr_array(sparse.vstack(parts, format="csr"))[places])
         self.thresholds_ = np.maximum(self._learned(truth), np.float32(self.threshold))
@@ -143,43 +146,55 @@ class OutOfFold(Estimator):
         return thresholds
 
     def predict_proba(self, X: Any, threshold: float | np.ndarray | None = None) -> sparse.csr_array:
-        """Return the estimates above a threshold, by default the floor: float32 CSR of shape (n, m)."""
+        """Return the estimates above a threshold, float32 CSR of shape (n, m). None uses the minimum probability."""
         if not hasattr(self, "estimator_"):
             raise not_fitted(self)
         floor = self.threshold if threshold is None else threshold
         return estimates_above(self.estimator_, X, floor, self.n_labels_)
 
     def predict(self, X: Any) -> sparse.csr_array:
-        """Return the label sets, boolean CSR of shape (n, m): the labels whose estimates exceed their thresholds."""
+        """Return the labels whose estimates exceed their thresholds, boolean CSR of shape (n, m)."""
         if not hasattr(self, "estimator_"):
             raise not_fitted(self)
         return apply_thresholds(self.predict_proba(X, self.thresholds_), self.thresholds_)
 
     @property
     def feature_names_in_(self) -> np.ndarray:
-        """Names of the features, where the model has them: it compares them, or takes columns by name."""
+        """Return the names of the features, if the model has them to check or select columns."""
         names: np.ndarray = self.estimator_.feature_names_in_
         return names
 
     @property
     def n_features_in_(self) -> int:
-        """Number of features, where the model has it."""
+        """Return the number of features, if the model has it."""
         return int(self.estimator_.n_features_in_)
 
 
 def unfitted(estimator: Any) -> Any:
-    """Return a copy of an estimator that has learned nothing."""
+    """Return an unfitted copy of an estimator."""
     if isinstance(estimator, Estimator):
         return estimator.unfitted()
     try:
         from sklearn.base import clone
     except ImportError:
         return deepcopy(estimator)
-    return clone(estimator, safe=False)  # what has no hyperparameters is copied
+    return clone(estimator, safe=False)  # which makes a deep copy of an object without hyperparameters
 
 
 def estimates_above(model: Any, X: Any, threshold: float | np.ndarray, n_labels: int) -> sparse.csr_array:
-    """Return the estimates of any model that are strictly greater than a threshold, CSR of shape (n, m)."""
+    """Return the estimates of any model above a threshold, CSR of shape (n, m).
+
+    Parameters
+    ----------
+    model : object
+        A fitted model with ``predict_proba``.
+    X : object
+        Instances, in a form that the model accepts.
+    threshold : float or ndarray of shape (m,)
+        Kept estimates are strictly greater.
+    n_labels : int
+        Number m of labels.
+    """
     if "threshold" in inspect.signature(model.predict_proba).parameters:
         return as_estimates(model.predict_proba(X, threshold=threshold))
     found = model.predict_proba(X)
@@ -192,13 +207,15 @@ def estimates_above(model: Any, X: Any, threshold: float | np.ndarray, n_labels:
 
 
 def of_positive_class(model: Any, found: Any) -> np.ndarray:
-    """Return estimates, shape (n, m), of models of scikit-learn that give a column for each class of a label.
+    """Return the estimates, shape (n, m), of a scikit-learn model that returns a column for each class of a label.
 
     Parameters
     ----------
     model : object
-        Its ``classes_`` are those of each label: of one without negative or positive instances only one.
-    found : list of ndarray, shape (n, classes of the label); of a single label the array itself
+        A model whose ``classes_`` lists the classes of each label. A label without negative or positive instances has
+        only one class.
+    found : list of ndarray, shape (n, classes of the label)
+        The result of ``predict_proba``, an array for each label. For a single label, the array itself.
     """
     classes = model.classes_
     if not isinstance(found, list):

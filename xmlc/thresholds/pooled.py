@@ -1,4 +1,4 @@
-"""A common threshold that is exact on the validation set, for measures of pooled counts or of instances."""
+"""The optimal common threshold on a validation set, for micro- and instance-averaged measures."""
 
 from __future__ import annotations
 
@@ -20,31 +20,32 @@ from xmlc.thresholds.methods import RankingMethod
 
 @hyperparameters
 class CommonThreshold(RankingMethod):
-    """The common threshold with the highest micro- or instance-averaged measure on the validation set.
+    """Find the common threshold with the highest micro- or instance-averaged measure on the validation set.
 
-    Every cut that can be best is tried (``xmlc.thresholds.cuts``); of equal ones the highest threshold wins (fewest
-    predictions). If nothing is best predicted, the threshold is the largest estimate. Time is O(e log e) for e stored
-    estimates, which are sorted block by block or, for ``average="instance"``, instance by instance.
+    The method tries every candidate that can be optimal (``xmlc.thresholds.cuts``). Among candidates with equal
+    measure the highest threshold is chosen, which predicts least. If the empty prediction is best, the threshold is
+    the largest estimate. Time is O(e log e) for e stored estimates. They are sorted block by block or, for
+    ``average="instance"``, instance by instance.
 
     Parameters
     ----------
     average : {"micro", "instance"}
-        Counts summed over all pairs of instance and label, or the mean over instances (0/0 = 1).
+        Sum the counts over all pairs of instance and label, or take the mean over instances (0/0 = 1).
     overlap : Overlap
         The measure: `xmlc.metrics.measure.f_beta` or ``JACCARD``.
     n_jobs : int or None
-        Threads; the result does not depend on it.
+        Number of threads. The result does not depend on it.
 
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
-        The same number m times; of float64 as of `STO`.
+        The common threshold, m times. Float64 if needed, as for `STO`.
 
     Notes
     -----
-    With the true probabilities the best prediction for a micro-averaged measure is one common threshold (Koyejo et
-    al., NIPS 2015), so a threshold for each label could only fit the validation set more closely. For an
-    instance-averaged measure a common threshold is a heuristic: there the best one differs from instance to instance.
+    With the true probabilities, one common threshold is optimal for a micro-averaged measure (Koyejo et al., NIPS
+    2015). Thresholds for each label could only overfit the validation set. For an instance-averaged measure a common
+    threshold is a heuristic, because the best threshold differs between instances.
 
     Examples
     --------
@@ -61,7 +62,7 @@ class CommonThreshold(RankingMethod):
     n_jobs: int | None = None
 
     def fit_checked(self, spe: sparse.csr_array, Y: sparse.csr_array) -> Self:
-        """Find the cuts of all labels together and take the best."""
+        """Find the candidate thresholds of all labels together and choose the best."""
         check("average", self.average, OneOf(("micro", "instance")), "; use STO for 'macro'")
         checked_overlap(self.overlap)
         cuts, floors = cuts_of(spe, Y, self.n_jobs, common=True), np.zeros(Y.shape[1], dtype=np.float32)
@@ -73,8 +74,8 @@ class CommonThreshold(RankingMethod):
         return self
 
     def _best_of_instances(self, cuts: Cuts, Y: sparse.csr_array) -> np.ndarray:
-        """Return the best cut for the mean over instances, uint32 (1,)."""
-        # Instances behind the last that has an estimate or a label change nothing.
+        """Return the best threshold for the mean over instances, in the form of `Cuts`, uint32 (1,)."""
+        # The last instances are left out if they have neither estimates nor labels, because they change nothing.
         in_use = np.flatnonzero((np.diff(cuts.ranked.indptr) > 0) | (np.diff(Y.indptr) > 0))
         n = int(in_use[-1]) + 1 if in_use.size else 0
         unit, gains = UNIT * 2.0 ** (n >> 23).bit_length(), np.zeros(cuts.lowest.size, dtype=np.int64)
@@ -87,21 +88,31 @@ class CommonThreshold(RankingMethod):
 
         blocks = blocks_of_rows(cuts.ranked, Y)
         run_pieces(gains_in, blocks, self.n_jobs, then=lambda own: np.add(gains, own, out=gains))
-        # The empty set is right for instances without labels.
+        # An empty prediction scores 1 for each instance without labels, and 0 for all others.
         bits, empty = cuts.largest.copy(), np.count_nonzero(np.diff(Y.indptr)[:n] == 0) * round(1 / unit)
         best_sum(cuts.lowest, gains, empty, n, bits)
         return bits
 
 
-# Values of single instances are summed as whole multiples of this, so that a sum does not depend on the path that
-# led to it and cannot drift over billions of updates. Room for 2^23 instances in 63 bits; of more, twice as much for
-# each doubling.
+# Values of instances are summed as whole multiples of this unit. The sum is therefore independent of the order of
+# updates, and billions of updates cause no drift. The sum of 2^23 instances fits into 63 bits. The unit doubles with
+# each doubling of the instances beyond that.
 UNIT = 2.0**-40
 
 
 @njit(cache=True, nogil=True)
 def overlap_units(unit, gain, recall, shared, hits, positives, predicted):
-    """Return one value of `xmlc.metrics.measure.Overlap` (0/0 = 1) in multiples of ``unit``, int64."""
+    """Return one value of `xmlc.metrics.measure.Overlap` (0/0 = 1) in multiples of ``unit``, int64.
+
+    Parameters
+    ----------
+    unit : float64
+        Unit of the result, a power of 2.
+    gain, recall, shared : float64
+        Fields of the measure.
+    hits, positives, predicted : int64
+        Sizes of the intersection, of the true set and of the predicted set.
+    """
     total = recall * positives + predicted - shared * hits
     value = gain * hits / total if total > 0 else 1.0
     return np.int64(np.rint(value / unit))
@@ -109,20 +120,21 @@ def overlap_units(unit, gain, recall, shared, hits, positives, predicted):
 
 @njit(cache=True, nogil=True)
 def add_gains(spe, truth, lowest, unit, gain, recall, shared, gains):
-    """Add what each cut changes of the values of instances, beyond the next cut above it.
+    """Add, for each candidate, the difference of its sum over instances from the next higher candidate's sum.
 
-    A label that enters changes the value of its own instance and of no other, so that the estimates of one instance are
-    sorted at a time.
+    A predicted label changes only the value of its instance. The kernel therefore sorts the estimates of one instance
+    at a time.
 
     Parameters
     ----------
     spe, truth : KernelCSR
+        Estimates, whose bits are the values of `Cuts`, and label sets.
     lowest : uint32 (c,)
-        The cuts, ascending.
+        Candidates: the lowest predicted estimate of each, ascending.
     unit, gain, recall, shared : float64
-        Of `overlap_units`.
+        Arguments of `overlap_units`.
     gains : int64 (c,)
-        Added to, in units.
+        Differences in multiples of ``unit``. Updated in place.
     """
     if lowest.size == 0:
         return
@@ -160,19 +172,22 @@ def add_gains(spe, truth, lowest, unit, gain, recall, shared, gains):
 
 @njit(cache=True, nogil=True)
 def best_sum(lowest, gains, empty, n_instances, threshold):
-    """Find the cut with the highest sum over instances, of equal ones the smallest set.
+    """Find the candidate with the highest sum over instances. Among equal sums the highest threshold is chosen.
 
-    Sums count as equal that differ by no more than a unit for each instance, as much as rounding can do.
+    Sums count as equal if they differ by at most one unit for each instance, which rounding can cause.
 
     Parameters
     ----------
-    lowest : uint32 (c,), gains : int64 (c,)
-        From `add_gains`.
+    lowest : uint32 (c,)
+        As for `add_gains`.
+    gains : int64 (c,)
+        Result of `add_gains`.
     empty : int
-        The sum of the empty set.
+        Sum of the empty prediction, in units.
     n_instances : int
+        Number of instances.
     threshold : uint32 (1,)
-        Written, unless the empty set is best.
+        Written, unless the empty prediction is best: the best threshold.
     """
     score = best = empty
     for c in range(lowest.size - 1, -1, -1):

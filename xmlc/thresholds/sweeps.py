@@ -1,4 +1,4 @@
-"""The methods by the names that configuration files use, each as a sweep over its grid (plt2016, Section 6.2)."""
+"""Threshold methods by their names in configuration files, each as a sweep over a grid (plt2016, Section 6.2)."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from xmlc.thresholds.pooled import CommonThreshold
 
 @dataclass(frozen=True)
 class GridPoint:
-    """The thresholds that one value of a method's grid gives.
+    """Hold the thresholds for one value of a method's grid.
 
     Attributes
     ----------
     thresholds : ndarray of float32, shape (m,)
     c : float or None
-        The value of the grid C; 1/c is the abscissa of Figure 1.
+        The value in the grid C. The abscissa of Figure 1 is 1/c.
     a, b : float or None
         OFO's input parameters.
     """
@@ -47,7 +47,7 @@ Sweep = Callable[[CSR, CSR, np.ndarray, Sequence[float]], Iterator[GridPoint]]
 
 @dataclass(frozen=True)
 class SweptMethod:
-    """A registered method: its sweep, and the measure (a name of `TUNABLE`) by which a grid point is chosen."""
+    """Hold a registered method's sweep, and the name in `TUNABLE` of the measure that chooses a grid point."""
 
     sweep: Sweep
     measure: str
@@ -57,17 +57,19 @@ METHODS: dict[str, SweptMethod] = {}
 
 
 def register(name: str, measure: str = "macro_f") -> Callable[[Sweep], Sweep]:
-    """Make a sweep known under a name: a function (spe, Y, priors, grid) that yields grid points.
+    """Return a decorator that registers a sweep: a function (spe, Y, priors, grid) that yields grid points.
 
-    ``spe`` and ``Y`` are the validation estimates and label sets, ``priors`` the labels' shares in the training
-    part, ``grid`` the set C. Yield the cheapest predictions first (small c): of equal scores the first is chosen.
-    A sweep keeps one vector of thresholds at a time, so that a grid of any size fits in memory.
+    ``spe`` and ``Y`` are the validation estimates and label sets. ``priors`` are the labels' shares in the training
+    split, and ``grid`` is the set C. Yield the cheapest predictions first (small c), because the first of equal
+    scores is chosen. A sweep keeps only one vector of thresholds at a time, so that a grid of any size fits in memory.
 
     Parameters
     ----------
     name : str
+        Name of the method in configuration files.
     measure : str
-        What the method is for: the name in ``xmlc.metrics.classification.TUNABLE`` of the score that chooses.
+        Measure that the method optimises and that chooses a grid point, a name in
+        ``xmlc.metrics.classification.TUNABLE``.
     """
 
     def add(sweep: Sweep) -> Sweep:
@@ -83,16 +85,16 @@ def register(name: str, measure: str = "macro_f") -> Callable[[Sweep], Sweep]:
 
 @dataclass(frozen=True)
 class Tried:
-    """A grid point and the scores of its thresholds.
+    """Hold a grid point and the scores of its thresholds.
 
     Attributes
     ----------
     c, a, b : float or None
-        As of `GridPoint`.
+        As in `GridPoint`.
     validation : dict of str to float
-        Macro-F, and the score of the measure that chooses, if it is another.
+        Macro-F and, if different, the measure that chooses.
     test : dict of str to float or None
-        Scores on the test set, where ``score_test`` is given.
+        Scores on the test set, or None without ``score_test``.
     """
 
     c: float | None
@@ -104,16 +106,16 @@ class Tried:
 
 @dataclass(frozen=True)
 class Tuned:
-    """Outcome of `xmlc.thresholds.tune`.
+    """Hold the result of `xmlc.thresholds.tune`.
 
     Attributes
     ----------
     grid : list of Tried
-        In the order in which they were tried.
+        All grid points, in the order of the sweep.
     best : int
-        Index of the best of them.
+        Index of the best point.
     thresholds : ndarray of float32, shape (m,)
-        The best point's; of float64 as of `xmlc.thresholds.STO`.
+        Thresholds of the best point. Float64 if needed, as for `xmlc.thresholds.STO`.
     """
 
     grid: list[Tried]
@@ -132,38 +134,45 @@ def tune(
     measure: str | None = None,
     unlabelled: sparse.csr_array | None = None,
 ) -> Tuned:
-    """Sweep a method's grid and choose by a measure on the validation set, macro-F for most (0/0 = 1, all labels).
+    """Sweep a method's grid and choose the best point by a measure on the validation set.
+
+    The default measure of most methods is macro-F (0/0 = 1, all labels).
 
     Parameters
     ----------
     method : str
-        A name of ``METHODS``.
+        A name in ``METHODS``.
     spe : csr_array of float32 or float64, shape (n, m)
         Validation estimates.
     Y : boolean csr_array, shape (n, m)
         Validation label sets.
     priors : ndarray, shape (m,), or None
-        Shares of the labels in the training part; None: those in Y.
+        Shares of the labels in the training split. None uses the shares in Y.
     grid : sequence of float
         The set C.
     floor : float
-        The SPE holds only estimates above it, so no threshold is put below.
+        Minimum probability of the stored estimates. No threshold is lower.
     score_test : callable, optional
-        Is given each point's thresholds and returns their scores on the test set.
+        Function of a point's thresholds that returns their scores on the test set.
     measure : str, optional
-        What chooses in place of the method's own measure, such as ``macro_f_present``: a name that
-        `xmlc.metrics.classification_metrics` returns, of a measure that is best where it is highest.
+        Measure that chooses instead of the method's default, such as ``macro_f_present``. It is a name that
+        `xmlc.metrics.classification_metrics` returns, of a measure for which higher is better.
     unlabelled : csr_array of float32, optional
-        Estimates that a method without a validation set is fitted on in place of ``spe``.
+        Estimates to fit a method that needs no validation set, instead of ``spe``.
+
+    Returns
+    -------
+    Tuned
+        All points with their scores, and the best point's thresholds.
 
     Raises
     ------
     XmlcError
-        The method or the measure is unknown, shapes differ, or an estimate, a prior or the floor is not in 0 .. 1.
+        The method or the measure is unknown, shapes differ, or an estimate, a prior or ``floor`` is not in 0 .. 1.
 
     Notes
     -----
-    A later point must score strictly higher to be chosen, so that of equals the highest threshold wins.
+    A later point has to score strictly higher to be chosen. Among equal scores, the highest threshold therefore wins.
 
     Examples
     --------
@@ -193,7 +202,7 @@ def tune(
 
 
 def scores_of(method: str, measure: str | None = None) -> tuple[str, ...]:
-    """Name the measures that a registered method's grid points are scored by: macro-F, and the one that chooses."""
+    """Return the names of a grid point's scores for a registered method: macro-F, and the measure that chooses."""
     measure, known = measure or METHODS[method].measure, [one.name for one in MEASURES if one.better == "higher"]
     if measure not in known:
         raise InvalidDataError(f"measure={measure!r}: expected one of {', '.join(known)}, best where highest")
@@ -202,7 +211,7 @@ def scores_of(method: str, measure: str | None = None) -> tuple[str, ...]:
 
 @register("fta")
 def sweep_fta(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
-    """Give kappa_j = max(1/c, nu_j) for one c after the other (Section 6.2)."""
+    """Yield kappa_j = max(1/c, nu_j) for each c (Section 6.2)."""
     nu = lower_bounds(priors)
     for c in checked_grid(grid):
         yield GridPoint(kappa(c, nu), c=c)
@@ -210,7 +219,7 @@ def sweep_fta(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> It
 
 @register("fta-labelwise")
 def sweep_fta_label_wise(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
-    """Give, for each c, the best thresholds label by label among max(1/c', nu_j) with c' up to c."""
+    """Yield, for each c, the best threshold of each label among max(1/c', nu_j) with c' <= c."""
     grid, lower = checked_grid(grid), lower_bounds(priors).astype(np.float32)
     scores, fixed = FTA(grid, lower_bounds=lower).fit(spe, Y).label_scores(), fixed_thresholds(grid)
     best, chosen = scores[:, 0].copy(), np.zeros(lower.size, dtype=np.int64)
@@ -222,7 +231,7 @@ def sweep_fta_label_wise(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[fl
 
 @register("sto")
 def sweep_sto(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
-    """Run STO with kappa_j = max(1/c, nu_j)."""
+    """Yield the thresholds of STO with kappa_j = max(1/c, nu_j), for each c."""
     nu, cuts = lower_bounds(priors), cuts_of(spe, Y)
     for c in checked_grid(grid):
         yield GridPoint(STO(kappa=kappa(c, nu)).fit_cuts(cuts).thresholds_, c=c)
@@ -230,21 +239,21 @@ def sweep_sto(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> It
 
 @register("ofo")
 def sweep_ofo(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
-    """Run OFO with a = 1 and b in C."""
+    """Yield the thresholds of OFO with a = 1, for each b in C."""
     return _run_ofo(spe, Y, priors, ((1, c, c) for c in checked_grid(grid)))
 
 
-# Appendix D takes a from C, the authors' program from C and 1 with b from C. Table 4 prints values that are in
-# neither set, so these are added.
+# Appendix D chooses a from C. The authors' program chooses a from C and 1, and b from C. Table 4 reports values that
+# are in neither set, so these are added.
 TABLE_4_A = (300, 700, 5000)
 TABLE_4_B = (500, 5000, 20000, 100000)
 
 
 def ofo_pairs(grid: Sequence[float]) -> list[tuple[float, float]]:
-    """List the pairs (a, b) that are tried for Table 4, the highest initial threshold first.
+    """Return the candidate pairs (a, b) for Table 4, the highest initial threshold first.
 
-    All a from C, 1 and `TABLE_4_A`, all b from C and `TABLE_4_B`, with a/b at most 0.5 (equation (5)): 132 pairs. The
-    lower end of (5) differs from label to label; OFO keeps each threshold above it.
+    There are 132 pairs. The value a is 1 or in C or `TABLE_4_A`, and b is in C or `TABLE_4_B`. Their ratio a/b is at
+    most 0.5 (equation (5)). The lower bound of (5) differs between labels. OFO keeps each threshold at or above it.
     """
     grid = checked_grid(grid)
     pairs = {(a, b) for a in (1, *grid, *TABLE_4_A) for b in (*grid, *TABLE_4_B) if 2 * a <= b}
@@ -253,19 +262,19 @@ def ofo_pairs(grid: Sequence[float]) -> list[tuple[float, float]]:
 
 @register("ofo-ab")
 def sweep_ofo_ab(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
-    """Run OFO with a and b both tuned (Appendix D, Table 4)."""
+    """Yield the thresholds of OFO for each candidate pair of a and b (Appendix D, Table 4)."""
     return _run_ofo(spe, Y, priors, ((a, b, b / a) for a, b in ofo_pairs(grid)))
 
 
 def _run_ofo(spe: CSR, Y: CSR, priors: np.ndarray, points: Iterable[tuple[float, float, float]]) -> Iterator[GridPoint]:
-    """Run OFO with a and b of each point (a, b, c)."""
+    """Yield the thresholds of OFO for each point (a, b, c)."""
     nu, blocks = lower_bounds(priors), instances(spe, Y)
     for a, b, c in points:
         yield GridPoint(OFO(a=a, b=b, lower_bounds=nu).learn(blocks, nu.size).thresholds_, c=c, a=a, b=b)
 
 
 def fit_unlabelled(method: str, spe: sparse.csr_array, priors: np.ndarray | None) -> ExpectedF:
-    """Fit a method of ``UNLABELLED_METHODS`` on the estimates of the instances whose label sets are sought."""
+    """Fit a method of ``UNLABELLED_METHODS`` on the estimates of the instances to predict label sets for."""
     return ExpectedF(zero_division=UNLABELLED_METHODS[method], prior=priors).fit(spe)
 
 
@@ -276,10 +285,11 @@ def _unlabelled(method: str, spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequenc
 def _for_measure(
     measure: AveragedOverlap, spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]
 ) -> Iterator[GridPoint]:
-    """Sweep as ``for-<measure>``: STO with the measure in place of F where it is a mean over labels, else one cut.
+    """Yield the thresholds of the method ``for-<measure>``.
 
-    ``for-macro-f`` is ``sto``. STO's grid of floors gives the other macro-averaged measures their lower bound too; an
-    exact common threshold needs neither floor nor grid.
+    For a macro-averaged measure, this is STO with the measure instead of F. Its minimum thresholds kappa include the
+    measure's lower bound. ``for-macro-f`` equals ``sto``. For any other average it is the optimal common threshold,
+    which needs neither a minimum nor a grid.
     """
     average, overlap = measure
     if average != "macro":
