@@ -1,4 +1,4 @@
-"""Weights of a label tree without the small ones: which are dropped, and the rows that stay."""
+"""Drop the small weights of a label tree and store the others as sparse rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WEIGHTS_PER_PIECE = 1 << 22
 
 
 class DenseBlocks(NamedTuple):
-    """The weights of some neighbouring blocks: four fields of `NodeWeights`, of these blocks alone."""
+    """Hold the weights of some contiguous blocks, in four fields of `NodeWeights` restricted to these blocks."""
 
     feature_starts: np.ndarray
     features: np.ndarray
@@ -27,7 +27,7 @@ class DenseBlocks(NamedTuple):
 
 
 def sibling_type(degrees: np.ndarray) -> type:
-    """Return the type in which the siblings of blocks of these sizes are numbered."""
+    """Return the type of sibling numbers, uint16 or uint32, for blocks with these numbers of siblings."""
     return np.uint16 if degrees.max(initial=1) <= LARGEST_UINT16_DEGREE else np.uint32
 
 
@@ -39,20 +39,27 @@ def append_rows(
     Parameters
     ----------
     growing : Growing
-        What the blocks before have appended.
+        Arrays with the weights of the previous blocks.
     dense : DenseBlocks
+        Weights of the blocks.
     degrees : int64
-        Number of siblings of each.
+        Number of siblings of each block.
+    cut : float
+        Weight threshold.
+    sibling_type : type
+        Type of the sibling numbers, see `sibling_type`.
+    n_jobs : int or None
+        Threads, see `xmlc.core.threads.resolve_threads`.
 
     Returns
     -------
     list of pairs of ndarray of int64
-        Of the blocks, part after part: how many features each keeps, and how many weights.
+        Number of features and number of weights that each block keeps. A pair has a contiguous part of the blocks.
 
     Raises
     ------
     XmlcError
-        A block keeps more weights than can be counted in 32 bits.
+        A block keeps more weights than 32 bits can count.
     """
     piece = dense.weight_starts[1:] // WEIGHTS_PER_PIECE
     bounds = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), degrees.size]
@@ -72,7 +79,7 @@ def append_rows(
 
 
 def rows_are_smaller(dense: DenseBlocks, degrees: np.ndarray, cut: float) -> bool:
-    """Say whether dense blocks take fewer bytes as the sparse rows of their weights w with abs(w) > cut."""
+    """Return whether dense blocks take fewer bytes as sparse rows of their weights w with abs(w) > cut."""
     n_features, n_weights = count_above(dense, degrees, np.float32(cut), 0, degrees.size)
     entry, row = 4 + np.dtype(sibling_type(degrees)).itemsize, 8  # a weight and its sibling; a feature and its start
     size = entry * n_weights.sum() + row * n_features.sum() + 4 * degrees.size
@@ -80,13 +87,20 @@ def rows_are_smaller(dense: DenseBlocks, degrees: np.ndarray, cut: float) -> boo
 
 
 def starts_of(counts: np.ndarray) -> np.ndarray:
-    """Return where each of some runs of so many entries starts, and the end of the last."""
+    """Return the start of each of some consecutive runs, given their lengths, and the end of the last run."""
     return np.concatenate(([0], np.cumsum(counts)))
 
 
 @njit(cache=True, nogil=True)
 def count_above(dense, degrees, cut, start, end):
-    """Return how many features and weights `rows_above` keeps of each block: two of int64 (end - start,)."""
+    """Count the features and the weights of each block that `rows_above` keeps.
+
+    Arguments as for `rows_above`.
+
+    Returns
+    -------
+    n_features, n_weights : int64 (end - start,)
+    """
     feature_starts, weight_starts, weights = dense.feature_starts, dense.weight_starts, dense.weights
     n_features, n_weights = np.zeros(end - start, dtype=np.int64), np.zeros(end - start, dtype=np.int64)
     place = weight_starts[start]
@@ -102,16 +116,27 @@ def count_above(dense, degrees, cut, start, end):
 
 @njit(cache=True, nogil=True)
 def rows_above(dense, degrees, cut, start, end):
-    """Return the weights w with abs(w) > cut of the dense blocks ``start .. end - 1``, and NaN, so that it is found.
+    """Return the weights w with abs(w) > cut of dense blocks as sparse rows. NaN is kept, so that later checks find it.
 
-    Arguments as for `append_rows`.
+    Parameters
+    ----------
+    dense : DenseBlocks
+        Weights of the blocks.
+    degrees : int64
+        Number of siblings of each block.
+    cut : float32
+        Weight threshold.
+    start, end : int
+        The blocks are ``start .. end - 1``.
 
     Returns
     -------
     n_features, n_weights : int64 (end - start,)
-        What is left of each block.
-    features, row_starts, siblings : uint32, weights : float32
-        The sparse rows, as `CompactNodeWeights` has them.
+        Number of features and weights that each block keeps.
+    features, row_starts, siblings : uint32
+        The sparse rows, in the form of `CompactNodeWeights`.
+    weights : float32
+        Their weights.
     """
     feature_starts, features, weight_starts, weights = dense
     n_features, n_weights = count_above(dense, degrees, cut, start, end)

@@ -1,8 +1,8 @@
-"""Solvers for the classifiers of some siblings: two-phase SGD, AdaGrad, dual coordinate descent. Kernels.
+"""Train the classifiers of some siblings by two-phase SGD, AdaGrad or dual coordinate descent. Kernels.
 
-A solver is a type, so that numba compiles `solve` for the one that is used and for no other. Siblings see the same
-instances in the same order, so that a non-zero touches one run of their weights; they are padded to 4, to 8 or to a
-multiple of 16 (`xmlc.kernels.sibling_rows`), and each is a problem of its own.
+Each solver is a type, so that numba compiles `solve` only for the solver in use. Siblings are independent problems on
+the same instances in the same order. A non-zero therefore touches contiguous weights of all siblings. The siblings are
+padded to 4, to 8 or to a multiple of 16 (`xmlc.kernels.sibling_rows`).
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from xmlc.kernels.counter_random import shuffle, stream_key
 from xmlc.kernels.float32 import fma, sigmoid
 from xmlc.kernels.sibling_rows import adagrad_to_rows, add_to_rows, dense_scores, padded_size
 
-SMALL_CHANGE = np.float32(0.01)  # of the tolerance: a smaller change is not worth touching the weights
+SMALL_CHANGE = np.float32(0.01)  # share of the tolerance: smaller steps are skipped to save the update of the weights
 
 
 class Sgd(NamedTuple):
-    """Two-phase stochastic gradient descent with L2 regularisation (plt2016, Appendix B).
+    """Select two-phase stochastic gradient descent with L2 regularisation (plt2016, Appendix B).
 
     Attributes
     ----------
     step : float
-        Initial step size: step t (from 0) of a node is ``step / (1 + lam * step * t)``. With t from 1, as in the
-        authors' Java program, all steps are those of the initial size ``step / (1 + lam * step)``.
+        Initial step size. Step t (from 0) of a node is ``step / (1 + lam * step * t)``. The authors' Java program
+        counts t from 1, which equals an initial step size of ``step / (1 + lam * step)``.
     lam : float
         Regularisation lambda.
     epochs : int
@@ -41,13 +41,14 @@ class Sgd(NamedTuple):
 
 
 class AdaGrad(NamedTuple):
-    """AdaGrad without regularisation (oplt2021, Section 6).
+    """Select AdaGrad without regularisation (oplt2021, Section 6).
 
     Attributes
     ----------
     step : float
-        A weight's step is ``step / sqrt(eps + its squared derivatives so far)``.
+        The step of a weight is ``step / sqrt(eps + its squared derivatives so far)``.
     eps : float
+        See ``step``.
     epochs : int
         Passes over the instances.
     """
@@ -58,19 +59,19 @@ class AdaGrad(NamedTuple):
 
 
 class DualDescent(NamedTuple):
-    """Dual coordinate descent with L2 regularisation, see `train_children_dual`.
+    """Select dual coordinate descent with L2 regularisation, see `train_children_dual`.
 
     Attributes
     ----------
     C : float
         Weight of the loss against half the squared length of a node's weights.
     tol : float
-        A node stops when none of its dual variables moved by more than ``tol * C`` in a pass, times the weight of the
-        instance if that is below 1.
+        A node stops when no dual variable moves by more than ``tol * C`` in a pass. For an instance with a weight below
+        1 this limit is multiplied by the weight.
     max_epochs : int
-        Passes over the instances, at most.
+        The largest number of passes over the instances.
     squared_hinge : bool
-        The squared hinge loss; else the logistic loss.
+        Whether the loss is the squared hinge loss. Otherwise it is the logistic loss.
     key : uint64
         Random stream of the order of the instances.
     """
@@ -83,19 +84,19 @@ class DualDescent(NamedTuple):
 
 
 class Siblings(NamedTuple):
-    """Siblings that dual coordinate descent trains together."""
+    """Hold the state of siblings that dual coordinate descent trains together."""
 
-    #: uint8 (instances, siblings)
+    #: uint8 (instances, siblings): z_t of each instance and sibling.
     targets: np.ndarray
-    #: float32 (instances, siblings): The dual variables.
+    #: float32 (instances, siblings): Dual variables.
     alpha: np.ndarray
-    #: float32 (features, siblings)
+    #: float32 (features, siblings): Weights of the siblings.
     weights: np.ndarray
-    #: float32 (siblings,)
+    #: float32 (siblings,): Weights of the constant feature.
     bias: np.ndarray
-    #: bool (siblings,): Which have not stopped.
+    #: bool (siblings,): Whether a sibling has not stopped yet.
     going: np.ndarray
-    #: float32 (siblings,): The largest step in a pass, taken or not, divided by a weight below 1.
+    #: float32 (siblings,): The largest step in a pass, taken or not. A step is divided by an instance weight below 1.
     largest: np.ndarray
 
 
@@ -106,12 +107,11 @@ Solver = Sgd | AdaGrad | DualDescent
 def train_children(solver, x, importance, targets, state, bias, n_siblings, block):
     """Train the node classifiers of some siblings by two-phase SGD with lazy scaling (Appendix B).
 
-    ``state`` holds the scaled weights Pi_t * w_t until the end; step t (from 0) is
-    gamma_t = gamma / (1 + lam * gamma * t), and all siblings share t and Pi because they see the same
-    instances. An instance of weight v has a step v times as long, and t counts weights. Moves 16 bytes per non-zero and
-    sibling (two reads, one write, and the instance itself).
+    ``state`` holds the scaled weights Pi_t * w_t until the end. Step t (from 0) is
+    gamma_t = gamma / (1 + lam * gamma * t). All siblings share t and Pi because they see the same instances. An
+    instance of weight v multiplies its step by v and adds v to t.
 
-    Parameters are those of `solve`.
+    A non-zero and a sibling together move 16 bytes: two reads, one write, and the instance. Parameters as for `solve`.
     """
     (gamma, lam, epochs), (ends, ids, values) = solver, x
     steps = np.empty(bias.size, dtype=np.float32)
@@ -136,13 +136,13 @@ def train_children(solver, x, importance, targets, state, bias, n_siblings, bloc
 def train_children_adagrad(solver, x, importance, targets, state, bias, n_siblings, block):
     """Train the node classifiers of some siblings by AdaGrad (Duchi, Hazan and Singer, JMLR 2011).
 
-    A weight moves by gamma * g / sqrt(eps + sum of its squared derivatives so far, g included), where g is the
-    derivative of the logistic loss by it. There is no regularisation. An instance of weight v counts v times in
-    the step and in the sum: g and gamma are multiplied by the root of v.
+    A weight moves by gamma * g / sqrt(eps + sum of its squared derivatives so far, g included). Here g is the
+    derivative of the logistic loss by the weight. There is no regularisation. An instance of weight v counts v times
+    in the step and in the sum, because g and gamma are multiplied by the root of v.
 
-    Parameters are those of `solve`; ``state`` is for each feature the weights of the padded siblings and then their
-    sums, in the same or neighbouring cache lines. Moves 24 bytes per non-zero and sibling (two reads of the weight, a
-    read of its sum of squares, a write of both, and the instance itself).
+    Parameters as for `solve`. A row of ``state`` has the weights of the padded siblings and then their sums, in the
+    same or adjacent cache lines. A non-zero and a sibling together move 24 bytes: two reads of the weight, a read of
+    its sum of squares, a write of both, and the instance.
     """
     (ends, ids, values), padded = x, bias.size
     scores = np.empty(padded, dtype=np.float32)
@@ -166,21 +166,22 @@ def train_children_adagrad(solver, x, importance, targets, state, bias, n_siblin
 def train_children_dual(solver, x, importance, targets, state, bias, n_siblings, block):
     """Train the node classifiers of some siblings by dual coordinate descent.
 
-    Each child's weights w (the bias among them, of a constant feature 1) minimise
+    The weights w of each child, including the bias of a constant feature 1, minimise
 
         1/2 |w|^2 + C sum_i v_i loss(side_i w.x_i)
 
-    with the weight v_i of each instance and the squared hinge loss max(0, 1 - m)^2 or the logistic loss
-    log(1 + exp(-m)) of the margin m. Both are solved by their duals, one variable alpha_i for each instance, with
-    w = sum_i alpha_i side_i x_i kept beside them (Hsieh et al., "A dual coordinate descent method for large-scale
+    with the weight v_i of each instance. The loss of a margin m is the squared hinge loss max(0, 1 - m)^2 or the
+    logistic loss log(1 + exp(-m)). The solver works on the dual problem, with one variable alpha_i for each instance,
+    and maintains w = sum_i alpha_i side_i x_i (Hsieh et al., "A dual coordinate descent method for large-scale
     linear SVM", ICML 2008; Yu, Huang and Lin, "Dual coordinate descent methods for logistic regression and maximum
     entropy models", Machine Learning 2011).
 
-    The order of the instances is drawn anew for each pass. A sibling stops when no alpha moved by ``tol * C``, times v
-    if that is below 1, in a pass. As soon as those still going fill three quarters of the registers, they go on by
-    themselves. Moves 12 bytes per non-zero and sibling in a pass; the alphas take 4 bytes per instance and sibling.
+    Each pass has a new random order of the instances. A sibling stops when no alpha moves by more than ``tol * C`` in a
+    pass, times v if v is below 1. When the remaining siblings fit into three quarters of the registers, they are copied
+    and trained without the stopped ones.
 
-    Parameters are those of `solve`.
+    A pass moves 12 bytes per non-zero and sibling. The alphas take 4 bytes per instance and sibling. Parameters as for
+    `solve`.
     """
     key = stream_key(solver.key, block)
     cost = np.float32(solver.C)
@@ -195,7 +196,7 @@ def train_children_dual(solver, x, importance, targets, state, bias, n_siblings,
         np.arange(bias.size) < n_siblings,
         np.empty(bias.size, dtype=np.float32),
     )
-    some, columns = every, np.arange(n_siblings)  # which columns of all those are that are still going
+    some, columns = every, np.arange(n_siblings)  # the columns in `every` that `some` holds
     for number in range(solver.max_epochs):
         shuffle(order, stream_key(key, number))
         dual_pass(x, importance, order, squares, some, cost, SMALL_CHANGE * enough, solver.squared_hinge)
@@ -221,25 +222,26 @@ def solve(
 ) -> None:
     """Train the classifiers of some siblings.
 
-    The kernel is chosen by the type of the solver: `SOLVERS`, here and where kernels call this.
+    The type of the solver selects the kernel from `SOLVERS`, in Python and in compiled code.
 
     Parameters
     ----------
     solver : Sgd, AdaGrad or DualDescent
+        Solver and its settings.
     x : KernelCSR
         Instances that reach the parent, in the order of the pass, with the parent's feature numbers.
     importance : float32 (instances,)
-        The weights of their losses, all positive.
+        Weights of the instances' losses, all positive.
     targets : uint8 (instances, padded)
-        z_t of each instance and sibling; the siblings, here and below, padded to `padded_size` with targets 0.
+        z_t of each instance and sibling. ``padded`` is `padded_size` of the siblings. The padding has targets 0.
     state : float32 (features * numbers_per_weight * padded,)
-        Zero on entry; on return a feature's row begins with the weights of the siblings. See `numbers_per_weight`.
+        Zero on entry. On return the row of a feature begins with the siblings' weights. See `numbers_per_weight`.
     bias : float32 (padded,)
-        Zero on entry; the weight of the constant feature 1 on return.
+        Zero on entry. On return the weight of the constant feature 1.
     n_siblings : int
-        How many siblings are no padding.
+        Number of siblings without padding.
     block : int
-        The number of their block.
+        Number of the siblings' block.
     """
     SOLVERS[type(solver)](solver, x, importance, targets, state, bias, n_siblings, block)
 
@@ -250,7 +252,7 @@ def _choose_solver(solver, x, importance, targets, state, bias, n_siblings, bloc
 
 
 def numbers_per_weight(solver: Solver) -> int:
-    """Return the float32 of a weight in a solver's state: of AdaGrad the weight and its sum of squared derivatives."""
+    """Return how many float32 numbers a solver stores for a weight. AdaGrad adds a sum of squared derivatives."""
     return 2 if isinstance(solver, AdaGrad) else 1
 
 
@@ -258,7 +260,20 @@ def numbers_per_weight(solver: Solver) -> int:
 def dual_pass(x, importance, order, squares, siblings, cost, smallest, squared_hinge):
     """Visit every instance once, in the given order.
 
-    ``squares`` are of `squared_lengths`; ``cost`` and ``smallest`` those of `dual_steps` for an instance of weight 1.
+    Parameters
+    ----------
+    x, importance
+        As for `solve`.
+    order : int64 (instances,)
+        Order of the visits.
+    squares : float32 (instances,)
+        Result of `squared_lengths`.
+    siblings : Siblings
+        Updated in place.
+    cost, smallest : float32
+        As for `dual_steps`, for an instance of weight 1.
+    squared_hinge : bool
+        Whether the loss is the squared hinge loss. Otherwise it is the logistic loss.
     """
     (ends, ids, values), (targets, alpha, weights, bias, going, largest) = x, siblings
     weights = weights.reshape(weights.size)
@@ -275,7 +290,7 @@ def dual_pass(x, importance, order, squares, siblings, cost, smallest, squared_h
 
 @njit(cache=True, nogil=True)
 def squared_lengths(x):
-    """Return |x|^2 of each instance, float32, with the constant feature."""
+    """Return |x|^2 of each instance, float32, including the constant feature."""
     squares = np.ones(x.indptr.size - 1, dtype=np.float32)
     for i in range(squares.size):
         for value in borrowed(x.data, x.indptr[i], x.indptr[i + 1]):
@@ -285,7 +300,7 @@ def squared_lengths(x):
 
 @njit(cache=True, nogil=True)
 def some_columns(siblings, columns, size):
-    """Copy some siblings side by side into ``size`` columns, zeros at the end; all of them are going."""
+    """Copy some siblings, none of them stopped, into the first of ``size`` columns. The other columns are zero."""
     targets, alpha, weights, bias, _, _ = siblings
     return Siblings(
         columns_of(targets, columns, size),
@@ -299,7 +314,7 @@ def some_columns(siblings, columns, size):
 
 @njit(cache=True, nogil=True)
 def columns_of(rows, columns, size):
-    """Copy some columns of a matrix side by side into one of ``size`` columns, zeros at the end."""
+    """Copy some columns of a matrix into the first of ``size`` columns. The other columns are zero."""
     result = np.zeros((rows.shape[0], size), dtype=rows.dtype)
     for i in range(rows.shape[0]):
         for c in range(columns.size):
@@ -309,7 +324,7 @@ def columns_of(rows, columns, size):
 
 @njit(cache=True, nogil=True)
 def put_columns(some, columns, every):
-    """Copy weights and biases of siblings that were trained by themselves to their columns among all."""
+    """Copy weights and biases of the siblings in ``some`` to their ``columns`` in ``every``."""
     if some.bias.size < every.bias.size:
         for c in range(columns.size):
             every.bias[columns[c]] = some.bias[c]
@@ -325,12 +340,13 @@ def squared_hinge_step(margin, alpha, square, cost):
     Parameters
     ----------
     margin : float32
-        w.x of the instance for a positive target, -w.x for a negative one.
+        w.x of the instance for a positive target, -w.x for a negative target.
     alpha : float32
+        Dual variable of the instance.
     square : float32
-        |x|^2, with the constant feature.
+        |x|^2, including the constant feature.
     cost : float32
-        C.
+        C, times the weight of the instance.
     """
     one = np.float32(1.0)
     ridge = np.float32(0.5) / cost
@@ -340,9 +356,25 @@ def squared_hinge_step(margin, alpha, square, cost):
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def newton_step(step, low, high, margin, alpha, square, cost):
-    """Improve the step of a logistic alpha within its bracket.
+    """Improve the step of a dual variable for the logistic loss by Newton's method or bisection.
 
-    Returns the step, its bracket, and whether Newton's step was inside: the step is the bracket's middle otherwise.
+    Parameters
+    ----------
+    step : float32
+        Current step.
+    low, high : float32
+        Bracket of the optimal step.
+    margin, alpha, square, cost : float32
+        As for `squared_hinge_step`.
+
+    Returns
+    -------
+    step : float32
+        Newton's step if it is inside the new bracket, else the middle of the bracket.
+    low, high : float32
+        The new bracket.
+    inside : bool
+        Whether Newton's step was inside.
     """
     one = np.float32(1.0)
     p = sigmoid(-fma(square, step, margin))
@@ -355,15 +387,14 @@ def newton_step(step, low, high, margin, alpha, square, cost):
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def logistic_steps(scores, targets, alpha, square, cost, work):
-    """Overwrite scores by steps of alpha for the logistic loss: 0 <= alpha <= C, found by Newton's method.
+    """Overwrite scores by steps of alpha for the logistic loss, with 0 <= alpha <= C, by Newton's method.
 
-    The step s is where alpha + s = C sigmoid(-(m + s |x|^2)). Newton's method starts from the largest step that cannot
-    go too far, because the sigmoid's slope is at most 1/4, and a step out of its bracket becomes a bisection. If the
-    last one is a bisection, the end of the bracket that is surely no worse than no step is taken.
+    The step s solves alpha + s = C sigmoid(-(m + s |x|^2)). Newton's method starts from the largest step that cannot
+    overshoot, because the sigmoid's slope is at most 1/4. A step outside its bracket becomes a bisection. If the last
+    iteration is a bisection, the step is instead the end of the bracket that is never worse than no step.
 
-    Three steps; what they leave, the next pass takes. Each has a loop of its own, so that a processor takes the next
-    siblings while some wait for their divisions.
-    Parameters as for `dual_steps`.
+    Three iterations suffice, because the next pass corrects the remaining error. Each iteration has a separate loop, so
+    that the processor can continue with other siblings while divisions are pending. Parameters as for `dual_steps`.
     """
     n = scores.size
     first, steps = borrowed(work, 0, n), borrowed(work, n, 2 * n)
@@ -385,7 +416,10 @@ def logistic_steps(scores, targets, alpha, square, cost, work):
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def take_step(step, c, scores, targets, alpha, going, largest, smallest, inverse):
-    """Step the dual variable of sibling c; arguments as for `dual_steps`."""
+    """Add ``step`` to the dual variable of sibling ``c``, unless the step is small or the sibling has stopped.
+
+    The score becomes the multiple of x that the sibling's weights change by. Other arguments as for `dual_steps`.
+    """
     size = abs(step)
     step = step if going[c] & (size > smallest) else np.float32(0.0)
     largest[c] = max(largest[c], size * inverse)
@@ -395,28 +429,35 @@ def take_step(step, c, scores, targets, alpha, going, largest, smallest, inverse
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def dual_steps(scores, targets, alpha, going, largest, work, square, cost, smallest, inverse, squared_hinge):
-    """Step the dual variables of siblings still going for one instance, unless the steps are small.
+    """Step the dual variables of one instance for all siblings that have not stopped. Small steps are skipped.
 
-    A compiler takes the siblings of plain loops 16 at a time, and so the functions that they call are inlined: one at a
-    time a logistic step takes ten times as long.
+    The called functions are inlined, so that the compiler can vectorise the loops over siblings by 16. Without this, a
+    logistic step takes ten times as long.
 
     Parameters
     ----------
     scores : float32 (siblings,)
-        w.x of the instance; overwritten by how much of x each sibling's weights change.
+        w.x of the instance. Overwritten by the multiple of x that each sibling's weights change by.
     targets : uint8 (siblings,)
+        z_t of the instance and each sibling.
     alpha : float32 (siblings,)
-        Takes the steps.
+        Dual variables, updated in place.
     going : bool (siblings,)
+        Whether a sibling has not stopped yet.
     largest : float32 (siblings,)
         Raised to the size of the step, taken or not, times ``inverse``.
     work : float32 (4 * siblings,)
-    square, cost : float32
-        |x|^2, with the constant feature, and C times the weight of the instance.
-    smallest, inverse : float32
-        Steps of at most this size are not taken; 1 / weight of an instance that weighs less than 1, else 1.
+        Scratch.
+    square : float32
+        |x|^2, including the constant feature.
+    cost : float32
+        C times the weight of the instance.
+    smallest : float32
+        Steps of at most this size are skipped.
+    inverse : float32
+        1 / weight of the instance if the weight is below 1, else 1.
     squared_hinge : bool
-        The squared hinge loss; else the logistic loss.
+        Whether the loss is the squared hinge loss. Otherwise it is the logistic loss.
 
     Returns
     -------
@@ -440,7 +481,15 @@ def dual_steps(scores, targets, alpha, going, largest, work, square, cost, small
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def logistic_derivatives(scores, targets):
-    """Turn the scores of an instance into derivatives of the logistic loss: float32, and uint8 (siblings,)."""
+    """Overwrite the scores of an instance by derivatives of the logistic loss.
+
+    Parameters
+    ----------
+    scores : float32 (siblings,)
+        Linear scores, overwritten.
+    targets : uint8 (siblings,)
+        z_t of each sibling.
+    """
     for c in range(scores.size):
         sign = np.float32(-1.0) if targets[c] else np.float32(1.0)
         scores[c] = sign * sigmoid(sign * scores[c])
