@@ -1,4 +1,4 @@
-"""Grow one tree (ldsm2020, Algorithms 1 and 4): the order of nodes here, the work on a node in a kernel."""
+"""Grow one tree (ldsm2020, Algorithms 1 and 4): Python code orders the nodes, kernels do the work on each node."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ FOREST_FIELDS = (
 
 
 class MultiwayForest(NamedTuple):
-    """Trees one after the other; inner nodes and leaves are numbered through all of them.
+    """Hold all trees in flat arrays; inner nodes and leaves are numbered across the trees.
 
-    Within a tree inner nodes stand in the order in which they were split, a parent before its children.
+    Within a tree, inner nodes are in the order in which they were split, so that parents precede their children.
 
     Attributes
     ----------
@@ -44,17 +44,21 @@ class MultiwayForest(NamedTuple):
         Child in each direction: an inner node, or ~leaf. The root of tree t is its first inner node, or its first leaf
         if it has none.
     levels : ndarray of int32, shape (n_inner,)
-        1 for a root.
+        Level of each inner node, 1 for a root.
     objectives : ndarray of float64, shape (n_inner, epochs)
-        The node's J at the end of each epoch of its training.
+        J of the node at the end of each epoch of its training.
     weight_starts : ndarray of int64, shape (n_inner + 1,)
+        Start of each inner node's features.
     features : ndarray of uint32, shape (n_features,)
+        Features of each inner node, in no order.
     weights : ndarray of float32, shape (n_features, M)
-        Features of each inner node, in no order, and their weights in its regressors.
+        Weights of these features in the node's regressors.
     biases : ndarray of float32, shape (n_inner, M)
+        Biases of the regressors.
     leaf_starts : ndarray of int64, shape (n_leaves + 1,)
+        Start of each leaf's labels.
     labels : ndarray of uint32, counts : ndarray of uint32
-        Labels of each leaf, in no order, and how many of its instances carry them.
+        Labels of each leaf, in no order, and the number of its instances with each label.
     sizes : ndarray of uint32, shape (n_leaves,)
         Number of training instances of each leaf.
     """
@@ -79,7 +83,7 @@ class MultiwayForest(NamedTuple):
         return int(self.inner_starts.size) - 1
 
     def first(self, n: int, /) -> Self:
-        """Return the first ``n`` trees; their arrays are views."""
+        """Return the first ``n`` trees, with views of the arrays."""
         inner, leaf = int(self.inner_starts[n]), int(self.tree_leaves[n])
         weight, label = int(self.weight_starts[inner]), int(self.leaf_starts[leaf])
         ends = {
@@ -94,7 +98,7 @@ class MultiwayForest(NamedTuple):
         return type(self)(**{name: array[: ends[name]] for name, array in self._asdict().items()})
 
 
-LEARNED = ("features", "weights", "biases", "objectives")  # what an inner node has learned
+LEARNED = ("features", "weights", "biases", "objectives")  # arrays that an inner node learns
 NODES_AT_A_TIME = 64
 
 
@@ -109,30 +113,32 @@ def grow_multiway_tree(
     shuffled: bool,
     settings: NodeSettings,
 ) -> dict[str, np.ndarray]:
-    """Grow a tree by Algorithm 1: split the leaf with the highest priority, the newest among equal ones.
+    """Grow a tree by Algorithm 1: split the leaf with the highest priority, the newest among ties.
 
     Parameters
     ----------
     x, y : KernelCSR
         Instances, n x d, and label sets, n x m.
     d, m : int
+        Numbers of features and labels.
     seed, tree : int
-        The random numbers of a node depend on the seed, the number of the tree and that of the node alone.
+        The random numbers of a node depend only on the seed, the number of the tree and the number of the node.
     enough : int
-        The tree is split while it has fewer nodes than this, inner nodes and leaves together.
+        Number of nodes, inner nodes and leaves together, at which no more leaves are split.
     shuffled : bool
         Stream the instances in a random order, drawn once for the tree.
     settings : NodeSettings
+        Hyperparameters of a node's training.
 
     Returns
     -------
     dict
-        The arrays of a `MultiwayForest` of one tree.
+        Arrays of a `MultiwayForest` of one tree.
 
     Notes
     -----
-    Besides `NodeData`, a tree takes 12 d M bytes while it grows, and 4 for each pair of a leaf and an instance of it.
-    What nodes learn is put together some nodes at a time, so that a tree is never there twice.
+    In addition to `NodeData`, a growing tree takes 12 d M bytes, and 4 for each pair of a leaf and one of its
+    instances. The arrays of some nodes at a time are appended to the tree's, so that no tree is in memory twice.
     """
     n, arity = x.indptr.size - 1, settings.arity
     key = int(stream_key(np.int64(seed ^ Stream.LDSM_TREE), np.int64(tree)))
@@ -143,7 +149,7 @@ def grow_multiway_tree(
     scratch = [aligned_buffer((arity + 1) // 2 * SLOT * (d + 1))]
     scratch += [np.zeros(arity * d, np.float32), np.zeros(m, np.uint32)]
     members, depths, none = [root], [0], np.zeros(0, dtype=np.uint32)
-    inner, first_children, n_weights = list[int](), list[int](), list[int]()  # of nodes that are split
+    inner, first_children, n_weights = list[int](), list[int](), list[int]()  # of the nodes that are split
     tree_arrays, empty = Growing(), np.zeros((0, arity), dtype=np.float32)
     learned: list[tuple[np.ndarray, ...]] = [(none, empty, empty, np.zeros((0, settings.epochs)))]
     queue = [(-priority_of(y, root, scratch[-1]), 0)]
@@ -171,7 +177,7 @@ def grow_multiway_tree(
             end += size
         members[-negative] = none
     join_parts(tree_arrays, learned, *LEARNED)
-    # Lay out the tree, whose nodes are numbered in the order they were made.
+    # Nodes are numbered in the order of their creation. Inner nodes and leaves now get their own numbers.
     n_inner, leaves = len(inner), np.setdiff1d(np.arange(len(members)), inner)
     codes = np.empty(len(members), dtype=np.int32)
     codes[inner], codes[leaves] = np.arange(n_inner), ~np.arange(leaves.size)
@@ -193,7 +199,7 @@ def grow_multiway_tree(
 
 
 def join_parts(arrays: Growing, parts: list[tuple[np.ndarray, ...]], *names: str) -> None:
-    """Append to arrays what each of some nodes has for them, and hold it no longer."""
+    """Append the parts of some nodes to the named arrays, and release the parts."""
     arrays.append(**{name: np.concatenate(own) for name, own in zip(names, zip(*parts))})
     parts.clear()
 
@@ -205,13 +211,13 @@ def make_children(x, y, node, d, data, settings, key, scratch, dense, label_coun
     Returns
     -------
     sent : uint32
-        The instances of each child, child after child.
+        Instances of each child, one child after the other.
     sizes : int64 (M,)
         Number of instances of each child.
     priorities : int64 (M,)
-        Of the children; empty if the node is not to be split, because a child is empty or has all instances.
+        Priorities of the children. Empty if the node is not to be split, because a child is empty or has all instances.
     features : uint32 (p,), weights : float32 (p, M), biases : float32 (1, M)
-        The regressors.
+        Regressors of the node.
     objectives : float64 (1, epochs)
         J after each epoch.
     """
@@ -235,7 +241,7 @@ def make_children(x, y, node, d, data, settings, key, scratch, dense, label_coun
 def fit_node(x, y, node, d, data, settings, key, scratch, objectives):
     """Train the regressors of a node; return its features (uint32), weights (p, M) and biases (M,), float32.
 
-    They are for features as they come, whatever the node's scales: w . (x - mean) / scale = (w / scale) . x + bias.
+    The results apply to unscaled features: w . (x - mean) / scale = (w / scale) . x + bias.
     """
     arity = settings.arity
     n_labels = gather_labels(y, node, data)
@@ -265,9 +271,9 @@ def fit_node(x, y, node, d, data, settings, key, scratch, objectives):
 
 @njit(cache=True, nogil=True)
 def priority_of(y, node, label_counts):
-    """Return the priority of Algorithm 1, the sum of a node's label histogram minus its maximum.
+    """Return the priority of Algorithm 1: the sum of a node's label histogram minus its maximum.
 
-    ``label_counts`` is zero before and after.
+    ``label_counts`` is zero before and after the call.
     """
     total, largest, indptr, indices = 0, 0, y.indptr, y.indices
     for i in node:
@@ -283,7 +289,7 @@ def priority_of(y, node, label_counts):
 
 @njit(cache=True, nogil=True)
 def label_histogram(y, node, label_counts):
-    """Return the labels of a node and how many of its instances carry each, uint32, in the order they appear."""
+    """Return the labels of a node and the number of its instances with each, uint32, in order of first appearance."""
     n_found, indptr, indices = 0, y.indptr, y.indices
     for i in node:
         for label in borrowed(indices, indptr[i], indptr[i + 1]):
@@ -300,29 +306,29 @@ def label_histogram(y, node, label_counts):
     return labels, counts
 
 
-# The instances of one node, its features and labels numbered anew: kernels.
+# The instances of one node, with features and labels numbered within it: kernels.
 
 
 NO_PLACE = np.uint32(0xFFFFFFFF)
 
 
 class NodeData(NamedTuple):
-    """Room for the instances of any node of a tree, in the order they are streamed.
+    """Hold the instances of one node of a tree, in the order of the stream. All nodes use this memory in turn.
 
     Attributes
     ----------
     starts : int64 (n + 1,), ids : uint32, values : float32
-        Features of each instance in CSR form, numbered within the node, the last one constant.
+        Features of each instance in CSR form, numbered within the node. The last one is constant.
     label_starts : int64 (n + 1,), label_ids : uint32
         Labels of each instance, numbered within the node.
     features : uint32 (d + 1,)
-        The node's features; d is the constant one.
+        Features of the node; d is the constant one.
     scales, means : float32 (d + 1,)
         A value is (x - mean) / scale.
     places : uint32 (d + 1,), label_places : uint32 (m,)
-        Number within the node; all `NO_PLACE` between nodes.
+        Numbers of features and labels within the node; all `NO_PLACE` between nodes.
     labels : uint32 (m,)
-        The node's labels.
+        Labels of the node.
     """
 
     starts: np.ndarray
@@ -360,7 +366,7 @@ def new_node_data(n: int, d: int, m: int, n_values: int, n_labels: int) -> NodeD
 
 @njit(cache=True, nogil=True)
 def gather_labels(y, node, data):
-    """Number the labels of a node in the order they appear and copy its label sets; return how many labels it has."""
+    """Number the labels of a node in order of first appearance, copy its label sets, and return the number."""
     n_found, end, indptr, indices = 0, 0, y.indptr, y.indices
     for i in range(node.size):
         for label in borrowed(indices, indptr[node[i]], indptr[node[i] + 1]):
@@ -378,20 +384,21 @@ def gather_labels(y, node, data):
 
 @njit(cache=True, nogil=True)
 def gather_scaled(x, node, data):
-    """Number the features of a node in the order they appear and copy its instances, each feature scaled.
+    """Number the features of a node in order of first appearance, and copy its instances with scaled features.
 
-    The scale is the largest magnitude of the feature at the node, so that values lie in -1 .. 1: the normalisation of
-    Ross, Mineiro and Langford (Normalized online learning, 2013), who learn it as the stream goes by and shrink the
-    weight when it grows. A node's instances are there to be looked at, so its scales are right from the start.
+    The scale is the largest magnitude of the feature at the node, so that values lie in -1 .. 1. This is the
+    normalisation of Ross, Mineiro and Langford (Normalized online learning, 2013). They learn the scale from the
+    stream, and shrink the weight when the scale grows. Here all instances of a node are available, so its scales are
+    exact from the start.
 
     Returns
     -------
     int
-        Number of features p, the constant one included.
+        Number of features p, including the constant one.
 
     Notes
     -----
-    Per non-zero: 8 bytes read, 12 of scratch updated at random, 8 bytes written, then 8 read and 4 written.
+    Each non-zero costs 8 bytes read, 12 of scratch updated at random, 8 written, then 8 read and 4 written.
     """
     indptr, indices, values_of = x.indptr, x.indices, x.data
     constant = np.uint32(data.places.size - 1)
@@ -431,10 +438,10 @@ def gather_scaled(x, node, data):
 
 @njit(cache=True, nogil=True)
 def gather_standardised(x, node, data):
-    """Copy the instances of a node densely, each feature with mean 0 and variance 1 at the node.
+    """Copy the instances of a node densely, with mean 0 and variance 1 of each feature at the node.
 
-    As `gather_scaled`; all features are taken, zeros included, and the constant one stays 1. A feature that does not
-    vary is 0.
+    Parameters and result are the same as in `gather_scaled`. All features are copied, zeros included, and the constant
+    one stays 1. A feature that does not vary becomes 0.
     """
     n_features = data.places.size
     rows = data.values[: node.size * n_features].reshape(node.size, n_features)
@@ -472,10 +479,10 @@ SENT = np.float32(0.5)  # an instance goes in each direction whose margin reache
 
 @njit(cache=True, nogil=True)
 def directions_of(ids, values, dense, biases, margins):
-    """Return the directions of an instance, a bit each; ``margins``, float32 (M,), is overwritten by w_j . x.
+    """Return the directions of an instance, one bit each; ``margins``, float32 (M,), is overwritten by w_j . x.
 
-    Algorithms 4 and 5, with >= for their >: if no margin reaches 1/2, the largest one decides, the first among equal
-    ones.
+    This follows Algorithms 4 and 5, with >= instead of >. If no margin reaches 1/2, the largest margin decides, the
+    first among ties.
     """
     arity = biases.size
     for j in range(biases.size):
@@ -499,13 +506,15 @@ def route(x, instances, features, weights, biases, dense, chosen):
     Parameters
     ----------
     x : KernelCSR
+        All instances.
     instances : uint32 (n,)
+        Instances of the node.
     features : uint32 (p,), weights : float32 (p, M), biases : float32 (M,)
-        The node's regressors.
+        Regressors of the node.
     dense : float32 (d * M,)
         Scratch, all zero before and after.
     chosen : uint8 (n,)
-        Overwritten by the directions, a bit each.
+        Written: the directions, one bit each.
     """
     arity, margins = biases.size, np.empty(biases.size, dtype=np.float32)
     for k in range(features.size):
@@ -523,7 +532,7 @@ def route(x, instances, features, weights, biases, dense, chosen):
 
 @njit(cache=True, nogil=True)
 def divides(chosen, sizes):
-    """Count the instances sent in each direction into ``sizes``, int64 (M,); tell whether none gets none or all."""
+    """Count the instances per direction into ``sizes``, int64 (M,); return whether no direction has none or all."""
     sizes[:] = 0
     for i in range(chosen.size):
         for j in range(sizes.size):
@@ -536,7 +545,7 @@ def divides(chosen, sizes):
 
 @njit(cache=True, nogil=True)
 def sent_to(instances, chosen, direction, sent):
-    """Write the instances that go in a direction, in their order, into ``sent``, as many as they are."""
+    """Write the instances that go in a direction to ``sent``, in their order; ``sent`` has exactly their number."""
     n_sent = 0
     for i in range(instances.size):
         if (chosen[i] >> direction) & 1:

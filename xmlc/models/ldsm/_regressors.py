@@ -17,11 +17,11 @@ from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.sums import dot, in_turn
 from xmlc.kernels.vectors import Vectors, index_at
 
-SMALLEST_SQUARE = np.float32(1e-30)  # where sums of squares start, so that none is zero; gradients are far larger
+SMALLEST_SQUARE = np.float32(1e-30)  # start of sums of squares, so that none is zero; gradients are far larger
 
 
 class NodeSettings(NamedTuple):
-    """Hyperparameters of a node; see `LdSM`."""
+    """Hold the hyperparameters of a node; see `LdSM`."""
 
     arity: int
     epochs: int
@@ -36,15 +36,17 @@ class NodeSettings(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def start_slots(slots, arity, n_all, key):
-    """Draw the weights uniform in -1/n_all .. 1/n_all, 0 if ``n_all`` is 0, and set the squares to their start.
+    """Draw uniform weights in -1/n_all .. 1/n_all, 0 if ``n_all`` is 0, and set the squares to their start.
 
     Parameters
     ----------
     slots : float32 (pairs, p, 4)
-        Weights and squares side by side, see below; overwritten. What belongs to no direction, if M is odd, gets
+        Written: weights and squares side by side, see below. If M is odd, the unused half of the last pair gets
         weight 0.
     arity, n_all : int
+        M, and the reciprocal of the largest weight.
     key : uint64
+        Stream of random numbers.
     """
     for j in range(2 * slots.shape[0]):
         largest = 1.0 / n_all if n_all > 0 and j < arity else 0.0
@@ -57,25 +59,28 @@ def start_slots(slots, arity, n_all, key):
 def train_regressors(data, n, n_labels, settings, key, slots, objectives):
     """Stream the instances of a node ``epochs`` times through its M regressors (Algorithm 2).
 
-    Each instance is given its best directions; each regressor takes one step of logistic regression towards 1 or 0,
-    and its margin after the step, clamped to 0 .. 1, counts as the probability of its direction.
+    Each instance gets its best directions. Each regressor takes one step of logistic regression towards 1 or 0. Its
+    margin after the step, clamped to 0 .. 1, is the probability of its direction.
 
     Parameters
     ----------
     data : NodeData
+        Instances and label sets of the node.
     n, n_labels : int
         Numbers of instances and labels of the node.
     settings : NodeSettings
+        Hyperparameters.
     key : uint64
         Stream of random numbers for ties.
     slots : float32 (pairs, p, 4)
-        What `start_slots` made; overwritten by the trained weights and the sums of squared gradients.
+        Result of `start_slots`. Written: the trained weights and the sums of squared gradients.
     objectives : float64 (epochs,)
-        Overwritten by J after each epoch.
+        Written: J after each epoch.
 
     Notes
     -----
-    Per epoch and pair of regressors 8 bytes are streamed per non-zero, and 16 read twice and written; 16 per label.
+    For each epoch and pair of regressors, a non-zero streams 8 bytes, reads 16 bytes twice and writes them once. A label
+    takes 16 bytes.
     """
     arity, n_pairs, size = settings.arity, slots.shape[0], slots.shape[1] * SLOT
     sums = np.zeros((n_pairs, n_labels, 2), dtype=np.float32)
@@ -95,7 +100,7 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
             labels = borrowed(label_ids, label_starts[i], label_starts[i + 1])
             ids, values = borrowed(all_ids, starts[i], starts[i + 1]), borrowed(all_values, starts[i], starts[i + 1])
             n_seen, step = n_seen + labels.size, step + 1
-            # What the choice of directions does not depend on comes first, and the processor works on both at once.
+            # Scores do not depend on the choice of directions. The processor overlaps both if the scores come first.
             for pair in range(n_pairs):
                 scores = pair_margins(ids, values, borrowed(flat, pair * size, (pair + 1) * size))
                 estimates[2 * pair], estimates[2 * pair + 1] = sigmoid(scores[0]), sigmoid(scores[1])
@@ -127,24 +132,24 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
 
 # Choose the directions of one instance: kernels (ldsm2020, Section 2 and Algorithm 3).
 #
-# With C labels seen so far at a node (an instance seen twice counts twice), S_j the sum of the clamped predictions h_j
-# over them, and S_j^i the part of label i, the paper's probabilities are P_j = S_j / C, pi_i = l_i / C and
-# P_j^i = S_j^i / l_i. The l_i then cancel out of its objective, equation (1):
+# C is the number of labels seen so far at a node (an instance seen twice counts twice). S_j is the sum of the clamped
+# predictions h_j over them, and S_j^i the part of label i. Then the paper's probabilities are P_j = S_j / C,
+# pi_i = l_i / C and P_j^i = S_j^i / l_i. The l_i cancel out of its objective, equation (1):
 #
 #     C J = sum_(j<l) |S_j - S_l|  -  lambda_1 sum_(j<l) sum_i |S_j^i - S_l^i|  +  lambda_2 |sum_j S_j - C|.
 #
-# An instance with L labels that is sent in the directions b (a bit each) adds L b_j to S_j and b_j to S_j^i of its own
-# labels; all other terms stay as they are and do not change which directions are best.
+# An instance with L labels that is sent in the directions b (one bit each) adds L b_j to S_j. It adds b_j to S_j^i for
+# each of its labels. All other terms stay constant and do not change which directions are best.
 
 
 @njit(cache=True, nogil=True)
 def integrity_gains(labels, sums, j, other):
-    """Return sum_i |D_i + 1| - |D_i| and sum_i |D_i - 1| - |D_i| over some labels, with D = S_j - S_other.
+    """Return sum_i |D_i + 1| - |D_i| and sum_i |D_i - 1| - |D_i| over the labels, with D = S_j - S_other.
 
     Notes
     -----
-    Differences are summed, not the sums' difference taken: each is exact to a few units of D's last place, while the
-    sums grow with the number of instances seen. 8 bytes read per label, from the cache.
+    Summing the differences is more accurate than the difference of two sums. Each difference is exact to a few units in
+    D's last place, while sums grow with the number of instances seen. Each label reads 8 bytes from the cache.
     """
     one, up, down = np.float32(1), np.float32(0), np.float32(0)
     for label in labels:
@@ -162,23 +167,23 @@ def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
     Parameters
     ----------
     labels : uint32 (L,)
-        The instance's labels.
+        Labels of the instance.
     sums : float32 (pairs, n_labels, 2)
         S_j^i, two directions side by side.
     totals : float64 (M,)
         S_j.
     n_seen : float
-        C, the instance's own L labels included.
+        C, including the instance's own L labels.
     lambda_1, lambda_2 : float
         Weights of class integrity and of the multi-way penalty.
     costs : float64 (2**M,)
-        Overwritten: place s is for the directions whose bits are set in s; place 0 means none and is no choice.
+        Written: place s is for the directions whose bits are set in s. Place 0, no direction, is not a valid choice.
 
     Notes
     -----
-    A pair of directions (j, l) is in one of three states: the same, j only, l only. Its terms are worked out once for
-    each state, in one pass over the labels, and then added up for each s: M (M - 1) (L + 2**(M - 1)) steps, where
-    working out J for each s would take 2**M M (M - 1) L.
+    A pair of directions (j, l) is in one of three states: the same, only j, only l. Its terms are computed once for
+    each state, in one pass over the labels, and then added for each s. This takes M (M - 1) (L + 2**(M - 1)) steps. A
+    computation of J for each s would take 2**M M (M - 1) L.
     """
     arity, n_labels, penalty = totals.size, labels.size, -n_seen
     for j in range(arity):
@@ -203,8 +208,8 @@ def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
 def best_directions(costs, random_ties, key, counter):
     """Return the s > 0 with the smallest cost: the result of Algorithm 3.
 
-    Among equal ones the first, or, with ``random_ties``, any with the same probability, all directions at once being
-    chosen only if nothing else is as good.
+    Ties go to the first. With ``random_ties``, all ties have the same probability, but the set of all directions is
+    chosen only if no other is as good.
     """
     best, n_ties = 1, 1
     for s in range(2, costs.size):
@@ -227,18 +232,17 @@ def best_directions(costs, random_ties, key, counter):
 
 @njit(cache=True, nogil=True)
 def best_of_two(labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, key, counter):
-    """Return the result of `direction_costs` and then `best_directions` for M = 2, bit for bit.
+    """Return the result of `direction_costs` and `best_directions` for M = 2, bit-identically.
 
     Parameters
     ----------
     labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, key, counter
-        As for both.
+        As in these functions.
 
     Notes
     -----
-    Three costs need no array and no loop. Where an instance has as many labels as features, its training takes a third
-    less time than with the general form. Which cost is the least can
-    hardly be foretold, so that the only branch is the one for ties.
+    Three costs need no array and no loop. If an instance has as many labels as features, training takes a third less
+    time than with the general form. The smallest cost is hard to predict, so the only branch is for ties.
     """
     n, gap = labels.size, totals[0] - totals[1]
     up, down = integrity_gains(labels, sums, 0, 1)
@@ -254,12 +258,12 @@ def best_of_two(labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, k
 
 @njit(cache=True, nogil=True)
 def objective(sums, totals, n_seen, lambda_1, lambda_2):
-    """Return J, equation (1), of a node.
+    """Return J of a node, equation (1).
 
     Parameters
     ----------
     sums, totals, n_seen, lambda_1, lambda_2
-        As for `direction_costs`.
+        As in `direction_costs`.
     """
     arity = totals.size
     balance, integrity = 0.0, 0.0
@@ -273,18 +277,18 @@ def objective(sums, totals, n_seen, lambda_1, lambda_2):
 
 # Two regressors at a time, in whole registers: kernels.
 #
-# A feature's numbers in two regressors stand side by side, weight, weight, square, square: 16 bytes, so that a non-
-# zero costs one load from the node's memory, and one store, where two regressors with weights and squares apart cost
-# four. Four features fill a register of 16 lanes, which are the four lanes of `xmlc.kernels.sums` for both regressors
-# at once: sums are those of `sparse_dot` and `dot` bit for bit.
+# The numbers of a feature in two regressors are side by side: weight, weight, square, square. These 16 bytes cost one
+# load and one store per non-zero. If weights and squares of two regressors were apart, they would cost four of each.
+# Four features fill a register of 16 lanes. These are the four lanes of `xmlc.kernels.sums` for both regressors at
+# once, so that sums are bit-identical to `sparse_dot` and `dot`.
 
 
-SLOT = 4  # numbers of a feature
+SLOT = 4  # numbers per feature
 SUM_LANES = 4
 
 
 class _Rows:
-    """The code of one pair: ids (uint32), values (float32) and slots (float32, flat, 4 for each feature)."""
+    """Generate code for one pair: ids (uint32), values (float32) and slots (float32, flat, 4 per feature)."""
 
     def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any):
         self.builder, self.slots_wide = builder, Vectors(builder, SLOT)
@@ -302,11 +306,11 @@ class _Rows:
         )
 
     def value(self, k: Any, offset: int) -> Any:
-        """Load the value of the non-zero ``k + offset``, four times."""
+        """Load the value of the non-zero ``k + offset`` into four lanes."""
         return self.slots_wide.entry(self.values.data, self.builder.add(k, ir.Constant(k.type, offset)))
 
     def joined(self, parts: list[Any]) -> Any:
-        """Put vectors of equal length, two or four of four lanes, behind one another."""
+        """Concatenate two or four vectors of four lanes."""
         while len(parts) > 1:
             width = parts[0].type.count
             mask = ir.Constant(ir.VectorType(ir.IntType(32), 2 * width), list(range(2 * width)))
@@ -314,12 +318,12 @@ class _Rows:
         return parts[0]
 
     def quarter(self, vector: Any, number: int) -> Any:
-        """Take one slot out of a vector of four."""
+        """Return one slot of a vector of four slots."""
         mask = ir.Constant(ir.VectorType(ir.IntType(32), SLOT), [SLOT * number + lane for lane in range(SLOT)])
         return self.builder.shuffle_vector(vector, vector, mask)
 
     def within_slots(self, first: Any, second: Any, lanes: list[int]) -> Any:
-        """Shuffle each slot of two vectors: lanes 0 to 3 are the first one's, 4 to 7 the second one's."""
+        """Shuffle each slot of two vectors: lanes 0 to 3 come from the first, 4 to 7 from the second."""
         width = first.type.count
         mask = [
             slot + (lane if lane < SLOT else width + lane - SLOT) for slot in range(0, width, SLOT) for lane in lanes
@@ -327,7 +331,7 @@ class _Rows:
         return self.builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(ir.IntType(32), width), mask))
 
     def repeated(self, first: Any, second: Any, width: int) -> Any:
-        """Return first, second, first, second, and so on."""
+        """Return a vector of first, second, first, second, and so on."""
         vector = ir.Constant(ir.VectorType(ir.FloatType(), width), ir.Undefined)
         for lane in range(width):
             vector = self.builder.insert_element(vector, (first, second)[lane % 2], ir.Constant(ir.IntType(32), lane))
@@ -338,7 +342,7 @@ class _Rows:
         return cgutils.for_range_slice(self.builder, start, end, ir.Constant(start.type, step), start.type)
 
     def result(self, sums: list[Any], signature: Any, context: Any) -> Any:
-        """Join the lanes of a sum as (0 + 2) + (1 + 3) and return its first two numbers as a tuple."""
+        """Add the lanes of a sum as (0 + 2) + (1 + 3) and return the first two numbers as a tuple."""
         builder = self.builder
         a, b, c, d = sums
         total = builder.fadd(builder.fadd(a, c), builder.fadd(b, d))
@@ -348,18 +352,18 @@ class _Rows:
 
 @intrinsic
 def pair_margins(typing_context, ids, values, slots):
-    """Return `sparse_dot` of the values and the weights of both regressors.
+    """Return `sparse_dot` of the values and the weights of both regressors, as a pair.
 
     Parameters
     ----------
     ids : uint32, values : float32
-        The non-zeros of one instance.
+        Non-zeros of one instance.
     slots : float32, flat
-        Four numbers for each feature.
+        Four numbers per feature.
 
     Notes
     -----
-    Reads 8 bytes per non-zero in order and 16 of its slot.
+    Reads 8 bytes per non-zero in order, and 16 of its slot.
     """
 
     def generate(context, builder, signature, arguments):
@@ -383,7 +387,7 @@ def pair_margins(typing_context, ids, values, slots):
 
 
 def _updater(adaptive: bool) -> Any:
-    """Make a kernel that takes a step with both regressors and returns their new margins."""
+    """Return a kernel that takes a step with both regressors and returns their new margins."""
 
     @intrinsic
     def update(typing_context, ids, values, slots, first, second, rate):
@@ -393,7 +397,7 @@ def _updater(adaptive: bool) -> Any:
             sums = {4: cgutils.alloca_once_value(builder, Vectors(builder, 16).constant(0.0))}
 
             def step(k: Any, n_slots: int, total: Any) -> None:
-                """Move the weights of so many features from k on, and add to the margins."""
+                """Move the weights of ``n_slots`` features from k on, and add to the margins."""
                 wide = Vectors(builder, SLOT * n_slots)
                 places = [rows.place(k, offset) for offset in range(n_slots)]
                 old = rows.joined([rows.slots_wide.load(place) for place in places])
@@ -426,9 +430,10 @@ def _updater(adaptive: bool) -> Any:
     return update
 
 
-#: Take a step of normalised adaptive gradient, or of stochastic gradient descent, with both regressors, of slopes
-#: ``first`` and ``second``, at one rate (float32 each); return `dot` of the values and the new weights. A slope of 0
-#: leaves a regressor as it is. Weight i moves by rate * g_i / sqrt(sum of its g_i ** 2), g_i = slope * x_i, x scaled to
-#: -1 .. 1 (Ross, Mineiro and Langford, 2013, Algorithm 2), or by rate * slope * x_i. A feature must not occur twice.
-#: Reads 8 bytes per non-zero in order, and reads and writes 16 of its slot.
+#: Take a step of normalised adaptive gradient (``adaptive_step``) or of stochastic gradient descent (``plain_step``)
+#: with both regressors. Their slopes are ``first`` and ``second``, and both have one rate (float32 each). Return `dot`
+#: of the values and the new weights. A slope of 0 leaves a regressor unchanged. An adaptive step moves weight i by
+#: rate * g_i / sqrt(sum of its g_i ** 2), with g_i = slope * x_i and x scaled to -1 .. 1 (Ross, Mineiro and Langford,
+#: 2013, Algorithm 2). A plain step moves it by rate * slope * x_i. A feature must not occur twice. Reads 8 bytes per
+#: non-zero in order, and reads and writes 16 of its slot.
 adaptive_step, plain_step = _updater(adaptive=True), _updater(adaptive=False)

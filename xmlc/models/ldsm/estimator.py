@@ -19,103 +19,106 @@ from xmlc.models.domains import ldsm
 from xmlc.models.ldsm._grow import FOREST_FIELDS, MultiwayForest, divides, grow_multiway_tree, route, sent_to
 from xmlc.models.ldsm._regressors import NodeSettings
 
-MOST_DENSE_VALUES = 1 << 30  # of a node's standardised instances, 8 bytes each
-FEW = 10  # positive instances of a label on the average, below which lambda_1 is larger
+MOST_DENSE_VALUES = 1 << 30  # standardised values of a node's instances, 8 bytes each
+FEW = 10  # mean number of positive instances per label below which lambda_1 is larger
 
 
 @hyperparameters
 class LdSM(AveragedForest):
-    """Forest of M-ary trees that send an instance in one or several directions (ldsm2020, Sections 2 and 4).
+    """Train a forest of M-ary trees that send instances in one or several directions (ldsm2020, Sections 2 and 4).
 
-    A node has M linear regressors. While it streams its instances, each is given the directions that minimise ::
+    A node has M linear regressors. It streams its instances and gives each the directions that minimise ::
 
         J = sum_{j<l} |P_j - P_l| - lambda_1 sum_{j<l} sum_i pi_i |P^i_j - P^i_l| + lambda_2 |sum_j P_j - 1|,
 
-    balance, class integrity and multi-way penalty, where P_j is the probability of direction j and P^i_j that of the
-    instances of label i; the regressors learn these directions. Then an instance goes in all directions whose margin
-    reaches 1/2, or else in the one with the largest. The leaf whose label histogram has the largest sum minus maximum
-    is split next. The estimate of a label is the mean of its shares in the leaves that an instance reaches, averaged
-    over the trees; 0 for almost all labels of a large set.
+    the balance, class integrity and multi-way penalty. P_j is the probability of direction j, and P^i_j its probability
+    for the instances of label i. The regressors learn these directions. Then an instance goes in all directions whose
+    margin reaches 1/2. If there is none, it goes in the direction with the largest margin. The next leaf to be split
+    has the largest sum minus maximum of its label histogram. The estimate of a label is the mean of its shares in the
+    leaves that an instance reaches, averaged over the trees. It is 0 for almost all labels of a large set.
 
-    Where paper and program differ, an option says which is which. As printed, Algorithms 1 to 5 are ``exceed=True,
-    ties="first", initial_weights="uniform", prune=False, average="leaves", shares="labels"``, but for the nodes that
-    stay leaves (Notes); the defaults are the program's, but for passes, step size, ``max_nodes`` and ``lambda_1``,
-    which rank better over several datasets (docs/models.md), and for ``shares``.
+    If paper and program differ, an option selects between them. ``exceed=True, ties="first",
+    initial_weights="uniform", prune=False, average="leaves", shares="labels"`` give Algorithms 1 to 5 as printed,
+    except for the nodes that stay leaves (Notes). Most defaults are the program's. The defaults of passes, step size,
+    ``max_nodes`` and ``lambda_1`` rank better over several datasets (docs/models.md). ``shares`` differs too.
 
     Parameters
     ----------
     n_trees : int
-        Size of the forest. Trees differ by the order of the instances and how ties are broken, or by their first
-        weights; tree t does not depend on how many there are.
+        Size of the forest. Trees differ by the order of the instances and by how ties are broken, or by their initial
+        weights. Tree t does not depend on the number of trees.
     arity : int
-        M, the number of children, from 2 to 8.
+        M, the number of children of an inner node, from 2 to 8.
     max_nodes : int or None
-        T_max: a tree has at most so many nodes, leaves included. None: half as many as there are training instances,
-        and at least 1000; ``max_nodes_`` is what was chosen.
+        T_max, the largest number of nodes of a tree, leaves included. None: half the number of training instances, but
+        at least 1000. ``max_nodes_`` is the chosen number.
     exceed : bool
-        Split a leaf whenever there are fewer than T_max nodes, as the loop of Algorithm 1 does: a tree then has up to
+        Split a leaf if there are fewer than T_max nodes, as the loop of Algorithm 1 does. A tree then has up to
         T_max + M - 1 nodes. Otherwise, as in the authors' program, no split takes a tree beyond T_max.
     epochs : int
-        Times that a node streams its instances.
+        Number of times that a node streams its instances.
     learning_rate : float
         Step size.
     lambda_1 : float or None
-        Weight of class integrity (the authors' program calls it l2). None: 2, or 4 where labels have fewer than 10
-        positive instances on the average; ``lambda_1_`` is what was chosen.
+        Weight of class integrity (l2 in the authors' program). None: 2, or 4 if labels have fewer than 10 positive
+        instances on average. ``lambda_1_`` is the chosen weight.
     lambda_2 : float
-        Weight of the multi-way penalty (l1 there). Lemma 1: J is smallest for balanced and pure splits, and for no
-        others, if lambda_2 > (M - 3) lambda_1. Any values are taken: with M = 2 or 3 all positive ones meet the
-        condition; with M = 4 the defaults do not, and J is then smaller for splits that send each label in two
+        Weight of the multi-way penalty (l1 in the program). Lemma 1: J is smallest for balanced and pure splits, and
+        only for these, if lambda_2 > (M - 3) lambda_1. All values are accepted. With M = 2 or 3 all positive values
+        meet the condition. With M = 4 the defaults do not, and J is then smaller for splits that send each label in two
         directions.
     optimizer : {'nag', 'sgd'}
-        'nag', for sparse data: normalised adaptive gradient. 'sgd', for dense data: stochastic gradient descent on
+        'nag', normalised adaptive gradient, is for sparse data. 'sgd' is for dense data: stochastic gradient descent on
         features standardised at each node.
     ties : {'random', 'first'}
-        Among equally good directions: any, as the authors' program has it; or the first, as Algorithm 3.
+        Choice among equally good directions: random, as in the authors' program, or the first, as in Algorithm 3.
     initial_weights : {'zero', 'uniform'}
-        'uniform': random in -1/d .. 1/d, as Algorithm 2; 'zero': what the authors' program comes to with NAG, because
-        the first value of a feature scales its weight from 0.
+        'uniform': random in -1/d .. 1/d, as in Algorithm 2. 'zero': the effective start of the authors' program with
+        NAG, because the first value of a feature scales its weight from 0.
     prune : bool
-        Set weights below 1/d in magnitude to 0 when a node is trained, as the authors' program does.
+        Set weights below 1/d in magnitude to 0 after a node's training, as the authors' program does.
     shuffle : bool
-        Stream the instances in a random order, one for each tree, as the authors' program does; otherwise in their own.
-        Algorithm 2 streams a set and names no order. Where the rows are sorted by class their own order is a poor one.
+        Stream the instances in a random order, one for each tree, as the authors' program does. Otherwise, stream them
+        in the order of the rows. Algorithm 2 streams a set and names no order. The order of the rows is a poor one if
+        they are sorted by class.
     average : {'trees', 'leaves'}
-        What has the same weight in a forest. 'trees': the leaves that an instance reaches in a tree are averaged, then
-        the trees, as in the authors' program. 'leaves': a tree that reaches r leaves adds r histograms, as Algorithm 5
-        has it, and weighs r times as much as one that reaches a single leaf. The sum is divided by the number of leaves
-        reached in all trees, so that estimates stay within 0 .. 1; the ranking is the one that the paper's sum gives.
+        Units with equal weight in a forest. 'trees': the leaves that an instance reaches are averaged within a tree,
+        then over the trees, as in the authors' program. 'leaves': a tree that reaches r leaves adds r histograms, as in
+        Algorithm 5. It weighs r times as much as a tree that reaches a single leaf. The sum is divided by the number of
+        leaves reached in all trees, so that estimates stay within 0 .. 1. The ranking equals the paper's.
     shares : {'instances', 'labels'}
-        A leaf's histogram is divided by the number of its instances: each share estimates the label's probability. Or
-        by its sum, as Algorithm 5 and the program have it: the shares of all labels sum to 1, so that they rank labels
-        but are no estimates of probabilities.
+        Divisor of a leaf's histogram. 'instances', the number of its instances: each share estimates the label's
+        probability. 'labels', the histogram's sum, as in Algorithm 5 and the program: the shares of all labels sum to
+        1. They rank labels but do not estimate probabilities.
     unit_norm : bool
-        Scale each instance to Euclidean length 1 first. The published figures take features as they come.
+        Scale each instance to Euclidean length 1 first. The published results use unscaled features.
     beta, gamma : float
-        `predict_top_k` ranks by beta * P + (1 - beta) * B, P the forest's estimate and B that of the tail classifiers
-        with steepness gamma (`xmlc.models.tail_classifiers.TailClassifiers`), for labels with P > 0. 1 trains none.
+        `predict_top_k` ranks labels with P > 0 by beta * P + (1 - beta) * B. P is the forest's estimate. B is the
+        estimate of the tail classifiers with steepness gamma (`xmlc.models.tail_classifiers.TailClassifiers`). beta = 1
+        trains no tail classifiers.
     random_state : int
-        Seed of the order of the instances, of ties, and of random first weights; each tree has its own numbers.
+        Seed of the order of the instances, of ties, and of random initial weights. Each tree has its own numbers.
     n_jobs : int or None
-        Threads; the result is the same bits on any number. None: as many as numba is given; -1: all cores.
+        Threads. The result is bit-identical on any number. None: as many as numba is given; -1: all cores.
 
     Attributes
     ----------
     forest_ : MultiwayForest
     tail_ : TailClassifiers or None
     max_nodes_ : int
+        The given or the chosen max_nodes.
     lambda_1_ : float
-        As given, or as chosen.
+        The given or the chosen lambda_1.
     inner_products_ : ndarray of int64, shape (n,)
-        Inner products computed for each instance in the last prediction: M for each inner node that it passed. It does
-        not depend on thresholds.
+        Inner products computed for each instance in the last prediction: M for each inner node that it passed.
+        Thresholds do not change the number.
 
     Notes
     -----
-    As in the authors' program, a node stays a leaf if its regressors leave a child empty or send all instances to one,
-    and every instance has a constant feature. A node whose instances have one label in all is not tried. Training takes
-    about 8 bytes for each non-zero of X and 16 d M in each thread, and the tree that grows there, beside the data, and
-    but for `fit_to` the forest.
+    As in the authors' program, a node stays a leaf if its regressors leave a child empty or send all instances to one
+    child. Every instance has a constant feature. A node whose instances have one label in all is not split. A training
+    thread takes about 8 bytes per non-zero of X, 16 d M bytes and the tree that it grows. The data and the forest come
+    in addition, with `fit_to` only the data.
 
     Examples
     --------
@@ -162,13 +165,13 @@ class LdSM(AveragedForest):
             )
         self._choose(*Y.shape, Y.nnz)
         x, y, seed = self._kernel_form(X), kernel_csr(Y), int(self.random_state)
-        enough = self.max_nodes_ if self.exceed else self.max_nodes_ - int(self.arity) + 1  # to split none any more
+        enough = self.max_nodes_ if self.exceed else self.max_nodes_ - int(self.arity) + 1  # nodes that stop splits
         common = enough, bool(self.shuffle), self._node_settings()
         pieces = [(x, y, X.shape[1], Y.shape[1], seed, tree, *common) for tree in range(self.n_trees)]
         run_pieces(grow_multiway_tree, pieces, self.n_jobs, title="growing trees", unit="trees", then=then)
 
     def _node_settings(self) -> NodeSettings:
-        """Return the hyperparameters that a node's training depends on, as kernels take them."""
+        """Return the hyperparameters of a node's training in the form that kernels take."""
         return NodeSettings(
             arity=int(self.arity),
             epochs=int(self.epochs),
@@ -182,7 +185,7 @@ class LdSM(AveragedForest):
         )
 
     def _choose(self, n: int, m: int, positives: int) -> None:
-        """Choose what the hyperparameters leave to the size of the training set."""
+        """Choose the hyperparameters that default to a function of the training set's size."""
         self.max_nodes_ = max(1000, n // 2) if self.max_nodes is None else int(self.max_nodes)
         usual = 4.0 if positives < FEW * m else 2.0
         self.lambda_1_ = usual if self.lambda_1 is None else float(self.lambda_1)
@@ -196,7 +199,7 @@ class LdSM(AveragedForest):
 
     @property
     def tree_depths_(self) -> np.ndarray:
-        """Depth of the deepest leaf of each tree, int64 (n_trees,); a root has depth 0."""
+        """Depth of the deepest leaf of each tree, int64 (n_trees,). A root has depth 0."""
         return np.array([levels.max(initial=0) for levels, _ in self.objectives_], dtype=np.int64)
 
     @property
@@ -206,7 +209,7 @@ class LdSM(AveragedForest):
 
     @property
     def objectives_(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """For each tree: level of each node that was split (int32, root 1), its J by epoch (float64 (n, epochs))."""
+        """Level (int32, root 1) and J by epoch (float64 (n, epochs)) of the nodes that were split, for each tree."""
         starts = self.forest_.inner_starts
         parts = [slice(first, last) for first, last in pairwise(starts)]
         return [(self.forest_.levels[part], self.forest_.objectives[part]) for part in parts]
@@ -220,7 +223,7 @@ class LdSM(AveragedForest):
         return estimates
 
     def _leaf_weights(self) -> tuple[np.ndarray, bool]:
-        """Return 1 / the sum of each leaf's histogram, or 1 / its size, and whether leaves are averaged or trees."""
+        """Return 1 / sum or 1 / size of each leaf's histogram, and whether leaves are averaged instead of trees."""
         forest, totals = self.forest_, self.forest_.sizes.astype(np.int64)
         if self.shares == "labels":
             labelled = np.flatnonzero(np.diff(forest.leaf_starts))
@@ -243,30 +246,33 @@ class LdSM(AveragedForest):
 
 @njit(cache=True, nogil=True)
 def find_leaves(x, first, last, forest, root, d, n_products):
-    """Send a block of instances down one tree, each to one leaf or several: GetLeaves of Algorithm 5.
+    """Send each instance of a block down one tree to one leaf or several: GetLeaves of Algorithm 5.
 
     Parameters
     ----------
     x : KernelCSR
+        Instances.
     first, last : int
-        The block.
+        The block: instances first to last - 1.
     forest : MultiwayForest
+        All trees.
     root : int
-        The tree's root: an inner node, or ~leaf.
+        Root of the tree: an inner node, or ~leaf.
     d : int
         Number of features.
     n_products : int64 (last - first,)
-        Overwritten by the number of inner products computed for each instance.
+        Written: the number of inner products computed for each instance.
 
     Returns
     -------
     starts : int64 (last - first + 1,)
+        Start of each instance's leaves.
     leaves : int32 (starts[-1],)
         Leaves of instance i: ``leaves[starts[i] : starts[i + 1]]``.
 
     Notes
     -----
-    All instances of the block that reach a node are treated together: its weights are laid out densely once.
+    All instances of the block that reach a node are handled together, so its weights are stored densely once.
     """
     arity = forest.biases.shape[1]
     dense = np.zeros(d * arity, dtype=np.float32)
