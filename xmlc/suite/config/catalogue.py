@@ -33,7 +33,7 @@ DatasetName = Annotated[
     ),
 ]
 Count = Annotated[int, Meta(ge=1, le=2**31 - 1)]
-Average = Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)]  # as in the file
+Average = Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)]  # a whole number in the file stays one
 Format = Literal["repository", "repository-two-files", "npz", "arff", "svmlight", "libsvm", "vw", "coordinates"]
 Propensity = Annotated[
     tuple[Annotated[float, Meta(ge=0)], Annotated[float, Meta(gt=0)]],
@@ -162,10 +162,10 @@ class Dataset:
     url: Url = ""
     urls: dict[str, Url | Address] = field(default_factory=dict)
     source: Literal["mirror"] = "mirror"
-    #: The same data in other files, tried when this entry's own sources fail.
+    #: The same data in other files, tried when the sources of this entry fail.
     alternatives: list[Dataset] = field(default_factory=list)
     published: PublishedCounts | None = None
-    #: Sizes of large datasets that are not published, for costs and rehearsals. The data do not depend on it.
+    #: Unpublished sizes of large datasets, for cost estimates and rehearsals. The data do not depend on them.
     shape: Shape | None = field(default=None, repr=False)
     #: By paper. It affects how printed numbers are judged but not the data, so
     #: the entry's text omits it.
@@ -175,7 +175,7 @@ class Dataset:
     propensity: Propensity | None = field(default=None, repr=False)
     #: Parameters of `xmlc synth`, see `xmlc.suite.steps.synth.KINDS`.
     synthetic: Synthetic | None = None
-    #: Which of the data under this name to use, for people who fetch them by hand.
+    #: Which edition of the data to fetch by hand, if several have this name.
     edition: str | None = field(default=None, repr=False)
     homepage: str | None = None
     licence: str | None = None
@@ -201,7 +201,7 @@ class Dataset:
 
     @property
     def known_shape(self) -> dict[str, Any]:
-        """Return its published sizes, and the unpublished ones."""
+        """Return its published and unpublished sizes."""
         return {**(self.published or {}), **(self.shape or {})}
 
     def in_its_shape(self, one_in: int) -> Mapping[str, Any]:
@@ -255,7 +255,7 @@ class Dataset:
         return next((entry for entry in self.layouts if {*found} >= {*entry.files}), None)
 
     def renamed(self, found: Mapping[str, str]) -> Dataset:
-        """Return the entry with the actual names of files that have other names than expected."""
+        """Return the entry with its files renamed to their actual names."""
 
         def name(file: str) -> str:
             return found.get(file, file)
@@ -276,7 +276,7 @@ class Dataset:
         return {key: getattr(self, key) for key in LAYOUT}
 
     def stored(self, source: Mapping[str, Any]) -> Dataset:
-        """Return the entry with the files, and the way to read them, from a ``source.json``."""
+        """Return the entry with the files of a ``source.json``, and its way to read them."""
         return replace(self, **{key: source[key] for key in LAYOUT if key in source})
 
 
@@ -330,7 +330,7 @@ def _named(name: str, entry: Dataset) -> Dataset:
 
 
 def _contradictions(entry: Dataset) -> list[str]:
-    """Describe keys that do not go together. Types cannot check this."""
+    """Describe keys that contradict each other. Types cannot check this."""
     odd = [file for file in entry.files if not FILE_NAME.fullmatch(file)]
     found = [f"found {file!r}, expected a file name without a folder, not starting with a dot" for file in odd]
     names = SEVERAL_FILES.get(entry.format, 1)

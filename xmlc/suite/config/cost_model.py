@@ -17,7 +17,7 @@ from xmlc.suite.config.catalogue import Size
 SHAPES = Path(__file__).with_name("shapes.csv")
 FORESTS = ("fastxml", "ldsm", "parabel", "benchmarks/peers/omikuji_parabel.py:OmikujiParabel")
 UNITS = {"fastxml": 50, "ldsm": 10, "oplt": 3, "parabel": 3, "plt": 30}  # default trees of a forest, passes of others
-LDSM_NODES, LDSM_POWER = 2000, 0.35  # most nodes measured; fewer scale costs by their share to this power
+LDSM_NODES, LDSM_POWER = 2000, 0.35  # most nodes measured; with fewer, trees count as their share to this power
 COLUMNS = ("n", "nonzeros", "labels", "m", "units", "arity", "d")  # units are trees of a forest, else passes
 # Usual exponents of these columns. The fit pulls the exponents of the rows towards them.
 USUAL = {
@@ -26,10 +26,10 @@ USUAL = {
     "model_bytes": (0.8, 0.7, 0.5, 0.2, 0.0, 0.5, 0.2),
     "ranking_ms": (0.0, 0.7, 0.3, 0.3, 0.0, 0.2, 0.0),
 }
-WEIGHT = 0.3  # of USUAL against the rows, whose logarithms of n vary by 4 between a shape and its 1/64
-LEAST = 0.01  # smallest number of a shape; a tree of few nodes counts as a part of a tree
-MANY = 5000  # instances; rows with fewer count less
-MOST = 24  # bytes of a label tree's model for each pair of label and feature, which small sets almost reach
+WEIGHT = 0.3  # weight of USUAL; the rows' logarithms of n differ by 4 between a shape and its 1/64
+LEAST = 0.01  # lower bound of each column, because a tree of few nodes counts as a part of a tree
+MANY = 5000  # rows with fewer instances count less
+MOST = 24  # most bytes of a label tree's model for each pair of label and feature; small datasets come close
 
 
 class Costs(NamedTuple):

@@ -21,16 +21,16 @@ from xmlc.suite.config.settings import RequestedSearch
 from xmlc.suite.config.suite import ModelSpec, Stages
 from xmlc.suite.results.records.statistics import Statistics
 
-PROCESS = 800e6  # bytes: an interpreter, uncached kernels, and Snakemake itself on another node
-MEMORY_MARGIN, TIME_MARGIN = 2, 3  # a job requests its estimate times these
-SHORTEST, LONGEST = 30, 2880  # minutes
+PROCESS = 800e6  # bytes of an interpreter, uncached kernels, and Snakemake itself on another node
+MEMORY_MARGIN, TIME_MARGIN = 2, 3  # a job requests its estimate times these factors
+SHORTEST, LONGEST = 30, 2880  # limits of the requested minutes
 SLOT = {"plt": 4, "vw-cmt": 16}  # bytes of a hashed weight
 OF_DATA = 12  # bytes of memory for each byte of the data
-DATA_SECONDS = 1e-7  # of a step without a model, for each byte of the data
-ESTIMATE_BYTES, ESTIMATE_SECONDS = 8, 1e-7  # on disk, and in a method, of an estimate above the floor
+DATA_SECONDS = 1e-7  # CPU seconds of a step without a model, for each byte of the data
+ESTIMATE_BYTES, ESTIMATE_SECONDS = 8, 1e-7  # disk, and CPU time of a method, for each estimate above the floor
 READ_TOGETHER, BLOCK_BYTES = 2**24, 32  # most estimates in memory, and bytes of each with temporary arrays
-OF_INSTANCES = 60  # other instances, whose labels have estimates for an instance
-GROWN_AT_ONCE = ("fastxml", "ldsm")  # forests of which each thread grows a tree; one tree was measured
+OF_INSTANCES = 60  # an instance has estimates for the labels of this many others
+GROWN_AT_ONCE = ("fastxml", "ldsm")  # each thread grows a tree of these forests, and one tree was measured
 WITH_MODEL = ("rank", "forest", "estimate", "thresholds", "infer")  # steps that read a model and predict
 
 
@@ -139,8 +139,8 @@ def estimates_of_row(size: Size, floor: float, estimator: str) -> float:
     ==============  ====  ===================  ===
 
     Each leaf of LdSM holds a thousandth of all instances, and each tree adds labels. On an eighth of delicious-200k, 1,
-    2 and 4 trees give 26, 49 and 92 times the labels. If the k-th largest estimate is proportional to 1 / k and all sum
-    to the labels of an instance, at most this many exceed the floor.
+    2 and 4 trees give 26, 49 and 92 times the labels. Suppose that the k-th largest estimate is proportional to 1 / k,
+    and that all sum to the labels of an instance. Then at most this many exceed the floor.
     """
     most = size.labels_per_instance / (floor * max(1.0, math.log(size.m)))
     return min(size.m, most if estimator == "ldsm" else min(most, OF_INSTANCES * size.labels_per_instance))

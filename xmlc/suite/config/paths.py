@@ -8,7 +8,7 @@ from pathlib import Path
 
 from xmlc.core.advice import MADE as MADE
 
-NAME = r"[a-z0-9][a-z0-9._-]*"  # of a dataset
+NAME = r"[a-z0-9][a-z0-9._-]*"  # name of a dataset
 WORD = r"[a-z0-9-]+"
 WILDCARDS = {"dataset": NAME, "seed": r"\d+", "portion": "full|80", "rest": ".+"}
 WILDCARDS |= dict.fromkeys(("method", "table", "figure", "sweep"), WORD)
@@ -43,7 +43,7 @@ def output_of(record: str) -> str:
     return str(folder) if folder.name in OF_METHODS else record
 
 
-OF_METHODS = ("evaluation", "inference")  # folders of records
+OF_METHODS = ("evaluation", "inference")  # folders with one record per method
 LOGS = "logs"  # Snakemake, too, counts the files in this folder as made by a step
 CATALOGUE = "config/datasets.yaml"
 PUBLISHED, ACCEPTED, MEASURED = "results/published", "results/reference", "results/benchmarks"  # kept by git

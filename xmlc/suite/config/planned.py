@@ -39,7 +39,8 @@ class Where:
     searched : bool
         Only models whose hyperparameters have ranges, or are searched.
     beside : (str, int) or None
-        Include the rankings of a model of other suites, on datasets with at most this many labels in the catalogue.
+        Include the rankings of this model of other suites, on datasets with at most this many labels. The catalogue
+        defines the number of labels.
     """
 
     kind: str
@@ -117,14 +118,14 @@ class Where:
 
 @dataclass(frozen=True)
 class Declared:
-    """Declare a table or figure, before there are records. The first of its needs must be met."""
+    """Declare a table or figure, before there are records. There must be records for the first of its needs."""
 
     name: str
     needs: tuple[Where, ...]
 
     @property
     def first(self) -> tuple[Where, ...]:
-        """Return the needs of which one must be met."""
+        """Return the needs, of which at least one must have records."""
         return self.needs[:1]
 
     def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:

@@ -81,7 +81,7 @@ class Project:
         for name in settings.named_datasets:
             if name in SIZES:
                 raise XmlcError(f"config: datasets has {name} beside others, expected it alone, datasets={name}")
-            project.propensity(name)  # refuse it, or a bad name, before anything trains
+            project.propensity(name)  # raises before anything trains, also for a bad name
         return project
 
     def entry(self, dataset: str) -> Dataset:
@@ -225,7 +225,7 @@ class Project:
         return max([1 / max(GRID), *named])
 
     def ensemble_sizes(self, model: str) -> list[int]:
-        """Return the numbers of trees at which all suites together score a forest."""
+        """Return the numbers of trees with which any suite scores a forest."""
         blocks = [suite.ensembles for suite in self.suites.values() if suite.ensembles]
         return sorted({size for block in blocks if model in block.models for size in block.sizes})
 

@@ -68,7 +68,7 @@ class Choice(NamedTuple):
     #: Datasets to leave out so that the disk is large enough. If these are all datasets, nothing fits.
     left_out: list[str]
     fits_nothing: bool
-    #: For `--config`.
+    #: Settings to add to `--config`.
     settings: list[str]
 
 
@@ -169,7 +169,7 @@ def _lines_of_datasets(project: Project, jobs: dict[Job, Cost], made: Collection
 
 
 def _lines_of_choice(choice: Choice, machine: Machine, threads: int) -> list[str]:
-    """Return the lines that report what does not fit, and the settings that fit better."""
+    """Return the lines about jobs that do not fit, and about settings that fit better."""
     peaks, is_disk_short = choice.too_large, choice.disk > machine.disk
     said = f"too large on {len(peaks)} pairs of dataset and model, the largest jobs being" if peaks else "it fits"
     said = "memory is enough, free disk is not" if is_disk_short and not peaks else said

@@ -209,7 +209,7 @@ def sweep(folder: str | os.PathLike[str]) -> None:
 
 
 def made_by(project: Project) -> str:
-    """Describe where all existing tables and figures are, and how to look at them."""
+    """List the places of all existing tables and figures, with commands to show them."""
     suites = [name for name in project.suites if list(Path(paths.TABLES, name).glob("*.md"))]
     lines = [f"tables:  xmlc show {paths.TABLES}/{name}/*.md" for name in suites]
     lines += [f"figures: {paths.FIGURES}/{name}/" for name in suites if Path(paths.FIGURES, name).is_dir()]

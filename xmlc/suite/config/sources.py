@@ -14,7 +14,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json
 from xmlc.suite.config.catalogue import Dataset
 
-OF_MIRRORS = ("train.txt", "test.txt")  # in the repository's format
+OF_MIRRORS = ("train.txt", "test.txt")  # files in the repository's format
 States = dict[str, list[Any]]  # of files, by name: bytes, nanoseconds of the last change, checksum
 Place = Path | str  # a folder or an address without the last slash, of a mirror or of one dataset in it
 
@@ -33,8 +33,8 @@ def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str
     -------
     list of str
         Names and checksums of the files in a folder of this machine, independent of the folder's path. For a web
-        mirror, its address, because changes there cannot be seen. Without either, for example if no mirror is
-        configured any more, the files from which the existing copy was made.
+        mirror, its address, because changes there cannot be seen. If there is neither, the files from which the
+        existing copy was made. This happens if the mirror is not configured any more, for example.
     """
     made_of: dict[str, Any] = {}
     with suppress(OSError, ValueError):  # there is no copy yet, or its description is damaged

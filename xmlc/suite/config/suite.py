@@ -32,7 +32,7 @@ MEASURES = [f"{average}-{name}" for average in AVERAGES for name in OVERLAPS]
 Measure = Annotated[str, Meta(pattern=f"^({'|'.join(MEASURES)})$", description=f"one of {', '.join(MEASURES)}")]
 Extension = Annotated[str, Meta(pattern="[.]py$", description="a Python file, such as my_method.py")]
 Threads = Annotated[int, Meta(ge=1, le=4096)]
-Number = int | float  # as in the file: a whole number stays one
+Number = int | float  # a whole number in the file stays one
 Task = Literal["few-shot", "multi-label"]
 
 
@@ -246,9 +246,9 @@ class Experiments:
 class Suite(Experiments):
     """Describe the experiments of one paper, or of a user."""
 
-    #: Of the file, such as ``plt2016``.
+    #: The name of the file, such as ``plt2016``.
     name: str
-    #: Such as ``config/papers/plt2016.yaml``.
+    #: The path of the file, such as ``config/papers/plt2016.yaml``.
     file: str
 
     @property

@@ -117,7 +117,7 @@ def download(
                 content |= {"data": "synthetic"} if _is_synthetic(fetched, folder) else {}
                 write_json(folder / "source.json", content | {"files": files})
             return fetched.origin
-        except NotThere as error:  # try the next source; the user has to fix any other error
+        except NotThere as error:  # try the next source, because only the user can fix other errors
             problems.append(str(error))
             on_missing(str(error))
         except XmlcError as error:

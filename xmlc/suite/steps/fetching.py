@@ -119,6 +119,6 @@ def fetch_drive(identifier: str, target: Path) -> None:
 
     try:
         gdown.download(id=identifier, output=str(target), quiet=not sys.stderr.isatty(), use_cookies=False)
-    except Exception as error:  # gdown raises any error of its own dependencies
+    except Exception as error:  # gdown passes on any error of its dependencies
         let_through(error)
         raise XmlcError(f"Google Drive did not hand it out ({' '.join(str(error).split())})") from error

@@ -84,7 +84,7 @@ def _summary(tree: int, level: int, values: np.ndarray) -> LevelObjectives:
         level=level,
         nodes=values.shape[0],
         minimum=tuple(values.min(axis=0).tolist()),
-        mean=tuple((sum(values) / values.shape[0]).tolist()),  # fixed order of nodes
+        mean=tuple((sum(values) / values.shape[0]).tolist()),  # node by node, for a fixed order of summation
         maximum=tuple(values.max(axis=0).tolist()),
     )
 

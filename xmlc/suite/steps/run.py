@@ -34,7 +34,7 @@ from xmlc.suite.results.records.training import ModelRecord, TrainingRecord
 from xmlc.suite.steps.prepared import Prepared, recorded_name
 
 T = TypeVar("T")
-DIGITS = 12  # of a checksum
+DIGITS = 12  # length of a checksum in records
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ def estimate_timed(
     model, prepared, part
     threshold : float or ndarray, shape (m,)
     then : callable
-        Called at least once, with the number of a block's first instance, and the block's estimates above the
+        Called at least once, with the number of a block's first instance, and the block's estimates. They are above the
         threshold, CSR, without the left-out pairs.
 
     Returns

@@ -75,10 +75,10 @@ def signed_labels(m: int) -> np.ndarray:
     """Return the conditionals of dependent labels that MEUF gets wrong: the linear part is -1 + sum_{j<i} (2 y_j - 1).
 
     This model is not in the paper. In the paper's model y and 1 - y are equally likely, so that all marginals are 1/2.
-    MEUF then predicts every label, and so does the F-maximiser. With labels coded as -1 and +1 and a constant of -1,
-    p(Y = 0) = 0.6, and there is a second mode at Y = 1. The empty set is best, but MEUF treats the marginals as small,
-    independent chances of many labels. Expected F is then between 0.17 and 0.6, close to the axis of the paper's plot
-    (0.2 to 0.6). With the published model it is 0.46 to 0.55.
+    MEUF then predicts every label, and so does the F-maximiser. Here labels are coded as -1 and +1, with a constant of
+    -1. Then p(Y = 0) = 0.6, and there is a second mode at Y = 1. The empty set is best, but MEUF treats the marginals
+    as small, independent chances of many labels. Expected F is between 0.17 and 0.6, close to the axis of the paper's
+    plot (0.2 to 0.6). With the published model it is 0.46 to 0.55.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
     P = np.empty((m, m))
     after = np.eye(m + 1)  # by (ones before the label after i, ones in all)
     for i in reversed(range(m)):
-        P[i] = sum((before[i, :m] * conditionals[i])[:, None] * after[1:, 1:])  # fixed order of rows
+        P[i] = sum((before[i, :m] * conditionals[i])[:, None] * after[1:, 1:])  # row by row, in a fixed order
         with_label = conditionals[i][:, None]
         after[:m] = (1 - with_label) * after[:m] + with_label * after[1:]
     return LabelsBySize(P[None], np.array([after[0, 0]]), np.arange(1, m + 1))
@@ -140,7 +140,7 @@ def expected_f(Y_hat: sparse.csr_array, truth: LabelsBySize) -> np.ndarray:
     """
     m = Y_hat.shape[1]
     reciprocals = 1 / np.add.outer(truth.sizes, np.arange(1, m + 1))
-    gains = 2 * sum((truth.P[0][:, :, None] * reciprocals).transpose(1, 0, 2))  # fixed order of sizes
+    gains = 2 * sum((truth.P[0][:, :, None] * reciprocals).transpose(1, 0, 2))  # size by size, in a fixed order
     k = np.diff(Y_hat.indptr)
     sums = np.bincount(
         np.repeat(np.arange(Y_hat.shape[0]), k), gains[Y_hat.indices, np.repeat(k, k) - 1], Y_hat.shape[0]

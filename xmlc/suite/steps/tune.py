@@ -50,7 +50,7 @@ class Search:
     space: object
     #: For each searched hyperparameter, the values, or the ends of the interval, that may be tried.
     tried: Mapping[str, tuple[object, ...]]
-    #: Takes the objective.
+    #: Runs the search on an objective.
     run: Callable[[Objective], None]
     #: Maximise the mean of P@1, P@3 and P@5 over this many 80/20 splits. None maximises P@1 on the first split.
     splits: int | None = None

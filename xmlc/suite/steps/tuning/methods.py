@@ -19,8 +19,8 @@ METHODS = ("random", "smac")
 def search_in_stages(stages: Stages, objective: Objective, ties: bool = False) -> None:
     """Call ``objective`` with every trial of one stage after the other.
 
-    A trial combines values of the stage with the best trial of all earlier stages, which they override. Of equally good
-    trials the first is the best. No trial is repeated.
+    A trial combines the best trial of all earlier stages with values of its stage, which take precedence. Among equally
+    good trials, the first is the best. No trial is repeated.
 
     Parameters
     ----------
