@@ -1,4 +1,4 @@
-"""Inference: the label set of greatest expected F-measure for each instance (gfm2011)."""
+"""Infer the label set with the greatest expected F-measure for each instance (gfm2011)."""
 
 from xmlc.inference.distributions import LabelsBySize, floor_bound, labels_below_floor
 from xmlc.inference.gfm import gfm, gfm_t

@@ -1,7 +1,7 @@
-"""One instance's samples counted by label and size, for GFM: kernels.
+"""Count one instance's samples by label and size, for GFM: kernels.
 
-Most of an instance's ones are of few labels, and most of its labels are drawn seldom. So the ones are read once, each
-new label gets a row of counters for all sizes, and what is left after that concerns labels and no longer ones.
+Most ones of an instance belong to few labels, and most of its labels are drawn rarely. So the ones are read once, and
+each new label gets a row of counters for all sizes. Later steps run over labels instead of ones.
 """
 
 from __future__ import annotations
@@ -13,25 +13,35 @@ import numpy as np
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import borrowed, sort, unowned
 
-FILL = 16  # ones that `spread_columns` writes at once: the int32 of a cache line
+FILL = 16  # `spread_columns` writes this many int32 at once, because they fill a cache line.
 
 
 class CountingScratch(NamedTuple):
-    """Memory of a thread to count a block of instances: O(m + ones of an instance + largest table)."""
+    """Hold a thread's memory for counting a block of instances: O(m + ones of an instance + largest table)."""
 
-    place: np.ndarray  # int32 (m,): row of counters of each label of the instance; -1 between instances
-    column: np.ndarray  # int64 (largest size + 1,): which of the sizes with mass a size is
-    columns: np.ndarray  # int32 (ones + FILL,): that of the sample of each one
-    sizes: np.ndarray  # float64 (largest size + 1,): those with mass
-    ids: np.ndarray  # uint32 (ones + 1,): labels in the order in which they first occurred
-    keys: np.ndarray  # uint64 (ones,): for each label how seldom it occurs, and its id in the lower bits
+    place: np.ndarray  # int32 (m,): each label's row of counters; -1 between instances
+    column: np.ndarray  # int64 (largest size + 1,): index of each size among the sizes with mass
+    columns: np.ndarray  # int32 (ones + FILL,): for each one, the index of its sample's size
+    sizes: np.ndarray  # float64 (largest size + 1,): the sizes with mass
+    ids: np.ndarray  # uint32 (ones + 1,): labels in the order of their first occurrence
+    keys: np.ndarray  # uint64 (ones,): for each label n_samples - count, and its id in the lower bits
     counts: np.ndarray  # uint32 (labels x sizes of an instance,): all zero between instances
     shares: np.ndarray  # float64 (n_samples + 1,): c / n_samples
 
 
 @njit(cache=True, nogil=True)
 def counting_scratch(indptr, m, n_samples):
-    """Make the memory for instances of m labels whose samples' rows start at ``indptr``, int64 (n * n_samples + 1,)."""
+    """Allocate memory to count a block of instances.
+
+    Parameters
+    ----------
+    indptr : int64 (n * n_samples + 1,)
+        Row starts of the samples.
+    m : int
+        Number of labels.
+    n_samples : int
+        Samples per instance.
+    """
     longest, most = np.int64(0), np.int64(0)
     for r in range(indptr.size - 1):
         longest = max(longest, indptr[r + 1] - indptr[r])
@@ -52,22 +62,34 @@ def counting_scratch(indptr, m, n_samples):
 
 @njit(cache=True, nogil=True)
 def compact_samples(indptr, labels, first, n_samples, scratch):
-    """Count one instance's samples by label and size, keeping only labels that were hit and sizes that occurred.
+    """Count one instance's samples by label and size, only for labels and sizes that occur.
 
-    Time is linear in the samples' entries, in the largest size and in L S. The counts are exact; each is divided by
+    Time is linear in the samples' entries, in the largest size and in L S. The counts are exact, and each is divided by
     ``n_samples`` once.
 
     Parameters
     ----------
-    indptr : int64, labels : uint32
-        The samples, those of the instance from row ``first`` on.
+    indptr : int64
+        Start of each sample in ``labels``.
+    labels : uint32
+        Label ids, sample by sample.
+    first : int
+        First sample of the instance.
+    n_samples : int
+        Samples per instance.
     scratch : CountingScratch
-        Left as it was found.
+        Memory, which is ready for the next instance afterwards.
 
     Returns
     -------
-    P : float64 (S, L), sizes : float64 (S,), p_empty : float64, ids : uint32 (L,)
-        Labels by descending number of ones, of equal ones the smaller id first.
+    P : float64 (S, L)
+        Shares of the samples, by size and label.
+    sizes : float64 (S,)
+        Sizes that occur, ascending.
+    p_empty : float64
+        Share of the empty samples.
+    ids : uint32 (L,)
+        Labels by descending number of ones, then by ascending id.
     """
     scratch = unowned(scratch)
     n_sizes, n_empty = index_sizes(indptr, first, n_samples, scratch.column, scratch.sizes)
@@ -86,7 +108,7 @@ def compact_samples(indptr, labels, first, n_samples, scratch):
 
 @njit(cache=True, nogil=True)
 def index_sizes(indptr, first, n_samples, column, sizes):
-    """Number the sizes above 0 that occur, ascending; return how many they are, and how many samples are empty."""
+    """Number the sizes above 0 that occur, ascending, and return their count and the number of empty samples."""
     largest = np.int64(0)
     for r in range(first, first + n_samples):
         largest = max(largest, indptr[r + 1] - indptr[r])
@@ -103,10 +125,10 @@ def index_sizes(indptr, first, n_samples, column, sizes):
 
 @njit(cache=True, nogil=True)
 def spread_columns(indptr, first, n_samples, column, columns):
-    """Write for each one of the instance which of the sizes with mass its sample has.
+    """Write the index of the sample's size for each one of the instance.
 
-    By `FILL` entries at a time: what is written beyond a sample's end, the next ones overwrite. A loop over each
-    sample's own ones ends after another number of them each time, which the processor would guess wrong.
+    `FILL` entries are written at a time. The next samples overwrite entries beyond a sample's end. A loop over the
+    exact number of ones would have a different length each time, which the processor would mispredict.
     """
     base = np.uint64(indptr[first])
     for r in range(first, first + n_samples):
@@ -119,12 +141,12 @@ def spread_columns(indptr, first, n_samples, column, columns):
 
 @njit(cache=True, nogil=True)
 def count_ones(indptr, labels, first, n_samples, n_sizes, scratch):
-    """Count the ones by label and size in one pass; return the number of labels. 8 bytes read, 4 changed per one."""
+    """Count the ones by label and size in one pass (8 bytes read, 4 changed per one); return the number of labels."""
     place, ids, counts, columns, n_ids = scratch.place, scratch.ids, scratch.counts, scratch.columns, np.int32(0)
     spread_columns(indptr, first, n_samples, scratch.column, columns)
     start, end = np.uint64(indptr[first]), np.uint64(indptr[first + n_samples])
     for e in range(start, end):
-        # Written without a branch, which would be guessed wrong for each label that is drawn once.
+        # The processor would mispredict a branch here for each label that is drawn once.
         label = labels[e]
         row, ids[n_ids] = place[label], label
         is_new = row < 0
@@ -137,7 +159,7 @@ def count_ones(indptr, labels, first, n_samples, n_sizes, scratch):
 
 @njit(cache=True, nogil=True)
 def rank_labels(n_ids, n_sizes, n_samples, scratch):
-    """Return the counted labels by descending count, then ascending id: uint64 keys, whose lower 32 bits are the id."""
+    """Return keys of the labels by descending count, then ascending id: uint64, whose lower 32 bits are the id."""
     keys = borrowed(scratch.keys, 0, n_ids)
     for i in range(n_ids):
         count = np.int64(0)

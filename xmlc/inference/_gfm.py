@@ -1,10 +1,10 @@
-"""GFM, Algorithm 1 of gfm2011, for a block of instances and for one of them: kernels.
+"""Run GFM, Algorithm 1 of gfm2011, on a block of instances or on one instance: kernels.
 
-An instance is first brought into compact form: only the labels with mass, most probable first, and only the sizes
-s_y with mass. There are L and S of them; P lies size by size, so that the inner loops run along the labels.
+An instance is first brought into compact form. It has L labels with mass, most probable first, and S sizes s_y with
+mass. P is stored size by size, so that the inner loops run along the labels.
 
-Those for a block take dense P, samples, or marginals. They return ``kept``, the labels of the best sets, uint32,
-instance after instance, and write their numbers and values.
+Kernels for a block take dense P, samples, or marginals. They return ``kept``, the labels of the best sets, uint32,
+instance after instance. They write the sizes and values of the sets.
 """
 
 from __future__ import annotations
@@ -24,16 +24,22 @@ from xmlc.kernels.sums import total
 def gfm_dense(P, p_empty, sizes, by_marginal, thresholds, counts, values):
     """Run Algorithm 1 on instances whose matrix P is given in full.
 
-    Reads P once, 8 bytes per entry, and does the rest on what has mass.
+    P is read once, 8 bytes per entry. The other steps use only labels and sizes with mass.
 
     Parameters
     ----------
-    P : float64 (n, m, S), p_empty : float64 (n,), sizes : int64 (S,)
+    P : float64 (n, m, S)
+        See `LabelsBySize`.
+    p_empty : float64 (n,)
+        See `LabelsBySize`.
+    sizes : int64 (S,)
         See `LabelsBySize`.
     by_marginal, thresholds
-        Of GFM-T, see `best_size`.
-    counts : int64 (n,), values : float64 (n,)
-        Written.
+        Options of GFM-T, see `best_size`.
+    counts : int64 (n,)
+        Written: sizes of the best sets.
+    values : float64 (n,)
+        Written: their expected F-measures.
     """
     n, m, n_sizes = P.shape
     kept = np.empty(n * m, dtype=np.uint32)
@@ -58,15 +64,20 @@ def gfm_dense(P, p_empty, sizes, by_marginal, thresholds, counts, values):
 
 @njit(cache=True, nogil=True)
 def gfm_samples(indptr, labels, m, n_samples, by_marginal, thresholds, counts, values):
-    """Run Algorithm 1 on instances given by samples; P is never made for all labels and sizes.
+    """Run Algorithm 1 on instances given by samples, without a matrix P of all labels and sizes.
 
-    Reads 4 bytes per one of the samples.
+    Each one of the samples costs 4 bytes of reading.
 
     Parameters
     ----------
-    indptr : int64, labels : uint32
-        The samples, the first at entry 0.
-    m, n_samples : int
+    indptr : int64
+        Start of each sample in ``labels``; the first is 0.
+    labels : uint32
+        Label ids, sample by sample.
+    m : int
+        Number of labels.
+    n_samples : int
+        Samples per instance.
     by_marginal, thresholds, counts, values
         See `gfm_dense`.
     """
@@ -84,15 +95,19 @@ def gfm_samples(indptr, labels, m, n_samples, by_marginal, thresholds, counts, v
 def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, values):
     """Run Algorithm 1 on instances given by the marginals of independent labels.
 
-    Only the labels that a best set may hold get a row of P (see `candidates`): with independent labels f_ik is the
-    greater, the greater p_i is, for every k. Let Q be the number of positives besides i and j. Then
-    f_ik - f_jk = p_i E[1/(k+1+Q+Y_j)] - p_j E[1/(k+1+Q+Y_i)] = (p_i - p_j) E[1/(k+1+Q)], for what p_i p_j stands before
-    cancels out. So a top k never needs the labels behind the first k.
+    Only the labels that a best set may hold are in P (see `candidates`). With independent labels, a greater p_i gives a
+    greater f_ik for every k. Let Q be the number of positives besides i and j. Then
+    f_ik - f_jk = p_i E[1/(k+1+Q+Y_j)] - p_j E[1/(k+1+Q+Y_i)] = (p_i - p_j) E[1/(k+1+Q)], because the terms with p_i p_j
+    cancel. So the k largest entries never need labels behind the first k.
 
     Parameters
     ----------
-    indptr : int64 (n + 1,), labels : uint32, marginals : float64
-        Instance by instance, the first at entry 0.
+    indptr : int64 (n + 1,)
+        Start of each instance in ``labels``; the first is 0.
+    labels : uint32
+        Label ids, instance by instance.
+    marginals : float64
+        Their marginals.
     by_marginal, thresholds, counts, values
         See `gfm_dense`.
     """
@@ -101,7 +116,7 @@ def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, va
     for i in range(counts.size):
         ids, p = borrowed(labels, indptr[i], indptr[i + 1]), borrowed(marginals, indptr[i], indptr[i + 1])
         order, n_candidates, p_empty = candidates(p, ids)
-        if thresholds.size > 0:  # the set that reaches one of few thresholds may be larger than the best of all
+        if thresholds.size > 0:  # The set above one of few thresholds may be larger than the best set of all.
             n_candidates = p.size
             rank_places(p, ids, order)
         own, ranked = np.empty(n_candidates), np.empty(n_candidates, dtype=np.uint32)
@@ -118,8 +133,8 @@ def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, va
 def columns_of_f(P, sizes, k, F):
     """Write columns k and k + 1 of F = PW (equation (7): w_sk = 1 / (s + k)) into the rows of ``F``, float64 (2, L).
 
-    Both at once, because P may exceed the first cache, and four sizes at a time, so that F is read and written a
-    quarter as often; sizes are added in ascending order.
+    Both columns are computed at once, because P may exceed the first cache. Four sizes are added at a time, so that F
+    is read and written a quarter as often. Sizes are added in ascending order.
     """
     f, g, whole = row_of(F, 0), row_of(F, 1), sizes.size & ~3
     for i in range(f.size):
@@ -141,14 +156,14 @@ def columns_of_f(P, sizes, k, F):
 
 @njit(cache=True, nogil=True)
 def sizes_at(P, thresholds):
-    """Tell of each k of 0 .. L whether it is the number of labels that reach one of the thresholds: bool (L + 1,).
+    """Return for each k in 0 .. L whether exactly k labels reach one of the thresholds: bool (L + 1,).
 
     Parameters
     ----------
     P : float64 (S, L)
-        As of `best_size`.
+        As in `best_size`.
     thresholds : float64 (t,)
-        On the marginals, compared in multiples of `GRAIN`. Without any, every k is.
+        Thresholds on the marginals, compared in multiples of `GRAIN`. If empty, the result is true for every k.
     """
     at = np.full(P.shape[1] + 1, thresholds.size == 0)
     if thresholds.size > 0:
@@ -166,40 +181,43 @@ def sizes_at(P, thresholds):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def best_size(P, sizes, p_empty, by_marginal, thresholds):
-    """Find the size k of the best set and its expected F-measure: both maximisations of Algorithm 1, k = 0 included.
+    """Find the size k of the best set and its expected F-measure by both maximisations of Algorithm 1, with k = 0.
 
-    Let E_k be the greatest value of a set of k labels: twice the sum of the k largest of column k of F. What cannot
-    change the result is left out, by three bounds; without them it takes O(L^2 S).
+    Let E_k be the greatest value of a set of k labels: twice the sum of the k largest entries of column k of F. Without
+    bounds, the search takes O(L^2 S). Three bounds skip work that cannot change the result.
 
-    1. E_k <= B_k = 2 sum_is p_is / (s + k), the sum over all labels instead of k of them, for p_is >= 0. B_k falls with
-       k: once it does not exceed the best value found, no greater k can, and the loop over k ends.
-    2. E_k <= 2 A_k, where A_k = k t + sum_i max(f_ik - t, 0) for any t; close where t is the k-th largest or nearly so.
-       Labels lie by descending marginal, so t is that of the k-th. One pass that compiles to vector instructions spares
-       the selection of the k largest.
-    3. No size with mass is above s', so f_ij <= f_ik (s' + k) / (s' + j) for j > k, and by (2), with the same t,
-       E_j <= 2 (A_k + (j - k) t) (s' + k) / (s' + j). If t (s' + k) <= A_k this falls with j: once it does not exceed
-       the best value found for j = k + 1, the loop ends.
+    1. E_k <= B_k = 2 sum_is p_is / (s + k), the sum over all labels instead of k of them, because p_is >= 0. B_k falls
+       with k. When it does not exceed the best value found, no greater k can, and the loop over k ends.
+    2. E_k <= 2 A_k, where A_k = k t + sum_i max(f_ik - t, 0) for any t. The bound is close if t is near the k-th
+       largest entry. Labels are sorted by descending marginal, so t is the entry of the k-th label. One vectorised pass
+       often saves the selection of the k largest entries.
+    3. No size with mass is above s', so f_ij <= f_ik (s' + k) / (s' + j) for j > k. By (2), with the same t,
+       E_j <= 2 (A_k + (j - k) t) (s' + k) / (s' + j). If t (s' + k) <= A_k, this bound falls with j. When it does not
+       exceed the best value found for j = k + 1, the loop ends.
 
-    (2) and (3) leave nothing out whose value exceeds the best, and `TIE` is more than rounding can do.
+    Bounds (2) and (3) skip no value that exceeds the best, and `TIE` is larger than rounding errors.
 
     Parameters
     ----------
     P : float64 (S, L)
         p(Y_i = 1, s_y = sizes[s]), labels by descending marginal.
     sizes : float64 (S,)
+        Sizes with mass, ascending.
     p_empty : float64
         p(Y = 0).
     by_marginal : bool
-        GFM-T: not the k largest of column k but the first k labels. Then O(L S) in all.
+        GFM-T: take the first k labels instead of the k largest entries of column k. The total is then O(L S).
     thresholds : float64 (t,)
-        Of GFM-T: only the k that `sizes_at` has, and the empty set, are tried; none of GFM.
+        GFM-T tries only the k that `sizes_at` returns, and the empty set. Empty for GFM.
 
     Returns
     -------
     k : int
+        Size of the best set.
     value : float64
+        Its expected F-measure.
     n_columns : int
-        Of F, that were computed: two at a time.
+        Number of columns of F that were computed, two at a time.
     """
     n_sizes, n_labels = P.shape
     mass, prefix = np.zeros(n_sizes), np.zeros(n_sizes)
@@ -248,12 +266,16 @@ def rank_places(values, ids, order):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def keep_largest(values, ids, k, kept):
-    """Write the ids of the ``k`` largest values, in no order; of values equal in multiples of `GRAIN` the smaller ids.
+    """Write the ids of the ``k`` largest values, in no order; smaller ids win ties in multiples of `GRAIN`.
 
     Parameters
     ----------
-    values : float64 (L,), ids : uint32 (L,)
+    values : float64 (L,)
+        Values to select from.
+    ids : uint32 (L,)
+        Their ids.
     k : int in 1 .. L
+        Number of values.
     kept : uint32, at least k
         Written.
     """
@@ -273,13 +295,13 @@ def keep_largest(values, ids, k, kept):
             equal[n_equal] = ids[i]
             n_equal += 1
     if n_kept + n_equal > k:
-        kth_smallest(equal[:n_equal], k - n_kept)  # which puts the smaller ones before it
+        kth_smallest(equal[:n_equal], k - n_kept)  # This moves the smaller ids to the front.
     copy_into(kept[n_kept:k], equal[: k - n_kept])
 
 
 @njit(cache=True, nogil=True)
 def by_descending_marginal(P, ids):
-    """Return a compact P (S, L) and its labels (L,) in the order of the marginals, sums over the sizes."""
+    """Return a compact P (S, L) and its labels (L,) by descending marginal, the sum over the sizes."""
     marginals = np.zeros(ids.size)
     for s in range(P.shape[0]):
         for i in range(ids.size):

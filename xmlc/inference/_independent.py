@@ -1,7 +1,8 @@
-"""Exact maximisation of the expected F-measure of independent labels, for a block of instances: kernels.
+"""Maximise the expected F-measure of independent labels exactly, for a block of instances: kernels.
 
-With independent labels the best set of size k holds the k most probable labels (Theorem 2.1 of gfm2011), so only their
-number is sought. p_1 >= p_2 >= ... are the marginals of one instance, M their sum and M_k the sum of the first k.
+With independent labels, the best set of size k holds the k most probable labels (Theorem 2.1 of gfm2011). So the
+kernels only search for the size. p_1 >= p_2 >= ... are the marginals of one instance, M is their sum, and M_k is the
+sum of the first k.
 """
 
 from __future__ import annotations
@@ -17,28 +18,29 @@ from xmlc.kernels.sums import in_turn
 
 @njit(cache=True, nogil=True)
 def candidates(p, ids, with_empty=True):
-    """Rank the labels as far as the best set can reach, in O(L + K log L).
+    """Rank the labels that a best set may hold, in O(L + K log L).
 
     E_k, the expected F-measure of the first k labels, is bounded without computing it. Let N_i be the number of
-    positives besides i; then E_k = 2 sum_{i <= k} p_i E[1/(k + 1 + N_i)].
+    positives besides i. Then E_k = 2 sum_{i <= k} p_i E[1/(k + 1 + N_i)].
 
-    - E_k >= 2 sum_{i <= k} p_i / (k + 1 + M - p_i) by Jensen's inequality, for 1/x is convex; and as p/(c - p) is
-      convex too, E_k >= 2 M_k / (k + 1 + M - M_k / k).
-    - E_k <= 2 M_k / (M_k + k): F <= 2a / (a + k) for a true positives, concave in a. The bound does not rise with k,
-      as M_k / k does not.
-    - E_k <= 2 M_k / (k + c) with c = M - p_1. For E[x^N_i] = prod_{j != i} (1 - p_j (1 - x)) <= e^(-u (1 - x)) with
-      u = M - p_i, so that E[1/(t + N_i)] = int_0^1 E[x^(t - 1 + N_i)] dx <= I_t = int_0^1 x^(t-1) e^(-u (1 - x)) dx,
-      and by parts u I_t = 1 - (t - 1) I_(t-1) <= 1 - (t - 1) I_t, hence I_t <= 1 / (u + t - 1); here t = k + 1.
-      M_(k+1) / (k + 1 + c) is the mediant of M_k / (k + c) and p_(k+1): from the first k on where
-      p_k <= M_k / (k + c), the bound does not rise either.
+    - E_k >= 2 sum_{i <= k} p_i / (k + 1 + M - p_i) by Jensen's inequality, because 1/x is convex. p/(c - p) is convex
+      too, so E_k >= 2 M_k / (k + 1 + M - M_k / k).
+    - E_k <= 2 M_k / (M_k + k), because F <= 2a / (a + k) for a true positives, which is concave in a. The bound does
+      not rise with k, because M_k / k does not.
+    - E_k <= 2 M_k / (k + c) with c = M - p_1. First, E[x^N_i] = prod_{j != i} (1 - p_j (1 - x)) <= e^(-u (1 - x)) with
+      u = M - p_i. So E[1/(t + N_i)] = int_0^1 E[x^(t - 1 + N_i)] dx <= I_t = int_0^1 x^(t-1) e^(-u (1 - x)) dx.
+      Integration by parts gives u I_t = 1 - (t - 1) I_(t-1) <= 1 - (t - 1) I_t, hence I_t <= 1 / (u + t - 1). Here
+      t = k + 1. M_(k+1) / (k + 1 + c) is the mediant of M_k / (k + c) and p_(k+1). So this bound does not rise either,
+      from the first k with p_k <= M_k / (k + c).
 
-    So once an upper bound that can only fall is below a lower bound, no greater k can win.
+    When an upper bound that can only fall is below a lower bound, no greater k can win.
 
     Parameters
     ----------
     p : float64 (L,)
         Marginals above 0.
     ids : uint32 (L,)
+        Label ids.
     with_empty : bool
         Whether the empty set may be best.
 
@@ -49,7 +51,7 @@ def candidates(p, ids, with_empty=True):
     K : int
         No set of more than K labels is best.
     p_empty : float64
-        Probability that no label is positive, the value of the empty set; 0 if it may not be best.
+        Probability that no label is positive, which is the value of the empty set. 0 if this set may not be best.
     """
     total, p_empty = 0.0, 1.0
     for i in range(p.size):
@@ -82,18 +84,21 @@ def candidates(p, ids, with_empty=True):
 def leave_one_out_sizes(p, ranked):
     """Return P of independent labels in compact form: p_is = p_i Pr(s - 1 positives among the others).
 
-    Sizes are kept whose probability exceeds 1e-17; all the others together lose less than 1e-15 for up to 100 of them.
+    Only sizes with a probability above 1e-17 are kept. Up to 100 dropped sizes lose less than 1e-15 together.
 
     Parameters
     ----------
     p : float64 (L,)
         Marginals of all labels of the instance.
     ranked : float64 (K,)
-        Those that are given a column.
+        Marginals of the labels that get a column.
 
     Returns
     -------
-    P : float64 (S, K), sizes : float64 (S,)
+    P : float64 (S, K)
+        p_is, size by size.
+    sizes : float64 (S,)
+        Sizes that are kept, ascending.
     """
     law = count_distribution(p, count_limit(in_turn(p), p.size))
     sizes, n_sizes = np.empty(law.size), 0
@@ -111,7 +116,10 @@ def leave_one_out_sizes(p, ranked):
 
 @njit(cache=True, nogil=True)
 def mean_reciprocals(law, size):
-    """Return S(t) = E[1 / (t + N)] for t = 0 .. size - 1 (0 for t = 0), N distributed by ``law``: float64 (size,)."""
+    """Return S(t) = E[1 / (t + N)] for t = 0 .. size - 1 (0 for t = 0), where N has the distribution ``law``.
+
+    The result is float64 (size,).
+    """
     result = np.zeros(size)
     for t in range(1, size):
         for r in range(law.size):
@@ -123,12 +131,12 @@ def mean_reciprocals(law, size):
 def expected_of_first(p, tail):
     """Return E_k, the expected F-measure of the first k labels, for k = 1 .. K: float64 (K + 1,), 0 for k = 0.
 
-    E_k = sum_a 2 a A_k(a) S_k(k + a), where A_k is the distribution of the positives among the first k labels and
-    S_k(t) = E[1 / (t + positives among the others)]. A_k is built upwards in k. S_K comes from the distribution of
-    the positives in the tail, and then S_{k-1}(t) = p_k S_k(t + 1) + (1 - p_k) S_k(t). All terms are positive. The
-    tail's distribution is cut (`count_limit`), which takes less than 1e-17 from any E_k.
+    E_k = sum_a 2 a A_k(a) S_k(k + a). Here A_k is the distribution of the number of positives among the first k labels,
+    and S_k(t) = E[1 / (t + positives among the others)]. A_k is computed for ascending k. S_K follows from the
+    distribution of the number of positives in the tail, and then S_{k-1}(t) = p_k S_k(t + 1) + (1 - p_k) S_k(t). All
+    terms are positive. The tail's distribution is truncated (`count_limit`), which takes less than 1e-17 from any E_k.
 
-    Time is O(K^2 + (len(tail) + K) R), where R is the largest number of positives in the tail that has mass; memory
+    Time is O(K^2 + (len(tail) + K) R), where R is the largest number of positives in the tail that has mass. Memory
     is 4 K^2 bytes.
 
     Parameters
@@ -136,10 +144,10 @@ def expected_of_first(p, tail):
     p : float64 (K,)
         The first K marginals.
     tail : float64 (L - K,)
-        The others, in any order.
+        The other marginals, in any order.
     """
     K = p.size
-    hits = np.zeros((K + 1) * (K + 2) // 2)  # A_0, A_1, ... one behind the other, A_k with k + 1 entries
+    hits = np.zeros((K + 1) * (K + 2) // 2)  # This holds A_0, A_1, ... one after the other; A_k has k + 1 entries.
     hits[0] = 1.0
     for k in range(1, K + 1):
         before, now = hits[k * (k - 1) // 2 :], hits[k * (k + 1) // 2 :]
@@ -160,7 +168,7 @@ def expected_of_first(p, tail):
 
 @njit(cache=True, nogil=True)
 def best_of(values, p_empty):
-    """Return the best k and its value: the smallest of equal ones (see `TIE`); 0 stands for the empty set."""
+    """Return the best k and its value; the smallest k wins ties (see `TIE`), and 0 stands for the empty set."""
     best_k, best = 0, p_empty
     for k in range(1, values.size):
         if values[k] > best + TIE:
@@ -172,16 +180,22 @@ def best_of(values, p_empty):
 def meuf_rows(indptr, labels, marginals, with_empty, counts, values):
     """Maximise the expected F-measure of every instance of a block; return the labels of the best sets, uint32.
 
-    Reads 12 bytes per estimate; nothing is proportional to m.
+    Each estimate costs 12 bytes of reading, and no cost is proportional to m.
 
     Parameters
     ----------
-    indptr : int64 (n + 1,), labels : uint32, marginals : float64
-        Instance by instance, the first at entry 0; marginals above 0.
+    indptr : int64 (n + 1,)
+        Start of each instance in ``labels``; the first is 0.
+    labels : uint32
+        Label ids, instance by instance.
+    marginals : float64
+        Their marginals, above 0.
     with_empty : bool
         Whether the empty set may be best.
-    counts : int64 (n,), values : float64 (n,)
-        Written: size and expected F-measure of the best sets.
+    counts : int64 (n,)
+        Written: sizes of the best sets.
+    values : float64 (n,)
+        Written: their expected F-measures.
     """
     kept = np.empty(labels.size, dtype=np.uint32)
     place = 0

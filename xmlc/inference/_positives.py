@@ -1,7 +1,7 @@
-"""How many of several independent labels are positive (the Poisson-binomial distribution): kernels.
+"""Compute the distribution of the number of positives among independent labels (Poisson-binomial): kernels.
 
-Distributions are cut above a number of positives that is reached with a probability below 1e-17; what lies below the
-cut is what it would be without it, so that no more than that probability is lost in all.
+Distributions are truncated above a number of positives that is reached with a probability below 1e-17. Truncation does
+not change the other entries, so only this probability is lost.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ LOG_NEGLIGIBLE = -40.0  # e^-40 = 4e-18
 
 @njit(cache=True, nogil=True)
 def count_limit(mean, n, least=LOG_NEGLIGIBLE):
-    """Return the smallest number of positives whose probability to be reached is below e^least, but at most ``n``.
+    """Return the smallest number of positives that is reached with a probability below e^least, but at most ``n``.
 
-    Chernoff's bound, for any independent labels with ``mean`` positives expected and r > mean:
-    Pr(N >= r) <= e^-mean (e mean / r)^r. (E[x^N] = prod(1 + p_i (x - 1)) <= e^(mean (x - 1)), and Pr(N >= r) is at most
-    E[x^N] / x^r; take x = r / mean.)
+    The limit follows from Chernoff's bound. For independent labels with ``mean`` expected positives and r > mean,
+    Pr(N >= r) <= e^-mean (e mean / r)^r. Proof: E[x^N] = prod(1 + p_i (x - 1)) <= e^(mean (x - 1)), and Pr(N >= r) is
+    at most E[x^N] / x^r. Take x = r / mean.
     """
     r = int(mean) + 1
     while r < n and r * (1.0 + log(mean / r)) - mean > least:
@@ -34,14 +34,15 @@ def count_limit(mean, n, least=LOG_NEGLIGIBLE):
 def count_distribution(p, limit):
     """Return the distribution of the number of positives up to ``limit``, float64 (limit + 1,).
 
-    Label by label, in O(len(p) * limit) additions and products; all terms are positive, so the relative error is
-    that of len(p) roundings.
+    Labels are added one by one, in O(len(p) * limit) additions and products. All terms are positive, so the relative
+    error is at most len(p) roundings.
 
     Parameters
     ----------
     p : float64 (n,)
         Marginals of independent labels.
     limit : int
+        Largest number of positives.
     """
     law = np.zeros(limit + 1)
     law[0] = 1.0
@@ -55,17 +56,19 @@ def count_distribution(p, limit):
 
 @njit(cache=True, nogil=True)
 def without_label(law, p, rest):
-    """Take one label with marginal ``p`` out of a distribution of the number of positives.
+    """Remove one label with marginal ``p`` from a distribution of the number of positives.
 
-    With q for the rest, law[r] = (1 - p) q[r] + p q[r - 1] is solved upwards for p <= 1/2 and downwards for p > 1/2.
-    An error e of the entry before then comes in as e min(p, 1 - p) / max(p, 1 - p) <= e, and the rounding of law[r]
-    at most doubled: after r steps the absolute error is below 2 (r + 1) roundings of a probability, whatever p is.
+    Let q be the distribution without the label. law[r] = (1 - p) q[r] + p q[r - 1] is solved upwards if p <= 1/2, and
+    downwards if p > 1/2. An error e of the previous entry then contributes e min(p, 1 - p) / max(p, 1 - p) <= e. The
+    rounding of law[r] is at most doubled. So after r steps the absolute error is below 2 (r + 1) roundings of a
+    probability, for every p.
 
     Parameters
     ----------
     law : float64 (size,)
-        From `count_distribution` with the `count_limit`: the last entry is negligible, or belongs to all labels.
+        From `count_distribution` with the `count_limit`. The last entry is negligible, or belongs to all labels.
     p : float64
+        Marginal of the label.
     rest : float64 (size - 1,)
         Written: the probabilities of 0 .. size - 2 positives among the other labels.
     """
@@ -83,7 +86,7 @@ def without_label(law, p, rest):
 
 @njit(cache=True, nogil=True)
 def add_label(law, positive, negative):
-    """Add one label to a distribution of the number of positives, float64 (size,), cut above size - 1."""
+    """Add one label to a distribution of the number of positives, float64 (size,), truncated above size - 1."""
     for r in range(law.size - 1, 0, -1):
         law[r] = law[r] * negative + law[r - 1] * positive
     law[0] *= negative
@@ -91,7 +94,7 @@ def add_label(law, positive, negative):
 
 @njit(cache=True, nogil=True)
 def convolve(law, other, result):
-    """Write the distribution of the sum of two numbers of positives, each float64 (size,), cut above size - 1."""
+    """Write the distribution of the sum of two numbers of positives, each float64 (size,), truncated above size - 1."""
     result[:] = 0.0
     for a in range(law.size):
         if law[a] > 0.0:
@@ -101,7 +104,7 @@ def convolve(law, other, result):
 
 @njit(cache=True, nogil=True)
 def with_odds(p, e):
-    """Return the probabilities whose odds are 2^e p / (1 - p), and their complements, each to a few roundings."""
+    """Return the probabilities with odds 2^e p / (1 - p), and their complements, each accurate to a few roundings."""
     positive, negative, factor = np.empty_like(p), 1.0 - p, ldexp(1.0, np.int32(e))
     for i in range(p.size):
         both = p[i] * factor + negative[i]

@@ -1,6 +1,6 @@
-"""Published procedures on the marginals of a block of instances: Jansche's programme, and simple rules. Kernels.
+"""Run published procedures on the marginals of a block of instances: Jansche's programme and simple rules. Kernels.
 
-Parameters of those for a block as of `xmlc.inference._independent.meuf_rows`; all return the labels of the sets.
+Kernels for a block take the parameters of `xmlc.inference._independent.meuf_rows`, and return the labels of the sets.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from xmlc.kernels.sums import in_turn
 
 @njit(cache=True, nogil=True)
 def jansche_rows(indptr, labels, marginals, m, n_cells, counts, values):
-    """Run the inner maximisation for every k of 1 .. m and the outer over them, k = 0 included, for every instance.
+    """Run the inner maximisation for every k in 1 .. m, and the outer one over all k including 0, for every instance.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def jansche_rows(indptr, labels, marginals, m, n_cells, counts, values):
     m : int
         Number of labels.
     n_cells : int
-        At least 2; 0: as many as there are numbers of positives, so that the result is exact.
+        Number of states, at least 2. 0: one for every number of positives, so that the result is exact.
     """
     kept = np.empty(labels.size, dtype=np.uint32)
     place = 0
@@ -52,19 +52,22 @@ def jansche_rows(indptr, labels, marginals, m, n_cells, counts, values):
 def expected_by_cells(p, k, n_cells):
     """Return the expected F-measure of the first k labels, k >= 1, by the published dynamic programme of MEUF.
 
-    It is Jansche's (ACL 2007), whose running time gfm2011 measures: for every k anew it goes through all m labels,
-    those with marginal 0 like any others, and keeps the probability of every state.
+    The programme is by Jansche (ACL 2007), and gfm2011 measures its running time. For every k, it goes through all m
+    labels again, including labels with marginal 0, and keeps the probability of every state.
 
-    Within the first k labels every positive is a true one. Behind them the state (a, r) stands for a true positives and
-    r others, of which there are exactly 0, 1, .. in the first cells; the last is of all greater numbers, and keeps its
-    probability and its mean number. O(m k n_cells): with m - k + 2 cells, or more, the last stays empty, so that the
-    result is exact, in O(m^3).
+    Among the first k labels, every positive is a true positive. Behind them, the state (a, r) stands for a true
+    positives and r others. The first cells hold exactly 0, 1, .. others. The last cell holds all greater numbers, with
+    their probability and their mean. The time is O(m k n_cells). With at least m - k + 2 cells the last stays empty, so
+    the result is exact, in O(m^3).
 
     Parameters
     ----------
     p : float64 (m,)
-        Marginals.
-    k, n_cells : int
+        Marginals, descending.
+    k : int
+        Number of labels in the set.
+    n_cells : int
+        Number of cells.
     """
     last = n_cells - 1
     states, means = np.zeros((k + 1, n_cells)), np.full(k + 1, float(last))
@@ -74,7 +77,7 @@ def expected_by_cells(p, k, n_cells):
             states[a, 0] = states[a, 0] * (1.0 - p[j]) + states[a - 1, 0] * p[j]
         states[0, 0] *= 1.0 - p[j]
     for j in range(k, p.size):
-        others = j - k  # labels before j: no state has more
+        others = j - k  # This many labels lie between, so no state has more other positives.
         for a in range(k + 1):
             row = states[a]
             if others >= last - 1:
@@ -96,11 +99,12 @@ def expected_by_cells(p, k, n_cells):
 
 @njit(cache=True, nogil=True)
 def first_rows(indptr, labels, marginals, one_label, counts, values):
-    """Take the first k labels until p_{k+1} (M + k) exceeds M_k, the sum of the first k, no more. O(L + k log L).
+    """Take labels while p_{k+1} (M + k) exceeds M_k, the sum of the first k marginals, in O(L + k log L).
 
-    With the sum of all marginals for M this maximises Lewis' approximation 2 M_k / (M + k): the value of k + 1 is the
-    mediant of that of k and 2 p_{k+1} / 1, so that it rises exactly as long as that, and marginals descend. With M = 1
-    it is the rule for exactly one label (gfm2011, Theorem 2.2), which ``one_label`` asks for.
+    If M is the sum of all marginals, this maximises Lewis' approximation 2 M_k / (M + k). The value for k + 1 is the
+    mediant of the value for k and 2 p_{k+1} / 1, so it rises exactly while 2 p_{k+1} is greater. Marginals descend, so
+    it never rises again. If M = 1, this is the rule for exactly one label (gfm2011, Theorem 2.2), which ``one_label``
+    selects.
     """
     kept = np.empty(labels.size, dtype=np.uint32)
     place = 0
@@ -130,8 +134,8 @@ def first_rows(indptr, labels, marginals, one_label, counts, values):
 def hamming_rows(indptr, labels, marginals, counts, values):
     """Take the labels with p >= 1/2, and compute the set's expected F-measure for independent labels.
 
-    E[F] = sum_ar 2 a A(a) B(r) / (k + a + r) with the distributions A of the positives within and B outside the set:
-    O(L R) as in `xmlc.inference._independent.expected_of_first`.
+    E[F] = sum_ar 2 a A(a) B(r) / (k + a + r), where A and B are the distributions of the number of positives in the set
+    and outside it. The time is O(L R), with R as in `xmlc.inference._independent.expected_of_first`.
     """
     kept = np.empty(labels.size, dtype=np.uint32)
     place = 0

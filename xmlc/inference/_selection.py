@@ -1,6 +1,6 @@
-"""Sums of the largest entries of a column of F, and when two values count as equal: kernels.
+"""Sum the largest entries of a column of F, and define when two values count as equal: kernels.
 
-Labels lie by descending marginal, which nearly is their order in a column of F.
+Labels are sorted by descending marginal, which is nearly their order in a column of F.
 """
 
 from __future__ import annotations
@@ -10,24 +10,26 @@ import numpy as np
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import borrowed
 
-# Expected F-measures that differ by no more than this count as equal: more than rounding can do.
+# Expected F-measures count as equal up to this difference, which is larger than rounding errors.
 TIE = 1e-12
-# Values by which labels are ranked are compared in multiples of this, for the same reason.
+# Labels are ranked by values in multiples of this, because rounding errors must not change their order.
 GRAIN = 2.0**-40
-LANES = 16  # of `sum_above`
+LANES = 16  # `sum_above` adds this many sums in parallel, by vector instructions.
 
 
 @njit(cache=True, nogil=True)
 def sum_of_largest(values, k):
-    """Return the sum of the ``k`` largest values, reordering them: by selection, in linear time on average.
+    """Return the sum of the ``k`` largest values by selection, in linear time on average.
 
-    The pivot is the value at the k-th place. Where the values before it are greater and no others are, as in more than
-    half of the columns, they are added as they stand. Most other calls end after one or two passes.
+    The pivot is the value at the k-th place. In more than half of the columns, exactly the values before it are
+    greater, and they are added in place. Most other calls end after one or two passes.
 
     Parameters
     ----------
     values : float64 (L,)
+        Reordered.
     k : int in 1 .. L
+        Number of values in the sum.
     """
     low, high, k = np.uint64(0), np.uint64(values.size), np.uint64(k)
     last = k - np.uint64(1)
@@ -49,7 +51,7 @@ def sum_of_largest(values, k):
 
 @njit(cache=True, nogil=True)
 def count_above(values, least):
-    """Return how many values exceed ``least``; compiles to vector instructions."""
+    """Return how many values exceed ``least``, by vector instructions."""
     n_above = 0
     for value in values:
         n_above += value > least
@@ -58,18 +60,21 @@ def count_above(values, least):
 
 @njit(cache=True, nogil=True)
 def move_to_front(values, low, high, pivot, equal):
-    """Move values above the pivot, or with ``equal`` values equal to it, to the front; return where the others begin.
+    """Move values above the pivot (if ``equal``, values equal to it) to the front; return where the others begin.
 
-    What is moved keeps its order. Of the others, the first changes places with each value in turn: it is kept in a
-    register, because reading again what was just written takes some five cycles.
+    Moved values keep their order. The first of the other values changes places with each moved value in turn. It stays
+    in a register, because reading a value that was just written takes about five cycles.
 
     Parameters
     ----------
     values : float64 (L,)
         ``low .. high - 1`` are reordered, low < high. At least one of them does not exceed the pivot.
     low, high : uint64
+        Range of the values.
     pivot : float64
+        Value to compare with.
     equal : bool
+        Whether to move values equal to the pivot instead of values above it.
     """
     first, end, one = values[low], low, np.uint64(1)
     for i in range(low, high):
@@ -88,14 +93,16 @@ def move_to_front(values, low, high, pivot, equal):
 
 @njit(cache=True, nogil=True)
 def sum_above(values, least, sums):
-    """Return the sum of the excesses over ``least``, in `LANES` sums side by side: by vector instructions.
+    """Return the sum of the excesses over ``least``, in `LANES` parallel sums, by vector instructions.
 
     Parameters
     ----------
     values : float64 (L,)
+        Values to add.
     least : float64
+        Smaller values add nothing.
     sums : float64 (LANES,)
-        Written.
+        Written: the parallel sums.
     """
     for lane in range(LANES):
         sums[lane] = 0.0

@@ -1,7 +1,7 @@
-"""Distributions to infer from: samples of label sets, the matrix P of gfm2011's Theorem 3.1, or marginals.
+"""Prepare distributions for inference: samples of label sets, the matrix P of gfm2011's Theorem 3.1, or marginals.
 
-`Samples` is the compact form of a joint distribution, `LabelsBySize` the paper's in full. Marginals alone, an SPE or
-a dense array, stand for independent labels.
+`Samples` holds a joint distribution compactly, and `LabelsBySize` holds the paper's matrix in full. Marginals alone, an
+SPE or a dense array, stand for independent labels.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ from xmlc.kernels.domains import SHARE, check
 from xmlc.kernels.elementwise import mean
 from xmlc.metrics.classification import agreement_of_blocks, sets_by_blocks
 
-# Labels of an instance: of many labels nearly every instance has one. Where estimates sum to 0.65 and 0.63 in place of
-# 1.06 and 3.03, the sets of `meuf` were 29 and 13 points of instance-F below those of the same estimates calibrated.
+# With many labels, nearly every instance has at least one, so xmlc warns if estimates sum to less than this. On two
+# datasets, estimates summed to 0.65 and 0.63 instead of 1.06 and 3.03. Calibrating them raised the instance-F of `meuf`
+# by 29 and 13 points.
 LEAST = 0.8
 
 
 class LabelsBySize(NamedTuple):
-    """The matrix P of Theorem 3.1 for n instances, with columns only for sizes that have mass in some of them.
+    """Hold the matrix P of Theorem 3.1 for n instances, with columns only for sizes that have mass in any of them.
 
     Attributes
     ----------
@@ -52,7 +53,7 @@ class LabelsBySize(NamedTuple):
 
 
 def checked_labels_by_size(P: object, p_empty: object, sizes: object = None) -> LabelsBySize:
-    """Bring P, p(Y = 0) and the sizes into canonical form.
+    """Return P, p(Y = 0) and the sizes in canonical form.
 
     Parameters
     ----------
@@ -64,8 +65,8 @@ def checked_labels_by_size(P: object, p_empty: object, sizes: object = None) -> 
     Raises
     ------
     XmlcError
-        The shapes contradict each other, sizes do not ascend within 1 .. m, an entry is no probability, or the mass
-        of an instance, p(Y = 0) + sum_is p_is / s, exceeds 1.
+        The shapes contradict each other, sizes do not ascend within 1 .. m, an entry is not a probability, or the mass
+        of an instance exceeds 1. This mass is p(Y = 0) + sum_is p_is / s.
     """
     P, p_empty = as_numbers(P, "P"), np.atleast_1d(as_numbers(p_empty, "p_empty"))
     P = P[None] if P.ndim == 2 else P
@@ -87,7 +88,7 @@ def checked_labels_by_size(P: object, p_empty: object, sizes: object = None) -> 
 
 
 def as_marginals(marginals: Any) -> sparse.csr_array:
-    """Return marginals p(Y_i = 1) as canonical CSR without explicit zeros, float32 or else float64, shape (n, m).
+    """Return marginals p(Y_i = 1) as canonical CSR without explicit zeros, float32 or float64, shape (n, m).
 
     Parameters
     ----------
@@ -96,12 +97,12 @@ def as_marginals(marginals: Any) -> sparse.csr_array:
     Raises
     ------
     XmlcError
-        An entry is no probability (see `xmlc.kernels.csr.as_estimates`), or the shape is not (n, m).
+        An entry is not a probability (see `xmlc.kernels.csr.as_estimates`), or the shape is not (n, m).
     """
     return as_estimates(marginals, name="marginals")
 
 
-# The frame that all methods share: blocks of instances in, label sets and their expected F-measures out.
+# All methods share the functions below. They split instances into blocks and join the label sets and their values.
 
 
 ROWS_PER_PIECE = 64
@@ -118,12 +119,13 @@ def predict_blocks(
     Parameters
     ----------
     predict : callable
-        Returns the labels of the sets, uint32, instance after instance, in any order within one; their numbers, int64;
-        and the expected F-measures, float64.
+        Returns the labels of the sets (uint32), their sizes (int64), and their expected F-measures (float64). Labels
+        are in the order of the instances, and in any order within one.
     shape : (n, m)
     n_jobs : int or None
-        Threads; the blocks do not depend on it.
+        Number of threads; the blocks do not depend on it.
     rows_per_piece : int
+        Instances per task.
 
     Returns
     -------
@@ -150,9 +152,9 @@ def predict_from_marginals(
 ) -> tuple[sparse.csr_array, np.ndarray]:
     """Run ``kernel(indptr, labels, marginals, *arguments, counts, values)`` over blocks; see `predict_blocks`.
 
-    The kernel is given one block of instances as CSR, its first entry at 0, marginals in float64 and above 0; it
-    returns the labels of the sets and writes the rest. Where it trusts in marginals to be probabilities, fewer than
-    `LEAST` labels an instance are warned of.
+    The kernel gets one block of instances as CSR, whose first entry is at 0. Marginals are float64 and above 0. The
+    kernel returns the labels of the sets, and writes ``counts`` and ``values``. If ``trusting``, xmlc warns if the
+    marginals sum to fewer than `LEAST` labels per instance.
     """
     p = as_marginals(marginals)
     if trusting:
@@ -169,18 +171,18 @@ def predict_from_marginals(
     return predict_blocks(predict, p.shape, n_jobs, rows_per_piece)
 
 
-# What it costs to infer from an SPE, which holds only the labels whose estimate exceeds the floor kappa.
+# An SPE holds only the labels whose estimate exceeds kappa. The functions below bound the loss by this.
 
 
 def floor_bound(
     Y_hat: Matrix, expected_f: np.ndarray, dropped: float | np.ndarray, kappa: float = 1.0, independent: bool = True
 ) -> np.ndarray:
-    """Bound the loss of expected F-measure by leaving labels below the floor out of the inference.
+    """Bound the loss of expected F-measure if inference leaves out labels below the minimum probability.
 
-    Let y be distributed over all m labels, y' be y without the dropped labels and r their number of positives, with
-    delta = E[r], the sum of the dropped marginals, none above kappa. Let h0 (k0 labels) maximise G(h) = E[F(y', h)]:
-    it is what `gfm` or `meuf` finds when it knows the retained labels only. Let h* (k* labels) maximise
-    E(h) = E[F(y, h)]. Then::
+    Let y be distributed over all m labels, and let y' be y without the dropped labels. Let r be the number of positives
+    among the dropped labels. Its mean delta = E[r] is the sum of the dropped marginals, none of which exceeds kappa.
+    Let h0 (k0 labels) maximise G(h) = E[F(y', h)]: `gfm` or `meuf` finds it from the retained labels. Let h* (k*
+    labels) maximise E(h) = E[F(y, h)]. Then::
 
         E(h*) - E(h0) <= min(delta, 2 kappa) + delta / (k0 + 2)            k0 >= 1
                          min(delta, 2 kappa) + min(delta, G(h0))           k0 = 0
@@ -190,32 +192,32 @@ def floor_bound(
         E(h*) - E(h0) <= min(delta, 2 kappa) + G(h0) delta / (k0 + 2)      k0 >= 1
                          min(delta, 2 kappa) + G(h0) min(delta, 1)         k0 = 0
 
-    Proof. Let h' be h* without its dropped labels and b the number of positives among these. E(h*) - E(h0) is the sum
-    of [E(h*) - E(h')], [E(h') - G(h')], [G(h') - G(h0)] <= 0 and [G(h0) - E(h0)].
+    Proof. Let h' be h* without its dropped labels, and let b be the number of positives among these dropped labels.
+    E(h*) - E(h0) is the sum of [E(h*) - E(h')], [E(h') - G(h')], [G(h') - G(h0)] <= 0 and [G(h0) - E(h0)].
 
-    1. F(y, h*) - F(y, h') <= 2b / (s + k*) <= 2b / (1 + k*), for b >= 1 makes s >= 1, and without b nothing is gained.
-       E[b] is at most delta and at most kappa k*; with k* >= 1 the expectation is at most min(delta, 2 kappa).
-    2. A dropped positive only lengthens y: F(y', h) - F(y, h) = F(y', h) r / (s' + r + k) >= 0 for h in the retained
-       labels, h and y' not both empty. With a hit s' >= 1, so that this is at most F(y', h) r / (k + 2); F <= 1
-       leaves delta / (k + 2), and independence the product of the expectations. For h0 empty it is
-       Pr(y' = 0, r >= 1).
+    1. F(y, h*) - F(y, h') <= 2b / (s + k*) <= 2b / (1 + k*), because b >= 1 implies s >= 1, and without b nothing is
+       gained. E[b] is at most delta and at most kappa k*. With k* >= 1, the expectation is at most min(delta, 2 kappa).
+    2. A dropped positive only lengthens y: F(y', h) - F(y, h) = F(y', h) r / (s' + r + k) >= 0. Here h is a subset of
+       the retained labels, and h and y' are not both empty. A hit implies s' >= 1, so the difference is at most
+       F(y', h) r / (k + 2). Its mean is at most delta / (k + 2), because F <= 1. With independence it is at most the
+       product of the expectations. If h0 is empty, it is Pr(y' = 0, r >= 1).
 
-    Nothing is assumed of the labels' dependence except where ``independent`` says so.
+    The bound assumes nothing about the dependence of labels, unless ``independent`` is set.
 
     Parameters
     ----------
     Y_hat : boolean CSR, shape (n, m)
-        The maximiser of each instance, from its retained labels.
+        The maximiser for each instance, from its retained labels.
     expected_f : ndarray of float64, shape (n,)
-        G(h0), as returned beside it.
+        G(h0), as returned with ``Y_hat``.
     dropped : float or ndarray, shape (n,)
-        delta: at most kappa times the number of dropped labels. The bound is linear in it but for the minimum, so
-        with the numbers of true labels below the floor (`labels_below_floor` on a validation set) its mean over the
-        instances estimates the mean bound.
+        delta: at most kappa times the number of dropped labels. You can also pass the number of true labels below the
+        minimum probability (`labels_below_floor` on a validation set). The bound is linear in it except for the
+        minimum, so the mean over the instances then estimates the mean bound.
     kappa : float
-        The floor: no dropped label's marginal exceeds it. 1 says nothing of it.
+        The minimum probability: no dropped label's marginal exceeds it. 1 is always valid.
     independent : bool
-        Whether the dropped labels are independent of the retained ones, as inference from marginals takes them to be.
+        Whether the dropped labels are independent of the retained ones, as inference from marginals assumes.
 
     Returns
     -------
@@ -238,7 +240,7 @@ def floor_bound(
 
 
 def labels_below_floor(spe: Matrix, Y: Matrix) -> np.ndarray:
-    """Count the true labels of each instance that have no estimate above the floor.
+    """Count the true labels of each instance that have no estimate above the minimum probability.
 
     Parameters
     ----------
@@ -263,22 +265,23 @@ def labels_below_floor(spe: Matrix, Y: Matrix) -> np.ndarray:
 def floor_loss(
     marginals: sparse.csr_array, floor: float, Y: sparse.csr_array, Y_hat: sparse.csr_array, expected_f: np.ndarray
 ) -> float:
-    """Bound the floor's loss of mean expected F, by the number of true labels that it left out.
+    """Bound the loss of mean expected F by a minimum probability, from the number of true labels that it left out.
 
-    This number estimates the sum of their marginals, in which `floor_bound` is linear but for its first term,
-    min(delta, 2 kappa). That is concave, so that its mean is at most its value at the mean.
+    This number estimates the sum of the dropped marginals. `floor_bound` is linear in this sum, except for its first
+    term, min(delta, 2 kappa). The first term is concave, so its mean is at most its value at the mean.
 
     Parameters
     ----------
     marginals : csr_array, shape (n, m)
         The estimates above ``floor``.
     floor : float
+        The minimum probability.
     Y : boolean csr_array, shape (n, m)
-        The truth.
+        The true labels.
     Y_hat : boolean csr_array, shape (n, m)
-        What an exact maximiser infers from the estimates.
+        The sets that an exact maximiser infers from the estimates.
     expected_f : ndarray of float64, shape (n,)
-        As returned beside it.
+        The maximiser's values of the sets.
     """
     missed = labels_below_floor(marginals, Y)
     linear = floor_bound(Y_hat, expected_f, missed, kappa=0.0)

@@ -1,4 +1,4 @@
-"""GFM: the general F-measure maximiser (gfm2011, Algorithm 1), and its thresholding variant."""
+"""Maximise the expected F-measure by GFM (gfm2011, Algorithm 1), or by its thresholding variant."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ NO_THRESHOLDS = np.empty(0)
 def gfm(
     P: object, p_empty: object = None, sizes: object = None, n_jobs: int | None = None
 ) -> tuple[sparse.csr_array, np.ndarray]:
-    """Find for each instance the label set of greatest expected F-measure (gfm2011, Algorithm 1).
+    """Find for each instance the label set with the greatest expected F-measure (gfm2011, Algorithm 1).
 
-    Exact for any joint distribution of the labels, 0/0 = 1. Of sets of equal value that of the fewest labels is
-    returned, then that of the smaller label ids; values count as equal up to 1e-12.
+    The result is exact for any joint distribution of the labels, with 0/0 = 1. If sets have equal values, the one with
+    the fewest labels wins, then the one with the smaller label ids. Values count as equal up to 1e-12.
 
     Parameters
     ----------
     P : LabelsBySize, Samples, ndarray, or marginals
-        An ndarray of shape (n, m, S), or (m, S) for one instance, is p(Y_i = 1, s_y = s) if ``p_empty`` is given.
-        An SPE (sparse) or an ndarray of shape (n, m) without ``p_empty`` holds marginals, and stands for independent
-        labels; what an SPE does not store counts as 0 (see `floor_bound` for what that costs).
+        With ``p_empty``, an ndarray of shape (n, m, S), or (m, S) for one instance, holds p(Y_i = 1, s_y = s).
+        Without it, an SPE (sparse) or an ndarray of shape (n, m) holds marginals of independent labels. Labels that an
+        SPE does not store count as 0 (`floor_bound` bounds the loss).
     p_empty : float or ndarray of shape (n,), optional
         p(Y = 0).
     sizes : ndarray of int, shape (S,), optional
-        Sizes s that the columns of P stand for; 1 .. S by default.
+        Sizes s along the last axis of P; 1 .. S by default.
     n_jobs : int or None
-        Threads; the result does not depend on it.
+        Number of threads; the result does not depend on it.
 
     Returns
     -------
     Y_hat : csr_array of bool, shape (n, m)
     expected_f : ndarray of float64, shape (n,)
-        Its expected F-measure under the distribution given.
+        Expected F-measure of each set under the given distribution.
 
     Raises
     ------
     XmlcError
-        Shapes contradict each other or an entry is no probability.
+        Shapes contradict each other, or an entry is not a probability.
 
     Notes
     -----
-    With L labels and S sizes that have mass, an instance costs at most O(L^2 S), mostly far less, because the loop over
-    k ends when no larger set can win; nothing is proportional to m.
+    An instance with mass on L labels and S sizes costs at most O(L^2 S). Most instances cost far less, because the loop
+    over k ends when no larger set can win. With sparse input, this cost does not depend on m.
 
     Examples
     --------
@@ -67,20 +67,19 @@ def gfm(
 def gfm_t(
     P: object, p_empty: object = None, sizes: object = None, n_jobs: int | None = None, n_thresholds: int | None = None
 ) -> tuple[sparse.csr_array, np.ndarray]:
-    """Find for each instance the best of the sets of the k most probable labels (GFM-T, gfm2011, Section 3).
+    """Find for each instance the best among the sets of the k most probable labels (GFM-T, gfm2011, Section 3).
 
-    Arguments and results are those of `gfm`; the expected F-measure is exact, but the search is only over thresholds
-    on the marginals, of equal ones the smaller label id first. O(L S) for an instance.
+    The expected F-measure is exact, but only thresholds on the marginals are tried. Labels with equal marginals are
+    ranked by ascending id. An instance costs O(L S).
 
     Parameters
     ----------
     P, p_empty, sizes, n_jobs
-        As of `gfm`.
+        As in `gfm`.
     n_thresholds : int or None
-        t, "a small number t < m of thresholds": only the sets of the labels with a marginal of at least 1/(2t), 2/(2t),
-        .. 1/2 are tried, and the empty set; none above 1/2, because half the best F-measure is the best threshold
-        where there are many labels (plt2016, equation (4)). The paper says neither which t nor which thresholds.
-        None: all.
+        t, "a small number t < m of thresholds". The empty set is tried, and the sets of labels with a marginal of at
+        least 1/(2t), 2/(2t), .. 1/2. No threshold exceeds 1/2: with many labels, half the best F-measure is the best
+        threshold (plt2016, equation (4)). The paper gives neither t nor the thresholds. None: all k are tried.
 
     Returns
     -------
@@ -90,7 +89,7 @@ def gfm_t(
     Raises
     ------
     XmlcError
-        As from `gfm`, or ``n_thresholds`` is below 1.
+        As in `gfm`, or ``n_thresholds`` is below 1.
 
     Examples
     --------

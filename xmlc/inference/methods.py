@@ -1,4 +1,4 @@
-"""The inference methods by name, as configuration and tables call them, and a clock around them."""
+"""Look up inference methods by name, and run them with a time limit."""
 
 from __future__ import annotations
 
@@ -22,22 +22,23 @@ Infer = Callable[..., tuple[sparse.csr_array, np.ndarray]]
 
 
 class Method(NamedTuple):
-    """How one method infers.
+    """Describe one inference method.
 
     Attributes
     ----------
     infer : callable
-        ``infer(distribution, n_jobs=...)`` returns the label sets, boolean CSR of shape (n, m), and what the method
-        takes for their expected F-measures, float64 of shape (n,).
+        ``infer(distribution, n_jobs=...)`` returns the label sets, boolean CSR of shape (n, m), and the method's
+        values of their expected F-measures, float64 of shape (n,).
     takes : {"joint", "marginals"}
-        What the method looks at: the joint distribution (`xmlc.inference.Samples` or `xmlc.inference.LabelsBySize`;
-        marginals stand for independent labels), or the marginals alone.
+        The input: a joint distribution (`xmlc.inference.Samples` or `xmlc.inference.LabelsBySize`), or marginals
+        alone. A method for joint distributions also accepts marginals, which stand for independent labels.
     rows_per_block : int
-        Instances between two looks at the clock.
+        Number of instances in a block. `infer_blocks` reads the clock between blocks.
     takes_sizes : bool
-        Whether it has to be given ``size_weights`` too, which `xmlc.inference.fit_size_weights` learns.
+        Whether it also needs ``size_weights``, which `xmlc.inference.fit_size_weights` learns.
     is_exact : bool
-        Whether it finds the maximiser of the expected F-measure: what a floor costs is bounded for these alone.
+        Whether it finds the maximiser of the expected F-measure. The loss by a minimum probability is bounded for
+        exact methods only.
     """
 
     infer: Infer
@@ -51,7 +52,7 @@ METHODS: dict[str, Method] = {
     "h": Method(hamming, "marginals"),
     "gfm": Method(gfm, "joint", is_exact=True),
     "gfm-t": Method(gfm_t, "joint"),
-    # Fewer thresholds than each dataset of gfm2011 has labels.
+    # Every dataset of gfm2011 has more labels than this method has thresholds.
     "gfm-t-few": Method(partial(gfm_t, n_thresholds=5), "joint"),
     "meuf-approx": Method(meuf_approx, "marginals", 64),
     "meuf-cubic": Method(meuf_cubic, "marginals", 64, is_exact=True),
@@ -63,12 +64,12 @@ METHODS: dict[str, Method] = {
 
 
 def register(name: str, takes: Literal["joint", "marginals"] = "marginals") -> Callable[[Infer], Infer]:
-    """Register a method of one's own under a name; the function below is its ``infer``, see `Method`.
+    """Return a decorator that registers a custom method; the decorated function becomes its ``infer`` (see `Method`).
 
     Raises
     ------
     XmlcError
-        There is a method of that name already.
+        A method with this name exists already.
     """
 
     def add(infer: Infer) -> Infer:
@@ -81,12 +82,12 @@ def register(name: str, takes: Literal["joint", "marginals"] = "marginals") -> C
 
 
 def method_named(name: str) -> Method:
-    """Return a method by its name.
+    """Return the method with this name.
 
     Raises
     ------
     XmlcError
-        There is none of that name.
+        No method has this name.
     """
     if name not in METHODS:
         raise XmlcError(f"found no inference method {name!r}, expected {nearest(str(name), METHODS)}")
@@ -100,33 +101,33 @@ def infer_blocks(
     time_limit_seconds: float | None = None,
     size_weights: np.ndarray | None = None,
 ) -> tuple[sparse.csr_array, np.ndarray] | None:
-    """Run a method block by block and give up when its time is over, as gfm2011's Table 1 does ("-").
+    """Run a method block by block, and give up after a time limit, as gfm2011's Table 1 does ("-").
 
-    The size of blocks depends on method and data alone, and the result does not depend on it. The clock is read between
-    blocks, so the limit is overrun by at most one block.
+    The block size depends on the method and the data only, and does not change the result. The clock is read between
+    blocks, so a run exceeds the limit by at most one block.
 
     Parameters
     ----------
     method : str
         A name in ``METHODS``.
     distribution : Samples, LabelsBySize, or marginals (sparse or ndarray, shape (n, m))
-        A method that takes marginals is given those of the samples, which counts as its time.
+        If a method takes marginals, they are estimated from the samples. This time counts towards the limit.
     n_jobs : int or None
-        Threads.
+        Number of threads.
     time_limit_seconds : float or None
         None: no limit.
     size_weights : ndarray of float64, shape (S,), or None
-        For a method that takes sizes.
+        Required if the method takes sizes.
 
     Returns
     -------
     (Y_hat, expected_f), or None
-        None: the time was over before the last instance was done.
+        None: the time limit passed before the last instance was finished.
 
     Raises
     ------
     XmlcError
-        There is no such method, or the distribution does not suit it, or size weights are missing.
+        No method has this name, the distribution does not suit the method, or size weights are missing.
     """
     chosen = method_named(method)
     if chosen.takes_sizes and size_weights is None:
@@ -140,7 +141,7 @@ def infer_blocks(
     for start in range(0, max(n, 1), rows):
         if start and time.monotonic() > end_of_time:
             return None
-        # A slice may be a copy, and is checked anew.
+        # A slice may be a copy and is checked again, so a single block is passed unsliced.
         taken = distribution if n <= rows else take_instances(distribution, slice(start, start + rows))
         Y_hat, expected_f = chosen.infer(taken, n_jobs=n_jobs, **more)
         if taken is not distribution and isinstance(distribution, sparse.csr_array):
@@ -162,7 +163,7 @@ def n_instances(distribution: Any) -> int:
 
 
 def take_instances(distribution: Any, block: slice) -> Any:
-    """Return the instances ``block`` (with a start and a stop, step 1) of a distribution of any kind."""
+    """Return the instances ``block`` of any distribution; the slice has a start, a stop and step 1."""
     if isinstance(distribution, Samples):
         rows = slice(block.start * distribution.n_samples, block.stop * distribution.n_samples)
         return Samples(distribution.Y[rows], distribution.n_samples)
@@ -178,6 +179,6 @@ def _for_method(method: Method, distribution: object) -> object:
     if isinstance(distribution, LabelsBySize):
         if method.takes == "joint":
             return distribution
-        # Marginals are the sums over the sizes, p_i = sum_s p_is, added up one after the other.
+        # The fixed order of sizes in the marginals, p_i = sum_s p_is, keeps them bit-identical.
         return as_marginals(np.minimum(sum(distribution.P.transpose(2, 0, 1)), 1.0))
     return as_marginals(distribution)

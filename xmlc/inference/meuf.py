@@ -1,4 +1,7 @@
-"""MEUF: the maximum expected utility framework (Jansche, ACL 2007): exact for independent labels."""
+"""Infer label sets by MEUF, the maximum expected utility framework (Jansche, ACL 2007), or by simpler rules.
+
+MEUF is exact for independent labels.
+"""
 
 from __future__ import annotations
 
@@ -11,40 +14,40 @@ from xmlc.inference.distributions import as_marginals, predict_from_marginals
 from xmlc.kernels.csr import Matrix
 from xmlc.kernels.domains import MANY, check, whole
 
-# The published procedures take milliseconds for an instance: pieces of few, so that several threads find work.
+# The published procedures take milliseconds per instance, so small tasks keep several threads busy.
 JANSCHE_ROWS_PER_PIECE = 16
 
 
 def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
-    """Find for each instance the label set of greatest expected F-measure if labels are independent, exactly.
+    """Find for each instance the label set with the greatest expected F-measure, exactly, for independent labels.
 
-    The same sets as Jansche's procedure (`meuf_cubic`), by the recursion of Ye, Chai, Lee and Chieu, "Optimizing
-    F-measures: a tale of two approaches", ICML 2012, which is quadratic in all: over a number K of labels that bounds
-    proved in the kernel (``candidates``) keep little above the size of the best set.
+    The sets equal those of Jansche's procedure (`meuf_cubic`). The recursion is by Ye, Chai, Lee and Chieu, "Optimizing
+    F-measures: a tale of two approaches", ICML 2012. It is quadratic in a number K of labels. Bounds proved in the
+    kernel (``candidates``) keep K little above the size of the best set.
 
     Parameters
     ----------
     marginals : sparse matrix (an SPE) or ndarray, shape (n, m)
-        p(Y_i = 1); what an SPE does not store counts as 0 (see `floor_bound` for what that costs).
+        p(Y_i = 1). Labels that an SPE does not store count as 0 (`floor_bound` bounds the loss).
     n_jobs : int or None
-        Threads; the result does not depend on it.
+        Number of threads; the result does not depend on it.
 
     Returns
     -------
     Y_hat : csr_array of bool, shape (n, m)
-        Of sets of equal value (up to 1e-12) that of the fewest labels, then that of the smaller label ids.
+        If sets have equal values (up to 1e-12), the one with the fewest labels wins, then the smaller label ids.
     expected_f : ndarray of float64, shape (n,)
-        Its expected F-measure, 0/0 = 1, were the labels independent; exact to rounding.
+        Expected F-measure of each set for independent labels, with 0/0 = 1; exact to rounding.
 
     Raises
     ------
     XmlcError
-        An entry is no probability, or the shape is not (n, m).
+        An entry is not a probability, or the shape is not (n, m).
 
     Notes
     -----
-    An instance with L labels above 0 costs O(L R + K^2), R being the number of positives behind the K that is
-    reached with a probability of 4e-18 or more; nothing is proportional to m.
+    An instance with L labels above 0 costs O(L R + K^2), independent of m. R is the largest number of positives outside
+    the K labels that is reached with a probability of at least 4e-18.
 
     Examples
     --------
@@ -59,11 +62,11 @@ def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array
 
 
 def meuf_cubic(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
-    """Maximise as `meuf`, by the published procedure (Jansche, 2007; gfm2011, Section 2.1), for small m only.
+    """Maximise like `meuf`, by the published procedure (Jansche, 2007; gfm2011, Section 2.1), for small m only.
 
-    For each k a dynamic programme over all m labels, cubic in m, gives the expected F-measure of the k most probable
-    labels: O(m^4) in all. It is here because the running times of gfm2011's Table 1 and Figure 1 are about it; the
-    result is that of `meuf`. Arguments, results and errors are those of `meuf`.
+    For each k, a dynamic programme over all m labels computes the expected F-measure of the k most probable labels. It
+    is cubic in m, so the total is O(m^4). gfm2011's Table 1 and Figure 1 report running times of this procedure.
+    Parameters, results and errors are as in `meuf`.
 
     Examples
     --------
@@ -78,20 +81,20 @@ def meuf_cubic(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr
 
 
 def meuf_approx(marginals: Matrix, n_jobs: int | None = None, n_cells: int = 16) -> tuple[sparse.csr_array, np.ndarray]:
-    """Approximate `meuf_cubic` by an inner maximisation that is quadratic in m: O(m^3) in all.
+    """Approximate `meuf_cubic` by an inner maximisation that is quadratic in m, O(m^3) in total.
 
-    The dynamic programme keeps as many states of the positives outside the predicted set as ``n_cells``: the last one
-    stands for ``n_cells - 1`` or more of them and keeps its probability and mean number. So the value is too small, if
-    at all (1/x is convex), and exact where no more than ``n_cells - 1`` labels are outside.
+    The dynamic programme counts the positives outside the predicted set in ``n_cells`` states. The last state covers
+    ``n_cells - 1`` or more positives, and keeps its probability and their mean number. The value is never too large,
+    because 1/x is convex. It is exact if at most ``n_cells - 1`` labels are outside.
 
-    gfm2011 says that it used the approximate variant with the parameters suggested by Jansche (2007), and does not
-    print them: the cells and their number are ours.
+    gfm2011 used the approximate variant with the parameters suggested by Jansche (2007), but does not report them. The
+    states and the default of ``n_cells`` are choices of xmlc.
 
     Parameters
     ----------
     marginals : sparse matrix (an SPE) or ndarray, shape (n, m)
     n_jobs : int or None
-        Threads; the result does not depend on it.
+        Number of threads; the result does not depend on it.
     n_cells : int
         At least 2.
 
@@ -104,7 +107,7 @@ def meuf_approx(marginals: Matrix, n_jobs: int | None = None, n_cells: int = 16)
     Raises
     ------
     XmlcError
-        An entry is no probability, the shape is not (n, m), or ``n_cells`` is below 2.
+        An entry is not a probability, the shape is not (n, m), or ``n_cells`` is below 2.
 
     Examples
     --------
@@ -124,17 +127,16 @@ def _by_dynamic_programme(marginals: Matrix, n_jobs: int | None, n_cells: int) -
     return predict_from_marginals(jansche_rows, p, n_jobs, p.shape[1], n_cells, rows_per_piece=JANSCHE_ROWS_PER_PIECE)
 
 
-# Rules that look at the marginals only: Lewis' approximation, the multinomial case, and H.
+# The functions below apply simple rules: Lewis' approximation, the multinomial case, and H.
 
 
 def lewis(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
     """Maximise Lewis' approximation of the expected F-measure of independent labels (gfm2011, Section 2.1).
 
-    2 sum_i p_i h_i / (sum_i p_i + sum_i h_i) for h != 0, and for h = 0 the exact prod_i (1 - p_i). Best is a set of
-    the most probable labels; of equal values the smaller k. The empty set wins a tie.
+    The approximation is 2 sum_i p_i h_i / (sum_i p_i + sum_i h_i) for h != 0, and the exact prod_i (1 - p_i) for h = 0.
+    The best set consists of the k most probable labels. If values are equal, the smaller k wins.
 
-    Parameters, result and errors are those of `xmlc.inference.meuf`; ``expected_f`` is the approximation's value, not
-    the exact one.
+    Parameters, results and errors are as in `xmlc.inference.meuf`, but ``expected_f`` is the approximate value.
 
     Examples
     --------
@@ -151,14 +153,14 @@ def lewis(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_arra
 def multinomial(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
     """Maximise the expected F-measure if exactly one label is positive (gfm2011, Theorem 2.2, after del Coz et al.).
 
-    The k most probable labels for the first k with p_1 + .. + p_k >= (1 + k) p_{k+1}.
+    The set holds the k most probable labels, for the first k with p_1 + .. + p_k >= (1 + k) p_{k+1}.
 
-    Marginals that do not sum to 1 are divided by their sum, as if one label was drawn in proportion to them. The set
-    is the same without that, for the rule compares marginals with one another only. An instance without any marginal
-    above 0 gets the empty set.
+    Marginals that do not sum to 1 are divided by their sum, as if one label were drawn in proportion to them. This does
+    not change the set, because the rule only compares marginals with each other. An instance without marginals above 0
+    gets the empty set.
 
-    Parameters, result and errors are those of `xmlc.inference.meuf`; ``expected_f`` is
-    2 (p_1 + .. + p_k) / ((1 + k) sum_i p_i), and 1 for an instance without any marginal above 0.
+    Parameters, results and errors are as in `xmlc.inference.meuf`, but ``expected_f`` is
+    2 (p_1 + .. + p_k) / ((1 + k) sum_i p_i). It is 1 for an instance without marginals above 0.
 
     Examples
     --------
@@ -175,8 +177,8 @@ def multinomial(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.cs
 def hamming(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
     """Predict the labels with p_i >= 1/2, which minimises the expected Hamming loss (gfm2011's H, Section 4).
 
-    Parameters, result and errors are those of `xmlc.inference.meuf`; ``expected_f`` is that of the set predicted,
-    0/0 = 1, were the labels independent.
+    Parameters, results and errors are as in `xmlc.inference.meuf`. ``expected_f`` is the predicted set's expected
+    F-measure for independent labels, with 0/0 = 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Label sets drawn from a joint distribution, and the marginals that they tell of."""
+"""Hold label sets drawn from a joint distribution, and estimate marginals from them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from xmlc.kernels.csr import as_labels, stack_estimates
 
 
 class Samples(NamedTuple):
-    """Label sets drawn from p(Y | x), as many for each instance.
+    """Hold label sets drawn from p(Y | x), the same number for each instance.
 
     Attributes
     ----------
     Y : boolean CSR, shape (n * n_samples, m)
         Rows i * n_samples .. (i + 1) * n_samples - 1 belong to instance i.
     n_samples : int
+        Number of label sets per instance.
     """
 
     Y: sparse.csr_array
@@ -33,7 +34,7 @@ def checked_samples(samples: object) -> Samples:
     Raises
     ------
     XmlcError
-        The number of rows is no multiple of the number of samples per instance.
+        The number of rows is not a multiple of the number of samples per instance.
     """
     if not isinstance(samples, Samples):
         said = "expected Samples(Y, n_samples): the samples of all instances, and the number for each instance"
@@ -51,7 +52,7 @@ def marginals_of(samples: Samples) -> sparse.csr_array:
     Raises
     ------
     XmlcError
-        The number of rows is no multiple of the number of samples per instance.
+        The number of rows is not a multiple of the number of samples per instance.
     """
     Y, n_samples = checked_samples(samples)
     labels = Y.indices.astype(np.int32, copy=False).view(np.uint32)
@@ -61,25 +62,34 @@ def marginals_of(samples: Samples) -> sparse.csr_array:
 
 @njit(cache=True, nogil=True)
 def count_labels(indptr, labels, m, n_samples):
-    """Count how often each label occurs among each instance's samples, in one pass: 8 bytes read per entry.
+    """Count how often each label occurs among each instance's samples, in one pass that reads 8 bytes per entry.
 
     Parameters
     ----------
-    indptr : int64 (n * n_samples + 1,), labels : uint32
-        The samples, the first at entry 0.
-    m, n_samples : int
+    indptr : int64 (n * n_samples + 1,)
+        Start of each sample in ``labels``; the first is 0.
+    labels : uint32
+        Label ids, sample by sample.
+    m : int
+        Number of labels.
+    n_samples : int
+        Samples per instance.
 
     Returns
     -------
-    starts : int64 (n + 1,), ids : uint32, counts : float64
-        Instance by instance, labels in the order in which they first occurred.
+    starts : int64 (n + 1,)
+        Start of each instance in ``ids``.
+    ids : uint32
+        Labels of each instance in the order of their first occurrence.
+    counts : float64
+        Number of samples that have each of these labels.
     """
     starts = np.zeros((indptr.size - 1) // n_samples + 1, dtype=np.int64)
     ids, counts, place = np.empty(labels.size, dtype=np.uint32), np.empty(labels.size), np.full(m, -1)
     end = 0
     for i in range(starts.size - 1):
         for e in range(indptr[i * n_samples], indptr[(i + 1) * n_samples]):
-            if place[labels[e]] < starts[i]:  # not yet seen in this instance
+            if place[labels[e]] < starts[i]:  # The label is new in this instance.
                 place[labels[e]] = end
                 ids[end], counts[end] = labels[e], 0.0
                 end += 1
@@ -90,18 +100,20 @@ def count_labels(indptr, labels, m, n_samples):
 
 @njit(cache=True, nogil=True)
 def draw_chains(conditionals, seed, first_piece, drawn):
-    """Toss a coin for each label of a chain in turn, with the probability that the number of ones so far gives.
+    """Draw the labels of a chain in turn, with probabilities that depend on the number of ones so far.
 
-    Costs one random number and one byte written per label.
+    Each label costs one random number and one written byte.
 
     Parameters
     ----------
     conditionals : float64 (m, m)
         Row i, column c: p(Y_i = 1 | c of the labels before i are 1).
-    seed, first_piece : int64
-        Instance t has the stream (seed, first_piece + t).
+    seed : int64
+        Seed of the random streams.
+    first_piece : int64
+        Instance t uses the stream (seed, first_piece + t).
     drawn : bool (n, n_samples, m)
-        Is filled.
+        Written: the label vectors.
     """
     n, n_samples, m = drawn.shape
     for t in range(n):

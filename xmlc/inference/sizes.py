@@ -1,13 +1,14 @@
-"""GFM from marginals and from how many labels instances have.
+"""Infer by GFM from marginals and from the distribution of the number of labels per instance.
 
-Marginals alone say nothing of how labels depend on each other, and taken as independent they make the number of labels
-vary too much: an estimated 0.69 labels per instance, say, leave half of the instances without any, in a set where each
-has at least one. The number of labels is the one dependence that GFM's matrix P is about (gfm2011, Theorem 3.1), and it
-can be learned from few instances: let
+Marginals do not contain the dependence between labels. If labels are taken as independent, their number varies too
+much. For example, an estimated 0.69 labels per instance leave half of the instances without labels, even if every
+instance has at least one. GFM's matrix P captures dependence only through the number of labels (gfm2011, Theorem 3.1).
+This dependence can be learned from few instances: let
 
     P(y | x) proportional to g(|y|) prod_i p_i(x)^y_i (1 - p_i(x))^(1 - y_i),
 
-with one weight g(s) for each size s and all instances. This is not in the paper; what GFM does with it is.
+with one weight g(s) for each size s, shared by all instances. The paper does not have this model, but GFM maximises
+under it as published.
 """
 
 from __future__ import annotations
@@ -36,40 +37,40 @@ from xmlc.kernels.float64 import log
 from xmlc.kernels.heaps import make_heap, pop_first
 from xmlc.kernels.sums import in_turn
 
-LARGEST = 255  # sizes above share one weight
-MOST_INSTANCES = 100_000  # that weights are learned from: 200 MB for all their distributions
+LARGEST = 255  # Larger sizes share one weight.
+MOST_INSTANCES = 100_000  # Weights are learned from at most this many instances, whose distributions take 200 MB.
 ITERATIONS, ENOUGH = 300, 1e-3
-RARE = 1e-3  # subtractions are too inaccurate if the mass of the sizes is at most this share of the greatest weight
-LEAST = 1e-250  # float64 does not distinguish sizes with a smaller share from impossible ones
-RANKED = 12  # labels that are ranked at first; doubled each time
-MOST_DOUBLINGS = 1000  # of odds
+RARE = 1e-3  # Subtractions are too inaccurate if the sizes' mass is at most this share of the greatest weight.
+LEAST = 1e-250  # float64 does not distinguish sizes with a smaller share from impossible ones.
+RANKED = 12  # This many labels are ranked first; the number doubles each time.
+MOST_DOUBLINGS = 1000  # The search for a factor of the odds tries at most this many doublings or halvings.
 LN2 = 0.6931471805599453
 
 
 def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
     """Learn the weights g(s) by maximum likelihood of the label sets' sizes.
 
-    Every iteration multiplies g(s) with the share of instances that have s labels over the mean probability of it under
-    the present weights; the likelihood never falls, and the weights at which it stands still are its maximum (iterative
+    Each iteration multiplies g(s) by a ratio: the share of instances with s labels over the mean probability of s under
+    the current weights. The likelihood never falls, and it is maximal when the weights stop changing (iterative
     scaling; Darroch and Ratcliff, 1972). Sizes with a probability below e^-40 are left out, unless an instance has one.
 
     Parameters
     ----------
     marginals : sparse matrix (an SPE) or ndarray, shape (n, m)
-        Of instances that the model was not trained on.
+        Estimates for instances that the model was not trained on.
     Y : boolean CSR, shape (n, m)
-        Their label sets. Of more than 100,000 instances the first are taken.
+        Their label sets. Only the first 100,000 instances are used.
 
     Returns
     -------
     ndarray of float64, shape (S,)
-        The weights of sizes 0 .. S - 1, the largest 1; the last is that of all larger sizes too. A size that no
-        instance has gets 0.
+        The weights of sizes 0 .. S - 1, scaled so that the largest is 1. The last weight also applies to all larger
+        sizes. A size that no instance has gets 0.
 
     Raises
     ------
     XmlcError
-        There is no instance, or the shapes differ.
+        There are no instances, or the shapes differ.
 
     Examples
     --------
@@ -108,23 +109,23 @@ def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
 def gfm_sizes(
     marginals: Matrix, size_weights: np.ndarray, n_jobs: int | None = None
 ) -> tuple[sparse.csr_array, np.ndarray]:
-    """Find for each instance the label set of greatest expected F under the module's distribution.
+    """Find for each instance the label set with the greatest expected F-measure under this module's distribution.
 
-    Exact, with ties as in `gfm`; with equal weights it is `gfm` of independent labels. An instance of which no size has
-    both mass and weight counts as one of independent labels.
+    The result is exact and has the form and ties of `xmlc.inference.gfm`. With equal weights it is the result of `gfm`
+    for independent labels. If no size of an instance has both mass and weight, its labels are taken as independent.
 
     Parameters
     ----------
     marginals : sparse matrix (an SPE) or ndarray, shape (n, m)
     size_weights : ndarray of float64, shape (S,)
-        As `fit_size_weights` gives them.
+        Weights from `fit_size_weights`.
     n_jobs : int or None
-        As for `xmlc.inference.gfm`; so is the result.
+        As in `xmlc.inference.gfm`.
 
     Raises
     ------
     XmlcError
-        An entry is no probability, or a weight is negative or not finite.
+        An entry is not a probability, or a weight is negative or not finite.
 
     Examples
     --------
@@ -138,11 +139,11 @@ def gfm_sizes(
     weights = as_numbers(size_weights, "size_weights")
     if weights.ndim != 1 or weights.size == 0 or not (np.isfinite(weights) & (weights >= 0)).all():
         raise InvalidDataError("size_weights: expected finite numbers from 0, at least one, of fit_size_weights")
-    weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))  # avoids overflow of products
+    weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))  # This avoids overflow of products.
     return predict_from_marginals(gfm_sizes_rows, marginals, n_jobs, weights)
 
 
-# Labels that are independent but for their number: kernels.
+# The kernels below take labels as independent except for their number.
 
 
 @njit(cache=True, nogil=True)
@@ -151,19 +152,21 @@ def size_laws(indptr, marginals, found, whole, laws):
 
     Parameters
     ----------
-    indptr : int64 (n + 1,), marginals : float64
-        Instance by instance, the first at entry 0.
+    indptr : int64 (n + 1,)
+        Start of each instance in ``marginals``; the first is 0.
+    marginals : float64
+        Marginals, instance by instance.
     found : int64 (n,)
-        How many labels each instance has.
+        Number of labels of each instance.
     whole : bool
-        Whether to write sizes above `count_limit`, too.
+        Whether to write sizes above `count_limit` too.
     laws : float64 (n, S)
-        Written; the last column is of S - 1 positives or more.
+        Written; the last column holds S - 1 positives or more.
 
     Returns
     -------
     n_cut : int
-        Instances whose size is possible, but is not written.
+        Number of instances whose size is possible but was not written.
     """
     laws[:], n_cut = 0.0, 0
     for i in range(laws.shape[0]):
@@ -180,15 +183,17 @@ def size_laws(indptr, marginals, found, whole, laws):
 
 @njit(cache=True, nogil=True)
 def shares_of_sizes(laws, weights):
-    """Return the sum over instances of law[s] / sum_t law[t] weights[t], float64 (S,).
+    """Return the sum over instances of law[s] / sum_t law[t] weights[t], float64 (S,), in one pass over ``laws``.
 
-    Instances without mass on sizes with weight add nothing. Four sums of an instance are under way at a time, size s
-    in sum s modulo 4, joined as (0 + 1) + (2 + 3); instances are added in their order. One pass over ``laws``.
+    Instances without mass on weighted sizes add nothing. Each instance has four partial sums: size s is added to sum s
+    modulo 4. They are joined as (0 + 1) + (2 + 3). Instances are added in their order.
 
     Parameters
     ----------
     laws : float64 (n, S)
+        Distributions of the number of positives, from `size_laws`.
     weights : float64 (S,)
+        Weights of the sizes.
     """
     n_sizes = weights.size
     shares, lanes = np.zeros(n_sizes), np.empty(4)
@@ -211,10 +216,11 @@ def weighted_law(law, weights, e, size):
     Parameters
     ----------
     law : float64 (R,)
+        Distribution of the number of positives.
     weights : float64 (S,)
-        The last is that of S - 1 and more.
+        Weights of the sizes; the last applies to S - 1 and more.
     e, size : int
-        From `reach`; 0 if the marginals are unchanged.
+        Results of `reach`; 0 if the marginals are unchanged.
     """
     result = np.empty(law.size)
     for s in range(law.size):
@@ -226,17 +232,25 @@ def weighted_law(law, weights, e, size):
 
 @njit(cache=True, nogil=True)
 def reach(p, weights):
-    """Find a size that has much of the weighted mass, and the factor of the odds that moves the mean near this size.
+    """Find a size with much of the weighted mass, and the factor of the odds that moves the mean near this size.
 
-    A factor 2^e of the odds multiplies the probability of s positives by 2^(es) and by a common factor K(e). The result
-    is unchanged if the weights are divided by the same numbers. Candidates are the nearest sizes with a weight on both
-    sides of the mean, because probabilities fall from there. K(e) 2^(-es) bounds them (Chernoff).
+    A factor 2^e of the odds multiplies the probability of s positives by 2^(es) / K(e), with one K(e) for all s. The
+    result does not change if the weights are divided by the same numbers. Candidates are the nearest sizes with a
+    weight on both sides of the mean, because probabilities fall from there. K(e) 2^(-es) bounds them (Chernoff).
+
+    Parameters
+    ----------
+    p : float64 (L,)
+        Marginals of one instance.
+    weights : float64 (S,)
+        Weights of the sizes.
 
     Returns
     -------
     e : int
+        Exponent of the factor 2^e.
     size : int
-        -1 if every size with a weight is impossible.
+        The size; -1 if every size with a weight is impossible.
     """
     n, mean, certain = p.size, in_turn(p), 0
     for i in range(n):
@@ -269,28 +283,35 @@ def reach(p, weights):
 
 @njit(cache=True, nogil=True)
 def best_of_sizes(p, ids, weights, heap):
-    """Maximise the expected F-measure of one instance whose sizes are weighted: GFM on P_is g(s) / Z.
+    """Maximise the expected F-measure of one instance with weighted sizes: GFM on P_is g(s) / Z.
 
-    The top k of column k of F = PW are the k most probable labels: for p_i >= p_j and Q, the distribution of the
-    positives besides i and j, p_is - p_js = (p_i - p_j) Q(s - 1) >= 0, and a weight of s multiplies both. So E_k is a
-    sum over a prefix, and a label's column of P is computed when its turn comes: O(S) each, besides O(L S) for the
-    distribution of the number of positives. No set of k labels exceeds B_k = 2 sum_s s q(s) / (s + k), where q is the
-    weighted distribution of sizes: B_k is the sum over all labels, and falls with k.
+    The k largest entries of column k of F = PW belong to the k most probable labels. Let p_i >= p_j, and let Q be the
+    distribution of the number of positives besides i and j. Then p_is - p_js = (p_i - p_j) Q(s - 1) >= 0, and a weight
+    of s multiplies both. So E_k is a sum over the first k labels, and a label's column of P is computed when its turn
+    comes. Each column costs O(S), and the distribution of the number of positives costs O(L S). No set of k labels
+    exceeds B_k = 2 sum_s s q(s) / (s + k), where q is the weighted distribution of sizes. B_k is the sum over all
+    labels, and falls with k.
 
-    The absolute error of a column is a few roundings of 1, divided by the weighted mass. If the mass is small,
+    The absolute error of a column is a few roundings of 1, divided by the weighted mass. If this mass is small,
     `best_of_rare_sizes` is used instead.
 
     Parameters
     ----------
-    p : float64 (L,), ids : uint32 (L,)
+    p : float64 (L,)
+        Marginals.
+    ids : uint32 (L,)
+        Label ids.
     weights : float64 (S,)
+        Weights of the sizes.
     heap : int64 (L,)
-        Written: the last k places are the first k labels in rank, backwards.
+        Written: the last k places are the first k labels in rank, in reverse order.
 
     Returns
     -------
     k : int
+        Size of the best set.
     value : float64
+        Its expected F-measure.
     """
     law = count_distribution(p, count_limit(in_turn(p), p.size))
     sizes = weighted_law(law, weights, 0, 0)
@@ -324,22 +345,23 @@ def best_of_sizes(p, ids, weights, heap):
 
 @njit(cache=True, nogil=True)
 def best_of_rare_sizes(p, ids, weights, e, size, least, heap):
-    """Compute `best_of_sizes` without subtractions, and with odds times 2^e, for improbable sizes with a weight.
+    """Compute `best_of_sizes` without subtractions, and with odds times 2^e, if the weighted sizes are improbable.
 
-    P combines the distributions of the positives among the first labels in rank, A, and among the other labels, B:
-    p_is = p_i sum_a A_(i-1)(a) B_i(s - 1 - a). All terms are positive, so all errors are a few roundings of the
-    results. The time is O(L S log k + k S^2), and S is the number of sizes up to the last that matters.
+    P combines two distributions of the number of positives: A among the first labels in rank, and B among the others.
+    p_is = p_i sum_a A_(i-1)(a) B_i(s - 1 - a). All terms are positive, so each error is a few roundings of its result.
+    The time is O(L S log k + k S^2), where S is the number of sizes up to the last that matters.
 
     Parameters
     ----------
     p, ids, weights
-        As for `best_of_sizes`.
+        As in `best_of_sizes`.
     e, size : int
-        From `reach`, or 0.
+        Results of `reach`, or 0.
     least : float64
-        Sizes do not matter from the first size on that is reached with a probability below e^least; -inf if all matter.
+        The first size that is reached with a probability below e^least, and all larger sizes, are ignored. -inf keeps
+        all sizes.
     heap : int64 (L,)
-        From `make_heap`; written as by `best_of_sizes`.
+        Heap from `make_heap`; written as by `best_of_sizes`.
     """
     positive, negative = with_odds(p, e)
     n = last = p.size
@@ -376,14 +398,20 @@ def best_of_rare_sizes(p, ids, weights, e, size, least, heap):
 
 @njit(cache=True, nogil=True)
 def laws_behind(positive, negative, heap, start, stop, last):
-    """Return distributions of the positives, up to ``last``, among all labels except the first start, .. stop in rank.
+    """Return distributions of the number of positives among all labels except the first start, .. stop in rank.
 
     Parameters
     ----------
-    positive, negative : float64 (L,)
+    positive : float64 (L,)
+        Probability of each label.
+    negative : float64 (L,)
+        Its complement.
     heap : int64 (L,)
         The last ``stop`` places are the first labels in rank, in reverse order.
-    start, stop, last : int
+    start, stop : int
+        Fewest and most labels that are left out.
+    last : int
+        Largest number of positives.
 
     Returns
     -------
@@ -412,9 +440,14 @@ def value_and_bound(prefix, sizes, k):
 
 @njit(cache=True, nogil=True)
 def gfm_sizes_rows(indptr, labels, marginals, weights, counts, values):
-    """Run `best_of_sizes` on every instance of a block; return the labels of the best sets, uint32.
+    """Run `best_of_sizes` on every instance of a block, and return the labels of the best sets, uint32.
 
-    Parameters but ``weights``, float64 (S,), are those of `xmlc.inference._independent.meuf_rows`.
+    Parameters
+    ----------
+    indptr, labels, marginals, counts, values
+        See `xmlc.inference._independent.meuf_rows`.
+    weights : float64 (S,)
+        Weights of the sizes.
     """
     kept = np.empty(labels.size, dtype=np.uint32)
     place = 0
