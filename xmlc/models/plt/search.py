@@ -1,12 +1,12 @@
-"""Searches of a label tree: for labels above thresholds, for the best ones by beam, for the best ones exactly.
+"""Search a label tree for labels above thresholds, or for the best labels, exactly or by beam search. Kernels.
 
-`estimate_by_levels` and `rank_by_levels` descend level by level with many instances at once. The pairs of an instance
-and a node to expand are sorted by node, so that a block of weights is read once per batch and a look-up of a feature
-serves all siblings (masked sparse chunk multiplication, Etter et al., WWW 2022). `rank_best_first` takes one instance
-after the other. Estimates are the same bits in all of them, whatever the batch. Kernels.
+`estimate_by_levels` and `rank_by_levels` descend level by level with many instances at once. They sort the pairs of an
+instance and a node by node. A batch then reads each block of weights once, and one look-up of a feature serves all
+siblings (masked sparse chunk multiplication, Etter et al., WWW 2022). `rank_best_first` searches for one instance after
+the other. The estimates of all searches and batches are bit-identical.
 
-A node stands with its estimate in one number, a key, by which all searches rank: `xmlc.kernels.top_k.rank_key`, which
-has the rule for equal estimates. If labels have weights, a key has the estimate times the node's scale (`scale_of`).
+All searches rank by a key, a number that combines a node and its estimate (`xmlc.kernels.top_k.rank_key`, which defines
+the order of equal estimates). If labels have weights, a key has the estimate times the node's scale (`scale_of`).
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.top_k import FREE, insert_key, key_estimate, key_number, rank_key
 from xmlc.models.plt.weights import child_estimates, children_of, empty_scratch
 
-EVERY_NODE = np.int64(0)  # for a beam that keeps all
-FRACTION = np.uint64((1 << 52) - 1)  # bits of a float64, all zero in a power of two
+EVERY_NODE = np.int64(0)  # the width of a beam that keeps all nodes
+FRACTION = np.uint64((1 << 52) - 1)  # the fraction bits of a float64, all zero in a power of two
 ABOVE_ROOT = np.int32(-1)  # the node whose only child is the root
 ESTIMATES_AT_ONCE = np.int64(1 << 16)  # 256 kB
-DENSE_WEIGHTS = np.int64(1 << 22)  # of the largest block whose sparse rows are made dense: 16 MB, used as far as needed
+DENSE_WEIGHTS = np.int64(1 << 22)  # room for the dense rows of a block: 16 MB, but unused pages take no memory
 
 
 class Pairs(NamedTuple):
-    """Pairs of an instance and a node: nodes to expand, or leaves found. A list in arrays with room for more."""
+    """List pairs of an instance and a node, either nodes to expand or leaves found, in arrays with spare capacity."""
 
     #: int32: Instances, counted from the first of the batch.
     rows: np.ndarray
-    #: int64: Nodes and their estimates.
+    #: int64: Keys of the nodes.
     keys: np.ndarray
-    #: int64 (1,): How many pairs there are.
+    #: int64 (1,): Number of pairs.
     size: np.ndarray
 
 
 class Best(NamedTuple):
-    """The best of each instance so far, where labels are ranked, and what they cost."""
+    """Hold the best leaves of each instance during a ranking, and the cost so far."""
 
-    #: int64 (rows, k): Keys of leaves, best first; `FREE` where there are fewer.
+    #: int64 (rows, k): Keys of leaves, best first, then `FREE` if there are fewer than k.
     leaves: np.ndarray
-    #: int64 (rows,): The largest key of an inner node that was met and that the beam does not expand, or `FREE`.
+    #: int64 (rows,): The largest key of an inner node that the search met but the beam does not expand, or `FREE`.
     missed: np.ndarray
     #: int64 (rows,): Node classifiers evaluated.
     inner_products: np.ndarray
@@ -58,24 +58,28 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
     Parameters
     ----------
     x : KernelCSR
+        Features of all instances.
     start, end : int
-        Instances ``start .. end - 1`` are searched.
+        The search is for instances ``start .. end - 1``.
     nodes : NodeWeights, CompactNodeWeights or HashedWeights
+        Tree and weights.
     link : int
         See `xmlc.models.plt.weights.estimate_scores`.
     thresholds : float32 (n_nodes,)
-        A node is expanded, a leaf reported, when its estimate is greater.
+        A node is expanded, and a leaf is reported, if its estimate is greater than its threshold.
     beam : int
-        Of the nodes to expand on a level so many of each instance are, the best; with ``EVERY_NODE`` all.
+        The largest number of nodes to expand per level and instance. The best are kept. ``EVERY_NODE`` keeps all.
     shape : tuple of int
         Number of features, largest number of non-zeros of an instance, largest number of siblings.
 
     Returns
     -------
     counts : int64 (end - start,)
-        Labels found per instance.
-    labels : int32, estimates : float32
-        The labels of all instances, one after the other, by ascending leaf.
+        Number of labels found per instance.
+    labels : int32
+        Labels of all instances, one instance after the other, by ascending leaf.
+    estimates : float32
+        Estimates of these labels.
     inner_products : int64 (end - start,)
         Node classifiers evaluated per instance.
     """
@@ -83,7 +87,7 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
     x, nodes, scratch = rows_from(x, start, end), unowned(nodes), empty_scratch(shape, DENSE_WEIGHTS, ESTIMATES_AT_ONCE)
     inner_products, frontier, found = np.zeros(n_rows, np.int64), root_frontier(n_rows), no_pairs(4 * n_rows)
     while frontier.rows.size > 0:
-        # np.int64(0): for a plain 0, which has a type of its own, numba compiles what is called twice.
+        # np.int64(0) and not 0: numba gives the literal a different type and would compile the called kernels twice.
         met, begin = no_pairs(4 * n_rows), np.int64(0)
         while begin < frontier.rows.size:
             first, estimates = expand(x, frontier, begin, nodes, link, scratch, inner_products)
@@ -106,29 +110,35 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
 def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shape):
     """Rank labels for instances ``start .. end - 1`` by beam search, and then exactly if ``certifies``.
 
-    Of the inner nodes met on a level the ``beam`` best of each instance are expanded, of all leaves the k best kept.
-    Nodes whose estimate is not above that of k leaves are left out, for no leaf below them can be. To certify, the
-    nodes that the beam left out and whose estimate is at least that of the k-th leaf are expanded afterwards, level by
-    level, and no node twice.
+    The beam search expands the ``beam`` best inner nodes of each instance on each level and keeps the k best leaves. It
+    omits nodes whose estimate is not above the estimate of the k-th leaf, because leaves below them cannot be better.
+    To certify, the search then expands the omitted nodes whose estimate is at least the estimate of the k-th leaf. It
+    does so level by level and expands no node twice.
 
     Parameters
     ----------
     x, start, end, nodes, link, shape
         As for `estimate_by_levels`.
     k : int
+        Number of labels.
     largest : float64 (n_nodes,) or (0,)
-        Of each node the largest weight of a label below it (`xmlc.models.trees.LabelTree.largest_below`); none if
-        labels have no weights.
+        The largest weight of a label below each node (`xmlc.models.trees.LabelTree.largest_below`). Empty if labels
+        have no weights.
     beam : int
+        Number of inner nodes to expand per level and instance.
     certifies : bool
+        Whether to make the ranking exact.
 
     Returns
     -------
-    labels : int32 (end - start, k), estimates : float32 (end - start, k)
-        Best first, the estimates times the weights; -1 and 0 where there are fewer than k labels.
+    labels : int32 (end - start, k)
+        Best first, then -1 if there are fewer than k labels.
+    estimates : float32 (end - start, k)
+        Estimates times weights. 0 for a missing label.
     by_beam : bool (end - start,)
-        Whether the beam's labels are provably the k with the largest estimates, in order.
+        Whether the beam's labels are provably the k labels with the largest estimates, in order.
     inner_products : int64 (end - start,)
+        Node classifiers evaluated per instance.
     """
     n_rows, label = end - start, nodes.label
     x, nodes, scratch = rows_from(x, start, end), unowned(nodes), empty_scratch(shape, DENSE_WEIGHTS, ESTIMATES_AT_ONCE)
@@ -142,7 +152,15 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
 
 @njit(cache=True, nogil=True)
 def search_by_beam(x, nodes, link, scratch, largest, beam, certifies, best):
-    """Expand the ``beam`` best inner nodes of each instance on each level; return those left out, if it certifies."""
+    """Expand the ``beam`` best inner nodes of each instance on each level, and update ``best``.
+
+    Arguments as for `rank_by_levels` and `rank_level`.
+
+    Returns
+    -------
+    Pairs
+        The omitted nodes if ``certifies``, else an empty list.
+    """
     n_rows = best.missed.size
     left, frontier = no_pairs(np.int64(0)), root_frontier(n_rows)
     while frontier.rows.size > 0:
@@ -155,7 +173,10 @@ def search_by_beam(x, nodes, link, scratch, largest, beam, certifies, best):
 
 @njit(cache=True, nogil=True)
 def certify(x, nodes, link, scratch, largest, left, best):
-    """Expand the nodes that a beam left out, and what is below them, as long as they may lead to a better leaf."""
+    """Expand the nodes that the beam omitted, and nodes below them, while they may lead to a better leaf.
+
+    Arguments as for `rank_by_levels` and `rank_level`.
+    """
     no_beams = free_keys(best.missed.size, np.int64(0))
     frontier = nodes_that_may_win(left, best, largest, nodes.label)
     while frontier.rows.size > 0:
@@ -165,7 +186,26 @@ def certify(x, nodes, link, scratch, largest, left, best):
 
 @njit(cache=True, nogil=True)
 def rank_level(x, frontier, nodes, link, scratch, largest, best, beams, certifies, left):
-    """Expand a frontier and keep the best; arguments of `keep_best`, and its list, longer where it had to be."""
+    """Expand all nodes of a frontier and keep the best children.
+
+    Parameters
+    ----------
+    x : KernelCSR
+        Instances of the batch, counted from 0.
+    frontier : Pairs
+        Nodes to expand, sorted by node.
+    nodes, link, largest
+        As for `rank_by_levels`.
+    scratch : Scratch
+        Scratch memory.
+    best, beams, certifies, left
+        As for `keep_best`.
+
+    Returns
+    -------
+    Pairs
+        The list ``left``, moved to larger arrays if necessary.
+    """
     begin, label, weighted = np.int64(0), nodes.label, largest.size > 0
     while begin < frontier.rows.size:
         first, estimates = expand(x, frontier, begin, nodes, link, scratch, best.inner_products)
@@ -182,8 +222,8 @@ def rank_level(x, frontier, nodes, link, scratch, largest, best, beams, certifie
 def rank_best_first(x, start, end, nodes, link, k, largest, shape):
     """Find the k labels with the largest estimates, best first, for instances ``start .. end - 1``.
 
-    Best-first search (plt2016, Section 5.2, last paragraph but one): the queue of Algorithm 4 becomes a priority queue.
-    It evaluates the fewest node classifiers.
+    This is best-first search (plt2016, Section 5.2, last paragraph but one). The queue of Algorithm 4 becomes a
+    priority queue. No other exact search evaluates fewer node classifiers.
 
     Parameters
     ----------
@@ -192,9 +232,12 @@ def rank_best_first(x, start, end, nodes, link, k, largest, shape):
 
     Returns
     -------
-    labels : int32 (end - start, k), estimates : float32 (end - start, k)
-        As of `rank_by_levels`.
+    labels : int32 (end - start, k)
+        As for `rank_by_levels`.
+    estimates : float32 (end - start, k)
+        As for `rank_by_levels`.
     inner_products : int64 (end - start,)
+        Node classifiers evaluated per instance.
     """
     x, nodes, label, scratch = unowned(x), unowned(nodes), nodes.label, empty_scratch(shape, np.int64(0), np.int64(0))
     weighted = largest.size > 0
@@ -202,7 +245,7 @@ def rank_best_first(x, start, end, nodes, link, k, largest, shape):
     rows = np.empty(1, dtype=np.int32)
     for i in range(start, end):
         rows[0], best = i, row_of(leaves, i - start)
-        queue = [-rank_key(ABOVE_ROOT, np.float32(1.0))]  # of negated keys: the least of a heap is the first
+        queue = [-rank_key(ABOVE_ROOT, np.float32(1.0))]  # keys are negated because heapq pops the smallest
         while len(queue) > 0 and -queue[0] > best[-1]:
             key = -heappop(queue)
             if weighted and bound_of(key, largest, label) <= best[-1]:
@@ -218,7 +261,7 @@ def rank_best_first(x, start, end, nodes, link, k, largest, shape):
             for c in range(degree):
                 estimate = parent * estimates[c]
                 key = rank_key(first + c, estimate)
-                if key > best[-1] and estimate >= np.float32(0):  # as in the other searches NaN is no estimate
+                if key > best[-1] and estimate >= np.float32(0):  # skip NaN, as in the other searches
                     if label[first + c] >= 0:
                         insert_key(best, key)
                     else:
@@ -229,21 +272,36 @@ def rank_best_first(x, start, end, nodes, link, k, largest, shape):
 
 @njit(cache=True, nogil=True)
 def rows_from(x, start, end):
-    """Return instances ``start .. end - 1`` counted from 0; see `unowned`."""
+    """Return instances ``start .. end - 1``, counted from 0, as an `unowned` tuple."""
     return unowned(KernelCSR(x.indptr[start : end + 1], x.indices, x.data))
 
 
 @njit(cache=True, nogil=True)
 def expand(x, frontier, begin, nodes, link, scratch, inner_products):
-    """Estimate the children of the node at ``begin`` of a sorted frontier for its instances, or as many as fit.
+    """Estimate the children of one node for the instances that reach it, or for as many instances as fit.
+
+    Parameters
+    ----------
+    x : KernelCSR
+        Instances of the batch, counted from 0.
+    frontier : Pairs
+        Nodes to expand, sorted by node.
+    begin : int
+        Position of the node in the frontier.
+    nodes, link
+        As for `estimate_by_levels`.
+    scratch : Scratch
+        Scratch memory.
+    inner_products : int64 (rows,)
+        Raised by the number of node classifiers evaluated.
 
     Returns
     -------
     first : int
         The first child.
     estimates : float32 (q, siblings)
-        Of the children given their parent, for the instances ``begin .. begin + q - 1`` of the frontier; they stand in
-        the scratch.
+        Estimates of the children given their parent, for the pairs ``begin .. begin + q - 1`` of the frontier. A view
+        of the scratch memory.
     """
     keys, node = frontier.keys, key_number(frontier.keys[begin])
     first, degree = children_of(nodes, node)
@@ -260,7 +318,21 @@ def expand(x, frontier, begin, nodes, link, scratch, inner_products):
 
 @njit(cache=True, nogil=True)
 def weigh(estimates, key, largest, label, first):
-    """Multiply estimates of siblings given their parent, whose key this is, with its estimate and with their scales."""
+    """Multiply the estimates of siblings by the estimate of their parent and by their scales (`scale_of`).
+
+    Parameters
+    ----------
+    estimates : float32 (siblings,)
+        Estimates given the parent, overwritten.
+    key : int64
+        Key of the parent.
+    largest
+        As for `rank_by_levels`.
+    label : int32 (n_nodes,)
+        Label of each leaf, -1 for inner nodes.
+    first : int
+        The first sibling.
+    """
     node, parent = key_number(key), key_estimate(key)
     parent = np.float32(parent / scale_of(node, largest, label)) if node >= 0 else parent
     for c in range(estimates.size):
@@ -269,10 +341,11 @@ def weigh(estimates, key, largest, label, first):
 
 @njit(cache=True, nogil=True)
 def scale_of(node, largest, label):
-    """Return what a node's estimate is multiplied with in its key if labels have weights.
+    """Return the scale of a node: the factor of its estimate in its key if labels have weights.
 
-    A leaf has its label's weight. An inner node has the least power of two that is no less than any weight below it, so
-    that a division recovers its estimate exactly. NaN, if all labels are excluded: no product with it is a score.
+    The scale of a leaf is the weight of its label. The scale of an inner node is the smallest power of two that is at
+    least every weight below it. A division then recovers the estimate exactly. If all labels below a node are excluded,
+    the scale is NaN and no product with it becomes a score.
     """
     weight = largest[node]
     if label[node] >= 0 or not weight > 0:
@@ -283,9 +356,9 @@ def scale_of(node, largest, label):
 
 @njit(cache=True, nogil=True, forceinline=True)
 def bound_of(key, largest, label):
-    """Return the key of an inner node if its scale was the largest weight below it, which is no greater than its key.
+    """Return the largest key that a leaf below an inner node may have.
 
-    No leaf below the node has a greater one.
+    It is the node's key with the largest weight below the node as the scale. It is at most the node's real key.
     """
     node = key_number(key)
     if node < 0 or largest.size == 0:
@@ -295,7 +368,21 @@ def bound_of(key, largest, label):
 
 @njit(cache=True, nogil=True)
 def take_above(frontier, begin, first, estimates, label, thresholds, found, met):
-    """Add the children above their thresholds, leaves to ``found`` and inner nodes to ``met``: both have room."""
+    """Append the children above their thresholds: leaves to ``found``, and inner nodes to ``met``.
+
+    Parameters
+    ----------
+    frontier : Pairs
+        The expanded nodes.
+    begin, first, estimates
+        Argument and results of `expand`.
+    label : int32 (n_nodes,)
+        Label of each leaf, -1 for inner nodes.
+    thresholds
+        As for `estimate_by_levels`.
+    found, met : Pairs
+        Lists with room for all children.
+    """
     rows, keys, _ = frontier
     found_rows, found_keys, n_found = found.rows, found.keys, found.size[0]
     met_rows, met_keys, n_met = met.rows, met.keys, met.size[0]
@@ -316,7 +403,7 @@ def take_above(frontier, begin, first, estimates, label, thresholds, found, met)
 
 @njit(cache=True, nogil=True)
 def keep_beams(met, n_rows, beam):
-    """Keep the ``beam`` best nodes of each instance."""
+    """Remove all pairs from ``met`` except the ``beam`` best nodes of each of ``n_rows`` instances."""
     beams, size = free_keys(n_rows, beam), np.int64(0)
     for i in range(met.size[0]):
         insert_key(row_of(beams, met.rows[i]), met.keys[i])
@@ -330,22 +417,31 @@ def keep_beams(met, n_rows, beam):
 
 @njit(cache=True, nogil=True)
 def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, certifies, left):
-    """Keep the best leaves and inner nodes of each instance, of the children that `expand` estimated.
+    """Keep the best leaves and inner nodes of each instance from the children that `expand` estimated.
 
     Parameters
     ----------
+    frontier : Pairs
+        The expanded nodes.
+    begin, first, estimates
+        Argument and results of `expand`.
+    label : int32 (n_nodes,)
+        Label of each leaf, -1 for inner nodes.
+    weighted : bool
+        Whether `weigh` has multiplied the estimates.
     best : Best
+        Updated in place.
     beams : int64 (rows, beam)
-        Keys of the best inner nodes of this level, best first; `FREE` where there are fewer.
+        Keys of the best inner nodes of this level, best first, then `FREE`. Updated in place.
     certifies : bool
-        Whether nodes that have no place in a beam are listed, unless k leaves rank before them.
+        Whether to list the nodes that have no place in a beam, unless k leaves rank before them.
     left : Pairs
-        That list, with room for all children.
+        List of these nodes, with room for all children.
     """
     rows, keys, _ = frontier
     leaves, missed, _ = best
     left_rows, left_keys, n = left.rows, left.keys, left.size[0]
-    # Taking a field of a tuple in the loop would count a reference to it each time.
+    # Fields are read before the loop, because each read of a field updates a reference count.
     for q in range(estimates.shape[0]):
         row, parent = rows[begin + q], np.float32(1.0) if weighted else key_estimate(keys[begin + q])
         own_leaves, beam, own = row_of(leaves, row), row_of(beams, row), row_of(estimates, q)
@@ -357,9 +453,9 @@ def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, c
             if label[first + c] >= 0:
                 insert_key(own_leaves, key)
                 continue
-            key = insert_key(beam, key)  # the last of the beam, if there is one, makes room
+            key = insert_key(beam, key)  # the key that falls out of the beam
             missed[row] = max(missed[row], key)
-            if certifies:  # written at all events, because a processor cannot guess which may win
+            if certifies:  # the write is unconditional, because a branch would be unpredictable
                 left_rows[n], left_keys[n] = row, key
                 n += key > own_leaves[-1]
     left.size[0] = n
@@ -367,9 +463,15 @@ def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, c
 
 @njit(cache=True, nogil=True)
 def nodes_of_beams(beams, best, certifies, left):
-    """Return the nodes of the beams that may lead to one of the best leaves; if it certifies, list the others.
+    """Return the nodes of the beams that may lead to one of the best leaves, sorted by node.
 
-    Of the others those stay of interest that equal the k-th leaf: a leaf below them may rank before it.
+    If it certifies, nodes whose estimate equals the estimate of the k-th leaf are appended to ``left``, because a leaf
+    below them may rank before the k-th leaf.
+
+    Parameters
+    ----------
+    beams, best, certifies, left
+        As for `keep_best`.
     """
     frontier, used, n = no_pairs(beams.size), np.int64(0), left.size[0]
     for row in range(beams.shape[0]):
@@ -391,10 +493,11 @@ def nodes_of_beams(beams, best, certifies, left):
 
 @njit(cache=True, nogil=True)
 def proven(best):
-    """Tell of each instance whether no leaf below a node that the beam missed can be among the k best.
+    """Return for each instance whether the k best leaves are exact, bool (rows,).
 
-    An estimate is the product of factors of at most 1, so that no leaf has a larger one than a node above it, nor a
-    larger product with its weight than the node's estimate has with the largest weight below it.
+    They are exact if no leaf below a node outside the beam can be among them. Factors of an estimate are at most 1, so
+    a leaf's estimate is at most the estimate of any node above it. With weights, a leaf's product is at most the node's
+    estimate times the largest weight below the node.
     """
     by_beam = np.empty(best.missed.size, dtype=np.bool_)
     for row in range(by_beam.size):
@@ -405,9 +508,20 @@ def proven(best):
 
 @njit(cache=True, nogil=True)
 def nodes_that_may_win(left, best, largest, label):
-    """Take all nodes out of a list, and return those of them that rank before the k-th leaf.
+    """Empty a list of nodes, and return the nodes that may lead to a leaf before the k-th leaf, sorted by node.
 
-    A leaf has a larger number than the nodes above it.
+    Leaves have larger numbers than the nodes above them, so a leaf with an equal estimate has a smaller key.
+
+    Parameters
+    ----------
+    left : Pairs
+        The list.
+    best : Best
+        The best leaves so far.
+    largest
+        As for `rank_by_levels`.
+    label : int32 (n_nodes,)
+        Label of each leaf, -1 for inner nodes.
     """
     used = np.int64(0)
     for i in range(left.size[0]):
@@ -422,7 +536,7 @@ def nodes_that_may_win(left, best, largest, label):
 
 @njit(cache=True, nogil=True)
 def labels_of(leaves, label):
-    """Return labels (int32) and estimates (float32) of leaves that are given by keys; -1 and 0 where there is none."""
+    """Return the labels (int32) and estimates (float32) of a table of leaf keys, with -1 and 0 for `FREE` keys."""
     labels, estimates = np.empty(leaves.shape, dtype=np.int32), np.empty(leaves.shape, dtype=np.float32)
     for row in range(leaves.shape[0]):
         for j in range(leaves.shape[1]):
@@ -434,7 +548,7 @@ def labels_of(leaves, label):
 
 @njit(cache=True, nogil=True)
 def free_keys(n_rows, size):
-    """Return a table of `FREE`."""
+    """Return a table of `FREE` keys, int64 (n_rows, size)."""
     keys = np.empty((n_rows, size), dtype=np.int64)
     for row in range(n_rows):
         for place in range(size):
@@ -444,7 +558,7 @@ def free_keys(n_rows, size):
 
 @njit(cache=True, nogil=True)
 def root_frontier(n_rows):
-    """Return the frontier from which the root is reached: every instance, with estimate 1."""
+    """Return the frontier above the root: a pair for every instance, with estimate 1."""
     frontier = no_pairs(n_rows)
     for row in range(n_rows):
         frontier.rows[row], frontier.keys[row] = row, rank_key(ABOVE_ROOT, np.float32(1.0))
@@ -460,7 +574,7 @@ def no_pairs(capacity):
 
 @njit(cache=True, nogil=True)
 def with_capacity(pairs, more):
-    """Return a list with these pairs and room for ``more``: this one if it has it."""
+    """Return a list with these pairs and room for ``more``. It is the same list if it has room."""
     used = pairs.size[0]
     if used + more <= pairs.rows.size:
         return pairs
@@ -473,7 +587,7 @@ def with_capacity(pairs, more):
 
 @njit(cache=True, nogil=True)
 def sorted_by_node(pairs):
-    """Return the pairs ordered by node, and as before within a node, in arrays without room for more."""
+    """Return the pairs in a stable order by node, in arrays without spare capacity."""
     nodes = np.empty(pairs.size[0], dtype=np.int32)
     for i in range(nodes.size):
         nodes[i] = key_number(pairs.keys[i])
@@ -482,7 +596,7 @@ def sorted_by_node(pairs):
 
 @njit(cache=True, nogil=True)
 def sorted_by(numbers, pairs):
-    """Return pairs ordered by a whole number of each, and as before within a number."""
+    """Return the pairs in a stable order by ``numbers``, an integer for each pair."""
     rows, keys, _ = pairs
     result = no_pairs(numbers.size)
     result.size[0] = numbers.size
