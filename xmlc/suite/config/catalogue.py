@@ -23,7 +23,7 @@ LAYOUT = ("format", "zero_based", "train", "test", "labels", "split_files", "fil
 #: Number of files of one part, in formats with more than one.
 SEVERAL_FILES = {"repository-two-files": 2, "npz": 2, "coordinates": 5}
 
-# `manual` and `digests` are folders next to the folders of datasets. And Snakemake refuses a name that repeats a part
+# `manual` and `digests` are folders next to the folders of datasets. Snakemake refuses a name that repeats a part
 # twenty times, because such a path seems to grow without end.
 DatasetName = Annotated[
     str,
@@ -43,7 +43,10 @@ Url = Annotated[str, Meta(pattern="^https?://", description="an address that sta
 
 
 class SplitFiles(TypedDict):
-    """Split one data file: ``train`` and ``test``, files of row numbers from 1, and their ``column``, from 0."""
+    """Describe the split of one data file: ``train`` and ``test``, files of row numbers from 1, and their ``column``.
+
+    Columns are counted from 0.
+    """
 
     train: str
     test: str

@@ -17,7 +17,7 @@ from xmlc.suite.config.catalogue import Size
 SHAPES = Path(__file__).with_name("shapes.csv")
 FORESTS = ("fastxml", "ldsm", "parabel", "benchmarks/peers/omikuji_parabel.py:OmikujiParabel")
 UNITS = {"fastxml": 50, "ldsm": 10, "oplt": 3, "parabel": 3, "plt": 30}  # default trees of a forest, passes of others
-LDSM_NODES, LDSM_POWER = 2000, 0.35  # most nodes measured; with fewer, trees count as their share to this power
+LDSM_NODES, LDSM_POWER = 2000, 0.35  # most nodes measured; with fewer nodes, a tree counts as their share to this power
 COLUMNS = ("n", "nonzeros", "labels", "m", "units", "arity", "d")  # units are trees of a forest, else passes
 # Usual exponents of these columns. The fit pulls the exponents of the rows towards them.
 USUAL = {

@@ -290,7 +290,7 @@ def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
             for (key, there), here in zip(_common(merged).items(), _common(model).values(), strict=True):
                 if here != there:
                     raise XmlcError(f"config: model {name} has another {key} in {suite.name}; give it another name")
-            # On the datasets of an own suite (`Suite.own`), its hyperparameters override any from other suites.
+            # If a suite has its own datasets (`Suite.own`), its hyperparameters override others on these datasets.
             common = dict.fromkeys(suite.datasets, model.hyperparameters) if suite.own else {}
             found[name] = replace(merged, datasets=merged.datasets | common | model.datasets)
     return found

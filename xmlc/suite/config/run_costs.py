@@ -248,7 +248,7 @@ def _models_without(project: Project, pairs: Collection[tuple[str, str]]) -> str
     left: dict[str, list[str]] = {dataset: [] for dataset, _ in pairs}
     for paper in project.suites:
         for dataset in project.datasets_of(paper):
-            if dataset in left or project.settings.models:  # the new setting replaces it
+            if dataset in left or project.settings.models:  # the new setting replaces this one
                 models, there = project.models_on(paper, dataset), left.setdefault(dataset, [])
                 there += [model for model in models if (dataset, model) not in pairs and model not in there]
     return json.dumps(left).replace('"', "")

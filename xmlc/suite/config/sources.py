@@ -120,7 +120,7 @@ def mirror_at(given: str) -> Place:
     Parameters
     ----------
     given : str
-        A folder, in which ``~`` is the home folder, or an address that begins with ``http://``, ``https://`` or
+        A folder, with ``~`` for the home folder, or an address that begins with ``http://``, ``https://`` or
         ``file://``.
 
     Raises

@@ -183,7 +183,7 @@ def command(
     out: Path,
 ) -> None:
     """Draw or estimate once, then run all methods in this process: starting one takes longer than most methods."""
-    takes_sizes = any([method_named(name).takes_sizes for name in methods])  # checks each name
+    takes_sizes = any([method_named(name).takes_sizes for name in methods])  # a list, so that each name is checked
     step = TrainedStep.read("infer", data, training, threads)
     if (basis / Estimates.FILE).is_file():
         given = basis_of_estimates(step.data, basis, takes_sizes)

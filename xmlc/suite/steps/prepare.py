@@ -230,8 +230,7 @@ def _counts(train: Part, test: Part) -> Counts:
 def _of_same_width(train: Part, test: Part, format: str) -> tuple[Part, list[str]]:
     """Return the test set with the features of the training set, and notes about differences.
 
-    Both sets get the larger number of labels. Without labels that only one has, the measures would be of other label
-    sets.
+    Both sets get the larger number of labels. Otherwise the measures would be of other label sets.
     """
     (d, m), (d_test, m_test) = ([matrix.shape[1] for matrix in part] for part in (train, test))
     X, dropped = first_columns(test[0], d)
