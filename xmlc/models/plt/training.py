@@ -1,4 +1,4 @@
-"""How a PLT learns (plt2016, Algorithm 3): which instances reach which node, and the training of siblings together."""
+"""Train a PLT (plt2016, Algorithm 3): find the instances that reach each node, and train siblings together."""
 
 from __future__ import annotations
 
@@ -19,25 +19,27 @@ from xmlc.models.plt.solvers import Sgd, Solver, numbers_per_weight, solve
 from xmlc.models.plt.weights import CompactNodeWeights, HashedWeights, NodeWeights, ask_for_slots, slots_estimate
 from xmlc.models.trees import LabelTree
 
-NONZEROS_PER_GROUP = 1 << 18  # small blocks are handed out in groups of about this much work
+NONZEROS_PER_GROUP = 1 << 18  # small blocks form groups of about this much work
 SPLIT_SHARE = 32  # a block with more than 1 / 32 of the work is split between its siblings
-MIN_SIBLINGS = 8  # but not into fewer siblings than fill a vector register,
-MANY_SIBLINGS = 64  # nor into more that fill not as many registers as are taken at a time
-TITLE = "training PLT nodes"  # in the progress display
-WEIGHTS_PER_WAVE = 1 << 25  # that are trained before they are stored: 128 MB, or one block if it has more
+MIN_SIBLINGS = 8  # a part of a block has at least this many siblings, enough for a vector register
+MANY_SIBLINGS = 64  # a larger part has a multiple of this, because the kernels take 64 siblings at a time
+TITLE = "training PLT nodes"  # the default title of the progress display
+WEIGHTS_PER_WAVE = 1 << 25  # weights trained before a batch is stored: 128 MB, or one block if it is larger
 BITS_PER_WORD = np.uint64(64)
 
 
 class Reach(NamedTuple):
-    """The instances that reach each node: z_t = 1 for its parent.
+    """List the instances that reach each node, which have z_t = 1 for its parent.
 
     Attributes
     ----------
     order : int64 (n,)
         Rows in the order of the pass.
-    block_starts, block_positions : int64 (n_nodes + 2,), uint32
-        Positions in ``order`` of the instances that reach each block, block after block: all of them for block 0 (the
-        root alone), those with z_t = 1 for block t + 1 (the children of node t).
+    block_starts : int64 (n_nodes + 2,)
+        Start of each block in ``block_positions``.
+    block_positions : uint32
+        Positions in ``order`` of the instances that reach each block. Block 0 is the root, which all instances reach.
+        Block t + 1 has the children of node t, which the instances with z_t = 1 reach.
     """
 
     order: np.ndarray
@@ -46,18 +48,22 @@ class Reach(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """Neighbouring siblings that are trained together: piece i is ``bases[i] .. bases[i] + widths[i] - 1`` of a block.
+    """List groups of contiguous siblings to train together.
+
+    Piece i has the siblings ``bases[i] .. bases[i] + widths[i] - 1`` of its block.
 
     Attributes
     ----------
     blocks : int64 (pieces,)
-        The block.
+        Block of each piece.
     firsts : int64 (pieces,)
-        The node number of the first sibling of the block.
-    bases, widths : int64 (pieces,)
-        The first sibling of the piece, and how many.
+        Node number of the first sibling of the block.
+    bases : int64 (pieces,)
+        First sibling of the piece, counted within the block.
+    widths : int64 (pieces,)
+        Number of siblings of the piece.
     degrees : int64 (pieces,)
-        The number of all siblings of the block.
+        Number of siblings of the block.
     """
 
     blocks: np.ndarray
@@ -83,14 +89,37 @@ def train_nodes(
 ) -> NodeWeights | CompactNodeWeights:
     """Train all node classifiers of a tree (plt2016, Algorithm 3).
 
-    A block (the children of one node) keeps weights for the features of the instances that reach it and for
-    no others; any other weight would stay zero. Blocks are trained wave by wave, and the weights of each appended to
-    ``growing``; with a cut without the weights w with abs(w) <= cut, and sparse. With ``only_smaller`` the cut counts
-    only if the first wave takes fewer bytes with it: later waves need not be held to choose the form. ``importance``,
-    float32 as long as ``order``, are the positive weights of the instances' losses; None: all 1.
+    A block has the children of one node. It stores weights only for the features of the instances that reach it,
+    because all other weights would stay zero. Blocks are trained in batches, and each batch is appended to ``growing``.
 
-    Peak memory: what is returned, once, unless ``growing`` writes it into a folder; the weights of a wave; and the
-    instances and weights of the largest blocks in training, one for each thread.
+    Peak memory is the result, unless ``growing`` writes it into a folder, and the weights of a batch. Each thread adds
+    the instances and weights of one block in training.
+
+    Parameters
+    ----------
+    x, y : KernelCSR
+        Instances and their label sets.
+    n_features : int
+        Number of features.
+    tree : LabelTree
+        The tree.
+    order : int64 (rows,)
+        Rows in the order of each pass.
+    solver : Sgd, AdaGrad or DualDescent
+        Solver and its settings.
+    cut : float or None
+        Weight threshold: weights w with abs(w) <= cut are dropped and the others stored sparse. None keeps all weights.
+    n_jobs : int or None
+        Threads, see `xmlc.core.threads.resolve_threads`.
+    growing : Growing, optional
+        Arrays to append the weights to.
+    title : str
+        Title in the progress display.
+    only_smaller : bool
+        Apply the threshold only if the first batch takes fewer bytes with it. Later batches then need not stay in
+        memory for this decision.
+    importance : float32 (order.size,), optional
+        Positive weights of the instances' losses. None means 1 for all.
 
     Raises
     ------
@@ -142,7 +171,10 @@ def _features(
     end: int,
     n_jobs: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the starts of the features of the blocks ``begin .. end - 1``, and these features."""
+    """Return the start of the features of each block ``begin .. end - 1``, and the features.
+
+    Only the blocks in ``blocks`` have features.
+    """
     groups = _groups(blocks, nonzeros[blocks])
     listed = run_pieces(list_features, [(x, reach, group, nonzeros, n_features) for group in groups], n_jobs)
     distinct = np.zeros(end - begin, dtype=np.int64)
@@ -151,14 +183,14 @@ def _features(
 
 
 def _waves(weights: np.ndarray) -> list[tuple[int, int]]:
-    """Cut the blocks into ranges of about `WEIGHTS_PER_WAVE`."""
+    """Split the blocks into contiguous ranges with about `WEIGHTS_PER_WAVE` weights each."""
     wave = np.cumsum(weights) // WEIGHTS_PER_WAVE
     starts = np.flatnonzero(np.diff(wave, prepend=-1))
     return list(zip(starts.tolist(), [*starts[1:].tolist(), weights.size], strict=True))
 
 
 def _groups(blocks: np.ndarray, cost: np.ndarray) -> list[np.ndarray]:
-    """Cut blocks into groups of about equal cost, without looking at the number of threads."""
+    """Split blocks into groups of about equal cost. The groups do not depend on the number of threads."""
     group = np.cumsum(cost) // NONZEROS_PER_GROUP
     return np.split(blocks, np.flatnonzero(np.diff(group)) + 1)
 
@@ -166,9 +198,10 @@ def _groups(blocks: np.ndarray, cost: np.ndarray) -> list[np.ndarray]:
 def _pieces(
     blocks: np.ndarray, firsts: np.ndarray, degrees: np.ndarray, nonzeros: np.ndarray, limit: int
 ) -> tuple[list[Pieces], list[float]]:
-    """Cut the work into pieces, groups of them that run together, the largest first, and return the cost of each group.
+    """Split the work into groups of pieces, the most expensive pieces first. Return the groups and their costs.
 
-    A block with more work than ``limit`` is split between its siblings. A few siblings take as long as fill a register.
+    A block with more work than ``limit`` is split between its siblings. The time of a piece counts full registers,
+    because a few siblings take as long as a full register.
     """
     work = nonzeros * degrees
     chosen, bases, widths = [], [], []
@@ -193,25 +226,30 @@ def _pieces(
 
 @njit(cache=True, nogil=True)
 def train_siblings(x, importance, reach, pieces, dense, offset, bias, solver, per_weight, n_features):
-    """Train groups of siblings and keep all their weights.
+    """Train some pieces and write all their weights.
 
     Parameters
     ----------
     x : KernelCSR
+        Instances.
     importance : float32 (order.size,)
         See `train_nodes`.
     reach : Reach
+        Instances that reach each block.
     pieces : Pieces
+        Siblings to train.
     dense : DenseBlocks
-        From block ``offset`` on; weights of the pieces' nodes are written.
+        Blocks from ``offset`` on. The weights of the pieces' nodes are overwritten.
     offset : int
+        Number of the first block of ``dense``.
     bias : float32 (n_nodes,)
-        Written for the pieces' nodes.
+        Overwritten for the pieces' nodes.
     solver : Sgd, AdaGrad or DualDescent
+        Solver and its settings.
     per_weight : int
         `numbers_per_weight` of the solver.
     n_features : int
-        Features of the instances.
+        Number of features of the instances.
     """
     feature_starts, features, weight_starts, weights = dense
     scratch = np.empty(n_features, dtype=np.uint32), np.empty(reach.order.size, dtype=np.uint32)
@@ -236,26 +274,33 @@ def train_siblings(x, importance, reach, pieces, dense, offset, bias, solver, pe
 
 @njit(cache=True, nogil=True)
 def train_piece(x, importance, reach, pieces, i, features, bias, solver, scratch, state):
-    """Train the siblings of piece ``i``; their biases go to ``bias``.
+    """Train the siblings of piece ``i``.
 
-    What a piece needs is renumbered and put side by side, weights and all, so that each non-zero touches one run of
-    memory, and of the cache nothing but what this piece uses.
+    The piece works on contiguous copies of its instances, with renumbered features. Each non-zero then touches
+    contiguous memory, and the cache holds only data of this piece.
 
     Parameters
     ----------
     x : KernelCSR
+        Instances.
     importance : float32 (order.size,)
         See `train_nodes`.
     reach : Reach
+        Instances that reach each block.
     pieces : Pieces
+        List that contains the piece.
+    i : int
+        Number of the piece.
     features : uint32
         Features of the instances that reach the block, ascending.
     bias : float32 (n_nodes,)
+        Overwritten for the piece's nodes.
     solver : Sgd, AdaGrad or DualDescent
+        Solver and its settings.
     scratch : pair of uint32
-        As long as there are features, and instances.
+        Scratch with one number per feature, and scratch with one number per position of the pass.
     state : float32
-        Of `solve`; written.
+        Overwritten, as for `solve`.
     """
     local, places = scratch
     block, width = pieces.blocks[i], pieces.widths[i]
@@ -274,7 +319,7 @@ def train_piece(x, importance, reach, pieces, i, features, bias, solver, scratch
 
 @njit(cache=True, nogil=True)
 def reach_of(y, order, leaf, parent):
-    """Find the instances that reach each node of the tree (plt2016, Section 5.2).
+    """Return the `Reach` of a tree: the instances that reach each node (plt2016, Section 5.2).
 
     Parameters
     ----------
@@ -282,8 +327,10 @@ def reach_of(y, order, leaf, parent):
         Label sets.
     order : int64 (n,)
         Rows in the order of the pass.
-    leaf : int32 (m,), parent : int32 (n_nodes,)
-        The tree.
+    leaf : int32 (m,)
+        Leaf of each label.
+    parent : int32 (n_nodes,)
+        Parent of each node.
     """
     stamp, positives = np.full(parent.size, -1, dtype=np.int64), np.empty(parent.size, dtype=np.int32)
     counts = np.zeros(parent.size + 1, dtype=np.int64)
@@ -308,25 +355,27 @@ def reach_of(y, order, leaf, parent):
 
 @njit(cache=True, nogil=True)
 def positive_nodes(labels, leaf, parent, mark, stamp, positives):
-    """List the nodes with z_t = 1 for one instance: the paths from its labels to the root.
+    """List the nodes with z_t = 1 for one instance, on the paths from its labels to the root.
 
     Parameters
     ----------
     labels : uint32
         Labels of the instance.
-    leaf : int32 (m,), parent : int32 (n_nodes,)
-        The tree.
+    leaf : int32 (m,)
+        Leaf of each label.
+    parent : int32 (n_nodes,)
+        Parent of each node.
     mark : int
-        A number that no instance before had.
+        A number that no previous instance has used.
     stamp : int64 (n_nodes,)
-        ``mark`` is entered for each node listed.
+        Set to ``mark`` for each listed node.
     positives : int32 (n_nodes,)
-        Overwritten from the beginning.
+        Overwritten with the nodes.
 
     Returns
     -------
     int
-        How many there are.
+        Number of nodes.
     """
     count = 0
     for label in labels:
@@ -341,7 +390,7 @@ def positive_nodes(labels, leaf, parent, mark, stamp, positives):
 
 @njit(cache=True, nogil=True)
 def count_nonzeros(indptr, reach):
-    """Count the non-zeros of the instances that reach each block."""
+    """Return the number of non-zeros of the instances that reach each block, int64 (n_nodes + 1,)."""
     order, starts, positions = reach
     nonzeros = np.zeros(starts.size - 1, dtype=np.int64)
     for block in range(nonzeros.size):
@@ -357,18 +406,22 @@ def list_features(x, reach, blocks, nonzeros, n_features):
     Parameters
     ----------
     x : KernelCSR
+        Instances.
     reach : Reach
+        Instances that reach each block.
     blocks : int64
-        Blocks to look at.
-    nonzeros : int64
-        Those of the instances that reach each block.
+        Blocks whose features to list.
+    nonzeros : int64 (n_nodes + 1,)
+        Result of `count_nonzeros`.
     n_features : int
+        Number of features of the instances.
 
     Returns
     -------
     distinct : int64 (blocks.size,)
+        Number of features of each block.
     features : uint32
-        Those of each block, ascending, block after block.
+        Features of each block, ascending, block after block.
     """
     distinct = np.zeros(blocks.size, dtype=np.int64)
     marks = np.zeros(n_features // 64 + 1, dtype=np.uint64)
@@ -385,10 +438,25 @@ def list_features(x, reach, blocks, nonzeros, n_features):
 
 @njit(cache=True, nogil=True)
 def write_features(indptr, indices, order, positions, marks, features):
-    """Write the distinct features of some instances, ascending, to the beginning of ``features``; return how many.
+    """Write the distinct features of some instances, ascending, to the beginning of ``features``.
 
-    ``marks`` is uint64 with one bit per feature, few enough words to stay in the first-level cache; zero on entry and
-    on return. ``features`` is uint32, as long as the instances have non-zeros or there are features.
+    Parameters
+    ----------
+    indptr, indices
+        Arrays of the instances, as in `KernelCSR`.
+    order : int64 (n,)
+        Rows in the order of the pass.
+    positions : uint32
+        Positions of the instances in ``order``.
+    marks : uint64
+        Scratch with one bit per feature, zero on entry and on return. It is small enough for the first-level cache.
+    features : uint32
+        Overwritten. At least as long as the number of non-zeros of the instances or the number of all features.
+
+    Returns
+    -------
+    int
+        Number of distinct features.
     """
     for position in positions:
         row = order[position]
@@ -408,7 +476,7 @@ def write_features(indptr, indices, order, positions, marks, features):
 
 @njit(cache=True, nogil=True)
 def gather_rows(x, rows, local):
-    """Return some instances side by side, their features renumbered by ``local``: a `KernelCSR`."""
+    """Return contiguous copies of some instances as a `KernelCSR`, with feature f renumbered to ``local[f]``."""
     indptr, indices, data = x
     ends = np.zeros(rows.size + 1, dtype=np.int64)
     for i in range(rows.size):
@@ -426,9 +494,20 @@ def gather_rows(x, rows, local):
 
 @njit(cache=True, nogil=True)
 def sibling_targets(reach, parent_positions, first, targets, places):
-    """Set ``targets[i, c]`` to 1 where instance i of the parent has z = 1 for the sibling ``first + c``.
+    """Set ``targets[i, c]`` to 1 if instance i of the parent has z = 1 for the sibling ``first + c``.
 
-    ``targets`` is uint8 (instances, siblings), all zero; ``places`` is scratch, uint32, as long as positions need.
+    Parameters
+    ----------
+    reach : Reach
+        Instances that reach each block.
+    parent_positions : uint32
+        Positions of the instances that reach the siblings.
+    first : int
+        Node number of the first sibling.
+    targets : uint8 (instances, siblings)
+        Zero on entry.
+    places : uint32
+        Scratch with one number per position of the pass.
     """
     for i in range(parent_positions.size):
         places[parent_positions[i]] = i
@@ -455,9 +534,11 @@ def train_hashed(
     x, y : KernelCSR
         Instances and their label sets.
     tree : LabelTree
+        The tree.
     order : int64 (n,)
         Rows in the order of each pass.
     solver : Sgd
+        Settings of two-phase SGD.
     hash_bits : int
         The table has ``2**hash_bits`` weights.
     random_state : int
@@ -481,9 +562,31 @@ def train_hashed(
 def hashed_pass(x, y, importance, order, leaf, parent, nodes, solver, steps_done, stamp, epoch):
     """Pass once over the training set, instance by instance, root first (Algorithm 3 as an online learner).
 
-    Each slot is a line of memory of its own. Those of the next node are asked for before the step of one, so that they
-    are under way meanwhile: with 2**28 slots 1.4 times as fast on one thread of an Intel Xeon, 20 ns for a slot.
-    ``stamp`` is int64 (n_nodes,) scratch that starts at -1; ``steps_done`` float64 (n_nodes,) counts weights.
+    Each slot is in a different cache line. The slots of the next node are therefore prefetched before the step of the
+    current node. With 2**28 slots this is 1.4 times as fast on one thread of an Intel Xeon, at 20 ns per slot.
+
+    Parameters
+    ----------
+    x, y : KernelCSR
+        Instances and their label sets.
+    importance : float32 (order.size,)
+        See `train_nodes`.
+    order : int64 (n,)
+        Rows in the order of the pass.
+    leaf : int32 (m,)
+        Leaf of each label.
+    parent : int32 (n_nodes,)
+        Parent of each node.
+    nodes : HashedWeights
+        Tree and weights, updated in place.
+    solver : Sgd
+        Settings of two-phase SGD.
+    steps_done : float64 (n_nodes,)
+        Sum of the instance weights that each node has seen, updated in place.
+    stamp : int64 (n_nodes,)
+        Scratch that starts at -1.
+    epoch : int
+        Number of the pass.
     """
     positives = np.empty(parent.size, dtype=np.int32)
     for position in range(order.size):
@@ -507,7 +610,25 @@ def hashed_pass(x, y, importance, order, leaf, parent, nodes, solver, steps_done
 
 @njit(cache=True, nogil=True)
 def hashed_step(slots, signed, nodes, solver, weight, steps_done, node, target):
-    """Take one two-phase step (Appendix B) for one node and one instance, laid out by `ask_for_slots`."""
+    """Take one two-phase SGD step (Appendix B) for one node and one instance.
+
+    Parameters
+    ----------
+    slots, signed
+        Results of `ask_for_slots`.
+    nodes : HashedWeights
+        Tree and weights, updated in place.
+    solver : Sgd
+        Settings of two-phase SGD.
+    weight : float32
+        Weight of the instance's loss.
+    steps_done : float64 (n_nodes,)
+        As for `hashed_pass`.
+    node : int
+        The node.
+    target : float32
+        z_t of the instance, 0 or 1.
+    """
     (gamma, lam, _), weight = solver, np.float64(weight)
     gamma_t = gamma / (1.0 + lam * gamma * steps_done[node])
     step = np.float32(nodes.scale[node] * gamma_t * weight) * (slots_estimate(slots, signed, nodes, node) - target)
