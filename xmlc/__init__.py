@@ -30,8 +30,8 @@ if not TYPE_CHECKING:  # Type checkers would otherwise accept any name.
 
 
 def set_progress(shown: bool) -> None:
-    """Switch the progress bars of long calls on or off, for this process and its child processes.
+    """Switch the progress display of long calls on or off, for this process and its child processes.
 
-    They are on by default, unless the environment has ``XMLC_PROGRESS=0``.
+    It is on by default, unless the environment has ``XMLC_PROGRESS=0``.
     """
     os.environ["XMLC_PROGRESS"] = "1" if shown else "0"

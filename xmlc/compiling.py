@@ -1,8 +1,8 @@
 """Compile kernels ahead of their first call, for the steps of a suite or for a server.
 
-The kernels are compiled by calls on a few random instances. A step can also compile its kernels when it starts, but
-only on one core, and every process then compiles the same basic functions. This module compiles parts that share few
-functions in parallel, with one process per core.
+The kernels are compiled by calls on a few random instances. A step can also compile its kernels itself, but only on one
+core. Every process then compiles the same basic functions. This module compiles parts that share few functions in
+parallel, with one process per core.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Run the command line `xmlc`, with one subcommand for each step of the workflow.
 
-A step is ``command`` in the module of its name in ``xmlc.suite.steps``, so that its workflow rule depends only on the
-files of this step. Other commands are ``<name>_command`` in the modules that `MODULES` lists. Modules are imported only
-when they are called, so that ``xmlc --help`` is quick.
+Each step is the function ``command`` in its own module in ``xmlc.suite.steps``. A workflow rule therefore depends only
+on the files of its step. Other commands are ``<name>_command`` in the modules that `MODULES` lists. A module is
+imported only when its command is called, so that ``xmlc --help`` is quick.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def _show_warning(
 
 
 def _flush_standard_output() -> None:
-    """Flush now, because a failure at the end of the process would have Python's status and message."""
+    """Flush now. A failure at the end of the process would give Python's own status and message."""
     try:
         print(end="", flush=True)
     except OSError:

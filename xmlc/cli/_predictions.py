@@ -69,7 +69,8 @@ def read_predictions(file: Path) -> list[Prediction]:
             names, scores = [name for name, _ in row["labels"]], [float(score) for _, score in row["labels"]]
             chosen = row.get("set", names)
             are_names = isinstance(chosen, list) and all(isinstance(name, str | int) for name in names + chosen)
-            if not are_names or not all(one >= other for one, other in pairwise([math.inf, *scores])):  # or NaN
+            # NaN fails this comparison, too.
+            if not are_names or not all(one >= other for one, other in pairwise([math.inf, *scores])):
                 raise ValueError
         except (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError):
             raise XmlcError(f"{file}:{number}: found {str(part).strip()[:60]!r}, expected {EXPECTED}") from None

@@ -33,7 +33,7 @@ BATCH = 1000  # Texts that are read, and predicted or learned, at a time.
 AT = (1, 3, 5)
 RANKED = 5  # Labels of a ranking. It has more if the label set has more.
 DIGITS = 6  # Digits of an estimate.
-PRESET = "plt-ranking"  # Trained by `PLT.for_ranking`.
+PRESET = "plt-ranking"  # Hyperparameters of `PLT.for_ranking`.
 SETS = {"macro_f_present": "macro-F, labels present", "micro_f": "micro-F", "instance_f": "instance-F"}
 INPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 

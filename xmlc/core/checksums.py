@@ -1,6 +1,6 @@
 """Detect damage and edits of files and records by checksums that the steps of the workflow write.
 
-XXH3 with 128 bits (the library xxHash, Collet 2012-2024) is as fast as reading memory, and gives the same digits on any
+XXH3 with 128 bits (the library xxHash, Collet 2012-2024) is as fast as reading memory. It gives the same digits on any
 machine. It is not a signature. Anyone who edits a file on purpose can also write its checksum.
 
 Each folder has a file `NAME` with the size and checksum of every other file, written by

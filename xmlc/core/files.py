@@ -83,9 +83,9 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary folder next to ``path``. It replaces ``path`` if the block ends without an error.
 
-    At the end the folder gets a list of its files with checksums (`xmlc.core.checksums`), which are checked when the
-    files are opened. The old folder is deleted, including manual edits. Processes on this machine keep the old files
-    that they have mapped. Processes on other machines lose them, over a network file system.
+    At the end the folder gets a list of its files with checksums (`xmlc.core.checksums`). Opening a file checks its
+    checksum. The old folder is deleted, including manual edits. Processes on this machine keep the old files that they
+    have mapped. Processes on other machines lose them, over a network file system.
 
     If the process is killed, the old or the new folder remains complete. Between two renamings the name may be missing.
 
@@ -168,8 +168,8 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
     Raises
     ------
     XmlcError
-        The path is a file, a symbolic link, or a folder without write permission. It may also be a folder that is or
-        contains the working directory, contains a file without a checksum, or has no list of checksums.
+        The path is a file, a symbolic link, a folder without write permission, or the working directory or one of its
+        parents. The error is also raised if the folder has no checksums, or contains a file without one.
     """
     path = checked_path(path)
     if path.is_symlink():

@@ -1,8 +1,8 @@
 """Store compiled kernels so that an edited kernel never runs in its old form.
 
-Numba recompiles a kernel if the file that defines it changes, even by a comment. It does not if a kernel changes that
-it calls from another file. The kernels of this package are therefore stored in a folder named after the code of all
-files with kernels and of all their imports. Users' own kernels stay in numba's usual place.
+Numba recompiles a kernel if the file that defines it changes, even by a comment. It does not react to changes in other
+files whose kernels it calls. The kernels of this package are therefore stored in a folder whose name is a digest of the
+code. The digest includes all files with kernels and all their imports. Users' own kernels stay in numba's usual place.
 
 Numba reads, changes and writes an index for each kernel. If two processes did so at once, their code could get the same
 name. Therefore only one process at a time reads or compiles a kernel, and others wait for it. If the file system has no

@@ -25,7 +25,7 @@ def machine_memory(own: Path = Path("/proc/self/cgroup"), groups: Path = Path("/
     found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     for line in own.read_text(encoding="utf-8").splitlines() if own.exists() else ():
         _, kinds, path = line.split(":", 2)
-        if kinds in ("", "memory"):  # Version 2 or 1 of control groups. In a container this may be a path on the host.
+        if kinds in ("", "memory"):  # Version 2 or 1. In a container the path may be the host's.
             name = "memory.limit_in_bytes" if kinds else "memory.max"
             for group in (Path(kinds, path[1:]), *Path(kinds, path[1:]).parents):
                 with suppress(OSError, ValueError):  # The file does not exist or contains `max`.

@@ -1,9 +1,9 @@
 """Use undocumented parts of numba, which reduce the time of a first call to two thirds.
 
-Numba optimises every function that a kernel calls and compiles it to machine code, and then again as part of the
+Numba optimises every function that a kernel calls and compiles it to machine code. It does so again as part of the
 kernel. This takes a third of a first call and does not change the final machine code. Here only functions that Python
-calls get machine code. Numba also compiles a function for each type and caller of ``np.empty`` and ``np.zeros``, which
-takes a tenth of a first call. Here their code becomes part of the kernel.
+calls get machine code. Numba also compiles a function for each type and caller of ``np.empty`` and ``np.zeros``.
+This takes a tenth of a first call. Here their code becomes part of the kernel.
 
 If numba is later than `NEWEST`, or lacks one of these names, importing this module fails. Then `xmlc.core.kernel_cache`
 uses only documented parts of numba. Results are bit-identical, but the first call takes longer. To allow a later

@@ -3,7 +3,7 @@
 A task is fixed by the data (a block of rows, a tree node), never by the number of threads. Results are therefore
 bit-identical for any number of threads. A free thread takes the next task, which balances unequal tasks better than a
 static split. The calling thread works, too. A caller that only waits competes with its pool for the interpreter's
-lock: 100 tasks of 10 microseconds then took 6.0 ms on two cores, but take 1.2 ms here.
+lock. On two cores, 100 tasks of 10 microseconds then took 6.0 ms. Here they take 1.2 ms.
 
 After Ctrl-C the current tasks are completed first. An exception inside a task could be raised while numba converts the
 arguments or results of a kernel. Numba does not check for it there and crashes. A second Ctrl-C is raised at once.
@@ -50,7 +50,7 @@ def run_pieces(
     progress : Progress, optional
         An open display to use instead of a new one.
     then : callable, optional
-        Called with each result in the order of the pieces, and the returned list is then empty. A thread calls it after
+        Called with each result in the order of the pieces. The returned list is then empty. A thread calls it after
         it has waited for all earlier results. At most one result per thread is in memory at a time.
     """
     costs = [1.0] * len(pieces) if costs is None else [float(cost) for cost in costs]

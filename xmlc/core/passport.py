@@ -227,9 +227,8 @@ def in_turns(
     """Run every task once per round, in turn, so that other load on the machine affects all tasks.
 
     A task's result is released just before the task runs again. Two results of a task are therefore never in memory
-    together. From the second round on, the task also finds that memory free, without a delay in the system. A virtual
-    machine may return free memory to its host after two seconds. Touching 590 MB again then takes 1.1 s instead of
-    .07 s.
+    together. From the second round on, the task can also reuse that memory at once. A virtual machine may return free
+    memory to its host after two seconds. Touching 590 MB again then takes 1.1 s instead of .07 s.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Find the source files that a module depends on: the closure of its imports in the package or next to a user's file.
+"""Find the source files that a module imports, directly or indirectly, in the package or next to a user's file.
 
 Each workflow rule has a digest of these files among its parameters. An edit therefore reruns only the steps that it
 affects. Edits of comments, docstrings or layout rerun none. Imports are read from the syntax tree, including imports
@@ -45,7 +45,7 @@ def source_digest(files: Iterable[str], *texts: str) -> str:
     A Python file counts as its syntax tree without docstrings, which is the same in every version of Python. Another
     file counts as its bytes. The location of the package and the times of files do not matter. Files of the package
     count by their paths in it, others by their paths in the working directory. A process reads each file once. Pass
-    anything else that counts as text, such as a printed docstring.
+    other relevant content, such as a printed docstring, in ``texts``.
     """
     digest = hashlib.sha256()
     for name, content in sorted(map(_content_digest, files)):

@@ -182,7 +182,7 @@ def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
         if tarred:
             with tarred:
                 yield from ((one.name, partial(tarred.extractfile, one)) for one in tarred if one.isfile())
-            while content.read(CHUNK):  # Reading on finds damage in a stream after the end of the tar.
+            while content.read(CHUNK):  # This detects damage after the end of the tar.
                 pass
             return
     if is_compressed(archive):

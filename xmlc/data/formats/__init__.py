@@ -52,10 +52,10 @@ def load(
         - ``vw``: Vowpal Wabbit text, ``label,label | feature:value feature ...``. Whole numbers are feature ids, as in
           that program. Other names need a ``vocabulary``. Values of a repeated feature are added up, because repeated
           words are normal in texts. All other formats refuse repeated features.
-        - ``arff``: ARFF, dense or sparse. The labels are named by Mulan's XML file or counted by MEKA's header
-          (``@relation 'name: -C 6'``: the first six attributes, ``-C -6``: the last six). The value of a label is 0 or
-          1, false or true, no or yes, in any case. Values of a nominal feature that are numbers are used as numbers.
-          Words that labels may have count as 0 or 1. Other words are replaced by their position in the header.
+        - ``arff``: ARFF, dense or sparse. Mulan's XML file names the labels, or MEKA's header counts them.
+          ``@relation 'name: -C 6'`` means the first six attributes, ``-C -6`` the last six. The value of a label is 0
+          or 1, false or true, no or yes, in any case. A nominal feature keeps its values if all are numbers. They
+          become 0 or 1 if all are allowed for labels. Otherwise each value is replaced by its position in the header.
     zero_based : bool
         Whether label ids start from 0 rather than 1. For ``svmlight`` this applies to feature ids, too. ``arff`` and
         ``npz`` have no ids.

@@ -49,8 +49,8 @@ class Attribute(NamedTuple):
 def read_arff(path: Path, labels: Path | None = None) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Read an ARFF file. An XML file names its labels, or MEKA's header counts them; see `load`.
 
-    Labels and features are numbered in the order of the attributes. Values of a nominal feature that are numbers are
-    used as numbers. Words that labels may have count as 0 or 1. Other words are replaced by their position.
+    Labels and features are numbered in the order of the attributes. A nominal feature keeps its values if all
+    are numbers. They become 0 or 1 if all are allowed for labels. Otherwise each value is replaced by its position.
     Attributes missing from a sparse row have their first value, as the format defines. ``?`` is an error, because
     the format does not define a replacement. The format allows blank lines.
     """

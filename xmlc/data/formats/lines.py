@@ -1,8 +1,8 @@
 """Read plain or compressed text files by blocks or lines, parse numbers, and collect malformed lines.
 
-If both the digits and the power of ten of a decimal number are exact in double precision, one operation computes the
-number and rounds once (Clinger, "How to read floating point numbers accurately", PLDI 1990, the fast path). Harder
-numbers are left to the caller.
+The digits and the power of ten of a decimal number may both be exact in double precision. One operation then computes
+the number and rounds once. This is the fast path of Clinger, "How to read floating point numbers accurately", PLDI
+1990. Harder numbers are left to the caller.
 """
 
 from __future__ import annotations

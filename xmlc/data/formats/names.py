@@ -32,13 +32,13 @@ class LabelNames:
     Parameters
     ----------
     separator : str, optional
-        Separator between the names in a cell. The default is a semicolon. A cell without semicolons may then also
-        contain URIs with blanks between them, or a list that Python or JSON wrote as text.
+        Separator between the names in a cell. The default is a semicolon. A cell without semicolons may also have URIs
+        with blanks between them, or a list written as text by Python or JSON.
     """
 
     def __init__(self, separator: str | None = None) -> None:
         self.separator = separator
-        #: The URI of each label that has one, and the labels that have two. These URIs are then used as names.
+        #: The URI of each label, if any, and the labels with two URIs. The URIs are then used as names.
         self.uris: dict[str, str] = {}
         self.shared: set[str] = set()
         self.shared_is_known = False
@@ -83,9 +83,9 @@ class LabelNames:
         Parameters
         ----------
         value : list, dict, str or None
-            A list of names, of whole numbers, or of objects with a ``label`` or ``uri``. A single such object, the
-            text of a cell, and an object with 0 or 1, or false or true, for each name are also allowed. Objects with a
-            ``label`` may have 0 or 1 as ``score`` or ``value``.
+            A list of names, of whole numbers, or of objects with a ``label`` or ``uri``. The text of a cell and a
+            single such object are also allowed. So is an object with 0 or 1, or false or true, for each name. Objects
+            with a ``label`` may have 0 or 1 as ``score`` or ``value``.
 
         Raises
         ------
@@ -147,7 +147,7 @@ def written_value(cell: str) -> Any:
     Raises
     ------
     LineError
-        The cell looks like a list but cannot be read. For example, NumPy writes arrays without commas.
+        The cell looks like a list but cannot be read, such as NumPy's arrays, which have no commas.
     """
     call = cell[-1] in ")]" and CALL.fullmatch(cell)
     if BRACKETS.get(cell[0]) != cell[-1] and not call:

@@ -1,7 +1,7 @@
 """Read the sparse row formats: the repository's, its two-file variant, and SVMLight.
 
 A row is ``label,label feature:value feature:value ...``. The parser reads each byte once and writes 8 bytes per
-non-zero and 4 per label. scipy then sorts rows whose ids are not in order.
+non-zero and 4 per label. Then scipy sorts rows whose ids are not in order.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def read_vw(
 
 
 class NoIds(XmlcError):
-    """Report feature names that contain no number."""
+    """Report feature names that are not valid numbers."""
 
 
 def _number(place: str, key: str, known: dict[str, int]) -> int:

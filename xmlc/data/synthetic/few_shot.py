@@ -40,8 +40,9 @@ class ObjectViews:
     """Draw colour histograms of objects under 108 views. Each object is a class.
 
     An object has five surfaces. Each surface has a colour, a width on the colour scale, a size and a direction. A
-    histogram is the sum of the bumps of the visible surfaces. 72 views turn the object, 24 turn the light, and 12
-    shift all colours a little. Each bin is then multiplied by noise. Values are positive or 0, and most are positive.
+    histogram is the sum of the bumps of the visible surfaces. Among the views, 72 turn the object, 24 turn the light,
+    and 12 shift all colours a little. Each bin is then multiplied by noise. Values are positive or 0, and most are
+    positive.
 
     Every number depends on (seed, object) or on (seed, object, view). The rows are all pairs of object and view in one
     random order. Training and test sets are therefore drawn without replacement.
