@@ -28,7 +28,7 @@ FOREST_FIELDS = (
 
 
 class BinaryForest(NamedTuple):
-    """Hold all trees in flat arrays; nodes and leaves are numbered across the trees.
+    """Hold all trees in flat arrays. Nodes and leaves are numbered across the trees.
 
     Attributes
     ----------
@@ -101,11 +101,11 @@ MOST_NONZEROS = np.iinfo(np.uint32).max  # `gather_columns` counts a node's non-
 class Workspace(NamedTuple):
     """Hold the memory that all nodes of a tree use in turn."""
 
-    order: np.ndarray  # uint32 (n,): the instances; each node's are contiguous
+    order: np.ndarray  # uint32 (n,): the instances, contiguous for each node
     side: np.ndarray  # int8 (n,): side of each instance of a node, 1 or -1
     margins: np.ndarray  # float32 (n,): margin of each instance of a node
     moved: np.ndarray  # uint32 (n,): scratch for `divide`
-    dense: np.ndarray  # float32 (d,): weights of a node; all zero between uses
+    dense: np.ndarray  # float32 (d,): weights of a node, all zero between uses
     label_counts: np.ndarray  # uint32 (m,), all zero between uses
     feature_counts: np.ndarray  # uint32 (d,), all zero between uses
     bounds: np.ndarray  # float32 (d, 2), all zero between uses
@@ -463,7 +463,7 @@ def distinct_labels(y, node, counts):
 
 @njit(cache=True, nogil=True)
 def labels_of_leaf(y, node, label_weights, counts, max_labels):
-    """Count the labels of a leaf and keep the largest weighted counts; ties go to the smaller label.
+    """Count the labels of a leaf and keep the largest weighted counts, ties to the smaller label.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ class StoppingCriteria(NamedTuple):
 
 
 class NodeColumns(NamedTuple):
-    """Hold instances column by column; the constant feature is a column like the others."""
+    """Hold instances column by column. The constant feature is a column like the others."""
 
     starts: np.ndarray  # int64 (p + 1,): start of each column
     rows: np.ndarray  # uint32: instances
@@ -254,7 +254,7 @@ def coordinate_move(derivative, second, weight):
 
 @njit(cache=True, nogil=True)
 def line_search(columns, sides, coordinates, active, max_steps, loss):
-    """Find a step size that decreases the objective enough, apply it and return the new loss; -1 if there is none."""
+    """Find a step size that decreases the objective enough, apply it and return the new loss, or -1 if none does."""
     (starts, rows, values), sides = unowned(columns), unowned(sides)
     margins, along = sides.margins, sides.along
     weights, slope, _, step, _ = unowned(coordinates)

@@ -11,8 +11,8 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import borrowed, row_of, unowned
 
-# Gains are integers in units of 2**-16. Their sums can be updated as instances change sides without any rounding
-# error, they do not depend on the order, and equal sums are exactly equal.
+# Gains are integers in units of 2**-16. Updates of their sums as instances change sides have no rounding error. Sums do
+# not depend on the order, and equal sums are exactly equal.
 FIXED_POINT = 1 << 16
 # A label and its weighted sum share a sorting key of 64 bits.
 LABEL_BITS = 24
@@ -99,7 +99,7 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
 
 @njit(cache=True, nogil=True)
 def alternate(starts, labels, weights, ideal, discounts, side, scale, arrays):
-    """Run `partition_by_ndcg` on arrays without reference counts; scores are multiplied by ``scale``."""
+    """Run `partition_by_ndcg` on arrays without reference counts. Scores are multiplied by ``scale``."""
     arrays = unowned(arrays)
     starts, labels = borrowed(starts, 0, starts.size), borrowed(labels, 0, labels.size)
     weights, side = borrowed(weights, 0, weights.size), borrowed(side, 0, side.size)
@@ -134,7 +134,7 @@ def sum_gains(starts, labels, ideal, side, n_labels):
 
 @njit(cache=True, nogil=True)
 def score_scale(total, weights):
-    """Return the factor that limits weighted sums to 40 bits; it is 1 below tens of millions of instances."""
+    """Return the factor that limits weighted sums to 40 bits. It is 1 below tens of millions of instances."""
     scale = 1.0
     for label in range(weights.size):
         while np.float64(total[label]) * weights[label] * scale >= float(LARGEST_SCORE):
@@ -160,7 +160,7 @@ def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
     Notes
     -----
     The sort is a stable radix sort by the distance of each score from the largest. Scores of small nodes have few
-    bits, so the number of passes with digits of at most 9 bits is as small as possible. The digits of all passes are
+    bits, so digits of at most 9 bits need few passes. The digits of all passes are
     counted while the keys are built. The last pass writes gains instead of keys.
     """
     least, largest = np.int64(LARGEST_SCORE), np.int64(0)
@@ -215,7 +215,7 @@ def count_digits(scores, largest, n_passes, width, keys, counts):
 
 @njit(cache=True, nogil=True)
 def sort_by_digit(keys, digit, width, places, target):
-    """Copy keys in the order of a digit of their scores; ``places`` holds the next place for each digit."""
+    """Copy keys in the order of a digit of their scores. ``places`` holds the next place for each digit."""
     shift, mask = np.uint64(LABEL_BITS + digit * width), np.uint64((1 << width) - 1)
     for k in range(keys.size):
         value = (keys[k] >> shift) & mask

@@ -53,7 +53,7 @@ class FastXML(AveragedForest):
         Largest number of labels kept in a leaf.
     objective : {"ndcg", "dcg"}
         Measure that chooses the sides of a node. "ndcg" divides an instance's DCG by the DCG of the best ranking of
-        its labels, as FastXML does. "dcg" does not divide, as the program of PfastreXML (its ``USE_IDCG`` is false).
+        its labels, as FastXML does. "dcg" does not divide, like the program of PfastreXML (its ``USE_IDCG`` is false).
         Instances with many labels then weigh more.
     unit_norm : bool
         Scale each instance to Euclidean length 1 first. The published results use unscaled features.
@@ -143,7 +143,7 @@ class FastXML(AveragedForest):
         return self.propensity_weighted or super()._reranks()
 
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
-        """Rank as PfastreXML does, by ``P**alpha * B**(1 - alpha)``; P is an estimate times its label's weight.
+        """Rank as PfastreXML does, by ``P**alpha * B**(1 - alpha)``, with P an estimate times its label's weight.
 
         The order is the order of the paper's ``alpha * log P + (1 - alpha) * log B``. The score is positive, so a score
         that is not stored still means that the label is no candidate. A score too small for a normal float32 is raised

@@ -32,7 +32,7 @@ FOREST_FIELDS = (
 
 
 class MultiwayForest(NamedTuple):
-    """Hold all trees in flat arrays; inner nodes and leaves are numbered across the trees.
+    """Hold all trees in flat arrays. Inner nodes and leaves are numbered across the trees.
 
     Within a tree, inner nodes are in the order in which they were split, so that parents precede their children.
 
@@ -239,7 +239,7 @@ def make_children(x, y, node, d, data, settings, key, scratch, dense, label_coun
 
 @njit(cache=True, nogil=True)
 def fit_node(x, y, node, d, data, settings, key, scratch, objectives):
-    """Train the regressors of a node; return its features (uint32), weights (p, M) and biases (M,), float32.
+    """Train the regressors of a node and return its features (uint32), weights (p, M) and biases (M,), float32.
 
     The results apply to unscaled features: w . (x - mean) / scale = (w / scale) . x + bias.
     """
@@ -322,11 +322,11 @@ class NodeData(NamedTuple):
     label_starts : int64 (n + 1,), label_ids : uint32
         Labels of each instance, numbered within the node.
     features : uint32 (d + 1,)
-        Features of the node; d is the constant one.
+        Features of the node. Number d is the constant feature.
     scales, means : float32 (d + 1,)
         A value is (x - mean) / scale.
     places : uint32 (d + 1,), label_places : uint32 (m,)
-        Numbers of features and labels within the node; all `NO_PLACE` between nodes.
+        Numbers of features and labels within the node, all `NO_PLACE` between nodes.
     labels : uint32 (m,)
         Labels of the node.
     """
@@ -479,7 +479,7 @@ SENT = np.float32(0.5)  # an instance goes in each direction whose margin reache
 
 @njit(cache=True, nogil=True)
 def directions_of(ids, values, dense, biases, margins):
-    """Return the directions of an instance, one bit each; ``margins``, float32 (M,), is overwritten by w_j . x.
+    """Return the directions of an instance, one bit each. ``margins``, float32 (M,), is overwritten by w_j . x.
 
     This follows Algorithms 4 and 5, with >= instead of >. If no margin reaches 1/2, the largest margin decides, the
     first among ties.
@@ -532,7 +532,7 @@ def route(x, instances, features, weights, biases, dense, chosen):
 
 @njit(cache=True, nogil=True)
 def divides(chosen, sizes):
-    """Count the instances per direction into ``sizes``, int64 (M,); return whether no direction has none or all."""
+    """Count the instances per direction into ``sizes``, int64 (M,), and return whether each has some but not all."""
     sizes[:] = 0
     for i in range(chosen.size):
         for j in range(sizes.size):
@@ -545,7 +545,7 @@ def divides(chosen, sizes):
 
 @njit(cache=True, nogil=True)
 def sent_to(instances, chosen, direction, sent):
-    """Write the instances that go in a direction to ``sent``, in their order; ``sent`` has exactly their number."""
+    """Write the instances that go in a direction to ``sent``, in their order. ``sent`` has exactly their number."""
     n_sent = 0
     for i in range(instances.size):
         if (chosen[i] >> direction) & 1:

@@ -17,11 +17,11 @@ from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.sums import dot, in_turn
 from xmlc.kernels.vectors import Vectors, index_at
 
-SMALLEST_SQUARE = np.float32(1e-30)  # start of sums of squares, so that none is zero; gradients are far larger
+SMALLEST_SQUARE = np.float32(1e-30)  # start of sums of squares, so that none is zero (gradients are far larger)
 
 
 class NodeSettings(NamedTuple):
-    """Hold the hyperparameters of a node; see `LdSM`."""
+    """Hold the hyperparameters of a node, see `LdSM`."""
 
     arity: int
     epochs: int
@@ -79,8 +79,8 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
 
     Notes
     -----
-    For each epoch and pair of regressors, a non-zero streams 8 bytes, reads 16 bytes twice and writes them once. A label
-    takes 16 bytes.
+    For each epoch and pair of regressors, a non-zero streams 8 bytes, reads 16 bytes twice and writes them once. A
+    label takes 16 bytes.
     """
     arity, n_pairs, size = settings.arity, slots.shape[0], slots.shape[1] * SLOT
     sums = np.zeros((n_pairs, n_labels, 2), dtype=np.float32)

@@ -12,8 +12,8 @@ from xmlc.kernels.float32 import fma
 from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS
 
 CHUNK = 1024  # instances whose counts and products stay in the level-1 cache
-TERMS = np.int64(64)  # postings whose terms are computed before they are added; int64, because numba types ints apart
-SUM_UNIT = 2.0**-30  # unit of an accumulator; the lowest bits of its sum of products count the products
+TERMS = np.int64(64)  # postings whose terms are computed before they are added (int64, as numba types ints apart)
+SUM_UNIT = 2.0**-30  # unit of an accumulator, whose lowest bits count the products
 FLAT = 3  # number of shared features for which the second line is tightest
 POWERS = 4096  # steps of the table of powers of J
 ROUNDING = 1e-6  # more than the float32 error of terms whose sum is at most 1, and of a sum of three such numbers
@@ -25,9 +25,9 @@ SLACK = np.float32(1 + 1e-5)  # more than the float32 error of a few products
 class Query(NamedTuple):
     """Hold a query in the form that kernels read."""
 
-    values: np.ndarray  # float32 (d,), by place; zero for features that the query lacks
+    values: np.ndarray  # float32 (d,), by place, zero for features that the query lacks
     words: np.ndarray  # uint64 (W,): bits of its frequent features
-    lines: np.ndarray  # float32 (W, 4): see `concave_lines`; only valid if the word is not 0
+    lines: np.ndarray  # float32 (W, 4): see `concave_lines`, only valid if the word is not 0
     lists: np.ndarray  # int64: lists of its features that have one
     factors: np.ndarray  # float32: factor for the postings of each of these lists
     n_features: int
@@ -47,7 +47,7 @@ def open_query(features, values, places, steps, laid_out, words, lines, lists, f
     places, steps
         As in the index.
     laid_out, words, lines, lists, factors
-        Memory for the arrays of the `Query`; the first two are all zero.
+        Memory for the arrays of the `Query`. The first two are all zero.
     squares : float64 (WORD_BITS + FLAT + 1,)
         Scratch for `concave_lines`.
 

@@ -89,7 +89,7 @@ class NeighbourIndex(NamedTuple):
 def build_index(
     X: sparse.csr_array, n_words: int | None = None, block_rows: int = BLOCK_ROWS, n_jobs: int | None = None
 ) -> NeighbourIndex:
-    """Index instances of unit length without explicit zeros; the result is bit-identical on any number of threads.
+    """Index instances of unit length without explicit zeros, bit-identically on any number of threads.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def build_index(
 
 
 def index_pieces(n: int, block_rows: int) -> list[tuple[int, int, int]]:
-    """Cut instances into tasks within blocks; return the number, start and end of each."""
+    """Cut instances into tasks within blocks, and return the number, start and end of each."""
     of_block = -(-PIECES // -(-n // block_rows))
     rows = max(-(-min(block_rows, n) // of_block), LEAST_ROWS)
     pieces = [
@@ -171,7 +171,7 @@ def words_that_pay(frequencies: np.ndarray, n: int) -> int:
 
 
 def order_by_frequency(frequencies: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Order features by descending frequency, at most n; ties go to the smaller number.
+    """Order features by descending frequency, at most n, ties to the smaller number.
 
     Returns
     -------
@@ -229,7 +229,9 @@ LENGTH_STEPS = 65000  # lengths are at most 1, plus rounding, and are stored as 
 
 @njit(cache=True, nogil=True)
 def count_in_piece(indptr, indices, data, start, end, counts, largest):
-    """Count the features of instances ``start .. end - 1`` and find the largest magnitude of each; 8 bytes a non-zero.
+    """Count the features of instances ``start .. end - 1`` and find the largest magnitude of each.
+
+    Reads 8 bytes per non-zero.
 
     Parameters
     ----------
@@ -238,7 +240,7 @@ def count_in_piece(indptr, indices, data, start, end, counts, largest):
     start, end : int
         Range of the instances.
     counts : uint32 (d,), largest : float32 (d,)
-        All zero before; written: the counts, and the largest magnitudes.
+        All zero before. Written: the counts, and the largest magnitudes.
     """
     for p in range(np.uint64(indptr[start]), np.uint64(indptr[end])):
         feature, magnitude = indices[p], abs(data[p])
@@ -248,7 +250,7 @@ def count_in_piece(indptr, indices, data, start, end, counts, largest):
 
 @njit(cache=True, nogil=True)
 def by_feature(indptr, indices, data, start, end, counts, order, ends, entries, runs):
-    """Sort the non-zeros of a task by the place of their feature, then by instance; return the number of features.
+    """Sort the non-zeros of a task by the place of their feature, then by instance. Returns its number of features.
 
     Parameters
     ----------
@@ -266,8 +268,8 @@ def by_feature(indptr, indices, data, start, end, counts, order, ends, entries, 
         Written: the instance, relative to ``start``, in the upper half and the bits of the value in the lower.
     runs : uint32 (order.size + 1, 2)
         Written from the start: place of each feature in the task, ascending, and its first entry. One more row marks
-        the end of the entries. Features that the task lacks have no row: most features of sparse data are in few tasks,
-        and a check for each would take longer than an entry.
+        the end of the entries. Features that the task lacks have no row. Most features of sparse data are in few
+        tasks, and a check for each would take longer than an entry.
     """
     n_runs, begin = 0, np.uint32(0)
     for place in range(order.size):
@@ -337,7 +339,7 @@ def write_frequent(row_starts, row_places, row_values, start, end, words, length
     start, end : int
         Range of the instances.
     words : uint64 (W, n), lengths : uint16 (W, n), largest : uint16 (n,)
-        All zero before; written.
+        All zero before. Written: see `NeighbourIndex`.
     """
     for i in range(start, end):
         most, word, square = np.float32(0), np.uint32(0), 0.0

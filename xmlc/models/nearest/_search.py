@@ -67,8 +67,8 @@ class SearchScratch(NamedTuple):
     histogram: np.ndarray  # int32 (HISTOGRAM_BARS,)
     groups: np.ndarray  # int64 (groups of a block of instances, and one more)
     candidates: np.ndarray  # int64 (block of instances, and one more)
-    best: np.ndarray  # int64 (S,): a heap of keys, the worst in front; all `FREE` between queries
-    powers: np.ndarray | None  # float32 (POWERS + 1,): an upper bound of J**beta for each step of J; None for beta 0, 1
+    best: np.ndarray  # int64 (S,): a heap of keys, the worst in front, all `FREE` between queries
+    powers: np.ndarray | None  # float32 (POWERS + 1,): upper bound of J**beta for each step of J, None for beta 0, 1
     beta: float  # exponent for which the powers were computed
 
 
@@ -103,7 +103,7 @@ def search_scratch(index: NeighbourIndex, S: int, beta: float) -> SearchScratch:
 
 
 class IndexRows(NamedTuple):
-    """Hold the instances of the index, row by row; see `NeighbourIndex`."""
+    """Hold the instances of the index, row by row, see `NeighbourIndex`."""
 
     starts: np.ndarray
     places: np.ndarray
@@ -115,7 +115,7 @@ class Block(NamedTuple):
     """Hold sums and bounds of the similarities to a block of instances."""
 
     first: int  # number of the first instance
-    sums: np.ndarray  # int32: products with the rarer features in units of SUM_UNIT; the lowest bits count the shared
+    sums: np.ndarray  # int32: products with the rarer features in units of SUM_UNIT, their number in the lowest bits
     bounds: np.ndarray  # float32, padded to full groups: upper bounds of the similarities, 0 behind the last instance
     maxima: np.ndarray  # float32: largest bound of each group
 
@@ -135,7 +135,7 @@ def nearest_instances(x, first_query, index, scratch, neighbours, similarities, 
     scratch : SearchScratch
         Memory from `search_scratch`, which also holds beta.
     neighbours : int32 (q, S), similarities : float32 (q, S)
-        -1 and 0 before; written: nearest first, ties to the smaller number. Missing neighbours stay -1 and 0.
+        -1 and 0 before. Written: nearest first, ties to the smaller number. Missing neighbours stay -1 and 0.
     n_products : int64 (q,)
         Written: number of training instances whose similarity was computed.
     """
@@ -341,7 +341,7 @@ def below_kth_largest(values, k, counts):
 
 @njit(cache=True, nogil=True)
 def collect(bounds, maxima, start, end, groups, found):
-    """List the instances with a positive bound of at least ``start`` and below ``end``; return their number.
+    """List the instances with a positive bound of at least ``start`` and below ``end``, and return their number.
 
     ``groups`` is scratch for the numbers of groups. The loops have no branches, because these would often be
     mispredicted.

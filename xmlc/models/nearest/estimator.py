@@ -75,7 +75,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     label_starts_, labels_ : ndarray of int64, shape (n + 1,); of uint32, shape (number of positives,)
         Label sets of the training instances.
     row_weights_ : ndarray of float32, shape (n,), or None
-        Weights of the training instances; None if all are 1.
+        Weights of the training instances, or None if all are 1.
     beta_ : float
         The given or the chosen beta.
     inner_products_ : ndarray of int64, shape (number of queries,)
@@ -253,7 +253,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return tuple(results)
 
     def _nearest(self, x: KernelCSR, start: int, end: int, use: Any) -> tuple[np.ndarray, ...]:
-        """Find the neighbours of instances ``start .. end - 1``; return inner products and the results of ``use``."""
+        """Find the neighbours of instances ``start .. end - 1``, and return inner products and ``use``'s results."""
         scratch = self._take_scratch()
         # N(1; x), ..., N(S; x) and their Sim (Section 3.3). ``use`` sums their votes.
         numbers = np.full((end - start, scratch.best.size), -1, dtype=np.int32)
@@ -343,7 +343,7 @@ def vote(neighbours, weights, label_starts, labels, votes, seen):
     labels : uint32 (number of positives of the training set,)
         Labels of the training instances.
     votes : float64 (m,)
-        Written: zero before the call; afterwards the votes of the labels seen.
+        Zero before. Written: the votes of the labels seen.
     seen : uint32 (m + 1,)
         Written: the labels that have votes.
 
@@ -381,7 +381,7 @@ def list_shares(neighbours, weights, label_starts, labels, votes, seen, threshol
     thresholds : float32 (m,)
         Threshold of each label.
     counts : int64 (n,)
-        Zero before; written: the number of labels of each instance.
+        Zero before. Written: the number of labels of each instance.
     found : int32
         Written: the labels, ``counts`` entries for each instance.
     estimates : float32
@@ -401,7 +401,7 @@ def list_shares(neighbours, weights, label_starts, labels, votes, seen, threshol
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def top_labels(neighbours, weights, label_starts, labels, votes, seen, label_weights, best, scores):
-    """Find the k labels with the largest weighted share of the votes; ties go to the smaller label.
+    """Find the k labels with the largest weighted share of the votes, ties to the smaller label.
 
     Parameters
     ----------
@@ -410,9 +410,9 @@ def top_labels(neighbours, weights, label_starts, labels, votes, seen, label_wei
     label_weights : float64 (m,) or (0,)
         Factor for each label, or none.
     best : int32 (n, k)
-        -1 before; written: the labels, best first.
+        -1 before. Written: the labels, best first.
     scores : float32 (n, k)
-        Zero before; written: their scores.
+        Zero before. Written: their scores.
     """
     for i in range(neighbours.shape[0]):
         n_seen, total = vote(row_of(neighbours, i), row_of(weights, i), label_starts, labels, votes, seen)

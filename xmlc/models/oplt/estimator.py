@@ -111,7 +111,7 @@ class OPLT(SparseProbabilityEstimator):
     `partial_fit` accepts matrices with more and more columns, and so learns new features and new labels.
 
     `fit` uses Definition 1 and works in two phases. First the tree grows with the stream. This phase only learns the
-    classifiers that the policy needs; with "random" there are none. Then the classifiers of the final tree are trained
+    classifiers that the policy needs. With "random" there are none. Then the classifiers of the final tree are trained
     as in `PLT`, on all threads. The arrays that `partial_fit` needs are built only with ``online``. The weights are
     bit-identical.
 
@@ -128,11 +128,11 @@ class OPLT(SparseProbabilityEstimator):
         the paper. With many leaves, "printed" is close to 0 for all children, and the tree is hardly balanced.
     growth : {"paper", "program"}
         How the tree takes a new label. "paper" follows Algorithm 8. "program" follows the authors' program (napkinXC
-        0.7), which makes chains with b > 2; see ``xmlc.models.oplt.growth``.
+        0.7), which makes chains with b > 2 (see ``xmlc.models.oplt.growth``).
     arity : int
         b, the largest number of children of an inner node.
     max_leaf : int
-        b_max, the largest number of children of a node with leaves only; at least b. The paper uses 100, and 10 for
+        b_max, the largest number of children of a node with leaves only, at least b. The paper uses 100, and 10 for
         few-shot multi-class data.
     gamma : float or None
         AdaGrad: a weight's step is gamma / sqrt(eps + its squared derivatives so far). None: 1, as in the paper. With
@@ -143,7 +143,7 @@ class OPLT(SparseProbabilityEstimator):
     epochs : int
         `fit`: passes over the training set. The paper uses at most three.
     warm_start : float or None
-        `fit`: a share of the instances. A tree of balanced 2-means over their labels is built and trained first; then
+        `fit`: a share of the instances. A tree of balanced 2-means over their labels is built and trained first. Then
         the other instances extend it (the paper's OPLT-W uses 0.1). Not with the program's growth.
     weight_cut : float or None
         `fit`: drop weights of at most this size as soon as they are trained, and store the others sparsely, as in
@@ -165,7 +165,7 @@ class OPLT(SparseProbabilityEstimator):
     tree_ : LabelTree
         Tree over these labels.
     tree_depths_, n_nodes_ : ndarray of int64, shape (1,)
-        Depth of the deepest leaf, if the root has depth 0; and number of nodes, leaves included.
+        Depth of the deepest leaf (the root has depth 0), and number of nodes, leaves included.
     n_instances_ : int
         Instances learned so far. Each pass counts.
     gamma_ : float
@@ -261,7 +261,7 @@ class OPLT(SparseProbabilityEstimator):
         self._begin_learning()
 
     def _first_tree(self, X: sparse.csr_array, Y: sparse.csr_array, order: np.ndarray) -> LabelTree | None:
-        """Return a tree of balanced 2-means over the labels of ``warm_start``; None without it or without labels."""
+        """Return a tree of balanced 2-means over the labels of ``warm_start``, or None without it or labels."""
         sample = order[: max(1, round((self.warm_start or 0) * order.size))]
         labels = np.unique(Y[sample].indices)
         if self.warm_start is None or labels.size == 0:
@@ -333,7 +333,7 @@ class OPLT(SparseProbabilityEstimator):
         return spe
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k most probable labels of each instance and their estimates, best first; -1 marks missing labels.
+        """Return the k most probable labels of each instance and their estimates, best first, with -1 for missing ones.
 
         Parameters are documented in `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
         """
@@ -419,7 +419,7 @@ class OPLT(SparseProbabilityEstimator):
         return x, y
 
     def _bounded(self, X: sparse.csr_array, steps: int) -> KernelCSR:
-        """Return instances in the form that kernels take; refuse values that could make a weight or a sum overflow.
+        """Return instances in the form that kernels take, and refuse values that could cause an overflow.
 
         A step moves a weight by at most about five times gamma. So the number of steps bounds all sums before anything
         is learned, and a refusal leaves the model unchanged.
@@ -434,7 +434,7 @@ class OPLT(SparseProbabilityEstimator):
     def _learn(
         self, x: KernelCSR, y: KernelCSR, order: np.ndarray, title: str = "learning", k: int = 0
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Learn rows one by one; return the k labels ranked for each before it was learned, and their estimates."""
+        """Learn rows one by one, and return the k labels ranked for each before it was learned, and their estimates."""
         assert isinstance(self._model, OnlineModel), "a finished model learns no more"
         self._plt, tree = None, with_labels(self._model.tree, self.n_labels_)
         tree, ranking, scores = learn(tree, x, y, order, self._settings(), title, k)

@@ -93,7 +93,7 @@ def add_label(tree, ids, values, label, scratch, settings):
 
 @njit(cache=True, nogil=True)
 def add_label_by_paper(tree, ids, values, label, scratch, settings):
-    """Add a label by lines 2-6 of Algorithm 4 and the policies of Algorithm 8; see `add_label`."""
+    """Add a label by lines 2-6 of Algorithm 4 and the policies of Algorithm 8, see `add_label`."""
     nodes, counters, root = tree.nodes, tree.counters, tree.nodes[ROOT]
     if root.n_leaves == 0:
         root.label, root.n_leaves, tree.leaves[label] = label, 1, ROOT  # line 2
@@ -154,7 +154,7 @@ def extends_leaf(parent):
 
 @njit(cache=True, nogil=True)
 def only_leaf(tree, v):
-    """Return the only child of v that is a leaf; v if there is none or more than one (line 8 of Algorithm 8)."""
+    """Return the only child of v that is a leaf, or v if there is none or more than one (line 8 of Algorithm 8)."""
     nodes = tree.nodes
     if nodes[v].leaf_children != 1:
         return v
@@ -166,7 +166,7 @@ def only_leaf(tree, v):
 
 @njit(cache=True, nogil=True)
 def add_label_by_program(tree, ids, values, label, scratch, settings):
-    """Add a label as the authors' program (napkinXC 0.7) does; see `add_label`.
+    """Add a label as the authors' program (napkinXC 0.7) does, see `add_label`.
 
     The program puts leaves below groups. Each group has an auxiliary classifier.
 
@@ -213,7 +213,7 @@ def has_room(tree, group, settings):
 
 @njit(cache=True, nogil=True)
 def sibling_with_room(tree, v, settings):
-    """Return the first sibling of a full group that is a group and is not full; v if there is none."""
+    """Return the first sibling of a full group that is itself a group and not full, or v if there is none."""
     nodes = tree.nodes
     sibling = np.int64(nodes[nodes[v].parent].first_child)
     while sibling != NONE and not (nodes[sibling].auxiliary == 1 and has_room(tree, sibling, settings)):
@@ -334,7 +334,7 @@ def append_leaf(tree, v, label, column):
 
 @njit(cache=True, nogil=True)
 def append_child(tree, v, child, column):
-    """Append a node to the children of v; its classifier is the given column of v's block."""
+    """Append a node to the children of v, with the given column of v's block as its classifier."""
     nodes = tree.nodes
     if nodes[v].degree == 0:
         nodes[v].first_child = child
@@ -374,7 +374,7 @@ def has_capacity_to_extend(tree, v):
 
 @njit(cache=True, nogil=True)
 def has_capacity(tree, nodes, slots, entries):
-    """Return whether this much more fits; if not, store the capacity wanted, for `grown`."""
+    """Return whether this much more fits. If not, store the capacity wanted, for `grown`."""
     counters = tree.counters
     if (
         counters[N_NODES] + nodes <= tree.nodes.size

@@ -17,13 +17,13 @@ from xmlc.models.trees import LabelTree
 
 
 def label_tree_of(tree: OnlineTree) -> LabelTree:
-    """Return the label tree over the labels that an online tree has seen; there must be at least one."""
+    """Return the label tree over the labels that an online tree has seen (at least one)."""
     nodes, children = breadth_first(tree)
     return LabelTree.from_children(children, tree.nodes["label"][nodes])
 
 
 def frozen(tree: OnlineTree) -> NodeWeights:
-    """Return an online tree's weights as PLT weights, without auxiliary classifiers; it must have a label."""
+    """Return an online tree's weights as PLT weights, without auxiliary classifiers. It must have a label."""
     nodes, children = breadth_first(tree)
     parents = np.concatenate((np.array([ABOVE], dtype=np.int32), nodes))
     degrees = tree.nodes["degree"][parents].astype(np.int64)
@@ -117,7 +117,7 @@ def rank_labels(tree, ids, values, scratch, ranking, estimates):
     scratch : OnlineScratch
         Buffers for one instance.
     ranking : int32 (k,), estimates : float32 (k,)
-        Written: labels and estimates; NONE and 0 if there are fewer than k labels.
+        Written: labels and estimates, or NONE and 0 if there are fewer than k labels.
     """
     nodes, found = tree.nodes, 0
     ranking[:], estimates[:] = NONE, 0.0

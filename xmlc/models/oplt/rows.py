@@ -46,7 +46,7 @@ def empty_scratch(max_nonzeros, tree):
 
 @njit(cache=True, nogil=True)
 def open_block(tree, v, width, auxiliary, bits):
-    """Create a block of ``width`` columns without features for node v; all weights are zero, the constant's too."""
+    """Create a block of ``width`` columns without features for node v. All weights are zero, the constant's too."""
     node = tree.nodes[v]
     node.width, node.auxiliary, node.padded = width, auxiliary, row_size(width)
     node.n_features, node.table_bits = 0, bits
@@ -55,14 +55,14 @@ def open_block(tree, v, width, auxiliary, bits):
 
 @njit(cache=True, nogil=True)
 def table_of(tree, v):
-    """Return the table of a block; see `borrowed`."""
+    """Return the table of a block, see `borrowed`."""
     node = tree.nodes[v]
     return borrowed(tree.entries, node.table, node.table + (np.int64(1) << node.table_bits))
 
 
 @njit(cache=True, nogil=True)
 def find_rows(table, bits, ids, slots):
-    """Write the slot of each feature's row, 0 if the table has none; return the number of rows found."""
+    """Write the slot of each feature's row, 0 if the table has none, and return the number of rows found."""
     known = 0
     for k in range(ids.size):
         slots[k] = find_slot(table, bits, ids[k])
@@ -72,7 +72,7 @@ def find_rows(table, bits, ids, slots):
 
 @njit(cache=True, nogil=True)
 def make_rows(tree, v, ids, slots, missing):
-    """Create a row of zeros for each of the ``missing`` features whose slot is 0; there must be capacity."""
+    """Create a row of zeros for each of the ``missing`` features whose slot is 0. There must be capacity."""
     node = tree.nodes[v]
     bits = bits_for(node.n_features + missing, node.table_bits)
     if bits > node.table_bits:
@@ -240,7 +240,7 @@ def slots_of(padded):
 
 @njit(cache=True, nogil=True)
 def take_row(tree, padded):
-    """Return the slot of a row of zeros for ``padded`` siblings; there must be capacity for it and one more slot.
+    """Return the slot of a row of zeros for ``padded`` siblings. There must be capacity for it and one more slot.
 
     A row that was never allocated is already zero.
     """
@@ -270,7 +270,7 @@ def give_row(tree, padded, slot):
 
 @njit(cache=True, nogil=True)
 def take_table(tree, bits):
-    """Return the index of an empty table of 2**bits entries; there must be capacity for it.
+    """Return the index of an empty table of 2**bits entries. There must be capacity for it.
 
     A table that was never allocated is already empty.
     """
@@ -313,7 +313,7 @@ def find_slot(table, bits, feature):
 
 @njit(cache=True, nogil=True)
 def insert_slot(table, bits, feature, slot):
-    """Insert a feature that is not in the table; there must be an empty entry."""
+    """Insert a feature that is not in the table. There must be an empty entry."""
     table[place_of(table, bits, feature)] = np.uint64(feature) << np.uint64(32) | np.uint64(slot)
 
 

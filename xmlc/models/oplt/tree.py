@@ -25,7 +25,7 @@ N_COUNTERS = 10
 NODE = np.dtype(
     [
         ("parent", np.int32),
-        ("label", np.int32),  # of a leaf; NONE for inner nodes
+        ("label", np.int32),  # of a leaf, NONE for inner nodes
         ("first_child", np.int32),
         ("last_child", np.int32),
         ("next_sibling", np.int32),
@@ -56,15 +56,15 @@ class OnlineTree(NamedTuple):
     nodes : NODE (capacity,)
         Nodes in the order of their creation.
     leaves : int32 (labels,)
-        Leaf of each label; NONE for labels not seen.
+        Leaf of each label, NONE for labels not seen.
     rows : float32 (capacity,)
         Rows of weights. Row s begins at ``SLOT * s``. Slot 0 means no row.
     entries : uint64 (capacity,)
         Hash tables, one per block: a feature in the upper half, the slot of its row in the lower half. 0 is empty.
     free_rows : uint32 (64,)
-        First free row for 2**bits siblings, by bits. The bits of its first number are the next free row; 0 is none.
+        First free row for 2**bits siblings, by bits. The bits of its first number are the next free row. 0 is none.
     free_tables : int64 (64,)
-        First free table of each size in bits. Its first entry is the next free table; 0 is none.
+        First free table of each size in bits. Its first entry is the next free table. 0 is none.
     counters : int64 (N_COUNTERS,)
         Numbers in use and capacities wanted, at the indices ``N_NODES`` to ``ENTRIES_WANTED``.
     """
@@ -117,7 +117,7 @@ def empty_online_tree() -> OnlineTree:
 
 
 def grown(tree: OnlineTree) -> OnlineTree:
-    """Return the tree with at least the capacity that its counters want; its content stays."""
+    """Return the tree with at least the capacity that its counters want. Its content stays."""
     wanted = tree.counters[[NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED]].tolist()
     tree.counters[[NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED]] = 0
     return with_room(tree, *wanted)
@@ -137,7 +137,7 @@ def with_room(tree: OnlineTree, n_nodes: int, slots: int, entries: int) -> Onlin
 
 
 def _longer(array: np.ndarray, size: int, factor: float) -> np.ndarray:
-    """Return an array of at least ``size`` entries that begins with ``array``; the other entries are zero.
+    """Return an array of at least ``size`` entries that begins with ``array``. The other entries are zero.
 
     An array that owns its memory grows in place. The system then moves its pages, and it need not fit into memory
     twice. This is safe: kernels keep no view between calls, and `OPLT` returns copies.
