@@ -12,7 +12,7 @@ from xmlc.kernels.float32 import fma
 from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS
 
 CHUNK = 1024  # instances whose counts and products stay in the level-1 cache
-TERMS = np.int64(64)  # postings whose terms are computed before they are added (int64, as numba types ints apart)
+TERMS = np.int64(64)  # postings whose terms are computed before they are added. Numba gives a plain int its own type.
 SUM_UNIT = 2.0**-30  # unit of an accumulator, whose lowest bits count the products
 FLAT = 3  # number of shared features for which the second line is tightest
 POWERS = 4096  # steps of the table of powers of J

@@ -66,7 +66,7 @@ class OnlineTree(NamedTuple):
     free_tables : int64 (64,)
         First free table of each size in bits. Its first entry is the next free table. 0 is none.
     counters : int64 (N_COUNTERS,)
-        Numbers in use and capacities wanted, at the indices ``N_NODES`` to ``ENTRIES_WANTED``.
+        Counts, marks and capacities wanted, at the indices ``N_NODES`` to ``ENTRIES_WANTED``.
     """
 
     nodes: np.ndarray
