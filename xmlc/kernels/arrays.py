@@ -1,4 +1,4 @@
-"""Copies, orders and views of whole arrays, the bits of words, and reading ahead: kernels."""
+"""Copy, sort and slice arrays, count bits of words, and prefetch, in kernels."""
 
 from __future__ import annotations
 
@@ -13,16 +13,21 @@ from numba.np.arrayobj import populate_array
 
 from xmlc.core.kernel_cache import njit
 
-READ, KEEP, DATA = 0, 3, 1  # the operands of LLVM's llvm.prefetch: to read, into every cache, data rather than code
+READ, KEEP, DATA = 0, 3, 1  # operands of llvm.prefetch: for reading, into every cache, data instead of code
 
 
 @njit(cache=True, nogil=True)
 def copy_into(target, source):
-    """Write ``source`` to the beginning of ``target``, of any one type each.
+    """Write ``source`` to the beginning of ``target``.
 
-    ``target[: source.size] = source`` does the same, but brings along the text of the error of unequal lengths, with
-    all that numba needs to make it: more than a second of compilation in each process, and more in each kernel that
-    calls it. Here nothing is checked: ``target`` must be long enough, and the two must not overlap.
+    ``target[: source.size] = source`` does the same, but numba also compiles its error for unequal lengths. That takes
+    more than a second in each process, and more in each kernel that calls it.
+
+    Parameters
+    ----------
+    target : array of any type
+        Written. Its length is not checked, and it must not overlap ``source``.
+    source : array of any type
     """
     for i in range(source.size):
         target[i] = source[i]
@@ -30,9 +35,9 @@ def copy_into(target, source):
 
 @njit(cache=True, nogil=True)
 def sort(values):
-    """Sort a contiguous array in place: quicksort, and insertion of the last few (Hoare).
+    """Sort a contiguous array in place with quicksort (Hoare), and short parts with insertion sort.
 
-    As ``values.sort()``, which takes a second to compile for each type.
+    ``values.sort()`` gives the same result, but takes a second to compile for each type.
     """
     while values.size > 16:
         first, middle, last = values[0], values[values.size // 2], values[-1]
@@ -64,9 +69,9 @@ def sort(values):
 
 @njit(cache=True, nogil=True)
 def stable_order(ids):
-    """Return the places of ids below 2**32 in the order of the ids, of equal ones the first before; int64.
+    """Return the int64 positions that sort ids below 2**32. Equal ids keep their order.
 
-    As ``np.argsort`` with mergesort, but by `sort` of keys, which other kernels have compiled.
+    ``np.argsort`` with mergesort gives the same result. This kernel uses `sort`, which other kernels compile anyway.
     """
     keys, order = np.empty(ids.size, dtype=np.uint64), np.empty(ids.size, dtype=np.int64)
     for i in range(ids.size):
@@ -79,9 +84,9 @@ def stable_order(ids):
 
 @njit(cache=True, nogil=True)
 def kth_smallest(values, k):
-    """Return the value that sorting would put at place k, reordering them; in linear time on average (Hoare's FIND).
+    """Return the value that sorting would put at position k, in linear time on average (Hoare's FIND).
 
-    As ``np.partition(values, k)[k]``, which takes five seconds to compile.
+    It reorders ``values``. ``np.partition(values, k)[k]`` gives the same result, but takes five seconds to compile.
     """
     low, high = 0, values.size - 1
     while low < high:
@@ -106,12 +111,19 @@ def kth_smallest(values, k):
 def borrowed(typing_context: Any, array: Any, start: Any, end: Any) -> Any:
     """Return ``array[start:end]`` of a contiguous array, one-dimensional and without a reference to its memory.
 
-    A slice counts a reference when it is made and when it goes: two atomic additions, 10 to 20 ns together, and far
-    more where two threads slice the same array. In a loop that takes a row of 20 numbers that is most of the time.
-    Nothing is checked: ``0 <= start <= end <= array.size``. Whoever owns the memory must outlive the view: take it of
-    an argument of the kernel, or of what an argument holds, and return it to kernels only. Numba frees an array that a
-    kernel made at its last mention, be it the one that makes the view: slice such an array, unless the kernel mentions
-    it again after the view's last use.
+    Making and dropping an ordinary slice updates a reference count. The two atomic additions take 10 to 20 ns, and far
+    longer if two threads slice the same array. A loop over rows of 20 numbers would spend most of its time on them.
+
+    The owner of the memory must outlive the view. Take views of arguments of the kernel, or of arrays inside them, and
+    return views only to kernels. Numba frees an array that a kernel made after its last mention, which may be the call
+    of this function. Use an ordinary slice of such an array, unless the kernel mentions it again after the view's last
+    use.
+
+    Parameters
+    ----------
+    array : contiguous array of any type
+    start, end : int64
+        Not checked. They must satisfy ``0 <= start <= end <= array.size``.
     """
 
     def generate(context, builder, signature, arguments):
@@ -123,7 +135,7 @@ def borrowed(typing_context: Any, array: Any, start: Any, end: Any) -> Any:
 
 @intrinsic
 def row_of(typing_context: Any, table: Any, row: Any) -> Any:
-    """Return ``table[row]`` of a C-contiguous array of two dimensions; see `borrowed`."""
+    """Return ``table[row]`` of a C-contiguous two-dimensional array, with the restrictions of `borrowed`."""
 
     def generate(context, builder, signature, arguments):
         source = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -136,11 +148,11 @@ def row_of(typing_context: Any, table: Any, row: Any) -> Any:
 
 @intrinsic
 def unowned(typing_context: Any, record: Any) -> Any:
-    """Return a named tuple of arrays and numbers whose arrays have no reference to their memory; see `borrowed`.
+    """Return a named tuple of arrays and numbers whose arrays have no reference to their memory, as in `borrowed`.
 
-    Whoever takes an array out of a named tuple counts a reference, and another where the array goes; so do kernels that
-    are called with the tuple for each number they read. In a kernel that begins with this, they count none. Return
-    neither the tuple nor its arrays to Python.
+    Each array taken from an ordinary named tuple updates a reference count twice. So does each number that a called
+    kernel reads from the tuple. A kernel that begins with this function avoids these updates. Return neither the tuple
+    nor its arrays to Python.
     """
 
     def generate(context, builder, signature, arguments):
@@ -161,7 +173,7 @@ def _view_type(array: Any) -> Any:
 
 
 def _view(context: Any, builder: Any, kind: Any, source: Any, start: Any, end: Any) -> Any:
-    """Make the array of a type that has the numbers ``start .. end - 1`` of another one and no owner."""
+    """Return an array of type ``kind`` without an owner, on the numbers ``start .. end - 1`` of ``source``."""
     result = context.make_array(kind)(context, builder)
     size = context.get_constant(types.intp, context.get_abi_sizeof(source.data.type.pointee))
     shape, data = [builder.sub(end, start)], builder.gep(source.data, [start])
@@ -181,7 +193,7 @@ def bits_set(typing_context: Any, word: Any) -> Any:
 
 @intrinsic
 def lowest_bit(typing_context: Any, word: Any) -> Any:
-    """Return the place of the lowest bit that is 1, of a uint64 that is not 0."""
+    """Return the position of the lowest 1 bit of a uint64 that is not 0."""
 
     def generate(context, builder, signature, arguments):
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
@@ -191,7 +203,7 @@ def lowest_bit(typing_context: Any, word: Any) -> Any:
 
 @intrinsic
 def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
-    """Request the cache line of ``array[index]`` without waiting for it; the index must lie inside the array."""
+    """Request the cache line of ``array[index]`` without waiting for it. The index must lie inside the array."""
 
     def generate(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data

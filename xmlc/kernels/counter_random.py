@@ -1,7 +1,7 @@
-"""Random numbers from counters, so that they depend on (seed, piece) and never on the thread.
+"""Draw random numbers from counters. They depend on the seed and the stream, never on the thread.
 
-The generator is SplitMix64's finaliser applied to a key and a counter (Steele, Lea and Flood, "Fast
-splittable pseudorandom number generators", OOPSLA 2014): stateless, and each number costs a few instructions.
+The generator applies the finaliser of SplitMix64 to a key and a counter (Steele, Lea and Flood, "Fast splittable
+pseudorandom number generators", OOPSLA 2014). It has no state, and each number takes a few instructions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 @njit(cache=True, inline="always")
 def mix64(z):
-    """Scramble a 64-bit number: SplitMix64's output function, a bijection."""
+    """Return a scrambled uint64 by the output function of SplitMix64, a bijection."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
@@ -25,13 +25,13 @@ def mix64(z):
 
 @njit(cache=True)
 def stream_key(seed, piece):
-    """Return the uint64 key of one stream: piece ``piece`` of the work seeded with ``seed``."""
+    """Return the uint64 key of stream ``piece`` for a seed."""
     return mix64(mix64(np.uint64(seed) + GOLDEN) ^ (np.uint64(piece) * GOLDEN + np.uint64(1)))
 
 
 @njit(cache=True)
 def random_bits(key, counter):
-    """Return the ``counter``-th 64 random bits of a stream."""
+    """Return the ``counter``-th 64 random bits of a stream, as uint64."""
     return mix64(key + (np.uint64(counter) + np.uint64(1)) * GOLDEN)
 
 
@@ -43,7 +43,7 @@ def random_unit(key, counter):
 
 @njit(cache=True)
 def random_below(key, counter, bound):
-    """Return the ``counter``-th random integer of a stream in 0 .. bound - 1, as int64 (bias below bound / 2**53)."""
+    """Return the ``counter``-th random integer of a stream, int64 in 0 .. bound - 1 (bias below bound / 2**53)."""
     return np.int64(random_unit(key, counter) * bound)
 
 
@@ -62,7 +62,7 @@ def shuffle_stream(order, seed, piece):
 
 
 def random_permutation(n: int, seed: int, piece: int, dtype: type = np.int64) -> np.ndarray:
-    """Return a random permutation of 0 .. n - 1 that depends on (seed, piece) alone.
+    """Return a random permutation of 0 .. n - 1 that depends only on (seed, piece).
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def random_permutation(n: int, seed: int, piece: int, dtype: type = np.int64) ->
     seed : int
         The user's seed, not negative.
     piece : int
-        Which stream: each use of random numbers has its own constant.
+        Number of the stream, a constant for each use of random numbers (`Stream`).
     dtype : type
         Integer type of the result.
     """
@@ -81,21 +81,21 @@ def random_permutation(n: int, seed: int, piece: int, dtype: type = np.int64) ->
 
 
 class Stream(IntEnum):
-    """The uses of random numbers, each with the number of its stream: ``stream_key(seed, stream)``.
+    """Enumerate the uses of random numbers with the number of their stream: ``stream_key(seed, stream)``.
 
-    Two uses of one seed must not have the same number, or they draw the same random numbers. What is seeded by a key
-    that nothing else has (the nodes of a tree, the tables of a hash) counts its pieces from 0 and is not listed. The
-    numbers are part of every result: to change one changes what its users draw. Kernels take ``Stream.NAME.value``;
-    ``+ k`` in a comment is a run of streams.
+    Two uses of one seed must have different numbers, or they draw the same random numbers. Code with a key that nothing
+    else uses (the nodes of a tree, the tables of a hash) counts streams from 0 and is not listed. A change of a number
+    changes all results that depend on it. Kernels take ``Stream.NAME.value``. A comment with ``+ k`` means a range of
+    streams.
     """
 
     # Data
-    SPLIT = 0x5B1  # which rows of a training set are its validation part
-    SEARCH_SAMPLE = 0x5B2  # which rows of a part a bounded search takes
+    SPLIT = 0x5B1  # the validation rows of a training set
+    SEARCH_SAMPLE = 0x5B2  # the rows that a bounded search uses
     FEW_SHOT_ORDER = 1 << 39  # the order of the pairs of object and view
     SYNTHETIC_ROW = 1 << 40  # + row: features and labels of one synthetic row
-    SYNTHETIC_LABEL = 1 << 41  # + label: features that tell of one synthetic label, or an object, or a topic
-    STREAM_ORDER = 0x0F10  # the order in which a progressive measurement streams the instances
+    SYNTHETIC_LABEL = 1 << 41  # + label: features that indicate one synthetic label, object or topic
+    STREAM_ORDER = 0x0F10  # the order of the instances in progressive validation
 
     # Trees
     COMPLETE_TREE = 0x7EE  # the order of the labels in a complete tree
@@ -104,19 +104,19 @@ class Stream(IntEnum):
     # Estimators
     PLT_ORDER = 0x0DE  # the order of the instances in which PLT and OPLT learn
     PLT_PASSES = 0x0DC  # the orders of the passes of dual coordinate descent
-    PLT_HASH = 0x4A5  # where hashed weights stand
+    PLT_HASH = 0x4A5  # the positions of hashed weights
     OPLT_POLICY = 0x0B7  # the choices of the policy "random"
     PARABEL_TREE = 0x9A4  # + tree: the seed of one tree
     FASTXML_TREE = 0xFA57  # combined with the seed by exclusive or: the key of a tree
     LDSM_TREE = 0x1D53  # combined with the seed by exclusive or: the key of a tree
-    LDSM_ORDER = 1 << 40  # the order of the instances; equals SYNTHETIC_ROW, but under the key of a tree, not the seed
-    LOGISTIC_FOLD = 0xCF01D  # which fold each instance is in
-    OUT_OF_FOLD = 0x0F01D  # which fold each instance is in that thresholds are learned from
-    STACKING = 0x57AC  # which instances are held out for the regression over the scores of the members
-    CHOICE = 0xC401CE  # which instances a hyperparameter is chosen by
-    NAPKINXC_ORDER = 0x0E4  # the order of the instances, which napkinXC's online trees do not shuffle
-    MEMORY_TREE_ORDER = 0x0E5  # the order of the instances, which VW's memory tree does not shuffle
+    LDSM_ORDER = 1 << 40  # the order of the instances. Its key comes from a tree, so it may equal SYNTHETIC_ROW
+    LOGISTIC_FOLD = 0xCF01D  # the fold of each instance
+    OUT_OF_FOLD = 0x0F01D  # the fold of each instance for learning thresholds
+    STACKING = 0x57AC  # the instances held out for the regression over the members' scores
+    CHOICE = 0xC401CE  # the instances for choosing a hyperparameter
+    NAPKINXC_ORDER = 0x0E4  # the order of the instances, because online trees of napkinXC do not shuffle
+    MEMORY_TREE_ORDER = 0x0E5  # the order of the instances, because VW's memory tree does not shuffle
 
     # Experiments
     TRIAL = 0x70E  # + trial: the hyperparameters of one trial of a random search
-    GROWTH = 1 << 50  # + number of labels: the instances on which inference is timed; no simulation has one so high
+    GROWTH = 1 << 50  # + number of labels: the instances for timing inference, above the streams of simulations

@@ -575,7 +575,7 @@ def ascend(indices: np.ndarray, starts: np.ndarray) -> bool:
 def prove_sparse(matrix: Any, name: str) -> bool:
     """Check in one pass that the index arrays of a sparse matrix are complete and stay within it.
 
-    Formats without index arrays (``lil``, ``dok``, ``dia``) are not checked here. scipy converts them to CSR safely.
+    Formats without index arrays (``lil``, ``dok``, ``dia``) are not checked here. scipy first converts them to CSR.
 
     Parameters
     ----------

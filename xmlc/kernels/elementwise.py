@@ -1,8 +1,8 @@
-"""exp, log, log1p, log2, power, sigmoid and mean over arrays, in place of NumPy's: same bits on any processor.
+"""Compute exp, log, log1p, log2, power, sigmoid and mean of arrays, bit-identical on any processor.
 
-NumPy chooses among several forms of its own by the processor, whose results differ in the last bits.
-`xmlc.kernels.float64` and `xmlc.kernels.float64` say what is computed here, and how exactly. All functions take numbers
-or arrays, compute in float64 and return a float64 array of the same shape, of no dimension for a number.
+NumPy chooses among several implementations by the processor, and their results differ in the last bits.
+`xmlc.kernels.float64` has the formulas and their errors. All functions accept numbers or arrays and compute in float64.
+They return a float64 array of the same shape, which has no dimensions for a number.
 """
 
 from __future__ import annotations
@@ -19,43 +19,46 @@ from xmlc.kernels.sums import pairwise
 
 
 def exp(x: ArrayLike) -> np.ndarray:
-    """Return exp of each number, error below 1 ulp."""
+    """Return exp of each number, with an error below 1 ulp."""
     return _over(exp_into, x)
 
 
 def log(x: ArrayLike) -> np.ndarray:
-    """Return the natural logarithm of each number, error below 1 ulp; -infinity of 0, NaN of negative numbers."""
+    """Return the natural logarithm of each number, with an error below 1 ulp.
+
+    The logarithm of 0 is -infinity, and of a negative number NaN.
+    """
     return _over(log_into, x)
 
 
 def log1p(x: ArrayLike) -> np.ndarray:
-    """Return log(1 + x) of each number, error below 1.5 ulp."""
+    """Return log(1 + x) of each number, with an error below 1.5 ulp."""
     return _over(log1p_into, x)
 
 
 def log2(x: ArrayLike) -> np.ndarray:
-    """Return the logarithm to base 2 of each number, error below 0.6 ulp."""
+    """Return the logarithm to base 2 of each number, with an error below 0.6 ulp."""
     return _over(log2_into, x)
 
 
 def sigmoid(x: ArrayLike) -> np.ndarray:
-    """Return 1 / (1 + exp(-x)) of each number, error below 2.5 ulp."""
+    """Return 1 / (1 + exp(-x)) of each number, with an error below 2.5 ulp."""
     return _over(sigmoid_into, x)
 
 
 def power(x: ArrayLike, exponent: float) -> np.ndarray:
-    """Return each number, none negative, to the power ``exponent``, error below 1 ulp."""
+    """Return each non-negative number to the power ``exponent``, with an error below 1 ulp."""
     return _over(power_into, x, np.float64(exponent))
 
 
 def mean(values: ArrayLike) -> float:
-    """Return the mean of all numbers, 0 of none, added up in the order of ``xmlc.kernels.sums.pairwise``."""
+    """Return the mean of all numbers, summed in the order of ``xmlc.kernels.sums.pairwise``, or 0 if there are none."""
     numbers = np.ascontiguousarray(values, dtype=np.float64).reshape(-1)
     return float(pairwise(numbers)) / max(numbers.size, 1)
 
 
 def _over(kernel: Callable[..., None], x: ArrayLike, *parameters: Any) -> np.ndarray:
-    """Run a kernel over all numbers of an array."""
+    """Return the results of a kernel for all numbers of an array, in the same shape."""
     numbers = np.ascontiguousarray(x, dtype=np.float64)
     result = np.empty_like(numbers)
     kernel(numbers.reshape(-1), *parameters, result.reshape(-1))
@@ -64,41 +67,41 @@ def _over(kernel: Callable[..., None], x: ArrayLike, *parameters: Any) -> np.nda
 
 @njit(cache=True, nogil=True)
 def exp_into(x, out):
-    """Write exp of each number."""
+    """Write exp of each float64 in ``x`` to ``out``."""
     for i in range(x.size):
         out[i] = float64.exp(x[i])
 
 
 @njit(cache=True, nogil=True)
 def log_into(x, out):
-    """Write the natural logarithm of each number."""
+    """Write the natural logarithm of each float64 in ``x`` to ``out``."""
     for i in range(x.size):
         out[i] = float64.log(x[i])
 
 
 @njit(cache=True, nogil=True)
 def log1p_into(x, out):
-    """Write log(1 + x) of each number."""
+    """Write log(1 + x) of each float64 in ``x`` to ``out``."""
     for i in range(x.size):
         out[i] = float64.log1p(x[i])
 
 
 @njit(cache=True, nogil=True)
 def log2_into(x, out):
-    """Write the logarithm to base 2 of each number."""
+    """Write the logarithm to base 2 of each float64 in ``x`` to ``out``."""
     for i in range(x.size):
         out[i] = float64.log2(x[i])
 
 
 @njit(cache=True, nogil=True)
 def sigmoid_into(x, out):
-    """Write 1 / (1 + exp(-x)) of each number."""
+    """Write 1 / (1 + exp(-x)) of each float64 in ``x`` to ``out``."""
     for i in range(x.size):
         out[i] = float64.sigmoid(x[i])
 
 
 @njit(cache=True, nogil=True)
 def power_into(x, exponent, out):
-    """Write each number to the power ``exponent``."""
+    """Write each float64 in ``x`` to the power ``exponent`` to ``out``."""
     for i in range(x.size):
         out[i] = float64.power(x[i], exponent)

@@ -1,11 +1,11 @@
-"""exp, log1p and the logistic function in float32, so that loops over them use vector instructions.
+"""Compute exp, log1p and the logistic function in float32, in a form that loops can vectorise.
 
-The C library's functions are called one number at a time, 2 to 4 and 6 ns each where these take 0.2 to 0.3 (AVX-512).
-All numbers in them are either powers of two, parts of ln 2, or our own least-maximum fits.
+The C library computes one number at a time. That takes 2 to 4 ns for exp and 6 ns for log1p. The functions here take
+0.2 to 0.3 ns (AVX-512). All their constants are powers of two, parts of ln 2, or xmlc's minimax fits.
 
-Their bits are the same on any processor. Kernels have no fast-math flags, so that a compiler neither reorders a sum
-nor fuses a product with an addition; where fusing pays (training PLTs is 12 to 15 % slower without it), it is written:
-`fma`. A processor without that instruction (x86-64 before 2013) calls the C library for it: the same bits, more slowly.
+Results are bit-identical on any processor. Kernels have no fast-math flags, so a compiler neither reorders a sum nor
+fuses a product with an addition. Training PLTs is 12 to 15 % slower without fusing, so kernels fuse explicitly with
+`fma`. A processor without that instruction (x86-64 before 2013) calls the C library. This is slower but bit-identical.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from numba.extending import intrinsic
 from xmlc.core.kernel_cache import njit
 
 LOG2_E = np.float32(1.4426950408889634)
-LN2_HIGH, LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # ln 2 in two parts, the first of 9 bits
-SMALLEST = np.float32(-87.0)  # exp of less is no normal float32
+LN2_HIGH, LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # ln 2 in two parts, the first with 9 bits
+SMALLEST = np.float32(-87.0)  # exp of anything lower is no normal float32
 EXP_TAIL = tuple(np.float32(c) for c in (0.00138144665, 0.00836878047, 0.0416683942, 0.166665201, 0.499999934))
 
 
 def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
-    """Emit a * b + c rounded once, of float32 numbers or vectors of them."""
+    """Emit code for a * b + c, rounded once, of float32 numbers or vectors."""
     kind = a.type
     name = f"llvm.fma.v{kind.count}f32" if isinstance(kind, ir.VectorType) else "llvm.fma.f32"
     function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind] * 3), name)
@@ -36,7 +36,7 @@ def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
 
 @intrinsic
 def fma(typing_context, a, b, c):
-    """Return a * b + c of float32 numbers, rounded once: one instruction, or the C library's ``fmaf`` without it."""
+    """Return a * b + c of float32 numbers, rounded once. It is one instruction, or ``fmaf`` of the C library."""
 
     def generate(context, builder, signature, arguments):
         return fused(builder, *arguments)
@@ -47,9 +47,10 @@ def fma(typing_context, a, b, c):
 
 @njit(cache=True, nogil=True, inline="always")
 def exp_of_negative(x):
-    """Return exp(x) of a float32 x <= 0, relative error below 2e-7; 2e-38 for x below -87.
+    """Return exp(x) of a float32 x <= 0, with a relative error below 2e-7. The result is 2e-38 for x below -87.
 
-    x = n ln 2 + r with whole n: exp(r) is a polynomial fitted on |r| <= ln(2) / 2, and 2**n is put into the exponent.
+    x is split into n ln 2 + r with whole n. exp(r) is a polynomial fitted on |r| <= ln(2) / 2. 2**n is put into the
+    exponent.
     """
     x = max(x, SMALLEST)
     n = np.floor(fma(x, LOG2_E, np.float32(0.5)))
@@ -59,11 +60,11 @@ def exp_of_negative(x):
     return (np.float32(1.0) + fma(r * r, tail, r)) * np.int32((np.int32(n) + 127) << 23).view(np.float32)
 
 
-# The error model of Python would test each division for zero, and with it the loop would not be vectorised. What states
-# no flags gets those of whichever kernel calls it first, so this states them: none.
+# Python's error model would test each division for zero, which prevents vectorised loops. A function without the
+# `fastmath` option gets the flags of the kernel that calls it first, so this one sets the option.
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False, forceinline=True)
 def sigmoid(score):
-    """Return 1 / (1 + exp(-score)) of a float32, relative error below 5e-7; scores below -87 count as -87."""
+    """Return 1 / (1 + exp(-score)) of a float32, with a relative error below 5e-7. Scores below -87 count as -87."""
     e = exp_of_negative(-abs(score))
     larger = np.float32(1.0) / (np.float32(1.0) + e)
     return larger if score >= np.float32(0.0) else e * larger
@@ -71,7 +72,7 @@ def sigmoid(score):
 
 @njit(cache=True, nogil=True, inline="always")
 def log1p_of_share(x):
-    """Return log(1 + x) of a float32 0 <= x <= 1, relative error below 1e-6: a polynomial fitted there."""
+    """Return log(1 + x) of a float32 0 <= x <= 1 by a fitted polynomial, with a relative error below 1e-6."""
     tail = fma(x, fma(x, np.float32(-0.0083364975), np.float32(0.04337085)), np.float32(-0.106677905))
     tail = fma(x, fma(x, tail, np.float32(0.176754937)), np.float32(-0.24470469))
     tail = fma(x, fma(x, tail, np.float32(0.332711875)), np.float32(-0.49997127))

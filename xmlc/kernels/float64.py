@@ -1,23 +1,22 @@
-"""Elementary functions in float64 whose bits are the same on any processor: exp, log, log1p, cos, the sigmoid.
+"""Compute elementary functions in float64, bit-identical on any processor: exp, log, log1p, log2, power, cos, sigmoid.
 
-`xmlc.kernels.float64` has powers and log2, on the same terms.
+For ``math.exp`` and similar functions, numba calls the C library. That library contains several versions, with fused
+multiply-add and without, and the processor determines the choice at start-up. NumPy has its own vectorised versions.
 
-The C library's functions, which numba calls for ``math.exp`` and its like, are compiled several times, with fused
-multiply-add and without, and the processor chooses when the program starts; NumPy's have vector forms of their own.
-These here consist of additions, subtractions, multiplications and divisions, which IEEE 754 defines to the last bit, of
-comparisons, and of work on the bits of exponents. No fast-math flag is set, so LLVM may neither reorder nor fuse them.
-``fastmath=False`` is said for each because numba would else compile it with the flags of whichever kernel called it
-first, for all others too; and numba's ``inline="always"``, which takes the flags of the caller, is not used.
+The functions here consist of additions, subtractions, multiplications and divisions, which IEEE 754 defines to the last
+bit, of comparisons, and of operations on exponent bits. No fast-math flag is set, so LLVM may neither reorder nor fuse
+them. Each function sets ``fastmath=False``. Without it, numba would compile the function with the flags of the kernel
+that calls it first, for all other callers too. ``inline="always"`` is not used, because it adopts the caller's flags.
 
-Derivation, so that each number can be checked:
+The constants are derived as follows:
 
-* exp: x = n ln 2 + r with whole n and abs(r) <= ln(2) / 2; exp(r) is its Taylor series up to r**13 / 13!, whose rest is
-  below 5e-18 of it. ln 2 is a number of 42 bits, the product of which with n is exact, and the rest.
+* exp: x = n ln 2 + r with whole n and abs(r) <= ln(2) / 2. exp(r) is its Taylor series up to r**13 / 13!, with a
+  relative remainder below 5e-18. ln 2 is split into a number of 42 bits, whose product with n is exact, and the rest.
 * log: x = 2**k m with m in sqrt(1/2) .. sqrt(2), f = m - 1, s = f / (2 + f), z = s s <= 0.0295. Then
-  log m = 2 atanh(s) = 2 s + s z T = f - s (f - z T), T = 2/3 + 2/5 z + ... + 2/25 z**11, whose rest is below 1e-21.
+  log m = 2 atanh(s) = 2 s + s z T = f - s (f - z T), T = 2/3 + 2/5 z + ... + 2/25 z**11, with a remainder below 1e-21.
 
-Errors are given in units in the last place (ulp) of the result and are tested against decimals of 60 digits; 0.5 is the
-least possible.
+Errors are in units in the last place (ulp) of the result, and 0.5 is the least possible. Tests compare them with
+decimals of 60 digits.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ import numpy as np
 
 from xmlc.core.kernel_cache import njit
 
-TO_WHOLE = 1.5 * 2.0**52  # added to a number below 2**51, leaves it rounded to a whole one in the lowest bits
+TO_WHOLE = 1.5 * 2.0**52  # The sum with a number below 2**51 has that number, rounded to whole, in its lowest bits.
 TO_WHOLE_BITS = np.int64(0x4338000000000000)
 LOG2_E = 1.4426950408889634
-LN2_HIGH, LN2_LOW = 0.6931471805598903, 5.497923018708371e-14  # 42 bits, and the rest
+LN2_HIGH, LN2_LOW = 0.6931471805598903, 5.497923018708371e-14  # ln 2: 42 bits, and the rest
 TWO_THIRDS = 0.6666666666666666
 ROOT_HALF_BITS = np.int64(0x3FE6A09E667F3BCD)  # of sqrt(1/2)
 EXPONENT_BITS = np.int64(52)
 MANTISSA = np.int64((1 << 52) - 1)
 SMALLEST_NORMAL = 2.0**-1022
-OVERFLOW, UNDERFLOW = 710.0, -746.0  # exp of more is infinite, of less is 0
+OVERFLOW, UNDERFLOW = 710.0, -746.0  # exp is infinite above the first, and 0 below the second
 TWO_BY_PI, HALF_PI = 0.6366197723675814, (1.5707963267341256, 6.077100506506192e-11)  # pi / 2: 33 bits, and the rest
 
 
@@ -47,7 +46,7 @@ def _power_of_two(n):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def exp_of_sum(x, rest):
-    """Return exp(x + rest) for -746 <= x <= 710 and a ``rest`` that is below 1e-13, or NaN if x is NaN."""
+    """Return exp(x + rest) for -746 <= x <= 710 and a ``rest`` below 1e-13, or NaN if x is NaN."""
     shifted = x * LOG2_E + TO_WHOLE
     n = shifted - TO_WHOLE
     high = x - n * LN2_HIGH
@@ -60,13 +59,13 @@ def exp_of_sum(x, rest):
     tail = 0.5 + r * (1.0 / 6.0 + r * (1.0 / 24.0 + r * tail))
     y = 1.0 + (r + (low + r * r * tail))
     whole = np.float64(shifted).view(np.int64) - TO_WHOLE_BITS
-    half = whole >> np.int64(1)  # in two steps: 2**whole may be no float64 where the result is one
+    half = whole >> np.int64(1)  # 2**whole may be no float64 even if the result is one, so halve it.
     return y * _power_of_two(half) * _power_of_two(whole - half)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def exp(x):
-    """Return exp(x), error below 1 ulp; 0 for x below -746, infinity above 709.79, NaN of NaN."""
+    """Return exp(x), with an error below 1 ulp. It is 0 for x below -746, infinite above 709.79, and NaN for NaN."""
     x = np.float64(x)
     x = OVERFLOW if x > OVERFLOW else x
     x = UNDERFLOW if x < UNDERFLOW else x
@@ -75,7 +74,7 @@ def exp(x):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def sigmoid(x):
-    """Return 1 / (1 + exp(-x)), error below 2.5 ulp, for small results and near 1; NaN of NaN."""
+    """Return 1 / (1 + exp(-x)), with an error below 2.5 ulp for small results and near 1. It is NaN for NaN."""
     x = np.float64(x)
     e = exp(-abs(x))
     return 1.0 / (1.0 + e) if x >= 0.0 else e / (1.0 + e)
@@ -83,7 +82,7 @@ def sigmoid(x):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def split(x):
-    """Return k and m with x = 2**k m and m in sqrt(1/2) .. sqrt(2), for 0 < x < infinity; k is a float64."""
+    """Return float64 k and m with x = 2**k m and m in sqrt(1/2) .. sqrt(2), for 0 < x < infinity."""
     below = np.int64(0)
     if x < SMALLEST_NORMAL:
         x *= 2.0**54
@@ -113,7 +112,7 @@ def _log_of_parts(k, f, rest):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def log(x):
-    """Return the natural logarithm, error below 1 ulp; -infinity of 0, NaN of negative numbers and of NaN."""
+    """Return log(x), with an error below 1 ulp. It is -infinity for 0, and NaN for negative numbers and NaN."""
     x = np.float64(x)
     if not 0.0 < x < np.inf:
         return log_of_no_positive(x)
@@ -131,21 +130,21 @@ def log_of_no_positive(x):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def log1p(x):
-    """Return log(1 + x), error below 1.5 ulp; -infinity of -1, NaN of less and of NaN."""
+    """Return log(1 + x), with an error below 1.5 ulp. It is -infinity for -1, and NaN for lower numbers and NaN."""
     x = np.float64(x)
     if not -1.0 < x < np.inf:
         return log_of_no_positive(x + 1.0)
     if abs(x) < 2.0**-53:
         return x
     y = 1.0 + x
-    lost = x - (y - 1.0) if x < 1.0 else 1.0 - (y - x)  # by rounding 1 + x
+    lost = x - (y - 1.0) if x < 1.0 else 1.0 - (y - x)  # lost in rounding 1 + x
     k, m = split(y)
     return _log_of_parts(k, m - 1.0, lost / y)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def cos(x):
-    """Return cos(x) of an angle in radians, within 4e-16 for abs(x) <= 1e5: Taylor series beside quarter turns."""
+    """Return cos(x) of an angle in radians, within 4e-16 for abs(x) <= 1e5, by a Taylor series around quarter turns."""
     n = np.rint(x * TWO_BY_PI)
     r = (x - n * HALF_PI[0]) - n * HALF_PI[1]
     z, quarter = r * r, np.int64(n) & 3
@@ -160,10 +159,10 @@ def cos(x):
     return -value if quarter in (1, 2) else value
 
 
-# Powers and log2 need more bits of the logarithm than `log` has: 2 s + s z (2/3 + z P) is worked out in pairs of
-# numbers, whose sum has about 64 bits. The error of a product is found by splitting the factors into halves (T. J.
-# Dekker, A Floating-Point Technique for Extending the Available Precision, Numerische Mathematik 18, 1971), of a sum by
-# subtracting it again.
+# Powers and log2 need more bits of the logarithm than `log` has. They compute 2 s + s z (2/3 + z P) in pairs of
+# numbers, whose sum has about 64 bits. Splitting the factors into halves gives the error of a product (T. J. Dekker, A
+# Floating-Point Technique for Extending the Available Precision, Numerische Mathematik 18, 1971). Subtracting the terms
+# again gives the error of a sum.
 
 
 LOG2_E_REST, TWO_THIRDS_REST = 2.0355273740931033e-17, 3.700743415417188e-17
@@ -173,7 +172,7 @@ LOG2_E_REST, TWO_THIRDS_REST = 2.0355273740931033e-17, 3.700743415417188e-17
 def _product(a, b):
     """Return the product of two numbers below 2**995 and its rounding error (Dekker)."""
     product = a * b
-    over = 134217729.0 * a  # 2**27 + 1: leaves the upper half of the bits
+    over = 134217729.0 * a  # The factor 2**27 + 1 separates the upper half of the bits.
     a_high = over - (over - a)
     over = 134217729.0 * b
     b_high = over - (over - b)
@@ -184,14 +183,14 @@ def _product(a, b):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def _sum(larger, smaller):
-    """Return the sum of two numbers and its rounding error; the first is 0 or larger than the second."""
+    """Return the sum of two numbers and its rounding error. The first is 0 or larger than the second."""
     total = larger + smaller
     return total, smaller - (total - larger)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def _log_pair(m):
-    """Return log(m) for m in sqrt(1/2) .. sqrt(2) as a pair, relative error of its sum below 2**-63."""
+    """Return log(m) for m in sqrt(1/2) .. sqrt(2) as a pair whose sum has a relative error below 2**-63."""
     f = m - 1.0
     g, g_rest = _sum(2.0, f)
     s = f / g
@@ -211,7 +210,10 @@ def _log_pair(m):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def log2(x):
-    """Return the logarithm to base 2, error below 0.6 ulp, exact of powers of 2; edges: `log`."""
+    """Return the logarithm to base 2, with an error below 0.6 ulp, and exact for powers of 2.
+
+    Its values for 0, negative numbers, infinity and NaN are the same as for `log`.
+    """
     x = np.float64(x)
     if not 0.0 < x < np.inf:
         return log_of_no_positive(x)
@@ -225,9 +227,9 @@ def log2(x):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def power(x, y):
-    """Return x**y for x >= 0, error below 1 ulp; NaN where x is negative, unless y is 0.
+    """Return x**y for x >= 0, with an error below 1 ulp. It is NaN for negative x, unless y is 0.
 
-    The rest is as IEEE 754 has it: x**0 and 1**y are 1, also with NaN; 0**y is infinite for negative y.
+    Special cases follow IEEE 754. x**0 and 1**y are 1, also with NaN. 0**y is infinite for negative y.
     """
     x, y = np.float64(x), np.float64(y)
     if x == 1.0 or y == 0.0:
@@ -236,11 +238,11 @@ def power(x, y):
         return np.nan
     if x == 0.0 or x == np.inf:
         return np.inf if (x > 1.0) == (y > 0.0) else 0.0
-    if y == 1.0 or y == 2.0 or y == 0.5:  # the usual ones, rounded once
+    if y == 1.0 or y == 2.0 or y == 0.5:  # These common powers are rounded once.
         return x if y == 1.0 else (x * x if y == 2.0 else np.sqrt(x))
-    if abs(y) > 2.0**70:  # the logarithm of x is at least 2**-53: the power is beyond what a float64 holds
+    if abs(y) > 2.0**70:  # The logarithm of x is at least 2**-53, so the power exceeds the range of float64.
         return np.inf if (x > 1.0) == (y > 0.0) else 0.0
-    if abs(y) < 2.0**-70:  # the logarithm is below 746
+    if abs(y) < 2.0**-70:  # The logarithm of x is below 746, so the power rounds to 1.
         return 1.0
     k, m = split(x)
     high, low = _log_pair(m)

@@ -1,4 +1,4 @@
-"""Data frames of pandas, without importing it: their values, their rows, and the names of their columns."""
+"""Read values, rows and column names of pandas data frames without importing pandas."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ import numpy as np
 
 from xmlc.core.errors import InvalidDataError
 
-SHOWN = 5  # names in a message
+SHOWN = 5  # most names in a message
 
 
 def is_frame(data: object) -> bool:
-    """Tell whether data is a frame."""
+    """Return whether data is a frame."""
     return hasattr(data, "iloc") and hasattr(data, "columns")
 
 
 def frame_values(frame: Any, name: str) -> Any:
-    """Return the values of a frame as a matrix of numbers or truth values: sparse where all columns are sparse.
+    """Return the values of a frame as a matrix of numbers or truth values, sparse if all columns are sparse.
 
-    Columns of different types, and of those that know missing values, become float64; what is missing is NaN.
+    Columns with different types, or with a type that supports missing values, become float64. Missing values become
+    NaN.
 
     Raises
     ------
     InvalidDataError
-        A column holds neither numbers nor truth values.
+        If a column contains neither numbers nor truth values.
     """
     for column, dtype in frame.dtypes.items():
         if dtype.kind not in "biuf":
@@ -57,12 +58,12 @@ def n_rows(data: Any) -> int:
 
 
 def column_names(data: object) -> np.ndarray | None:
-    """Return the names of the columns, an array of objects; None where there are none, or none of text.
+    """Return the column names as an array of objects, or None if there are none or none is text.
 
     Raises
     ------
     TypeError
-        Only some are text, as in scikit-learn.
+        If only some are text, as in scikit-learn.
     """
     names = np.asarray(getattr(data, "columns", ()), dtype=object)
     kinds = sorted({type(name).__name__ for name in names})
@@ -75,12 +76,12 @@ def column_names(data: object) -> np.ndarray | None:
 
 
 def check_names(known: np.ndarray, found: np.ndarray, of: str = "feature") -> None:
-    """Refuse names of columns that are others than those of the training, with scikit-learn's message.
+    """Refuse column names that differ from the names in training, with scikit-learn's message.
 
     Raises
     ------
     InvalidDataError
-        A name is new or missing, or their order is another.
+        If a name is new or missing, or the order differs.
     """
     if np.array_equal(known, found):
         return

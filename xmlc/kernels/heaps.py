@@ -1,12 +1,12 @@
-"""The best of many, and all of an instance's values in order: a short list and binary heaps in arrays: kernels.
+"""Select the best of many values, or all values in order, with kernels for short lists and binary heaps.
 
-There are three, because what lies in them differs, and so does what is compared at each step:
+The three structures differ in their contents and comparisons:
 
-* `insert_best`: the few best labels in order, with their estimates.
-* `offer`: the S best of a long stream, the worst on top, where it is replaced. Similarity and number are packed into
-  one key, so that a step is one comparison: most of a stream is turned down by the first.
-* `make_heap`, `pop_first`: values that stay where they are and are float64, which leaves no room to pack a number into
-  the same word. The heap holds indices, is made in O(size), and what was popped lies behind it in order.
+* `insert_best` keeps the few best labels in order, with their estimates.
+* `offer` keeps the S best of a long stream, with the worst on top, where it is replaced. One key contains similarity
+  and number, so each step is one comparison. The first comparison rejects most of a stream.
+* `make_heap` and `pop_first` order float64 values without moving them. A float64 leaves no bits for a number, so the
+  heap contains indices. It is built in O(size), and popped indices lie behind it in order.
 """
 
 from __future__ import annotations
@@ -18,17 +18,26 @@ from xmlc.core.kernel_cache import njit
 
 @njit(cache=True, nogil=True, inline="always")
 def ranks_before(value, number, other_value, other_number):
-    """Whether something ranks before something else: by the greater value, of equal ones by the smaller number."""
+    """Return whether a (value, number) ranks before another: by greater value, then by smaller number."""
     return value > other_value or (value == other_value and number < other_number)
 
 
 @njit(cache=True, nogil=True)
 def insert_best(labels, estimates, label, estimate):
-    """Insert a label into a list of the best, sorted by estimate, ties to the smaller label; O(k).
+    """Insert a label into a list of the k best, sorted by estimate, ties to the smaller label, in O(k).
 
-    A free entry has an estimate that is no greater than any that is offered, and where it may be equal the label -1.
+    Parameters
+    ----------
+    labels : int32 (k,)
+        The list. The estimate of a free entry is at most any inserted one. If both may be equal, its label is -1.
+    estimates : float (k,)
+        Their estimates, in descending order.
+    label : int
+        The label to insert.
+    estimate : float
+        The estimate of the label.
     """
-    place, label = labels.size - 1, np.uint32(label)  # as uint32 the -1 of a free entry is greater than any label
+    place, label = labels.size - 1, np.uint32(label)  # As uint32, the -1 of a free entry is greater than any label.
     if place < 0 or not ranks_before(estimate, label, estimates[place], np.uint32(labels[place])):
         return
     while place > 0 and ranks_before(estimate, label, estimates[place - 1], np.uint32(labels[place - 1])):
@@ -39,9 +48,14 @@ def insert_best(labels, estimates, label, estimate):
 
 @njit(cache=True, nogil=True)
 def offer(heap, key):
-    """Put a key of `xmlc.kernels.top_k.rank_key` in place of the least one, in front, if it is greater; O(log size).
+    """Replace the least key, which is in front, if the new key is greater, in O(log size).
 
-    Free places hold `xmlc.kernels.top_k.FREE`.
+    Parameters
+    ----------
+    heap : int64 (size,)
+        Keys of `xmlc.kernels.top_k.rank_key`. Free places contain `xmlc.kernels.top_k.FREE`.
+    key : int64
+        The new key.
     """
     if key <= heap[0]:
         return
@@ -58,7 +72,21 @@ def offer(heap, key):
 
 @njit(cache=True, nogil=True)
 def sift_index(heap, size, node, values, ids):
-    """Restore the heap below ``node``, in O(log size)."""
+    """Restore the heap below ``node`` in O(log size).
+
+    Parameters
+    ----------
+    heap : int64
+        Indices of ``values`` and ``ids``. The first ``size`` form the heap.
+    size : int
+        The size of the heap.
+    node : int
+        The position whose entry may be out of order.
+    values : float64
+        The values to order, greater first.
+    ids : uint32
+        The numbers that break ties, smaller first.
+    """
     moved = heap[node]
     while 2 * node + 1 < size:
         child = 2 * node + 1
@@ -74,13 +102,16 @@ def sift_index(heap, size, node, values, ids):
 
 @njit(cache=True, nogil=True)
 def make_heap(heap, values, ids):
-    """Fill ``heap`` with all places, the first of them on top, in O(size).
+    """Fill ``heap`` with the indices of all values, the first in rank on top, in O(size).
 
     Parameters
     ----------
     heap : int64 (size,)
         Written.
-    values : float64 (size,), ids : uint32 (size,)
+    values : float64 (size,)
+        The values to order, greater first.
+    ids : uint32 (size,)
+        The numbers that break ties, smaller first.
     """
     for i in range(heap.size):
         heap[i] = i
@@ -90,9 +121,10 @@ def make_heap(heap, values, ids):
 
 @njit(cache=True, nogil=True)
 def pop_first(heap, size, values, ids):
-    """Move the first of the ``size`` places that are left to the end of the heap, and return it.
+    """Move the first in rank of the remaining ``size`` indices to the end of the heap, and return it.
 
-    After k calls the last k places of ``heap`` are the first k in rank, backwards, and the others lie before them.
+    After k calls, the last k entries of ``heap`` are the first k in rank, in reverse order. The parameters are the same
+    as for `sift_index`.
     """
     first = heap[0]
     heap[0] = heap[size - 1]

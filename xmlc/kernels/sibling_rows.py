@@ -1,12 +1,12 @@
-"""Rows of siblings' weights, one for each feature: their weighted sums, and their updates, in whole registers: kernels.
+"""Sum and update rows of sibling weights, one row for each feature, with kernels that use whole registers.
 
-A loop over 16 siblings inside a loop over features reads and writes the 16 sums for each feature, and a compiler that
-does not know that there are 16 cuts it into single numbers. Here the sums stay in a register: per feature that a block
-knows and run of 16 siblings 1.4 ns where that loop takes 4.7 (weights in the second-level cache; AMD EPYC, AVX-512).
+A simple loop over features with an inner loop over 16 siblings reads and writes 16 sums for each feature. If the
+compiler does not know the number 16, it also splits the inner loop into single numbers. Here the sums stay in a
+register. A feature takes 1.4 ns per 16 siblings, and the simple loop 4.7 ns (weights in the second-level cache; AMD
+EPYC, AVX-512).
 
-For updates, siblings are padded to 4, to 8 or to a multiple of 16, so that a row of their weights is a few whole
-registers and, as the first row is aligned, whole cache lines. The padding's weights are computed like the others and
-thrown away.
+For updates, siblings are padded to 4, 8 or a multiple of 16. A row of weights then fills whole registers, and whole
+cache lines because the first row is aligned. Weights of the padding are computed like the others and discarded.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.float32 import fma
 from xmlc.kernels.vectors import Vectors, index_at
 
-NUMBERS_PER_LINE = 16  # float32 in a cache line of 64 bytes
+NUMBERS_PER_LINE = 16  # float32 numbers in a cache line of 64 bytes
 
 
 @njit(cache=True, nogil=True)
 def padded_size(n_siblings):
-    """Return the size of a row of weights, in numbers, for so many siblings."""
+    """Return the padded size of a row of weights, in numbers, for ``n_siblings`` siblings."""
     if n_siblings <= 4:
         return 4
     if n_siblings <= 8:
@@ -37,22 +37,29 @@ def padded_size(n_siblings):
 
 @njit(cache=True, nogil=True)
 def aligned_buffer(size):
-    """Return an uninitialised float32 array that starts with a cache line."""
+    """Return an uninitialised float32 array of ``size`` numbers that starts at a cache line."""
     buffer = np.empty(size + NUMBERS_PER_LINE, dtype=np.float32)
     start = (-(buffer.ctypes.data // 4)) % NUMBERS_PER_LINE
     return buffer[start : start + size]
 
 
 def _registers(builder: Any, column: Any, width: int) -> list[Any]:
-    """Return the first column of each register of ``width`` columns from ``column`` on."""
+    """Return the first column of each register that ``width`` columns from ``column`` on fill."""
     return [builder.add(column, column.type(offset)) for offset in range(0, width, NUMBERS_PER_LINE)]
 
 
 def _rows_adder(width: int) -> Any:
-    """Make a kernel that adds up ``width`` neighbouring columns of some rows.
+    """Make a kernel that sums ``width`` neighbouring columns of some rows, weighted by values.
 
-    It takes ids (uint32), values (float32), rows (float32, flat), the row length (int64), the first column (int64), the
-    initial sums and the results (float32, both as long as a row, of which it uses these columns).
+    The kernel takes these arguments:
+
+    - ids : uint32, the rows to sum
+    - values : float32, their weights in the sum
+    - rows : float32, all rows, flat
+    - length : int64, the length of a row
+    - column : int64, the first column
+    - initial : float32 (length,), the initial sums
+    - sums : float32 (length,), written in the ``width`` columns
     """
 
     @intrinsic
@@ -82,10 +89,16 @@ def _rows_adder(width: int) -> Any:
 
 
 def _rows_updater(width: int) -> Any:
-    """Make a kernel that adds an instance's multiples to ``width`` neighbouring columns of its features' rows.
+    """Make a kernel that adds multiples of an instance to ``width`` neighbouring columns of the rows of its features.
 
-    It takes ids (uint32), values (float32), rows (float32, flat), the row length and the first column (int64), and the
-    multiples (float32, of which it uses these columns).
+    The kernel takes these arguments:
+
+    - ids : uint32, the features of the instance
+    - values : float32, their values
+    - rows : float32, all rows, flat, updated
+    - length : int64, the length of a row
+    - column : int64, the first column
+    - multiples : float32, the factor of each column, read in the ``width`` columns
     """
 
     @intrinsic
@@ -111,11 +124,18 @@ def _rows_updater(width: int) -> Any:
 
 
 def _adagrad_updater(width: int) -> Any:
-    """Make a kernel for AdaGrad's step of ``width`` neighbouring columns of an instance's rows.
+    """Make a kernel that takes AdaGrad's step in ``width`` neighbouring columns of the rows of an instance's features.
 
-    It takes ids (uint32), values (float32), rows (float32, flat: weights, then sums of squares), how far one row is
-    from the next, how far a row's sums are from its weights, the first column (int64), the derivatives by the scores
-    (float32, of which it uses these columns), the rate and eps (float32).
+    The kernel takes these arguments:
+
+    - ids : uint32, the features of the instance
+    - values : float32, their values
+    - rows : float32, all rows, flat, updated. A row holds weights, then sums of squares
+    - stride : int64, the distance from one row to the next
+    - offset : int64, the distance from the weights of a row to its sums
+    - column : int64, the first column
+    - derivatives : float32, the derivatives by the scores, read in the ``width`` columns
+    - rate, eps : float32, the parameters of AdaGrad
     """
 
     @intrinsic
@@ -157,19 +177,24 @@ adagrad_rows_16, adagrad_rows_8, adagrad_rows_4 = (_adagrad_updater(width) for w
 
 @njit(cache=True, nogil=True)
 def dense_scores(ids, values, rows, length, bias, scores):
-    """Add up the linear scores of all siblings for one instance.
+    """Compute the linear scores of all siblings for one instance.
 
-    Where the siblings are no multiple of a register, the last vector overlaps the one before: the sums in both are the
-    same bits. Reads ``4 * scores.size`` bytes per non-zero, and 8 of the instance for every 64 siblings.
+    If the siblings do not fill the last register, its vector overlaps the previous one. The sums in both are
+    bit-identical. The kernel reads ``4 * scores.size`` bytes per non-zero. It also reads 8 bytes of the instance per
+    non-zero for every 64 siblings.
 
     Parameters
     ----------
-    ids : uint32, values : float32
-        The instance, its features numbered as the block's.
+    ids : uint32
+        The features of the instance, numbered as in the block.
+    values : float32
+        Their values.
     rows : float32, flat
-        Row f, from ``f * length`` on, begins with the siblings' weights of feature f.
+        Row f starts at ``f * length`` and begins with the siblings' weights of feature f.
     length : int
+        The length of a row.
     bias : float32 (siblings,)
+        The initial scores.
     scores : float32 (siblings,)
         Overwritten.
     """
@@ -208,9 +233,20 @@ def dense_scores(ids, values, rows, length, bias, scores):
 
 @njit(cache=True, nogil=True)
 def add_to_rows(ids, values, multiples, rows, bias):
-    """Add an instance, ``multiples[c]`` times, to the weights of each padded sibling c.
+    """Add ``multiples[c]`` times an instance to the weights and bias of each padded sibling c.
 
-    Parameters as for `dense_scores`; a row holds the siblings' weights and nothing else.
+    Parameters
+    ----------
+    ids : uint32
+        The features of the instance, numbered as in the block.
+    values : float32
+        Their values.
+    multiples : float32 (padded siblings,)
+        The factor of each sibling.
+    rows : float32, flat
+        Updated. A row contains only the siblings' weights of a feature.
+    bias : float32 (padded siblings,)
+        Updated.
     """
     size, column = multiples.size, 0
     for c in range(size):
@@ -232,10 +268,22 @@ def add_to_rows(ids, values, multiples, rows, bias):
 
 @njit(cache=True, nogil=True)
 def adagrad_to_rows(ids, values, derivatives, rate, eps, rows, stride):
-    """Take AdaGrad's step for each padded sibling.
+    """Take AdaGrad's step for each padded sibling, which moves 16 bytes per non-zero and sibling.
 
-    Row f, from ``f * stride`` on, holds the siblings' weights and then their sums of squares. Moves 16 bytes per
-    non-zero and sibling.
+    Parameters
+    ----------
+    ids : uint32
+        The features of the instance, numbered as in the block.
+    values : float32
+        Their values.
+    derivatives : float32 (padded siblings,)
+        The derivatives by the scores.
+    rate, eps : float32
+        The parameters of AdaGrad.
+    rows : float32, flat
+        Updated. Row f starts at ``f * stride`` with the siblings' weights, followed by their sums of squares.
+    stride : int
+        The distance from one row to the next.
     """
     size, column = derivatives.size, 0
     while column + 16 <= size:

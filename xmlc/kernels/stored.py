@@ -1,6 +1,6 @@
-"""Arrays and descriptions on disk: read as they were written, or an error that names the file.
+"""Read arrays and their descriptions from disk unchanged, or raise an error that names the file.
 
-Checksums find what an accident changed. The list of an estimator's `Field` finds a model of another version.
+Checksums detect accidental changes. The list of an estimator's `Field` objects detects models of another version.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ def load_array(path: Path, dtype: Any = None, shape: Sequence[int | None] | None
     ----------
     path : Path
     dtype : dtype, optional
-        What it must hold.
+        The expected type.
     shape : sequence of int or None, optional
-        What its shape must be; see `check_array`.
+        The expected shape, as for `check_array`.
     mmap : bool
+        Whether to map the file instead of reading it.
 
     Returns
     -------
@@ -40,15 +41,15 @@ def load_array(path: Path, dtype: Any = None, shape: Sequence[int | None] | None
     Raises
     ------
     Damaged
-        The file is missing, or was changed since it was written.
+        If the file is missing, or has changed since it was written.
     Malformed
-        It is no whole ``.npy`` file, or holds something else.
+        If it is no complete ``.npy`` file, or the type or shape is wrong.
     """
     check_file(path)
     mode: Literal["c"] | None = "c" if mmap else None
     try:
         array = np.load(path, mmap_mode=mode, allow_pickle=False)
-    except Exception as error:  # a header that is none makes numpy raise nine kinds of them
+    except Exception as error:  # A damaged header can make NumPy raise nine types of errors.
         let_through(error)
         raise Malformed(str(path), f"no whole array of numpy ({error})") from None
     if dtype is not None and shape is not None:
@@ -57,14 +58,14 @@ def load_array(path: Path, dtype: Any = None, shape: Sequence[int | None] | None
 
 
 def load_description(path: Path, types: dict[str, type]) -> dict[str, Any]:
-    """Read a JSON file that describes arrays beside it, and prove that it has these entries.
+    """Read a JSON file that describes arrays next to it, and check the types of its entries.
 
     Raises
     ------
     Damaged
-        It is missing, or was changed since it was written.
+        If the file is missing, or has changed since it was written.
     Malformed
-        It is no JSON, or an entry is missing or of another type.
+        If it is no JSON, or an entry is missing or has another type.
     """
     check_file(path)
     try:
@@ -81,26 +82,26 @@ def load_description(path: Path, types: dict[str, type]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Field:
-    """An array of a stored model.
+    """Describe an array of a stored model.
 
     Attributes
     ----------
     name : str
     dtype : dtype or None
-        None: one of several.
+        The type. None allows several types.
     shape : tuple of int, str or None
-        A text is a size by name, as in "nodes + 1" or "2 * nodes"; the first array that has it says how large it is.
-        None: any size.
+        A text is a named size, as in "nodes + 1" or "2 * nodes". The first array with that name determines its value.
+        None allows any size.
     least : int
-        Its numbers are at least this, if ``below`` is given.
+        The lower bound of its numbers, checked if ``below`` is given.
     below : int, str or None
-        And below this number, or this size.
+        A number or named size that all its numbers are below.
     starts : str or None
-        It is where the parts of an array of this size start: from 0 to the size, and never falling.
+        A named size of an array whose parts start at these numbers. They run from 0 to the size without decreasing.
     finite : bool
-        None of its numbers is NaN or infinite.
+        Whether NaN and infinite numbers are refused.
     optional : bool
-        It may be missing.
+        Whether the array may be missing.
     """
 
     name: str
@@ -123,14 +124,14 @@ def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **si
     ----------
     arrays : mapping of str to ndarray
     fields : iterable of Field
-        All that a model may have.
+        All arrays that a model may contain.
     **sizes : int
-        Sizes that are known, such as ``n_features``.
+        Known sizes by name, such as ``n_features``.
 
     Raises
     ------
     Malformed
-        An array is missing, is one too many, or is not as its field says.
+        If an array is missing, unexpected, or does not match its field.
     """
     expected = {field.name: field for field in fields}
     for name in sorted(set(arrays) ^ set(expected)):
@@ -152,7 +153,7 @@ def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **si
 
 
 def _bound(size: str, found: int, sizes: dict[str, int]) -> int:
-    """Return a size as a number; a name that is met for the first time gets the value that makes it fit."""
+    """Return a size as a number. A new name gets the value that matches the found size."""
     parts = SIZE.fullmatch(size)
     assert parts is not None, size
     times, name, more = int(parts[1] or 1), parts[2], int(parts[3] or 0)
@@ -160,25 +161,25 @@ def _bound(size: str, found: int, sizes: dict[str, int]) -> int:
 
 
 def writeable_maps(state: Any) -> Any:
-    """Replace read-only maps of files in the state of an estimator by copy-on-write maps of the same bytes.
+    """Return the state of an estimator with copy-on-write maps instead of read-only maps of files.
 
-    ``joblib.load(file, mmap_mode="r")`` maps arrays read-only, and so do its workers. To numba these are another type:
-    each kernel would be compiled again, and an estimator that goes on learning could not write. A change of a
-    copy-on-write map stays in this process.
+    ``joblib.load(file, mmap_mode="r")`` and joblib's workers map arrays read-only. In numba these have another type, so
+    each kernel would be compiled again. An estimator that continues to learn could not write to them. Changes of a
+    copy-on-write map stay in this process.
 
     Parameters
     ----------
     state : object
-        Dictionaries, lists, tuples and NamedTuples are walked through, and dataclasses changed in place.
+        Dictionaries, lists, tuples and NamedTuples are searched and copied. Dataclasses are changed in place.
 
     Returns
     -------
     object
-        The same, with other arrays.
+        The same state with the new arrays.
     """
     if isinstance(state, np.memmap) and not state.flags.writeable:
         base: object = state.base
-        if not state.flags.c_contiguous or not isinstance(base, mmap):  # a part of a map
+        if not state.flags.c_contiguous or not isinstance(base, mmap):  # It is only a part of a map, so it is copied.
             return np.array(state)
         return np.asarray(np.memmap(str(state.filename), state.dtype, "c", state.offset, state.shape))
     if isinstance(state, dict):
@@ -187,12 +188,12 @@ def writeable_maps(state: Any) -> Any:
         parts = [writeable_maps(value) for value in state]
         return type(state)(*parts) if hasattr(state, "_fields") else type(state)(parts)
     if is_dataclass(state) and not isinstance(state, type):
-        vars(state).update(writeable_maps(vars(state)))  # it may be frozen
+        vars(state).update(writeable_maps(vars(state)))  # `setattr` fails if the dataclass is frozen.
     return state
 
 
 def is_json(value: object) -> bool:
-    """Say whether JSON gives a value back as it was."""
+    """Return whether JSON can store a value without changing it."""
     try:
         return bool(json.loads(json.dumps(value, allow_nan=False)) == value)
     except (TypeError, ValueError, RecursionError):

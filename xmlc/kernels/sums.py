@@ -1,14 +1,15 @@
-"""Sums of products in a fixed order, in four lanes: kernels.
+"""Compute sums of products in a fixed order, in four lanes, with kernels.
 
 A processor adds four numbers a cycle, but a sum in one variable waits four cycles for each addition. A compiler that
-may reorder the sum (``reassoc``) takes as many partial sums as the processor's vectors are wide, so that each kind of
-processor gets another result. Here the order stands in the source: term k goes to lane k modulo 4, terms beyond the
-last whole four to lane 0, and the lanes are joined as (0 + 2) + (1 + 3). Four lanes are
-enough: a dot product takes 0.35 to 0.5 ns per non-zero from 18 non-zeros on, as the reordered sum does with AVX-512.
-Eight lanes took 4 to 6 % less from 92 non-zeros on.
+may reorder the sum (``reassoc``) uses as many partial sums as the processor's vectors have lanes. The result then
+depends on the processor. Here the source code fixes the order. Term k goes to lane k modulo 4, and terms after the last
+complete four go to lane 0. The lanes are joined as (0 + 2) + (1 + 3).
 
-The functions are put into their callers by the compiler (``forceinline``): a call takes longer than a short row. They
-state that they have no fast-math flags, because numba hands those of a caller on to what states none.
+Four lanes are enough. From 18 non-zeros on, a dot product takes 0.35 to 0.5 ns per non-zero, the same as the reordered
+sum with AVX-512. Eight lanes take 4 to 6 % less from 92 non-zeros on.
+
+The compiler inlines the functions (``forceinline``), because a call takes longer than a short row. They set
+``fastmath=False``, because numba otherwise compiles them with the flags of a caller.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from xmlc.core.kernel_cache import njit
 def sparse_dot(ids, values, dense):
     """Return sum_k values[k] * dense[ids[k]], float32.
 
+    The kernel reads 8 bytes per non-zero in order, and 4 from ``dense``.
+
     Parameters
     ----------
-    ids : uint32, values : float32
-        The non-zeros of one vector.
+    ids : uint32
+        The positions of the non-zeros of a sparse vector.
+    values : float32
+        Their values.
     dense : float32
-        The other, laid out densely.
-
-    Notes
-    -----
-    Reads 8 bytes per non-zero in order and 4 from ``dense``.
+        The dense vector.
     """
     a = b = c = d = np.float32(0)
     whole = ids.size & ~3
@@ -49,8 +50,16 @@ def sparse_dot(ids, values, dense):
 def sparse_dots(ids, values, first, second):
     """Return sum_k values[k] * first[ids[k]] and sum_k values[k]**2 * second[ids[k]], float32.
 
-    Parameters are those of `sparse_dot`; ``first`` and ``second`` are float32. Reads 8 bytes per non-zero in order and
-    4 from each of the two.
+    The kernel reads 8 bytes per non-zero in order, and 4 from each of the dense vectors.
+
+    Parameters
+    ----------
+    ids : uint32
+        The positions of the non-zeros of a sparse vector.
+    values : float32
+        Their values.
+    first, second : float32
+        The dense vectors.
     """
     a = b = c = d = np.float32(0)
     e = f = g = h = np.float32(0)
@@ -72,7 +81,7 @@ def sparse_dots(ids, values, first, second):
 
 @njit(cache=True, nogil=True, forceinline=True, fastmath=False)
 def dot(first, second):
-    """Return sum_k first[k] * second[k] of two float32 arrays of one size, float32. Reads 8 bytes per term."""
+    """Return sum_k first[k] * second[k] of two float32 arrays of the same size, float32. It reads 8 bytes per term."""
     a = b = c = d = np.float32(0)
     whole = first.size & ~3
     for k in range(0, whole, 4):
@@ -87,7 +96,7 @@ def dot(first, second):
 
 @njit(cache=True, nogil=True, forceinline=True, fastmath=False)
 def in_turn(numbers):
-    """Return the sum of an array of float64, added up one after the other. Reads 8 bytes per term."""
+    """Return the sum of an array of float64, added one after the other. It reads 8 bytes per term."""
     result = 0.0
     for number in numbers:
         result += number
@@ -96,10 +105,11 @@ def in_turn(numbers):
 
 @njit(cache=True, nogil=True, fastmath=False)
 def pairwise(numbers):
-    """Return the sum of an array of float64, of halves added up apart, as NumPy 2 does; its versions differ.
+    """Return the sum of an array of float64 by summing its halves separately, in the order of NumPy 2.
 
-    The error grows with the logarithm of the size. Up to 128 numbers are added up in eight lanes, number k in lane k
-    modulo 8, which are joined as ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)); numbers beyond the last whole eight follow.
+    The kernel fixes this order, which may differ between versions of NumPy. The error grows with the logarithm of the
+    size. Up to 128 numbers are added in eight lanes, number k in lane k modulo 8. The lanes are joined as
+    ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)). Numbers after the last complete eight are added at the end.
     """
     n = numbers.size
     if n <= 128:
@@ -126,7 +136,7 @@ def pairwise(numbers):
 
 @njit(cache=True, nogil=True, forceinline=True, fastmath=False)
 def total(numbers):
-    """Return the sum of an array of float32 or float64, added up in float64. Reads 4 or 8 bytes per term."""
+    """Return the float64 sum of an array of float32 or float64. It reads 4 or 8 bytes per term."""
     a = b = c = d = 0.0
     whole = numbers.size & ~3
     for k in range(0, whole, 4):

@@ -1,7 +1,7 @@
-"""The best nodes of an instance, kept in order as a list of keys while more are found: kernels.
+"""Keep the best nodes of an instance in a sorted list of keys during a search, with kernels.
 
-`insert_key` moves keys without a branch where they are few: a search inserts many nodes, each at another place, and a
-processor that guesses the place wrong loses 20 cycles, in which all keys of a short list are moved.
+`insert_key` has no branches for short lists. A search inserts many nodes at unpredictable positions, and each wrong
+branch prediction costs 20 cycles. Moving all keys of a short list takes no longer than that.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ import numpy as np
 
 from xmlc.core.kernel_cache import njit
 
-LARGEST = np.int64(0x7FFFFFFF)  # number
+LARGEST = np.int64(0x7FFFFFFF)  # the largest number of a node
 FREE = np.int64((-0x40800000 << 32) + 0x80000000)  # the key of number -1 with estimate -1: below any other
-SHORT = 32  # places; in a longer list a wrong guess costs less than moving all keys
+SHORT = 32  # In lists with more places, a wrong branch prediction costs less than moving all keys.
 
 
 @njit(cache=True, nogil=True, inline="always")
 def rank_key(number, estimate):
-    """Return the int64 by which a label tree ranks a node: greater for the greater float32 estimate >= 0.
+    """Return the int64 key by which a label tree ranks a node. A greater float32 estimate >= 0 has a greater key.
 
-    Ties: of equal estimates the smaller number has the greater key. A PLT numbers its nodes level by level, so that a
-    node ranks before all those below it; an online tree numbers them as they are made, so that the older one does.
-    Numbers are from -1 to 2**31 - 1. Where no nodes but labels are ranked, the smaller label is first
+    Of two equal estimates, the one with the smaller number has the greater key. A PLT numbers its nodes level by level,
+    so a node ranks before all nodes below it. An online tree numbers nodes in the order of creation, so older nodes
+    rank first. Numbers are from -1 to 2**31 - 1. If labels are ranked instead of nodes, the smaller label is first
     (`xmlc.kernels.heaps.ranks_before`).
     """
     return (np.int64(np.float32(estimate).view(np.uint32)) << np.int64(32)) + (LARGEST - np.int64(number))
@@ -29,30 +29,35 @@ def rank_key(number, estimate):
 
 @njit(cache=True, nogil=True, inline="always")
 def key_number(key):
-    """Return the number of a key as int32; -1 of `FREE`."""
+    """Return the number of a key as int32, -1 for `FREE`."""
     return np.int32(LARGEST - (key & np.int64(0xFFFFFFFF)))
 
 
 @njit(cache=True, nogil=True, inline="always")
 def key_estimate(key):
-    """Return the float32 estimate of a key; -1 of `FREE`."""
+    """Return the float32 estimate of a key, -1 for `FREE`."""
     return np.uint32((key >> np.int64(32)) & np.int64(0xFFFFFFFF)).view(np.float32)
 
 
 @njit(cache=True, nogil=True, inline="always")
 def scaled(estimate, scales, number):
-    """Return the float32 by which something ranks: its estimate times its scale, where there are any.
+    """Return an estimate times the scale of its number, as float32 for ranking.
 
-    ``scales`` are float64: one for each number, or none at all.
+    ``scales`` are float64, one for each number. If there are none, the estimate stays the same.
     """
     return np.float32(estimate * scales[number]) if number < scales.size else np.float32(estimate)
 
 
 @njit(cache=True, nogil=True)
 def insert_key(keys, key):
-    """Insert a key into a list sorted in descending order; return the one that has no place any more, maybe this one.
+    """Insert a key into a list in descending order, and return the key that is dropped, possibly the new one.
 
-    Free places hold `FREE`. A short list is gone through whatever the key: 1 ns for 3 places.
+    Parameters
+    ----------
+    keys : int64
+        The list. Free places contain `FREE`. A short list is always scanned completely, at 1 ns for 3 places.
+    key : int64
+        The new key.
     """
     if keys.size > SHORT:
         return insert_key_far(keys, key)
@@ -65,7 +70,7 @@ def insert_key(keys, key):
 
 @njit(cache=True, nogil=True)
 def insert_key_far(keys, key):
-    """Insert a key as `insert_key` does, from the end of the list on and no farther than the key's place."""
+    """Insert a key like `insert_key`, but scan from the end of the list and stop at the key's place."""
     place = keys.size - 1
     last = keys[place]
     if key <= last:

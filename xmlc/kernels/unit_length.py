@@ -1,4 +1,4 @@
-"""Rows scaled to Euclidean length 1, the sum of their squares in a fixed order: kernels."""
+"""Scale rows to Euclidean length 1 with kernels that sum the squares in a fixed order."""
 
 from __future__ import annotations
 
@@ -11,17 +11,21 @@ from xmlc.kernels.sums import pairwise
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def scale_rows(indptr, values, scaled, start, end):
-    """Scale rows ``start .. end - 1`` to Euclidean length 1; a row of length 0 stays as it is.
+    """Scale rows ``start .. end - 1`` to Euclidean length 1. A row of length 0 stays unchanged.
 
-    The square of the first value and the `pairwise` sum of the other squares are added, which is NumPy's
-    ``add.reduceat``. 4 bytes read and 4 written per non-zero.
+    Like NumPy's ``add.reduceat``, the kernel adds the square of the first value and the `pairwise` sum of the other
+    squares. It reads 4 bytes and writes 4 per non-zero.
 
     Parameters
     ----------
     indptr : int64 (n + 1,)
+        Row pointers.
     values : float32 or float64
+        The non-zeros.
     scaled : float32
-        Written.
+        Written: the scaled non-zeros.
+    start, end : int
+        The range of rows.
     """
     longest = 0
     for i in range(start, end):
@@ -39,7 +43,7 @@ def scale_rows(indptr, values, scaled, start, end):
 
 
 def unit_row(x: KernelCSR) -> KernelCSR:
-    """Return a matrix of one row scaled to Euclidean length 1, as `unit_rows` does."""
+    """Return a matrix of one row scaled to Euclidean length 1, like `xmlc.kernels.csr.unit_rows`."""
     scaled = np.empty_like(x.data)
     scale_rows(x.indptr, x.data, scaled, 0, 1)
     return KernelCSR(x.indptr, x.indices, scaled)
