@@ -1,7 +1,7 @@
 """Import estimators of sparse probability estimates by name.
 
-Each estimator is imported when it is first used. Training one model then does not load the code of the others, and the
-workflow does not train it again when their code changes.
+Each estimator is imported when it is first used. Training one model then does not load the code of other estimators.
+The workflow also does not train it again when their code changes.
 """
 
 from __future__ import annotations

@@ -73,8 +73,8 @@ def n_features_of(n_members):
 def write_features(scores, log_share, features):
     """Write the features of a pair of instance and label.
 
-    The features are the logit of the mean score, the constant 1, the logarithms of the M scores and of the label's
-    share of the training set, and all products of two of these logarithms.
+    The logarithms are log(score + 0.001) for the M scores, and the logarithm of the label's share of the training set.
+    The features are the logit of the mean score, the constant 1, the logarithms, and all products of two of them.
 
     Parameters
     ----------

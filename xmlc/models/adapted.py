@@ -1,4 +1,4 @@
-"""Estimators of scikit-learn, of other libraries and of a user's own, with ``fit`` and ``predict_proba``, as models."""
+"""Make models of estimators of scikit-learn, of other libraries, and of custom estimators."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ from xmlc.models.base import DESCRIPTION, SparseProbabilityEstimator
 from xmlc.models.fitting import takes_no_weights
 
 PICKLE = "estimator.joblib"
-MOST_BYTES = 2e9  # of dense label sets of a training, at 8 for an entry, as most estimators keep it
-ENTRIES = 1 << 22  # of dense estimates that are made together
-INNER = re.compile(r"[a-z_][\w.]*:[A-Z]\w*")  # an estimator of another library, as a hyperparameter
+MOST_BYTES = 2e9  # limit for dense label sets in training, at 8 bytes an entry, as most estimators store them
+ENTRIES = 1 << 22  # number of dense estimates that are in memory at a time
+INNER = re.compile(r"[a-z_][\w.]*:[A-Z]\w*")  # a hyperparameter that names an estimator of another library
 ONE_VS_REST = "sklearn.multiclass:OneVsRestClassifier"
 
 
 class Adapted(SparseProbabilityEstimator):
     """Make a model of any estimator with ``fit`` and ``predict_proba``.
 
-    It learns from float32 CSR features and from label sets as an array of 0 and 1, which most classifiers of
-    scikit-learn need; a ``OneVsRestClassifier`` is given them sparse. Labels that none or all of the instances have are
-    not given to it, and are estimated as 0 and 1. The same bits on any machine are not promised of what others compute.
+    The estimator learns from float32 CSR features. Label sets are a dense array of 0 and 1, which most classifiers of
+    scikit-learn need. A ``OneVsRestClassifier`` receives sparse label sets. The estimator does not learn labels that no
+    instance or every instance has. Their estimates are 0 and 1. Results of other libraries may differ between machines.
 
     Parameters
     ----------
     estimator : object
-        Of which a copy is fitted. Its ``predict_proba`` returns a dense or sparse matrix of shape (n, m), or a list
-        with an array of shape (n, 2) for each label.
+        The estimator. `fit` trains a copy of it. Its ``predict_proba`` returns a dense or sparse matrix of shape
+        (n, m), or a list with an array of shape (n, 2) for each label.
     given : dict, optional
-        The hyperparameters that it was made with, for records.
+        The hyperparameters with which the estimator was made, for records.
 
     Attributes
     ----------
     estimator_ : object
-        The copy.
+        The fitted copy.
     varied_, always_ : ndarray of int
-        The labels that it has learned, and those that all instances have.
+        The labels that the copy has learned, and the labels that all instances have.
 
     Examples
     --------
@@ -71,28 +71,28 @@ class Adapted(SparseProbabilityEstimator):
         self.given = given
 
     def get_params(self, deep: bool = True) -> Hyperparameters:
-        """Return the arguments of ``__init__``; ``deep``: what the estimator was made with, and its ``n_jobs``."""
+        """Return the arguments of ``__init__``, or with ``deep`` the given hyperparameters and ``n_jobs``."""
         if not deep:
             return {"estimator": self.estimator, "given": self.given}
         found = parameters_of(self.estimator)
         return {name: found[name] for name in ("n_jobs",) if name in found} | (self.given or {})
 
     def set_params(self, **params: Any) -> Self:
-        """Set hyperparameters of the estimator, and of the copy that has learned."""
+        """Set hyperparameters of the estimator and of its fitted copy."""
         for each in (self.estimator, getattr(self, "estimator_", self.estimator)):
             try:
                 each.set_params(**params)
-            except ValueError as error:  # scikit-learn's message names the hyperparameters that exist
+            except ValueError as error:  # scikit-learn's message lists the valid hyperparameters
                 raise InvalidParameterError(f"Adapted: {error}") from error
         return self
 
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit a copy of the estimator; weights of instances are passed to its ``fit``, which has to take them.
+        """Fit a copy of the estimator. Its ``fit`` must accept ``sample_weight`` if weights are given.
 
         Raises
         ------
         XmlcError
-            Data are out of their range, no label tells instances apart, or dense label sets would be too large.
+            Data are out of range, no label separates instances, or dense label sets would be too large.
         """
         check_learner(self.estimator, type(self.estimator).__name__)
         X, Y, weights = self._weighted_data(X, Y, sample_weight)
@@ -122,12 +122,14 @@ class Adapted(SparseProbabilityEstimator):
         return self
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimates strictly greater than ``threshold``, float32 CSR of shape (n, m); not what they cost.
+        """Return the estimates strictly greater than ``threshold``, float32 CSR of shape (n, m).
+
+        Inner products are not counted.
 
         Raises
         ------
         XmlcError
-            The estimator returns what has another shape, or is no probability.
+            The result of the estimator has another shape, or contains values that are no probabilities.
         """
         X, thresholds = self._instances(X), self._label_thresholds(threshold)
         return sparse.vstack(list(self._blocks(X, thresholds)), format="csr")
@@ -135,7 +137,7 @@ class Adapted(SparseProbabilityEstimator):
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Find the k most probable labels of each instance.
 
-        Parameters and result are those of `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
+        See `xmlc.models.base.SparseProbabilityEstimator.predict_top_k` for parameters and result.
         """
         X, k, none = self._instances(X), self._check_k(k), self._label_thresholds(0.0)
         weights = self._label_weights(label_weights)
@@ -143,7 +145,7 @@ class Adapted(SparseProbabilityEstimator):
         return np.concatenate(labels), np.concatenate(scores)
 
     def _blocks(self, X: sparse.csr_array, thresholds: np.ndarray) -> Iterator[sparse.csr_array]:
-        """Yield the estimates of none, then of some instances after the other: no dense matrix has those of all."""
+        """Yield an empty block, then the estimates of one block after another, so that dense matrices stay small."""
         m = self.n_labels_
         yield sparse.csr_array(np.zeros((0, m), dtype=np.float32))
         for start, end in row_blocks(X.shape[0], max(1, ENTRIES // m)):
@@ -153,11 +155,11 @@ class Adapted(SparseProbabilityEstimator):
             yield sparse.csr_array(np.where(found > thresholds, found, np.float32(0)))
 
     def _estimates(self, X: sparse.csr_array) -> np.ndarray:
-        """Return the estimates of the labels that the estimator has learned, dense."""
+        """Return dense estimates of the labels that the estimator has learned."""
         found, expected = self.estimator_.predict_proba(X), (X.shape[0], self.varied_.size)
-        found = found.toarray() if hasattr(found, "toarray") else found  # of sparse estimates
+        found = found.toarray() if hasattr(found, "toarray") else found  # the estimates may be sparse
         parts = [found] if expected[1] == 1 and not isinstance(found, list) else found
-        if isinstance(parts, list):  # of each label the estimates of 0 and of 1
+        if isinstance(parts, list):  # each label has columns for the values 0 and 1
             found = np.column_stack([np.asarray(one).reshape(len(one), -1)[:, -1] for one in parts])
         what, estimates = f"{type(self.estimator_).__name__}.predict_proba", np.asarray(found)
         if estimates.shape != expected:
@@ -178,12 +180,12 @@ class Adapted(SparseProbabilityEstimator):
         ----------
         path : str or Path
         trusted : bool
-            Whether code of the folder may run: joblib has stored the estimator.
+            Allow code from the folder to run, because joblib stored the estimator.
 
         Raises
         ------
         XmlcError
-            The folder holds no such model, a file of it was changed since, or it is not trusted.
+            The folder contains no such model, a file was changed after `save`, or ``trusted`` is false.
         """
         file = checked_path(path) / PICKLE
         if not file.exists():
@@ -196,30 +198,31 @@ class Adapted(SparseProbabilityEstimator):
 def adapt(
     name: str, kind: Callable[..., Any], parameters: Hyperparameters, seed: int, n_jobs: int | None = None
 ) -> Adapted:
-    """Make an estimator, and a model of it.
+    """Make an estimator, and return a model of it.
 
     Parameters
     ----------
     name : str
-        As the configuration has it, for errors.
+        Name in the configuration, for error messages.
     kind : type or function
-        What makes it.
+        Class or function that makes the estimator.
     parameters : dict
-        Its arguments, and what ``set_params`` of the result takes, such as ``estimator__C``. In place of an estimator
-        within it stands ``package.module:ClassName``.
+        Arguments of ``kind``, and hyperparameters for ``set_params`` of the result, such as ``estimator__C``. An inner
+        estimator is written as ``package.module:ClassName``.
     seed, n_jobs : int
-        Of each ``random_state``, and of ``n_jobs``, where there are such and parameters have none.
+        Values of each ``random_state`` and of ``n_jobs``, if the estimator has them and ``parameters`` does not set
+        them.
 
     Raises
     ------
     XmlcError
-        A hyperparameter is unknown or missing, or the result gives no estimates of label sets.
+        A hyperparameter is unknown or missing, or the result does not estimate label sets.
     """
     common = {"random_state": seed, "n_jobs": n_jobs}
     try:
         takes = signature(kind).parameters
         values = {**parameters}
-        for key in sorted(values, key=lambda key: -key.count("__")):  # parts of an estimator before the estimator
+        for key in sorted(values, key=lambda key: -key.count("__")):  # outer estimators contain inner ones
             values[key] = _constructed(values[key], key, values)
         made = kind(**{key: value for key, value in (common | values).items() if key in takes})
     except (TypeError, ValueError) as error:
@@ -228,7 +231,7 @@ def adapt(
         raise XmlcError(
             f"{name}: {error}; expected a class or function, with what it needs as hyperparameters"
         ) from error
-    for key in sorted(values.keys() - takes.keys(), key=lambda key: key.count("__")):  # an estimator, then its own
+    for key in sorted(values.keys() - takes.keys(), key=lambda key: key.count("__")):  # outer ones may replace inner
         if key not in (known := parameters_of(made)):
             raise XmlcError(f"{name} has no hyperparameter {key}, expected {nearest(key, {*takes, *known})}")
         made.set_params(**{key: values[key]})
@@ -244,7 +247,7 @@ def adapt(
 
 
 def _constructed(value: Any, key: str, values: Hyperparameters) -> Any:
-    """Return a hyperparameter with each name of a class replaced by an estimator with the arguments at its key."""
+    """Return a hyperparameter in which each class name is replaced by an estimator with the arguments at its key."""
     if isinstance(value, list):
         return [_constructed(one, key, {}) for one in value]
     if not (isinstance(value, str) and INNER.fullmatch(value)):
@@ -259,6 +262,7 @@ def check_learner(estimator: Any, name: str) -> None:
     Raises
     ------
     XmlcError
+        The estimator is refused.
     """
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise InvalidParameterError(f"found {shown(estimator)}, expected an estimator: {with_label_sets(estimator)}")
@@ -272,7 +276,7 @@ def check_learner(estimator: Any, name: str) -> None:
 
 
 def with_label_sets(estimator: Any) -> str:
-    """Return advice on how to make a model of another library's estimator."""
+    """Return advice for error messages on how to make a model of an estimator of another library."""
     kind = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
     if isinstance(estimator, type) and issubclass(estimator, SparseProbabilityEstimator):
         return f"{kind}() makes one of the class"
@@ -285,7 +289,7 @@ def with_label_sets(estimator: Any) -> str:
 
 
 def _tags(estimator: Any) -> Any:
-    """Return the tags of an estimator of scikit-learn; None for other estimators, or if its parts are invalid."""
+    """Return the tags of an estimator of scikit-learn, or None for other estimators and invalid ones."""
     if not type(estimator).__module__.startswith("sklearn."):
         return None
     try:
@@ -311,12 +315,12 @@ def _innermost(estimator: Any, is_meant: Callable[[Any], bool]) -> Any:
 
 
 def class_of(name: str) -> Any:
-    """Return what ``package.module:ClassName`` names.
+    """Return the class with the name ``package.module:ClassName``.
 
     Raises
     ------
     XmlcError
-        There is no such package, module or class here.
+        There is no such package, module or class.
     """
     place, _, attribute = name.partition(":")
     try:
@@ -336,6 +340,7 @@ def check_methods(name: str, found: object) -> None:
     Raises
     ------
     XmlcError
+        One of these methods is missing.
     """
     hint = f"; sklearn.calibration:CalibratedClassifierCV makes estimates of scores, within {ONE_VS_REST}"
     hint = "; set voting='soft'" if hasattr(found, "voting") else hint
@@ -346,11 +351,12 @@ def check_methods(name: str, found: object) -> None:
 
 
 def check_values(name: str, made: Any) -> None:
-    """Refuse hyperparameters out of their ranges, which classes of scikit-learn check only in ``fit``.
+    """Refuse hyperparameters that are out of range, which classes of scikit-learn check only in ``fit``.
 
     Raises
     ------
     XmlcError
+        A hyperparameter is out of range.
     """
     for each in (made, *parameters_of(made).values()):
         if hasattr(each, "_parameter_constraints") and not isinstance(each, type):
@@ -361,12 +367,12 @@ def check_values(name: str, made: Any) -> None:
 
 
 def parameters_of(estimator: Any) -> dict[str, Any]:
-    """Return the hyperparameters that an estimator tells."""
+    """Return the hyperparameters that ``get_params`` lists, or none without that method."""
     found: dict[str, Any] = estimator.get_params() if hasattr(estimator, "get_params") else {}
     return found
 
 
 def takes_sparse_labels(estimator: Any) -> bool:
-    """Say whether an estimator takes sparse label sets; others of scikit-learn refuse or misread them."""
+    """Return whether an estimator accepts sparse label sets, which other classes of scikit-learn refuse or misread."""
     last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
     return "OneVsRestClassifier" in (kind.__name__ for kind in type(last).__mro__)

@@ -1,4 +1,4 @@
-"""One base class for forests that estimate a label by the mean of its shares in the leaves that an instance reaches."""
+"""Define the base class of forests whose estimates are mean label shares in the leaves that an instance reaches."""
 
 from __future__ import annotations
 
@@ -23,18 +23,19 @@ from xmlc.models._averages import Histograms, Reached, average_above, average_to
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.tail_classifiers import TAIL_FIELDS, TailClassifiers, fit_tail_classifiers
 
-ROWS_PER_DESCENT = 16384  # large, because each block lays out the weights of the nodes that it reaches
+ROWS_PER_DESCENT = 16384  # large, because each block copies the weights of the nodes that it reaches
 ROWS_PER_BLOCK = 256
-# With so many non-zeros for each weight of the nodes threads share out instances, and each lays out all weights;
-# otherwise trees.
+# With at least this many non-zeros for each weight of the nodes, threads divide the instances, and each thread copies
+# all weights. With fewer, threads divide the trees.
 NONZEROS_PER_WEIGHT = 4
 
 
 class AveragedForest(SparseProbabilityEstimator, ABC):
-    """Base of forests: all instances go down tree after tree, then a kernel averages the shares in their leaves.
+    """Share training and prediction among forests.
 
-    No more trees are held than threads work on: a tree that is grown is appended to the arrays of the forest, which
-    `fit_to` has in files, and what is read of files for the descents is given back.
+    All instances go down one tree after another. A kernel then averages the shares in their leaves. In training, memory
+    holds at most one unfinished tree for each thread. A grown tree is appended to the arrays of the forest, which
+    `fit_to` keeps in files. After a descent, the memory of mapped files is released.
 
     A subclass defines how trees grow (`_grow`), how instances descend (`_descend`), how leaves are weighted
     (`_leaf_weights`), and how tail classifiers re-rank (`_rerank`).
@@ -42,18 +43,19 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     Attributes
     ----------
     forest_ : NamedTuple of ndarray
-        The trees, as the kernels take them. Of its arrays this class reads ``biases`` (of the inner nodes),
-        ``features`` (of the weights of all inner nodes), the label histograms ``leaf_starts``, ``labels`` and
-        ``counts``, and ``sizes`` (training instances of each leaf). It has ``n_trees``, and ``first(n)``, which are its
-        first n trees.
+        The trees in the form of the kernels. This class reads ``biases`` (of the inner nodes), ``features`` (of the
+        weights of all inner nodes) and ``sizes`` (number of training instances of each leaf). It also reads the label
+        histograms ``leaf_starts``, ``labels`` and ``counts``. ``n_trees`` is the number of trees, and ``first(n)``
+        returns the first n trees.
     tail_ : TailClassifiers or None
+        The tail classifiers, if the forest has any.
     inner_products_ : ndarray of int64, shape (n,)
-        Inner products computed for each instance in the last prediction.
+        Number of inner products computed for each instance in the last prediction.
     """
 
     FOREST: ClassVar[Any]  # the class of ``forest_``
-    FOREST_WEIGHT: ClassVar[str]  # names the weight of the forest against the tail classifiers; 1 trains none
-    UNIT_TAIL: ClassVar[bool] = False  # tail classifiers scale instances to unit length, whatever ``unit_norm`` is
+    FOREST_WEIGHT: ClassVar[str]  # hyperparameter: weight of the forest against tail classifiers (1 trains none)
+    UNIT_TAIL: ClassVar[bool] = False  # tail classifiers scale instances to unit length even without ``unit_norm``
     n_trees: int
     gamma: float
     n_jobs: int | None
@@ -63,7 +65,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     def fit(self, X: Matrix, Y: Matrix) -> Self:
         """Grow the forest.
 
-        Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
+        See `xmlc.models.base.SparseProbabilityEstimator.fit` for parameters and errors.
         """
         X, Y = self._training_data(X, Y)
         trees = JoinedTrees(self.FIELDS, self._into)
@@ -74,12 +76,12 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         return self
 
     def trees(self, n: int) -> Self:
-        """Return the forest of the first ``n`` trees: the result of `fit` with n_trees=n, on the same arrays.
+        """Return the forest of the first ``n`` trees, which shares the arrays and equals `fit` with n_trees=n.
 
         Raises
         ------
         XmlcError
-            There are fewer.
+            The forest has fewer trees.
         """
         self._check_fitted()
         if not 1 <= n <= self.forest_.n_trees:
@@ -89,33 +91,33 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         return model.set_params(n_trees=n)
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Estimate the probability of every label above a threshold.
+        """Return the estimates that are strictly greater than a threshold.
 
-        Parameters and result are those of `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
+        See `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for parameters and result.
         """
         return self._estimates(self._instances(X), self._label_thresholds(threshold))
 
     def estimate_blocks(
         self, X: sparse.csr_array, threshold: float | np.ndarray, rows: int, then: Callable[[sparse.csr_array], None]
     ) -> None:
-        """Call ``then`` with the estimates of some instances after the other, all of which descend before."""
+        """Send all instances down the trees, then call ``then`` with the estimates of one block after another."""
         arguments = (self._label_thresholds(threshold),)
         self._average(self._instances(X), average_above, arguments, lambda found: then(self._stacked(*found)))
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k labels that rank best: by estimate, or as the forest re-ranks them; ties to the smaller label.
+        """Find the k best labels of each instance by estimate, or by the re-ranked score of tail classifiers.
 
         Parameters
         ----------
         X, k, label_weights
-            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`; what the forest re-ranks by is weighted.
+            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`. Weights multiply re-ranked scores too.
 
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Best first; -1 where the leaves hold fewer than k labels.
+            Best first, ties to the smaller label. If the leaves contain fewer than k labels, the other ranks are -1.
         scores : ndarray of float32, shape (n, k)
-            What they rank by; 0 where there is no label.
+            The scores by which labels rank. Ranks without a label have score 0.
         """
         k, weights = self._check_k(k), self._label_weights(label_weights)
         X = self._instances(X)
@@ -137,9 +139,9 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         arguments: tuple[Any, ...],
         then: Callable[[tuple[np.ndarray, ...]], None] | None = None,
     ) -> tuple[np.ndarray, ...]:
-        """Send all instances down tree after tree, then run a kernel over the leaves and put its results together.
+        """Send all instances down one tree after another, run a kernel over the leaves, and join its results.
 
-        Of the results none is held where ``then`` is given, which is called with one after the other.
+        If ``then`` is given, it is called with one result after another, and no result is kept.
         """
         x, forest, n = self._kernel_form(X), self.forest_, X.shape[0]
         histograms = Histograms(forest.leaf_starts, forest.labels, forest.counts, *self._leaf_weights())
@@ -153,7 +155,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
                     found[tree, first] = self._descend(x, first, last, tree, n_products)
                     with lock:
                         inner_products[first:last] += n_products
-                if n > ROWS_PER_BLOCK:  # few instances may be followed by others soon
+                if n > ROWS_PER_BLOCK:  # a small request is often followed by the next one
                     give_back(forest.features, forest.weights)
 
         # An empty block keeps the types of the result when there are no instances.
@@ -182,20 +184,20 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         self.tail_ = TailClassifiers(**tail) if tail else None
 
     def _reranks(self) -> bool:
-        """Return whether labels rank by something else than their estimates."""
+        """Return whether labels rank by other scores than their estimates."""
         return self.tail_ is not None
 
     @abstractmethod
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, then: Callable[[dict[str, np.ndarray]], None]) -> None:
-        """Grow the trees on checked data; call ``then`` with each of them, in their order, and hold none."""
+        """Grow the trees on checked data, and call ``then`` with each tree in order, without keeping it."""
 
     @abstractmethod
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
-        """Return the scores by which labels are ranked; may overwrite the estimates."""
+        """Return the scores by which labels rank. The estimates may be overwritten."""
 
     @abstractmethod
     def _leaf_weights(self) -> tuple[np.ndarray, bool]:
-        """Return two fields of `Histograms`: ``weights``, a share for each leaf, and ``pooled``."""
+        """Return the fields ``weights`` and ``pooled`` of `Histograms`."""
 
     @abstractmethod
     def _descend(
@@ -206,27 +208,27 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         Returns
         -------
         starts : ndarray of int64, shape (last - first + 1,), or None
-            Where the leaves of each instance start; None where each reaches one.
+            Start of each instance's leaves. None if each instance reaches one leaf.
         leaves : ndarray of int32
-            They are numbered through all trees.
+            The leaves reached, numbered across all trees.
         """
 
 
 def joined_leaves(found: Sequence[tuple[np.ndarray | None, np.ndarray]]) -> Reached:
-    """Put the leaves that instances reach in each tree (`AveragedForest._descend`) one after the other."""
+    """Concatenate the leaves that instances reach in each tree (results of `AveragedForest._descend`)."""
     offsets = np.cumsum([0] + [leaves.size for _, leaves in found[:-1]])
     starts = np.array([np.arange(leaves.size + 1) if own is None else own for own, leaves in found])
     return Reached(starts + offsets[:, None], np.concatenate([leaves for _, leaves in found]))
 
 
-# Forests as flat arrays: what `AveragedForest` does with them, and how trees are put one after the other.
+# The rest of the file stores forests as flat arrays, to which `AveragedForest` appends one tree after another.
 
 
-LEAF = np.iinfo(np.int32).min  # the least code of a leaf
+LEAF = np.iinfo(np.int32).min  # smallest code of a leaf
 
 
 def forest_fields(*more: str) -> tuple[Field, ...]:
-    """List the arrays that all forests have; ``more``: further sizes of the weight of one feature."""
+    """Return the arrays that all forests have. ``more`` are further sizes of the weight of one feature."""
     return (
         Field("biases", np.float32, ("inner", *more)),
         Field("weight_starts", np.int64, ("inner + 1",), starts="weights"),
@@ -241,14 +243,14 @@ def forest_fields(*more: str) -> tuple[Field, ...]:
 
 
 class JoinedTrees:
-    """Trees put one after the other as they are grown, inner nodes and leaves numbered through all of them.
+    """Concatenate trees as they are grown, and number inner nodes and leaves across all trees.
 
     Parameters
     ----------
     fields : iterable of Field
-        Of the forest; they say which arrays are starts, and which are codes of nodes.
+        Fields of the forest. They mark the arrays that contain starts, or codes of nodes.
     folder : Path or None
-        Where the arrays are written; None keeps them in memory.
+        Folder to which the arrays are written. None keeps them in memory.
     """
 
     def __init__(self, fields: Iterable[Field], folder: Path | None) -> None:
@@ -256,7 +258,7 @@ class JoinedTrees:
         self._arrays, self._sizes = Growing(folder), Counter[str]()
 
     def append(self, tree: dict[str, np.ndarray]) -> None:
-        """Append a tree: the arrays of a forest of one. They are taken out of ``tree``, so that no two copies stay."""
+        """Append the arrays of a forest with one tree. They are removed from ``tree`` to keep only one copy."""
         sizes, own = self._sizes, {"inner": "biases", "leaves": "sizes", "weights": "features", "entries": "labels"}
         more = {size: len(tree[name]) for size, name in own.items()}
         while tree:
@@ -275,5 +277,5 @@ class JoinedTrees:
 
 
 def shifted_codes(codes: np.ndarray, n_inner: int, n_leaves: int) -> np.ndarray:
-    """Renumber nodes that come behind others: ``codes`` are inner nodes, or ~leaf; int32 of the same shape."""
+    """Return ``codes`` (inner node or ~leaf) shifted behind other nodes, int32 of the same shape."""
     return np.where(codes >= 0, codes + n_inner, codes - n_leaves).astype(np.int32)

@@ -91,8 +91,8 @@ class SparseProbabilityEstimator(Estimator):
     compiles: ClassVar[bool] = True
     #: Whether a model with default settings estimates label frequencies among instances with the same features well.
     calibrated: ClassVar[bool] = True
-    _into: Path | None = None  # during `fit_to`, the folder where `fit` writes finished arrays (`xmlc.core.growing`)
-    unit_norm: bool  # subclasses that call `_kernel_form` have this hyperparameter and the next
+    _into: Path | None = None  # folder in which `fit` writes finished arrays (`xmlc.core.growing`) during `fit_to`
+    unit_norm: bool  # `_kernel_form` needs this hyperparameter and the next
     n_jobs: int | None
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -1,4 +1,4 @@
-"""Hyperparameters that an estimator chooses from its training set: by P@1 on instances that it has not learned."""
+"""Choose hyperparameters on the training set by P@1 on instances that the model has not learned."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy import sparse
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.models.base import SparseProbabilityEstimator
 
-SAMPLE = 1000  # instances at most, so that a choice takes little beside training on many
+SAMPLE = 1000  # at most this many instances, so that a choice is cheap compared with training
 FOLDS = 3
 
 
@@ -29,13 +29,15 @@ def cross_validated(
     Parameters
     ----------
     make : function
-        Makes an estimator with a value.
+        Returns an untrained estimator with a given value.
     usual, other : float
-        The second is chosen where it ranks better by more than a standard error.
+        ``other`` is chosen if its P@1 is better by more than a standard error.
     X : csr_array, shape (n, d)
+        Instances.
     Y : csr_array of bool, shape (n, m)
+        Label sets of the instances.
     weights : ndarray of float32, shape (n,), optional
-        Of the instances, for ``fit`` and P@1.
+        Weights of the instances, for ``fit`` and P@1.
     """
     rows = sample(X.shape[0])
     labels = np.unique(Y[rows].indices)
@@ -44,7 +46,7 @@ def cross_validated(
     X, Y, folds = X[rows], Y[rows][:, labels], np.arange(rows.size) % FOLDS
     hits = np.zeros((2, rows.size), dtype=bool)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a model that nobody asked for
+        warnings.simplefilter("ignore")  # the user did not ask for these models
         for hit, value in zip(hits, (usual, other)):
             for fold in range(FOLDS):
                 out = folds == fold
@@ -55,20 +57,20 @@ def cross_validated(
 
 
 def sample(n: int) -> np.ndarray:
-    """Draw at most 1000 of n instances, in a random order; the same ones whatever the seed of an estimator."""
+    """Draw at most 1000 of n instances in random order, independently of the seeds of estimators."""
     return random_permutation(n, 0, Stream.CHOICE)[:SAMPLE]
 
 
 def are_right(labels: np.ndarray, Y: sparse.csr_array) -> np.ndarray:
-    """Tell for which instances the label that is ranked first, in a column, is one of theirs."""
+    """Return for each instance whether its top-ranked label, in the first column, is correct."""
     first = labels[:, 0]
     return (first >= 0) & Y[np.arange(first.size), first]
 
 
 def is_better(hits: np.ndarray, usual: np.ndarray, weights: np.ndarray | None = None) -> bool:
-    """Tell whether the difference of two counts of hits on the same instances exceeds its standard error.
+    """Return whether the difference of two counts of hits on the same instances exceeds its standard error.
 
-    The difference is a sum of signs, one for each instance that only one of both hits, times its weight. If both were
+    The difference is a sum of signs, times weights, over the instances that only one of the two hits. If both were
     equally good, its variance would be the sum of the squared weights of these instances.
     """
     signs = (hits.astype(np.float64) - usual) * (1 if weights is None else weights)

@@ -17,11 +17,11 @@ WEIGHTED = "PLT, Parabel, SparseWeightedNearestNeighbors, BinaryRelevance, Proba
 
 
 def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method `fit` that leaves an estimator as it was when it does not come to its end.
+    """Return a method `fit` that restores the estimator's attributes if training fails or is interrupted.
 
-    It may replace attributes and not change the arrays of an earlier fit. Weights that are not finite
-    (`xmlc.core.growing`) become an error that says what to do, and so do weights of instances that ``fit`` does not
-    take.
+    ``fit`` may replace attributes, but must not change arrays of an earlier call in place. Two mistakes raise an error
+    with advice: learned weights that are not finite (`xmlc.core.growing`), and instance weights that ``fit`` does not
+    accept.
     """
     takes_weights = "sample_weight" in signature(fit).parameters
 
@@ -43,7 +43,7 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def takes_no_weights(name: str) -> InvalidParameterError:
-    """Return the error that an estimator does not take weights of instances, to be raised."""
+    """Return the error to raise if an estimator does not accept instance weights."""
     return InvalidParameterError(
         f"{name}.fit: found sample_weight, expected none, because {name} counts all instances alike; leave it out, or "
         f"use one of the estimators that take it: {WEIGHTED}"

@@ -1,4 +1,4 @@
-"""Default label sets of estimators: they need neither thresholds nor labelled instances."""
+"""Compute the default label sets of estimators, which need neither thresholds nor labelled instances."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ ROWS = 4096  # number of instances whose estimates are in memory at a time
 def estimates_of_sets(model: SparseProbabilityEstimator, X: Matrix) -> sparse.csr_array:
     """Return the estimates of the labels in each instance's set of largest expected F-measure.
 
-    The sets are those of `xmlc.inference.meuf`, without its warning about the sum of all estimates: a set depends on
-    no other instance. If each training instance has a label, the best set with at least one is taken, because the
-    product of (1 - p) overestimates the probability of an instance without a label.
+    The sets equal the result of `xmlc.inference.meuf`. Its warning about the sum of all estimates is left out, because
+    a set depends on no other instance. If each training instance has a label, the result is the best set with
+    at least one label, because the product of (1 - p) overestimates the probability of an instance without a label.
 
     Parameters
     ----------
     model : SparseProbabilityEstimator
+        A fitted model.
     X : sparse or dense array, shape (n, d)
+        Instances.
 
     Returns
     -------
     csr_array of float32, shape (n, m)
+        Estimates of the labels in the sets.
     """
     asked, found = model._for_requests(), list[sparse.csr_array]()
 

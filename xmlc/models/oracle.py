@@ -1,4 +1,4 @@
-"""Models that look up and compute nothing: the oracle, which has true posteriors, and estimates of another program."""
+"""Look up estimates instead of computing them: true posteriors (the oracle), or estimates of another program."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ if TYPE_CHECKING:
 
 
 class Oracle(SparseProbabilityEstimator):
-    """Gives the true posteriors of a synthetic dataset, as if a perfect model had estimated them.
+    """Return the true posteriors of a synthetic dataset, as if a perfect model had estimated them.
 
-    Its score with a threshold method is the best that the method can reach: the difference to 1 is due to noise in the
-    labels and to the method, and the difference to a trained model's score is due to the model's errors.
+    Its score with a threshold method is the best score that the method can reach. Noise in the labels and the method
+    cause the difference to 1. Errors of a trained model cause the difference to that model's score.
 
     Attributes
     ----------
     inner_products_ : ndarray of int64, shape (n,)
-        Zero: nothing is computed.
+        Zero, because nothing is computed.
     """
 
     _BY_INSTANCE = False
     posteriors_: sparse.csr_array | None = None
 
     def fit(self, X: Any, Y: Matrix) -> Self:
-        """Remember the number of features and labels."""
+        """Store the number of features and labels."""
         self._remember_names(X)
         self._remember_names(Y, "label")
         self.n_features_in_, self.n_labels_ = X.shape[1], as_labels(Y).shape[1]
         return self
 
     def look_up(self, prepared: Prepared, part: str) -> None:
-        """Take the posteriors of the part of a dataset that is predicted next."""
+        """Set the posteriors of the part of a dataset that is predicted next."""
         self.use_posteriors(prepared.posteriors(part))
 
     def use_posteriors(self, posteriors: sparse.csr_array | None) -> None:
-        """Take the posteriors (CSR, shape (n, m)) of the instances that are predicted next."""
+        """Set the posteriors (CSR, shape (n, m)) of the instances that are predicted next."""
         if posteriors is None:
             raise XmlcError("the oracle needs true posteriors, which only a synthetic dataset has")
         self.posteriors_ = posteriors
@@ -67,14 +67,15 @@ class Oracle(SparseProbabilityEstimator):
 
 @hyperparameters
 class Estimates(Oracle):
-    """Gives estimates of another program, which lie in files of `scipy.sparse.save_npz`.
+    """Return estimates of another program, read from files of `scipy.sparse.save_npz`.
 
     Parameters
     ----------
     validation, test : str
-        Paths of the estimates of the validation part and of the test set, shape (n, m), rows in the order of
-        `xmlc.suite.steps.prepared.Prepared.part`. ``{seed}`` stands for the seed of the run, whose split is its own,
-        and ``{dataset}`` for the name of the dataset. Without ``validation``, ``test`` may be one of all seeds.
+        Paths of the estimates of the validation part and of the test set, shape (n, m). Rows are in the order of
+        `xmlc.suite.steps.prepared.Prepared.part`. ``{seed}`` is replaced by the seed of the run, and ``{dataset}`` by
+        the name of the dataset. Each seed has a different split. Without ``validation``, one ``test`` file may serve
+        all seeds.
     """
 
     validation: str = ""
@@ -86,7 +87,7 @@ class Estimates(Oracle):
         Raises
         ------
         XmlcError
-            There are none of this part or seed, they are of another shape, or are no probabilities.
+            There are no estimates for this part or seed, their shape is wrong, or they are no probabilities.
         """
         given, seed = {"val": self.validation, "test": self.test}.get(part, ""), prepared.run
         if not given:
@@ -97,7 +98,7 @@ class Estimates(Oracle):
             )
         file = Path(estimates_file(given, str(prepared.meta["name"]), seed))
         expected = prepared.part(part)[1].shape
-        estimates = read_matrix(file, lambda found: as_estimates(found, np.float32))  # as they are saved
+        estimates = read_matrix(file, lambda found: as_estimates(found, np.float32))  # saved estimates are float32
         if estimates.shape != expected:
             raise XmlcError(
                 f"{file}: found shape {estimates.shape}, expected {expected}: a row for each instance of part {part}, "
@@ -106,7 +107,7 @@ class Estimates(Oracle):
         self.use_posteriors(estimates)
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimates strictly greater than ``threshold``; what they cost is not known."""
+        """Return the estimates strictly greater than ``threshold``. Their inner products are unknown."""
         found = super().predict_proba(X, threshold)
         self.inner_products_ = None
         return found

@@ -1,4 +1,4 @@
-"""The Parabel estimator: an ensemble of probabilistic label trees over balanced 2-means."""
+"""Define the Parabel estimator: an ensemble of probabilistic label trees over balanced 2-means."""
 
 from __future__ import annotations
 
@@ -21,68 +21,69 @@ from xmlc.models.domains import parabel, plt
 from xmlc.models.plt import PLT
 from xmlc.models.trees.kmeans import largest_leaf
 
-LARGEST_SEED = np.uint64(2**31 - 1)  # what scikit-learn takes for a seed
-LABELS_PER_BLOCK = 1 << 22  # labels that one tree may find in a block of instances: some 100 MB while it searches
+LARGEST_SEED = np.uint64(2**31 - 1)  # scikit-learn accepts seeds up to this
+LABELS_PER_BLOCK = 1 << 22  # at most this many labels per tree and block, about 100 MB in the search
 ROWS_PER_MEAN = 256
 
 
 @hyperparameters
 class Parabel(SparseProbabilityEstimator):
-    """Ensemble of label trees over balanced 2-means (Prabhu et al., "Parabel", WWW 2018).
+    """Average an ensemble of label trees over balanced 2-means (Prabhu et al., "Parabel", WWW 2018).
 
-    Each tree is a `PLT` over hierarchical balanced 2-means of the labels' instances, from its own random centroids;
-    its nodes minimise an L2-regularised loss by dual coordinate descent, and weights near 0 are dropped. A tree is
-    searched by beam, and the score of a label is the mean over the trees of its estimates; a tree in whose beam it is
-    not gives it 0. So do the authors' program and omikuji.
+    Each tree is a `PLT` over hierarchical balanced 2-means of the labels' instances. The trees differ in their random
+    centroids. Nodes minimise an L2-regularised loss by dual coordinate descent, and weights near 0 are dropped. Beam
+    search finds the labels of a tree. The score of a label is the mean of its estimates over the trees. A tree whose
+    beam does not contain the label adds 0. The authors' program and omikuji work in the same way.
 
     Parameters
     ----------
     n_trees : int
-        Size of the ensemble; Parabel has 3. Tree t does not depend on how many there are.
+        Number of trees, 3 in Parabel. Tree t does not depend on this number.
     arity : int or None
-        Degree of the trees, a power of two. None: 2, as Parabel has, up to 1,000 labels that have an instance, and 16
-        with more, where trees are flatter, trained sooner and better.
+        Degree of the trees, a power of two. None: 2, as in Parabel, up to 1,000 labels that have an instance, and 16
+        with more. With 16, trees are flatter, faster to train and more accurate.
     max_leaf : int or None
-        A node with at most this many labels has them as its children; Parabel has 100. None: see `PLT`.
+        A node with at most this many labels has them as its children. Parabel has 100. None: see `PLT`.
     loss : {"squared_hinge", "logistic"}
-        With the squared hinge loss of Parabel a node's score is exp(-max(0, 1 - s)**p) of its linear score s; scores
-        of labels lie between 0 and 1 and rank them, but are no estimates of probabilities. With the logistic loss they
-        are; `xmlc.thresholds.IsotonicCalibration` makes some of either.
+        With the squared hinge loss of Parabel, a node's score is exp(-max(0, 1 - s)**p) for its linear score s. The
+        labels' scores lie between 0 and 1 and rank labels, but do not estimate probabilities. With the logistic loss,
+        they do. `xmlc.thresholds.IsotonicCalibration` turns both into calibrated estimates.
     hinge_power : int or None
-        "squared_hinge": p. None: 2, as in Parabel, up to 1,000 labels, and 3 with more, which trusts a node near its
-        margin more and helps lower ranks.
+        Power p of "squared_hinge". None: 2, as in Parabel, up to 1,000 labels, and 3 with more. The higher power trusts
+        nodes near their margin more, which improves lower ranks.
     C : float or None
         Weight of the loss against half the squared length of a node's weights, 1 in Parabel. None: 1, or 0.3 if P@1 of
-        one tree, cross-validated on up to 1000 training instances, is better by more than a standard error.
+        one tree is then better by more than a standard error. P@1 is cross-validated on up to 1000 training instances.
     tol : float or None
-        A node stops when none of its dual variables moved by more than this, times C, in a pass. None: 0.1 up to 1,000
+        A node stops after a pass in which no dual variable moved by more than this value times C. None: 0.1 up to 1,000
         labels, and 0.03 with more.
     epochs : int
-        Passes over a node's instances, at most.
+        Maximum number of passes over a node's instances.
     weight_cut : "auto", float or None
-        Weights of at most this size are dropped as soon as they are trained. "auto": 0.1, as in Parabel, up to 1,000
-        labels, and 0.05 with more. None keeps all.
+        Weights with at most this absolute value are dropped when a node is trained. "auto": 0.1, as in Parabel, up to
+        1,000 labels, and 0.05 with more. None keeps all weights.
     beam : int or None
-        Inner nodes of a level that are expanded. None expands all.
+        Number of inner nodes of a level that are expanded. None expands all.
     unit_norm : bool
         Scale each instance to Euclidean length 1 first.
     random_state : int
-        Seed of the 2-means trees, and of the order of training; each tree has its own numbers.
+        Seed of the 2-means trees and of the training order. Each tree draws different random numbers.
     n_jobs : int or None
-        Threads; the result is the same bits on any number. None: as many as numba is given; -1: all cores.
+        Number of threads. The result is bit-identical for any number. None: the number of numba; -1: all cores.
 
     Attributes
     ----------
     trees_ : list of PLT
+        The fitted trees.
     C_, arity_, hinge_power_, tol_, weight_cut_
-        As given, or as selected.
+        The given or selected values of these hyperparameters.
     inner_products_ : ndarray of int64, shape (n,)
-        Node classifiers evaluated for each instance in the last prediction, in all trees.
+        Number of node classifiers in all trees, evaluated for each instance in the last prediction.
 
     Notes
     -----
-    Other than in the authors' program, the root has a classifier too, for which an instance without labels is a
-    negative example (see `PLT`): it scales all scores of an instance and changes no ranking of one tree.
+    Unlike in the authors' program, the root has a classifier too. An instance without labels is a negative example for
+    it (see `PLT`). This classifier scales all scores of an instance and does not change the ranking of one tree.
 
     Examples
     --------
@@ -114,9 +115,9 @@ class Parabel(SparseProbabilityEstimator):
     n_jobs: int | None = None
 
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Train the trees, one after the other; weights of instances count as for `PLT.fit` with the batch solver.
+        """Train one tree after another. Instance weights have the same effect as in `PLT.fit` with the batch solver.
 
-        Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
+        See `xmlc.models.base.SparseProbabilityEstimator.fit` for parameters and errors.
         """
         data = self._weighted_data(X, Y, sample_weight)
         self._select(parabel.usual(np.unique(data[1].indices).size))
@@ -129,7 +130,7 @@ class Parabel(SparseProbabilityEstimator):
         return self
 
     def _select(self, usual: Mapping[str, object]) -> None:
-        """Set the attributes of hyperparameters to those that are given, else to the usual ones."""
+        """Set the attributes of hyperparameters to the given values, or to the usual values if none are given."""
         for name, value in usual.items():
             given = getattr(self, name)
             leaves_open = given == "auto" or (given is None and name != "weight_cut")
@@ -139,18 +140,21 @@ class Parabel(SparseProbabilityEstimator):
         return {name: getattr(self, f"{name}_") for name in parabel.FEW}
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the scores of the labels in the beams that are above a threshold.
+        """Return the scores above a threshold of the labels in the beams.
 
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
+            Instances.
         threshold : float or ndarray of shape (m,)
-            A label is reported when its score is strictly greater than its threshold; never with score 0.
+            One threshold for all labels, or one for each. Only scores strictly greater than it are returned, and never
+            a score of 0.
 
         Returns
         -------
         csr_array of float32, shape (n, m)
-            Sorted indices: what `predict_top_k` ranks, estimates of probabilities with the logistic loss only.
+            The scores by which `predict_top_k` ranks, with sorted indices. They estimate probabilities only with the
+            logistic loss.
         """
         thresholds = self._label_thresholds(threshold)
         counts, labels, scores = self._average(self._instances(X), average_above, (thresholds,))
@@ -162,15 +166,15 @@ class Parabel(SparseProbabilityEstimator):
         Parameters
         ----------
         X, k, label_weights
-            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`. Beams do not depend on the weights,
-            except that nodes without a label of positive weight leave their places to others.
+            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`. Weights change a beam in only one way:
+            nodes without a label of positive weight take no place in it.
 
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Best first, ties to the smaller label; -1 where the beams hold fewer than k labels.
+            Best first, ties to the smaller label. If the beams contain fewer than k labels, the other ranks are -1.
         scores : ndarray of float32, shape (n, k)
-            Means over the trees, times the weights if there are any; 0 where there is no label.
+            Means over the trees, times the weights if given. Ranks without a label have score 0.
         """
         k, weights = self._check_k(k), self._label_weights(label_weights)
         thresholds = np.where(weights > 0, np.float32(0), np.float32(np.inf)) if weights.size else None
@@ -185,7 +189,7 @@ class Parabel(SparseProbabilityEstimator):
         return self.unfitted().set_params(**self._selected() | {"n_trees": 1, "C": C})
 
     def _tree(self, t: int) -> PLT:
-        """Return tree t, untrained."""
+        """Return tree t without training it."""
         key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.PARABEL_TREE + t)))
         own = self._selected() | {"random_state": int(key & LARGEST_SEED), "beam": self.beam or 10}
         given: Any = {name: value for name, value in self.get_params().items() if name != "n_trees"}
@@ -199,9 +203,9 @@ class Parabel(SparseProbabilityEstimator):
         arguments: tuple[Any, ...],
         thresholds: np.ndarray | None = None,
     ) -> tuple[np.ndarray, ...]:
-        """Search all trees, run a kernel over the labels found, block by block, and stack its results.
+        """Search all trees, run a kernel over the labels found block by block, and join its results.
 
-        ``thresholds`` are those of `PLT.estimates_in_beam`.
+        ``thresholds`` has the same meaning as for `PLT.estimates_in_beam`.
         """
         arity = self.trees_[0].arity_
         widest = max(arity, largest_leaf(arity, self.max_leaf))
@@ -228,7 +232,7 @@ class Parabel(SparseProbabilityEstimator):
         return arrays, self._selected()
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        self._select({name: getattr(self, name) for name in parabel.FEW} | meta)  # earlier versions kept only C
+        self._select({name: getattr(self, name) for name in parabel.FEW} | meta)  # older models contain only C
         self.trees_ = []
         for t in range(self.n_trees):
             tree, ending = self._tree(t), f"_{t}"
@@ -239,13 +243,13 @@ class Parabel(SparseProbabilityEstimator):
 
 
 def as_leaves(found: Sequence[Sequence[np.ndarray]]) -> tuple[Histograms, Reached]:
-    """Return what trees estimate as if each instance had reached a leaf of its own in each tree.
+    """Return the estimates of trees as if each instance had reached a separate leaf in each tree.
 
     Parameters
     ----------
     found : sequence of lists
-        Of each tree: for each instance the number of labels, int64 (n,); their labels, int32, and estimates, float32,
-        instance after instance.
+        For each tree, the number of labels of each instance, int64 (n,), and the labels, int32, and their estimates,
+        float32, of one instance after another.
     """
     counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
     leaves = np.arange(counts.size, dtype=np.int32)

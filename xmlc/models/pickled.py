@@ -1,4 +1,4 @@
-"""Objects of other libraries on disk: pickles of joblib, which are code that runs when they are read."""
+"""Store objects of other libraries as joblib pickles, which run code when they are read."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def store(path: Path, thing: Any) -> None:
     Raises
     ------
     XmlcError
-        It, or what it holds, is none that Python can store.
+        Python cannot store the object or a part of it.
     """
     import joblib
 
     try:
         joblib.dump(thing, path)
-    except Exception as error:  # of any class of anybody's
+    except Exception as error:  # the code of any class may raise any error
         let_through(error)
         said = "expected objects that joblib can store; define functions in a module, not as a lambda"
         raise XmlcError(f"{type(thing).__name__} cannot be saved: {error}; {said}") from error
@@ -34,14 +34,14 @@ def read(path: Path, trusted: bool) -> Any:
     ----------
     path : Path
     trusted : bool
-        Whether code of the file may run.
+        Allow code from the file to run.
 
     Raises
     ------
     Damaged
-        The file is missing, or was changed since it was written.
+        The file is missing, or was changed after it was written.
     XmlcError
-        It is not trusted.
+        ``trusted`` is false.
     """
     if not trusted:
         raise XmlcError(

@@ -37,8 +37,9 @@ class Stacking(SparseProbabilityEstimator):
     """Combine the scores of several estimators by a logistic regression (stacked generalisation).
 
     The estimate of label j for instance x is sigmoid(w . f). The features f use these logarithms: log(s + 0.001) for
-    the score s of each member, and the log of the share of training instances that carry j. The features are the logit
-    of the mean score, the constant 1, the logarithms, and all products of two of them. All labels share the same w.
+    the score s of each member, and log(share) for the share of training instances that carry j. The features are the
+    logit of the mean score, the constant 1, the logarithms, and all products of two logarithms. All labels share the
+    same w.
 
     The candidates are the labels that any member ranks among its ``n_candidates`` best. Only candidates have an
     estimate. The regression is fitted to the candidates of held-out instances. The members are then trained again on
@@ -72,8 +73,8 @@ class Stacking(SparseProbabilityEstimator):
     coefficients_ : ndarray of float64, shape (p,)
         The coefficients w, in the order of `xmlc.models._stacked.write_features`.
     log_shares_, propensities_ : ndarray of float64, shape (m,)
-        log((c + 0.5) / n), with the total weight c of the instances with the label and the total weight n of all
-        instances, and the propensity of each label, which ignores weights.
+        For each label, log((c + 0.5) / n) and the propensity. Here c is the total weight of the instances with the
+        label, and n is the total weight of all instances. The propensity ignores weights.
     inner_products_ : ndarray of int64, shape (n,), or None
         Number of inner products of all members in the last prediction. None if a member does not count them.
 
@@ -237,7 +238,7 @@ class Stacking(SparseProbabilityEstimator):
         given: dict[str, Any],
         X_held_out: sparse.csr_array,
     ) -> tuple[dict[str, Hyperparameters], tuple[np.ndarray, ...]]:
-        """Train each member on a part. Return its selected hyperparameters and its ranking of the held-out instances."""
+        """Train each member on a part. Return its selected hyperparameters and its ranking of held-out instances."""
         selected, lists = {}, []
         for name, member in members.items():
             first = member.unfitted().fit(X, Y, **given)

@@ -1,4 +1,4 @@
-"""Tail classifiers: re-ranking of a forest's candidate labels by their distance to the labels' centroids."""
+"""Re-rank a forest's candidate labels by the distance of the instance to the labels' centroids."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from xmlc.kernels.float64 import exp, log1p
 from xmlc.kernels.stored import Field
 from xmlc.models.trees.representations import item_blocks, label_sums
 
-NONZEROS_PER_PIECE = 1 << 20  # of instances, counted once for each of their labels
+NONZEROS_PER_PIECE = 1 << 20  # non-zeros of the instances in a task, counted once for each of their labels
 ROWS_PER_BLOCK = 256
-LOWEST = -3e38  # of a score; a product of 0 and infinity would be NaN
-TAIL_FIELDS = (  # of a stored forest, if it has tail classifiers
+LOWEST = -3e38  # the lowest score is finite, because 0 times infinity would be NaN
+TAIL_FIELDS = (  # a stored forest has them if it has tail classifiers
     Field("tail_indptr", np.int64, ("n_labels + 1",), starts="centroids", optional=True),
     Field("tail_features", np.uint32, ("centroids",), below="n_features", optional=True),
     Field("tail_weights", np.float32, ("centroids",), optional=True),
@@ -28,34 +28,34 @@ TAIL_FIELDS = (  # of a stored forest, if it has tail classifiers
 
 
 class TailClassifiers(NamedTuple):
-    """One classifier per label that uses only the mean of the label's instances (PfastreXML).
+    """Score each label by the distance of an instance to the mean of the label's instances (PfastreXML).
 
-    Trees seldom rank a rare label high: the labels around it outnumber it in every leaf. A label's tail classifier
+    Trees seldom rank a rare label high, because other labels outnumber it in every leaf. A label's tail classifier
     measures the distance of an instance x from the centroid mu of the label's training instances::
 
         B_l(x) = 1 / (1 + exp(gamma / 2 * |x - mu_l|^2)),
 
-    so that B is at most 1/2, reached at the centroid. It is no classifier on its own, but re-ranks the labels that a
-    forest gives: Jain, Prabhu and Varma, Extreme Multi-label Loss Functions for Recommendation, Tagging, Ranking and
-    Other Missing Label Applications, KDD 2016. ldsm2020 re-ranks its largest datasets in this way (Supplement,
-    experimental setup).
+    B is at most 1/2, which it reaches at the centroid. It does not classify alone, but re-ranks the labels that a
+    forest returns. The method is from Jain, Prabhu and Varma, Extreme Multi-label Loss Functions for Recommendation,
+    Tagging, Ranking and Other Missing Label Applications, KDD 2016. ldsm2020 re-ranks its largest datasets in this way
+    (Supplement, experimental setup).
 
-    The published program of PfastreXML leaves the half out and has the default 30 of gamma: its scores are those of
-    ``gamma=60`` here. The program of LdSM has the half. PfastreXML scales each instance to Euclidean length 1 first,
-    whatever its trees are given; LdSM takes the features as they come.
+    The published program of PfastreXML omits the factor 1/2, and its default gamma is 30. Its scores equal those of
+    ``gamma=60`` here. The program of LdSM has the factor. PfastreXML always scales each instance to Euclidean length 1
+    first, even if its trees do not. LdSM does not scale the features.
 
     Attributes
     ----------
     tail_indptr : int64 (m + 1,), tail_features : uint32, tail_weights : float32
-        The centroids, a CSR matrix (m, d). A label without instances has an empty row: its centroid is the origin.
+        The centroids as a CSR matrix (m, d). A label without instances has an empty row: its centroid is the origin.
     tail_squared_lengths : float64 (m,)
         Squared Euclidean lengths of the centroids.
 
     Notes
     -----
-    Centroids take 8 bytes for each pair of a label and a feature of one of its instances, and 16 per label: 1.7 GB at
-    the shape of Amazon-670K (490,449 instances with 75 non-zeros and 6 labels, 670,091 labels; synthetic). Fitting
-    takes 8 more for each non-zero of the instances, and a block of labels in each thread.
+    Centroids take 16 bytes per label, and 8 bytes for each pair of a label and a feature of one of its instances. That
+    is 1.7 GB for synthetic data of the shape of Amazon-670K (490,449 instances with 75 non-zeros and 6 labels, 670,091
+    labels). Fitting takes 8 more bytes for each non-zero of the instances, and a block of labels in each thread.
     """
 
     tail_indptr: np.ndarray
@@ -71,18 +71,20 @@ class TailClassifiers(NamedTuple):
         Parameters
         ----------
         X : csr_array of float32, shape (n, d)
+            Instances.
         candidates : csr_array of float32, shape (n, m)
-            Stored entries are the candidates, whatever their value.
+            The stored entries are the candidates. Their values are not read.
         gamma : float
             Steepness, at least 0.
         unit_norm : bool
             Scale each instance to Euclidean length 1 first, as in training.
         n_jobs : int or None
+            Number of threads.
 
         Returns
         -------
         csr_array of float32, shape (n, m)
-            Stored entries as in ``candidates``; each is at most -log 2, because B is at most 1/2.
+            Scores in the stored entries of ``candidates``, at most -log 2, because B is at most 1/2.
         """
         scores = np.empty(candidates.nnz, dtype=np.float32)
         blocks = row_blocks(X.shape[0], ROWS_PER_BLOCK)
@@ -98,18 +100,20 @@ class TailClassifiers(NamedTuple):
 def fit_tail_classifiers(
     X: sparse.csr_array, Y: sparse.csr_array, unit_norm: bool, n_jobs: int | None, into: Path | None = None
 ) -> TailClassifiers:
-    """Compute the centroid of each label.
+    """Return the tail classifiers: the centroid of each label.
 
     Parameters
     ----------
     X : csr_array of float32, shape (n, d)
+        Instances.
     Y : csr_array of bool, shape (n, m)
+        Label sets of the instances.
     unit_norm : bool
         Scale each instance to Euclidean length 1 first.
     n_jobs : int or None
-        Threads; the result is the same bits on any number.
+        Number of threads. The result is bit-identical for any number.
     into : Path or None
-        Folder where the arrays are written, block by block, and then mapped; None keeps them in memory.
+        Folder to which the arrays are written block by block, and then mapped. None keeps them in memory.
     """
     x = unit_rows(X) if unit_norm else X
     x = with_values(x, x.data.astype(np.float64))
@@ -129,30 +133,30 @@ def fit_tail_classifiers(
 
 
 def _centroids(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end: int) -> dict[str, np.ndarray]:
-    """Compute the centroids of the labels ``start .. end - 1``: the mean of their instances, rounded once.
+    """Return the centroids of the labels ``start .. end - 1``: the means of their instances, rounded once.
 
     Returns
     -------
-    dict
-        Of ndarrays, as in `TAIL_FIELDS` but for ``tail_indptr``, int64 (end - start,): where each centroid ends among
-        these. Features ascend; squares are those of the lengths of the rounded centroids.
+    dict of ndarray
+        The arrays of `TAIL_FIELDS`, except that ``tail_indptr``, int64 (end - start,), contains the end of each
+        centroid in this block. Features ascend. Squared lengths are computed from rounded centroids.
     """
     sums = label_sums(by_label, x, start, end)
     rows = np.repeat(np.arange(end - start), np.diff(sums.indptr))
     weights = (sums.data / np.diff(by_label.indptr)[start:end][rows]).astype(np.float32)
     exact = weights.astype(np.float64)
-    squares = np.bincount(rows, weights=exact * exact, minlength=end - start)  # adds a centroid's in their order
+    squares = np.bincount(rows, weights=exact * exact, minlength=end - start)  # adds the squares of a centroid in order
     return {
         "tail_indptr": sums.indptr[1:].astype(np.int64),
         "tail_features": sums.indices.astype(np.uint32),
         "tail_weights": weights,
-        "tail_squared_lengths": squares.astype(np.float64),  # of nothing at all they are whole numbers
+        "tail_squared_lengths": squares.astype(np.float64),  # `bincount` of an empty array returns integers
     }
 
 
 @njit(cache=True, nogil=True)
 def gathered_product(dense_instance, features, weights):
-    """Inner product of a dense instance (float32, (d,)) and a centroid, all of which is read."""
+    """Return the inner product of a dense instance, float32 (d,), and a sparse centroid, reading the whole centroid."""
     product = 0.0
     for k in range(features.size):
         product += np.float64(dense_instance[features[k]]) * np.float64(weights[k])
@@ -163,20 +167,29 @@ def gathered_product(dense_instance, features, weights):
 def log_scores_of_rows(first, last, x, candidates, centroids, squares, gamma, n_features, scores):
     """Write log B of every candidate label of the instances ``first .. last - 1``.
 
-    log B = -log(1 + exp(z)) with z = gamma / 2 * ||x - mu||^2 >= 0, written so that no exponential overflows.
-    Scratch: 4 bytes per feature. Moves 12 bytes per candidate and non-zero of its centroid.
+    log B = -log(1 + exp(z)) with z = gamma / 2 * ||x - mu||^2 >= 0, computed so that no exponential overflows. The
+    kernel needs 4 bytes of scratch memory per feature. It moves 12 bytes per candidate and non-zero of its centroid.
 
     Parameters
     ----------
-    first, last : int
-    x, candidates : KernelCSR
-        Instances, and their candidate labels.
-    centroids : KernelCSR, squares : float64 (m,)
-        Centroids and their squared lengths.
+    first : int
+        First instance.
+    last : int
+        Instance after the last one.
+    x : KernelCSR
+        Instances.
+    candidates : KernelCSR
+        Candidate labels of the instances.
+    centroids : KernelCSR
+        Centroids of the labels.
+    squares : float64 (m,)
+        Squared lengths of the centroids.
     gamma : float
+        Steepness.
     n_features : int
+        Number of features d.
     scores : float32
-        One per candidate, written for the instances of this block.
+        Output, one score per candidate, written for the instances of this block.
     """
     dense = np.zeros(n_features, dtype=np.float32)
     for i in range(first, last):

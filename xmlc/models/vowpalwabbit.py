@@ -1,4 +1,4 @@
-"""Vowpal Wabbit's contextual memory tree, CMT (PyPI ``vowpalwabbit``, extra ``peers``), as an estimator."""
+"""Wrap Vowpal Wabbit's contextual memory tree, CMT (PyPI ``vowpalwabbit``, extra ``peers``), as an estimator."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.stored import Field
 from xmlc.models.base import SparseProbabilityEstimator
 
-# Training, in a process of its own. Limits first, so that the import counts too.
+# Code of the training process. The limits are set first, so that they include the import.
 TRAINING = """
 import json, resource, sys
 options, seconds, size = json.loads(sys.argv[1])
@@ -34,62 +34,62 @@ if size is not None:
 import vowpalwabbit
 vowpalwabbit.Workspace(arg_list=options).finish()  # constructed with data it trains at once
 """
-SHOWN = 2000  # characters of what the program says when it fails
+SHOWN = 2000  # characters of the program's output in an error message
 
 
 @hyperparameters
 class VowpalWabbitCMT(SparseProbabilityEstimator):
-    """The contextual memory tree of Vowpal Wabbit (option ``--memory_tree``; Sun et al., ICML 2019).
+    """Train the contextual memory tree of Vowpal Wabbit (option ``--memory_tree``; Sun et al., ICML 2019).
 
-    A binary tree of online classifiers routes an instance to a leaf, which keeps the instances that came there; the
-    prediction is the class of the most similar one, by cosine and, with ``learn_at_leaf``, a learned correction. So
-    there is one class and no estimate: `predict_proba` has 1 at that class and nothing else. Instances are scaled to
-    Euclidean length 1. Options that are no parameter here have the program's default; the defaults here are those of
-    the authors' script for ALOI (``demo/memory_tree``).
+    A binary tree of online classifiers routes an instance to a leaf, which stores the training instances that reach it.
+    The prediction is the class of the most similar stored instance. The similarity is the cosine, with a learned
+    correction if ``learn_at_leaf`` is true. There is one class and no estimate: `predict_proba` has only a 1 at that
+    class. Instances are scaled to Euclidean length 1. The defaults are from the authors' script for ALOI
+    (``demo/memory_tree``). Other options of the program keep its defaults.
 
-    Training writes the data in the program's text format, which the program reads in a process of its own, and the
-    program writes its model: all of that is in the time of training. The model keeps every
-    instance. With ``--testonly`` version 9.11.9 reads the weights wrongly unless they were trained by plain SGD, so the
-    option is left out; a loaded model learns nothing all the same. Its Python interface predicts one instance per call,
-    and turning that into its types is part of the prediction time. It uses one thread.
+    Training writes the data in the program's text format. The program reads them in a separate process and writes its
+    model. All these steps count as training time. The model keeps every instance. With ``--testonly``, version 9.11.9
+    reads the weights wrongly unless plain SGD trained them. The option is therefore left out, but a loaded model still
+    learns nothing. The Python interface of the program predicts one instance per call. The conversion to its types
+    counts as prediction time. The program uses one thread.
 
     Parameters
     ----------
     leaf_multiplier : int
-        A leaf is split when it holds this many times log2 of the tree's largest number of nodes. That is
-        2 * passes * n / (leaf_multiplier * log2(n)), as in the authors' scripts; the program needs this number, and
-        that of labels, before the stream begins.
+        A leaf is split when its number of instances is this multiple of log2 of the tree's maximum number of nodes.
+        That maximum is 2 * passes * n / (leaf_multiplier * log2(n)), as in the authors' scripts. The program needs it,
+        and the number of labels, before the stream begins.
     dream_repeats : int
-        Stored instances that are taken out and inserted anew for each instance.
+        Number of stored instances that are removed and inserted again for each instance.
     dream_at_update : bool
-        Train the routers when doing so after the first pass, too.
+        Also train the routers during these insertions after the first pass.
     learn_at_leaf : bool
         Learn to correct the similarity.
     online : bool
-        Learn from rewards in the first pass already, as the authors do when there is only one.
+        Learn from rewards in the first pass already, as the authors do if there is only one pass.
     passes : int
-        Over the training set; rewards are learned from in those after the first.
+        Number of passes over the training set. The program learns from rewards in all passes after the first.
     eta : float
         Learning rate of the program's adaptive updates.
     hash_bits : int
-        2 to this power are the weights, of 16 bytes each, that all nodes share. The 29 of the authors' scripts reserve
-        8.6 GB, of which the system gives those that are written: 3.2 GB for ALOI, the instances included.
+        All nodes share 2 to this power weights of 16 bytes each. The 29 of the authors' scripts reserves 8.6 GB. The
+        system provides only the memory that is written, which is 3.2 GB for ALOI, including the instances.
     time_limit : float or None
-        Processor seconds of the program's training, at most; None for no limit.
+        Maximum CPU time of training in seconds. None for no limit.
     memory_limit : float or None
-        Its address space in GB (10^9 bytes), at most; None for no limit. It keeps every instance, in some 35 kB.
+        Maximum address space of the program in GB (10^9 bytes). None for no limit. Each instance takes about 35 kB.
     random_state : int
         Seed of the order of the instances in `fit`, and of the program.
 
     Attributes
     ----------
     program_ : ndarray of uint8
-        The file in which the program keeps its model.
+        Content of the program's model file.
     """
 
     MODEL_FORMAT = 3
     FIELDS = (Field("program_", np.uint8, (None,)),)
-    _workspace = cast("Any", None)  # the program with its model
+    _workspace = cast("Any", None)  # the program, which has loaded its model
 
     leaf_multiplier: int = 4
     dream_repeats: int = 3
@@ -104,13 +104,13 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
     random_state: int = 0
 
     def fit(self, X: Matrix, Y: Matrix) -> Self:
-        """Shuffle by the seed and train.
+        """Shuffle the instances by the seed and train.
 
         Raises
         ------
         XmlcError
-            The program is not installed, or an instance has no class or several; or training was
-            not finished within ``time_limit`` or ``memory_limit``. No model is left then.
+            The program is not installed, an instance does not have exactly one class, or training exceeded
+            ``time_limit`` or ``memory_limit``. No model is left then.
         """
         X, Y = self._training_data(X, Y)
         order = random_permutation(X.shape[0], self.random_state, Stream.MEMORY_TREE_ORDER)
@@ -118,21 +118,23 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         return self
 
     def progressive_top_k(self, X: Matrix, Y: Matrix, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Learn a stream from the start in one pass, and return the class predicted for each instance before that.
+        """Learn a stream from the start in one pass, and return the class predicted before each instance was learned.
 
         Parameters
         ----------
         X : sparse array, shape (n, d)
+            Instances.
         Y : boolean sparse array, shape (n, m)
-            One class each.
+            One class for each instance.
         k : int
+            Number of ranks.
 
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            -1 where no class was predicted, as for the first instance, and at all ranks but the first.
+            The class at the first rank, or -1 if none was predicted, as for the first instance. Other ranks are -1.
         scores : ndarray of float32, shape (n, k)
-            1, or 0 where there was none.
+            1 for a predicted class, else 0.
 
         Raises
         ------
@@ -142,7 +144,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         return top_k_of(self._estimates(self._train(*self._training_data(X, Y), passes=1)), self._check_k(k))
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return 1 for the class that the program predicts if that exceeds its threshold, float32 CSR (n, m)."""
+        """Return 1 for the predicted class of each instance if 1 exceeds its threshold, float32 CSR (n, m)."""
         X, limits, classes = self._instances(X), self._label_thresholds(threshold), list[int]()
         for pairs in _pairs(X):
             example = _program().Example(self._workspace, {" ": pairs})
@@ -151,13 +153,13 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         return entries_above(self._estimates(classes), limits)
 
     def _estimates(self, classes: list[int]) -> sparse.csr_array:
-        """Return estimates of 1 for classes, which are counted from 1; 0 is none."""
+        """Return estimates of 1 for classes, which the program numbers from 1. A 0 is no class."""
         found = np.array(classes, dtype=np.int32)
         labels = found[found > 0] - 1
         return stack_estimates(found > 0, labels, np.ones(labels.size, dtype=np.float32), self.n_labels_)
 
     def _train(self, X: sparse.csr_array, Y: sparse.csr_array, passes: int) -> list[int]:
-        """Train on the instances in their order; return the program's answers in the passes, one after another."""
+        """Train on the instances in order, and return the program's predictions of one pass after another."""
         _program()
         _check_classes(Y)
         with tempfile.TemporaryDirectory(prefix="vw-") as folder:
@@ -171,7 +173,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
             return [int(float(answer)) for answer in answers.read_text().split()]
 
     def _open(self) -> None:
-        """Have the program read its model, for predictions."""
+        """Load the model into the program for predictions."""
         with tempfile.NamedTemporaryFile(prefix="vw-") as file:
             self.program_.tofile(file)
             file.flush()
@@ -202,7 +204,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         }
 
     def _run_program(self, options: dict[str, object]) -> None:
-        """Run the program within the limits; an option that is a truth value is given or not."""
+        """Run the program within the limits. A true option is passed without a value, and a false one is left out."""
         given = [[f"--{name}", *([] if value is True else [str(value)])] for name, value in options.items()]
         words = [word for option in given if option[-1] != "False" for word in option]
         seconds = None if self.time_limit is None else math.ceil(self.time_limit)
@@ -224,7 +226,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
 
 
 def _program() -> Any:
-    """Return the program's module; raise `XmlcError` if it is not installed."""
+    """Return the program's module, and raise `XmlcError` if it is not installed."""
     try:
         return importlib.import_module("vowpalwabbit")
     except ImportError as error:
@@ -242,14 +244,14 @@ def _check_classes(Y: sparse.csr_array) -> None:
 
 
 def _lines(X: sparse.csr_array, Y: sparse.csr_array) -> Iterator[str]:
-    """Write instances in the program's format, ``class | feature:value ...``, classes from 1."""
+    """Yield instances in the program's format, ``class | feature:value ...``, with classes from 1."""
     write = "%d:%.9g".__mod__
     for label, pairs in zip(Y.indices.tolist(), _pairs(X)):
         yield f"{label + 1} | {' '.join(map(write, pairs))}\n"
 
 
 def _pairs(X: sparse.csr_array) -> Iterator[list[tuple[int, float]]]:
-    """Give the features and values of each instance, scaled to unit length."""
+    """Yield the features and values of each instance, scaled to unit length."""
     X = without_zeros(unit_rows(X))
     for start, end in zip(X.indptr[:-1], X.indptr[1:]):
         yield list(zip(X.indices[start:end].tolist(), X.data[start:end].tolist()))

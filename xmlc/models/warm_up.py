@@ -1,4 +1,4 @@
-"""A model's first, untimed run on a few rows: it compiles the code to be timed, and tells what a user's class keeps."""
+"""Run a model on a few rows first, untimed, to compile its code and to check that a custom class can be saved."""
 
 from __future__ import annotations
 
@@ -14,40 +14,43 @@ from xmlc.core.passport import WARM_UP_ROWS
 from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
 
-CLOSE = 1e-6  # some programs sum in another order after they have loaded a model
+CLOSE = 1e-6  # some programs sum in a different order after a model is loaded
 
 
 def warm_up(
     model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array
 ) -> SparseProbabilityEstimator | None:
-    """Fit a copy of the model to a few rows, which keeps compilation out of measured times, and return the copy."""
+    """Fit a copy of the model to a few rows, so that later times exclude compilation, and return the copy."""
     if looks_up(model) or not model.compiles:
         return None
     copy, hyperparameters = model.unfitted(), model.get_params()
     share: Any = hyperparameters.get("warm_start")
-    rows = math.ceil(WARM_UP_ROWS / (share or 1))  # the tree of a warm start is over the labels of this share of them
+    rows = math.ceil(WARM_UP_ROWS / (share or 1))  # a warm start builds its tree from this share of the rows
     if share or hyperparameters.get("max_leaf", 0) is None:
-        # Small leaves, so that the tree over the labels of few rows has inner nodes and what builds them is compiled.
+        # With small leaves, the tree over few labels has inner nodes, so that the code that builds them is compiled.
         copy.set_params(max_leaf=hyperparameters["arity"])
     copy.fit(X[:rows], Y[:rows])
     return copy
 
 
 def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array) -> None:
-    """Refuse a class of the user's own whose copy, fitted to a few rows, is not the same once it was saved.
+    """Refuse a custom class if a model fitted to a few rows changes when it is saved and loaded.
 
     Parameters
     ----------
     estimator : str
-        As the configuration names it.
+        Name in the configuration. Only names of Python files are checked.
     model : SparseProbabilityEstimator
+        The model, which is copied.
     X : csr_array, shape (n, d)
+        Instances.
     Y : csr_array of bool, shape (n, m)
+        Label sets of the instances.
 
     Raises
     ------
     XmlcError
-        It keeps what cannot be saved, or gives no estimates, or others when it is loaded.
+        The copy cannot be saved, returns no estimates, or returns other estimates after it is loaded.
     """
     copy = warm_up(model, X, Y) if ".py:" in estimator else None
     if copy is None:
@@ -55,7 +58,7 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
     X, Y = X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS]
     if not hasattr(copy, "n_labels_"):
         raise XmlcError(f"{estimator}: fit does not set n_labels_; begin it with X, Y = self._training_data(X, Y)")
-    estimates = type(copy).predict_proba is not SparseProbabilityEstimator.predict_proba  # or it only draws samples
+    estimates = type(copy).predict_proba is not SparseProbabilityEstimator.predict_proba  # others only draw samples
     expected: Any = copy.predict_proba(X) if estimates else sparse.csr_array(Y.shape)
     if not isinstance(expected, sparse.csr_array) or expected.shape != Y.shape:
         said = f"{type(expected).__name__} {getattr(expected, 'shape', '')}"
@@ -66,7 +69,7 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
             loaded = type(copy).load(Path(folder, "model"))
             found: Any = loaded.predict_proba(X) if estimates else expected
             reason = "its estimates differ" if abs(found - expected).max() > CLOSE else ""
-        except Exception as error:  # of the user's code
+        except Exception as error:  # the user's code may raise any error
             reason = f"{type(error).__name__}: {error}"
     if reason:
         raise XmlcError(

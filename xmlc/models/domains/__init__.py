@@ -1,5 +1,5 @@
-"""The domains of each estimator's hyperparameters, which validation, documentation, suites and searches read.
+"""Define the domains of each estimator's hyperparameters for validation, documentation, suites and searches.
 
-Files have the names of `xmlc.models.registry` and import no estimator, so that a suite is checked without one. At the
-ends of every interval nothing overflows and no loop is endless.
+Files have the estimators' names in `xmlc.models.registry`. They import no estimator, so that a suite is checked without
+one. The ends of every interval are safe: nothing overflows, and every loop ends.
 """

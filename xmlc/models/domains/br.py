@@ -1,4 +1,4 @@
-"""Domains of `BinaryRelevance`, which classifier chains have too."""
+"""Define the domains of `BinaryRelevance`, which `ProbabilisticClassifierChain` shares."""
 
 from xmlc.kernels.domains import COMMON, POSITIVE, POSITIVE_OR_NONE, Ascending, Flag, whole
 

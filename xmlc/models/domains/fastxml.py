@@ -1,4 +1,4 @@
-"""Domains of `FastXML`."""
+"""Define the domains of `FastXML`."""
 
 from typing import Literal, get_args
 

@@ -1,4 +1,4 @@
-"""Domains of `LdSM`."""
+"""Define the domains of `LdSM`."""
 
 from typing import Literal, get_args
 
@@ -26,7 +26,7 @@ DOMAINS = {
     **COMMON,
     "n_trees": whole(1, TREES),
     "unit_norm": Flag(),
-    "arity": whole(2, 8),  # whose directions make 2**8 sets at each instance
+    "arity": whole(2, 8),  # at the maximum, an instance has 2**8 sets of directions
     "max_nodes": whole(1, MANY, none=True),
     "exceed": Flag(),
     "epochs": whole(1, PASSES),

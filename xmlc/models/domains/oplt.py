@@ -1,4 +1,4 @@
-"""Domains of `OPLT`."""
+"""Define the domains of `OPLT`."""
 
 from typing import Literal, get_args
 

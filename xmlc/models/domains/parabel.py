@@ -1,11 +1,11 @@
-"""Domains of `Parabel`."""
+"""Define the domains of `Parabel`."""
 
 from collections.abc import Mapping
 
 from xmlc.kernels.domains import EXCEPT_NONE, TREES, whole
 from xmlc.models.domains.plt import NODES
 
-# The defaults up to 1,000 labels that have an instance, which are Parabel's, and with more (docs/models.md).
+# FEW has Parabel's defaults, for up to 1,000 labels that have an instance. MANY is for more labels (docs/models.md).
 MANY_LABELS = 1000
 FEW: Mapping[str, object] = {"arity": 2, "hinge_power": 2, "tol": 0.1, "weight_cut": 0.1, "C": 1.0}
 MANY: Mapping[str, object] = {"arity": 16, "hinge_power": 3, "tol": 0.03, "weight_cut": 0.05, "C": 1.0}
@@ -13,5 +13,5 @@ DOMAINS = {**NODES, "n_trees": whole(1, TREES), "hinge_power": whole(1, 4, none=
 
 
 def usual(n_labels: float) -> Mapping[str, object]:
-    """Return the hyperparameters of trees over so many labels, if none are given."""
+    """Return the default hyperparameters of trees over this number of labels."""
     return MANY if n_labels > MANY_LABELS else FEW

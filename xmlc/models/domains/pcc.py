@@ -1,4 +1,4 @@
-"""Domains of `ProbabilisticClassifierChain`."""
+"""Define the domains of `ProbabilisticClassifierChain`."""
 
 from typing import Literal, get_args
 

@@ -1,4 +1,4 @@
-"""Domains of `PLT`, and of all label trees."""
+"""Define the domains of `PLT` and of all label trees."""
 
 from typing import Literal, get_args
 
@@ -24,11 +24,12 @@ Solver = Literal["sgd", "adagrad", "batch"]
 Search = Literal["certified", "beam", "exact"]
 Auto = Literal["auto"]
 
-# The default arity of a k-means tree over at most so many labels; over more it is 128 (docs/models.md). It is the
-# smallest of the four with the fewest levels: a tree with a level more ends in nodes of a few labels (`largest_leaf`).
+# The default arity of a k-means tree with at most this number of labels. With more labels it is 128 (docs/models.md).
+# It is the smallest of the four arities with the fewest levels. One more level would end in nodes of a few labels
+# (`largest_leaf`).
 USUAL_ARITY = {6_400: 16, 18_000: 32, 51_000: 64, 144_000: 128, 578_000: 32, 3_270_000: 64}
 SMALL_ARITY = 16
-LARGEST_OF_SGD = 18_000  # labels: over more, SGD gains too little from larger nodes for three times the training
+LARGEST_OF_SGD = 18_000  # with more labels, larger nodes make SGD take three times as long for little gain
 
 NODES = {
     **COMMON,
@@ -52,14 +53,14 @@ DOMAINS = {
     "eps": POSITIVE,
     "beam": whole(1, MANY),
     "search": OneOf(get_args(Search)),
-    "hash_bits": whole(1, 34, none=True),  # 2**34 weights are 64 GB
+    "hash_bits": whole(1, 34, none=True),  # 2**34 weights take 64 GB
     "label_features": whole(1, MANY, none=True),
     "max_samples": SOME,
 }
 
 
 def usual_arity(tree: object, solver: object, n_labels: float) -> int:
-    """Return the arity of a tree over so many labels, if none is given."""
+    """Return the default arity of a tree over this number of labels."""
     if tree == "random" or (solver != "batch" and n_labels > LARGEST_OF_SGD):
         return SMALL_ARITY
     return next((arity for most, arity in USUAL_ARITY.items() if n_labels <= most), 128)

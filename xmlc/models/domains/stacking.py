@@ -1,8 +1,8 @@
-"""Domains of `Stacking`."""
+"""Define the domains of `Stacking`."""
 
 from xmlc.kernels.domains import COMMON, MANY, Named, Number, whole
 
-MEMBERS = (("swnn", "swnn"), ("plt", "plt"))  # by default: names, and names of estimators
+MEMBERS = (("swnn", "swnn"), ("plt", "plt"))  # the default: names of members, and names of their estimators
 OWN = {
     **COMMON,
     "n_held_out": whole(0, MANY),

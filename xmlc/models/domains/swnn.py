@@ -1,8 +1,8 @@
-"""Domains of `SparseWeightedNearestNeighbors`."""
+"""Define the domains of `SparseWeightedNearestNeighbors`."""
 
 from xmlc.kernels.domains import COMMON, PASSES, Number, whole
 
-EXPONENT = Number(0, 1e4)  # (1 + 1/4096)**1e4 is a number of the bounds of its search
+EXPONENT = Number(0, 1e4)  # its search computes (1 + 1/4096)**1e4 for the bounds, which is finite
 DOMAINS = {
     "n_jobs": COMMON["n_jobs"],
     "S": whole(1, PASSES),

@@ -1,4 +1,4 @@
-"""A classifier of texts: a vectorizer of scikit-learn, an estimator of `xmlc.models`, and the names of the labels."""
+"""Define the text classifier: a vectorizer of scikit-learn, an estimator of `xmlc.models`, and label names."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ from xmlc.models.registry import DEFAULT, STREAMING, estimator_class, load_model
 from xmlc.models.texts.vectorizers import load_vectorizer, make_vectorizer, save_vectorizer, unfitted
 
 DESCRIPTION = "texts.json"
-STREAMED = 2**20  # features of hashed words
+STREAMED = 2**20  # number of hashed features for a stream
 
 
 class TextClassifier(Estimator):
-    """Texts to the names of their labels.
+    """Predict the names of the labels of texts.
 
     Parameters
     ----------
     estimator : estimator of `xmlc.models`, optional
-        What learns; it stays as it is, and a copy learns. By default `xmlc.models.Stacking`, and for
-        `partial_fit` `xmlc.models.OPLT`.
+        The estimator, of which a copy is fitted. By default `xmlc.models.Stacking`, or `xmlc.models.OPLT` for
+        `partial_fit`.
     vectorizer : transformer of scikit-learn, optional
-        What makes features of texts; a copy learns. By default a ``TfidfVectorizer``, and for `partial_fit` a
-        ``HashingVectorizer``, which has no vocabulary to learn.
+        The transformer from texts to features, of which a copy is fitted. By default a ``TfidfVectorizer``, or for
+        `partial_fit` a ``HashingVectorizer``, which needs no vocabulary.
 
     Attributes
     ----------
     classes_ : ndarray of object, shape (m,)
-        Names of the labels: sorted after `fit`, in the order of their first appearance after `partial_fit`.
+        Names of the labels. They are sorted after `fit`, and in order of their first appearance after `partial_fit`.
     estimator_, vectorizer_ : estimator, transformer
-        What has learned.
+        The fitted copies.
 
     Examples
     --------
@@ -63,16 +63,17 @@ class TextClassifier(Estimator):
     def fit(
         self, texts: Iterable[str], label_lists: Iterable[Iterable[str]], sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Learn from texts and the names of the labels of each.
+        """Learn from texts and the label names of each text.
 
         Parameters
         ----------
         texts : iterable of str, length n
+            The texts.
         label_lists : iterable of iterable of str, length n
-            A text may have no label; a name that it has twice counts once.
+            Label names of each text. A text may have no label. A repeated name counts once.
         sample_weight : array-like of float, shape (n,), optional
-            How much each text counts, for an estimator that takes it. One of weight 0 is left out. Features are those
-            of the other texts, whatever their weights.
+            Weight of each text, if the estimator accepts it. Texts of weight 0 are left out. The vectorizer ignores the
+            weights of the other texts.
 
         Raises
         ------
@@ -98,16 +99,16 @@ class TextClassifier(Estimator):
         return self
 
     def partial_fit(self, texts: Iterable[str], label_lists: Iterable[Iterable[str]]) -> Self:
-        """Learn more texts; names of labels that are new are added.
+        """Learn from more texts, and add new label names to ``classes_``.
 
         Raises
         ------
         XmlcError
-            As for `fit`; or the estimator does not learn online, the vectorizer learns a vocabulary, or one of them has
-            changed since learning began.
+            As for `fit`. It is also raised if the estimator does not learn online, the vectorizer learns a vocabulary,
+            or one of them was changed after learning began.
         """
         texts, label_lists = _checked(texts, label_lists, self.vectorizer)
-        if not texts:  # a part of a stream may be empty
+        if not texts:  # a batch of a stream may be empty
             return self
         if not hasattr(self, "estimator_"):
             estimator: Any = estimator_class(STREAMING)() if self.estimator is None else self._unfitted()
@@ -132,14 +133,15 @@ class TextClassifier(Estimator):
         return self
 
     def predict(self, texts: Iterable[str], k: int | None = None) -> list[list[tuple[str, float]]]:
-        """Return labels of each text as pairs of name and estimate, best first.
+        """Return the labels of each text as pairs of name and estimate, best first.
 
         Parameters
         ----------
         texts : iterable of str
+            The texts.
         k : int, optional
-            Number of labels; a list is shorter if the estimator ranks fewer. By default the labels of the text's set,
-            as `predict_sets` returns it, which may be empty.
+            Number of labels. A list is shorter if the estimator ranks fewer labels. By default, the labels of the set
+            that `predict_sets` returns, which may be empty.
         """
         if k is None:
             sets = estimates_of_sets(self._fitted(), self.features(texts))
@@ -150,16 +152,17 @@ class TextClassifier(Estimator):
     def predict_top_k(
         self, texts: Iterable[str], k: int, label_weights: ArrayLike | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the numbers of the k most probable labels, in ``classes_``, and their estimates, as estimators do.
+        """Return the positions in ``classes_`` of the k most probable labels, and their estimates.
 
-        ``label_weights``, one for each of ``classes_``, multiply the estimates; a label of weight 0 is never returned.
+        ``label_weights``, one for each of ``classes_``, multiply the estimates. A label of weight 0 is never returned.
+        See `xmlc.models.base.SparseProbabilityEstimator.predict_top_k` for the result.
         """
         return self._fitted().predict_top_k(self.features(texts), k, label_weights)
 
     def predict_proba(self, texts: Iterable[str], threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimates above a threshold, csr_array of float32, shape (n, m), column j being ``classes_[j]``.
+        """Return the estimates above a threshold, csr_array of float32, shape (n, m).
 
-        They are what the methods of `xmlc.thresholds` and `xmlc.inference` take.
+        Column j is the label ``classes_[j]``. Methods of `xmlc.thresholds` and `xmlc.inference` accept this matrix.
         """
         return self._fitted().predict_proba(self.features(texts), threshold)
 
@@ -169,10 +172,11 @@ class TextClassifier(Estimator):
         Parameters
         ----------
         texts : iterable of str
+            The texts.
         thresholds : float, ndarray of shape (m,), or method of `xmlc.thresholds`, optional
-            By default the set of each text has the largest expected F-measure (`xmlc.inference.meuf`). A number, or one
-            for each label: the labels with a greater estimate. A fitted method, such as `xmlc.thresholds.LabelSets`,
-            is given the estimates above 1e-4.
+            By default, the set of each text has the largest expected F-measure (`xmlc.inference.meuf`). With one
+            number, or one for each label, a set contains the labels with a greater estimate. A fitted method, such as
+            `xmlc.thresholds.LabelSets`, receives the estimates above 1e-4.
         """
         if hasattr(thresholds, "predict"):
             sets = thresholds.predict(self.predict_proba(texts, FLOOR))
@@ -183,7 +187,7 @@ class TextClassifier(Estimator):
     def score(self, texts: Iterable[str], label_lists: Iterable[Iterable[str]]) -> float:
         """Return P@1: the share of texts whose most probable label is correct.
 
-        scikit-learn's searches and cross-validation use it by default. Labels that were not learned count as missed.
+        scikit-learn's searches and cross-validation use it by default. Labels that were not learned count as errors.
 
         Parameters
         ----------
@@ -195,9 +199,9 @@ class TextClassifier(Estimator):
         return sum(not names.isdisjoint(own) for names, own in zip(first, label_lists)) / max(len(texts), 1)
 
     def set_params(self, **params: Any) -> Self:
-        """Set hyperparameters, also of the parts: ``estimator__plt__arity``, ``vectorizer__ngram_range``.
+        """Set hyperparameters, including nested ones: ``estimator__plt__arity``, ``vectorizer__ngram_range``.
 
-        If a part is None, setting one of its hyperparameters replaces it by the default of `fit`.
+        If the estimator or vectorizer is None, setting one of its hyperparameters replaces it by the default of `fit`.
 
         Raises
         ------
@@ -211,10 +215,10 @@ class TextClassifier(Estimator):
         return super().set_params(**params)
 
     def save(self, path: str | Path) -> None:
-        """Write the classifier as a folder: the model, the vectorizer and the names.
+        """Write the classifier to a folder: the model, the vectorizer and the label names.
 
-        Vocabularies of scikit-learn's three vectorizers of texts are JSON and arrays. Any other vectorizer is written
-        by joblib, which is a pickle: loading it runs code, so that `load` has to be told to trust it.
+        scikit-learn's three text vectorizers with plain settings are written as JSON and arrays. Any other vectorizer
+        is written as a joblib pickle. Loading a pickle runs code, so `load` then needs ``trusted=True``.
         """
         self._fitted()
         with atomic_folder(path) as folder:
@@ -224,19 +228,19 @@ class TextClassifier(Estimator):
 
     @classmethod
     def load(cls, path: str | Path, trusted: bool = False) -> Self:
-        """Read a classifier written by `save`; the arrays of its estimator are memory-mapped.
+        """Read a classifier written by `save`. The arrays of its estimator are memory-mapped.
 
         Parameters
         ----------
         path : str or Path
         trusted : bool
-            Whether a vectorizer that was written by joblib may be read, which runs code of the folder.
+            Allow a vectorizer that joblib stored. Reading it runs code from the folder.
 
         Raises
         ------
         XmlcError
-            The folder holds no classifier of texts, a file of it was changed since it was written, or its vectorizer
-            needs ``trusted``.
+            The folder contains no text classifier, a file was changed after `save`, or the vectorizer needs
+            ``trusted``.
         """
         folder = checked_path(path)
         if not (folder / DESCRIPTION).exists():
@@ -271,9 +275,9 @@ class TextClassifier(Estimator):
         return self.estimator_
 
     def features(self, texts: Iterable[str]) -> Any:
-        """Return the features of texts, a sparse matrix of shape (n, d), which ``estimator_`` takes."""
+        """Return the features of texts for ``estimator_``, a sparse matrix of shape (n, d)."""
         n_features, texts = self._fitted().n_features_in_, _texts(texts, self.vectorizer)
-        if not texts:  # which vectorizers refuse
+        if not texts:  # vectorizers refuse an empty list
             return sparse.csr_array((0, n_features), dtype=np.float32)
         return _transformed(self.vectorizer_, texts)
 
@@ -281,7 +285,7 @@ class TextClassifier(Estimator):
 def named(
     names: Any, labels: np.ndarray, scores: np.ndarray, digits: int | None = None
 ) -> list[list[tuple[Any, float]]]:
-    """Return a ranking of labels for each instance as pairs of name and score, which may be rounded."""
+    """Return the ranked labels of each instance as pairs of name and score, rounded to ``digits`` if given."""
     return [
         [(names[j], score if digits is None else round(score, digits)) for j, score in zip(row, of) if j >= 0]
         for row, of in zip(labels.tolist(), scores.tolist(), strict=True)
@@ -289,7 +293,7 @@ def named(
 
 
 def _transformed(vectorizer: Any, texts: list[str], learning: bool = False) -> Any:
-    """Return the features of texts, and raise an error about the data if scikit-learn refuses them."""
+    """Return the features of texts, or raise an error about the data if scikit-learn refuses the texts."""
     try:
         return (vectorizer.fit_transform if learning else vectorizer.transform)(texts)
     except FileNotFoundError as error:
@@ -300,14 +304,14 @@ def _transformed(vectorizer: Any, texts: list[str], learning: bool = False) -> A
 
 
 def _texts(texts: Iterable[str], vectorizer: Any) -> list[str]:
-    """Return texts as a list; one text is an iterable of its letters, which nobody means."""
+    """Return texts as a list. Refuse a single text, because iterating over it would yield letters."""
     given: Any = texts
     if isinstance(given, str | bytes) or hasattr(given, "columns") or not isinstance(given, Iterable):
         said = "expected a list of texts; write [text] for a single text, or select a column of a table"
         raise InvalidDataError(f"found {'a table' if hasattr(texts, 'columns') else shown(texts)}, {said}")
     found = list[Any](texts)
     for i, text in enumerate(found if getattr(vectorizer, "input", None) != "file" else ()):
-        if not isinstance(text, str):  # None or NaN, where a table lacks one
+        if not isinstance(text, str):  # None or NaN marks a missing text in a table
             said = "estimators of xmlc.models take features" if hasattr(text, "shape") else "drop or convert it"
             raise InvalidDataError(f"text {i}: found {shown(text)}, expected a str; {said}")
     return found
@@ -316,7 +320,7 @@ def _texts(texts: Iterable[str], vectorizer: Any) -> list[str]:
 def _checked(
     texts: Iterable[str], label_lists: Iterable[Iterable[str]], vectorizer: Any
 ) -> tuple[list[str], list[list[str]]]:
-    """Return texts and the names of the labels of each as lists."""
+    """Return the texts and the label names of each text as lists."""
     if hasattr(label_lists, "columns") or isinstance(label_lists, str) or not isinstance(label_lists, Iterable):
         found = "a table" if hasattr(label_lists, "columns") else shown(label_lists)
         said = "expected a list of names for each text: [['a name'], ...]; estimators of xmlc.models take matrices"
@@ -338,7 +342,7 @@ def _checked(
             raise InvalidDataError(f"labels of text {i}: found {shown(names)}, {said}")
         lists[i] = list(names)
         for name in lists[i]:
-            if not isinstance(name, str):  # as in a matrix of label sets, which an estimator takes
+            if not isinstance(name, str):  # numbers suggest a matrix of label sets, which only estimators accept
                 said = "convert numbers to names by str(), and write only the names of labels that are 1"
                 raise InvalidDataError(f"labels of text {i}: found {shown(name)}, expected a name, a str; {said}")
     for what, strings in (("texts", texts), ("labels", {name for names in lists for name in names})):

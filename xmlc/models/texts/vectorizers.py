@@ -1,4 +1,4 @@
-"""Vectorizers of scikit-learn: copied, stored without a pickle where their parts are known, and read again."""
+"""Copy, store and read vectorizers of scikit-learn, without pickles if possible."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from xmlc.core.errors import InvalidParameterError, needs_extra, shown
 from xmlc.core.files import read_json, write_json
 from xmlc.models import pickled
 
-# Those whose learned state is a vocabulary and, of the first, weights of its words.
+# Their learned state is a vocabulary, with word weights for the first one, so that no pickle is needed.
 KNOWN = ("TfidfVectorizer", "CountVectorizer", "HashingVectorizer")
 VOCABULARY, WEIGHTS, PICKLE = "vocabulary.json", "idf.npy", "vectorizer.joblib"
 
 
 def make_vectorizer(name: str, **given: Any) -> Any:
-    """Return a vectorizer of scikit-learn by the name of its class."""
+    """Return a vectorizer of scikit-learn, given the name of its class."""
     try:
         from sklearn.feature_extraction import text
     except ImportError as error:
@@ -43,7 +43,7 @@ def unfitted(vectorizer: Any) -> Any:
 
 
 def save_vectorizer(folder: Path, vectorizer: Any) -> dict[str, object]:
-    """Write what a vectorizer has learned into a folder; return what `load_vectorizer` needs beside it, for JSON."""
+    """Write the learned state of a vectorizer to a folder, and return the JSON entries that `load_vectorizer` needs."""
     name, given = type(vectorizer).__name__, vectorizer.get_params(deep=False)
     given = {name: value.item() if isinstance(value, np.generic) else value for name, value in given.items()}
     if "dtype" in given:
@@ -60,20 +60,21 @@ def save_vectorizer(folder: Path, vectorizer: Any) -> dict[str, object]:
 
 
 def load_vectorizer(folder: Path, about: dict[str, Any], trusted: bool) -> Any:
-    """Read a vectorizer.
+    """Read a vectorizer written by `save_vectorizer`.
 
     Parameters
     ----------
     folder : Path
+        Folder with its files.
     about : dict
-        What `save_vectorizer` returned.
+        Result of `save_vectorizer`.
     trusted : bool
-        Whether a file of joblib may be read.
+        Allow a file of joblib to be read.
 
     Raises
     ------
     XmlcError
-        It may not be.
+        The vectorizer is a file of joblib, and ``trusted`` is false.
     """
     if about["stored"] == "joblib":
         return pickled.read(folder / PICKLE, trusted)
@@ -81,7 +82,7 @@ def load_vectorizer(folder: Path, about: dict[str, Any], trusted: bool) -> Any:
     given |= {name: tuple(given[name]) for name in ("ngram_range",) if name in given}
     if not (folder / VOCABULARY).exists():
         return make_vectorizer(about["class"], **given)
-    # With a vocabulary of its own, which any text fits, it learns nothing but that it is fitted.
+    # The vocabulary is given, so that `fit` accepts any text and only marks the vectorizer as fitted.
     fitting = given | {"vocabulary": read_json(folder / VOCABULARY), "input": "content"}
     vectorizer = make_vectorizer(about["class"], **fitting).fit([""])
     vectorizer.vocabulary, vectorizer.input = given["vocabulary"], given["input"]
