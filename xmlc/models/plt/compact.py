@@ -81,7 +81,7 @@ def append_rows(
 def rows_are_smaller(dense: DenseBlocks, degrees: np.ndarray, cut: float) -> bool:
     """Return whether dense blocks take fewer bytes as sparse rows of their weights w with abs(w) > cut."""
     n_features, n_weights = count_above(dense, degrees, np.float32(cut), 0, degrees.size)
-    entry, row = 4 + np.dtype(sibling_type(degrees)).itemsize, 8  # a weight and its sibling; a feature and its start
+    entry, row = 4 + np.dtype(sibling_type(degrees)).itemsize, 8  # bytes of a weight with its sibling, and of a row
     size = entry * n_weights.sum() + row * n_features.sum() + 4 * degrees.size
     return bool(size < dense.features.nbytes + dense.weights.nbytes)
 

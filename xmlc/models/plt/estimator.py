@@ -1,4 +1,4 @@
-"""The PLT estimator: training, prediction and storage."""
+"""Provide the PLT estimator: training, prediction and storage."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ class PLT(SparseProbabilityEstimator):
     The defaults have the best mean rank over ten datasets (docs/models.md). The paper uses ``tree="random"``
     and searches ``arity``, ``lam``, ``gamma`` and ``epochs`` for each dataset.
 
-    The hyperparameters form groups: the tree (``arity`` to ``label_features``), the solver (``solver`` to ``epochs``),
-    the search (``search``, ``beam``), memory (``weight_cut``, ``hash_bits``, ``max_samples``), and the common ones.
+    The hyperparameters form groups. ``arity`` to ``label_features`` set the tree, ``solver`` to ``epochs`` the solver,
+    ``search`` and ``beam`` the search, and ``weight_cut``, ``hash_bits`` and ``max_samples`` the memory.
 
     Parameters
     ----------
@@ -94,16 +94,16 @@ class PLT(SparseProbabilityEstimator):
         "batch" is dual coordinate descent with L2 regularisation, as in Parabel and napkinXC. "adagrad" and "batch"
         need exact weights (``hash_bits=None``).
     loss : {"logistic", "squared_hinge"}
-        "batch": the loss to minimise. With the squared hinge loss, scores of labels lie between 0 and 1 and rank the
-        labels, but they do not estimate probabilities.
+        "batch": the loss to minimise. With the squared hinge loss, scores lie between 0 and 1 and rank the labels, but
+        they do not estimate probabilities.
     hinge_power : int
         "squared_hinge": the score of a node is exp(-max(0, 1 - s)**p) for its linear score s. Parabel uses 2. With 3,
         nodes near their margin get higher scores, which helps the lower ranks on deep trees.
     C : float or None
         Weight of the loss against half the squared length of a node's weights. It applies to "batch", and to SGD if
-        ``lam`` is None. With None, SGD uses 3. "batch" then uses 3 or 10 with the logistic loss, and 1 or 0.3 with the
-        squared hinge loss. It takes the second value if its P@1 is better by more than a standard error in a
-        cross-validation on up to 1000 training instances.
+        ``lam`` is None. With None, SGD uses 3. "batch" then cross-validates two values on up to 1000 training
+        instances: 3 and 10 for the logistic loss, 1 and 0.3 for the squared hinge loss. It uses the second value if its
+        P@1 is better by more than a standard error.
     tol : float
         "batch": a node stops when no dual variable moves by more than this, times C and the weight of the instance,
         in a pass.
@@ -124,7 +124,7 @@ class PLT(SparseProbabilityEstimator):
     search : {"certified", "beam", "exact"}
         Search algorithm of `predict_top_k`. "certified" starts with a beam search. It then searches below each omitted
         node that could still lead to one of the best labels. This gives the exact ranking in the least time. "beam" is
-        the beam search alone, as in Parabel; ``certified_`` marks the instances whose ranking is provably exact.
+        the beam search alone, as in Parabel. ``certified_`` then marks the instances whose ranking is provably exact.
         "exact" is best-first search (plt2016, Section 5.2), with the fewest inner products. Hashed weights always use
         best-first search.
     beam : int
@@ -164,8 +164,8 @@ class PLT(SparseProbabilityEstimator):
     inner_products_ : ndarray of int64, shape (n,)
         Node classifiers evaluated for each instance in the last prediction.
     certified_ : ndarray of bool, shape (n,), or None
-        Whether the beam's labels in the last ranking are provably the k best of the instance. This holds if each node
-        outside the beam has a smaller estimate than the k-th label. None if the last ranking used no beam.
+        Whether the last ranking is provably exact by the beam search alone. This holds if each node outside the beam
+        has a smaller estimate than the k-th label. None if the last ranking used no beam.
 
     Notes
     -----
@@ -174,9 +174,10 @@ class PLT(SparseProbabilityEstimator):
     ``solver="batch", loss="squared_hinge", arity=2, max_leaf=100, C=1, epochs=20, weight_cut=0.1, search="beam"``. The
     ensemble is `xmlc.models.Parabel`.
 
-    Exact weights take 4 bytes for each child, plus 4, for each pair of an inner node and a feature of an instance that
-    reaches it. A synthetic set in the shape of Amazon-670K has 490,449 instances with 70 non-zeros, and 670,091 labels.
-    Its model takes 19 GB with b = 16 and ``max_leaf=100``, and more with the default, which has one level less.
+    Exact weights take memory for each pair of an inner node and a feature of an instance that reaches it. A pair takes
+    4 bytes for each child of the node, plus 4. A synthetic set in the shape of Amazon-670K has 490,449 instances with
+    70 non-zeros, and 670,091 labels. Its model takes 19 GB with b = 16 and ``max_leaf=100``, and more with the default,
+    which has one level less.
 
     `fit` holds the weights once. `fit_to` holds 128 MB at a time and writes the rest to the model's files. Ranking
     reads these files as needed and is fastest if they fit in memory. If they do not fit, set ``weight_cut`` or
@@ -231,7 +232,7 @@ class PLT(SparseProbabilityEstimator):
 
         The estimator is ``PLT(solver="batch", loss="squared_hinge", hinge_power=3, tol=0.03, weight_cut=0.05)``: the
         squared hinge loss of Parabel on a tree of arity 16. The values were selected by P@1 and P@5 on the validation
-        parts of six datasets, of samples of one of them, and of synthetic datasets
+        parts of six datasets, samples of one of them, and synthetic datasets
         (``results/published/tuning/ranking.csv``). If you need probabilities, label sets or thresholds, use
         `PLT` with its defaults.
 
@@ -258,7 +259,7 @@ class PLT(SparseProbabilityEstimator):
         Whole weights up to 16 equal training on rows repeated by ``numpy.repeat``. The selection of C uses the weights
         in training and in P@1.
 
-        Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
+        Parameters and errors as for `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
         return self._train(*self._weighted_data(X, Y, sample_weight), Growing(self._into))
 
@@ -310,7 +311,7 @@ class PLT(SparseProbabilityEstimator):
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Estimate the probability of every label above a threshold (plt2016, Algorithm 4).
 
-        Parameters and result are those of `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
+        Parameters and result as for `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
         """
         x = self._kernel_form(self._instances(X))
         thresholds = self.tree_.node_thresholds(self._label_thresholds(threshold))
@@ -395,7 +396,7 @@ class PLT(SparseProbabilityEstimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Find the k most probable labels of a single instance, without the overhead of matrices, batches and threads.
 
-        Parameters, results and errors are those of `xmlc.models.base.SparseProbabilityEstimator.rank_one`.
+        Parameters, results and errors as for `xmlc.models.base.SparseProbabilityEstimator.rank_one`.
         """
         x = self._one_instance(indices, values)
         k, largest, (search, _) = self._check_k(k), self._largest(label_weights), self._search()

@@ -346,6 +346,15 @@ def scale_of(node, largest, label):
     The scale of a leaf is the weight of its label. The scale of an inner node is the smallest power of two that is at
     least every weight below it. A division then recovers the estimate exactly. If all labels below a node are excluded,
     the scale is NaN and no product with it becomes a score.
+
+    Parameters
+    ----------
+    node : int
+        The node.
+    largest : float64 (n_nodes,)
+        As for `rank_by_levels`.
+    label : int32 (n_nodes,)
+        Label of each leaf, -1 for inner nodes.
     """
     weight = largest[node]
     if label[node] >= 0 or not weight > 0:
@@ -359,6 +368,13 @@ def bound_of(key, largest, label):
     """Return the largest key that a leaf below an inner node may have.
 
     It is the node's key with the largest weight below the node as the scale. It is at most the node's real key.
+
+    Parameters
+    ----------
+    key : int64
+        Key of the node.
+    largest, label
+        As for `scale_of`. Without weights the result is ``key``.
     """
     node = key_number(key)
     if node < 0 or largest.size == 0:
@@ -455,7 +471,7 @@ def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, c
                 continue
             key = insert_key(beam, key)  # the key that falls out of the beam
             missed[row] = max(missed[row], key)
-            if certifies:  # the write is unconditional, because a branch would be unpredictable
+            if certifies:  # always write and then keep or discard, because a branch would be unpredictable
                 left_rows[n], left_keys[n] = row, key
                 n += key > own_leaves[-1]
     left.size[0] = n

@@ -300,7 +300,17 @@ def squared_lengths(x):
 
 @njit(cache=True, nogil=True)
 def some_columns(siblings, columns, size):
-    """Copy some siblings, none of them stopped, into the first of ``size`` columns. The other columns are zero."""
+    """Copy some siblings, none of them stopped, into the first of ``size`` columns. The other columns are zero.
+
+    Parameters
+    ----------
+    siblings : Siblings
+        All siblings.
+    columns : int64
+        Columns of the siblings to copy.
+    size : int
+        Number of columns of the result.
+    """
     targets, alpha, weights, bias, _, _ = siblings
     return Siblings(
         columns_of(targets, columns, size),
@@ -314,7 +324,15 @@ def some_columns(siblings, columns, size):
 
 @njit(cache=True, nogil=True)
 def columns_of(rows, columns, size):
-    """Copy some columns of a matrix into the first of ``size`` columns. The other columns are zero."""
+    """Copy some columns of a matrix into the first of ``size`` columns. The other columns are zero.
+
+    Parameters
+    ----------
+    rows : array (n, siblings)
+        The matrix.
+    columns, size
+        As for `some_columns`.
+    """
     result = np.zeros((rows.shape[0], size), dtype=rows.dtype)
     for i in range(rows.shape[0]):
         for c in range(columns.size):
@@ -324,7 +342,17 @@ def columns_of(rows, columns, size):
 
 @njit(cache=True, nogil=True)
 def put_columns(some, columns, every):
-    """Copy weights and biases of the siblings in ``some`` to their ``columns`` in ``every``."""
+    """Copy weights and biases of some siblings to their columns among all siblings.
+
+    Parameters
+    ----------
+    some : Siblings
+        The siblings to copy. Nothing happens if they are all siblings.
+    columns : int64
+        Column in ``every`` of each of them.
+    every : Siblings
+        All siblings, updated in place.
+    """
     if some.bias.size < every.bias.size:
         for c in range(columns.size):
             every.bias[columns[c]] = some.bias[c]

@@ -476,7 +476,17 @@ def write_features(indptr, indices, order, positions, marks, features):
 
 @njit(cache=True, nogil=True)
 def gather_rows(x, rows, local):
-    """Return contiguous copies of some instances as a `KernelCSR`, with feature f renumbered to ``local[f]``."""
+    """Return contiguous copies of some instances as a `KernelCSR`, with renumbered features.
+
+    Parameters
+    ----------
+    x : KernelCSR
+        Instances.
+    rows : int64
+        Rows to copy.
+    local : uint32
+        New number of each feature.
+    """
     indptr, indices, data = x
     ends = np.zeros(rows.size + 1, dtype=np.int64)
     for i in range(rows.size):

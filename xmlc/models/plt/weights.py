@@ -25,7 +25,7 @@ LOOKUPS_PER_DENSE_ROW = 2  # with at least this many look-ups per sparse row, de
 class NodeWeights(NamedTuple):
     """Hold a tree and its exact weights in the form that the kernels take.
 
-    The children of node t are trained and stored together as block t + 1; block 0 holds the root alone.
+    The children of node t are trained and stored together as block t + 1. Block 0 has only the root.
 
     Attributes
     ----------
@@ -239,8 +239,8 @@ def empty_scratch(shape, n_dense, n_estimates):
 def dense_estimates(x, rows, node, nodes, link, scratch, estimates):
     """Write the estimates of `NodeWeights`, see `child_estimates`.
 
-    Costs on an AMD EPYC: a look-up takes 1.4 ns per non-zero, and marking takes 1.3 ns per feature of the block. A
-    non-zero whose feature is in the block takes another 1.4 ns per 16 siblings if the rows are in the second-level
+    On an AMD EPYC, a look-up takes 1.4 ns per non-zero, and marking takes 1.3 ns per feature of the block. If the block
+    has the feature, the non-zero takes more time per 16 siblings. This is 1.4 ns if the rows are in the second-level
     cache, and 2 to 4 ns from the third-level cache. The limits of the machine for such rows are 1.4 ns (second level)
     to 6.5 ns (memory).
     """
@@ -367,6 +367,15 @@ def are_first(features):
 @njit(cache=True, nogil=True)
 def mark_if_it_pays(features, n_lookups, scratch):
     """Mark a block's features if that is faster for this number of look-ups.
+
+    Parameters
+    ----------
+    features : uint32
+        Features of the block, ascending.
+    n_lookups : float
+        Expected number of look-ups.
+    scratch : Scratch
+        Scratch memory with an empty set.
 
     Returns
     -------
@@ -573,6 +582,13 @@ def marking_pays(n_features, n_lookups):
 
     On an AMD EPYC, marking and clearing take 1.3 ns per feature of the block. A look-up takes 1.4 ns, and a search
     takes 0.7 ns per halving.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features of the block.
+    n_lookups : float
+        Expected number of look-ups.
     """
     halvings, size = 0, n_features
     while size > 1:
@@ -589,7 +605,17 @@ def node_key(seed, node):
 
 @njit(cache=True, nogil=True)
 def slot_and_sign(key, feature, mask):
-    """Return the slot of (node, feature) and its sign, from independent bits of one hash."""
+    """Return the slot of (node, feature) and its sign, from independent bits of one hash.
+
+    Parameters
+    ----------
+    key : uint64
+        `node_key` of the node.
+    feature : int
+        The feature.
+    mask : uint64
+        Size of the table minus 1.
+    """
     bits = mix64(key + np.uint64(feature))
     sign = np.float32(1.0) if bits >> np.uint64(63) else np.float32(-1.0)
     return bits & mask, sign
@@ -623,7 +649,17 @@ def ask_for_slots(ids, values, nodes, node, slots, signed):
 
 @njit(cache=True, nogil=True)
 def slots_estimate(slots, signed, nodes, node):
-    """Return the probability estimate of one node for one instance, from the results of `ask_for_slots`."""
+    """Return the probability estimate of one node for one instance.
+
+    Parameters
+    ----------
+    slots, signed
+        Results of `ask_for_slots`.
+    nodes : HashedWeights
+        Tree and weights.
+    node : int
+        The node.
+    """
     score = nodes.bias[node]
     for k in range(slots.size):
         score += signed[k] * nodes.table[slots[k]]

@@ -36,8 +36,8 @@ def kmeans_tree(
 
     A bisection starts from two random members as centroids. Each round sorts the labels by the difference of their
     cosines to the two centroids and cuts the order in half. The mean of each half is its next centroid. The bisection
-    ends after 50 rounds, or when the mean cosine gains less than 1e-4 (Parabel, Prabhu et al. 2018; the trees of
-    oplt2021, Section 5).
+    ends after 50 rounds, or when the mean cosine gains less than 1e-4. The method is Parabel's (Prabhu et al. 2018),
+    and builds the trees of oplt2021 (Section 5).
 
     Parameters
     ----------
@@ -178,7 +178,10 @@ def move_members(rows, members, before, after, sums):
 
 @njit(cache=True, nogil=True)
 def clear_members(rows, members, sums):
-    """Reset the sums of all members' features to zero, by the way that touches less memory."""
+    """Reset the sums of all members' features to zero, by the way that touches less memory.
+
+    Arguments as for `move_members`.
+    """
     nonzeros = 0
     for member in members:
         nonzeros += rows.indptr[member + 1] - rows.indptr[member]
@@ -193,10 +196,17 @@ def clear_members(rows, members, sums):
 
 @njit(cache=True, nogil=True)
 def multiply_members(rows, members, sums, products):
-    """Write the products of the members with the two sums into ``products``, float64 (n, 2).
+    """Compute the products of the members with the two sums.
 
     A non-zero reads 8 bytes of its row and 8 bytes of the sums. Each product is summed in float32, in two chains, so
     that an addition does not wait for the previous one.
+
+    Parameters
+    ----------
+    rows, members, sums
+        As for `move_members`.
+    products : float64 (n, 2)
+        Overwritten.
     """
     for i in range(members.size):
         a0, b0, a1, b1 = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)

@@ -23,9 +23,9 @@ class LabelTree:
     children : ndarray of int64, shape (n_nodes + 1,)
         Number of the first child of each node.
     parent : ndarray of int32, shape (n_nodes,)
-        Parent of each node; -1 for the root.
+        Parent of each node, -1 for the root.
     label : ndarray of int32, shape (n_nodes,)
-        Label of each leaf; -1 for an inner node.
+        Label of each leaf, -1 for an inner node.
     """
 
     children: np.ndarray
@@ -41,7 +41,7 @@ class LabelTree:
         children : ndarray of int, shape (n_nodes + 1,)
             Number of the first child of each node.
         label : ndarray of int, shape (n_nodes,)
-            Label of each leaf; -1 for an inner node.
+            Label of each leaf, -1 for an inner node.
 
         Raises
         ------
