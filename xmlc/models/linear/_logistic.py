@@ -1,25 +1,27 @@
-"""Regularised logistic regressions, eight labels side by side: kernels.
+"""Kernels for regularised logistic regression, which train eight labels side by side.
 
-For one label of n instances x_i, with y_i in {0, 1}, features of which it sees the first ``width``, and C > 0,
+A label has n instances x_i with y_i in {0, 1} and weights v_i. It uses only the first ``width`` features. For C > 0 the
+kernels minimise
 
     f(w, b) = |w|^2 / 2 + C sum_i v_i log(1 + exp(-s_i z_i)),  z_i = x_i w + b,  s_i = 2 y_i - 1
 
-with the weight v_i of each instance, is minimised by Newton's method, the steps found by conjugate gradients (CG):
-truncated Newton, C.-J. Lin, R. C. Weng, S. S. Keerthi, *Trust Region Newton Method for Large-Scale Logistic
-Regression*, JMLR 9, 2008; with a line search in place of the trust region. What is particular here:
+by truncated Newton, in which conjugate gradients (CG) find the steps (C.-J. Lin, R. C. Weng, S. S. Keerthi, *Trust
+Region Newton Method for Large-Scale Logistic Regression*, JMLR 9, 2008). A line search replaces the trust region. The
+kernels have these particularities:
 
 * The constant b is eliminated from the Newton system, which centres each feature by its mean under the weights
   d_i = v_i p_i (1 - p_i). Features that are scaled but not shifted would otherwise be nearly parallel to the constant.
-* CG is preconditioned by 1 + C sum_i d_i v_k with the variance v_k of the feature: a constant for scaled features, and
-  for others what scales them. On enron the exact diagonal of the matrix needs half as many products again.
-* A product with the matrix reads each row once, for X p and X^T u. Eight labels share that pass (see
-  `multiply_row`): each lane is in a phase of its own, and takes the next label of the queue when its path of C ends.
-* Exact Newton steps by Cholesky would take d^3 / 3 operations, as much as some hundred to thousands of the products of
-  which a step needs 5 to 100.
+* The preconditioner of CG is 1 + C sum_i d_i v_k with the variance v_k of the feature. It is constant for scaled
+  features and scales all others. On enron, the exact diagonal of the matrix needs half as many products again.
+* A product with the matrix reads each row once, for X p and X^T u. Eight labels share a pass (see `multiply_row`).
+  Each lane has a separate phase. It starts the next label of the queue when its path of C ends.
+* Exact Newton steps by Cholesky would take d^3 / 3 operations. This is as much as hundreds to thousands of products. A
+  step by CG needs only 5 to 100.
 
-A lane ends where the squared Newton decrement, twice what the next step can still gain, is below `TOLERANCE` times f:
-after CG, and then the step is taken, or by the bound |gradient|^2, which holds because the matrix of second derivatives
-is at least the unit matrix. Relative to f this has no unit, and is far above what rounding leaves.
+The squared Newton decrement is twice the possible gain of the next step. A lane ends when this decrement is below
+`TOLERANCE` times f. This is tested twice. After CG the decrement is known, and the lane ends with the step. Before CG
+|gradient|^2 is an upper bound, because the matrix of second derivatives is at least the unit matrix. Relative to f the
+tolerance has no unit, and is far above rounding errors.
 """
 
 from __future__ import annotations
@@ -37,113 +39,119 @@ from xmlc.kernels.float64 import exp, log, log1p
 from xmlc.kernels.vectors import DOUBLE, Vectors, index_at
 
 LANES = 8  # labels side by side
-TOLERANCE = 1e-20  # of the squared Newton decrement, relative to f
-SAFE = 1e-11  # below it the objective's own rounding hides what a step gains, and full steps converge
-SUFFICIENT = 1e-4  # share of the predicted gain that a step must bring
-MAX_STEPS, MAX_PRODUCTS, MAX_HALVINGS = 100, 2000, 50  # of one label and C; of one step
+TOLERANCE = 1e-20  # limit of the squared Newton decrement, relative to f
+SAFE = 1e-11  # for lower decrements, rounding of the objective hides the gain of a step, and full steps converge
+SUFFICIENT = 1e-4  # minimum gain of a step, as a share of the predicted gain
+MAX_STEPS, MAX_PRODUCTS, MAX_HALVINGS = 100, 2000, 50  # steps per label and C, then products and halvings per step
 
 IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = np.arange(5)  # phases of a lane, see `Lanes`
 
 
 class Problem(NamedTuple):
-    """A training set in the form that the solver takes, shared by all labels and folds."""
+    """Hold the solver's input for a training set, shared by all labels and folds."""
 
-    indptr: np.ndarray  # int64 (n + 1,): CSR of the scaled features, width of them
-    indices: np.ndarray  # uint32
-    data: np.ndarray  # float64
+    indptr: np.ndarray  # int64 (n + 1,): CSR of the scaled features, in ``width`` columns
+    indices: np.ndarray  # uint32 (nnz,)
+    data: np.ndarray  # float64 (nnz,)
     label_rows: np.ndarray  # int64: CSC of the label matrix, the instances of each label, ascending
     label_starts: np.ndarray  # int64 (m + 1,)
-    scale: np.ndarray  # float64 (width,): what each column was multiplied with
-    variances: np.ndarray  # float64 (width,): its variance since
-    widths: np.ndarray  # int64 (m,): how many columns each label's classifier sees, from the first on
-    importance: np.ndarray  # float64 (n,): the weight of each instance's loss
+    scale: np.ndarray  # float64 (width,): factor that was applied to each column
+    variances: np.ndarray  # float64 (width,): variance of each column after scaling
+    widths: np.ndarray  # int64 (m,): number of columns, from the first on, that each label's classifier uses
+    importance: np.ndarray  # float64 (n,): weight of each instance's loss
 
     @property
     def n_instances(self) -> int:
-        """Number of instances n."""
+        """Return the number of instances n."""
         return self.indptr.size - 1
 
 
 class Solution(NamedTuple):
-    """Logistic regressions of some labels."""
+    """Hold the logistic regressions of some labels."""
 
-    weights: np.ndarray  # float64 (labels, width): for the last C, as the constants
-    constants: np.ndarray  # float64 (labels,)
-    losses: np.ndarray  # float64 (labels, values of C): mean logistic losses on held-out instances; NaN without any
-    decrements: np.ndarray  # float64 (labels,): largest squared Newton decrement, relative to f, that a C ended with
+    weights: np.ndarray  # float64 (labels, width): weights for the last C
+    constants: np.ndarray  # float64 (labels,): constants for the last C
+    losses: np.ndarray  # float64 (labels, values of C): mean logistic losses on held-out instances, or NaN without any
+    decrements: np.ndarray  # float64 (labels,): largest final squared Newton decrement of any C, relative to f
 
 
 class ByRow(NamedTuple):
-    """State of the lanes by instance, float64 (n, 8)."""
+    """Hold the state of the lanes by instance, each float64 (n, 8)."""
 
-    targets: np.ndarray  # the weight of an instance that carries the label, minus the weight of any other
+    targets: np.ndarray  # the instance's weight if it carries the label, otherwise minus the weight
     scores: np.ndarray  # z
     residuals: np.ndarray  # p - y, times the weight
     curvatures: np.ndarray  # p (1 - p), times the weight
-    products: np.ndarray  # of the row, centred, with CG's direction
-    moves: np.ndarray  # the same of the Newton step
+    products: np.ndarray  # product of the centred row with CG's direction
+    moves: np.ndarray  # product of the centred row with the Newton step
 
 
 class ByColumn(NamedTuple):
-    """State of the lanes by feature, float64 (d, 8)."""
+    """Hold the state of the lanes by feature, each float64 (d, 8)."""
 
     weights: np.ndarray
     directions: np.ndarray  # CG's p
-    sums: np.ndarray  # of rows, as `pass_over` leaves them
-    residuals: np.ndarray  # CG's r, at first the negative gradient
+    sums: np.ndarray  # sums of rows from `pass_over`
+    residuals: np.ndarray  # CG's r, which starts as the negative gradient
     steps: np.ndarray  # CG's solution
-    means: np.ndarray  # of the feature under the curvatures
-    inverses: np.ndarray  # of the preconditioner; 0 for a feature that the label does not see
+    means: np.ndarray  # mean of the feature under the curvatures
+    inverses: np.ndarray  # inverse of the preconditioner, or 0 for a feature that the label does not use
 
 
 class Lanes(NamedTuple):
-    """State of each lane by itself, (8,): a label, a place on its path of C, and a phase.
+    """Hold the state of each lane, (8,): a label, a place on its path of C, and a phase.
 
-    The phase says what the next pass over the rows adds up for the lane. The loop in `solve_labels` makes a pass, and
-    then each lane goes on::
+    The phase determines the sum that the next pass over the rows computes for the lane. The loop in `solve_labels`
+    makes a pass. Each lane then calls a function and changes its phase::
 
-        IDLE       waits for a label            begin_label        -> GRADIENT
+        phase      the pass computes            then               -> next phase
+
+        IDLE       nothing, waits for a label   begin_label        -> GRADIENT
         GRADIENT   the gradient of the loss     keeps it           -> MEANS
         MEANS      the means of the features    start_newton_step  -> CONJUGATE, or SOLVED at the minimum
         CONJUGATE  the matrix times a direction conjugate          -> CONJUGATE, until the step is found, then
                                                 take_newton_step   -> GRADIENT, or SOLVED at the minimum
         SOLVED     nothing, left at once        begin_path         -> GRADIENT for the next C, else IDLE
 
-    `take_newton_step` computes residuals and curvatures at the new weights by itself, so that GRADIENT and MEANS are
-    the two passes of which a Newton system is set up, and each product of conjugate gradients is another.
+    `take_newton_step` also computes residuals and curvatures at the new weights. The setup of a Newton system therefore
+    takes only two passes, GRADIENT and MEANS. Each product of conjugate gradients takes another pass.
+
+    Kernels receive the state of all lanes as ``by_row``, ``by_column`` and ``lanes``, and update it in place. The index
+    of one lane is ``lane``.
     """
 
     phase: np.ndarray  # int64
-    item: np.ndarray  # int64: place among the labels
-    place: np.ndarray  # int64: on the path of C
-    n_steps: np.ndarray  # int64: Newton's
-    n_products: np.ndarray  # int64: CG's in this step
-    width: np.ndarray  # int64: features seen
-    C: np.ndarray  # float64, as all below
+    item: np.ndarray  # int64: index in the list of labels
+    place: np.ndarray  # int64: index on the path of C
+    n_steps: np.ndarray  # int64: number of Newton steps
+    n_products: np.ndarray  # int64: number of CG's products in this step
+    width: np.ndarray  # int64: number of features that the label uses
+    C: np.ndarray  # float64, like all fields below
     constant: np.ndarray
-    square: np.ndarray  # of the weights
+    square: np.ndarray  # squared norm of the weights
     loss: np.ndarray
     objective: np.ndarray
     slope: np.ndarray  # sum of residuals
     curvature: np.ndarray  # sum of curvatures
     centre: np.ndarray  # product of means and direction
     remaining: np.ndarray  # r M^-1 r
-    target: np.ndarray  # at which CG ends
-    gain: np.ndarray  # squared decrement, as far as CG has come
-    decrement: np.ndarray  # squared, relative to the objective, of the last step
+    target: np.ndarray  # value of ``remaining`` at which CG ends
+    gain: np.ndarray  # squared decrement up to CG's present solution
+    decrement: np.ndarray  # squared decrement of the last step, relative to the objective
 
 
 def solve_path(
     problem: Problem, labels: np.ndarray, grid: np.ndarray, rows: np.ndarray, held_out: np.ndarray | None = None
 ) -> Solution:
-    """Minimise f for some labels, each for an ascending path of C from the solution before.
+    """Minimise f for some labels along ascending values of C, each from the previous solution.
 
     Parameters
     ----------
     problem : Problem
     labels : ndarray of int64, shape (labels,)
-        Each has positives and negatives among ``rows``.
+        Labels to train. Each has positives and negatives among ``rows``.
     grid : ndarray of float64, shape (labels, values of C)
+        Path of C of each label, ascending.
     rows : ndarray of int64
         Instances to train on.
     held_out : ndarray of int64, optional
@@ -161,7 +169,7 @@ def solve_path(
 
 
 def cache_lines(n_arrays: int, size: int) -> np.ndarray:
-    """Return zeros, float64 (n_arrays, size, 8), whose rows of lanes are cache lines: no load crosses two."""
+    """Return zeros, float64 (n_arrays, size, 8). Each row of lanes is a cache line, so that no load crosses two."""
     room = np.zeros((n_arrays * size + 1) * LANES)
     start = -(room.ctypes.data // room.itemsize) % LANES
     return room[start : start + n_arrays * size * LANES].reshape(n_arrays, size, LANES)
@@ -169,7 +177,17 @@ def cache_lines(n_arrays: int, size: int) -> np.ndarray:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes, solution):
-    """Do what `solve_path` says; ``by_row``, ``by_column`` and ``lanes`` are all zero, ``solution`` is written."""
+    """Run `solve_path`.
+
+    Parameters
+    ----------
+    problem, labels, grid, rows, held_out
+        As in `solve_path`, but ``held_out`` may be empty instead of None.
+    by_row, by_column, lanes
+        State of the lanes, all zero. Updated in place.
+    solution : Solution
+        Updated in place, from zeros and NaN.
+    """
     place_of = np.full(problem.indptr.size - 1, -1, dtype=np.int64)
     for i in range(rows.size):
         place_of[rows[i]] = i
@@ -210,13 +228,26 @@ def solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes
 
 @njit(cache=True, nogil=True)
 def instances_of(problem, label):
-    """Return the instances that carry a label, int64."""
+    """Return the instances that carry a label, int64, ascending."""
     return problem.label_rows[problem.label_starts[label] : problem.label_starts[label + 1]]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def begin_label(problem, label, C, place_of, by_row, by_column, lanes, lane):
-    """Put a label into a lane: weights 0, and the constant that is best then if all instances weigh the same."""
+    """Put a label into a lane, with weights 0 and the constant that is best for them and equally weighted instances.
+
+    Parameters
+    ----------
+    problem : Problem
+    label : int64
+    C : float64
+        First value on its path of C.
+    place_of : int64 (instances,)
+        Index of each instance in ``rows`` of `solve_labels`, or -1.
+    by_row, by_column, lanes
+        State of the lanes. Updated in place.
+    lane : int
+    """
     n, positives = by_row.targets.shape[0], 0
     for row in range(place_of.size):
         if place_of[row] >= 0:
@@ -238,7 +269,18 @@ def begin_label(problem, label, C, place_of, by_row, by_column, lanes, lane):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def begin_path(lanes, lane, place, C):
-    """Go to a place on the path of C, at the present solution."""
+    """Move a lane to another C, and keep its present solution.
+
+    Parameters
+    ----------
+    lanes : Lanes
+        State of the lanes. Updated in place.
+    lane : int
+    place : int
+        Index on the path of C.
+    C : float64
+        Value at this index.
+    """
     lanes.place[lane], lanes.n_steps[lane], lanes.C[lane] = place, 0, C
     lanes.objective[lane] = 0.5 * lanes.square[lane] + C * lanes.loss[lane]
     lanes.phase[lane] = GRADIENT
@@ -246,7 +288,16 @@ def begin_path(lanes, lane, place, C):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def pass_over(problem, rows, by_row, by_column, lanes):
-    """Read the matrix once: rows times directions, and sums of rows times what each lane's phase wants."""
+    """Read the matrix once, and compute the products of rows with directions and the sums for each lane's phase.
+
+    Parameters
+    ----------
+    problem : Problem
+    rows : int64 (n,)
+        Instances to train on.
+    by_row, by_column, lanes
+        State of the lanes. ``by_row.products`` and ``by_column.sums`` are written.
+    """
     indptr, indices, data = problem.indptr, problem.indices, problem.data
     multiple, wanted = np.zeros((1, LANES)), np.zeros((3, LANES))
     for lane in range(LANES):
@@ -267,7 +318,7 @@ def pass_over(problem, rows, by_row, by_column, lanes):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def conjugate(by_row, by_column, lanes):
-    """Take one step of preconditioned conjugate gradients in every lane that is at it; the others stand still."""
+    """Take one step of preconditioned conjugate gradients in each lane of phase CONJUGATE."""
     p, sums, r, steps, means, inverses = by_column[1:]
     bent, left, length, turn = np.zeros(LANES), np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
     for k in range(p.shape[0]):
@@ -304,7 +355,16 @@ def step_is_found(lanes, lane):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def start_newton_step(variances, by_row, by_column, lanes, lane):
-    """Set up the Newton system at the present weights, unless they are the solution."""
+    """Set up the Newton system at the present weights, unless they are the solution.
+
+    Parameters
+    ----------
+    variances : float64 (width,)
+        Variance of each column.
+    by_row, by_column, lanes
+        State of the lanes. Updated in place.
+    lane : int
+    """
     p, sums, r, steps, means, inverses = by_column[1:]
     C, curvature, slope = lanes.C[lane], lanes.curvature[lane], lanes.slope[lane]
     square = remaining = centre = 0.0
@@ -329,14 +389,15 @@ def start_newton_step(variances, by_row, by_column, lanes, lane):
         lanes.phase[lane] = SOLVED
         return
     lanes.centre[lane], lanes.remaining[lane], lanes.gain[lane], lanes.n_products[lane] = centre, remaining, 0.0, 0
-    # The residual falls to a tenth, and near the solution quadratically; below the tolerance no product helps.
+    # CG reduces the residual to a tenth, or further near the solution, so that Newton's method converges quadratically.
+    # Below the tolerance, further products are useless.
     lanes.target[lane] = max(min(0.01, remaining / objective) * remaining, 0.01 * TOLERANCE * objective)
     lanes.phase[lane] = CONJUGATE
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def take_newton_step(by_row, by_column, lanes, lane):
-    """Go along the step that was found, halved until the objective falls enough."""
+    """Take the step that CG found, halved until the objective decreases enough."""
     weights, steps = by_column.weights, by_column.steps
     objective = lanes.objective[lane]
     shift = -lanes.slope[lane] / lanes.curvature[lane]
@@ -368,9 +429,17 @@ def take_newton_step(by_row, by_column, lanes, lane):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def evaluate(by_row, lanes, lane, length, shift):
-    """Return the weighted sum of losses after ``length`` times the step found; set residuals, curvatures, their sums.
+    """Return the weighted sum of losses after a part of the step, and set residuals, curvatures and their sums.
 
-    ``shift`` is what the step adds to all scores.
+    Parameters
+    ----------
+    by_row, lanes
+        State of the lanes. Residuals, curvatures and their sums are written.
+    lane : int
+    length : float64
+        Factor of the step.
+    shift : float64
+        The step's change of all scores, in addition to ``by_row.moves``.
     """
     loss = slope = total = 0.0
     for i in range(by_row.scores.shape[0]):
@@ -379,7 +448,7 @@ def evaluate(by_row, lanes, lane, length, shift):
         margin = score if positive else -score
         e = exp(-abs(margin))
         share = 1.0 / (1.0 + e)
-        # Written so that small probabilities, of being wrong, keep all their digits.
+        # This form keeps all digits of a small probability of error.
         wrong = e * share if margin >= 0.0 else share
         residual = weight * (-wrong if positive else wrong)
         curvature = weight * (e * share * share)
@@ -394,7 +463,21 @@ def evaluate(by_row, lanes, lane, length, shift):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def mean_loss(problem, label, rows, weights, constant, lane):
-    """Return the weighted mean of the logistic losses of a lane's present solution on some instances."""
+    """Return the weighted mean of the logistic losses of a lane's present solution on some instances.
+
+    Parameters
+    ----------
+    problem : Problem
+    label : int64
+        Label of the lane.
+    rows : int64
+        The instances.
+    weights : float64 (d, 8)
+        Weights of all lanes.
+    constant : float64
+        Constant of the lane.
+    lane : int
+    """
     indptr, indices, data, importance = problem.indptr, problem.indices, problem.data, problem.importance
     carries = np.zeros(indptr.size - 1, dtype=np.bool_)
     for row in instances_of(problem, label):
@@ -410,17 +493,16 @@ def mean_loss(problem, label, rows, weights, constant, lane):
     return loss / total
 
 
-# Eight float64 sums side by side, one for each of eight right-hand sides of the same sparse row: kernels.
+# Kernels for the products of a sparse row with eight vectors, as eight float64 sums side by side.
 #
-# A matrix is read once for eight vectors: what a non-zero is multiplied with lies in one row of eight numbers, and
-# the sums stay in a register. A non-zero takes 1.1 ns each way where one vector alone takes 0.7 (AMD EPYC, AVX-512):
-# eight vectors cost little more than one. No number of one lane ever meets one of another, every multiplication and
-# addition is rounded by itself, and sums have a fixed order: a lane's bits do not depend on the processor, nor on the
-# other lanes.
+# The matrix is read once for eight vectors. The eight factors of a non-zero are consecutive, and the sums stay in a
+# register. A non-zero takes 1.1 ns each way, compared with 0.7 for a single vector (AMD EPYC, AVX-512). Eight vectors
+# therefore cost little more than one. Lanes do not mix, each multiplication and addition is rounded separately, and
+# sums have a fixed order. A lane's bits therefore depend neither on the processor nor on the other lanes.
 
 
 def _row_at(vectors: Vectors, rows: Any, number: Any) -> Any:
-    """Return the address of a row of lanes."""
+    """Return the address of row ``number`` of ``rows``, an array of lanes."""
     return vectors.at(rows, vectors.builder.mul(number, ir.Constant(number.type, LANES)))
 
 
@@ -428,18 +510,23 @@ def _row_at(vectors: Vectors, rows: Any, number: Any) -> Any:
 def multiply_row(typing_context, indices, data, start, end, vectors, row, products):
     """Set ``products[row]`` to the inner products of one sparse row with eight vectors.
 
-    Each is the sum of two, over the non-zeros in even and in odd places of the row, in order: an addition need not wait
-    for the one before.
+    Each product is the sum of two sums, over the non-zeros at even and at odd places of the row, in order. An addition
+    therefore need not wait for the previous addition.
 
     Parameters
     ----------
-    indices : uint32, data : float64
-        Non-zeros of a CSR matrix.
+    indices : uint32 (nnz,)
+        Columns of a CSR matrix's non-zeros.
+    data : float64 (nnz,)
+        Values of the non-zeros.
     start, end : int64
-        Those of the row.
+        Range of the row's non-zeros.
     vectors : float64 (columns, 8)
+        The eight vectors.
     row : int64
+        Row of ``products`` to write.
     products : float64 (rows, 8)
+        Inner products, of which one row is written.
     """
 
     def generate(context, builder, signature, arguments):
@@ -471,9 +558,18 @@ def multiply_row(typing_context, indices, data, start, end, vectors, row, produc
 
 @intrinsic
 def add_row(typing_context, indices, data, start, end, multiples, row, sums):
-    """Add a sparse row, ``multiples[row]`` times, to eight vectors ``sums``, of float64 (columns, 8).
+    """Add a sparse row, in which each column occurs at most once, times ``multiples[row]`` to eight vectors.
 
-    Other parameters as of `multiply_row`; ``multiples`` is float64 (rows, 8). No column may occur twice in the row.
+    Parameters
+    ----------
+    indices, data, start, end
+        As in `multiply_row`.
+    multiples : float64 (rows, 8)
+        Factors of the row for the eight vectors.
+    row : int64
+        Row of ``multiples`` to use.
+    sums : float64 (columns, 8)
+        The eight vectors. Updated in place.
     """
 
     def generate(context, builder, signature, arguments):

@@ -1,4 +1,4 @@
-"""Binary relevance: one classifier for each label, independent of the others."""
+"""Binary relevance: one independent classifier for each label."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from xmlc.kernels.csr import Matrix, stack_estimates
 from xmlc.kernels.float64 import sigmoid
 from xmlc.models.linear.label_logistic import LabelLogistic
 
-CELLS = 4_000_000  # of instances x labels that are dense at a time: 32 MB
+CELLS = 4_000_000  # scores (instances x labels) in a dense block, 32 MB
 
 
 class BinaryRelevance(LabelLogistic):
-    """Binary relevance (BR) with regularised logistic regression (gfm2011, Section 4).
+    """Estimate each label independently: binary relevance (BR) by regularised logistic regression (gfm2011, Section 4).
 
-    Parameters and attributes are those of `xmlc.models.linear.label_logistic.LabelLogistic`.
+    See `xmlc.models.linear.label_logistic.LabelLogistic` for the parameters and attributes.
 
     Examples
     --------
@@ -32,7 +32,7 @@ class BinaryRelevance(LabelLogistic):
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the estimates strictly greater than ``threshold``.
 
-        Parameters and result are those of `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
+        See `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for the parameters and the result.
         """
         X, thresholds = self._instances(X), self._label_thresholds(threshold)
         self.inner_products_ = np.full(X.shape[0], self.n_labels_, dtype=np.int64)
@@ -45,24 +45,30 @@ class BinaryRelevance(LabelLogistic):
         return stack_estimates(counts, labels, estimates, self.n_labels_)
 
 
-# Estimates above a threshold from scores: the kernel of binary relevance.
+# The kernel of binary relevance.
 
 
 @njit(cache=True, nogil=True)
 def sigmoids_above(scores, thresholds):
-    """Return the logistic function of scores where, in float32, it is strictly greater than the label's threshold.
+    """Return the estimates (logistic function of scores) that are strictly greater than their labels' thresholds.
+
+    Estimates are rounded to float32 before they are compared.
 
     Parameters
     ----------
     scores : float64 (n, m)
+        Scores of all labels.
     thresholds : float32 (m,)
+        Threshold of each label.
 
     Returns
     -------
     counts : int64 (n,)
-    labels : int32
-        Ascending within an instance.
-    estimates : float32
+        Number of returned estimates of each instance.
+    labels : int32 (nnz,)
+        Label of each estimate, ascending within an instance.
+    estimates : float32 (nnz,)
+        Estimates, instance by instance.
     """
     n, m = scores.shape
     counts = np.zeros(n, dtype=np.int64)

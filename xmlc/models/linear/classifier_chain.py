@@ -1,4 +1,4 @@
-"""Probabilistic classifier chains: the joint distribution of the labels by the product rule."""
+"""Probabilistic classifier chains, which model the joint distribution of the labels by the product rule."""
 
 from __future__ import annotations
 
@@ -21,36 +21,37 @@ from xmlc.models.domains import pcc
 from xmlc.models.linear._logistic import Problem
 from xmlc.models.linear.label_logistic import LabelLogistic, make_problem
 
-CELLS = 4_000_000  # of instances x samples x labels that are drawn at a time
+CELLS = 4_000_000  # draws (instances x samples x labels) in a task
 
 
 @hyperparameters
 class ProbabilisticClassifierChain(LabelLogistic):
-    """Probabilistic classifier chain (PCC) with regularised logistic regression (gfm2011, Section 4, equation (9)).
+    """Estimate the joint distribution of the labels: a probabilistic classifier chain (PCC) of logistic regressions.
 
-    The classifier of label j estimates P(Y_j = 1 | x, y_1, ..., y_{j-1}): it has the earlier labels as features beside
-    those of the instance. The joint distribution is known by samples from it, drawn label after label.
+    The model is from gfm2011 (Section 4, equation (9)). The classifier of label j estimates
+    P(Y_j = 1 | x, y_1, ..., y_{j-1}). It uses the earlier labels as features, in addition to the features of the
+    instance. Predictions are based on samples from the joint distribution, which draw one label after another.
 
     Parameters
     ----------
     n_samples : int
-        Label sets drawn for each instance; 200 in gfm2011.
+        Number of label sets to draw for each instance, 200 in gfm2011.
     order : {"given", "reversed"}
-        Order of the labels in the chain: that of their numbers, or from the last to the first. gfm2011 does not say.
+        Order of the labels in the chain, ascending or descending by number. gfm2011 does not specify it.
     label_scale : float
-        Labels as features are multiplied with this, after scaling if ``standardize``: the larger, the less the
-        influence of a label on later ones is regularised.
+        Factor of the labels as features, applied after scaling by ``standardize``. With a larger factor, the influence
+        of labels on later labels is regularised less.
     random_state : int
         Seed of the folds and of the samples.
     C, C_grid, folds, common, standardize, n_jobs
-        As of `xmlc.models.linear.label_logistic.LabelLogistic`.
+        As in `xmlc.models.linear.label_logistic.LabelLogistic`.
 
     Attributes
     ----------
     influence_ : ndarray of float32, shape (m, m)
-        [i, j] is the weight of the i-th label of the chain in the classifier of the later j-th.
+        [i, j] is the weight of the i-th label of the chain in the classifier of the later j-th label.
     weights_, constants_, C_, losses_, decrements_
-        As of `xmlc.models.linear.label_logistic.LabelLogistic`, in the order of the chain.
+        As in `xmlc.models.linear.label_logistic.LabelLogistic`, in the order of the chain.
 
     Examples
     --------
@@ -64,7 +65,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
 
     FIELDS = (*LabelLogistic.FIELDS, Field("influence_", np.float32, ("n_labels", "n_labels")))
     domains = pcc.DOMAINS
-    _BY_INSTANCE = False  # samples depend on the number of the instance
+    _BY_INSTANCE = False  # samples depend on the index of the instance in X
 
     n_samples: int = 200
     order: pcc.Order = "given"
@@ -76,14 +77,15 @@ class ProbabilisticClassifierChain(LabelLogistic):
         Parameters
         ----------
         X : CSR, shape (n, d)
+            Features of the instances.
         n_samples : int or None
-            Draws for each instance; None takes the hyperparameter.
+            Number of label sets to draw for each instance. None uses the hyperparameter.
 
         Returns
         -------
         csr_array of bool, shape (n * n_samples, m)
             Rows i * n_samples to (i + 1) * n_samples - 1 belong to instance i. They depend on ``random_state`` and on
-            the number of the instance in ``X``.
+            i.
         """
         X, n_samples = self._instances(X), self.n_samples if n_samples is None else n_samples
         if n_samples < 1:
@@ -103,60 +105,62 @@ class ProbabilisticClassifierChain(LabelLogistic):
         return stack_estimates(counts, labels, np.ones(labels.size, dtype=bool), self.n_labels_)
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the shares of samples with each label, where strictly greater than ``threshold``.
+        """Return the share of samples with each label, if it is strictly greater than ``threshold``.
 
-        Parameters and result are those of `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
+        See `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for the parameters and the result.
         """
         thresholds = self._label_thresholds(threshold)
         shares = marginals_of(Samples(self.sample(X), self.n_samples)).astype(np.float32)
         return entries_above(shares, thresholds)
 
     def _training_data(self, X: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Check training data, and put the labels into the order of the chain."""
+        """Check the training data, and return them with the labels in the order of the chain."""
         X, Y = super()._training_data(X, Y)
         return X, Y[:, ::-1] if self.order == "reversed" else Y
 
     def _problem(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> Problem:
-        """Return the solver's input: features, then labels, of which a classifier sees those before its own."""
+        """Return the solver's input: features, then labels. Each classifier uses only the labels before its own."""
         widths = X.shape[1] + np.arange(Y.shape[1])
         return make_problem(X, Y, self.standardize, self.label_scale, widths, weights)
 
     def _learn(self, problem: Problem) -> None:
-        """Learn the classifiers, and divide their weights into those of features and of earlier labels."""
+        """Train the classifiers, and split their weights into feature weights and influences of earlier labels."""
         super()._learn(problem)
         influence = self.weights_[:, self.n_features_in_ :].T
         self.influence_ = np.zeros((self.n_labels_, self.n_labels_), dtype=np.float32)
-        self.influence_[: len(influence)] = influence  # a single label has no other as a feature
+        self.influence_[: len(influence)] = influence  # empty for a single label, which has no other label as a feature
         self.weights_ = np.ascontiguousarray(self.weights_[:, : self.n_features_in_])
 
 
-# The kernel of classifier chains: ancestral sampling.
+# The kernel of classifier chains, which draws by ancestral sampling.
 
 
 @njit(cache=True, nogil=True)
 def sample_chain(scores, influence, n_samples, seed, first):
-    """Draw label sets from the chain's conditional distribution, label after label (gfm2011, equation (9)).
+    """Draw label sets from the chain's conditional distribution, one label after another (gfm2011, equation (9)).
 
-    A draw costs m logistic functions and random numbers, and m - i additions for each label i that it contains: what
-    a label adds to the later ones is one row of ``influence``, read in order.
+    A draw costs m logistic functions and m random numbers. Each label i that it contains costs m - i more additions,
+    which read one row of ``influence`` in order.
 
     Parameters
     ----------
     scores : float32 (n, m)
         Scores of the labels from the features alone, constants included.
     influence : float32 (m, m)
-        [i, j] is what label i adds to the score of the later label j; only j > i is read.
+        [i, j] is the change in the score of the later label j if the draw contains label i. Only j > i is read.
     n_samples : int64
+        Number of draws for each instance.
     seed : int64
+        Seed of the random numbers.
     first : int64
-        Number of the first instance: the random numbers of an instance depend on (seed, its number) alone.
+        Index of the first instance. The random numbers of an instance depend only on (seed, its index).
 
     Returns
     -------
     counts : int64 (n * n_samples,)
-        Labels of each draw, the draws of an instance side by side.
-    labels : int32
-        Ascending within a draw.
+        Number of labels of each draw. The draws of an instance are consecutive.
+    labels : int32 (sum of counts,)
+        Labels of the draws, ascending within a draw.
     """
     n, m = scores.shape
     counts = np.zeros(n * n_samples, dtype=np.int64)

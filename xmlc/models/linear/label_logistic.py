@@ -1,4 +1,4 @@
-"""One regularised logistic regression for each label: common code of binary relevance and classifier chains."""
+"""One regularised logistic regression per label, the common code of binary relevance and classifier chains."""
 
 from __future__ import annotations
 
@@ -26,49 +26,49 @@ from xmlc.models.domains import br
 from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, Problem, solve_path
 
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
-SURE, NEVER = 30.0, -1000.0  # score of a label that all training instances carry; of one that none does: estimate 0
-MAX_WEIGHTS = 250_000_000  # 2 GB: weights are dense in labels x features
-PIECE = 32  # labels that a thread takes at a time: four for each lane, so that few lanes wait for the last label
+SURE, NEVER = 30.0, -1000.0  # scores of labels that all or no training instances carry, with estimates 1 and 0
+MAX_WEIGHTS = 250_000_000  # 2 GB, because weights are dense in labels x features
+PIECE = 32  # labels in a thread's task, four for each lane, so that few lanes wait for the last label
 
 
 @hyperparameters
 class LabelLogistic(SparseProbabilityEstimator):
-    """Base of the estimators that have one L2-regularised logistic regression for each label.
+    """Serve as the base of the estimators with one L2-regularised logistic regression for each label.
 
-    Each is solved to a tight optimum by truncated Newton steps in float64, see `xmlc.models.linear._logistic`; the
-    result is the same bits on any processor and any number of threads.
+    Truncated Newton steps in float64 solve each regression to a tight optimum (see `xmlc.models.linear._logistic`). The
+    result is bit-identical on any processor and any number of threads.
 
     Parameters
     ----------
     C : float or None
-        Weight of the loss against half the squared length of a label's weights; the constant is not regularised. None
-        chooses it by cross-validation, as gfm2011 (Section 4) does: the value of the smallest mean log loss.
+        Weight of the loss, relative to half the squared norm of a label's weights. The constant is not regularised.
+        None chooses the value with the smallest mean log loss in cross-validation, as gfm2011 (Section 4) does.
     C_grid : sequence of float
-        The values to choose from, ascending. By default 1 / (2 C), the weight of the squared length itself, is a power
-        of ten.
+        Candidate values of C, ascending. For the default values, 1 / (2 C) is a power of ten. This is the weight of the
+        squared norm itself.
     folds : int
-        Folds of the cross-validation; 3 in gfm2011.
+        Folds of the cross-validation, 3 in gfm2011.
     common : bool
-        One C for all labels, by the mean of their losses, or one for each label.
+        True chooses one C for all labels by the mean of their losses. False chooses one C for each label.
     standardize : bool
-        Regularise the weights of features that are scaled to standard deviation 1 in the training set. The weights are
-        stored for the features as they come. gfm2011 does not say, but its BR rows are those of scaled features.
+        Scale features to standard deviation 1 in the training set before weights are regularised. The stored weights
+        apply to unscaled features. gfm2011 does not mention scaling, but its BR results match scaled features.
     random_state : int
         Seed of the folds.
     n_jobs : int or None
-        Threads of training and prediction; the result does not depend on it.
+        Number of threads in training and prediction. The result does not depend on it.
 
     Attributes
     ----------
     weights_ : ndarray of float32, shape (m, d)
     constants_ : ndarray of float32, shape (m,)
     C_ : ndarray of float64, shape (m,)
-        The C of each label; NaN where all training instances agree and nothing was learned.
+        The C of each label. NaN for a label that all or no training instances carry, which is not trained.
     losses_ : ndarray of float64, shape (m, folds, len(C_grid))
-        Log loss of each label on each fold; NaN where a fold's training part knows one class only. Only with C=None.
+        Log loss of each label on each fold, only with C=None. NaN if the other folds have only one class.
     decrements_ : ndarray of float64, shape (m,)
-        Squared Newton decrement, which is twice what another step could gain, relative to the objective, at which the
-        training of each label ended; NaN where nothing was learned.
+        Squared Newton decrement of each label at the end of training, relative to the objective. It is twice the
+        possible gain of another step. NaN for a label that is not trained.
     """
 
     FIELDS: ClassVar[tuple[Field, ...]] = (
@@ -90,12 +90,12 @@ class LabelLogistic(SparseProbabilityEstimator):
     n_jobs: int | None = None
 
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Choose C unless it is given, then train one logistic regression for each label.
+        """Train one logistic regression for each label, after choosing C if it is None.
 
-        A weight multiplies the losses of its instance, in training and in the choice of C, and counts in standard
-        deviations: except for the folds, this is training on repeated rows.
+        The weight of an instance multiplies its loss in training and in the choice of C. It also counts in the standard
+        deviations. Except for the folds, the effect is the same as of repeated rows.
 
-        Parameters are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
+        See `xmlc.models.base.SparseProbabilityEstimator.fit` for the parameters.
 
         Raises
         ------
@@ -112,7 +112,7 @@ class LabelLogistic(SparseProbabilityEstimator):
         return self
 
     def _choose(self, problem: Problem) -> np.ndarray:
-        """Return the C of each label by cross-validation, and store the losses."""
+        """Choose the C of each label by cross-validation, and store the losses."""
         grid = np.asarray(self.C_grid, dtype=np.float64)
         fold_of = random_permutation(problem.n_instances, self.random_state, Stream.LOGISTIC_FOLD) % self.folds
         pieces = []
@@ -134,7 +134,7 @@ class LabelLogistic(SparseProbabilityEstimator):
         return grid[best_indices(self.losses_, self.common)]
 
     def _learn(self, problem: Problem) -> None:
-        """Learn every label's classifier, with weights for all columns of the problem."""
+        """Train each label's classifier, with weights for all columns of the problem."""
         everywhere = np.ones(problem.n_instances, dtype=bool)
         counts = positives(problem, everywhere)
         self.constants_ = np.where(counts > 0, SURE, NEVER).astype(np.float32)
@@ -161,11 +161,11 @@ class LabelLogistic(SparseProbabilityEstimator):
             )
 
     def _problem(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> Problem:
-        """Return the solver's input of a training set."""
+        """Return the solver's input for a training set."""
         return make_problem(X, Y, self.standardize, 1.0, np.full(Y.shape[1], X.shape[1]), weights)
 
     def _scores(self, X: sparse.csr_array, weights_by_feature: np.ndarray) -> np.ndarray:
-        """Return the scores of all labels from the features, float64 (n, m); the weights are float32 (d, m)."""
+        """Return the scores of all labels from the features, float64 (n, m). The weights are float32 (d, m)."""
         return linear_scores(*kernel_csr(X), weights_by_feature, self.constants_)
 
     def _check_size(self) -> None:
@@ -177,14 +177,14 @@ class LabelLogistic(SparseProbabilityEstimator):
 
 
 def best_indices(losses: np.ndarray, common: bool) -> np.ndarray:
-    """Return for each label the index of the grid's value with the smallest mean loss over folds.
+    """Return for each label the index of the grid value with the smallest mean loss over folds.
 
     Parameters
     ----------
     losses : ndarray of float64, shape (m, folds, size of the grid)
-        NaN where a label could not be learned on a fold.
+        Log losses. NaN if the label could not be trained without the fold.
     common : bool
-        One value for all labels, by the mean of their losses.
+        Whether to choose one value for all labels, by the mean of their losses.
 
     Returns
     -------
@@ -194,24 +194,26 @@ def best_indices(losses: np.ndarray, common: bool) -> np.ndarray:
     known = ~np.isnan(losses)
     sums, counts = sum(np.where(known, losses, 0.0).transpose(1, 0, 2)), np.count_nonzero(known, axis=1)
     if common:
-        # Every label weighs the same, however many of its folds are known.
+        # All labels have the same weight, even if some folds have no loss.
         return np.full(len(losses), int(sum(sums / np.maximum(counts, 1)).argmin()))
     return (sums / np.maximum(counts, 1)).argmin(axis=1)
 
 
 def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
-    """Cut the labels that can be learned from some instances into pieces of work that take about equally long.
+    """Divide the labels that can be trained on some instances into tasks that take about equally long.
 
     Parameters
     ----------
     problem : Problem
+        The training set.
     training : ndarray of bool, shape (n,)
+        True for the instances to train on.
 
     Returns
     -------
     list of ndarray
-        Labels, at most `PIECE` each; first those of which positives and negatives are many: they take the most steps,
-        and what is begun last must be short, or the other lanes wait for it.
+        The labels of each task, at most `PIECE`. Labels with many positives and many negatives come first, because they
+        take the most steps. The last label must be short, because other lanes wait for it.
     """
     labels = learnable(problem, training)
     counts = positives(problem, training)[labels]
@@ -221,7 +223,7 @@ def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
     return [labels[i::n_blocks].copy() for i in range(n_blocks)]
 
 
-# The problem as the solver takes it.
+# The solver's input.
 
 
 def make_problem(
@@ -232,20 +234,22 @@ def make_problem(
     widths: np.ndarray,
     weights: np.ndarray | None = None,
 ) -> Problem:
-    """Return a training set in the form that the solver takes.
+    """Return the solver's input for a training set.
 
     Parameters
     ----------
     X : canonical CSR, shape (n, d)
+        Features.
     Y : canonical boolean CSR, shape (n, m)
-        Columns beyond the d-th are labels, if any of ``widths`` says so.
+        Label sets. If any of ``widths`` exceeds d, the labels are features, too, in the columns from the d-th on.
     standardize : bool
         Scale all columns to standard deviation 1.
     label_scale : float
-        Labels as features are multiplied with this, after that.
+        Factor of the labels as features, applied after standardizing.
     widths : ndarray of int64, shape (m,)
+        Number of columns, from the first on, that each label's classifier uses.
     weights : ndarray of float32, shape (n,), optional
-        Of the instances; None: all 1.
+        Weight of each instance. None means 1 for all.
     """
     importance = np.ones(X.shape[0]) if weights is None else weights.astype(np.float64)
     n_features, by_label = X.shape[1], Y.tocsc()
@@ -269,41 +273,41 @@ def make_problem(
 
 
 def positives(problem: Problem, among: np.ndarray) -> np.ndarray:
-    """Count the instances of each label for which ``among``, bool of shape (n,), is true."""
+    """Return the number of positives of each label among the instances with a true ``among``, bool of shape (n,)."""
     counted = np.concatenate(([0], np.cumsum(among[problem.label_rows])))
     return counted[problem.label_starts[1:]] - counted[problem.label_starts[:-1]]
 
 
 def learnable(problem: Problem, training: np.ndarray) -> np.ndarray:
-    """Return the labels with positives and negatives among the instances where ``training``, bool (n,), is true."""
+    """Return the labels with positives and negatives among the instances with a true ``training``, bool (n,)."""
     counts = positives(problem, training)
     return np.flatnonzero((counts > 0) & (counts < training.sum()))
 
 
 def scales(X: sparse.csr_array, importance: np.ndarray) -> np.ndarray:
-    """Return the factor that gives each feature standard deviation 1, see `_variances`; 1 for a constant.
+    """Return the factor that scales each feature to standard deviation 1 (see `_variances`), or 1 for a constant.
 
-    Features are scaled and not shifted, and stay sparse: a shift would only change the constant, which is not
-    regularised.
+    Features are scaled but not shifted, so that they stay sparse. A shift would only change the constant of the
+    regression, which is not regularised.
     """
     variances, squares = _variances(X, importance)
-    # The variance of a constant is a rounding.
+    # For a constant feature, the computed variance is only a rounding error.
     return 1 / np.sqrt(np.where(variances > 1e-12 * squares, variances, 1.0))
 
 
 def _variances(X: sparse.csr_array, importance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the variance of each column and the mean of its squares, with instances of some weights.
+    """Return the weighted variance of each column and the weighted mean of its squares.
 
-    The divisor of a variance is n - 1, where n is the sum of the weights, or n / 2 if that is more.
+    Let n be the sum of the weights. The divisor of a variance is n - 1, or n / 2 if this is larger.
     """
     d, columns, n, own = X.shape[1], X.indices, math.fsum(importance), np.repeat(importance, np.diff(X.indptr))
 
     def sums(values: np.ndarray) -> np.ndarray:
-        return np.bincount(columns, weights=values, minlength=d)  # adds the values of a column in their order
+        return np.bincount(columns, weights=values, minlength=d)  # always adds in the same order
 
     counts, means, squares = sums(own), sums(own * X.data) / n, sums(own * (X.data * X.data)) / n
     deviations = X.data - means[columns]
-    # What is not stored is 0.
+    # Entries that are not stored are 0, and deviate from the mean by the mean.
     return (sums(own * (deviations * deviations)) + (n - counts) * means * means) / max(n - 1, n / 2), squares
 
 
@@ -311,14 +315,20 @@ def _variances(X: sparse.csr_array, importance: np.ndarray) -> tuple[np.ndarray,
 def linear_scores(indptr, indices, data, weights, constants):
     """Return the scores of all labels, float64 (n, m), each summed in the order of the instance's features.
 
-    Reads 4 bytes per non-zero and label, one row of ``weights`` for each non-zero.
+    The kernel reads one row of ``weights`` for each non-zero, which is 4 bytes per non-zero and label.
 
     Parameters
     ----------
-    indptr : int64 (n + 1,), indices : uint32, data : float32
-        Instances in CSR.
+    indptr : int64 (n + 1,)
+        Start of each instance in ``indices`` (CSR).
+    indices : uint32 (nnz,)
+        Feature of each non-zero.
+    data : float32 (nnz,)
+        Value of each non-zero.
     weights : float32 (d, m)
+        Weights of each feature for all labels.
     constants : float32 (m,)
+        Constant of each label.
     """
     n, m = indptr.size - 1, constants.size
     scores = np.empty((n, m))
