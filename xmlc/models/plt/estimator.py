@@ -64,11 +64,11 @@ class PLT(SparseProbabilityEstimator):
     from the root (equation (9)). The root has a classifier too. It treats an instance without labels as a negative
     example. By default, nodes are trained by two-phase stochastic gradient descent with L2 regularisation (Appendix B).
 
-    The defaults have the best mean rank over ten datasets (docs/models.md). The paper uses ``tree="random"``
+    The defaults give the best ranking on average over ten datasets (docs/models.md). The paper uses ``tree="random"``
     and searches ``arity``, ``lam``, ``gamma`` and ``epochs`` for each dataset.
 
-    The hyperparameters form groups. ``arity`` to ``label_features`` set the tree, ``solver`` to ``epochs`` the solver,
-    ``search`` and ``beam`` the search, and ``weight_cut``, ``hash_bits`` and ``max_samples`` the memory.
+    The hyperparameters form groups. ``arity`` to ``label_features`` set the tree. ``solver`` to ``epochs`` set the
+    solver. ``search`` and ``beam`` set the search. ``weight_cut``, ``hash_bits`` and ``max_samples`` limit the memory.
 
     Parameters
     ----------
@@ -101,12 +101,12 @@ class PLT(SparseProbabilityEstimator):
         nodes near their margin get higher scores, which helps the lower ranks on deep trees.
     C : float or None
         Weight of the loss against half the squared length of a node's weights. It applies to "batch", and to SGD if
-        ``lam`` is None. With None, SGD uses 3. "batch" then cross-validates two values on up to 1000 training
-        instances: 3 and 10 for the logistic loss, 1 and 0.3 for the squared hinge loss. It uses the second value if its
-        P@1 is better by more than a standard error.
+        ``lam`` is None. With None, SGD uses 3, and "batch" selects from two values by cross-validation on up to 1000
+        training instances. These are 3 and 10 for the logistic loss, and 1 and 0.3 for the squared hinge loss. The
+        second value is selected if its P@1 is better by more than a standard error.
     tol : float
-        "batch": a node stops when no dual variable moves by more than this, times C and the weight of the instance,
-        in a pass.
+        "batch": a node stops when no dual variable moves by more than tol * C in a pass. If an instance has a weight
+        below 1, this limit is multiplied by the weight.
     lam : float or None
         SGD: regularisation lambda. It applies to the weight of the constant feature too. None uses 1 / (C n), with n
         the number of training instances or the sum of their weights. The root then has the same objective as in
@@ -122,8 +122,8 @@ class PLT(SparseProbabilityEstimator):
         Passes over the training set. SGD and AdaGrad use one random order for all nodes and passes (the paper leaves
         the order open). "batch" makes at most this many passes, each in a new order. Parabel uses 20.
     search : {"certified", "beam", "exact"}
-        Search algorithm of `predict_top_k`. "certified" starts with a beam search. It then searches below each omitted
-        node that could still lead to one of the best labels. This gives the exact ranking in the least time. "beam" is
+        Search algorithm of `predict_top_k`. "certified" starts with a beam search. It then searches below each node
+        outside the beam that could lead to one of the best labels. It is the fastest exact search. "beam" is
         the beam search alone, as in Parabel. ``certified_`` then marks the instances whose ranking is provably exact.
         "exact" is best-first search (plt2016, Section 5.2), with the fewest inner products. Hashed weights always use
         best-first search.
@@ -169,8 +169,8 @@ class PLT(SparseProbabilityEstimator):
 
     Notes
     -----
-    IPLT, the tree that OPLT is compared with (oplt2021, Section 5), is this estimator with ``solver="adagrad",
-    tree="kmeans", arity=2, max_leaf=100, gamma=1, eps=0.01`` and 1 or 3 epochs. One tree of Parabel has
+    oplt2021 (Section 5) compares OPLT with IPLT. IPLT is this estimator with ``solver="adagrad", tree="kmeans",
+    arity=2, max_leaf=100, gamma=1, eps=0.01`` and 1 or 3 epochs. One tree of Parabel has
     ``solver="batch", loss="squared_hinge", arity=2, max_leaf=100, C=1, epochs=20, weight_cut=0.1, search="beam"``. The
     ensemble is `xmlc.models.Parabel`.
 
@@ -327,8 +327,8 @@ class PLT(SparseProbabilityEstimator):
         call sets ``certified_``, which marks the instances for which the beam is provably exact. It also sets
         ``inner_products_``, the number of classifiers evaluated for each instance.
 
-        With ``label_weights`` a node is expanded only if its estimate times the largest weight below it may be one of
-        the k best products. A node whose labels are all excluded is never expanded.
+        ``label_weights`` also guide the search. A node is expanded only if its estimate times the largest weight below
+        it may be one of the k best products. A node whose labels are all excluded is never expanded.
 
         Parameters
         ----------

@@ -481,8 +481,8 @@ def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, c
 def nodes_of_beams(beams, best, certifies, left):
     """Return the nodes of the beams that may lead to one of the best leaves, sorted by node.
 
-    If it certifies, nodes whose estimate equals the estimate of the k-th leaf are appended to ``left``, because a leaf
-    below them may rank before the k-th leaf.
+    If it certifies, nodes with the same estimate as the k-th leaf are appended to ``left``. A leaf below them may rank
+    before the k-th leaf.
 
     Parameters
     ----------

@@ -349,7 +349,7 @@ def put_columns(some, columns, every):
     some : Siblings
         The siblings to copy. Nothing happens if they are all siblings.
     columns : int64
-        Column in ``every`` of each of them.
+        Column in ``every`` of each sibling in ``some``.
     every : Siblings
         All siblings, updated in place.
     """

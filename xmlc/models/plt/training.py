@@ -38,8 +38,8 @@ class Reach(NamedTuple):
     block_starts : int64 (n_nodes + 2,)
         Start of each block in ``block_positions``.
     block_positions : uint32
-        Positions in ``order`` of the instances that reach each block. Block 0 is the root, which all instances reach.
-        Block t + 1 has the children of node t, which the instances with z_t = 1 reach.
+        Positions in ``order`` of the instances that reach each block. All instances reach block
+        0, the root. The instances with z_t = 1 reach block t + 1, the children of node t.
     """
 
     order: np.ndarray

@@ -85,9 +85,9 @@ def largest_leaf(arity: int, max_leaf: int | None = None) -> int:
     """Return the largest number of labels of a node that is not split.
 
     Without ``max_leaf`` the depth depends on the number of labels, so that the last inner nodes have about 100 labels.
-    A node of s labels is split if its children are then nearer to 100 labels: s / 100 > 100 / (s / arity). The last
+    A node of s labels is split if its children are nearer to 100 labels: s / 100 > 100 / (s / arity). The last
     inner nodes have from 100 / sqrt(arity) to 100 sqrt(arity) labels. A fixed limit of 100 would add a whole level
-    for a small excess: with 26,296 labels, each of 256 nodes has 103.
+    even for a small excess. For example, 26,296 labels below 256 nodes are 103 for each.
     """
     return int(LABELS_PER_LEAF * sqrt(arity)) if max_leaf is None else int(max_leaf)
 

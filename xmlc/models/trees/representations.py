@@ -43,8 +43,8 @@ def label_representations(
         Threads, see `xmlc.core.threads.resolve_threads`. The result is bit-identical for any number.
     most_features : int or None
         The largest number of features of a label. A label keeps the features with the largest absolute sums. If sums
-        are equal, the smaller feature number stays. None keeps all features. A label of many instances has most
-        features of the vocabulary: in the shape of Amazon-3M all features would take 20 GB.
+        are equal, it keeps the feature with the smaller number. None keeps all features. A label of many instances
+        has most features of the vocabulary: in the shape of Amazon-3M all features would take 20 GB.
     weights : ndarray of float32, shape (n,), optional
         Weight of each instance in the sums.
 
