@@ -160,7 +160,13 @@ def add_leaves(histograms, reached, i, sums, found):
 
 @njit(cache=True, nogil=True)
 def count_parts(histograms, reached, i):
-    """Return the number of parts that `add_leaves` sums for an instance: leaves if pooled, else trees."""
+    """Return the number of parts that `add_leaves` sums for an instance: leaves if pooled, else trees.
+
+    Parameters
+    ----------
+    histograms, reached, i
+        As for `add_leaves`.
+    """
     n_trees, n_leaves = reached.starts.shape[0], np.int64(0)
     if not histograms.pooled:
         return n_trees
@@ -171,7 +177,13 @@ def count_parts(histograms, reached, i):
 
 @njit(cache=True, nogil=True)
 def keep_above(found, sums, n_parts, thresholds):
-    """Move the labels whose means exceed their thresholds to the front, clear other sums, and return the number."""
+    """Move the labels whose means exceed their thresholds to the front, clear other sums, and return the number.
+
+    Parameters
+    ----------
+    found, sums, n_parts, thresholds
+        As for `list_above`.
+    """
     kept = 0
     for label in found:
         if np.float32(sums[label] / n_parts) > thresholds[label]:

@@ -100,7 +100,17 @@ def write_features(scores, log_share, features):
 
 @njit(cache=True, nogil=True)
 def features_of(candidates, scores, log_shares):
-    """Return the features of all pairs, float64 (q, p); see `write_features`."""
+    """Return the features of all pairs, float64 (q, p), in the order of `write_features`.
+
+    Parameters
+    ----------
+    candidates : int32 (q,)
+        Label of each pair.
+    scores : float64 (q, M)
+        Scores of each pair by the members.
+    log_shares : float64 (m,)
+        Logarithm of each label's share of the training set.
+    """
     features = np.empty((candidates.size, n_features_of(scores.shape[1])))
     for pair in range(candidates.size):
         write_features(scores[pair], log_shares[candidates[pair]], features[pair])
@@ -187,7 +197,15 @@ def fit_logistic(features, true, weights, start):
 
 @njit(cache=True, nogil=True)
 def loss_of(features, true, weights, coefficients, start):
-    """Return the value that `fit_logistic` minimises."""
+    """Return the value that `fit_logistic` minimises.
+
+    Parameters
+    ----------
+    features, true, weights, start
+        As for `fit_logistic`.
+    coefficients : float64 (p,)
+        Coefficients of the regression.
+    """
     loss = 0.0
     for k in range(start.size):
         loss += 0.5 * (coefficients[k] - start[k]) ** 2
@@ -200,7 +218,13 @@ def loss_of(features, true, weights, coefficients, start):
 
 @njit(cache=True, nogil=True)
 def derivatives_of(features, true, weights, coefficients, start):
-    """Return the gradient of `loss_of`, float64 (p,), and the lower triangle of its Hessian, float64 (p, p)."""
+    """Return the gradient of `loss_of`, float64 (p,), and the lower triangle of its Hessian, float64 (p, p).
+
+    Parameters
+    ----------
+    features, true, weights, coefficients, start
+        As for `loss_of`.
+    """
     size = start.size
     gradient, curvature = coefficients - start, np.zeros((size, size))
     for k in range(size):

@@ -41,7 +41,7 @@ class Adapted(SparseProbabilityEstimator):
     ----------
     estimator : object
         The estimator. `fit` trains a copy of it. Its ``predict_proba`` returns a dense or sparse matrix of shape
-        (n, m), or a list with an array of shape (n, 2) for each label.
+        (n, m), or for each label an array of shape (n, 2) in a list.
     given : dict, optional
         The hyperparameters with which the estimator was made, for records.
 
@@ -92,7 +92,7 @@ class Adapted(SparseProbabilityEstimator):
         Raises
         ------
         XmlcError
-            Data are out of range, no label separates instances, or dense label sets would be too large.
+            Data are out of range, no label differs between instances, or dense label sets would be too large.
         """
         check_learner(self.estimator, type(self.estimator).__name__)
         X, Y, weights = self._weighted_data(X, Y, sample_weight)
@@ -222,7 +222,7 @@ def adapt(
     try:
         takes = signature(kind).parameters
         values = {**parameters}
-        for key in sorted(values, key=lambda key: -key.count("__")):  # outer estimators contain inner ones
+        for key in sorted(values, key=lambda key: -key.count("__")):  # inner estimators come first
             values[key] = _constructed(values[key], key, values)
         made = kind(**{key: value for key, value in (common | values).items() if key in takes})
     except (TypeError, ValueError) as error:
@@ -231,7 +231,7 @@ def adapt(
         raise XmlcError(
             f"{name}: {error}; expected a class or function, with what it needs as hyperparameters"
         ) from error
-    for key in sorted(values.keys() - takes.keys(), key=lambda key: key.count("__")):  # outer ones may replace inner
+    for key in sorted(values.keys() - takes.keys(), key=lambda key: key.count("__")):  # outer estimators come first
         if key not in (known := parameters_of(made)):
             raise XmlcError(f"{name} has no hyperparameter {key}, expected {nearest(key, {*takes, *known})}")
         made.set_params(**{key: values[key]})

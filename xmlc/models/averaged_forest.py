@@ -43,8 +43,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     Attributes
     ----------
     forest_ : NamedTuple of ndarray
-        The trees in the form of the kernels. This class reads ``biases`` (of the inner nodes), ``features`` (of the
-        weights of all inner nodes) and ``sizes`` (number of training instances of each leaf). It also reads the label
+        The trees in the form of the kernels. This class reads these arrays: ``biases`` of the inner nodes, ``features``
+        of all their weights, and ``sizes``, the number of training instances of each leaf. It also reads the label
         histograms ``leaf_starts``, ``labels`` and ``counts``. ``n_trees`` is the number of trees, and ``first(n)``
         returns the first n trees.
     tail_ : TailClassifiers or None
@@ -105,7 +105,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         self._average(self._instances(X), average_above, arguments, lambda found: then(self._stacked(*found)))
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k best labels of each instance by estimate, or by the re-ranked score of tail classifiers.
+        """Find the k best labels of each instance by estimate, or by the score with which the forest re-ranks.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
                     found[tree, first] = self._descend(x, first, last, tree, n_products)
                     with lock:
                         inner_products[first:last] += n_products
-                if n > ROWS_PER_BLOCK:  # a small request is often followed by the next one
+                if n > ROWS_PER_BLOCK:  # small requests may follow each other, and need the pages again
                     give_back(forest.features, forest.weights)
 
         # An empty block keeps the types of the result when there are no instances.
@@ -224,7 +224,7 @@ def joined_leaves(found: Sequence[tuple[np.ndarray | None, np.ndarray]]) -> Reac
 # The rest of the file stores forests as flat arrays, to which `AveragedForest` appends one tree after another.
 
 
-LEAF = np.iinfo(np.int32).min  # smallest code of a leaf
+LEAF = np.iinfo(np.int32).min  # the smallest code of a leaf
 
 
 def forest_fields(*more: str) -> tuple[Field, ...]:

@@ -248,8 +248,8 @@ def as_leaves(found: Sequence[Sequence[np.ndarray]]) -> tuple[Histograms, Reache
     Parameters
     ----------
     found : sequence of lists
-        For each tree, the number of labels of each instance, int64 (n,), and the labels, int32, and their estimates,
-        float32, of one instance after another.
+        Three arrays for each tree: the number of labels of each instance, int64 (n,), the labels, int32, and their
+        estimates, float32. Labels and estimates are ordered by instance.
     """
     counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
     leaves = np.arange(counts.size, dtype=np.int32)

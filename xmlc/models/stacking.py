@@ -37,9 +37,8 @@ class Stacking(SparseProbabilityEstimator):
     """Combine the scores of several estimators by a logistic regression (stacked generalisation).
 
     The estimate of label j for instance x is sigmoid(w . f). The features f use these logarithms: log(s + 0.001) for
-    the score s of each member, and log(share) for the share of training instances that carry j. The features are the
-    logit of the mean score, the constant 1, the logarithms, and all products of two logarithms. All labels share the
-    same w.
+    the score s of each member, and the log of the share of instances with label j. The features are the logit of the
+    mean score, the constant 1, the logarithms, and all products of two logarithms. All labels share the same w.
 
     The candidates are the labels that any member ranks among its ``n_candidates`` best. Only candidates have an
     estimate. The regression is fitted to the candidates of held-out instances. The members are then trained again on

@@ -36,9 +36,9 @@ class TailClassifiers(NamedTuple):
         B_l(x) = 1 / (1 + exp(gamma / 2 * |x - mu_l|^2)),
 
     B is at most 1/2, which it reaches at the centroid. It does not classify alone, but re-ranks the labels that a
-    forest returns. The method is from Jain, Prabhu and Varma, Extreme Multi-label Loss Functions for Recommendation,
-    Tagging, Ranking and Other Missing Label Applications, KDD 2016. ldsm2020 re-ranks its largest datasets in this way
-    (Supplement, experimental setup).
+    forest returns. Reference: Jain, Prabhu and Varma, Extreme Multi-label Loss Functions for Recommendation, Tagging,
+    Ranking and Other Missing Label Applications, KDD 2016. The authors of ldsm2020 re-rank its largest datasets in this
+    way (Supplement, experimental setup).
 
     The published program of PfastreXML omits the factor 1/2, and its default gamma is 30. Its scores equal those of
     ``gamma=60`` here. The program of LdSM has the factor. PfastreXML always scales each instance to Euclidean length 1
@@ -138,8 +138,8 @@ def _centroids(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end:
     Returns
     -------
     dict of ndarray
-        The arrays of `TAIL_FIELDS`, except that ``tail_indptr``, int64 (end - start,), contains the end of each
-        centroid in this block. Features ascend. Squared lengths are computed from rounded centroids.
+        The arrays of `TAIL_FIELDS`. Here ``tail_indptr``, int64 (end - start,), contains only the end of each centroid
+        in this block. Features ascend. Squared lengths are computed from rounded centroids.
     """
     sums = label_sums(by_label, x, start, end)
     rows = np.repeat(np.arange(end - start), np.diff(sums.indptr))

@@ -132,7 +132,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            The class at the first rank, or -1 if none was predicted, as for the first instance. Other ranks are -1.
+            The predicted class at the first rank, and -1 at all others. The first instance has no prediction: -1.
         scores : ndarray of float32, shape (n, k)
             1 for a predicted class, else 0.
 

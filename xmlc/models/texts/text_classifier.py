@@ -104,8 +104,8 @@ class TextClassifier(Estimator):
         Raises
         ------
         XmlcError
-            As for `fit`. It is also raised if the estimator does not learn online, the vectorizer learns a vocabulary,
-            or one of them was changed after learning began.
+            As for `fit`. It is also raised if the estimator does not learn online, or the vectorizer learns a
+            vocabulary. Neither may have changed since learning began.
         """
         texts, label_lists = _checked(texts, label_lists, self.vectorizer)
         if not texts:  # a batch of a stream may be empty
