@@ -51,8 +51,8 @@ class ExpectedF(ThresholdMethod):
     zero_division : {0, 1}
         F-measure of a label that no instance carries and that is not predicted. 1 is the papers' convention, as in
         ``xmlc.metrics.macro_f(zero_division=1)``. The empty prediction of a label is then chosen if the probability
-        that no instance carries it is at least the expected F of any other set. Use 0 also for the mean over the
-        labels that occur.
+        that no instance carries it is at least the expected F of any other set. For the mean over the labels
+        that occur, use 0.
     prior : ndarray of shape (m,) or None
         Share of the training set that carries each label (`xmlc.thresholds.priors`). It corrects estimates that are
         missing or too low: T becomes n times the share if this is more than the sum of the estimates of the n

@@ -22,8 +22,8 @@ from xmlc.thresholds.cuts import Cuts, cuts_of
 def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> sparse.csr_array:
     """Predict each label whose estimate is strictly greater than its threshold.
 
-    Both are compared in float32, and a threshold below 1 stays below 1. If both are arrays of float64, they are
-    compared in float64. A single number counts as float32. All methods learn by the same comparison.
+    Both are rounded to float32 for the comparison, and a threshold below 1 stays below 1. If both are arrays of
+    float64, they are compared in float64. A single number counts as float32. All methods learn by the same comparison.
 
     The paper writes ``>=`` for the threshold classifier (Section 3) and ``>`` for SPEs and OFO (Section 4). The two
     differ if estimates have many ties, as the fractions of a forest do. This package uses ``>`` throughout, so that a
@@ -159,7 +159,7 @@ class STO(RankingMethod):
     """Find the threshold of each label with the highest F-measure on the validation set, by sorting.
 
     With ``kappa=0`` and an SPE that holds every estimate, the thresholds maximise the validation macro-F exactly. This
-    includes estimates of float64 that are very close: for a label that is certain, many lie within 1e-9 of 1.
+    also holds for float64 estimates that are very close. If a model is certain of a label, many lie within 1e-9 of 1.
 
     - Among thresholds with equal F, the highest is chosen, which predicts least.
     - If the empty prediction is best for a label, its threshold is its largest estimate.

@@ -73,7 +73,7 @@ def label_pieces(counts: np.ndarray, entries: int = ENTRIES_PER_PIECE) -> list[t
 
 
 class OnePassMethod(ThresholdMethod):
-    """Serve as the base of `FTA` and `OFO`, which need no stored estimates. STO does, because it sorts them."""
+    """Serve as the base of `FTA` and `OFO`, which need no stored estimates. `STO` needs them, because it sorts."""
 
     n_jobs: int | None
     _counted: Any = None  # counts since the last ``fit``
@@ -390,7 +390,7 @@ def follow_online_f(spe, truth, start, end, a, b, lower, thresholds):
 
 @njit(cache=True, nogil=True)
 def instance_of(spe, truth, i, start, end):
-    """Return an instance's labels with an estimate, the estimates, and its true labels, in ``start .. end - 1``."""
+    """Return an instance's labels with estimates, the estimates, and its true labels, from ``start`` to ``end - 1``."""
     (e, e_end), (t, t_end) = entries_of(spe, i, start, end), entries_of(truth, i, start, end)
     return spe.indices[e:e_end], spe.data[e:e_end], truth.indices[t:t_end]
 

@@ -128,7 +128,7 @@ def add_gains(spe, truth, lowest, unit, gain, recall, shared, gains):
     Parameters
     ----------
     spe, truth : KernelCSR
-        Estimates, whose bits are the values of `Cuts`, and label sets.
+        Estimates in the form of `Cuts.ranked`, and label sets.
     lowest : uint32 (c,)
         Candidates: the lowest predicted estimate of each, ascending.
     unit, gain, recall, shared : float64

@@ -350,6 +350,7 @@ def conjugate(by_row, by_column, lanes):
 
 @njit(cache=True, nogil=True)
 def step_is_found(lanes, lane):
+    """Return whether CG has reached its target in a lane, or has used all products."""
     return lanes.remaining[lane] <= lanes.target[lane] or lanes.n_products[lane] >= MAX_PRODUCTS
 
 

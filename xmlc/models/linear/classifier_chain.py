@@ -65,7 +65,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
 
     FIELDS = (*LabelLogistic.FIELDS, Field("influence_", np.float32, ("n_labels", "n_labels")))
     domains = pcc.DOMAINS
-    _BY_INSTANCE = False  # samples depend on the index of the instance in X
+    _BY_INSTANCE = False  # samples of an instance depend on its index in X
 
     n_samples: int = 200
     order: pcc.Order = "given"

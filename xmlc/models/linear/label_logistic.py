@@ -182,7 +182,7 @@ def best_indices(losses: np.ndarray, common: bool) -> np.ndarray:
     Parameters
     ----------
     losses : ndarray of float64, shape (m, folds, size of the grid)
-        Log losses. NaN if the label could not be trained without the fold.
+        Log losses. NaN if the label could not be trained on the other folds.
     common : bool
         Whether to choose one value for all labels, by the mean of their losses.
 
