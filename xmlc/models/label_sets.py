@@ -18,7 +18,7 @@ def estimates_of_sets(model: SparseProbabilityEstimator, X: Matrix) -> sparse.cs
 
     The sets equal the result of `xmlc.inference.meuf`. Its warning about the sum of all estimates is left out, because
     a set depends on no other instance. If each training instance has a label, the result is the best set with at least
-    one label. Otherwise, empty sets would be too frequent, because the product of (1 - p) overestimates the probability
+    one label. Without this rule, empty sets would be too frequent: the product of (1 - p) overestimates the probability
     of an instance without a label.
 
     Parameters
