@@ -83,8 +83,8 @@ def random_permutation(n: int, seed: int, piece: int, dtype: type = np.int64) ->
 class Stream(IntEnum):
     """Enumerate the uses of random numbers with the number of their stream: ``stream_key(seed, stream)``.
 
-    Two uses of one seed must have different numbers, or they draw the same random numbers. Code with a key that nothing
-    else uses (the nodes of a tree, the tables of a hash) counts streams from 0 and is not listed. A change of a number
+    Two uses of one seed must have different numbers, or they draw the same random numbers. Code with a separate key,
+    such as the nodes of a tree or the tables of a hash, counts streams from 0 and is not listed. A change of a number
     changes all results that depend on it. Kernels take ``Stream.NAME.value``. A comment with ``+ k`` means a range of
     streams.
     """
@@ -109,7 +109,7 @@ class Stream(IntEnum):
     PARABEL_TREE = 0x9A4  # + tree: the seed of one tree
     FASTXML_TREE = 0xFA57  # combined with the seed by exclusive or: the key of a tree
     LDSM_TREE = 0x1D53  # combined with the seed by exclusive or: the key of a tree
-    LDSM_ORDER = 1 << 40  # the order of the instances. Its key comes from a tree, so it may equal SYNTHETIC_ROW
+    LDSM_ORDER = 1 << 40  # the order of the instances (may equal SYNTHETIC_ROW, because its key comes from a tree)
     LOGISTIC_FOLD = 0xCF01D  # the fold of each instance
     OUT_OF_FOLD = 0x0F01D  # the fold of each instance for learning thresholds
     STACKING = 0x57AC  # the instances held out for the regression over the members' scores

@@ -60,8 +60,8 @@ def kernel_csr(matrix: sparse.csr_array) -> KernelCSR:
 
     This is the last check before kernels. It validates a matrix if `as_csr` or `load_csr` did not.
 
-    Unsigned 32-bit indices let the compiler drop the test for negative indices, which slows a kernel down by a factor
-    of 1.4 to 3.4.
+    Unsigned 32-bit indices let the compiler drop the test for negative indices. That test slows a kernel down by a
+    factor of 1.4 to 3.4.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_colum
     """Return a canonical matrix of validated arrays without a copy, which scipy's constructor sometimes makes.
 
     scipy copies small parts of larger arrays. It also copies ``indices`` to match an ``indptr`` that exceeds 32 bits.
-    Code that only slices and reads rows accepts different types of the two.
+    Here the two may have different types. Code that only slices and reads rows accepts them.
     """
     matrix = sparse.csr_array((indptr.size - 1, n_columns), dtype=data.dtype)
     narrow = indptr[-1] <= np.iinfo(np.int32).max
@@ -236,7 +236,7 @@ def as_estimates(spe: Any, dtype: type | None = None, name: str = "the SPE") -> 
     spe : sparse matrix or array-like, shape (n, m)
     dtype : type or None
         float32 or float64. None means float64 if the input is wider than float32 or has no type, else float32.
-        Different values thus stay different.
+        Different values of the input thus stay different.
     name : str
         The name of the estimates in messages.
 
@@ -344,8 +344,8 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
     Raises
     ------
     InvalidDataError
-        If it is a masked array or not two-dimensional, a value is no number (for bool, no truth value), or an index
-        lies outside of it.
+        If it is a masked array, not two-dimensional, or has an index outside of it. If a value is no number (for bool,
+        no truth value).
     """
     if is_proven(matrix) and matrix.dtype == dtype and matrix.has_canonical_format:
         return matrix
@@ -433,7 +433,7 @@ def stack_estimates(counts: np.ndarray, labels: np.ndarray, estimates: np.ndarra
 
 
 def top_k_of(spe: sparse.csr_array, k: int, label_weights: np.ndarray = NO_WEIGHTS) -> tuple[np.ndarray, np.ndarray]:
-    """Rank the stored estimates of each instance, multiplied by any label weights.
+    """Rank the stored estimates of each instance, multiplied by the label weights if there are any.
 
     Returns
     -------
@@ -477,7 +477,7 @@ class Malformed(InvalidDataError):
     field : str
         Name of the array.
     fault : str
-        What was found, and what was expected.
+        The form that was found and the form that was expected.
     """
 
     def __init__(self, field: str, fault: str):

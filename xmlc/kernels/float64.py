@@ -3,10 +3,11 @@
 For ``math.exp`` and similar functions, numba calls the C library. That library contains several versions, with fused
 multiply-add and without, and the processor determines the choice at start-up. NumPy has its own vectorised versions.
 
-The functions here consist of additions, subtractions, multiplications and divisions, which IEEE 754 defines to the last
-bit, of comparisons, and of operations on exponent bits. No fast-math flag is set, so LLVM may neither reorder nor fuse
-them. Each function sets ``fastmath=False``. Without it, numba would compile the function with the flags of the kernel
-that calls it first, for all other callers too. ``inline="always"`` is not used, because it adopts the caller's flags.
+The functions here use only additions, subtractions, multiplications, divisions, comparisons and operations on exponent
+bits. IEEE 754 defines the arithmetic to the last bit. No fast-math flag is set, so LLVM may neither reorder nor fuse
+operations. Each function sets ``fastmath=False``. Without it, numba would compile the function with the flags of the
+kernel that calls it first, for all other callers too. ``inline="always"`` is not used, because it adopts the caller's
+flags.
 
 The constants are derived as follows:
 
@@ -25,7 +26,7 @@ import numpy as np
 
 from xmlc.core.kernel_cache import njit
 
-TO_WHOLE = 1.5 * 2.0**52  # The sum with a number below 2**51 has that number, rounded to whole, in its lowest bits.
+TO_WHOLE = 1.5 * 2.0**52  # A sum with a number below 2**51 has that number, rounded to an integer, in its lowest bits
 TO_WHOLE_BITS = np.int64(0x4338000000000000)
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 0.6931471805598903, 5.497923018708371e-14  # ln 2: 42 bits, and the rest

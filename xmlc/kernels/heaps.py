@@ -3,8 +3,8 @@
 The three structures differ in their contents and comparisons:
 
 * `insert_best` keeps the few best labels in order, with their estimates.
-* `offer` keeps the S best of a long stream, with the worst on top, where it is replaced. One key contains similarity
-  and number, so each step is one comparison. The first comparison rejects most of a stream.
+* `offer` keeps the S best of a long stream. The worst is on top and is replaced first. One key contains similarity and
+  number, so each step is one comparison. The first comparison rejects most of a stream.
 * `make_heap` and `pop_first` order float64 values without moving them. A float64 leaves no bits for a number, so the
   heap contains indices. It is built in O(size), and popped indices lie behind it in order.
 """

@@ -1,9 +1,9 @@
 """Sum and update rows of sibling weights, one row for each feature, with kernels that use whole registers.
 
 A simple loop over features with an inner loop over 16 siblings reads and writes 16 sums for each feature. If the
-compiler does not know the number 16, it also splits the inner loop into single numbers. Here the sums stay in a
-register. A feature takes 1.4 ns per 16 siblings, and the simple loop 4.7 ns (weights in the second-level cache; AMD
-EPYC, AVX-512).
+number 16 is not a constant, the compiler also splits the inner loop into single numbers. Here the sums stay in a
+register. A feature of the block takes 1.4 ns per 16 siblings, and in the simple loop 4.7 ns. Both times are with
+weights in the second-level cache (AMD EPYC, AVX-512).
 
 For updates, siblings are padded to 4, 8 or a multiple of 16. A row of weights then fills whole registers, and whole
 cache lines because the first row is aligned. Weights of the padding are computed like the others and discarded.
@@ -58,8 +58,8 @@ def _rows_adder(width: int) -> Any:
     - rows : float32, all rows, flat
     - length : int64, the length of a row
     - column : int64, the first column
-    - initial : float32 (length,), the initial sums
-    - sums : float32 (length,), written in the ``width`` columns
+    - initial : float32, the initial sums, read in the ``width`` columns
+    - sums : float32, written in the ``width`` columns
     """
 
     @intrinsic
@@ -130,7 +130,7 @@ def _adagrad_updater(width: int) -> Any:
 
     - ids : uint32, the features of the instance
     - values : float32, their values
-    - rows : float32, all rows, flat, updated. A row holds weights, then sums of squares
+    - rows : float32, all rows, flat, updated (weights of a row, then sums of squares)
     - stride : int64, the distance from one row to the next
     - offset : int64, the distance from the weights of a row to its sums
     - column : int64, the first column

@@ -19,9 +19,9 @@ SHORT = 32  # In lists with more places, a wrong branch prediction costs less th
 def rank_key(number, estimate):
     """Return the int64 key by which a label tree ranks a node. A greater float32 estimate >= 0 has a greater key.
 
-    Of two equal estimates, the one with the smaller number has the greater key. A PLT numbers its nodes level by level,
-    so a node ranks before all nodes below it. An online tree numbers nodes in the order of creation, so older nodes
-    rank first. Numbers are from -1 to 2**31 - 1. If labels are ranked instead of nodes, the smaller label is first
+    If estimates are equal, the smaller number has the greater key. A PLT numbers its nodes level by level, so a node
+    ranks before all nodes below it. An online tree numbers nodes in the order of creation, so older nodes rank first.
+    Numbers are from -1 to 2**31 - 1. If labels are ranked instead of nodes, the smaller label is first
     (`xmlc.kernels.heaps.ranks_before`).
     """
     return (np.int64(np.float32(estimate).view(np.uint32)) << np.int64(32)) + (LARGEST - np.int64(number))

@@ -337,7 +337,7 @@ def _macro_of_groups(lowest: int, highest: int, labels: ByFrequency) -> float:
     return _mean(scores) if present.any() else math.nan
 
 
-# Macro-F over the labels present, by their training instances. P@k hardly depends on rare ones, but this does.
+# Macro-F over the labels present, grouped by training instances. Unlike P@k, it depends strongly on rare labels.
 MEASURES_BY_FREQUENCY: tuple[Measure[ByFrequency], ...] = tuple(
     Measure(f"macro_f_{name}", f"Macro-F, {title}", partial(_macro_of_groups, lowest, highest), in_tables=False)
     for lowest, highest, name, title in (

@@ -58,7 +58,9 @@ class Measure(Generic[Scored]):
 
 
 class Overlap(NamedTuple):
-    """Define the measure gain * TP / (recall * P + predicted - shared * TP) of two sets, which is 1 for equal sets.
+    """Define the measure gain * TP / (recall * P + predicted - shared * TP) of two sets.
+
+    It is 1 for equal sets.
 
     F_beta has gain 1 + beta^2, recall beta^2 and shared 0 (van Rijsbergen, 1979). With beta = 1 it is equation (1) of
     plt2016. Jaccard is ``|intersection| / |union|``, with gain 1, recall 1 and shared 1. Every such measure grows with

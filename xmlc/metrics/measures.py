@@ -23,7 +23,7 @@ RANKING_METRICS = ("p@1", "p@3", "p@5", "ndcg@1", "ndcg@3", "ndcg@5", "psp@1", "
 SET_METRICS = ("macro_f", "macro_f_zero", "macro_f_present", "macro_f_seen", "micro_f", "instance_f", "hamming_loss")
 MAXIMA = ("max_p@1", "max_p@3", "max_p@5")  # These depend on the dataset alone.
 TUNABLE_MEASURES = tuple(TUNABLE)
-# Later measures. A table shows them if its records contain them.
+# These measures were added later. A table shows them if its records contain them.
 FURTHER_RANKING_METRICS = tuple(
     measure.name for measure in OF_RANKINGS if measure.in_tables and measure.name not in (*RANKING_METRICS, *MAXIMA)
 )

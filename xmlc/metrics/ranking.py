@@ -53,7 +53,7 @@ class Ranked(NamedTuple):
     propensity : ndarray of float64, shape (m,)
         Propensities of the training set, as `propensities` returns them.
     scores : ndarray of float32, shape (n, max(K))
-        Probability estimates of the ranked labels; empty if no measure needs them.
+        Probability estimates of the ranked labels, or empty if no measure needs them.
     """
 
     Y: sparse.csr_array
@@ -178,11 +178,11 @@ def label_hits_at_k(Y: Matrix, labels: np.ndarray, k: int) -> LabelHits:
 def macro_precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
     """Return macro-precision at k: the mean over labels of precision, with the k top labels as the prediction.
 
-    The mean is over labels that have an instance in ``Y``, as for all macro measures at k. 0/0 is 0. Labels without an
-    instance in the test set therefore change nothing. Other programs divide the same sums by more labels. napkinXC
-    counts all labels up to the highest true or ranked one, except for coverage. xCOLUMNs counts all m (Schultheis et
-    al., *Generalized test utilities for long-tail performance in extreme multi-label classification*, NeurIPS 2023,
-    arXiv 2311.05081).
+    The mean is over labels that have an instance in ``Y``, as for all macro measures at k. 0/0 counts as 0. Labels
+    without an instance in the test set therefore change nothing. Other programs divide the same sums by more labels.
+    napkinXC counts all labels up to the highest true or ranked one, except for coverage. xCOLUMNs counts all m
+    (Schultheis et al., *Generalized test utilities for long-tail performance in extreme multi-label classification*,
+    NeurIPS 2023, arXiv 2311.05081).
 
     Examples
     --------
@@ -294,8 +294,8 @@ def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float
 def psp_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:
     """Return propensity-scored precision at k, divided by the highest value that any ranking can reach.
 
-    A hit counts 1 / p_l. The sum over all instances is divided by the sum for the ideal ranking, which puts the rarest
-    true labels of each instance first. Without the division the score may exceed 1.
+    A hit counts 1 / p_l. The sum over all instances is divided by the sum for the ideal ranking. That ranking puts the
+    rarest true labels of each instance first. Without the division the score may exceed 1.
 
     Parameters
     ----------
@@ -322,7 +322,7 @@ def psndcg_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -
 
     A hit at rank r (from 1) counts 1 / (p_l log2(r + 1)). The hits of an instance are divided by the sum of
     1 / log2(r + 1) for r up to ``min(k, |y|)``. The sum over all instances is divided by the sum for the ideal ranking
-    of `psp_at_k` (Jain et al., KDD 2016, in the form that pyxclib and napkinXC compute).
+    of `psp_at_k`. The source is Jain et al. (KDD 2016), in the form that pyxclib and napkinXC compute.
 
     Parameters
     ----------
@@ -443,7 +443,7 @@ def hits_at_k(Y: Matrix, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.nda
     ------
     XmlcError
         If the ranking has another number of instances, rows of different lengths or fewer than k columns. If an entry
-        is neither a label nor -1, or a label occurs twice in a row, as in a dense matrix of predictions. If a score is
+        is neither a label nor -1. If a label occurs twice in a row, as in a dense matrix of predictions. If a score is
         NaN.
     """
     Y, _, relevant = _matched(Y, labels, k)
