@@ -129,6 +129,13 @@ def test_indices_ascend_within_their_parts_only():
 # Sparse matrices are proven before scipy or a kernel reads where their indices say.
 
 
+def test_lists_that_lead_out_of_the_matrix_are_refused():
+    lists = sparse.lil_array(np.eye(2, 3))
+    lists.rows[0] = [7]
+    with raises_with(Malformed, "X.indices", 7):
+        as_csr(lists, np.float32, "X")
+
+
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "lil", "dok", "dia"])
 def test_whole_matrices_of_all_formats_pass(kind):
     X, _ = good_pair()

@@ -367,6 +367,7 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
         ascending, kind = prove_sparse(matrix, name), matrix.format  # type: ignore[attr-defined]
         if kind not in INDEXED:
             matrix = sparse.csr_array(matrix)  # type: ignore[call-overload]
+            prove_sparse(matrix, name)
     if dtype is bool:
         _check_truth_values(matrix, name)
     if kind == "csr":
@@ -575,7 +576,7 @@ def ascend(indices: np.ndarray, starts: np.ndarray) -> bool:
 def prove_sparse(matrix: Any, name: str) -> bool:
     """Check in one pass that the index arrays of a sparse matrix are complete and stay within it.
 
-    Formats without index arrays (``lil``, ``dok``, ``dia``) are not checked here. scipy first converts them to CSR.
+    Formats without index arrays (``lil``, ``dok``, ``dia``) are not checked. Check the CSR array that scipy makes of them.
 
     Parameters
     ----------
