@@ -576,7 +576,7 @@ def ascend(indices: np.ndarray, starts: np.ndarray) -> bool:
 def prove_sparse(matrix: Any, name: str) -> bool:
     """Check in one pass that the index arrays of a sparse matrix are complete and stay within it.
 
-    Formats without index arrays (``lil``, ``dok``, ``dia``) are not checked. Check the CSR array that scipy makes of them.
+    Formats without index arrays (``lil``, ``dok``, ``dia``) are not checked. Check the array that scipy makes of them.
 
     Parameters
     ----------
