@@ -19,7 +19,7 @@ FILL = 16  # `spread_columns` writes this many int32 at once, because they fill 
 class CountingScratch(NamedTuple):
     """Hold a thread's memory for counting a block of instances: O(m + ones of an instance + largest table)."""
 
-    place: np.ndarray  # int32 (m,): each label's row of counters; -1 between instances
+    place: np.ndarray  # int32 (m,): each label's row of counters, -1 between instances
     column: np.ndarray  # int64 (largest size + 1,): index of each size among the sizes with mass
     columns: np.ndarray  # int32 (ones + FILL,): for each one, the index of its sample's size
     sizes: np.ndarray  # float64 (largest size + 1,): the sizes with mass
@@ -141,7 +141,7 @@ def spread_columns(indptr, first, n_samples, column, columns):
 
 @njit(cache=True, nogil=True)
 def count_ones(indptr, labels, first, n_samples, n_sizes, scratch):
-    """Count the ones by label and size in one pass (8 bytes read, 4 changed per one); return the number of labels."""
+    """Count the ones by label and size in one pass (8 bytes read, 4 changed per one). Return the number of labels."""
     place, ids, counts, columns, n_ids = scratch.place, scratch.ids, scratch.counts, scratch.columns, np.int32(0)
     spread_columns(indptr, first, n_samples, scratch.column, columns)
     start, end = np.uint64(indptr[first]), np.uint64(indptr[first + n_samples])

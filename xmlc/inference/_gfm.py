@@ -71,7 +71,7 @@ def gfm_samples(indptr, labels, m, n_samples, by_marginal, thresholds, counts, v
     Parameters
     ----------
     indptr : int64
-        Start of each sample in ``labels``; the first is 0.
+        Start of each sample in ``labels``. The first is 0.
     labels : uint32
         Label ids, sample by sample.
     m : int
@@ -103,7 +103,7 @@ def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, va
     Parameters
     ----------
     indptr : int64 (n + 1,)
-        Start of each instance in ``labels``; the first is 0.
+        Start of each instance in ``labels``. The first is 0.
     labels : uint32
         Label ids, instance by instance.
     marginals : float64
@@ -266,7 +266,7 @@ def rank_places(values, ids, order):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def keep_largest(values, ids, k, kept):
-    """Write the ids of the ``k`` largest values, in no order; smaller ids win ties in multiples of `GRAIN`.
+    """Write the ids of the ``k`` largest values, in no order. Smaller ids win ties in multiples of `GRAIN`.
 
     Parameters
     ----------

@@ -147,7 +147,7 @@ def expected_of_first(p, tail):
         The other marginals, in any order.
     """
     K = p.size
-    hits = np.zeros((K + 1) * (K + 2) // 2)  # This holds A_0, A_1, ... one after the other; A_k has k + 1 entries.
+    hits = np.zeros((K + 1) * (K + 2) // 2)  # This holds A_0, A_1, ... one after the other. A_k has k + 1 entries.
     hits[0] = 1.0
     for k in range(1, K + 1):
         before, now = hits[k * (k - 1) // 2 :], hits[k * (k + 1) // 2 :]
@@ -168,7 +168,7 @@ def expected_of_first(p, tail):
 
 @njit(cache=True, nogil=True)
 def best_of(values, p_empty):
-    """Return the best k and its value; the smallest k wins ties (see `TIE`), and 0 stands for the empty set."""
+    """Return the best k and its value. The smallest k wins ties (see `TIE`), and 0 stands for the empty set."""
     best_k, best = 0, p_empty
     for k in range(1, values.size):
         if values[k] > best + TIE:
@@ -178,14 +178,14 @@ def best_of(values, p_empty):
 
 @njit(cache=True, nogil=True)
 def meuf_rows(indptr, labels, marginals, with_empty, counts, values):
-    """Maximise the expected F-measure of every instance of a block; return the labels of the best sets, uint32.
+    """Maximise the expected F-measure of every instance of a block. Return the labels of the best sets, uint32.
 
     Each estimate costs 12 bytes of reading, and no cost is proportional to m.
 
     Parameters
     ----------
     indptr : int64 (n + 1,)
-        Start of each instance in ``labels``; the first is 0.
+        Start of each instance in ``labels``. The first is 0.
     labels : uint32
         Label ids, instance by instance.
     marginals : float64

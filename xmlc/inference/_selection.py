@@ -60,7 +60,7 @@ def count_above(values, least):
 
 @njit(cache=True, nogil=True)
 def move_to_front(values, low, high, pivot, equal):
-    """Move values above the pivot (if ``equal``, values equal to it) to the front; return where the others begin.
+    """Move values above the pivot (if ``equal``, values equal to it) to the front. Return where the others begin.
 
     Moved values keep their order. The first of the other values changes places with each moved value in turn. It stays
     in a register, because reading a value that was just written takes about five cycles.

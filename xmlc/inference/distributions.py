@@ -123,7 +123,7 @@ def predict_blocks(
         are in the order of the instances, and in any order within one.
     shape : (n, m)
     n_jobs : int or None
-        Number of threads; the blocks do not depend on it.
+        Number of threads. The blocks do not depend on it.
     rows_per_piece : int
         Instances per task.
 
@@ -150,7 +150,7 @@ def predict_from_marginals(
     rows_per_piece: int = ROWS_PER_PIECE,
     trusting: bool = False,
 ) -> tuple[sparse.csr_array, np.ndarray]:
-    """Run ``kernel(indptr, labels, marginals, *arguments, counts, values)`` over blocks; see `predict_blocks`.
+    """Run ``kernel(indptr, labels, marginals, *arguments, counts, values)`` over blocks (see `predict_blocks`).
 
     The kernel gets one block of instances as CSR, whose first entry is at 0. Marginals are float64 and above 0. The
     kernel returns the labels of the sets, and writes ``counts`` and ``values``. If ``trusting``, xmlc warns if the

@@ -32,9 +32,9 @@ def gfm(
     p_empty : float or ndarray of shape (n,), optional
         p(Y = 0).
     sizes : ndarray of int, shape (S,), optional
-        Sizes s along the last axis of P; 1 .. S by default.
+        Sizes s along the last axis of P, 1 .. S by default.
     n_jobs : int or None
-        Number of threads; the result does not depend on it.
+        Number of threads. The result does not depend on it.
 
     Returns
     -------

@@ -64,7 +64,7 @@ METHODS: dict[str, Method] = {
 
 
 def register(name: str, takes: Literal["joint", "marginals"] = "marginals") -> Callable[[Infer], Infer]:
-    """Return a decorator that registers a custom method; the decorated function becomes its ``infer`` (see `Method`).
+    """Return a decorator that registers a custom method. The decorated function becomes its ``infer`` (see `Method`).
 
     Raises
     ------
@@ -163,7 +163,7 @@ def n_instances(distribution: Any) -> int:
 
 
 def take_instances(distribution: Any, block: slice) -> Any:
-    """Return the instances ``block`` of any distribution; the slice has a start, a stop and step 1."""
+    """Return the instances ``block`` of any distribution. The slice has a start, a stop and step 1."""
     if isinstance(distribution, Samples):
         rows = slice(block.start * distribution.n_samples, block.stop * distribution.n_samples)
         return Samples(distribution.Y[rows], distribution.n_samples)

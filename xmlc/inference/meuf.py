@@ -30,14 +30,14 @@ def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array
     marginals : sparse matrix (an SPE) or ndarray, shape (n, m)
         p(Y_i = 1). Labels that an SPE does not store count as 0 (`floor_bound` bounds the loss).
     n_jobs : int or None
-        Number of threads; the result does not depend on it.
+        Number of threads. The result does not depend on it.
 
     Returns
     -------
     Y_hat : csr_array of bool, shape (n, m)
         If sets have equal values (up to 1e-12), the one with the fewest labels wins, then the smaller label ids.
     expected_f : ndarray of float64, shape (n,)
-        Expected F-measure of each set for independent labels, with 0/0 = 1; exact to rounding.
+        Expected F-measure of each set for independent labels, with 0/0 = 1, exact to rounding.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def meuf_approx(marginals: Matrix, n_jobs: int | None = None, n_cells: int = 16)
     ----------
     marginals : sparse matrix (an SPE) or ndarray, shape (n, m)
     n_jobs : int or None
-        Number of threads; the result does not depend on it.
+        Number of threads. The result does not depend on it.
     n_cells : int
         At least 2.
 

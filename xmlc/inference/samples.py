@@ -67,7 +67,7 @@ def count_labels(indptr, labels, m, n_samples):
     Parameters
     ----------
     indptr : int64 (n * n_samples + 1,)
-        Start of each sample in ``labels``; the first is 0.
+        Start of each sample in ``labels``. The first is 0.
     labels : uint32
         Label ids, sample by sample.
     m : int

@@ -42,7 +42,7 @@ MOST_INSTANCES = 100_000  # Weights are learned from at most this many instances
 ITERATIONS, ENOUGH = 300, 1e-3
 RARE = 1e-3  # Subtractions are too inaccurate if the sizes' mass is at most this share of the greatest weight.
 LEAST = 1e-250  # float64 does not distinguish sizes with a smaller share from impossible ones.
-RANKED = 12  # This many labels are ranked first; the number doubles each time.
+RANKED = 12  # This many labels are ranked first. The number doubles each time.
 MOST_DOUBLINGS = 1000  # The search for a factor of the odds tries at most this many doublings or halvings.
 LN2 = 0.6931471805599453
 
@@ -153,7 +153,7 @@ def size_laws(indptr, marginals, found, whole, laws):
     Parameters
     ----------
     indptr : int64 (n + 1,)
-        Start of each instance in ``marginals``; the first is 0.
+        Start of each instance in ``marginals``. The first is 0.
     marginals : float64
         Marginals, instance by instance.
     found : int64 (n,)
@@ -161,7 +161,7 @@ def size_laws(indptr, marginals, found, whole, laws):
     whole : bool
         Whether to write sizes above `count_limit` too.
     laws : float64 (n, S)
-        Written; the last column holds S - 1 positives or more.
+        Written. The last column holds S - 1 positives or more.
 
     Returns
     -------
@@ -218,9 +218,9 @@ def weighted_law(law, weights, e, size):
     law : float64 (R,)
         Distribution of the number of positives.
     weights : float64 (S,)
-        Weights of the sizes; the last applies to S - 1 and more.
+        Weights of the sizes. The last applies to S - 1 and more.
     e, size : int
-        Results of `reach`; 0 if the marginals are unchanged.
+        Results of `reach`, or 0 if the marginals are unchanged.
     """
     result = np.empty(law.size)
     for s in range(law.size):
@@ -250,7 +250,7 @@ def reach(p, weights):
     e : int
         Exponent of the factor 2^e.
     size : int
-        The size; -1 if every size with a weight is impossible.
+        The size, or -1 if every size with a weight is impossible.
     """
     n, mean, certain = p.size, in_turn(p), 0
     for i in range(n):
@@ -361,7 +361,7 @@ def best_of_rare_sizes(p, ids, weights, e, size, least, heap):
         The first size that is reached with a probability below e^least, and all larger sizes, are ignored. -inf keeps
         all sizes.
     heap : int64 (L,)
-        Heap from `make_heap`; written as by `best_of_sizes`.
+        Heap from `make_heap`. Written as by `best_of_sizes`.
     """
     positive, negative = with_odds(p, e)
     n = last = p.size
