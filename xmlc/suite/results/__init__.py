@@ -1,1 +1,1 @@
-"""Numbers: the long table of all records, its columns, names in print, means over seeds, and fingerprints."""
+"""Collect numbers: the long table of all records, its columns, printed names, means over seeds, and fingerprints."""

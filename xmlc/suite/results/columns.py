@@ -1,7 +1,7 @@
-"""The columns of every table, defined once: unit, printed decimals, better direction, whether a cost.
+"""Define the columns of all tables: unit, printed decimals, better direction, and whether they are costs.
 
-A *cost* is measured on a clock or by the operating system, so it differs from run to run: it is printed, and
-`xmlc compare` shows it, but nothing is judged by it. Inner products are counted, so they are no cost in this sense.
+A *cost* is measured by a clock or the operating system, so it differs from run to run. It is printed, and
+`xmlc compare` shows it, but nothing is judged by it. Inner products are counted, so they are not costs in this sense.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CLAIMS = {
     "lost": "Sides lost by the test set's error",
     "verdict": "Verdict",
 }
-COST = "cost_"  # begins the column of a claim that is about costs
+COST = "cost_"  # This prefix marks columns about claims on costs.
 DIGITS = 3
 MAX_DECIMALS = 6
 MISSING = "–"
@@ -38,32 +38,32 @@ MISSING = "–"
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table."""
+    """Describe one column of a table."""
 
     #: Its name in CSV files.
     name: str
-    #: Its heading in print.
+    #: Its printed heading.
     title: str
     #: ``%``, ``min``, ``s``, ``ms``, ``MB`` (10^6 bytes) or nothing.
     unit: str = ""
-    #: Printed decimals; None prints three significant digits of a cost, and any other number as it is.
+    #: Printed decimals. None prints a cost with three significant digits, and any other number in format ``g``.
     decimals: int | None = None
     better: Literal["higher", "lower"] | None = None
     cost: bool = False
-    #: How seeds are summarised: the mean of a measure; a constant must not differ; a choice lists what was chosen.
+    #: How seeds are summarised. A measure has a mean, a constant must not differ, and a choice lists all values.
     kind: Literal["measure", "constant", "choice"] = "measure"
-    #: The most decimals of a number that is printed as it is.
+    #: Numbers are rounded to this many decimals before printing. None does not round.
     most: int | None = None
 
     @property
     def heading(self) -> str:
-        """Title with unit."""
+        """Return the title with its unit."""
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
     def printed(self, value: float | str | None, beside: float | None = None) -> str:
-        """Write one value as it stands in print; a missing one is a dash.
+        """Return one value as printed. A missing value is a dash.
 
-        With ``beside``, a deviation is written with as many decimals as the value that it belongs to.
+        For a deviation, pass its value as ``beside``, so that both have the same number of decimals.
         """
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return MISSING
@@ -110,7 +110,7 @@ _ALL = (
     Column("model", "Model", kind="constant"),
     Column("method", "Method", kind="constant"),
     Column("tuned_for", "Tuned for", kind="constant"),
-    # Hyperparameters (plt2016, Table 3).
+    # These describe tuned hyperparameters (plt2016, Table 3).
     Column("hyperparameter", "Hyperparameter", kind="constant"),
     Column("low", "Low", kind="choice"),
     Column("high", "High", kind="choice"),
@@ -118,32 +118,32 @@ _ALL = (
     Column("value", "Value", kind="choice"),
     _percent("validation_p@1", "P@1, validation"),
     Column("found_by", "Found by", kind="choice"),
-    # The dataset; averages are over the training part (plt2016, Table 1).
+    # These describe a dataset (plt2016, Table 1). Averages are over the training part.
     _constant("m", "#labels"),
     _constant("d", "#features"),
     _constant("n_test", "#test"),
     _constant("n_train", "#train"),
     _constant("instances_per_label", "inst./lab.", 2),
     _constant("labels_per_instance", "lab./inst.", 2),
-    # Five-number summaries and averages of the training part (swnn2018, Tables 2-5).
+    # These are five-number summaries and averages of the training part (swnn2018, Tables 2-5).
     *(Column(name, title, most=2, kind="constant") for name, title in SUMMARY.items()),
-    # Rankings, and the hyperparameters of neighbours (swnn2018, Table 6).
+    # These score rankings, and list hyperparameters of nearest neighbours (swnn2018, Table 6).
     *map(_measure, OF_RANKINGS),
     *(replace(_measure(part), name=f"isotonic_{part.name}", title=f"{part.title}, calibrated")
       for part in OF_RANKINGS if part.name.startswith("ece@")),
     *(Column(name, name, kind="choice") for name in ("S", "alpha", "beta")),
     Column("trials", "Trials", kind="choice"),
-    # Each instance with one label, and how many passes over the training set were best (oplt2021).
+    # These are for instances with one label each, and for the best number of training passes (oplt2021).
     _percent("accuracy", "Accuracy"),
     Column("passes", "Passes", kind="constant"),
-    # Trees of an ensemble (ldsm2020, Table 4); nodes count leaves.
+    # These describe the trees of an ensemble (ldsm2020, Table 4). Nodes include leaves.
     Column("n_trees", "Trees", kind="choice"),
     Column("depth", "Depth"),
     Column("arity", "Arity", kind="choice"),
     Column("nodes", "Nodes of a tree", decimals=0),
     Column("log_m", "log_M K", decimals=2, kind="constant"),
     Column("depth_ratio", "Depth / log_M K", decimals=2),
-    # Sets of labels; the test set's where no other is named.
+    # These score label sets, on the test set unless the title names another.
     *map(_measure, OF_SETS),
     _percent("expected_f", "Expected F"),
     _percent("validation_macro_f", "Validation macro-F"),
@@ -154,13 +154,13 @@ _ALL = (
     Column("c", "c", kind="choice"),
     Column("a", "a", kind="choice"),
     Column("b", "b", kind="choice"),
-    # Estimates with a floor, and what label sets inferred from them may lose by it.
+    # These describe estimates above a minimum probability, and the loss of label sets inferred from them.
     _constant("samples", "Samples"),
     Column("floor", "Floor", kind="constant"),
     Column("estimates_per_instance", "Estimates per instance", "", 2),
     Column("missed_per_instance", "True labels without estimate, per instance", "", 4),
     Column("floor_loss", "Floor costs at most", "%", 4, "lower"),
-    # What it takes.
+    # These are the costs, with the counted inner products.
     Column("inner_products", "Inner products", "", 0, "lower"),
     _cost("train_minutes", "Time", "min"),
     _cost("train_seconds", "Train", "s"),
@@ -180,7 +180,7 @@ _ALL = (
     _threads("predict_threads", "Threads, predict"),
     _threads("test_threads", "Threads"),
     _threads("inference_threads", "Threads"),
-    # What a paper states, and what our records say of it.
+    # These compare a paper's claims with the records.
     *(Column(name, title, kind="constant")
       for name, title in (("claim", "Claim"), ("statement", "Statement"), ("source", "In the paper"),
                           ("stated", "Stated"))),
@@ -203,9 +203,9 @@ DEVIATION = "_std"
 
 
 def column(name: str) -> Column:
-    """Return a column's definition; an undefined one has no unit, no direction and is no cost.
+    """Return a column's definition. An undefined column has no unit and no direction, and is not a cost.
 
-    The standard deviation over seeds of a column has the column's definition, but no direction.
+    A column's standard deviation over seeds has the column's definition, but no direction.
     """
     base = name.removesuffix(DEVIATION)
     if base in COLUMNS and base != name:

@@ -1,26 +1,27 @@
-"""A fingerprint: one word that is the same where all numbers are the same, so that people compare words.
+"""Compute a fingerprint: one word that is equal if all numbers are equal, so that people can compare words.
 
-Version 1 is defined as follows. Every digest is a SHA-256, written with 64 hexadecimal digits; the word is the version
-and the first 12 of them, as in ``1-3f2a-91c0-77de``.
+Version 1 is defined as follows. Every digest is a SHA-256, written with 64 hexadecimal digits. The word is the version
+and the first 12 digits, as in ``1-3f2a-91c0-77de``.
 
 Table (a CSV file)
-    Of the text ``xmlc fingerprint 1, table``, a line feed, and one line for each row, each ended by a line feed and
-    sorted by code points. A line has one field for each column that is no cost (``xmlc.suite.results.columns``: times,
-    memory and numbers of threads are costs), sorted by code points and joined by tabs. A field is the column's name as
-    a JSON string in ASCII, a colon and the cell. A cell that can be read as a number is the float64 nearest to it in
-    Python's ``float.hex`` (``0x1.4000000000000p+5`` for 40), with 0 for -0; one that is blank or NaN is nothing; any
-    other is its text as a JSON string. Order of rows and columns, digits without a meaning (1.0 and 1.00) and how a
-    file is quoted or ends its lines are left out.
+    The digest is of the text ``xmlc fingerprint 1, table``, a line feed, and one line for each row. Lines are sorted by
+    code points, and each ends with a line feed. A line has one field for each column that is not a cost
+    (``xmlc.suite.results.columns``: times, memory and numbers of threads are costs). Fields are sorted by column name
+    (code points) and joined by tabs. A field is the column's name as a JSON string in ASCII, a colon and the cell. A
+    number is written as its nearest float64 in Python's ``float.hex`` (``0x1.4000000000000p+5`` for 40), with 0 for -0.
+    A blank or NaN is written as nothing. Any other cell is its text as a JSON string. The digest does not depend on the
+    order of rows and columns, on digits without a meaning (1.0 and 1.00), on quotes or on line ends.
 
 Array (a file ``.npy``, or a member of an ``.npz``)
-    Of the text ``xmlc fingerprint 1, array``, a line feed, the data type as NumPy's format describes it
-    (``'<f4'``, little-endian whatever the file is), a blank, the shape (``(3, 4)``), a line feed, and all elements in
-    C order, byte for byte: two NaN of different bits differ.
+    The digest is of the text ``xmlc fingerprint 1, array``, a line feed, the data type, a blank, the shape
+    (``(3, 4)``), a line feed, and all elements in C order. The data type is written as in NumPy's format (``'<f4'``,
+    little-endian for every file). Elements are taken byte for byte, so two NaN with different bits differ.
 
 Folder (or an ``.npz``, whose members are its entries)
-    Of the text ``xmlc fingerprint 1, folder``, a line feed, and for each entry that is a table, arrays or a folder in
-    which there are any, its name as a JSON string in ASCII, a colon, its digest and a line feed, sorted by name by
-    code points. Other files, hidden ones and the folder's own name and place are left out.
+    The digest is of the text ``xmlc fingerprint 1, folder``, a line feed, and one line for each entry that counts.
+    Tables, arrays and folders that contain any of them count. The line is the entry's name as a JSON string in ASCII, a
+    colon, its digest and a line feed. Lines are sorted by name (code points). Other files, hidden files, and the
+    folder's name and location are left out.
 """
 
 from __future__ import annotations
@@ -46,14 +47,14 @@ CHUNK = 1 << 24
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """A digest with the digests of its parts.
+    """Hold a digest with the digests of its parts.
 
     Attributes
     ----------
     digest : str
         SHA-256, 64 hexadecimal digits.
     parts : dict of str to Fingerprint
-        Of a folder, by name; nothing of a table or an array.
+        Parts of a folder by name. Empty for a table or an array.
     """
 
     digest: str
@@ -61,12 +62,12 @@ class Fingerprint:
 
     @property
     def word(self) -> str:
-        """The word to compare: the version and the first 12 digits in groups, such as ``1-3f2a-91c0-77de``."""
+        """Return the word to compare: the version and the first 12 digits in groups, such as ``1-3f2a-91c0-77de``."""
         groups = (self.digest[i * GROUP : (i + 1) * GROUP] for i in range(GROUPS))
         return "-".join((str(VERSION), *groups))
 
     def lines(self, prefix: str = "") -> Iterator[tuple[str, str]]:
-        """Yield path and word of every part, a folder's parts before its own."""
+        """Yield path and word of every part. A folder follows its parts."""
         for name, part in self.parts.items():
             yield from part.lines(f"{prefix}{name}/")
             yield f"{prefix}{name}", part.word
@@ -78,7 +79,7 @@ def fingerprint(path: Path) -> Fingerprint:
     Raises
     ------
     XmlcError
-        There is no such file, it is neither, it cannot be read, or the folder holds none.
+        The file does not exist, is neither a table nor arrays, or cannot be read. Or the folder contains neither.
     """
     if path.is_dir():
         parts = {entry.name: fingerprint(entry) for entry in _entries(path)}
@@ -103,7 +104,7 @@ def fingerprint(path: Path) -> Fingerprint:
 
 
 def of_table(cells: pd.DataFrame) -> Fingerprint:
-    """Return the fingerprint of a table of numbers, or of text as `read_table` gives it."""
+    """Return the fingerprint of a table of numbers, or of text from `read_table`."""
     judged = sorted(name for name in cells if not column(name).cost)
     names = [json.dumps(name) for name in judged]
     rows = cells[judged].itertuples(index=False, name=None)
@@ -129,12 +130,12 @@ def of_parts(parts: Mapping[str, Fingerprint]) -> Fingerprint:
 
 
 def read_table(source: Path) -> pd.DataFrame:
-    """Read a CSV table as text, cell by cell as it stands in the file.
+    """Read a CSV table as text, with unchanged cells.
 
     Raises
     ------
     XmlcError
-        The file is no table.
+        The file is not a readable table.
     """
     try:
         return pd.read_csv(source, dtype=str, keep_default_na=False)
@@ -144,7 +145,7 @@ def read_table(source: Path) -> pd.DataFrame:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """Return a folder's entries with a fingerprint."""
+    """Return a folder's entries that have a fingerprint."""
     return [
         path
         for path in folder.iterdir()

@@ -1,6 +1,7 @@
-"""One number is one row, from a record to a page: how rows are read, averaged over seeds, selected, joined and pivoted.
+"""Read numbers, average them over seeds, and select, join and pivot them.
 
-Published numbers, reference tables and tables of ours have the same form: rows by key and quantity.
+Every number is one row, from a record to a page. Published numbers, reference tables and the tables of xmlc have the
+same form: rows by key and quantity.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ OF_RECORDS = ("dataset", "model", "method")
 
 
 class Source(NamedTuple):
-    """A record and its file."""
+    """Hold a record and the path of its file."""
 
     path: Path
     record: RecordFile
@@ -38,42 +39,43 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Number:
-    """One number: of a record, the mean of several records, or one that a paper or a reference table has.
+    """Hold one number: of a record, the mean of several records, or a number of a paper or a reference table.
 
     Attributes
     ----------
     quantity : str
-        The column.
+        Name of the column.
     value : object
-        Number or text, in the unit of the column; None or NaN if it is missing.
+        Number or text, in the unit of the column. None or NaN if it is missing.
     dataset, model, method : str
-        Empty if it has none.
+        Empty if the number has none.
     variant : str
         Part of a record, such as ``alpha=0.75`` of a sweep.
     seed : int or None
-        Of one record's number.
+        Seed of the record, or None for a mean.
     key : tuple of str
-        Values of the keys of a table: they name its row.
+        Values of a table's keys, which name the row.
     deviation : float
-        Standard deviation over seeds (divisor: seeds - 1); NaN of one seed and of everything that is no measure.
+        Standard deviation over seeds (divisor: seeds - 1). NaN for a single seed, and for quantities that are not
+        measures.
     runs : mapping
         Values by seed.
     records : tuple of Path
-        Files that the value is from.
+        Files that contain the value.
     words : str or None
         Text that is printed instead of the value.
     mark : str
-        ``bold``, ``brackets`` or ``hidden``: how it is printed.
+        Style in print: ``bold``, ``brackets`` or ``hidden``.
     published : str
-        The number as the paper prints it.
+        The number as printed in the paper.
     kind, verdict : StrEnum or None
-        What is judged, and the verdict next to the published or earlier number; None if nothing is judged.
+        Kind of comparison, and its verdict against the published or earlier number. None if nothing is compared.
     interval : float
-        Half the width of the interval about the published number; NaN if there is none.
+        Half the width of the interval around the published number. NaN if there is none.
     reason : str
-        What the interval is made of, or why there is no value.
+        Origin of the interval, or why there is no value.
     calibrated : str
-        Which settings were fitted to the published results.
+        Settings that were fitted to the published results.
     """
 
     quantity: str
@@ -98,17 +100,17 @@ class Number:
 
     @property
     def is_missing(self) -> bool:
-        """Whether there is no value."""
+        """Return whether there is no value."""
         return is_missing(self.value)
 
     @property
     def shown(self) -> Any:
-        """The value, or the text that is printed instead of it."""
+        """Return the value, or the text that is printed instead of it."""
         return self.value if self.words is None else self.words
 
     @property
     def text(self) -> str:
-        """The number as it is printed, with its deviation over seeds."""
+        """Return the number as printed, with its deviation over seeds."""
         about = column(self.quantity)
         text = about.printed(self.shown)
         if not math.isnan(self.deviation):
@@ -117,14 +119,14 @@ class Number:
 
     @property
     def rounded(self) -> float | None:
-        """The value as it is printed; None of a text and of a missing one."""
+        """Return the value as printed, or None for text and for a missing value."""
         try:
             return float(column(self.quantity).printed(self.shown))
         except ValueError:
             return None
 
 
-Row = dict[str, Number]  # by quantity
+Row = dict[str, Number]  # Keys are quantities.
 Rows = dict[Key, Row]
 
 
@@ -158,10 +160,10 @@ def row_of(key: Key, values: Mapping[str, Any], records: tuple[Path, ...] = ()) 
 
 
 def average(numbers: Iterable[Number], keys: Sequence[str]) -> Rows:
-    """Return the means over seeds of numbers with equal fields ``keys``; the quantity ``seeds`` counts the seeds.
+    """Return the means over seeds of numbers with equal fields ``keys``. The quantity ``seeds`` counts the seeds.
 
-    A mean needs all seeds of its key: it is missing if one value is missing. Different choices are listed in the order
-    of the seeds.
+    A mean needs all seeds of its key, and is missing if one value is missing. If choices differ, they are listed in the
+    order of the seeds.
 
     Raises
     ------
@@ -200,14 +202,14 @@ def _summary(name: str, values: list[Any]) -> tuple[Any, float]:
 
 
 def _mean_and_deviation(values: list[float]) -> tuple[float, float]:
-    """Add up one value after the other, as pandas does with fewer than eight in the versions that are known."""
+    """Return mean and deviation. Values are added in order, as known versions of pandas do for fewer than eight."""
     n, mean = len(values), reduce(add, values) / len(values)
     squares = [(value - mean) * (value - mean) for value in values]
     return mean, math.sqrt(reduce(add, squares) / (n - 1)) if n > 1 else math.nan
 
 
 def _chosen(name: str, values: list[Any]) -> Any:
-    """Return the value of all seeds, a whole number as such, or the different ones as one text."""
+    """Return the value that all seeds share, a whole number as int. If they differ, return all values as one text."""
     if all(value == values[0] or (is_missing(value) and is_missing(values[0])) for value in values):
         value = values[0]
         return int(value) if isinstance(value, float) and value.is_integer() else value
@@ -215,7 +217,7 @@ def _chosen(name: str, values: list[Any]) -> Any:
 
 
 def join(left: Rows, right: Rows) -> Iterator[tuple[Key, str, Number | None, Number | None]]:
-    """Pair the numbers of two tables by key and quantity, None if a side lacks one; the left order comes first."""
+    """Pair the numbers of two tables by key and quantity, in the left table's order. None if a table lacks one."""
     for key in dict.fromkeys([*left, *right]):
         one, other = left.get(key, {}), right.get(key, {})
         for quantity in dict.fromkeys([*one, *other]):
@@ -223,9 +225,9 @@ def join(left: Rows, right: Rows) -> Iterator[tuple[Key, str, Number | None, Num
 
 
 def pivot(rows: Rows, keys: Sequence[str], wanted: Iterable[str]) -> pd.DataFrame:
-    """Return a frame with a row for each key: the key, the wanted quantities that there are, the number of seeds.
+    """Return a frame with a row for each key: the key, the wanted quantities that exist, and the number of seeds.
 
-    Each measure is followed by its deviation, ``<name>_std``, if any key has several seeds.
+    If any key has several seeds, each measure is followed by its deviation, ``<name>_std``.
     """
     there = {name for row in rows.values() for name in row}
     several = SEEDS in there and any(row[SEEDS].value > 1 for row in rows.values() if SEEDS in row)
@@ -240,7 +242,7 @@ def pivot(rows: Rows, keys: Sequence[str], wanted: Iterable[str]) -> pd.DataFram
 
 
 def _series(values: list[Any]) -> pd.Series:
-    """Keep whole numbers as such, next to missing ones and to others."""
+    """Return a series in which whole numbers stay integers, next to missing values and to other types."""
     there = [value for value in values if not is_missing(value)]
     if all(isinstance(value, float) for value in there):
         return pd.Series([math.nan if value is None else value for value in values], dtype=float)
@@ -251,12 +253,12 @@ def _series(values: list[Any]) -> pd.Series:
 
 
 def read_numbers(file: Path, keys: Sequence[str]) -> Rows:
-    """Read a table (CSV): its numbers as text, by the values of its key columns and by quantity.
+    """Read a CSV table and return its numbers as text, by the values of its key columns and by quantity.
 
     Raises
     ------
     XmlcError
-        The file is no table, a key column is missing, or two rows have the same key.
+        The file is not a table, a key column is missing, or two rows have the same key.
     """
     frame = read_table(file)
     if absent := [key for key in keys if key not in frame]:
@@ -276,7 +278,7 @@ def read_numbers(file: Path, keys: Sequence[str]) -> Rows:
 
 
 def published_of(published: Mapping[Key, Mapping[str, V]], keys: Sequence[str], key: Key, quantity: str) -> V | None:
-    """Return a published number; what a paper prints once for each dataset is that of all rows of the dataset."""
+    """Return a published number. A constant that is printed once for a dataset applies to all of its rows."""
     number = published.get(key, {}).get(quantity)
     if number is None and "dataset" in keys and column(quantity).kind == "constant":
         place = keys.index("dataset")
@@ -286,5 +288,5 @@ def published_of(published: Mapping[Key, Mapping[str, V]], keys: Sequence[str], 
 
 
 def quantities_of(rows: Collection[Mapping[str, Any]]) -> list[str]:
-    """Name the quantities of some rows, in the order of their first use."""
+    """Return the quantities of some rows, in the order of their first use."""
     return list(dict.fromkeys(name for row in rows for name in row))

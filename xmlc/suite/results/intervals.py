@@ -1,4 +1,4 @@
-"""Means with intervals of confidence, by Student's t."""
+"""Estimate means with confidence intervals by Student's t."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cache
 
 CONFIDENCE = 0.95
-# Of a quantile of Student's t: libraries agree to more digits than these, but not to the last bit.
+# Libraries agree on quantiles of Student's t to more digits than these, but not to the last bit.
 QUANTILE_DIGITS = 9
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean and the interval that holds the true one with 95 % confidence; NaN where values are too few for one."""
+    """Hold a mean and the interval that holds the true mean with 95 % confidence. NaN if there are too few values."""
 
     mean: float
     lower: float = math.nan
@@ -22,17 +22,17 @@ class Estimate:
 
     @property
     def has_interval(self) -> bool:
-        """Whether there were values enough."""
+        """Return whether there were enough values for an interval."""
         return not math.isnan(self.lower)
 
     def mapped(self, function: Callable[[float], float]) -> Estimate:
-        """Return the estimate on another scale, by an increasing function."""
+        """Return the estimate on another scale, which an increasing function defines."""
         return Estimate(
             *(value if math.isnan(value) else function(value) for value in (self.mean, self.lower, self.upper))
         )
 
     def side_of(self, margin: float) -> int:
-        """Return 1 if the whole interval lies above the margin, -1 if below, 0 if it does not tell."""
+        """Return 1 if the whole interval lies above the margin, -1 if it lies below, and 0 otherwise."""
         return int(self.lower > margin) - int(self.upper < margin)
 
 
@@ -44,33 +44,33 @@ def estimate_of(values: Sequence[float], fewest: int = 2) -> Estimate:
     values : sequence of float
         At least one.
     fewest : int
-        With fewer values than these, at least 2, there is no interval.
+        With fewer values than this, or fewer than 2, there is no interval.
 
     Returns
     -------
     Estimate
-        Its interval is mean ± t s / sqrt(n), with the deviation s (divisor n - 1) and the 97.5 % quantile t of
-        Student's distribution with n - 1 degrees of freedom. Equal values have an interval of no width.
+        Its interval is mean ± t s / sqrt(n). Here s is the standard deviation (divisor n - 1), and t is the 97.5 %
+        quantile of Student's distribution with n - 1 degrees of freedom. Equal values have an interval of no width.
     """
     n = len(values)
     mean = math.fsum(values) / n
     if n < max(fewest, 2):
         return Estimate(mean)
-    if min(values) == max(values):  # not by the deviation: the mean of equal values may differ from them by a bit
+    if min(values) == max(values):  # The computed mean of equal values may differ from them by a bit.
         return Estimate(values[0], values[0], values[0])
     variance = math.fsum((value - mean) * (value - mean) for value in values) / (n - 1)
     return estimate_from(mean, math.sqrt(variance / n), n)
 
 
 def estimate_from(mean: float, error: float, n: int) -> Estimate:
-    """Return the result of `estimate_of` from mean and standard error of n values alone."""
+    """Return the result of `estimate_of` from the mean and the standard error of n values."""
     half = round(student_quantile(n - 1), QUANTILE_DIGITS) * error
     return Estimate(mean, mean - half, mean + half)
 
 
 @cache
 def student_quantile(freedom: float) -> float:
-    """Return the two-sided 95 % quantile of Student's t; of the normal distribution, if the freedom is infinite."""
+    """Return the two-sided 95 % quantile of Student's t, or of the normal distribution if ``freedom`` is infinite."""
     from scipy.stats import norm, t
 
     level = (1 + CONFIDENCE) / 2

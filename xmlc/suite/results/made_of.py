@@ -1,4 +1,4 @@
-"""The provenance of a finished table: a small file beside it, from which reports build the table again."""
+"""Keep the manifest of a finished table: a small file next to it, from which reports rebuild the table."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ STORAGE_COPIES = ".snakemake/storage"
 
 @dataclass(frozen=True)
 class MadeOf:
-    """The arguments of `xmlc.suite.papers.building.build_table` that gave one table.
+    """Hold the arguments of `xmlc.suite.papers.building.build_table` that gave one table.
 
     Attributes
     ----------
     table, paper : str
+        Names of the table and the paper.
     records : tuple of Path
-        In the order in which the table has them.
+        Files of the records, in the order of the table.
     published : Path or None
         Folder of published tables.
     suite : Path or None
-        Configuration of the paper, where the table uses it.
+        Configuration of the paper, if the table uses it.
     digests : dict of str to str
-        Of the data behind it, by dataset, where no key of the table names the dataset of a row.
+        Digests of the data by dataset, if no key of the table names the dataset of a row.
     titles : dict of str to str
-        Names in print that the suite gives its models.
+        Printed names that the suite gives its models.
     settings : dict
-        Behind it, see `xmlc.suite.results.settings`; nothing in files of earlier versions.
+        Settings behind the table, see `xmlc.suite.results.settings`. Empty in files of earlier versions.
     """
 
     table: str
@@ -45,7 +46,7 @@ class MadeOf:
     settings: Settings = field(default_factory=dict)
 
     def write(self, prefix: Path) -> Path:
-        """Write PREFIX.made-of.json, whole or not at all, and return its path."""
+        """Write PREFIX.made-of.json atomically, and return its path."""
         path = prefix.with_name(prefix.name + SUFFIX)
         records = list(map(in_project, self.records))
         write_record(path, {"schema": 1, **asdict(self), "records": records})
@@ -53,22 +54,22 @@ class MadeOf:
 
     @classmethod
     def read(cls, path: Path) -> MadeOf:
-        """Read one file.
+        """Read one manifest.
 
         Raises
         ------
         XmlcError
-            It is not readable, or another kind of file.
+            The file is not readable, or is of another kind.
         """
         return read_checked(path, cls, "what `xmlc table` of this version writes beside a table")
 
     def under(self, root: Path) -> MadeOf:
-        """Return it with its records in a folder, where an archive of them was unpacked."""
+        """Return the manifest with its records in the folder ``root``, such as an unpacked archive."""
         return replace(self, records=tuple(root / record for record in self.records))
 
     @staticmethod
     def is_current(made: Path, records: Iterable[Path]) -> bool:
-        """Say whether a table or figure, or its provenance, is younger than all its records, and these are there."""
+        """Return whether all records exist and none is newer than the table, figure or manifest made from them."""
         try:
             return all(record.stat().st_mtime_ns <= made.stat().st_mtime_ns for record in records)
         except FileNotFoundError:
@@ -76,20 +77,20 @@ class MadeOf:
 
     @classmethod
     def beside(cls, table: Path) -> MadeOf | None:
-        """Read the file beside a table (CSV), if there is one; of an accepted table it names no records."""
+        """Read the manifest next to a CSV table, if there is one. For a reference table, it names no records."""
         path = table.with_suffix(SUFFIX)
         return cls.read(path) if path.is_file() else None
 
 
 def same_data(one: MadeOf | None, other: Mapping[str, str]) -> bool:
-    """Say whether a table is known to be about the data that have these digests."""
+    """Return whether a table is known to use the data with these digests."""
     return one is not None and bool(other) and one.digests == other
 
 
 def finished_tables(folder: Path, papers: Iterable[str]) -> list[MadeOf]:
-    """Read the provenance of the tables in ``folder/<paper>/``, by paper in the given order, claims first within one.
+    """Read the manifests of the tables in ``folder/<paper>/``, by paper in the given order.
 
-    Papers that are not given come last; a paper without tables is left out.
+    Other papers come last, and a paper without tables is left out. Within a paper, claims come first.
     """
     order = {paper: place for place, paper in enumerate(papers)}
     found = [MadeOf.read(path) for path in sorted(folder.glob(f"*/*{SUFFIX}"))]
@@ -100,13 +101,13 @@ def finished_tables(folder: Path, papers: Iterable[str]) -> list[MadeOf]:
 
 
 def by_number(table: str) -> tuple[bool, int, str]:
-    """Sort numbered tables by their number, then the others."""
+    """Return a key that sorts numbered tables by their number, then the others by name."""
     number = table.removeprefix("table")
     return (not number.isdecimal(), int(number) if number.isdecimal() else 0, table)
 
 
 def in_project(path: Path) -> str:
-    """Return the path that a result has in the project, also where Snakemake works on a copy from a storage.
+    """Return the path of a result in the project, even if Snakemake works on a copy from a storage.
 
     The copy of ``results/a.json`` is ``.snakemake/storage/<plugin>/<prefix of the storage>/results/a.json``.
     """

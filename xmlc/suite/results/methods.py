@@ -1,7 +1,7 @@
-"""Threshold and inference methods: the names in configuration files, in the order of tables, and the names in print.
+"""List threshold and inference methods in the order of tables: their names in configuration files and in print.
 
-Tables and the configuration read them here and need no kernels, which `xmlc.thresholds.sweeps` and
-`xmlc.inference.methods` import.
+Tables and the configuration read the names here, because `xmlc.thresholds.sweeps` and `xmlc.inference.methods` import
+kernels.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ THRESHOLD_METHODS = {
     "ofo": "OFO",
     "fta-labelwise": "FTA label-wise",
     "ofo-ab": "OFO (a, b)",
-    # Thresholds from the estimates alone, not from a paper.
+    # These compute thresholds from the estimates alone, and are not from a paper.
     "expected-f": "expected F (ours)",
     "expected-f-empty": "expected F, 0/0 = 1 (ours)",
 }

@@ -1,4 +1,4 @@
-"""How records came about, as columns of the long table and lines on the page."""
+"""Describe the origin of records, as columns of the long table and lines on the page."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from xmlc.core.passport import Passport
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.results.records.base import RecordFile
 
-NOT_PACKAGES = ("machine", "cpu", "threads", "time")  # of a passport: its other entries are versions
+NOT_PACKAGES = ("machine", "cpu", "threads", "time")  # All other entries of a passport are versions.
 
 
 class RecordPassport(NamedTuple):
-    """Origin of a record; ``seconds`` and ``peak_mb`` are of the whole process that wrote it."""
+    """Describe the origin of a record. ``seconds`` and ``peak_mb`` are for the whole process that wrote it."""
 
     portion: str
     threads: int | None
@@ -27,7 +27,7 @@ class RecordPassport(NamedTuple):
 
 
 def passport_columns(record: RecordFile) -> RecordPassport:
-    """Return how a record came about."""
+    """Return the origin of a record."""
     about, spent = passport_of(record), getattr(record, "step", None)
     packages = {name: text for name, text in about.items() if name not in NOT_PACKAGES}
     settings: Hyperparameters | None = getattr(record, "hyperparameters", None)
@@ -45,6 +45,6 @@ def passport_columns(record: RecordFile) -> RecordPassport:
 
 
 def passport_of(record: RecordFile) -> Passport:
-    """Return the passport of a record; empty where there is none."""
+    """Return the environment metadata of a record, or an empty one."""
     found: Passport | None = getattr(record, "passport", None)
     return found or {}

@@ -1,6 +1,7 @@
-"""The settings behind a table, kept beside it: records are written over by the next run, and accepted tables have none.
+"""Collect the settings behind a table, to store them next to it.
 
-By what they are about - nothing of the whole run, a dataset, a model on a dataset, a method on top - and by name.
+The next run overwrites records, and reference tables have no records. Settings are grouped by subject, then by name. A
+subject is a dataset, a model on a dataset, or a method with that model. The empty text is the whole run.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ Settings = dict[str, dict[str, object]]
 VERSIONS = ("xmlc", "python", "numpy", "scipy", "numba", "sklearn")
 SEEDS, DATA, CODE, COMMIT = "seeds", "data", "code", "commit"
 DIGITS = 12
-#: Keys of `settings` in a record, of a dataset, a model or a method; records of earlier versions lack some.
+#: These keys of a record's `settings` belong to a dataset, a model or a method. Records of earlier versions lack some.
 OF_DATASETS, OF_MODELS, OF_CODE = ("validation_share", "propensity"), ("model code", "files"), ("method code",)
 RECORDED = frozenset((*OF_DATASETS, *OF_MODELS, *OF_CODE))
-# Of a record of one method, beside the grid of its thresholds; of a search, what it may spend.
+# A record of one method has these fields in addition to its grid. A search has a method and a budget.
 OF_METHODS, OF_SEARCHES = ("samples", "time_limit"), ("method", "budget")
 
 
 def settings_of(records: Iterable[RecordFile]) -> Settings:
-    """Return what records say of how they were made, and which code is in use now."""
+    """Return the settings that records contain, and the version of the code that is in use now."""
     found: Settings = {"": {CODE: code_in_use(), COMMIT: commit()}}
     seeds: dict[str, set[int]] = {}
     for record in records:
@@ -65,7 +66,7 @@ def _joined(before: dict[str, object], new: dict[str, object]) -> dict[str, obje
 
 
 def code_in_use() -> str:
-    """Return a digest of the package's files as they are now."""
+    """Return a digest of the package's current files."""
     digest = hashlib.sha256()
     for file in sorted(PACKAGE.rglob("*.py")):
         digest.update(file.read_bytes())

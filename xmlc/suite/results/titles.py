@@ -1,4 +1,4 @@
-"""Names as people read them, and the conventions that every table states."""
+"""Return the printed names of methods, models and hyperparameters, and the conventions that tables state."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from xmlc.core.errors import XmlcError
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.methods import INFERENCE_METHODS, THRESHOLD_METHODS
 
-# Threshold methods also have a row with the model of the whole training set.
+# Threshold methods also have a row for the model of the whole training set.
 _OF_ROWS = (("", ""), ("-full", ", 100 %"))
 METHODS = {name + end: title + more for name, title in THRESHOLD_METHODS.items() for end, more in _OF_ROWS}
 METHODS |= INFERENCE_METHODS | {"for-instance-f": "best threshold"}
-# By `name_models`: each paper's room names its models.
+# `name_models` adds more, because each paper's package names its models.
 _MODELS = {"oracle": "oracle"}
-# Baselines, by how the names of their models begin; every other model is ours.
+# Names of baseline models begin with these words. All other models belong to xmlc.
 PROGRAMS = {"napkinxc": "napkinXC", "omikuji": "omikuji"}
 OURS = "xmlc"
 PASSES = re.compile(r"(.+)-(\d+)-pass(?:es)?")
 HYPERPARAMETERS = {"arity": "arity b", "lam": "lambda", "gamma": "gamma", "epochs": "epochs"}
 SEARCHES = {"random": "random search", "smac": "SMAC", "stages": "search in stages", "auto": "auto"}
 
-# Models that are given the true posteriors: a table shows them as a limit, never as the best.
+# These models use the true posteriors, so a table shows them as a limit, never as the best.
 LIMITS = ("oracle",)
 
 MACRO_F_CONVENTION = (
@@ -33,17 +33,17 @@ MACRO_F_CONVENTION = (
 
 
 def method_title(name: str) -> str:
-    """Return a threshold method's name in print."""
+    """Return the printed name of a threshold or inference method."""
     return METHODS.get(name, name)
 
 
 def name_models(titles: Mapping[str, str], over: bool = False) -> None:
-    """Give models names in print, by their names in suites and records; a model has one, or the last if ``over``.
+    """Register printed names of models, by their names in suites and records.
 
     Raises
     ------
     XmlcError
-        A model has another name already.
+        A model has another printed name already. With ``over``, the new name replaces it instead.
     """
     for name, title in titles.items():
         if over:
@@ -53,29 +53,29 @@ def name_models(titles: Mapping[str, str], over: bool = False) -> None:
 
 
 def model_title(name: str) -> str:
-    """Return a model's name in print, with the passes that stand in it."""
+    """Return a model's printed name, with the number of passes if the name contains one."""
     base, passes = without_passes(name)
     title = _MODELS.get(base, base)
     return title if passes is None else f"{title}, {passes} pass{'es' * (passes > 1)}"
 
 
-TITLES = {"model": model_title, "method": method_title}  # by the part of a key
+TITLES = {"model": model_title, "method": method_title}  # Keys are parts of a table's key.
 
 
 def measure_of(tuned_for: str) -> str:
-    """Return the measure that thresholds were tuned for, given it or a threshold method."""
+    """Return the measure that thresholds were tuned for, given the measure or a threshold method."""
     return "macro_f" if tuned_for in METHODS else tuned_for
 
 
 def tuned_for_title(tuned_for: str) -> str:
-    """Return the name in print of a threshold method, or of the measure that thresholds were tuned for."""
+    """Return the printed name of a threshold method, or of the measure that thresholds were tuned for."""
     return method_title(tuned_for) if tuned_for in METHODS else column(tuned_for).title
 
 
 def without_passes(name: str) -> tuple[str, int | None]:
-    """Split the name of a model that differs from others by passes alone: ``oplt-b-3-passes`` is ("oplt-b", 3).
+    """Split the number of passes off a model's name: ``oplt-b-3-passes`` gives ("oplt-b", 3).
 
-    Any other name comes back whole, with None.
+    Any other name is returned unchanged, with None.
     """
     found = PASSES.fullmatch(name)
     return (found[1], int(found[2])) if found else (name, None)
@@ -87,16 +87,16 @@ def family(name: str) -> str:
 
 
 def hyperparameter_title(name: str) -> str:
-    """Return a hyperparameter's name in print, with the letter that the papers use."""
+    """Return a hyperparameter's printed name, with the letter that the papers use."""
     return HYPERPARAMETERS.get(name, name)
 
 
 def search_title(method: str, budget: int) -> str:
-    """Say how hyperparameters were searched."""
+    """Describe how hyperparameters were searched."""
     return f"{SEARCHES.get(method, method)}, {budget} trial{'s' * (budget != 1)}"
 
 
 def method_order(names: Iterable[str]) -> list[str]:
-    """Sort methods as the papers list them, unknown ones behind by name."""
+    """Sort methods in the papers' order. Unknown methods come last, by name."""
     known = list(METHODS)
     return sorted(names, key=lambda name: (known.index(name) if name in known else len(known), name))

@@ -1,1 +1,1 @@
-"""Records: the files that steps write and that tables and figures are made from."""
+"""Define records: the files that steps write, and that tables and figures are made from."""

@@ -1,4 +1,4 @@
-"""Common parts of all records: head with data and model, writing and reading."""
+"""Define the common parts of all records: the header with data and model, writing and reading."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ from xmlc.data.synthetic import without_mark
 from xmlc.kernels.estimator import Hyperparameters
 
 SCHEMA = 1
-HIGHEST = 1 + 1e-9  # a mean of ones may exceed one by a rounding
+HIGHEST = 1 + 1e-9  # A mean of ones may exceed one by a rounding error.
 
 T = TypeVar("T")
 
 
 def expected_of(command: str) -> str:
-    """Describe a command's file for messages."""
+    """Describe the file of a command for messages."""
     return f"a record of `xmlc {command}` of this version" if command else "a record of this version"
 
 
 def check_header(path: Path, content: object, kinds: Iterable[str], command: str) -> str:
-    """Return the kind of a record; refuse other files, other kinds and other versions.
+    """Return the kind of a record, and refuse other files, kinds and versions.
 
     Raises
     ------
     XmlcError
+        The content is not an object of one of ``kinds`` in this version.
     """
     expected = expected_of(command)
     if not isinstance(content, dict):
@@ -48,12 +49,12 @@ def check_header(path: Path, content: object, kinds: Iterable[str], command: str
 
 
 def check_scores(place: str, scores: Mapping[str, float], needed: Iterable[str], shares: Iterable[str] = ()) -> None:
-    """Refuse scores that lack a name, or in which one of ``shares`` is no share of one.
+    """Refuse scores that lack a needed name, or in which one of ``shares`` is out of range.
 
     Raises
     ------
     ValueError
-        With the place within the object that has the scores; msgspec adds that of the object.
+        The scores are refused. The message names the place within the object, and msgspec adds the object's place.
     """
     if lacking := [name for name in needed if name not in scores]:
         raise ValueError(f"{place} lack {lacking[0]!r}")
@@ -63,23 +64,23 @@ def check_scores(place: str, scores: Mapping[str, float], needed: Iterable[str],
 
 
 def read_checked(path: Path, kind: type[T], expected: str) -> T:
-    """Read one file as a dataclass; ``expected`` describes it in messages.
+    """Read one file as a dataclass. ``expected`` describes it in messages.
 
     Raises
     ------
     XmlcError
-        The file is not readable, was edited, has a number that JSON does not have, or does not fit.
+        The file is not readable, was edited, contains a number that JSON does not allow, or does not fit.
     """
     return as_checked(path, parsed(path), kind, expected)
 
 
 def parsed(path: Path, what: str = "file") -> dict[str, object]:
-    """Return the content of a JSON file that `xmlc.core.files.write_record` wrote, its checksum proven and left out.
+    """Return the content of a JSON file from `xmlc.core.files.write_record`, without its checksum, which is verified.
 
     Raises
     ------
     XmlcError
-        The file is not readable, was edited, or has a number that JSON does not have.
+        The file is not readable, was edited, or contains a number that JSON does not allow.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
@@ -92,12 +93,12 @@ def parsed(path: Path, what: str = "file") -> dict[str, object]:
 
 
 def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:
-    """Return the content of a file as a dataclass; keys that are no field of it are left out.
+    """Return the content of a file as a dataclass. Keys without a field are left out.
 
     Raises
     ------
     XmlcError
-        It does not fit.
+        The content does not fit.
     """
     try:
         return msgspec.convert(content, kind, dec_hook=_path)
@@ -107,7 +108,7 @@ def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:
 
 
 def misfit(path: Path, found: str, expected: str) -> XmlcError:
-    """Return the error of a file that does not fit."""
+    """Return the error for a file that does not fit."""
     return Damaged(path, f"{found}; expected {expected}", written_with(path))
 
 
@@ -119,20 +120,20 @@ def _refuse_constant(text: str) -> float:
     raise ValueError(f"{text} is not a number of JSON")
 
 
-Number = int | float  # as it stands in the file: an integer stays one when it is written again
+Number = int | float  # An integer of the file stays an integer when it is written again.
 Fraction = Annotated[float, Meta(ge=0, le=HIGHEST)]
-Fractions = dict[str, Fraction]  # metrics, whose names are no identifiers
+Fractions = dict[str, Fraction]  # Names of metrics are not identifiers, so metrics cannot be fields.
 Portion = Literal["full", "80"]
-Row = dict[str, object]  # numbers by quantity
-Numbers = Iterator[tuple[str, Row]]  # by variant, of which most records have but one, the empty text
+Row = dict[str, object]  # Keys are quantities.
+Numbers = Iterator[tuple[str, Row]]  # The text is the variant. Most records have only the empty one.
 
 DATASET_COLUMNS = ("m", "d", "n_test", "n_train", "instances_per_label", "labels_per_instance")
-Costs = Mapping[str, tuple[str, float]]  # column: name of the cost, and the factor from its unit to the column's
+Costs = Mapping[str, tuple[str, float]]  # A column has the name of its cost, and the factor to the column's unit.
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedDataset:
-    """Which data a record is about; averages are over the training set."""
+    """Describe the dataset of a record. Averages are over the training set."""
 
     digest: str
     name: str
@@ -146,9 +147,9 @@ class RecordedDataset:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordFile:
-    """A JSON file of one kind; fields are in the order of the file's keys.
+    """Represent a JSON file of one kind. Fields are in the order of the file's keys.
 
-    A class names its kind, which its files say, and the command that writes them, if it is not a script of the user's.
+    ``KIND`` is also in the files of a class. ``COMMAND`` writes these files. It is empty if a user's script does.
     """
 
     KIND: ClassVar[str] = ""
@@ -157,35 +158,35 @@ class RecordFile:
     def numbers(self) -> Numbers:
         """Yield the numbers of the record: a variant, and its quantities in the units of their columns.
 
-        A quantity that the kind of record has and this one has not is None or NaN.
+        A quantity of this kind of record is None or NaN if this record lacks it.
         """
         yield from ()
 
     @property
     def dataset_name(self) -> str:
-        """Name of the dataset; nothing of a record of none."""
+        """Return the name of the dataset, or an empty text."""
         return getattr(getattr(self, "dataset", None), "name", "")
 
     @property
     def model_name(self) -> str:
-        """Name of the model, likewise."""
+        """Return the name of the model, or an empty text."""
         return getattr(self, "model", "")
 
     @property
     def method_name(self) -> str:
-        """Name of the threshold or inference method, likewise."""
+        """Return the name of the threshold or inference method, or an empty text."""
         return ""
 
     @property
     def data_digest(self) -> str:
-        """Digest of the data, likewise."""
+        """Return the digest of the data, or an empty text."""
         return getattr(getattr(self, "dataset", None), "digest", "")
 
     def __init_subclass__(cls, kind: str = "", command: str = "") -> None:
         cls.KIND, cls.COMMAND = kind, command
 
     def write(self, path: Path) -> None:
-        """Write the record with the checksum of its content, whole or not at all."""
+        """Write the record atomically, with the checksum of its content."""
         write_record(path, self.content())
 
     @classmethod
@@ -195,13 +196,13 @@ class RecordFile:
         Raises
         ------
         XmlcError
-            It is not readable, of another kind, or lacks something.
+            The file is not readable, is of another kind, or lacks a key.
         """
         return cls.of(path, parsed(path, "record"))
 
     @classmethod
     def of(cls, path: Path, content: object) -> Self:
-        """Check the content of a file."""
+        """Return the record from a file's content, after checking it."""
         if cls.KIND:
             check_header(path, content, [cls.KIND], cls.COMMAND)
         return as_checked(path, content, cls, expected_of(cls.COMMAND))
@@ -214,9 +215,10 @@ class RecordFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Record(RecordFile):
-    """A JSON file about one model on one dataset, with the model's name in tables and its training split.
+    """Represent a JSON file about one model on one dataset, with the model's name in tables and its training split.
 
-    ``settings`` has everything else on which numbers depend, by the names of `xmlc.suite.results.settings.RECORDED`.
+    ``settings`` holds the other settings that numbers depend on, by the names in
+    `xmlc.suite.results.settings.RECORDED`.
     """
 
     dataset: RecordedDataset
@@ -225,25 +227,25 @@ class Record(RecordFile):
     hyperparameters: Hyperparameters
     seed: int
     portion: Portion
-    settings: dict[str, object] = field(default_factory=dict)  # records of earlier versions lack it
+    settings: dict[str, object] = field(default_factory=dict)  # Records of earlier versions lack it.
 
     def head_fields(self) -> dict[str, Any]:
-        """Return the fields of `Record`, which other records of the same model have too."""
+        """Return the fields of `Record`, which all records of the same model share."""
         return {field.name: getattr(self, field.name) for field in fields(Record)}
 
     @property
     def run_names(self) -> tuple[str, str, Portion]:
-        """Names of dataset and model, and the portion: the run that a step is charged to."""
+        """Return the names of dataset and model, and the training split: the run that a step is charged to."""
         return without_mark(self.dataset.name), self.model, self.portion
 
     @property
     def method_name(self) -> str:
-        """The threshold or inference method, where the record is of one."""
+        """Return the threshold or inference method, or an empty text."""
         return getattr(self, "method", "")
 
     @property
     def dataset_sizes(self) -> Row:
-        """Sizes of the dataset."""
+        """Return the sizes of the dataset."""
         return {name: getattr(self.dataset, name) for name in DATASET_COLUMNS}
 
     def setting(self, name: str) -> float:
@@ -252,7 +254,7 @@ class Record(RecordFile):
         Raises
         ------
         XmlcError
-            There is none of this name, or it is something else.
+            The hyperparameter is missing, or is not a number.
         """
         value = self.hyperparameters.get(name)
         if isinstance(value, int | float):
@@ -262,7 +264,7 @@ class Record(RecordFile):
 
 @dataclass(frozen=True, kw_only=True)
 class ExperimentRecord(Record):
-    """A record that tables or figures are made from; these do not need to know the estimator."""
+    """Represent a record that tables or figures are made from. They do not need the estimator."""
 
     estimator: str = ""
 

@@ -1,4 +1,4 @@
-"""The record of how far estimates are from probabilities, before and after their calibration."""
+"""Define the record of how far estimates are from probabilities, before and after calibration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ERRORS = tuple(measure.name for measure in CALIBRATION)
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrationRecord(ModelRecord, kind="calibration", command="thresholds"):
-    """Record of `xmlc thresholds` on the estimates themselves: P@k and calibration error on the test set.
+    """Represent the record of `xmlc thresholds` about the estimates: P@k and calibration error on the test set.
 
     Attributes
     ----------
@@ -32,6 +32,6 @@ class CalibrationRecord(ModelRecord, kind="calibration", command="thresholds"):
         check_scores("isotonic", self.isotonic, ERRORS)
 
     def numbers(self) -> Numbers:
-        """Yield both in percent."""
+        """Yield both groups of scores in percent."""
         before: Row = {name: 100 * value for name, value in self.metrics.items()}
         yield "", before | {f"isotonic_{name}": 100 * value for name, value in self.isotonic.items()}

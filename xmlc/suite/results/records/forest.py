@@ -1,4 +1,4 @@
-"""The record of `xmlc forest`: how a forest's ranking grows with its trees, their shape, and their objectives."""
+"""Define the record of `xmlc forest`: a forest's ranking by number of trees, the trees' shapes, and objectives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Epochs = Annotated[tuple[float, ...], Meta(min_length=1)]
 
 
 class RankingRow:
-    """A row with the metrics of a ranking of the test set, all of `OF_RANKINGS`, as shares."""
+    """Hold all metrics of `OF_RANKINGS` for a ranking of the test set, as shares."""
 
     metrics: Fractions
 
@@ -27,7 +27,7 @@ class RankingRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ForestRow(RankingRow):
-    """Ranking with the first trees alone: `RankingRow.metrics`, and how they vary with it."""
+    """Hold the scores of the first trees alone: `RankingRow.metrics`, and how they vary with the test set."""
 
     n_trees: Count
     metrics: Fractions
@@ -37,7 +37,7 @@ class ForestRow(RankingRow):
 
 @dataclass(frozen=True, kw_only=True)
 class TreeShapes:
-    """Depth (the root's is 0) and number of nodes, leaves included, tree by tree."""
+    """Hold depth (the root has depth 0) and number of nodes, including leaves, tree by tree."""
 
     depths: Counts
     nodes: Counts
@@ -45,16 +45,16 @@ class TreeShapes:
 
 @dataclass(frozen=True, kw_only=True)
 class LevelObjectives:
-    """Objectives of the nodes of one level of a tree.
+    """Hold the objectives of the nodes on one level of a tree.
 
     Attributes
     ----------
     tree, level : int
-        The root's level is 1.
+        The root has level 1.
     nodes : int
-        How many of the level were split.
+        Number of nodes of the level that were split.
     minimum, mean, maximum : tuple of float
-        Of their objectives, after each epoch.
+        Summary of their objectives after each epoch.
     """
 
     tree: Count
@@ -67,16 +67,16 @@ class LevelObjectives:
 
 @dataclass(frozen=True, kw_only=True)
 class PredictionThreads:
-    """How many threads the times had."""
+    """Hold the number of threads of the time measurements."""
 
     predict_threads: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
-    """Record of `xmlc forest`; the last row is of all trees, objectives are of the first trees.
+    """Represent the record of `xmlc forest`. The last row is for all trees, objectives are for the first trees.
 
-    What the estimator does not tell, shapes or objectives, is None or empty.
+    If the estimator does not provide them, shapes are None and objectives are empty.
     """
 
     rows: Annotated[tuple[ForestRow, ...], Meta(min_length=1)]
@@ -88,11 +88,11 @@ class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
 
     @property
     def resampled(self) -> Resampled:
-        """As of `xmlc.metrics.resampling`, of all trees; records of earlier versions lack it."""
+        """Return the resampled measures for all trees (`xmlc.metrics.resampling`). Earlier versions have none."""
         return self.rows[-1].resampled
 
     def replicate(self, number: int) -> Self:
-        """Return the record with the measures that its rankings have where the test instances are drawn anew."""
+        """Return the record with the measures of its rankings on resampled test instances."""
         drawn = (replace(row, metrics=replicate(row.metrics, row.resampled, number)) for row in self.rows)
         return replace(self, rows=tuple(drawn))
 

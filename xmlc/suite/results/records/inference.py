@@ -1,4 +1,4 @@
-"""The record of `xmlc infer`: label sets inferred for each instance of the test set by one method."""
+"""Define the record of `xmlc infer`: label sets that one method inferred for the test set."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ESTIMATES = ("floor", "estimates_per_instance", "missed_per_instance")
 
 @dataclass(frozen=True, kw_only=True)
 class FlooredEstimates:
-    """Numbers of estimates above a floor, and of true labels of an instance below it."""
+    """Hold a minimum probability, the estimates per instance above it, and the true labels per instance below it."""
 
     floor: Number | None
     estimates_per_instance: Number | None
@@ -33,7 +33,7 @@ class FlooredEstimates:
 
 @dataclass(frozen=True, kw_only=True)
 class SizeWeights:
-    """Weights learned from the validation set's numbers of labels, and the time of learning."""
+    """Hold weights learned from the numbers of labels in the validation set, and the learning time."""
 
     weights: tuple[float, ...]
     learn_seconds: float
@@ -41,14 +41,14 @@ class SizeWeights:
 
 @dataclass(frozen=True, kw_only=True)
 class InferenceCosts(TrainingCosts):
-    """Costs of training, of drawing or estimating, and of inferring; None where nothing was measured.
+    """Hold the costs of training, of drawing or estimating, and of inferring. None if not measured.
 
     Attributes
     ----------
     draw_ms_per_instance, estimate_ms_per_instance, infer_ms_per_instance : float or None
-        Milliseconds for each instance.
+        Milliseconds per instance.
     inference_seconds : float or None
-        All that an instance takes, for the whole test set: gfm2011's "inference time".
+        Total of these for the whole test set: gfm2011's "inference time".
     threads, infer_peak_bytes : int or None
     """
 
@@ -62,29 +62,29 @@ class InferenceCosts(TrainingCosts):
 
 @dataclass(frozen=True, kw_only=True)
 class InferenceRecord(ModelRecord, kind="inference", command="infer"):
-    """Record of `xmlc infer`.
+    """Represent the record of `xmlc infer`.
 
     Attributes
     ----------
     method : str
     samples : int or None
-        Label vectors drawn for each instance, where the method takes some.
+        Label vectors drawn per instance. None if the method takes no samples.
     time_limit : float or None
-        Seconds after which inferring is stopped.
+        Seconds after which inference stops.
     estimates : FlooredEstimates or None
-        Where estimates have a floor.
+        None if estimates have no minimum probability.
     sizes : SizeWeights or None
-        Where the method takes them.
+        None if the method takes no size weights.
     finished : bool
-        Whether there was time enough; if not, metrics and what follows is None.
+        Whether inference finished in time. If not, metrics and the fields below have no values.
     metrics : dict of str to float, or None
-        By the names of `xmlc.metrics.measures`.
+        Scores by the names of `xmlc.metrics.measures`.
     expected_f : float or None
-        Mean of what the method expects.
+        Mean of the expected F-measures from the method.
     floor_loss : float or None
-        Bound of what the floor costs of it.
+        Bound of the loss of expected F-measure by the minimum probability.
     resampled : dict of str to tuple of float
-        As of `xmlc.metrics.resampling`; records of earlier versions lack it.
+        See `xmlc.metrics.resampling`. Records of earlier versions lack it.
     """
 
     costs: InferenceCosts
@@ -104,7 +104,7 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
             check_label_set_scores(".metrics", self.metrics)
 
     def numbers(self) -> Numbers:
-        """Yield measures, missing where the clock ran out, what only estimates with a floor have, and costs."""
+        """Yield measures (missing if time ran out), numbers of estimates above a minimum probability, and costs."""
         yield (
             "",
             self.dataset_sizes
@@ -116,5 +116,5 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
         )
 
     def replicate(self, number: int) -> Self:
-        """Return the record with the measures that its label sets have where the test instances are drawn anew."""
+        """Return the record with the measures of its label sets on resampled test instances."""
         return replace(self, metrics=self.metrics and replicate(self.metrics, self.resampled, number))

@@ -1,4 +1,4 @@
-"""The record of `xmlc progressive`: a model on a stream, each instance predicted before it is learned."""
+"""Define the record of `xmlc progressive`: a model that predicts each instance of a stream before it learns it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xmlc.suite.results.records.base import ExperimentRecord, Fraction, Number
 
 @dataclass(frozen=True, kw_only=True)
 class ProgressiveRow:
-    """Scores so far, after a number of instances; None where there is no such number.
+    """Hold the scores after a number of instances. None if a score does not exist.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class ProgressiveRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ProgressiveCosts:
-    """CPU seconds of the training, threads and peak memory."""
+    """Hold CPU seconds of training, number of threads and peak memory."""
 
     cpu_seconds: Number | None = None
     threads: int | None = None
@@ -39,7 +39,7 @@ class ProgressiveCosts:
 
 @dataclass(frozen=True, kw_only=True)
 class ProgressiveRecord(ExperimentRecord, kind="progressive", command="progressive"):
-    """Record of `xmlc progressive`: a curve, and the accuracy of the constant predictor."""
+    """Represent the record of `xmlc progressive`: a curve, and the accuracy of the constant predictor."""
 
     constant_accuracy: Fraction
     rows: Annotated[tuple[ProgressiveRow, ...], Meta(min_length=1)]

@@ -1,4 +1,4 @@
-"""The record of `xmlc rank`: scores of a model's ranking of the test set, and its costs."""
+"""Define the record of `xmlc rank`: scores of a model's ranking of the test set, and its costs."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ COST_COLUMNS = {
     "train_cpu_minutes": ("train_cpu_seconds", 1 / 60),
     "train_cpu_seconds": ("train_cpu_seconds", 1),
 }
-HYPERPARAMETERS = ("S", "alpha", "beta", "n_trees")  # that tables show
+HYPERPARAMETERS = ("S", "alpha", "beta", "n_trees")  # Tables show these hyperparameters.
 
 
 @dataclass(frozen=True, kw_only=True)
 class RankingCosts(TrainingCosts):
-    """Costs of training, and of predicting the five best labels of each test instance."""
+    """Hold the costs of training, and of predicting the five best labels of each test instance."""
 
     predict_ms_per_instance: Number | None
     inner_products_per_instance: Number | None
@@ -39,18 +39,18 @@ class RankingCosts(TrainingCosts):
 
 @dataclass(frozen=True, kw_only=True)
 class RankingRecord(ModelRecord, kind="ranking", command="rank"):
-    """Record of `xmlc rank`.
+    """Represent the record of `xmlc rank`.
 
     Attributes
     ----------
     metrics : dict of str to float
-        By the names of `xmlc.metrics.measures`, shares of one; records of earlier versions lack some.
+        Scores by the names of `xmlc.metrics.measures`, as shares of one. Records of earlier versions lack some.
     standard_errors : dict of str to float
-        Of P@k and nDCG@k, as means over the test instances that were drawn; records of earlier versions lack them.
+        Standard errors of P@k and nDCG@k over the choice of test instances. Records of earlier versions lack them.
     certified : float or None
-        Share of the test instances for which a beam search proved that it ranks exactly; None where none searched.
+        Share of the test instances for which a beam search proved its ranking exact. None without a beam search.
     resampled : dict of str to tuple of float
-        As of `xmlc.metrics.resampling`; records of earlier versions lack it.
+        See `xmlc.metrics.resampling`. Records of earlier versions lack it.
     """
 
     costs: RankingCosts
@@ -63,7 +63,7 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
         check_scores("metrics", self.metrics, RANKING_METRICS, shares_of(self.metrics))
 
     def numbers(self) -> Numbers:
-        """Yield measures, what is known of the search that found the hyperparameters, and costs."""
+        """Yield measures, results of the search for hyperparameters, and costs."""
         tuned = self.tuning if self.tuning and "p@1" in self.tuning else {}
         yield (
             "",
@@ -75,17 +75,17 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
         )
 
     def replicate(self, number: int) -> Self:
-        """Return the record with the measures that its ranking has where the test instances are drawn anew."""
+        """Return the record with the measures of its ranking on resampled test instances."""
         return replace(self, metrics=replicate(self.metrics, self.resampled, number))
 
 
 def shares_of(scores: Mapping[str, float]) -> list[str]:
-    """Return the names of those scores that are shares of one."""
+    """Return the names of the scores that are shares of one."""
     return [name for name in scores if name in BY_NAME and BY_NAME[name].is_share]
 
 
 def measured(part: Mapping[str, float] | None, required: Iterable[str], known: Iterable[AnyMeasure]) -> Row:
-    """Return measures in the units of their columns, NaN for required ones that a record lacks; others it has."""
+    """Return the required measures, NaN if missing, and other known ones, in the units of their columns."""
     part = part or {}
     names = dict.fromkeys((*required, *(measure.name for measure in known if measure.name in part)))
     return {name: BY_NAME[name].in_unit(or_nan(part.get(name))) for name in names}

@@ -1,4 +1,4 @@
-"""The record of `xmlc tune`: the trials of a search for hyperparameters."""
+"""Define the record of `xmlc tune`: the trials of a search for hyperparameters."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from xmlc.core.passport import Passport
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.results.records.base import SCHEMA, Fraction, Number, RecordedDataset, RecordFile
 
-# Precisions are shares of the validation parts. The errors are standard errors of what the mean of the three differs by
-# from each earlier trial's, on the same instances.
+# Precisions are shares on the validation parts. The paired errors compare the mean of the three precisions with the
+# mean of each earlier trial. They are standard errors of the difference on the same instances.
 Trial = TypedDict(
     "Trial",
     {"hyperparameters": Hyperparameters, "p@1": Fraction, "p@3": Fraction, "p@5": Fraction, "train_seconds": float,
@@ -31,34 +31,34 @@ def mean_precision(trial: Trial) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRecord(RecordFile, kind="search", command="tune"):
-    """Trials of a search, in their order, and the best one."""
+    """Hold the trials of a search in their order, and the best trial."""
 
     dataset: RecordedDataset
     estimator: str
     method: str
-    #: Trials that were allowed.
+    #: Number of trials that were allowed.
     budget: int
-    #: What is maximised.
+    #: The score that is maximised.
     chosen_by: str
-    #: Ranges or stages.
+    #: Ranges or stages of the hyperparameters.
     space: object
-    #: Hyperparameters of all trials.
+    #: Hyperparameters that all trials share.
     fixed: Hyperparameters
-    #: Instances that trials were trained (``fitted``) and scored on (``validated``) at most; None for all.
+    #: Most instances that a trial was trained (``fitted``) and scored on (``validated``). None for all.
     at_most: dict[str, int | None]
     seed: int
-    #: Another search, whose best values are the first trial, if there was one.
+    #: An earlier search, whose best values are the first trial. None if there was none.
     after: object = None
     best: Trial
     trials: Annotated[tuple[Trial, ...], Meta(min_length=1)]
-    #: Of the validation parts, each counted once.
+    #: Number of validation instances, each counted once.
     instances: Annotated[int, Meta(ge=1)]
     passport: Passport
 
     @classmethod
     def read_earlier(cls, path: Path) -> Self:
-        """Read and check a file of an earlier version, which is YAML and does not say its kind."""
-        from xmlc.suite.schemas import read_yaml  # only who reads such files loads a reader of YAML
+        """Read and check a file of an earlier version, which is YAML without a kind."""
+        from xmlc.suite.schemas import read_yaml  # The YAML reader is loaded only for such files.
 
         content = read_yaml(path)
         plain = check_content(path, content) if isinstance(content, dict) else {}
@@ -66,12 +66,12 @@ class SearchRecord(RecordFile, kind="search", command="tune"):
 
     @classmethod
     def read_for(cls, path: Path, estimator: str, dataset_digest: str) -> Self:
-        """Read one file, for training an estimator on prepared data.
+        """Read one file, to train an estimator on prepared data.
 
         Raises
         ------
         XmlcError
-            The file is no record of a search, was edited, or is one of another estimator or of other data.
+            The file is not a search record, was edited, or belongs to another estimator or to other data.
         """
         found = cls.read(path)
         if (found.estimator, found.dataset.digest) != (estimator, dataset_digest):

@@ -1,4 +1,4 @@
-"""The record of `xmlc simulate`: inference from samples of known distributions, Figure 1 of gfm2011."""
+"""Define the record of `xmlc simulate`: inference from samples of known distributions, Figure 1 of gfm2011."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ MODELS = ("independent", "dependent", "dependent-signed")
 
 
 class Scores(TypedDict):
-    """Means over trials and their standard errors, for each sample size."""
+    """Hold means over trials and their standard errors, for each sample size."""
 
     mean: list[float]
     standard_error: list[float]
 
 
 class MethodScores(Scores):
-    """Scores of one method, on samples and on the true distribution in place of a sample."""
+    """Hold the scores of one method on samples, and on the true distribution as ``limit``."""
 
     limit: float
 
 
 class ModelScores(TypedDict):
-    """Expected F under one model, in the order of a record's JSON keys.
+    """Hold expected F-measures under one model, in the order of a record's JSON keys.
 
     Attributes
     ----------
     optimum : float
-        The highest expected F there is.
+        The highest possible expected F-measure.
     optimal_size : int
-        Of the label set that has it.
+        Size of the label set with this value.
     p_empty : float
-        Probability of no label.
+        Probability that no label is positive.
     methods : dict of MethodScores
     meuf_minus_gfm : Scores
-        Of the difference on the same samples.
+        Difference of the methods on the same samples.
     """
 
     optimum: float
@@ -48,16 +48,16 @@ class ModelScores(TypedDict):
 
 
 class GrowthFromSamples(TypedDict):
-    """Times for some numbers of labels, inferred from samples, in the order of a record's JSON keys.
+    """Hold times of inference from samples by number of labels, in the order of a record's JSON keys.
 
     Attributes
     ----------
     n_samples, instances : int
-        Label vectors for each instance; instances for each number of labels.
+        Label vectors per instance, and instances per number of labels.
     labels : list of int
         Numbers of labels, ascending.
     ms : dict of list of float
-        By method: milliseconds per instance for each number of labels.
+        Milliseconds per instance for each number of labels, by method.
     """
 
     n_samples: int
@@ -67,7 +67,7 @@ class GrowthFromSamples(TypedDict):
 
 
 class Growth(TypedDict):
-    """How times grow with the number of labels, in the order of a record's JSON keys.
+    """Hold times by number of labels, in the order of a record's JSON keys.
 
     Attributes
     ----------
@@ -82,19 +82,20 @@ class Growth(TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class SimulationRecord(RecordFile, kind="simulation", command="simulate"):
-    """Record of `xmlc simulate`.
+    """Represent the record of `xmlc simulate`.
 
     Attributes
     ----------
     seed, trials, labels : int
     paired_trials : int or None
-        Behind ``meuf_minus_gfm``; the first of them are those of ``trials``. None where these are all.
+        Number of trials for ``meuf_minus_gfm``. The other scores use the first ``trials`` of them. None if both numbers
+        are equal.
     prior : float
         p(Y_i = 1) of the independent labels.
     sample_sizes : tuple of int
     scoring : str
     models : dict of ModelScores
-        By name, of `MODELS`.
+        Scores by the names in `MODELS`.
     growth : Growth
     passport : Passport
     step : StepCosts or None

@@ -1,4 +1,4 @@
-"""Summary statistics of the parts of a dataset: the file that `xmlc prepare` writes."""
+"""Compute summary statistics of the parts of a dataset, and define their file, which `xmlc prepare` writes."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ AVERAGES = ("labels_per_instance", "instances_per_label")
 COUNTED = (
     "instances_per_label_seen", "labels_per_instance", "activations_per_instance", "occurrences_per_feature_seen",
 )  # fmt: skip
-# Quantity: field of `FiveNumbers`.
+# Keys are quantities, and values are fields of `FiveNumbers`.
 SUMMARY = {"minimum": "min", "lower_quartile": "lower_quartile", "median": "median",
            "upper_quartile": "upper_quartile", "maximum": "max", "mean": "mean"}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
 class Statistics(RecordFile, command="prepare"):
-    """Statistics file of `xmlc prepare`.
+    """Represent the statistics file of `xmlc prepare`.
 
     Attributes
     ----------
     name, digest : str
-        Of the dataset.
+        Name and digest of the dataset.
     d, m : int
         Numbers of features and labels.
     notes : tuple of str
-        How the data differs from the published numbers, and how many labels are without instances.
+        Differences between the data and the published numbers, and the number of labels without instances.
     train, test : PartStatistics
     step : StepCosts or None
     """
@@ -52,16 +52,16 @@ class Statistics(RecordFile, command="prepare"):
 
     @property
     def dataset_name(self) -> str:
-        """Name of the dataset."""
+        """Return the name of the dataset."""
         return self.name
 
     @property
     def data_digest(self) -> str:
-        """Digest of the data."""
+        """Return the digest of the data."""
         return self.digest
 
     def numbers(self) -> Numbers:
-        """Yield the sizes, and a variant for each thing of the training part that is summarised by five numbers."""
+        """Yield the sizes, and a variant for each count of the training part that has a five-number summary."""
         sizes = {"d": self.d, "m": self.m, "n_train": self.train.instances, "n_test": self.test.instances}
         yield "", sizes | {name: getattr(self.train, name).mean for name in AVERAGES}
         for counted in COUNTED:
@@ -71,7 +71,7 @@ class Statistics(RecordFile, command="prepare"):
 
 @dataclass(frozen=True)
 class FiveNumbers:
-    """A five-number summary of counts, and their mean."""
+    """Hold a five-number summary of counts, and their mean."""
 
     min: Amount
     lower_quartile: Amount
@@ -83,7 +83,7 @@ class FiveNumbers:
 
 @dataclass(frozen=True, kw_only=True)
 class PartStatistics:
-    """Counts of one part of a dataset; names in ``_seen`` are over the labels or features that occur."""
+    """Hold the counts of one part of a dataset. ``_seen`` fields are over labels or features that occur."""
 
     instances: Count
     labels_per_instance: FiveNumbers
@@ -107,10 +107,10 @@ def five_numbers(counts: np.ndarray) -> FiveNumbers:
 
 
 def part_statistics(X: sparse.csr_array, Y: sparse.csr_array) -> PartStatistics:
-    """Describe one part of a dataset.
+    """Return the statistics of one part of a dataset.
 
-    Summaries over labels count all m of them, those that never occur as 0; what ends in ``_seen`` is over those that
-    occur, as in Tables 2 and 5 of swnn2018.
+    Summaries over labels include all m labels, and count labels that never occur as 0. ``_seen`` fields include only
+    labels or features that occur, as in Tables 2 and 5 of swnn2018.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The record of `xmlc sweep`: ranking and, of trees, depth by the value of one hyperparameter."""
+"""Define the record of `xmlc sweep`: ranking, and depth of trees, by the value of one hyperparameter."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from xmlc.suite.results.records.forest import RankingRow
 
 @dataclass(frozen=True, kw_only=True)
 class SweepRow(RankingRow):
-    """Training with one value of the hyperparameter.
+    """Hold the results of training with one value of the hyperparameter.
 
     Attributes
     ----------
     value : object
     metrics : dict of str to float
-        Those of a ranking of the test set, as shares.
+        Metrics of a ranking of the test set, as shares.
     depth, nodes : float or None
-        Of the deepest tree, and the mean over trees; None where there are no trees.
+        Depth of the deepest tree, and mean number of nodes of a tree. None if there are no trees.
     train_seconds, predict_ms_per_instance : float or None
     """
 
@@ -37,14 +37,14 @@ class SweepRow(RankingRow):
 
 @dataclass(frozen=True, kw_only=True)
 class Threads:
-    """How many threads the times had."""
+    """Hold the number of threads of the time measurements."""
 
     threads: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
-    """Record of `xmlc sweep`; ``hyperparameters`` are those of all rows, without the swept one."""
+    """Represent the record of `xmlc sweep`. ``hyperparameters`` are common to all rows, without the swept one."""
 
     hyperparameter: str
     rows: Annotated[tuple[SweepRow, ...], Meta(min_length=1)]
@@ -54,14 +54,14 @@ class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
 
     @classmethod
     def of(cls, path: Path, content: object) -> Self:
-        """Check the content of a file."""
+        """Return the record from a file's content, after checking it."""
         if isinstance(content, dict) and isinstance(content.get("rows"), list):
-            name = content.get("hyperparameter")  # under which earlier versions wrote the value
+            name = content.get("hyperparameter")  # Earlier versions wrote the value under this name.
             content = content | {"rows": [_with_value(row, name) for row in content["rows"]]}
         return super().of(path, content)
 
     def numbers(self) -> Numbers:
-        """Yield the scores, shape and times of each value, which is the variant."""
+        """Yield the scores, shape and times for each value, which is the variant."""
         for row in self.rows:
             yield (
                 f"{self.hyperparameter}={row.value}",

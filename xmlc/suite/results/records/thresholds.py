@@ -1,4 +1,4 @@
-"""The records of `xmlc thresholds` (tuned thresholds, the test set predicted with them) and of `xmlc estimate`."""
+"""Define the records of `xmlc thresholds` (tuned thresholds and predictions for the test set) and `xmlc estimate`."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ COST_COLUMNS = {
 
 @dataclass(frozen=True, kw_only=True)
 class GridScores:
-    """One value of a method's grid, and the scores of its thresholds on both parts, macro-F always among them.
+    """Hold one value of a method's grid, and the scores of its thresholds on both parts, including macro-F.
 
     Attributes
     ----------
     c, a, b : float or None
-        What the method was given; 1/c is the abscissa of Figure 1 of plt2016.
+        Parameters of the method. 1/c is the abscissa of Figure 1 of plt2016.
     validation, test : dict of str to float
+        Scores by name.
     """
 
     c: Number | None
@@ -46,13 +47,13 @@ class GridScores:
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen(GridScores):
-    """The grid point that is best on the validation set, with every metric of its thresholds.
+    """Hold the grid point that is best on the validation set, with every metric of its thresholds.
 
     Attributes
     ----------
     validation, test : dict of str to float
-        By the names of `xmlc.metrics.measures`; of the validation set macro-F at least, or nothing where the model has
-        learned it.
+        Scores by the names of `xmlc.metrics.measures`. The validation scores include macro-F. They are empty if the
+        model was trained on the validation set.
     """
 
     validation: dict[str, float]
@@ -65,7 +66,7 @@ class Chosen(GridScores):
 
 @dataclass(frozen=True, kw_only=True)
 class ThresholdCosts(TrainingCosts):
-    """Costs of training and tuning, and of predicting the labels above their thresholds."""
+    """Hold the costs of training and tuning, and of predicting the labels above their thresholds."""
 
     tune_seconds: Number | None
     test_ms_per_instance: Number | None
@@ -75,9 +76,9 @@ class ThresholdCosts(TrainingCosts):
 
 @dataclass(frozen=True, kw_only=True)
 class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
-    """Record of `xmlc thresholds`; grid points are in the order in which they were tried.
+    """Represent the record of `xmlc thresholds`. Grid points are in the order in which they were tried.
 
-    ``resampled`` is that of `xmlc.metrics.resampling`, of the best point; records of earlier versions lack it.
+    ``resampled`` is for the best point (see `xmlc.metrics.resampling`). Records of earlier versions lack it.
     """
 
     costs: ThresholdCosts
@@ -88,11 +89,11 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
 
     @property
     def method_name(self) -> str:
-        """The method; behind it ``-full`` with a model of the whole training set, which has rows of its own."""
+        """Return the method. ``-full`` is appended for a model of the whole training set, which has separate rows."""
         return self.method + "-full" * (self.portion == "full")
 
     def numbers(self) -> Numbers:
-        """Yield the test measures of the best grid point, its parameters and what tuning it cost."""
+        """Yield the test measures of the best grid point, its parameters and the costs."""
         best = self.best
         required = (*dict.fromkeys(SET_METRICS + TUNABLE_MEASURES), PREDICTED)
         yield (
@@ -105,25 +106,28 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
         )
 
     def replicate(self, number: int) -> Self:
-        """Return the record with the measures that its label sets have where the test instances are drawn anew."""
+        """Return the record with the measures of its label sets on resampled test instances."""
         return replace(self, best=replace(self.best, test=replicate(self.best.test, self.resampled, number)))
 
 
 def check_label_set_scores(place: str, scores: Mapping[str, float]) -> None:
-    """Refuse metrics of label sets that lack one, or that are no shares; see `check_scores`."""
+    """Refuse metrics of label sets if one is missing or a share is out of range (see `check_scores`)."""
     check_scores(place, scores, (*SET_METRICS, PREDICTED), shares_of(scores))
 
 
 @dataclass(frozen=True, kw_only=True)
 class PartEstimates:
-    """Cost of the estimates of one part; None where nothing was computed."""
+    """Hold the cost of the estimates of one part. None if nothing was computed."""
 
     ms_per_instance: Number | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimates(RecordFile, command="estimate"):
-    """Record of `xmlc estimate`, in its folder, on ``val`` and ``test``; estimates up to the floor are left out."""
+    """Represent the record of `xmlc estimate`, in its folder, on ``val`` and ``test``.
+
+    Estimates up to the minimum probability ``floor`` are left out.
+    """
 
     FILE: ClassVar[str] = "estimate.json"
 

@@ -1,6 +1,6 @@
-"""The record of `xmlc train`: a model, and its costs of training. It has no kind, because other records contain it.
+"""Define the record of `xmlc train`: a model and its training costs. It has no kind, because other records contain it.
 
-Before it there may be a search for hyperparameters, which has a record of its own.
+A search for hyperparameters before the training has a separate record.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from typing import TypedDict
 from xmlc.core.passport import Passport, StepCosts
 from xmlc.suite.results.records.base import ExperimentRecord, Number, Record
 
-# How hyperparameters were searched, and with what validation P@1 the best were found.
+# A search has a method, a budget and a seed, and the validation P@1 of its best hyperparameters.
 Search = TypedDict("Search", {"method": str, "budget": int, "seed": int, "p@1": float}, total=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingCosts:
-    """Costs of training; None where there was nothing to measure, as of an oracle."""
+    """Hold the costs of training. None if there was nothing to measure, as for an oracle."""
 
     train_seconds: Number | None
-    train_cpu_seconds: Number | None = None  # records of earlier versions lack it
+    train_cpu_seconds: Number | None = None  # Records of earlier versions lack it.
     train_threads: int | None
     train_peak_bytes: Number | None
     model_bytes: Number | None
@@ -28,7 +28,7 @@ class TrainingCosts:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRecord(ExperimentRecord):
-    """A record of a trained model, with the record of its training.
+    """Represent a record of a trained model, with the record of its training.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class ModelRecord(ExperimentRecord):
     tuning : Search or None
         Method, budget, seed and best P@1 of the search that found the hyperparameters.
     step : StepCosts or None
-        What the whole step cost; records of earlier versions lack it.
+        Costs of the whole step. Records of earlier versions lack it.
     """
 
     costs: TrainingCosts
@@ -48,7 +48,7 @@ class ModelRecord(ExperimentRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingRecord(Record, command="train"):
-    """Record of `xmlc train`; see `ModelRecord`."""
+    """Represent the record of `xmlc train` (see `ModelRecord`)."""
 
     costs: TrainingCosts
     passport: Passport
