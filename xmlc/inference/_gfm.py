@@ -181,7 +181,7 @@ def sizes_at(P, thresholds):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def best_size(P, sizes, p_empty, by_marginal, thresholds):
-    """Find the size k of the best set and its expected F-measure by both maximisations of Algorithm 1, with k = 0.
+    """Find the size k of the best set and its expected F-measure by both maximisations of Algorithm 1, k = 0 included.
 
     Let E_k be the greatest value of a set of k labels: twice the sum of the k largest entries of column k of F. Without
     bounds, the search takes O(L^2 S). Three bounds skip work that cannot change the result.

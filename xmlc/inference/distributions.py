@@ -171,7 +171,7 @@ def predict_from_marginals(
     return predict_blocks(predict, p.shape, n_jobs, rows_per_piece)
 
 
-# An SPE holds only the labels whose estimate exceeds kappa. The functions below bound the loss by this.
+# An SPE holds only the labels whose estimate exceeds kappa. The functions below bound the resulting loss.
 
 
 def floor_bound(

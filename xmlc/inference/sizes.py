@@ -323,7 +323,7 @@ def best_of_sizes(p, ids, weights, heap):
             e, size = reach(p, weights)
             mass = weights[min(max(size, 0), weights.size - 1)]
         if size >= 0:
-            least = LOG_NEGLIGIBLE + log(mass) - log(most) if e >= 0 else -np.inf  # a negative e favours larger sizes
+            least = LOG_NEGLIGIBLE + log(mass) - log(most) if e >= 0 else -np.inf  # A negative e favours larger sizes.
             return best_of_rare_sizes(p, ids, weights, e, size, least, heap)
         sizes, mass = law, in_turn(law)
     sizes = sizes / mass

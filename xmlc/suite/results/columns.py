@@ -133,7 +133,7 @@ _ALL = (
       for part in OF_RANKINGS if part.name.startswith("ece@")),
     *(Column(name, name, kind="choice") for name in ("S", "alpha", "beta")),
     Column("trials", "Trials", kind="choice"),
-    # These are for instances with one label each, and for the best number of training passes (oplt2021).
+    # These are for datasets with one label per instance, and the best number of training passes (oplt2021).
     _percent("accuracy", "Accuracy"),
     Column("passes", "Passes", kind="constant"),
     # These describe the trees of an ensemble (ldsm2020, Table 4). Nodes include leaves.

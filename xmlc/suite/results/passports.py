@@ -9,7 +9,7 @@ from xmlc.core.passport import Passport
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.results.records.base import RecordFile
 
-NOT_PACKAGES = ("machine", "cpu", "threads", "time")  # All other entries of a passport are versions.
+NOT_PACKAGES = ("machine", "cpu", "threads", "time")  # All other entries of the metadata are versions.
 
 
 class RecordPassport(NamedTuple):

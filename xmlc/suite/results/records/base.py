@@ -75,7 +75,7 @@ def read_checked(path: Path, kind: type[T], expected: str) -> T:
 
 
 def parsed(path: Path, what: str = "file") -> dict[str, object]:
-    """Return the content of a JSON file from `xmlc.core.files.write_record`, without its checksum, which is verified.
+    """Return the verified content of a JSON file from `xmlc.core.files.write_record`, without the checksum.
 
     Raises
     ------

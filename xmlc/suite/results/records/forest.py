@@ -88,7 +88,10 @@ class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
 
     @property
     def resampled(self) -> Resampled:
-        """Return the resampled measures for all trees (`xmlc.metrics.resampling`). Earlier versions have none."""
+        """Return the resampled measures for all trees (see `xmlc.metrics.resampling`).
+
+        Records of earlier versions have none.
+        """
         return self.rows[-1].resampled
 
     def replicate(self, number: int) -> Self:

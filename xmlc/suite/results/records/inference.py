@@ -41,7 +41,7 @@ class SizeWeights:
 
 @dataclass(frozen=True, kw_only=True)
 class InferenceCosts(TrainingCosts):
-    """Hold the costs of training, of drawing or estimating, and of inferring. None if not measured.
+    """Hold the costs of training, of drawing or estimating, and of inferring. Fields are None if not measured.
 
     Attributes
     ----------

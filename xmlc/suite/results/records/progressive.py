@@ -13,7 +13,7 @@ from xmlc.suite.results.records.base import ExperimentRecord, Fraction, Number
 
 @dataclass(frozen=True, kw_only=True)
 class ProgressiveRow:
-    """Hold the scores after a number of instances. None if a score does not exist.
+    """Hold the scores after a number of instances. A missing score is None.
 
     Attributes
     ----------

@@ -117,7 +117,7 @@ def check_label_set_scores(place: str, scores: Mapping[str, float]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class PartEstimates:
-    """Hold the cost of the estimates of one part. None if nothing was computed."""
+    """Hold the cost of the estimates of one part. It is None if nothing was computed."""
 
     ms_per_instance: Number | None
 

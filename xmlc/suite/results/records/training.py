@@ -17,7 +17,7 @@ Search = TypedDict("Search", {"method": str, "budget": int, "seed": int, "p@1": 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingCosts:
-    """Hold the costs of training. None if there was nothing to measure, as for an oracle."""
+    """Hold the costs of training. They are None if there was nothing to measure, as for an oracle."""
 
     train_seconds: Number | None
     train_cpu_seconds: Number | None = None  # Records of earlier versions lack it.
