@@ -1,8 +1,8 @@
-"""Tables and figures: a room for each paper, and one for all suites.
+"""Find the tables and figures of each paper, or those that all suites share.
 
-A paper's room is the folder of its name, with ``tables.py`` and ``figures.py`` where it has some. What is declared
-there, or imported there, is the paper's; what it does not have is looked for in the room ``common``. Importing a room
-gives its models their names in print, so that each room can print the models of any other.
+Each paper has a package of its name, which may have the modules ``tables.py`` and ``figures.py``. Definitions that
+these modules declare or import belong to the paper. All others are looked up in the package ``common``. Importing a
+package registers the printed names of its models, so that every package can print them.
 """
 
 from __future__ import annotations
@@ -26,12 +26,14 @@ Definition = TypeVar("Definition")
 
 
 def table_of(name: str, paper: str) -> TableDefinition:
-    """Return the table of this name, the paper's own or the common one; a bare number means ``table<number>``.
+    """Return a paper's table of this name, or else the common one.
+
+    A bare number means ``table<number>``.
 
     Raises
     ------
     XmlcError
-        Neither the paper nor all suites have it.
+        Neither the paper nor ``common`` has a table of this name.
     """
     from xmlc.suite.papers.declared import TableDefinition
 
@@ -39,39 +41,42 @@ def table_of(name: str, paper: str) -> TableDefinition:
 
 
 def figure_of(name: str, paper: str) -> FigureDefinition:
-    """Return the figure of this name, see `table_of`; a bare number means ``figure<number>``."""
+    """Return the figure of this name, as `table_of` does. A bare number means ``figure<number>``."""
     from xmlc.suite.papers.plotting import FigureDefinition
 
     return _of(name, paper, "figure", FigureDefinition)
 
 
 def every_table() -> list[tuple[str, TableDefinition]]:
-    """List (room, definition) of all tables; a table of several rooms is listed for each of them."""
+    """List (package, definition) for all tables. A table that several packages have is listed for each."""
     from xmlc.suite.papers.declared import TableDefinition
 
     return [(room, found) for room in rooms() for found in _definitions(room, "table", TableDefinition).values()]
 
 
 def modules_of(paper: str, noun: str) -> list[str]:
-    """Name the modules that the tables or figures (``noun``) of a paper depend on: its own, the common, all names."""
+    """Name the modules that a paper's tables or figures (``noun``) depend on.
+
+    These are the modules of the paper and of ``common``, and all packages, which register names of models.
+    """
     names = [f"{__name__}.{room}.{noun}s" for room in (paper, COMMON) if room in rooms()]
     return [*(name for name in names if find_spec(name) is not None), *(f"{__name__}.{room}" for room in rooms())]
 
 
 def statements_of(paper: str) -> Path:
-    """Return the file of a paper's statements, which its claims are about."""
+    """Return the path of the file with a paper's statements, which its claims test."""
     return Path(__file__).parent / paper / "claims.yaml"
 
 
 @cache
 def rooms() -> tuple[str, ...]:
-    """Name the rooms."""
+    """Return the names of the packages."""
     return tuple(found.name for found in pkgutil.iter_modules(__path__) if found.ispkg)
 
 
 @cache
 def enter_rooms() -> None:
-    """Import all rooms, which name their models."""
+    """Import all packages, which registers the printed names of their models."""
     for room in rooms():
         importlib.import_module(f"{__name__}.{room}")
 

@@ -21,10 +21,10 @@ MOST = 3  # names in a message
 def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
     """Return a replacement of `workflow.is_rule` that refuses mistakes in targets.
 
-    Snakemake calls it for each target after it has read a study's rules and options such as ``--forcerun``.
+    Snakemake calls it for each target. By then it has read a study's rules and options such as ``--forcerun``.
     """
     is_rule: Callable[[str], bool] = workflow.is_rule
-    # In a storage the outputs of rules have other names than the targets.
+    # With remote storage, outputs of rules and targets have different names, so that they cannot be compared.
     is_local = not (workflow.storage_settings and workflow.storage_settings.default_storage_provider)
 
     def is_made(path: str) -> bool:
@@ -45,20 +45,20 @@ def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
 
 
 def within(name: str) -> list[str]:
-    """Return the path of a target as rules have it, without a slash at its end, and the folders that it is in."""
+    """Return the path of a target without a final slash, as in rules, and the folders that contain it."""
     path = Path(os.path.relpath(name or "."))
     return [str(one) for one in (path, *path.parents)]
 
 
 def near(project: Project, name: str, rules: Sequence[str]) -> str:
-    """Name the nearest files or rules; a name that files have, such as a table's, means these."""
+    """Name the files whose name or stem is the target's name, or else the nearest file or rule."""
     known = files(project)
     same = [file for file in known if name in (Path(file).name, Path(file).stem)]
     return " or ".join(same[:MOST]) or nearest(name, known if "/" in name and get_close_matches(name, known) else rules)
 
 
 def files(project: Project) -> list[str]:
-    """List the files that a target may mean: tables, figures and records of all suites, and the data of datasets."""
+    """List the files that a target may mean: tables, figures and records of all suites, data and statistics."""
     found = [path.of(dataset=name) for name in project.catalogue for path in (paths.DATA, paths.STATISTICS)]
     for paper in project.suites:
         records = [*plan.tables_of(project, paper).values(), *plan.figures_of(project, paper).values()]

@@ -1,4 +1,4 @@
-"""A table or figure of a suite made from files of records; mixed kinds, portions and contradictory data are refused."""
+"""Build the tables and figures of a suite from files of records, and refuse records that contradict each other."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from xmlc.suite.results.titles import name_models
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-KINDS = {"evaluation": "thresholds"}  # of records, by their folder
-NOT_PRINTED = ("", "-")  # in a transcribed table
+KINDS = {"evaluation": "thresholds"}  # kind of records by the name of their folder, if the two differ
+NOT_PRINTED = ("", "-")  # cells of a transcribed table that hold no number
 Identity = tuple[str, str, str, int]
-Known = dict[Path, Source]  # records that were read
+Known = dict[Path, Source]  # records that were read before
 
 
 def build_table(made: MadeOf, known: Known | None = None) -> Table:
@@ -43,10 +43,10 @@ def build_table(made: MadeOf, known: Known | None = None) -> Table:
     Parameters
     ----------
     made : MadeOf
-        Names the table, the paper and the files: records, published tables, the suite's configuration. Records of other
-        kinds than the table's are left out.
+        Names the table, the paper and the files: records, published tables, the suite's configuration. The table takes
+        only records of the kinds that it needs.
     known : dict or None
-        Records that were read before, to which those read now are added.
+        Records that were read before. New ones are added.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def build_table(made: MadeOf, known: Known | None = None) -> Table:
         The table is unknown, or the records do not fit.
     """
     definition = table_of(made.table, made.paper)
-    name_models(made.titles, over=made.paper == STUDY)  # whose suite is alone
+    name_models(made.titles, over=made.paper == STUDY)  # no other suite runs with a study, so its titles replace others
     given = read_needs(definition, made.records, definition.partial, known)
     suite = read_suite(made.suite) if made.suite and definition.takes_suite else None
     table = definition.table(made.paper, given, read_printed(made), suite)
@@ -64,11 +64,11 @@ def build_table(made: MadeOf, known: Known | None = None) -> Table:
 
 
 def write_table(table: Table, prefix: Path) -> list[Path]:
-    """Write PREFIX.csv, PREFIX.md and PREFIX.tex, each whole or not at all; return their paths."""
+    """Write PREFIX.csv, PREFIX.md and PREFIX.tex atomically, and return their paths."""
     texts = {".csv": to_csv(table), ".md": to_markdown(table), ".tex": to_latex(table)}
     files = []
     for suffix, text in texts.items():
-        # Not with_suffix: a prefix may contain a dot.
+        # `with_suffix` would cut a prefix that contains a dot.
         path = prefix.with_name(prefix.name + suffix)
         with atomic_file(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
@@ -77,7 +77,7 @@ def write_table(table: Table, prefix: Path) -> list[Path]:
 
 
 def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
-    """Draw one figure of a paper; a bare number means ``figure<number>``.
+    """Draw one figure of a paper. A bare number means ``figure<number>``.
 
     Raises
     ------
@@ -90,21 +90,21 @@ def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
 
 
 def record_files(records: Sequence[Path], methods: Sequence[str], declared: Declared) -> tuple[Path, ...]:
-    """Return files of records; in place of a folder those of its methods that a table or figure needs.
+    """Return files of records. A folder is replaced by the files that a table or figure needs from it.
 
     Parameters
     ----------
     records : sequence of Path
         Files, and folders such as ``<model>/seed0/80/evaluation``.
     methods : sequence of str
-        Of folders only these, in this order; all where none is named.
+        Methods to take from folders, in this order. If it is empty, all methods are taken.
     declared : Declared
         The table or figure.
 
     Raises
     ------
     Damaged
-        A folder has no list of its files, or not all of them.
+        A folder has no list of its files, or lacks some of them.
     """
     found: list[Path] = []
     for path in records:
@@ -125,7 +125,7 @@ def record_files(records: Sequence[Path], methods: Sequence[str], declared: Decl
 def read_needs(
     declared: Declared, files: Sequence[Path], partial: bool = False, known: Known | None = None
 ) -> list[list[Source]]:
-    """Read the records of each need; of the first there must be some, if not ``partial``."""
+    """Read the records of each need. Unless ``partial``, the first need must have some."""
     sources = read_sources(files, known)
     found = [choose(need, sources, needed=need is declared.needs[0] and not partial) for need in declared.needs]
     _check_one_edition(source for chosen in found for source in chosen)
@@ -133,7 +133,7 @@ def read_needs(
 
 
 def sources_of(tables: Iterable[MadeOf], known: Known | None = None) -> list[tuple[Source, list[str]]]:
-    """Read the records behind tables, each once, and name the papers whose tables are made from it."""
+    """Read each record behind some tables once, and name the papers whose tables use it."""
     found: dict[Path, tuple[Source, list[str]]] = {}
     known = {} if known is None else known
     for made in tables:
@@ -144,12 +144,12 @@ def sources_of(tables: Iterable[MadeOf], known: Known | None = None) -> list[tup
 
 
 def read_sources(files: Iterable[Path], known: Known | None = None) -> list[Source]:
-    """Read files of any kind, in their order.
+    """Read records of any kind, in the order of their files.
 
     Raises
     ------
     XmlcError
-        One is not readable, of no kind, or lacks something.
+        A file cannot be read, is not a record of a known kind, or lacks a field.
     """
     known = {} if known is None else known
     for file in files:
@@ -159,12 +159,12 @@ def read_sources(files: Iterable[Path], known: Known | None = None) -> list[Sour
 
 
 def read_record(path: Path) -> RecordFile:
-    """Read one file of any kind.
+    """Read one record of any kind.
 
     Raises
     ------
     XmlcError
-        It is not readable, of no kind, or lacks something.
+        The file cannot be read, is not a record of a known kind, or lacks a field.
     """
     if path.suffix == ".yaml":
         return SearchRecord.read_earlier(path)
@@ -177,7 +177,7 @@ def read_record(path: Path) -> RecordFile:
 
 @cache
 def kinds() -> dict[str, type[RecordFile]]:
-    """Return the classes of records that say their kind, in the modules of their room, by kind."""
+    """Return the record classes in `xmlc.suite.results.records` that have a ``KIND``, by kind."""
     names = [f"{records.__name__}.{found.name}" for found in pkgutil.iter_modules(records.__path__)]
     parts = [part for name in names for part in vars(importlib.import_module(name)).values()]
     return {one.KIND: one for one in parts if isinstance(one, type) and issubclass(one, RecordFile) and one.KIND}
@@ -187,12 +187,12 @@ CLASSES: dict[str, type[RecordFile]] = {"statistics": Statistics}
 
 
 def choose(need: Where, sources: Sequence[Source], needed: bool = True) -> list[Source]:
-    """Choose the records that are wanted, in their order: it is the order of rows in tables and of panels in figures.
+    """Return the records that meet a need, in their order, which tables and figures keep.
 
     Raises
     ------
     XmlcError
-        Records contradict each other; or some are needed and there is none.
+        Records contradict each other, or some are needed and there is none.
     """
     kind = CLASSES.get(need.kind) or kinds()[need.kind]
     found: dict[Identity, Source] = {}
@@ -223,7 +223,7 @@ def choose(need: Where, sources: Sequence[Source], needed: bool = True) -> list[
 
 
 def _check_one_edition(sources: Iterable[Source]) -> None:
-    """Refuse records of different data under one name: what stands in a row, and is averaged, is of one edition."""
+    """Refuse records of different data under one dataset name, because a row averages records of the same data."""
     data: dict[str, tuple[str, Path]] = {}
     for path, record in sources:
         name, digest = record.dataset_name, record.data_digest
@@ -237,7 +237,7 @@ def _check_one_edition(sources: Iterable[Source]) -> None:
 
 
 def _check_one_setting(sources: Iterable[Source]) -> None:
-    """Refuse records of other settings over seeds."""
+    """Refuse records of one dataset and model whose hyperparameters differ between seeds."""
     settings: dict[tuple[str, str], tuple[object, Path]] = {}
     for path, record in sources:
         if not isinstance(record, ExperimentRecord):
@@ -251,7 +251,7 @@ def _check_one_setting(sources: Iterable[Source]) -> None:
 
 
 def read_printed(made: MadeOf) -> Rows:
-    """Read the paper's numbers of one table, from the files in ``<published>/<paper>/`` that hold it; maybe nothing."""
+    """Read the published numbers of one table from its files in ``<published>/<paper>/``, if there are any."""
     definition = table_of(made.table, made.paper)
     found: Rows = {}
     for name in definition.printed_in or (definition.name,):

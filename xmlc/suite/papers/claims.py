@@ -1,4 +1,4 @@
-"""Statements of papers, tested on our records: what a paper states, and how each statement is measured."""
+"""Declare the statements of papers and measure them on our records."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ from xmlc.suite.results.records.base import Record
 from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.schemas import converted, read_yaml
 
-Scope = tuple[str, Callable[[Any], bool]]  # a condition in words, and whether a record meets it
-Measure = Callable[..., Iterable[Effect]]  # of the records of each need
+Scope = tuple[str, Callable[[Any], bool]]  # a condition in words, and a function that checks it for a record
+Measure = Callable[..., Iterable[Effect]]  # takes the records of each need
 R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """What a paper states: an entry of the file ``claims.yaml`` in its folder.
+    """Describe a statement of a paper: an entry of the file ``claims.yaml`` in its folder.
 
     Raises
     ------
     ValueError
-        A margin is none, or has no reason.
+        The margin means no difference, or has no reason.
     """
 
     #: In our words, so that it can be read without the paper.
     statement: str
-    #: Where the paper states it: section, page of the paper, table.
+    #: Section, page of the paper or table that states it.
     source: str
-    #: Of the effects; what is subtracted from, or divided by, what.
+    #: Unit of the effects, with the two numbers that are subtracted or divided.
     unit: str
-    #: By the paper in these terms; by us from what it states or prints; by us alone.
+    #: "verbatim": in the paper's own terms. "derived": from its statements or numbers. "ours": not from the paper.
     stated: Literal["verbatim", "derived", "ours"]
     scale: Literal["difference", "distance", "ratio"] = "difference"
-    #: What an effect must exceed to speak for the statement; no difference, if none is given.
+    #: Effects above it support the statement. None means no difference: 0, or 1 for a ratio.
     margin: float | None = None
     #: The reason for the margin.
     because: str = ""
-    #: Whether one case against it refutes the statement, such as a lemma.
+    #: Whether one case against the statement refutes it, as for a lemma.
     every: bool = False
-    #: Whether hyperparameters are of one search for all seeds.
+    #: Whether all seeds use the hyperparameters of one search.
     one_search: bool = False
-    #: Whether effects are of clocks or of memory, so that they differ from run to run.
+    #: Whether effects are times or memory, which differ from run to run.
     cost: bool = False
 
     def __post_init__(self) -> None:
@@ -57,48 +57,51 @@ class Statement:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A statement of a paper and its test; calling it measures the effects."""
+    """Join a statement of a paper with its test. Calling it measures the effects."""
 
-    #: Of its row.
+    #: Name of its row in the table.
     name: str
     said: Statement = field(hash=False)
-    #: Records that it is tested on; some or all may be missing.
+    #: Records that it is tested on. Some or all may be missing.
     needs: tuple[Where, ...]
     #: Takes the records of each need and returns the effects.
     measure: Measure
-    #: Which records the statement is about; of all, if none is given.
+    #: Condition on the records. None takes all of them.
     about: Scope | None = None
-    #: Effects in print, as `outcome_of` takes them, if a margin is a word for equal.
+    #: Published effects, as `outcome_of` takes them, if the margin expresses "as good as".
     printed: Printed = field(default_factory=dict, hash=False)
 
     @property
     def scale(self) -> Scale:
-        """The scale of its effects."""
+        """Return the scale of the effects."""
         return Scale(self.said.scale)
 
     @property
     def mean_in_print(self) -> float:
-        """The mean of the effects in print, which are differences; NaN without any."""
+        """Return the mean of the published effects, which are differences. It is NaN if there are none."""
         effects = [effect for of_subject in self.printed.values() for effect in of_subject.values()]
         return math.fsum(effects) / len(effects) if effects else math.nan
 
     def concerned(self, *records: Sequence[Any]) -> list[list[Any]]:
-        """Keep, of the records of each need, those that the statement is about."""
+        """Return, for each need, the records that meet the statement's condition."""
         about = self.about[1] if self.about else lambda record: True
         return [[record for record in given if about(record)] for given in records]
 
     def __call__(self, *records: Sequence[Any]) -> list[Effect]:
-        """Measure the effects in the records of each need, as far as the statement is about them."""
+        """Measure the effects in the records of each need that meet the statement's condition."""
         return list(self.measure(*self.concerned(*records)))
 
     def outcome(self, *records: Sequence[Any], errors: Mapping[Place, float] = MappingProxyType({})) -> Outcome:
-        """Decide the claim by the records of each need; ``errors`` are the test set's, of cases that have one."""
+        """Decide the claim by the records of each need.
+
+        ``errors`` has the standard errors by the choice of test instances, for the cases that have one.
+        """
         margin = self.scale.nothing if self.said.margin is None else self.said.margin
         return outcome_of(self(*records), margin, self.scale, self.said.every, self.printed, errors)
 
 
 class Claims:
-    """The claims of a paper: the statements of a file, and how each is measured."""
+    """Collect the claims of a paper: the statements of a file, and the functions that measure them."""
 
     def __init__(self, statements: Mapping[str, Statement]):
         self._statements = statements
@@ -119,7 +122,7 @@ class Claims:
     def claim(
         self, name: str, *needs: Where, about: Scope | None = None, printed: Printed = NONE
     ) -> Callable[[Measure], Claim]:
-        """Declare the claim whose effects the function below measures."""
+        """Declare the claim whose effects the decorated function measures."""
 
         def declare(measure: Measure) -> Claim:
             said = self._statements[name]
@@ -134,7 +137,7 @@ class Claims:
         Raises
         ------
         ValueError
-            A statement is not measured.
+            No function measures one of the statements.
         """
         if unmeasured := self._statements.keys() - self._claims.keys():
             raise ValueError(f"claims.yaml: no function measures {', '.join(sorted(unmeasured))}")
@@ -142,12 +145,12 @@ class Claims:
 
 
 def datasets(words: str, *names: str) -> Scope:
-    """Declare that a statement is about the datasets of these names, in any split of theirs."""
+    """Return the condition that a record is about one of these datasets, in any split."""
     return words, lambda record: same_instances(record.dataset_name) in names
 
 
 def by_method(records: Iterable[R]) -> Mapping[tuple[str, str, int], dict[str, R]]:
-    """Group records by dataset, model and seed: of each, the records by method."""
+    """Group records by dataset, model and seed. Each group has its records by method."""
     groups: dict[tuple[str, str, int], dict[str, R]] = {}
     for record in records:
         runs = groups.setdefault((record.dataset.name, record.model, record.seed), {})
@@ -156,7 +159,7 @@ def by_method(records: Iterable[R]) -> Mapping[tuple[str, str, int], dict[str, R
 
 
 def by_model(records: Iterable[R]) -> Mapping[tuple[str, int], dict[str, R]]:
-    """Group records of one method, or of none, by dataset and seed: of each, the records by model."""
+    """Group records of one method, or of none, by dataset and seed. Each group has its records by model."""
     groups: dict[tuple[str, int], dict[str, R]] = {}
     for record in records:
         groups.setdefault((record.dataset.name, record.seed), {})[record.model] = record
@@ -164,13 +167,13 @@ def by_model(records: Iterable[R]) -> Mapping[tuple[str, int], dict[str, R]]:
 
 
 def ranked_apart(dataset: str, subject: str, one: RankingRecord, other: RankingRecord, *metrics: str) -> Effect:
-    """Return by how many points the mean of some measures of one ranking exceeds that of another."""
+    """Return by how many points one ranking exceeds another in the mean of some measures."""
     means = [math.fsum(run.metrics[name] for name in metrics) / len(metrics) for run in (one, other)]
     return Effect(dataset, subject, one.seed, 100 * (means[0] - means[1]))
 
 
 def least(effects: Iterable[Effect]) -> list[Effect]:
-    """Keep of each dataset, subject and seed the effect that speaks least for a statement of several parts."""
+    """Return the smallest effect for each dataset, subject and seed, which tests a statement of several parts."""
     found: dict[tuple[str, str, int], Effect] = {}
     for effect in effects:
         run = effect.dataset, effect.subject, effect.seed

@@ -1,4 +1,4 @@
-"""The table of a paper's claims: a row for each, and the cases that it is decided by."""
+"""Build the table of a paper's claims, with a row for each and the cases that decide it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from xmlc.suite.results.intervals import Estimate
 from xmlc.suite.results.records.base import Record
 
 CLAIMS = "claims"  # name of the table
-# Columns of what the records say.
+# These columns depend on the records.
 DECIDED = ("effect", "lower", "upper", "supports", "contradicts", "reversals", "lost", "verdict")
-# Of effects in the CSV: libraries agree on logarithms and exponentials to more digits than these, not to the last bit.
+# Decimals of effects in the CSV. Logarithms and exponentials of different libraries may differ in the last bit.
 DIGITS = 9
 SIDES = {FOR: "for", OPEN: "open", AGAINST: "against", REVERSED: "reversed"}
-CALIBRATED = "‡"  # marks what rests on settings chosen on the printed test results
+CALIBRATED = "‡"  # marks verdicts that depend on settings fitted to published test results
 CAPTION = (
     "What the paper states, tested on our records. An effect above the margin, which is no difference where no "
     "other is named, speaks for the statement. Effects are paired, run by run; their mean over seeds, with a 95 % "
@@ -39,12 +39,12 @@ CAPTION = (
 
 
 def claims_table(claims: Sequence[Claim]) -> TableDefinition:
-    """Declare the table of a paper's claims, a row for each.
+    """Declare the table of a paper's claims, with a row for each.
 
     Raises
     ------
     ValueError
-        Two needs are of the same kind and portion, which files do not tell apart.
+        Two needs have the same kind and training split, so that files cannot be assigned to them.
     """
     needs = tuple(dict.fromkeys(need for one in claims for need in one.needs))
     if len({(need.kind, need.portion) for need in needs}) < len(needs):
@@ -101,18 +101,18 @@ def claims_table(claims: Sequence[Claim]) -> TableDefinition:
 
 
 def _real(sources: Iterable[Source]) -> list[Any]:
-    """Return the records of real data, because claims of papers do not concern synthetic data."""
+    """Return the records of real data, because claims of papers are not about synthetic data."""
     return [source.record for source in sources if not is_synthetic(source.record.dataset_name)]
 
 
 def counted(table: Table) -> Counter[Word]:
-    """Count the verbatim statements of a table by verdict, those about costs left out."""
+    """Count the verbatim statements of a table by verdict, without those about costs."""
     verdicts = [row["verdict"].value for row in table.rows.values() if row["stated"].value == "verbatim"]
     return Counter(verdict for verdict in verdicts if verdict)
 
 
 def claims_line(counts: Counter[Word]) -> str:
-    """Count the claims that hold, and the others by verdict; verdicts without claims are left out."""
+    """Return a line that counts the claims that hold, and the others by verdict. Empty counts are left out."""
     denied = counts["does not hold"]
     words = [f"{counts['holds']} of {counts.total()} claims hold"]
     words += [f"{denied} do{'es' * (denied == 1)} not"] if denied else []
@@ -126,7 +126,7 @@ def _row(one: Claim, outcome: Outcome, mark: str) -> Row:
     effect = outcome.effect
     numbers = [round(value, DIGITS) for value in (effect.mean, effect.lower, effect.upper)]
     decided = dict(zip(DECIDED, (*numbers, *outcome.sides, outcome.lost, outcome.word), strict=True))
-    # Numbers of clocks and memory differ from run to run, and verdicts with them: they have columns of their own.
+    # Times and memory, and the verdicts on them, differ from run to run, so they have separate columns.
     measured, timed = (dict.fromkeys(DECIDED), decided) if one.said.cost else (decided, dict.fromkeys(DECIDED))
     values: dict[str, object] = {"stated": one.said.stated, "printed": round(one.mean_in_print, DIGITS)}
     values |= measured | {COST + name: value for name, value in timed.items()}
@@ -143,7 +143,7 @@ def _row(one: Claim, outcome: Outcome, mark: str) -> Row:
 
 
 def _details(one: Claim, outcome: Outcome) -> Rows:
-    """Return a claim's effects, case by case."""
+    """Return the effects of a claim, with a row for each case."""
     return {
         (one.name, case.dataset, case.subject): _detail(one, case, told=bool(outcome.told)) for case in outcome.cases
     }
@@ -169,7 +169,7 @@ def _detail(one: Claim, case: Case, told: bool) -> Row:
 
 
 def _with_words(key: tuple[str], values: dict[str, Any], **words: str) -> Row:
-    """Return numbers, some of which are printed as texts."""
+    """Return a row of numbers. Those in ``words`` are printed as these texts."""
     return {name: Number(quantity=name, key=key, value=value, words=words.get(name)) for name, value in values.items()}
 
 

@@ -1,4 +1,4 @@
-"""How a paper's table is declared, and the table that is made from records by its declaration."""
+"""Declare the tables of a paper, and build them from records."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NOT_RUN = "Printed in the paper, not run here"
 
 @dataclass
 class Table:
-    """A table while it is made, and finished.
+    """Hold a table, both while it is built and when it is finished.
 
     Attributes
     ----------
@@ -41,15 +41,15 @@ class Table:
     given : list of list of Source
         The records of each need.
     printed : dict
-        What the paper prints of the table, as text.
+        The paper's numbers in this table, as text.
     suite : Suite or None
-        If the table uses it.
+        The suite's configuration, if the table uses it.
     columns : tuple of str
         Quantities of the CSV.
     rows : dict
         Our numbers by key and quantity.
     details : dict
-        Numbers that panels show and the CSV has not, such as the effects behind a claim.
+        Numbers that panels show but the CSV lacks, such as the effects behind a claim.
     panels : list of Panel
     notes : list of str
     """
@@ -67,42 +67,42 @@ class Table:
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Return the name of the table."""
         return self.definition.name
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Columns that name a row."""
+        """Return the columns that name a row."""
         return self.definition.keys
 
     @property
     def caption(self) -> str:
-        """Its caption."""
+        """Return the caption of the table."""
         return self.definition.caption
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The CSV: keys, then our numbers in full precision."""
+        """Return the content of the CSV: keys, then our numbers in full precision."""
         return pivot(self.rows, self.keys, self.columns)
 
     @property
     def records(self) -> list[Any]:
-        """The records of all needs, one need after the other."""
+        """Return the records of all needs, one need after the other."""
         return [source.record for sources in self.given for source in sources]
 
     @property
     def digests(self) -> dict[str, str]:
-        """Of the data behind it, by dataset, if no key names the dataset of a row."""
+        """Return the digests of the data by dataset, if no key names the dataset of a row."""
         about = [record.dataset for record in self.records if isinstance(record, Record)]
         return {} if "dataset" in self.keys else {dataset.name: dataset.digest for dataset in about}
 
     def numbers(self, *needs: int) -> list[Number]:
-        """Return the numbers of the records of all needs, or of some."""
+        """Return the numbers in the records of all needs, or of the needs with these indices."""
         sources = [source for place in needs or range(len(self.given)) for source in self.given[place]]
         return [number for number in numbers_of(sources) if number.variant == self.definition.variant]
 
     def printed_of(self, key: Key, quantity: str) -> str:
-        """Return a number as the paper prints it; one of a dataset it may print in any row of the dataset."""
+        """Return a number as the paper prints it. The paper may print a statistic of a dataset in any of its rows."""
         found = published_of(self.printed, self.keys, key, quantity)
         return found.value if found else ""
 
@@ -112,34 +112,34 @@ Notes = Callable[[Table], list[str]]
 
 @dataclass(frozen=True, kw_only=True)
 class PanelDefinition:
-    """A declared panel.
+    """Declare a panel of a table.
 
     Attributes
     ----------
     quantities : tuple of str
-        Its columns, except those whose numbers are all marked as hidden.
+        The columns, except those whose numbers are all marked as hidden.
     optional : collection of str
         Quantities that are left out if the table lacks them.
     title : str
         May have keys and quantities of its first row in braces.
     names : tuple of str
-        Keys and quantities that name a row; all keys by default. If several rows have one name, the first is shown.
+        Keys and quantities that name a row, by default all keys. If several rows have one name, the first is shown.
     each : str
-        A key, with a panel for each of its values.
+        A key. Each of its values has a panel.
     across : str
-        A key, with a column of the first quantity for each of its values.
+        A key. Each of its values has a column of the first quantity.
     having : str
-        A quantity: rows without it are left out.
+        A quantity. Rows without it are left out.
     headings : mapping of str to str
-        Of columns, if they are not those of the quantities.
+        Headings of columns that differ from the headings of their quantities.
     contests : mapping of str to str, or None
-        Which contest a quantity is in; None for one of each quantity.
+        The contest of each quantity. If it is None, each quantity has a contest.
     published : {"", "also", "alone"}
-        Whether the paper's rows that were not run follow, or make a panel alone.
+        Whether the paper's rows that were not run follow ours ("also"), or make a panel alone.
     run_by : tuple of str
-        Keys by which a row of the paper was run; all by default.
+        Keys that decide whether a row of the paper was run, by default all.
     details : tuple of str
-        Keys of the table's details, if it shows these.
+        Keys of the table's details, if the panel shows these.
     """
 
     quantities: tuple[str, ...]
@@ -156,7 +156,7 @@ class PanelDefinition:
     details: tuple[str, ...] = ()
 
     def panels_of(self, table: Table) -> Iterator[Panel]:
-        """Make the panels of a table."""
+        """Yield the panels of a table."""
         rows, keys = table.details if self.details else table.rows, self.details or table.keys
         if self.published == "alone":
             rows = self._not_run(table)
@@ -202,7 +202,7 @@ class PanelDefinition:
         )
 
     def _names(self, table: Table, names: tuple[str, ...], about: dict[str, str], row: Row) -> list[str]:
-        """Return the texts that name a row; a model that the paper only quotes is marked."""
+        """Return the texts that name a row. Models that were not run, or that the paper only quotes, are marked."""
         texts = [TITLES.get(name, str)(about[name]) if name in about else row[name].text for name in names]
         measured = table.definition.measured_models
         if self.published and measured and tuple(about.values()) not in table.rows:
@@ -240,58 +240,58 @@ class PanelDefinition:
 
 
 def columns(title: str, *quantities: str, **about: Any) -> PanelDefinition:
-    """Declare a panel of all rows with these columns; the other arguments are those of `PanelDefinition`."""
+    """Declare a panel of all rows with these columns. Further arguments go to `PanelDefinition`."""
     return PanelDefinition(title=title, quantities=quantities, **about)
 
 
 def datasets(*quantities: str) -> PanelDefinition:
-    """Declare a panel with a row for each dataset, of numbers that all its rows have."""
+    """Declare a panel with a row for each dataset, for numbers that are equal in all its rows."""
     return columns("Datasets", *quantities, names=("dataset",))
 
 
 def not_run(*quantities: str, run_by: tuple[str, ...] = ()) -> PanelDefinition:
-    """Declare a panel of the numbers that the paper prints and we did not run, if there are any."""
+    """Declare a panel of the published numbers that we did not run, if there are any."""
     return columns(NOT_RUN, *quantities, optional=quantities, published="alone", run_by=run_by, contests={})
 
 
 def by_method(quantity: str, title: str, **about: Any) -> PanelDefinition:
-    """Declare a panel of one quantity: a row for each dataset and model, a column for each method."""
+    """Declare a panel of one quantity, with a row for each dataset and model and a column for each method."""
     return columns(title, quantity, names=("dataset", "model"), across="method", **about)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableDefinition(Declared):
-    """A declared table.
+    """Declare a table.
 
     Attributes
     ----------
     name : str
     needs : tuple of Where
-        Records that it is made from.
+        Records that the table needs.
     keys : tuple of str
         Columns that name a row.
     columns : tuple of str
-        Quantities of its CSV, as far as records have them; those of the panels by default.
+        Quantities of the CSV that records have, by default the quantities of the panels.
     caption : str
     panels : tuple of PanelDefinition
     notes : tuple of callable
-        Each makes some of the footnotes that follow those that all tables have.
+        Each returns footnotes, which follow the common footnotes of all tables.
     rows : callable or None
-        Makes the rows, if they are not the means over seeds of all numbers.
+        Returns the rows. By default, rows are means of all numbers over seeds.
     threads : tuple of str
-        Quantities that say how many threads the times had.
+        Quantities with the number of threads of the times.
     variant : str
         The variant of the records' numbers.
     takes_suite : bool
-        Whether it uses the suite's configuration.
+        Whether the table uses the suite's configuration.
     printed_in : tuple of str
-        Published tables that hold its values, the later over the earlier; its own if there is none.
+        Published tables with its values, by default the table of its name. Later ones take precedence.
     printed_models : tuple of str
-        Models whose printed numbers it shows; all if there is none.
+        Models whose published numbers are shown. If it is empty, all are.
     measured_models : tuple of str
-        Models whose printed numbers the paper measured itself, the others being quoted; all if there is none.
+        Models that the paper measured itself, while it quotes all others. If it is empty, it measured all.
     partial : bool
-        Whether it is made of whatever records there are, even of none.
+        Whether the table is built from any records that exist, even from none.
     """
 
     keys: tuple[str, ...]
@@ -310,13 +310,13 @@ class TableDefinition(Declared):
 
     @property
     def first(self) -> tuple[Any, ...]:
-        """The needs of which one must be met."""
+        """Return the needs of which at least one must be met."""
         return self.needs if self.partial else super().first
 
     def table(
         self, paper: str, given: list[list[Source]], printed: Rows | None = None, suite: Suite | None = None
     ) -> Table:
-        """Make the table of a paper, without notes, from the records of each need."""
+        """Build the table of a paper, without notes, from the records of each need."""
         shown = tuple(dict.fromkeys(name for panel in self.panels for name in panel.quantities))
         table = Table(self, paper, given, printed or {}, suite, self.columns or shown)
         rows = self.rows(table) if self.rows else average(table.numbers(), self.keys)
@@ -332,7 +332,7 @@ class TableDefinition(Declared):
 
 
 def table_of_datasets(name: str, *quantities: str, caption: str, **about: Any) -> TableDefinition:
-    """Declare a table of the statistics of datasets next to the paper's; below are those not run."""
+    """Declare a table of statistics of datasets next to the paper's, followed by datasets that were not run."""
     return TableDefinition(
         name=name,
         needs=(STATISTICS,),

@@ -1,4 +1,4 @@
-"""Tables in LaTeX: each panel is a float of its own that fits one column, or both, of a two-column article."""
+"""Print tables in LaTeX. Each panel is a separate float that fits one or both columns of a two-column article."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from xmlc.suite.papers.panels import Panel
 from xmlc.suite.papers.printing import fingerprint_of, title_of
 
 COLUMN, PAGE = 241.0, 487.0  # widths in pt, of one column and of both
-SEPARATION = 4.0  # between two columns of a table, twice \tabcolsep
-LINES = 52  # of a page, beside a caption
-PARAGRAPH, NARROWEST = 110.0, 55.0  # wider texts are broken into lines, down to so many pt
-# Widths in pt of characters at the size of footnotes (8 pt Computer Modern), as pdflatex has them, rounded up.
+SEPARATION = 4.0  # pt between two columns of a table, twice \tabcolsep
+LINES = 52  # the most lines on a page with a caption
+PARAGRAPH, NARROWEST = 110.0, 55.0  # pt: columns wider than the first are broken into lines, down to the second
+# Widths in pt of characters at footnote size (8 pt Computer Modern), measured with pdflatex and rounded up.
 WIDTHS = {character: width for width, characters in (
     (2.4, "!',.:;[]`il|"), (2.6, "fj"), (2.9, " -"), (3.1, "I"), (3.4, "()rst"), (3.8, "cez"), (4.1, "?"), (4.3, "J"),
     (4.3, '"$*/0123456789\\ago{}–'), (4.5, "kqvxy"), (4.8, "Sbdhnpu"), (5.2, "Z^~"), (5.4, "L"), (5.8, "EFP"),
@@ -36,7 +36,7 @@ ESCAPED = {character: f"\\{character}" for character in "&%$#_{}"} | {
 
 @dataclass(frozen=True)
 class Printed:
-    """One column of a panel: heading, texts with whether they are bold, whether it names rows, width in pt."""
+    """Hold one column: heading lines, texts with whether they are bold, whether it names rows, width in pt."""
 
     heading: list[str]
     cells: list[tuple[str, bool]]
@@ -45,7 +45,7 @@ class Printed:
 
 
 def to_latex(table: Table) -> str:
-    """Return all panels of a table, for documents with the package booktabs; notes are comments."""
+    """Return all panels of a table, for documents that use the package booktabs. Notes become comments."""
     lines = [
         f"% {title_of(table)} of {table.paper}; needs \\usepackage{{booktabs}}",
         f"% Fingerprint of all numbers but costs: {fingerprint_of(table).word}",
@@ -56,7 +56,7 @@ def to_latex(table: Table) -> str:
 
 
 def panel_to_latex(table: Table, panel: Panel, place: int) -> str:
-    """Return one panel, the ``place``-th of its table: several floats where it is wider or longer than a page."""
+    """Return one panel, the ``place``-th of its table. It has several floats if it is wider or longer than a page."""
     floats: list[str] = []
     for columns in _parts([*_columns(panel)]):
         environment, room = ("table", COLUMN) if _width(columns) <= COLUMN else ("table*", PAGE)
@@ -85,7 +85,7 @@ def _columns(panel: Panel) -> Iterator[Printed]:
 
 
 def _broken(heading: str, widest: float) -> list[str]:
-    """Break a heading that is wider than its column into two lines, as evenly as its words allow."""
+    """Break a heading that is wider than its column into two lines, as evenly as possible."""
     words = heading.split()
     if len(words) < 2 or _text_width(heading) <= widest:
         return [heading]
@@ -99,7 +99,7 @@ def _text_width(text: str, bold: bool = False) -> float:
 
 
 def _least(column: Printed) -> float:
-    """Return the width that a column needs at least: long texts are broken into lines, words are not."""
+    """Return the least width of a column. Long texts can be broken into lines, but words cannot."""
     if column.width <= PARAGRAPH:
         return column.width
     words = [word for text, _ in column.cells for word in text.replace("/", "/ ").replace("-", "- ").split()]
@@ -112,7 +112,7 @@ def _width(columns: Iterable[Printed]) -> float:
 
 
 def _parts(columns: list[Printed]) -> Iterator[list[Printed]]:
-    """Divide columns so that each part, with the names of rows in front, fits a page."""
+    """Divide columns into parts that fit a page. Each part begins with the columns that name rows."""
     names = [column for column in columns if column.names]
     part = list(names)
     for column in columns[len(names) :]:
@@ -125,7 +125,7 @@ def _parts(columns: list[Printed]) -> Iterator[list[Printed]]:
 
 
 def _broken_columns(columns: list[Printed], room: float) -> dict[int, float]:
-    """Return the widths of the columns whose texts are broken into lines, by their place."""
+    """Return the width of each column whose texts are broken into lines, by the column's index."""
     missing = _width(columns) - room
     spare = math.fsum(column.width - _least(column) for column in columns)
     if missing <= 0 or not spare:
@@ -139,7 +139,7 @@ def _broken_columns(columns: list[Printed], room: float) -> dict[int, float]:
 
 
 def _pages(columns: list[Printed], broken: dict[int, float]) -> Iterator[range]:
-    """Divide rows so that each part fits a page."""
+    """Divide rows into parts that fit a page."""
     start = lines = 0
     n = len(columns[0].cells)
     for row in range(n):

@@ -1,4 +1,4 @@
-"""Footnotes that tables have in common: data, seeds, threads, and the meaning of columns."""
+"""Write the footnotes that tables have in common: data, seeds, threads, and the meaning of columns."""
 
 from __future__ import annotations
 
@@ -48,29 +48,29 @@ def notes_of(table: Table) -> list[str]:
 
 
 def threads_of(rows: Rows, names: Collection[str]) -> str:
-    """Say how many threads times had, such as ``1 or 2 threads``; nothing where it is not known."""
+    """Return the number of threads of times, such as ``1 or 2 threads``, or an empty text if it is unknown."""
     numbers = [row[name] for row in rows.values() for name in names if name in row]
     counts = sorted({value for number in numbers for value in number.runs.values() if not is_missing(value)})
     return f"{' or '.join(f'{count:g}' for count in counts)} thread{'s' * (counts != [1])}" if counts else ""
 
 
 def digests_line(records: Iterable[RecordFile]) -> str:
-    """Say which data records are about: by name, the first digits of the digest."""
+    """Return a line with the datasets of records and the first digits of their digests."""
     digests = {record.dataset_name: record.data_digest for record in records}
     return "Data (digest): " + ", ".join(f"{name} ({digest[:12]})" for name, digest in digests.items()) + "."
 
 
 def synthetic_line(records: Iterable[RecordFile], left_out: str = "") -> list[str]:
-    """Return a sentence on the synthetic datasets of some records; none if there are none."""
+    """Return a sentence on the synthetic datasets of records, if there are any."""
     names = dict.fromkeys(record.dataset_name for record in records if record.dataset_name.endswith(MARK))
     said = "made by `xmlc synth`, so not compared with published numbers" + left_out
     return [f"{', '.join(names)}: {said}."] if names else []
 
 
 def undefined_note(records: Iterable[RecordFile]) -> list[str]:
-    """Say which share of a dataset's labels has 0/0 on the test set; nothing of records without macro-F.
+    """Return a sentence on the share of each dataset's labels with 0/0 on the test set, if records have macro-F.
 
-    It is the difference of macro-F with 0/0 = 1 and with 0/0 = 0, and depends on which labels are predicted.
+    The share is the difference of macro-F with 0/0 = 1 and with 0/0 = 0. It depends on the predicted labels.
     """
     shares: dict[str, list[float]] = {}
     for record in records:
@@ -84,7 +84,7 @@ def undefined_note(records: Iterable[RecordFile]) -> list[str]:
 
 
 def searches(records: Sequence[RecordFile]) -> list[str]:
-    """Say how label trees were searched for the labels that are ranked, and where a beam's answer is proved."""
+    """Return a sentence on the search of label trees for ranked labels, and on the share of provably exact beams."""
     exactly: dict[str, None] = {}
     by_beam: dict[str, dict[str, list[float]]] = {}
     for record in records:

@@ -1,4 +1,4 @@
-"""The verdict on a statement by its effects; docs/claims.md has the rules in words."""
+"""Decide the verdict on a statement by its effects. The rules are described in docs/claims.md."""
 
 from __future__ import annotations
 
@@ -12,54 +12,56 @@ from xmlc.suite.results.columns import MISSING
 from xmlc.suite.results.intervals import Estimate, estimate_from, estimate_of, student_quantile
 
 FEWEST_DATASETS = 3
-# Of the same instances as another dataset: cases of their own, but one dataset where datasets are counted or averaged.
+# Datasets with the same instances as another one. They have separate cases, but count as one dataset in means.
 OTHER_SPLITS = {"delicious-ldsm": "delicious"}
-LARGE_RATIO = 100  # from which on decimals say nothing
+LARGE_RATIO = 100  # ratios from here on are printed without decimals
 
 Printed = Mapping[str, Mapping[str, float]]  # effects by subject and dataset
 NONE: Printed = MappingProxyType({})
 Place = tuple[str, str]  # dataset and subject of a case
 Word = Literal["holds", "does not hold", "reversed", "mixed", "cannot be told", "no data"]
 FOR, OPEN, AGAINST = 1, 0, -1
-REVERSED = 2  # side of a case that is within the tolerance, with the other sign than in print
+REVERSED = 2  # side of a case that is for the statement, but whose effect has the opposite sign of the published one
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How effects are compared with a margin.
+    """Compare effects with a margin.
 
-    Means and intervals of ratios are taken of their logarithms, and given as ratios again. A distance is a difference
-    for which the margin is one on either side of 0.
+    Means and intervals of ratios are computed from logarithms and converted back to ratios. A distance is a difference
+    whose margin applies on either side of 0.
     """
 
     kind: Literal["difference", "distance", "ratio"] = "difference"
 
     @property
     def nothing(self) -> float:
-        """The effect that is no difference."""
+        """Return the effect that means no difference: 1 for ratios, else 0."""
         return 1.0 if self.kind == "ratio" else 0.0
 
     def forth(self, value: float) -> float:
-        """Return an effect on the scale of means and intervals."""
+        """Convert an effect to the scale of means and intervals: ratios to logarithms."""
         from xmlc.kernels import float64
 
         return float64.log(value) if self.kind == "ratio" else float(value)
 
     def back(self, value: float) -> float:
-        """Return the effect of a mean."""
+        """Convert a mean back to an effect."""
         from xmlc.kernels import float64
 
         return float64.exp(value) if self.kind == "ratio" else float(value)
 
     def side(self, estimate: Estimate, margin: float, in_print: float = math.nan) -> int:
-        """Return the side that an interval takes: it is reversed if it would be for, with another sign than in print.
+        """Return the side of an interval.
+
+        An interval that is for the statement is reversed if its sign is the opposite of the published effect's.
 
         Parameters
         ----------
         estimate : Estimate
             On the scale of means and intervals.
         margin, in_print : float
-            Effects.
+            The margin and the published effect, as effects. NaN if nothing is published.
         """
         level = self.forth(margin)
         side = estimate.side_of(level)
@@ -68,7 +70,7 @@ class Scale:
         return REVERSED if side == FOR and self.forth(in_print) * estimate.side_of(0) < 0 else side
 
     def printed(self, effect: Estimate) -> str:
-        """Write an effect with its interval, such as ``+1.25 [0.50, 2.00]``; a missing one is a dash."""
+        """Format an effect with its interval, such as ``+1.25 [0.50, 2.00]``. A missing effect is a dash."""
         if math.isnan(effect.mean):
             return MISSING
         mean, lower, upper = (self._printed(value) for value in (effect.mean, effect.lower, effect.upper))
@@ -82,27 +84,27 @@ class Scale:
 
 @dataclass(frozen=True)
 class Effect:
-    """One paired difference or ratio."""
+    """Hold one paired difference or ratio."""
 
     dataset: str
-    #: What of the dataset it is about, such as a model, or a pair of methods of one; may be empty.
+    #: The model, or a pair of its methods, that the effect is about. It may be empty.
     subject: str
     seed: int
-    #: Above the margin it speaks for the statement. A ratio is positive.
+    #: A value above the margin supports the statement. A ratio is positive.
     value: float
-    #: Standard error (of a ratio: of its logarithm) where one record tells of several trials; 0 where nothing is drawn
-    #: at random. It decides a case of one seed; of several seeds, these tell how far values vary.
+    #: Standard error (for a ratio: of its logarithm) if one record covers several trials, or 0 if nothing is random.
+    #: It gives the interval of a case with one seed. With several seeds, their variation gives it.
     error: float | None = None
-    #: Behind the standard error, at least 2.
+    #: Number of trials behind the standard error, at least 2.
     trials: int = 2
 
 
 @dataclass(frozen=True)
 class Case:
-    """The effects of one dataset and subject: their mean over seeds, and the side that they take.
+    """Summarise the effects of one dataset and subject: their mean over seeds, and their side.
 
-    The interval of ``on_tests`` has the error of the test set too, if that is known. It decides nothing; ``lost`` is
-    whether the side would be another by it. ``printed`` is the paper's number.
+    The interval of ``on_tests`` includes the error of the test set, if it is known. It does not decide the side, but
+    ``lost`` is true if it would give another side. ``printed`` is the published effect.
     """
 
     dataset: str
@@ -117,18 +119,18 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Verdicts on a statement by its effects.
+    """Hold the verdict on a statement by its effects.
 
     Attributes
     ----------
     cases : tuple of Case
         In the order of the effects.
     effect : Estimate
-        Mean over datasets, each with the mean of its cases; with an interval, if there are at least three datasets.
-        That of a single case is the case's.
+        Mean over datasets of the mean of their cases. It has an interval if there are at least three datasets. If there
+        is a single case, it is the effect of the case.
     word : str
     every : bool
-        Whether one case against it refutes the statement.
+        Whether one case against the statement has refuted it.
     """
 
     cases: tuple[Case, ...]
@@ -138,22 +140,22 @@ class Outcome:
 
     @property
     def sides(self) -> tuple[int, int, int]:
-        """Numbers of cases that are for the statement, against it, and reversed."""
+        """Return the numbers of cases for the statement, against it, and reversed."""
         return sides_of([case.side for case in self.cases])
 
     @property
     def lost(self) -> int | None:
-        """Number of cases that lose their side by the test set's error; None if no error is known."""
+        """Return the number of cases that lose their side by the test set's error, or None if no error is known."""
         return sum(case.lost for case in self.cases) if self.told else None
 
     @property
     def told(self) -> int:
-        """Number of cases whose test set's error is known."""
+        """Return the number of cases with a known error of the test set."""
         return sum(case.on_tests.has_interval for case in self.cases)
 
     @property
     def verdict(self) -> str:
-        """The verdict as a reader wants it: on how many cases it rests, or that it is the datasets' mean."""
+        """Return the verdict with its basis: the numbers of cases, or the mean of the datasets."""
         supports, contradicts, reversals = self.sides
         of, half = f"of {len(self.cases)}", len(self.cases) / 2
         also = f", {reversals} reversed" if reversals else ""
@@ -189,17 +191,17 @@ def outcome_of(
         In the unit of the effects.
     scale : Scale
     every : bool
-        Whether one case against it refutes the statement.
+        Whether one case against the statement refutes it.
     printed : mapping
-        Effects in print, by subject and dataset; those under no subject are of all others. A case that would be for the
-        statement while its whole interval has the other sign is reversed.
+        Published effects by subject and dataset. The empty subject applies to all subjects without an entry. A case for
+        the statement is reversed if its whole interval has the opposite sign.
     errors : mapping of (dataset, subject) to float
-        Standard errors by the choice of the test instances, of cases that have one.
+        Standard errors by the choice of the test instances, for cases that have one.
 
     Raises
     ------
     ValueError
-        Two effects are of the same dataset, subject and seed, or a value cannot be one.
+        Two effects have the same dataset, subject and seed, or a value is not finite.
     """
     if not effects:
         return Outcome((), Estimate(math.nan), "no data")
@@ -217,7 +219,7 @@ def outcome_of(
 
 
 def verdict(cases: Sequence[int], overall: int, every: bool = False) -> Word:
-    """Return the verdict by the sides of all cases, and that of their mean over datasets.
+    """Return the verdict by the sides of all cases, and the side ``overall`` of their mean over datasets.
 
     With ``every``, one case against the statement refutes it.
     """
@@ -235,22 +237,22 @@ def verdict(cases: Sequence[int], overall: int, every: bool = False) -> Word:
 
 
 def sides_of(cases: Sequence[int]) -> tuple[int, int, int]:
-    """Count the sides that are for the statement, against it, and reversed."""
+    """Count the sides for the statement, against it, and reversed."""
     return cases.count(FOR), cases.count(AGAINST), cases.count(REVERSED)
 
 
 def same_instances(dataset: str) -> str:
-    """Return the name under which the instances of a dataset are counted, whatever their split."""
+    """Return the name under which the instances of a dataset count, whatever their split."""
     return OTHER_SPLITS.get(dataset, dataset)
 
 
 def together(*errors: float) -> float:
-    """Return the standard error of a sum of independent numbers by their standard errors."""
+    """Return the standard error of a sum of independent numbers with these standard errors."""
     return math.sqrt(math.fsum(error * error for error in errors))
 
 
 def _by_place(effects: Sequence[Effect]) -> dict[Place, list[Effect]]:
-    """Return the effects of each case, by seed."""
+    """Return the effects of each case in the order of seeds."""
     groups: dict[Place, dict[int, Effect]] = {}
     for effect in effects:
         runs = groups.setdefault((effect.dataset, effect.subject), {})
@@ -261,7 +263,7 @@ def _by_place(effects: Sequence[Effect]) -> dict[Place, list[Effect]]:
 
 
 def _estimate(effects: Sequence[Effect], scale: Scale) -> Estimate:
-    """Estimate the mean of a case's effects, one of each seed, on the scale of the verdict."""
+    """Estimate the mean of a case's effects, one for each seed, on the scale of means and intervals."""
     first, *others = effects
     if first.error is not None and not others:
         return estimate_from(scale.forth(first.value), first.error, first.trials)
@@ -276,7 +278,7 @@ def _over_datasets(estimates: Mapping[Place, Estimate]) -> Estimate:
 
 
 def _with_test(estimate: Estimate, error: float | None) -> Estimate:
-    """Widen an interval by the error of the test set, which more seeds do not make as small as one likes."""
+    """Widen an interval by the error of the test set, which more seeds do not reduce."""
     if not estimate.has_interval or error is None:
         return Estimate(estimate.mean)
     half = together(estimate.upper - estimate.mean, student_quantile(math.inf) * error)

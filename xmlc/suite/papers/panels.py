@@ -1,4 +1,4 @@
-"""Printed panels of a table: texts that name a row, then numbers. Markdown, LaTeX and the page show the same panels."""
+"""Hold the printed panels of a table, which Markdown, LaTeX and the page share. Each row has a name, then numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TITLES = {
 
 @dataclass(frozen=True)
 class PanelColumn:
-    """One printed column, with a number of each row.
+    """Hold one printed column, with a number for each row.
 
     Columns with the same name of contest compete for the best number of a dataset.
     """
@@ -34,18 +34,18 @@ class PanelColumn:
 
     @property
     def has_published(self) -> bool:
-        """Whether the paper prints any of it."""
+        """Return whether the paper prints any of these numbers."""
         return any(number.published for number in self.numbers)
 
     @property
     def competes(self) -> bool:
-        """Whether its best numbers are bold."""
+        """Return whether the best numbers are bold."""
         return bool(self.contest and column(self.quantity).better)
 
 
 @dataclass(frozen=True)
 class Panel:
-    """Rows of a table that belong together.
+    """Hold rows of a table that belong together.
 
     Attributes
     ----------
@@ -53,10 +53,10 @@ class Panel:
     names : list of str
         Headings of the texts that name a row.
     rows : sequence of tuple of str
-        These texts, row by row.
+        The texts that name each row.
     columns : list of PanelColumn
     detail : bool
-        Whether it explains another panel, so that a page folds it away.
+        Whether the panel explains another one, so that a page folds it.
     """
 
     title: str
@@ -71,7 +71,7 @@ class Panel:
         return [*self.names, *(part.heading for part in self.columns), *paper]
 
     def cells(self) -> list[list[tuple[str, bool]]]:
-        """Return every printed text with whether it is bold."""
+        """Return every printed text, row by row, and whether it is bold."""
         lines = []
         for i, names in enumerate(self.rows):
             line = [(name, False) for name in names]
@@ -82,7 +82,7 @@ class Panel:
 
     @cached_property
     def best(self) -> set[tuple[int, int]]:
-        """Places (row, column) of the best numbers, as printed, of each contest and dataset; ties share the prize."""
+        """Return the (row, column) of the best printed numbers of each contest and dataset. Ties are all best."""
         best: set[tuple[int, int]] = set()
         entries: dict[tuple[str, str], dict[tuple[int, int], float]] = {}
         lower = {part.contest for part in self.columns if column(part.quantity).better == "lower"}
@@ -100,10 +100,10 @@ class Panel:
 
 
 def named(keys: Iterable[str], values: Iterable[str]) -> tuple[str, ...]:
-    """Return the texts that name a row: models and methods by their names in print."""
+    """Return the texts that name a row. Models and methods have their printed names."""
     return tuple(TITLES.get(key, str)(value) for key, value in zip(keys, values))
 
 
 def headings_of(keys: Iterable[str]) -> list[str]:
-    """Return the headings of such texts."""
+    """Return the headings of the texts that name a row."""
     return [column(key).title for key in keys]

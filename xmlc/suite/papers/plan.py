@@ -1,4 +1,4 @@
-"""The plan of a run: the tables and figures of each suite, and the records that they are made from."""
+"""Plan a run: list the tables and figures of each suite, and the records that they need."""
 
 from __future__ import annotations
 
@@ -25,15 +25,17 @@ _OF_TABLE = paths.Pattern(f"{paths.TABLE}.csv")
 
 @dataclass(frozen=True)
 class SuitePlan:
-    """The tables and figures of a suite, by name the records that each is made from; the settings may request it.
+    """Hold the tables and figures of a suite with the records that each needs.
 
     Attributes
     ----------
     title : str
     requested : bool
+        Whether the settings name the suite.
     tables, figures : dict of str to list of str
+        The records of each table or figure, by its name.
     steps : list of str
-        What the steps make that lead to the records: statistics, results of searches, trainings, estimates.
+        Outputs of the steps before the records: statistics, results of searches, trainings, estimates.
     """
 
     title: str
@@ -44,7 +46,7 @@ class SuitePlan:
 
 
 def plan_of(project: Project) -> dict[str, SuitePlan]:
-    """List, suite by suite, the tables and figures that are configured and the records that they are made from."""
+    """List the configured tables and figures of each suite, and the records that they need."""
     found = {}
     for paper, suite in project.suites.items():
         tables, figures = tables_of(project, paper), figures_of(project, paper)
@@ -60,7 +62,7 @@ def plan_of(project: Project) -> dict[str, SuitePlan]:
 
 
 def _steps_to(project: Project, record: str) -> list[str]:
-    """Name what is made before a record of a run, in running order."""
+    """Return the outputs of the steps before a record of a run, in running order."""
     run = paths.IN_RUN.read(record)
     if run is None:
         return []
@@ -71,17 +73,17 @@ def _steps_to(project: Project, record: str) -> list[str]:
 
 
 def tables_of(project: Project, paper: str) -> dict[str, list[str]]:
-    """Return the records of each table of a suite; none where nothing that is selected gives those that it needs."""
+    """Return the records of each table of a suite. A table has none if nothing selected gives the records it needs."""
     return {name: table_of(name, paper).files(project, paper) for name in project.suites[paper].tables}
 
 
 def figures_of(project: Project, paper: str) -> dict[str, list[str]]:
-    """Return the records of each figure of a suite, as `tables_of`."""
+    """Return the records of each figure of a suite, as `tables_of` does."""
     return {name: figure_of(name, paper).files(project, paper) for name in project.suites[paper].figures}
 
 
 def left_out(project: Project, papers: Iterable[str], figures: bool = True) -> str:
-    """Name the tables and figures of some suites that are not made, with the reason; nothing where all are."""
+    """Return a sentence on the tables and figures of suites that are left out, or an empty text if none are."""
     lists = []
     for paper in papers:
         of_paper = tables_of(project, paper) | (figures_of(project, paper) if figures else {})
@@ -92,7 +94,7 @@ def left_out(project: Project, papers: Iterable[str], figures: bool = True) -> s
 
 
 def remarks(project: Project, made: Iterable[str]) -> list[str]:
-    """Return remarks on the models and datasets that the tables of a run leave out, given the paths that it makes."""
+    """Return remarks on models and datasets that the tables of a run leave out. ``made`` lists the run's outputs."""
     found = dict.fromkeys(table["paper"] for path in made if (table := _OF_TABLE.read(path)))
     papers = [paper for paper in found if paper in project.suites]
     lines = [said for said in map(project.check_estimates, papers) if said]
@@ -102,7 +104,7 @@ def remarks(project: Project, made: Iterable[str]) -> list[str]:
 
 
 def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
-    """Return the files of each target by name: all, tables, peers, a suite, a dataset."""
+    """Return a function that lists the files of each target: all, tables, peers, each suite, each dataset."""
 
     def of_papers(files: Callable[[Project, str], list[str]], *papers: str) -> list[str]:
         chosen = papers or project.planned_papers
@@ -121,11 +123,11 @@ def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
     found |= {paper: partial(of_papers, result_files, paper) for paper in project.suites}
     datasets = (name for paper in project.suites for name in project.datasets_of(paper))
     of_datasets = {name: partial(outputs_of_dataset, project, name) for name in datasets}
-    return found | of_datasets | found  # demo is the suite, not its dataset
+    return found | of_datasets | found  # `found` comes last, too, because demo means the suite, not its dataset
 
 
 def peers_files(project: Project) -> list[str]:
-    """List the table and the figure of baselines of each planned suite that has some (extra `peers`)."""
+    """List the table and the figure of baselines of each planned suite that has baselines (extra `peers`)."""
     with_peers = [paper for paper in project.settings.papers if project.suites[paper].peers]
     with_peers = [paper for paper in with_peers if table_of("peers", paper).files(project, paper)]
     tables = [f"{paths.TABLE.of(paper=paper, table='peers')}.md" for paper in with_peers]
@@ -146,19 +148,19 @@ def result_files(project: Project, paper: str) -> list[str]:
 
 
 def outputs_of_table(project: Project, paper: str, table: str) -> list[str]:
-    """List the outputs of rules from which a table is made."""
+    """List the outputs of rules that a table needs."""
     project.check_estimates(paper)
     return _outputs(table_of(table, paper).files(project, paper))
 
 
 def outputs_of_figure(project: Project, paper: str, figure: str) -> list[str]:
-    """List the outputs of rules from which a figure is made."""
+    """List the outputs of rules that a figure needs."""
     project.check_estimates(paper)
     return _outputs(figure_of(figure, paper).files(project, paper))
 
 
 def outputs_of_dataset(project: Project, dataset: str) -> list[str]:
-    """List the outputs of rules for one dataset from which tables and figures of all suites are made."""
+    """List the outputs of rules for one dataset that the tables and figures of all suites need."""
     found: list[str] = []
     for paper, suite in project.suites.items():
         if dataset in project.datasets_of(paper):
@@ -171,12 +173,12 @@ def outputs_of_dataset(project: Project, dataset: str) -> list[str]:
 
 
 def _outputs(records: Iterable[str]) -> list[str]:
-    """Name each output that holds records once; a folder of methods' records is a single output."""
+    """List each output that contains records once. A folder with the records of several methods is one output."""
     return list(dict.fromkeys(map(paths.output_of, records)))
 
 
 def titles_of(project: Project, paper: str) -> list[str]:
-    """Return the options with the titles of models in a suite, and make equal titles distinct."""
+    """Return the options ``--title`` for the models of a suite. Equal titles are made distinct."""
     suite = project.suites[paper]
     enter_rooms()
     every = Counter(suite.titles.get(name) or model_title(name) for name in suite.all_models)
@@ -185,12 +187,12 @@ def titles_of(project: Project, paper: str) -> list[str]:
 
 
 def suite_of_table(project: Project, paper: str, table: str) -> list[str]:
-    """Name the file of a suite, if the table is made from its configuration too."""
+    """Return the file of a suite, if the table uses the suite's configuration."""
     return [project.suites[paper].file] if table_of(table, paper).takes_suite else []
 
 
 def sources_of_table(project: Project, paper: str, table: str) -> str:
-    """Return a digest of a table's sources besides records: code, statements, published tables, configuration."""
+    """Return a digest of a table's sources other than records: code, statements, published tables, configuration."""
     read = sorted(str(file) for file in Path(paths.PUBLISHED, paper).glob("*.csv"))
     if table == CLAIMS:
         read.append(str(statements_of(paper)))
@@ -206,5 +208,5 @@ def sources_of_figure(paper: str) -> str:
 
 @cache
 def _code(noun: str, paper: str) -> list[str]:
-    """Name the source files that the tables or figures of a paper depend on, with those of the command."""
+    """List the source files that a paper's tables or figures (``noun``) and their command depend on."""
     return sorted({*command_files(noun), *source_files(*modules_of(paper, noun))})

@@ -1,6 +1,6 @@
-"""One style for all figures, how a figure is declared, and how it is written.
+"""Declare and write figures, all in one style.
 
-Matplotlib is imported where something is drawn: at each start the workflow reads only which records figures need.
+Matplotlib is imported only in functions that draw, because the workflow reads the declarations at each start.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Widths in inches: one column of a LaTeX article of two, 241 pt, and both, 487 pt.
+# Widths in inches of one and of both columns of a LaTeX article with two columns, which are 241 pt and 487 pt.
 COLUMN, BOTH = 241 / 72.27, 487 / 72.27
 
 SETTINGS: dict[Any, Any] = {
@@ -35,12 +35,12 @@ SETTINGS: dict[Any, Any] = {
     "lines.markeredgewidth": 0.7,
     "legend.frameon": False,
     "legend.handlelength": 2.4,
-    # Thin lines behind the drawing.
+    # The grid has thin lines behind the drawing.
     "axes.grid": True,
     "axes.axisbelow": True,
     "grid.linewidth": 0.4,
     "grid.color": "0.88",
-    # Text stays text, its font goes with it into a PDF, and two runs give the same bytes.
+    # Text stays text in SVG, fonts are embedded in PDF, and two runs write the same bytes.
     "svg.fonttype": "none",
     "svg.hashsalt": "xmlc",
     "pdf.fonttype": 42,
@@ -50,26 +50,26 @@ METADATA: dict[str, dict[str, None]] = {
     "png": {"Software": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-DPI = 300  # of pixels
+DPI = 300  # resolution of PNG files
 LEGEND_LINE, LABELS = 0.17, 0.3  # heights in inches
 
-# Colours of Okabe and Ito, told apart by every kind of colour vision.
+# The colours of Okabe and Ito, which every kind of colour vision can distinguish.
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 
-# Of (paper, records), then the records of further needs.
+# Takes the paper, then the records of each need.
 Draw = Callable[..., "Figure"]
 
 
 @dataclass(frozen=True)
 class FigureDefinition(Declared):
-    """A declared figure, its caption, and the function that draws it, which a call runs."""
+    """Declare a figure with its caption and the function that draws it. Calling it draws the figure."""
 
     caption: str
     draw: Draw
 
     def __call__(self, *given: Any) -> Figure:
-        """Draw the figure, in the style of all."""
+        """Draw the figure in the common style."""
         import matplotlib as mpl
 
         with mpl.rc_context(SETTINGS):
@@ -77,22 +77,23 @@ class FigureDefinition(Declared):
 
 
 def figure(name: str, *needs: Where, caption: str) -> Callable[[Draw], FigureDefinition]:
-    """Declare the figure that the function below draws; its module belongs to the paper that has it."""
+    """Declare the figure that the decorated function draws. It belongs to the paper whose module declares it."""
     return lambda draw: FigureDefinition(name, needs, caption, draw)
 
 
 def panels(number: int, narrowest: float, together: int = 1, shape: float = 0.85) -> tuple[Figure, list[Axes]]:
-    """Return a sheet and its panels, row by row: as wide as one column of a paper or, where they need it, as both.
+    """Return a sheet and its panels, row by row. It is as wide as one column of a paper or, if needed, as both.
 
     Parameters
     ----------
     number : int
+        Number of panels.
     narrowest : float
-        Width of a panel, in inches, below which they go on in a further row.
+        The least width of a panel in inches. Panels that do not fit continue in another row.
     together : int
-        So many panels in succession stand side by side in any case.
+        Number of consecutive panels that always stay in one row.
     shape : float
-        Height of a panel for its width; wide ones are lower, and a sheet has some more for its labels.
+        Height of a panel as a multiple of its width. Wide panels are lower, and the sheet has extra height for labels.
     """
     from matplotlib.figure import Figure
 
@@ -112,7 +113,7 @@ Outside = Literal["outside lower center", "outside upper center"]
 
 
 def add_legend(sheet: Figure, entries: Sequence[Artist], loc: Outside = "outside lower center") -> None:
-    """Put a legend below or above all panels, in as many columns as there is room for; the sheet becomes higher."""
+    """Add a legend below or above all panels, in as many columns as fit, and make the sheet higher for it."""
     widest = 36 + 4.1 * max(len(str(entry.get_label())) for entry in entries)  # points
     lines = -(-len(entries) // max(1, int(72 * sheet.get_figwidth() / widest)))
     sheet.set_figheight(sheet.get_figheight() + LEGEND_LINE * (lines + 0.5))
@@ -120,7 +121,7 @@ def add_legend(sheet: Figure, entries: Sequence[Artist], loc: Outside = "outside
 
 
 def write_figure(figure: Figure, prefix: Path) -> list[Path]:
-    """Write PREFIX.svg, .png and .pdf, each whole or not at all."""
+    """Write PREFIX.svg, .png and .pdf atomically, and return their paths."""
     files = [prefix.with_name(f"{prefix.name}.{ending}") for ending in METADATA]
     for file in files:
         with atomic_file(file) as temporary:
@@ -129,7 +130,7 @@ def write_figure(figure: Figure, prefix: Path) -> list[Path]:
 
 
 def save(figure: Figure, file: Path | StringIO, ending: str) -> None:
-    """Write a figure in one format; the same figure gives the same bytes."""
+    """Write a figure in one format. The same figure gives the same bytes."""
     import matplotlib as mpl
 
     with mpl.rc_context(SETTINGS):
@@ -137,7 +138,7 @@ def save(figure: Figure, file: Path | StringIO, ending: str) -> None:
 
 
 def apart(values: Collection[float]) -> set[float]:
-    """Choose values whose labels do not cover each other on a logarithmic axis: five at most, from the largest on."""
+    """Choose at most five values, from the largest on, whose labels do not overlap on a logarithmic axis."""
     chosen: list[float] = []
     for value in sorted(values, reverse=True):
         if not chosen or chosen[-1] >= value * math.sqrt(math.sqrt(max(values) / min(values))):

@@ -1,4 +1,4 @@
-"""A table as text: CSV has numbers in full precision, Markdown has them as printed; and a selection of its rows."""
+"""Print a table as CSV, in full precision, or as Markdown, in the printed precision, and select parts of it."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from xmlc.suite.results.fingerprint import Fingerprint, of_table
 from xmlc.suite.results.frame import Key
 
 WIDTH = 110
-# Marks that begin HTML, emphasis, code, cells, formulas, links, addresses or mentions of users in Markdown. They are
-# written as entities, which also work in HTML within Markdown. A space without width prevents a mention.
+# In Markdown, these marks begin HTML, emphasis, code, cells, formulas, links, addresses or mentions of users. They are
+# written as entities, which also work in HTML within Markdown. A zero-width space prevents a mention.
 MARKS = re.compile(r"[<\\`*~|$]|&(?=#?\w+;)|(?<!\w)@(?=\w)|(?<=\w):(?=//)|\[(?=[^\]]*\]\s*[(\[:])|(?<!\w)_|_(?!\w)")
 CODE = re.compile(r"(`[^`]+`)")
 ENTITIES = {"<": "&lt;", "&": "&amp;", "@": "@&#8203;"}
 
 
 def escaped(text: str, code: bool = False) -> str:
-    """Return Markdown that shows a text unchanged, on one line; with ``code``, text in backticks stays code."""
+    """Return Markdown that shows a text unchanged, on one line. With ``code``, text in backticks stays code."""
     parts = CODE.split(" ".join(text.split())) if code else [" ".join(text.split())]
     parts[::2] = [MARKS.sub(lambda found: ENTITIES.get(found[0], f"&#{ord(found[0])};"), part) for part in parts[::2]]
     return "".join(parts)
 
 
 def to_csv(table: Table) -> str:
-    """Return our numbers: each with all its digits, a missing one empty."""
+    """Return our numbers as CSV with all digits. Missing numbers are empty."""
     return table.frame.to_csv(index=False, lineterminator="\n")
 
 
 def fingerprint_of(table: Table) -> Fingerprint:
-    """Return the fingerprint of a table, which is that of its CSV."""
+    """Return the fingerprint of a table's CSV."""
     return of_table(table.frame)
 
 
 def title_of(table: Table) -> str:
-    """Return the table's name in print, such as ``Table 2``."""
+    """Return the printed name of a table, such as ``Table 2``."""
     number = table.name.removeprefix("table")
     return f"Table {number}" if number.isdecimal() else table.name.capitalize()
 
 
 def to_markdown(table: Table) -> str:
-    """Return the printed table as Markdown that can also be read in a terminal."""
+    """Return the table as Markdown that is also readable in a terminal."""
     parts = [_wrapped(f"**{title_of(table)}, {table.paper}.** {escaped(table.caption, code=True)}")]
     for panel in table.panels:
         parts.append(panel_to_markdown(panel))
@@ -61,7 +61,7 @@ def _wrapped(text: str, hanging: str = "") -> str:
 
 
 def panel_to_markdown(panel: Panel) -> str:
-    """Return one printed panel as Markdown, under its title if it has one."""
+    """Return one panel as Markdown, below its title if it has one."""
     cells = [[f"**{escaped(text)}**" if bold else escaped(text) for text, bold in line] for line in panel.cells()]
     frame = pd.DataFrame(cells, columns=list(map(escaped, panel.headings())))
     align = ["left"] * len(panel.names) + ["right"] * (len(panel.headings()) - len(panel.names))
@@ -77,17 +77,17 @@ def select(
     columns: Collection[str] = (),
     panel: int | None = None,
 ) -> Table:
-    """Return a part of a table; what is not given restricts nothing.
+    """Return a part of a table. Arguments that are not given do not restrict it.
 
     Parameters
     ----------
     table : Table
     datasets, models, methods : collection of str
-        Of the rows, and of columns where these are of methods.
+        Rows with these names are kept. A panel with a column for each method keeps these columns.
     columns : collection of str
         Quantities, as the CSV names them.
     panel : int or None
-        The only panel, from 1.
+        Number of the only panel, from 1.
 
     Raises
     ------

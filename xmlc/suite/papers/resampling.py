@@ -1,4 +1,4 @@
-"""The test set's error of claims: their effects on records whose test instances are drawn anew."""
+"""Estimate the test set's error of claims by measuring their effects on records with resampled test instances."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ Records = Mapping[Where, Sequence[Any]]
 
 
 def errors_on_tests(claims: Iterable[Claim], given: Records) -> dict[Claim, dict[Place, float]]:
-    """Return the standard errors of units, of their means over seeds, by the choice of the test instances.
+    """Return bootstrap standard errors, by the choice of the test instances, of the cases' means over seeds.
 
     Parameters
     ----------
     claims : iterable of Claim
     given : mapping of Where to sequence of Record
-        Records of each need. Those of a kind without measures of rankings or label sets stay as they are.
+        Records of each need. Records without measures of rankings or label sets are not resampled.
 
     Returns
     -------
     dict of Claim to dict of (dataset, subject) to float
-        Without ratios; without claims on records of earlier versions, which lack replicates; without units that do not
-        depend on the test instances.
+        Claims on ratios are left out, and claims on records of earlier versions, which lack replicates. Cases that do
+        not depend on the test instances are left out, too.
     """
     found: dict[Claim, dict[Place, list[float]]] = {}
     for claim in claims:
@@ -54,7 +54,7 @@ def errors_on_tests(claims: Iterable[Claim], given: Records) -> dict[Claim, dict
 
 
 def _measured(record: object) -> bool:
-    """Say whether a record has measures; where the clock ran out it has none, and nothing to draw anew."""
+    """Return whether a record has measures. A run that reached its time limit has none, and is not resampled."""
     return getattr(record, "metrics", record) is not None
 
 

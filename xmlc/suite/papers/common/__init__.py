@@ -1,1 +1,1 @@
-"""Tables and figures of every suite; the papers take theirs from here, and nothing here knows a paper's room."""
+"""Define the tables and figures that every suite has. Papers import from here; nothing here imports from a paper."""

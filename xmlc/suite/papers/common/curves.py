@@ -1,4 +1,4 @@
-"""Figure 1 of plt2016: macro-F against 1/c."""
+"""Draw Figure 1 of plt2016: macro-F against 1/c."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Style = dict[str, Any]  # arguments of matplotlib
 
-# Markers tell methods apart in print.
+# Markers distinguish the methods in black and white, too.
 STYLES: dict[str, Style] = {
     "sto": {"color": VERMILION, "marker": "s"},
     "fta": {"color": BLUE, "marker": "o"},
@@ -37,7 +37,7 @@ CHOSEN: Style = {
     "linestyle": "none",
 }
 
-NARROWEST, MOST = 1.1, 6  # width of a panel in inches, and how many stand side by side
+NARROWEST, MOST = 1.1, 6  # the least width of a panel in inches, and the largest number of panels in a row
 
 
 @figure(
@@ -52,7 +52,7 @@ def figure1(paper: str, records: Sequence[ThresholdRecord]) -> Figure:
         found.setdefault((model_title(record.model), record.dataset.name), []).append(record)
     models, datasets = (list(dict.fromkeys(names)) for names in zip(*found))
     by_model = len(datasets) >= len(models)
-    down, across = (models, datasets) if by_model else (datasets, models)  # the more of them, side by side
+    down, across = (models, datasets) if by_model else (datasets, models)  # the larger number goes side by side
     together = -(-len(across) // -(-len(across) // MOST))
     spare = [""] * (-len(across) % together)
     places = [(group, other) for group in down for other in across + spare]
@@ -60,7 +60,7 @@ def figure1(paper: str, records: Sequence[ThresholdRecord]) -> Figure:
     sheet, grid = panels(len(places), NARROWEST, together, shape=1.0)
     spec = grid[0].get_gridspec()
     columns = spec.ncols if spec else len(grid)
-    first: dict[str, Axes] = {}  # of each dataset, whose panels have one scale
+    first: dict[str, Axes] = {}  # the first panel of each dataset, whose scale its other panels share
     for place, (axes, (group, other), panel) in enumerate(zip(grid, places, panel_of, strict=True)):
         if panel:
             axes.sharey(first.setdefault(other if by_model else group, axes))
@@ -106,7 +106,7 @@ def _draw_panel(axes: Axes, records: Sequence[ThresholdRecord]) -> None:
 
 
 def _curves(runs: Sequence[ThresholdRecord]) -> tuple[list[float], dict[str, list[float]]]:
-    """Return 1/c, ascending, and the macro-F of each part in percent, averaged over seeds."""
+    """Return the ascending values 1/c, and the macro-F of each part in percent, averaged over seeds."""
     grids = [sorted(run.grid, key=lambda point: 1 / _c_of(run, point)) for run in runs]
     values = [[_c_of(run, point) for point in grid] for run, grid in zip(runs, grids)]
     if any(value != values[0] for value in values):
@@ -134,7 +134,7 @@ def _c_of(record: ThresholdRecord, point: GridScores) -> float:
 
 
 def _add_legend(sheet: Figure, methods: Sequence[str]) -> None:
-    """Put one legend below all panels: colours and markers, lines, the chosen point."""
+    """Add one legend for all panels: colours and markers, line styles, and the chosen point."""
     from matplotlib.lines import Line2D
 
     entries = [Line2D([], [], **STYLES[m], linestyle="none", label=method_title(m)) for m in methods]

@@ -1,4 +1,4 @@
-"""Figures of every suite; a figure of a paper's own with the same name takes precedence."""
+"""Define the figures that every suite has. A paper's figure of the same name takes precedence."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 MODEL_KEYS = ("dataset", "model")
 QUALITY = "p@1"
 COSTS = {"train_seconds": "training (s)", "predict_ms": "prediction (ms per instance)"}
-# Models of one program share a colour; markers tell them apart.
+# Models of one program share a colour and differ in their markers.
 COLOURS = {"xmlc": BLUE, "napkinXC": VERMILION, "omikuji": GREEN}
 MARKERS = "osD^v<>pPX*hd8H"
 FRONT: dict[str, Any] = {"color": "0.55", "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1}
-NARROWEST = 1.6  # panel, in inches
-TICKS = {1.0: (1, 2, 5), 1.6: (1, 3)}  # by decades that are fewer; else at powers of ten
+NARROWEST = 1.6  # the least width of a panel in inches
+TICKS = {1.0: (1, 2, 5), 1.6: (1, 3)}  # for axes of fewer decades than the key; longer axes have powers of ten only
 
 
 @figure(
@@ -39,13 +39,13 @@ TICKS = {1.0: (1, 2, 5), 1.6: (1, 3)}  # by decades that are fewer; else at powe
     caption="P@1 against training seconds and milliseconds per instance; the dashed line is the Pareto front.",
 )
 def pareto(paper: str, records: Sequence[RankingRecord]) -> Figure:
-    """Draw P@1 against training seconds and milliseconds per instance; the dashed line is the Pareto front.
+    """Draw P@1 against training seconds and milliseconds per instance. A dashed line is the Pareto front.
 
     Parameters
     ----------
     paper : str
     records : sequence of RankingRecord
-        Seeds are averaged, and what has no cost (an oracle) is left out.
+        Seeds are averaged. Models without costs, such as an oracle, are left out.
 
     Raises
     ------
@@ -78,9 +78,9 @@ def pareto(paper: str, records: Sequence[RankingRecord]) -> Figure:
 
 
 def pareto_front(costs: Sequence[float], quality: Sequence[float]) -> list[int]:
-    """Return the places, cheapest first, that no other beats: none is as cheap and better, or as good and cheaper.
+    """Return the indices of the Pareto front, cheapest first.
 
-    Of equal places the first counts.
+    No other point is as cheap and better, or as good and cheaper. The first of equal points counts.
     """
     front: list[int] = []
     for place in sorted(range(len(costs)), key=lambda i: (costs[i], -quality[i])):
@@ -90,7 +90,7 @@ def pareto_front(costs: Sequence[float], quality: Sequence[float]) -> list[int]:
 
 
 def _styles(models: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return how the points of each model are drawn, program by program."""
+    """Return the style of each model's points, program by program."""
     programs = {name: [model for model in models if family(model) == name] for name in COLOURS}
     return {
         model: {"color": COLOURS[name], "marker": MARKERS[number % len(MARKERS)], "linestyle": "none", "markersize": 4}

@@ -1,4 +1,4 @@
-"""Table 3 of plt2016: ranges of hyperparameters beside the paper's, and the values that models were trained with."""
+"""Declare Table 3 of plt2016: ranges of hyperparameters next to the paper's, and the values used in training."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.results.titles import search_title
 
 HYPERPARAMETER_KEYS = ("dataset", "model", "hyperparameter")
-EVERY_DATASET = "all"  # stands in the key of a range, which is that of all datasets
+EVERY_DATASET = "all"  # the dataset in the key of a range, because a range applies to all datasets
 
 
 def searched_models(suite: Suite | None) -> dict[str, ModelSpec]:
-    """Return the models of a suite that have ranges or are searched where nobody tuned them.
+    """Return the models of a suite that have ranges, or that are searched on datasets without tuned values.
 
     Raises
     ------
     XmlcError
-        No suite is given, or it gives no model a range.
+        No suite is given, or none of its models has a range.
     """
     if suite is None:
         raise XmlcError(
@@ -42,13 +42,13 @@ def ranges_of(model: ModelSpec) -> dict[str, Range]:
 
 
 def _names(model: ModelSpec) -> list[str]:
-    """Name a model's searched hyperparameters: first those with ranges, then others in the order of its trials."""
+    """Return the names of a model's searched hyperparameters: those with ranges, then others in order of the trials."""
     trials = [trial for stage in model.search.stages for trial in stage]
     return list(dict.fromkeys([*model.search.ranges, *(name for trial in trials for name in trial)]))
 
 
 def _ranges_and_values(table: Table) -> Rows:
-    """Return the ranges of each model, then the values that it has on each dataset."""
+    """Return the ranges of each model, then its values on each dataset."""
     searched = searched_models(table.suite)
     shown = [source for source in table.given[0] if _is_shown(source.record, searched)]
     if not shown:
@@ -59,7 +59,7 @@ def _ranges_and_values(table: Table) -> Rows:
     for name in models:
         rows |= _ranges(name, searched[name])
     one_of_each: dict[tuple[str, str], Source] = {}
-    for source in shown:  # further seeds have the same hyperparameters
+    for source in shown:  # all seeds have the same hyperparameters
         one_of_each.setdefault((source.record.dataset_name, source.record.model_name), source)
     for (_, model), source in one_of_each.items():
         rows |= _values(source, searched[model])
@@ -67,7 +67,7 @@ def _ranges_and_values(table: Table) -> Rows:
 
 
 def _is_shown(record: Any, searched: dict[str, ModelSpec]) -> bool:
-    """Tell whether a record is of a model with ranges, or of a model searched for its dataset."""
+    """Return whether a record's model has ranges, or was searched for its dataset."""
     model = searched.get(record.model)
     return model is not None and bool(model.search.ranges or (record.tuning and record.tuning["method"] == AUTO))
 
@@ -99,11 +99,11 @@ def _values(source: Source, searched: ModelSpec) -> Rows:
 
 
 def _in_print(value: object) -> object:
-    return str(value).lower() if isinstance(value, bool) else value  # as YAML has it; a table would show 1
+    return str(value).lower() if isinstance(value, bool) else value  # as in YAML, because a table would show 1
 
 
 def _provenance(record: RankingRecord, searched: ModelSpec) -> dict[str, object]:
-    """Return how a record's values were found: by the workflow's search, as the suite says, or unknown."""
+    """Return how a record's values were found: by the workflow's search, as the suite states, or unknown."""
     dataset = record.dataset.name
     by: str | None
     p1: float | None
@@ -111,7 +111,7 @@ def _provenance(record: RankingRecord, searched: ModelSpec) -> dict[str, object]
         by, p1 = search_title(search["method"], search["budget"]), search["p@1"]
     else:
         used, configured = record.hyperparameters, searched.datasets.get(dataset, {})
-        # What the suite says holds for its own values only.
+        # The suite's statement holds only if the model was trained with the suite's values.
         same = all(used.get(name) == value for name, value in configured.items())
         stated = searched.found.get(dataset) if same else None
         by, p1 = (stated.by, stated.p_at_1) if stated else (None, None)

@@ -1,4 +1,4 @@
-"""The table of label sets that are inferred for each instance from sparse estimates."""
+"""Declare the table of label sets that are inferred for each instance from sparse estimates."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from xmlc.suite.results.records.inference import ESTIMATES, InferenceRecord
 from xmlc.suite.results.titles import method_title, model_title
 
 INFERENCE_KEYS = ("dataset", "model", "method")
-THRESHOLD = "for-instance-f"  # the best common threshold: what a label set inferred for each instance must beat
+THRESHOLD = "for-instance-f"  # the best common threshold, which label sets inferred for each instance must beat
 PRINTED = ("instance_f", "expected_f", "floor_loss", "predicted_per_instance", "infer_ms", "estimate_ms")
-# Costs of a threshold under the names that those of inference have.
+# Costs of a threshold are shown in the columns of the costs of inference.
 COSTS_OF_THRESHOLD = {"test_ms": "estimate_ms", "test_threads": "inference_threads"}
 
 INSTANCE_F_CONVENTION = (
@@ -23,7 +23,7 @@ INSTANCE_F_CONVENTION = (
 
 
 def timeouts(table: Table) -> list[str]:
-    """Say where a dash means that the clock ran out."""
+    """Return notes that name the runs that reached the time limit, whose numbers are dashes."""
     lines: dict[str, list[str]] = {}
     for record in table.records:
         if isinstance(record, InferenceRecord) and not record.finished:
@@ -33,12 +33,12 @@ def timeouts(table: Table) -> list[str]:
 
 
 def _beside_thresholds(table: Table) -> Rows:
-    """Return the rows of inference methods, before those of a dataset and model the best threshold's.
+    """Return the rows of inference methods. In each dataset and model the best threshold comes first.
 
     Raises
     ------
     XmlcError
-        No record has estimates with a floor.
+        No record has estimates with a minimum probability.
     """
     floored = [s for s in table.given[0] if isinstance(s.record, InferenceRecord) and s.record.estimates is not None]
     if not floored:

@@ -1,4 +1,4 @@
-"""Tables of rankings: datasets with P@k and training time (Table 1 of plt2016), baselines, and 1 beside 3 passes."""
+"""Declare tables of rankings: P@k and training time (Table 1 of plt2016), baselines, and 1 compared with 3 passes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PASSES = (
 
 
 def threads_of_both(table: Table) -> list[str]:
-    """Say how many threads training and prediction had."""
+    """Return a note on the number of threads of training and prediction."""
     counts = threads_of(table.rows, ("train_threads", "predict_threads"))
     return [f"Training and prediction had {counts}; times that are not called CPU are wall-clock times."] * bool(counts)
 
@@ -67,7 +67,7 @@ NOT_RUN = "it was not run (it needs the extra `peers`)"
 
 
 def _with_macro_f(table: Table) -> Rows:
-    """Return a row for each ranking with the macro-F of its thresholds, and one for each baseline that has none."""
+    """Return a row for each ranking, with the macro-F of its thresholds, and for each baseline without a ranking."""
     rows = average(table.numbers(0), MODEL_KEYS)
     tuned = average(table.numbers(1), (*MODEL_KEYS, "method")) if table.given[1] else {}
     known = table.suite.peers if table.suite else {}
@@ -85,7 +85,7 @@ def _with_macro_f(table: Table) -> Rows:
 
 
 def _about(table: Table) -> list[str]:
-    """Name peers that are missing, have no thresholds, or were not tuned."""
+    """Return notes on baselines that are missing, have no thresholds, or were not tuned."""
     there = {model for _, model in table.rows}
     shown = {name: peer for name, peer in (table.suite.peers if table.suite else {}).items() if name in there}
     missing = {key: row["note"].value for key, row in table.rows.items() if "note" in row}

@@ -1,4 +1,4 @@
-"""The tables that every suite has; a paper's own of the same name takes precedence."""
+"""List the tables that every suite has. A paper's table of the same name takes precedence."""
 
 from xmlc.suite.papers.common.hyperparameters import table3 as table3
 from xmlc.suite.papers.common.inference import instance_f as instance_f

@@ -1,4 +1,4 @@
-"""Tables of what P@k does not tell: rare labels, and whether estimates are probabilities."""
+"""Declare tables of results that P@k does not show: on rare labels, and on the calibration of estimates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of tuned thresholds: Tables 2 and 4 of plt2016, and the measures of all threshold methods."""
+"""Declare tables of tuned thresholds: Tables 2 and 4 of plt2016, and the measures of all threshold methods."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from xmlc.suite.results.columns import column
 from xmlc.suite.results.frame import Number, Rows, average
 from xmlc.suite.results.titles import LIMITS, MACRO_F_CONVENTION, METHODS, measure_of, model_title
 
-HASHED = "plt-hashed"  # plt2016's own; "plt" is ours
-FOR_OTHERS = ("ofo-ab", *MEASURE_METHODS)  # methods of table4 and of measures
+HASHED = "plt-hashed"  # the PLT of plt2016; "plt" is our variant
+FOR_OTHERS = ("ofo-ab", *MEASURE_METHODS)  # methods of the tables `table4` and `measures`
 OF_80, OF_FULL = (Where("thresholds", portion, but_methods=FOR_OTHERS) for portion in ("80", "full"))
 METHOD_KEYS = ("dataset", "model", "method")
 
 
 def means(numbers: Iterable[Number]) -> Rows:
-    """Return means, those of models of the whole training set behind the others of the same dataset and model."""
+    """Return means over seeds. In each dataset and model, models trained on the whole training set come last."""
     rows = average(numbers, METHOD_KEYS)
     places = list(dict.fromkeys(key[:2] for key in rows))
     return {key: rows[key] for key in sorted(rows, key=lambda key: places.index(key[:2]))}
@@ -37,7 +37,7 @@ def by_portion(table: Table) -> Rows:
 
 
 def hashed(table: Table) -> list[str]:
-    """Say which PLT is the paper's, and how many slots its weights share on each dataset; nothing without its row."""
+    """Return a note on the paper's PLT, with the number of slots of its weights on each dataset, if it has a row."""
     records = table.records
     bits = {record.dataset.name: record.hyperparameters["hash_bits"] for record in records if record.model == HASHED}
     if not bits:
@@ -51,7 +51,10 @@ def hashed(table: Table) -> list[str]:
 
 
 def overfitting(table: Table) -> list[str]:
-    """Say where STO has the highest macro-F on the validation set and not on the test set, as plt2016 observes."""
+    """Return notes on the runs in which STO overfits, as plt2016 observes.
+
+    Its macro-F is then the highest on the validation set but not on the test set.
+    """
     shown: dict[bool, list[str]] = {True: [], False: []}
     for dataset, model in dict.fromkeys(key[:2] for key in table.rows):
         rows = {method: table.rows.get((dataset, model, method)) for method in ("fta", "sto", "ofo")}
@@ -95,7 +98,7 @@ table2 = TableDefinition(
 
 
 def _tuned_ofo(table: Table) -> Rows:
-    """Return the rows of OFO with a and b tuned, and in them the macro-F of FTA and STO."""
+    """Return the rows of OFO with a and b tuned, with the macro-F of FTA and STO added."""
     rows = average(table.numbers(), METHOD_KEYS)
     found: Rows = {}
     for (dataset, model, method), row in rows.items():
@@ -133,9 +136,10 @@ table4 = TableDefinition(
 
 
 def _by_measure(table: Table) -> Rows:
-    """Return the means by the measure that thresholds were tuned for: in brackets in its row, and others hidden.
+    """Return means with a row for each measure that thresholds were tuned for.
 
-    Records of earlier versions may be of methods that do not exist now, which have no row.
+    A row has its own measure in brackets, and measures without a row are hidden. Methods of earlier versions that no
+    longer exist have no row.
     """
     numbers = (replace(n, method=MEASURE_METHODS.get(n.method, n.method)) for n in table.numbers())
     rows = means(number for number in numbers if number.method in (*TUNABLE_MEASURES, *METHODS))

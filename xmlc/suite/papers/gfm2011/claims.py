@@ -1,4 +1,4 @@
-"""Statements of gfm2011, tested on our records; pages are the paper's, from 1."""
+"""Test the statements of gfm2011 on our records. Pages are counted from the paper's page 1."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from xmlc.suite.results.records.simulation import SimulationRecord
 
 statements = Claims.of("gfm2011")
 
-# By model, the methods for F that the paper's Table 1 has; MEUF as published is `meuf-cubic`.
+# The methods for F in the paper's Table 1, by model. MEUF as published is `meuf-cubic`.
 FOR_F = {"pcc": ("gfm", "gfm-t", "meuf-approx", "meuf-cubic"), "br": ("meuf-approx", "meuf-cubic")}
 
 Runs = Iterator[tuple[str, str, int, dict[str, InferenceRecord]]]
 
 
 def runs_of(records: Sequence[InferenceRecord], *methods: str) -> Runs:
-    """Yield dataset, model, seed and the finished records by method of each run that has these methods."""
+    """Yield dataset, model, seed, and the finished records by method, for each run that has these methods."""
     finished = [record for record in records if record.metrics is not None]
     for (dataset, model, seed), found in by_method(finished).items():
         if {*methods} <= {*found}:
@@ -37,18 +37,18 @@ def measured(record: InferenceRecord, metric: str) -> float:
 
 @statements.claim("inference-for-f-pays", INFERRED)
 def inference_for_f_pays(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
-    """Compare the worst of the methods for F with H."""
+    """Compare the worst method for F with H."""
     return _lowest_above_h(records, "instance_f")
 
 
 @statements.claim("h-has-the-least-hamming-loss", INFERRED)
 def h_has_the_least_hamming_loss(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
-    """Compare the Hamming losses."""
+    """Compare the least Hamming loss of the methods for F with the loss of H."""
     return _lowest_above_h(records, "hamming_loss")
 
 
 def _lowest_above_h(records: Sequence[InferenceRecord], metric: str) -> Iterator[Effect]:
-    """Yield by how much the lowest of the methods for F is above H."""
+    """Yield by how much the lowest value of the methods for F exceeds the value of H."""
     for dataset, model, seed, methods in runs_of(records, "h"):
         if others := [measured(methods[name], metric) for name in FOR_F.get(model, ()) if name in methods]:
             yield Effect(dataset, model, seed, min(others) - measured(methods["h"], metric))
@@ -56,7 +56,7 @@ def _lowest_above_h(records: Sequence[InferenceRecord], metric: str) -> Iterator
 
 @statements.claim("no-clear-winner", INFERRED)
 def no_clear_winner(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
-    """Compare the worst with the best, given the same samples of a PCC; BR has but one of them and its variant."""
+    """Compare the worst method with the best on the same samples of a PCC. BR has only one method and its variant."""
     for dataset, model, seed, methods in runs_of(records, "gfm", "meuf-cubic"):
         if model == "pcc":
             scores = [measured(methods[name], "instance_f") for name in FOR_F[model] if name in methods]
@@ -68,19 +68,19 @@ def gfm_faster(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
     """Compare the times of inference from the same samples."""
     for dataset, model, seed, methods in runs_of(records, "gfm", "meuf-cubic"):
         gfm, meuf = (methods[name].costs.infer_ms_per_instance for name in ("gfm", "meuf-cubic"))
-        if model == "pcc" and gfm and meuf:  # of a model of single labels GFM is given independent labels
+        if model == "pcc" and gfm and meuf:  # with a model of single labels, GFM gets independent labels
             yield Effect(dataset, "", seed, meuf / gfm)
 
 
 @statements.claim("meuf-best-of-independent", SIMULATIONS)
 def meuf_best_of_independent(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """Compare MEUF and GFM in the mean over the sizes of samples."""
+    """Compare MEUF and GFM by their means over the sample sizes."""
     return _of_model(records, "independent", 1)
 
 
 @statements.claim("gfm-approaches-meuf", SIMULATIONS)
 def gfm_approaches_meuf(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """Compare what GFM lacks at both ends of the curve, whose samples are drawn one without the other."""
+    """Compare by how much MEUF exceeds GFM at both ends of the curve, whose samples are drawn independently."""
     for record in records:
         gain = record.models["independent"]["meuf_minus_gfm"]
         (first, *_, last), (error, *_, other) = gain["mean"], gain["standard_error"]
@@ -89,14 +89,15 @@ def gfm_approaches_meuf(records: Sequence[SimulationRecord]) -> Iterator[Effect]
 
 @statements.claim("meuf-poor-as-printed", SIMULATIONS)
 def meuf_poor_as_printed(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """Compare GFM and MEUF in the model of the figure's caption, in the mean over the sizes of samples."""
+    """Compare GFM and MEUF in the model of the figure's caption, by their means over the sample sizes."""
     return _of_model(records, "dependent", -1)
 
 
 @statements.claim("variants-as-good", SIMULATIONS)
 def variants_as_good(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """Take how far each variant is from the method that it simplifies, in the mean over the sizes of samples; errors of
-    both are taken for independent.
+    """Measure the mean distance, over the sample sizes, of each variant from the method that it simplifies.
+
+    The errors of both are treated as independent.
     """
     for record in records:
         for model in ("independent", "dependent"):
@@ -110,7 +111,10 @@ def variants_as_good(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
 
 
 def _of_model(records: Sequence[SimulationRecord], model: str, sign: int) -> Iterator[Effect]:
-    """Yield MEUF minus GFM (``sign`` 1) or its opposite (-1), over the sizes of samples, each drawn by itself."""
+    """Yield the mean of MEUF minus GFM (``sign`` 1) or its opposite (-1) over the sample sizes.
+
+    The samples of each size are drawn independently.
+    """
     for record in records:
         gain = record.models[model]["meuf_minus_gfm"]
         error = together(*gain["standard_error"]) / len(gain["mean"])

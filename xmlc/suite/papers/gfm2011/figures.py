@@ -1,4 +1,4 @@
-"""Figure 1 of gfm2011: F of inference from samples of known distributions, and costs of inference."""
+"""Draw Figure 1 of gfm2011: F of inference from samples of known distributions, and costs of inference."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-# A variant has the colour of its method, paler in print: dashed, with a hollow marker.
+# A variant has a lighter colour than its method, a dashed line and hollow markers.
 _VARIANT = {"linestyle": (0, (4, 2)), "markerfacecolor": "white"}
 STYLES: dict[str, dict[str, Any]] = {
     "gfm": {"color": BLUE, "marker": "o"},
@@ -31,9 +31,9 @@ PANELS = {
     "dependent": "dependent, as printed",
     "dependent-signed": "dependent, −1 and +1",
 }
-NARROWEST = 1.6  # panel, in inches
-NOTE_WIDTH, NOTE_LINE = 125, 0.12  # characters, and the height of a line in inches
-APART = 0.7  # in sample size: curves that coincide are drawn side by side
+NARROWEST = 1.6  # the least width of a panel in inches
+NOTE_WIDTH, NOTE_LINE = 125, 0.12  # characters in a line, and the height of a line in inches
+APART = 0.7  # shift of each curve in sample size, so that coinciding curves stay visible
 
 
 @figure(
@@ -84,7 +84,7 @@ def _draw_times(axes: Axes, times: GrowthFromSamples) -> None:
 
 
 def _entries(times: GrowthFromSamples) -> list[Line2D]:
-    """Return the entries of the legend, the reference line last."""
+    """Return the entries of the legend, with the reference line last."""
     from matplotlib.lines import Line2D
 
     drawn = [method for method in STYLES if method in times["ms"]]
@@ -93,7 +93,7 @@ def _entries(times: GrowthFromSamples) -> list[Line2D]:
 
 
 def _note(record: SimulationRecord) -> str:
-    """Say below the panels how scores and times came about: the paper does not."""
+    """Return the note below the panels on how scores and times are obtained, which the paper does not explain."""
     growth = record.growth
     threads = f"{growth['threads']} thread{'s' * (growth['threads'] != 1)}"
     text = (

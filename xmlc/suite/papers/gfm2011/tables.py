@@ -1,4 +1,4 @@
-"""Table 1 of gfm2011: label sets that are inferred for each instance."""
+"""Declare Table 1 of gfm2011: label sets that are inferred for each instance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MEASURED = ("hamming_loss", "macro_f", "micro_f", "instance_f", "inference_secon
 
 
 def _drawn(table: Table) -> list[str]:
-    """Say how many samples were drawn, and by whom."""
+    """Return notes on the number of samples that were drawn from each model."""
     drawn: dict[float, list[str]] = {}
     for record in table.records:
         if record.samples is not None:

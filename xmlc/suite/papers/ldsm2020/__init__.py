@@ -1,4 +1,4 @@
-"""ldsm2020: LdSM, Logarithm-depth Streaming Multi-label Decision Trees."""
+"""Name the models of ldsm2020: LdSM, Logarithm-depth Streaming Multi-label Decision Trees."""
 
 from xmlc.suite.results.titles import name_models
 
@@ -9,7 +9,7 @@ name_models(
         "ldsm-single": "LdSM, best single tree",
         "fastxml-single": "FastXML, best single tree",
         "parabel": "Parabel",
-        # Quoted.
+        # The paper only quotes these.
         "dismec": "DiSMEC",
         "pdsparse": "PDSparse",
         "ppdsparse": "PPDSparse",

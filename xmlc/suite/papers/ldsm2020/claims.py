@@ -1,4 +1,4 @@
-"""Statements of ldsm2020, tested on our records; its text has sections, figures and tables, and no numbers of pages."""
+"""Test the statements of ldsm2020 on our records. Sources are sections, figures and tables; it has no page numbers."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ from xmlc.suite.results.records.sweep import SweepRecord
 
 statements = Claims.of("ldsm2020")
 
-LDSM = ("ldsm", "ldsm-mean")  # both optimise J
+LDSM = ("ldsm", "ldsm-mean")  # both models optimise J
 
 
 def purity_is_bounded(record: ForestRecord) -> bool:
-    """Return whether Lemma 3 is about these weights, divides by no zero, and says more than J >= -lambda_1 (M - 1)."""
+    """Return whether Lemma 3 applies to these weights, without division by zero.
+
+    Its bound must also be stronger than J >= -lambda_1 (M - 1).
+    """
     if record.model not in LDSM:
         return False
     most = record.setting("lambda_1") * (record.setting("arity") - 1)
@@ -36,7 +39,7 @@ INSIDE = (
 
 @statements.claim("root-is-hardest", FORESTS)
 def root_is_hardest(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Compare the root with all nodes below it, in the trees whose objectives a record tells."""
+    """Compare the root with all nodes below it, in the trees whose objectives a record contains."""
     for record in _told(records):
         roots = [part.mean[-1] for part in record.objectives if part.level == 1]
         below = [part for part in record.objectives if part.level > 1]
@@ -47,39 +50,38 @@ def root_is_hardest(records: Sequence[ForestRecord]) -> Iterator[Effect]:
 
 @statements.claim("bound-of-the-purity", FORESTS, about=INSIDE)
 def bound_of_the_purity(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Take the node whose J is lowest; docs/models.md says which step of the proof is wrong."""
+    """Compare the lowest J of any node with the bound. See docs/models.md for the wrong step of the proof."""
     for record in _told(records):
         lowest = min(part.minimum[-1] for part in record.objectives)
         yield Effect(record.dataset.name, record.model, record.seed, lowest + record.setting("lambda_2"))
 
 
 def _told(records: Sequence[ForestRecord]) -> list[ForestRecord]:
-    """Leave out other models, and records that tell no objectives."""
+    """Return the records of LdSM that contain objectives."""
     return [record for record in records if record.model in LDSM and record.objectives]
 
 
 R = TypeVar("R", bound=Record)
 
 OURS, FASTXML = "ldsm", "fastxml"
-# Words for as good as, and numbers, of the paper.
-# Without PfastreXML: the suite's has propensities and tail classifiers, with which it is points behind its printed row.
+# PfastreXML is left out. The suite's has propensities and tail classifiers, and is points behind its published row.
 OTHER_TREES = ("fastxml", "plt")
 METRICS, NDCG = ("p@1", "p@3", "p@5"), ("ndcg@1", "ndcg@3", "ndcg@5")
-FEW = 10  # trees, after which the paper sees little growth
-FEW_ON = {("bibtex", 2): 20}  # by dataset and M (Section 5)
-FEWER = 16  # times fewer nodes
+FEW = 10  # trees, after which the paper observes little gain
+FEW_ON = {("bibtex", 2): 20}  # other numbers of trees, by dataset and M (Section 5)
+FEWER = 16  # times fewer nodes in the small trees
 SIZES = Where("sweep", "full", sweeps=("max-nodes",))
 LARGE = ("amazoncat-13k", "wiki10-31k", "wikilshtc-325k", "amazon-670k")
-# By how much the deepest tree may exceed a balanced one, of the sets that Section 5 names.
+# The largest ratio of the depths of the deepest and a balanced tree, for the datasets that Section 5 names.
 DEPTHS = dict.fromkeys(("mediamill", "bibtex", "delicious-200k"), 3.0)
 DEPTHS |= dict.fromkeys(("delicious", *LARGE), 2.0)
 TABLE_1 = datasets("the datasets of Table 1", *DEPTHS)
-# Of Figure 1 and of the figure of the supplement that goes with each of its plots.
+# Each plot of Figure 1 has a figure in the supplement. A scope has the datasets of both.
 SHOWN = ("delicious", "bibtex", "mediamill")
 PLOTS_4 = datasets("the datasets of Figures 1 and 4", *SHOWN, "wiki10-31k")
 PLOTS_5 = datasets("the datasets of Figures 1 and 5", *SHOWN, "amazoncat-13k", "wiki10-31k")
 PLOTS_6 = datasets("the datasets of Figures 1 and 6", *SHOWN)
-# LdSM less the other in Table 1: the means over k of P@k and of nDCG@k, the less; of PLT there is P@k alone.
+# LdSM minus the other in Table 1: the smaller of the mean differences of P@k and of nDCG@k. PLT has P@k only.
 IN_PRINT = {
     "fastxml": dict(zip(DEPTHS, (6.09, 0.71, 1.91, 1.50, -2.53, 1.12, 2.52, 4.35), strict=True)),
     "plt": {"delicious-200k": 1.17} | dict(zip(LARGE, (-0.40, -0.80, 6.04, 5.41), strict=True)),
@@ -93,7 +95,7 @@ def precision(metrics: Mapping[str, float]) -> float:
 
 @statements.claim("as-good-as-other-trees", RANKINGS, about=TABLE_1, printed=IN_PRINT)
 def as_good_as_other_trees(records: Sequence[RankingRecord]) -> list[Effect]:
-    """Compare LdSM with each method that the suite runs, by the means over k = 1, 3 and 5."""
+    """Compare LdSM with each other tree method by the means over k = 1, 3 and 5."""
     return least(
         ranked_apart(dataset, other, models[OURS], models[other], *names)
         for (dataset, _), models in by_model(records).items()
@@ -105,7 +107,7 @@ def as_good_as_other_trees(records: Sequence[RankingRecord]) -> list[Effect]:
 
 @statements.claim("better-single-tree", FORESTS, RANKINGS, about=PLOTS_6)
 def better_single_tree(forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the first trees of the ensembles, and the single trees that a search found."""
+    """Compare the first trees of the ensembles, and the best single trees of a search."""
     for (dataset, seed), models in by_model(forests).items():
         first = {name: _score_of(record, 1) for name, record in models.items()}
         ours, other = first.get(OURS), first.get(FASTXML)
@@ -119,7 +121,7 @@ def better_single_tree(forests: Sequence[ForestRecord], rankings: Sequence[Ranki
 
 @statements.claim("better-ensemble", FORESTS, about=PLOTS_6)
 def better_ensemble(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Compare the ensembles, where they have equally many trees."""
+    """Compare the ensembles if they have equally many trees."""
     for (dataset, seed), models in by_model(records).items():
         if {OURS, FASTXML} <= {*models}:
             ours, other = (models[name].rows[-1] for name in (OURS, FASTXML))
@@ -129,7 +131,7 @@ def better_ensemble(records: Sequence[ForestRecord]) -> Iterator[Effect]:
 
 @statements.claim("first-ten-trees-gain-most", FORESTS, about=PLOTS_4)
 def first_ten_trees_gain_most(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Compare the gains."""
+    """Compare the gain of the first ten trees with the gain of all further trees."""
     for record in of_ours(records):
         one, few = _score_of(record, 1), _score_of(record, FEW)
         if one is not None and few is not None and record.rows[-1].n_trees > FEW:
@@ -138,7 +140,7 @@ def first_ten_trees_gain_most(records: Sequence[ForestRecord]) -> Iterator[Effec
 
 @statements.claim("more-trees-gain-little", FORESTS, about=PLOTS_4)
 def more_trees_gain_little(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Take the largest gain of any measure."""
+    """Measure the largest gain of any metric from further trees."""
     for record in of_ours(records):
         few = FEW_ON.get((record.dataset.name, int(record.setting("arity"))), FEW)
         last = record.rows[-1]
@@ -160,7 +162,7 @@ def logarithmic_depth(records: Sequence[ForestRecord]) -> Iterator[Effect]:
 
 @statements.claim("depth-grows-with-log-of-nodes", SIZES)
 def depth_grows_with_log_of_nodes(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """Compare the depths at both ends of the sweep; phi is of the nodes that were grown, which T_max only limits."""
+    """Compare the depths at both ends of the sweep. phi counts the nodes that were grown, which T_max only limits."""
     for record in of_ours(records):
         grown = [(row.nodes, row.depth) for row in record.rows if row.nodes and row.depth is not None]
         if record.hyperparameter == "max_nodes" and grown:
@@ -171,7 +173,7 @@ def depth_grows_with_log_of_nodes(records: Sequence[SweepRecord]) -> Iterator[Ef
 
 @statements.claim("shallow-trees-suffice", SIZES, about=PLOTS_5)
 def shallow_trees_suffice(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """Compare the largest trees of a sweep with those of a sixteenth of their nodes, where T_max makes them others."""
+    """Compare the largest trees of a sweep with trees of a sixteenth of T_max, if their numbers of nodes differ."""
     for record in of_ours(records):
         rows = {float(str(row.value)): row for row in record.rows}
         most, few = rows[max(rows)], rows.get(max(rows) / FEWER)
@@ -180,7 +182,7 @@ def shallow_trees_suffice(records: Sequence[SweepRecord]) -> Iterator[Effect]:
 
 
 def of_ours(records: Sequence[R]) -> list[R]:
-    """Leave out the records of other models."""
+    """Return the records of LdSM."""
     return [record for record in records if record.model == OURS]
 
 
@@ -191,7 +193,7 @@ def _log(value: float, base: float) -> float:
 
 
 def _score_of(record: ForestRecord, n_trees: int) -> float | None:
-    """Return the precision of so many of the first trees, if it was measured."""
+    """Return the precision of the first ``n_trees`` trees, if it was measured."""
     scores = {row.n_trees: precision(row.metrics) for row in record.rows}
     return scores.get(n_trees)
 

@@ -1,4 +1,4 @@
-"""Figures of ldsm2020: growth of the ensemble, size and depth of trees, single trees, and objectives by level."""
+"""Draw the figures of ldsm2020: growth of the ensemble, size and depth of trees, single trees, objectives by level."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ R = TypeVar("R", bound=Record)
 Scores = dict[str, float]  # by measure, in percent
 
 OURS, OTHER = "ldsm", "fastxml"
-BINARY = "ldsm-mean"  # its trees are binary on delicious, as those of Figures 1, 3 and 7; Table 4 has M = 4
-EXEMPLARY_DATASET = "delicious"  # of Figure 1
+BINARY = "ldsm-mean"  # its trees are binary on delicious, as in Figures 1, 3 and 7, while Table 4 has M = 4
+EXEMPLARY_DATASET = "delicious"  # the dataset of Figure 1
 SIZES = Where("sweep", "full", sweeps=("max-nodes",))
-# By k; precision is solid, nDCG dashed. nDCG@1 is P@1.
+# Colours and markers by k. Lines of precision are solid, lines of nDCG dashed. nDCG@1 equals P@1.
 COLOURS = {1: BLUE, 3: VERMILION, 5: GREEN}
 MARKERS = {1: "o", 3: "s", 5: "^"}
 LINES: dict[str, dict[str, Any]] = {
@@ -40,9 +40,9 @@ TITLES = {"p": "P", "ndcg": "nDCG"}
 PLOTTED = [("p", 1), ("p", 3), ("p", 5), ("ndcg", 3), ("ndcg", 5)]
 SCORES = ("p@1", "p@3", "p@5", "ndcg@1", "ndcg@3", "ndcg@5")
 FEW_LEVELS = 7
-NARROWEST, WITH_LEVELS = 1.6, 2.2  # panels, in inches: with a legend of levels they are wider
-ROOM = 60  # beyond the largest dataset of Figure 2, for its name
-SHADES = ("0.6", GREEN, VERMILION, BLUE)  # of arities
+NARROWEST, WITH_LEVELS = 1.6, 2.2  # the least width of a panel in inches, without and with a legend of levels
+ROOM = 60  # the axis of Figure 2 ends at this multiple of the largest number of labels, for the dataset's name
+SHADES = ("0.6", GREEN, VERMILION, BLUE)  # colours of arities
 
 
 OURS_GROWN, BINARY_GROWN, COMPARED = (
@@ -134,7 +134,7 @@ def figure2(paper: str, records: Sequence[ForestRecord]) -> Figure:
         axes.plot([x], [y], color=COLOURS[1], marker="o", linestyle="none", label=f"_{name}")
         arities.setdefault(arity, []).append(x)
     for (arity, sizes), colour in zip(sorted(arities.items()), SHADES):
-        ends = np.array([min(sizes) / 2, 4 * max(sizes)])  # straight lines, as the scale is logarithmic
+        ends = np.array([min(sizes) / 2, 4 * max(sizes)])  # two points suffice, because the scale is logarithmic
         for factor, style in ((1, "solid"), (2, "dashed"), (3, "dotted")):
             depths, title = factor * np.log(ends) / math.log(arity), f"{factor} log_{arity:g} K"
             axes.plot(ends, depths, color=colour, linestyle=style, label=title)
@@ -149,8 +149,8 @@ def figure2(paper: str, records: Sequence[ForestRecord]) -> Figure:
 def _objectives_figure(name: str, trees: int) -> FigureDefinition:
     """Declare Figure 3 (one tree) or Figure 7 (two): J against epochs, level by level.
 
-    A line is the mean over the nodes of a level, its band reaches from the smallest to the largest; dotted are the
-    bounds of J (Lemma 1).
+    A line is the mean over the nodes of a level. Its band extends from the smallest to the largest J. Dotted lines are
+    the bounds of J (Lemma 1).
     """
 
     @figure(name, BINARY_GROWN, caption="The objectives J against epochs, level by level.")
@@ -222,7 +222,10 @@ def _bars() -> list[Patch]:
 
 
 def _compared(forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> dict[str, Scores]:
-    """Return the scores of single trees (1: the first of the ensemble, 1*: the best that a search found), ensembles."""
+    """Return the scores of single trees and ensembles.
+
+    1 is the first tree of the ensemble, 1* the best tree that a search found.
+    """
     groups = {}
     grown = {name: [r for r in forests if r.model == name] for name in (OURS, OTHER)}
     titles = {OURS: "LdSM", OTHER: "FastXML"}
@@ -295,7 +298,7 @@ def _number(value: object) -> float:
 
 
 def _mean_scores(rows_of: Iterable[tuple[float, Mapping[str, float]]]) -> dict[float, Scores]:
-    """Return, by the value of rows, their scores in percent, averaged over seeds."""
+    """Return the scores of rows by their value, in percent and averaged over seeds."""
     found: dict[float, list[Mapping[str, float]]] = {}
     for value, metrics in rows_of:
         found.setdefault(value, []).append(metrics)

@@ -1,4 +1,4 @@
-"""Tables of ldsm2020: precision and costs beside the paper's printed and quoted ones, and the shape of the trees."""
+"""Declare the tables of ldsm2020: precision, costs and the shape of trees, next to the paper's numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xmlc.suite.papers.declared import Table, TableDefinition, columns, not_run,
 from xmlc.suite.papers.ldsm2020.claims import claims as claims
 
 LDSM_KEYS = ("dataset", "model")
-OURS = "ldsm"  # every other model that the paper prints it quotes itself
+OURS = "ldsm"  # the only model that the paper measured; it quotes the numbers of all others
 TREE_BASED = ("lpsr", "plt", "gbdt-s", "craftml", "fastxml", "pfastrexml", OURS, "ldsm-mean")
 TREES = Where("ranking", "full", models=TREE_BASED)
 
@@ -24,7 +24,7 @@ PREDICTED = (
 def ranked(
     name: str, *quantities: str, caption: str, threads: str, only_trees: bool = False, **about: Any
 ) -> TableDefinition:
-    """Declare a table of rankings, of all methods or of those that are purely trees."""
+    """Declare a table of rankings, either of all methods or only of those that are purely trees."""
     return TableDefinition(
         name=name,
         needs=(TREES if only_trees else RANKINGS,),
@@ -86,12 +86,12 @@ table7 = ranked(
 
 
 def lemma_1_holds(arity: float, lambda_1: float, lambda_2: float) -> bool:
-    """Return whether Lemma 1 says of these settings which splits are best: M - 3 < lambda_2 / lambda_1."""
+    """Return whether Lemma 1 applies to these settings, which needs M - 3 < lambda_2 / lambda_1."""
     return lambda_2 > (arity - 3) * lambda_1
 
 
 def _against_lemma_1(table: Table) -> list[str]:
-    """Return a footnote on settings for which Lemma 1 does not say that balanced and pure splits are best, if any."""
+    """Return a footnote on the settings to which Lemma 1, that balanced and pure splits are best, does not apply."""
     found = {}
     for record in table.records:
         arity, lambda_1, lambda_2 = (record.setting(name) for name in ("arity", "lambda_1", "lambda_2"))

@@ -1,8 +1,8 @@
-"""Statements of oplt2021, tested on our records; pages are counted from the paper's first.
+"""Test the statements of oplt2021 on our records. Pages are counted from the paper's first.
 
-Models are compared at equal numbers of passes, dataset by dataset, seed by seed; Parabel, which makes none, is compared
-with the most. The paper's numbers are of trees that grow by the rule of its authors' program, and so are the claims;
-those on CMT stand beside ours on trees by Algorithm 8 as printed.
+Models are compared on each dataset and seed at equal numbers of passes. Parabel makes no passes, so its rivals have the
+most passes. Claims are about trees that grow by the rule of the authors' program, as in the paper. Claims on CMT have a
+second version, about trees that grow by Algorithm 8 as printed.
 """
 
 from __future__ import annotations
@@ -24,22 +24,23 @@ from xmlc.suite.results.titles import model_title, without_passes
 
 statements = Claims.of("oplt2021")
 
-WIKI10 = 30_938  # labels; the paper calls its datasets with more of them the larger ones
-SINGLE = 1.0  # label of an instance, in few-shot data
+WIKI10 = 30_938  # labels of Wiki10; the paper calls datasets with more labels the larger ones
+SINGLE = 1.0  # labels per instance in few-shot data
 BY_ALGORITHM_8 = ("oplt-r", "oplt-b")
-ONLINE = RANDOM, GREEDY = ("oplt-r-program", "oplt-b-program")  # by the authors' program
+ONLINE = RANDOM, GREEDY = ("oplt-r-program", "oplt-b-program")  # trees by the rule of the authors' program
 OFFLINE = ("iplt", "parabel-single")
-PROGRAM, PRINTED = "ratio", "printed"  # scores of best-greedy, by their names in OPLT
+PROGRAM, PRINTED = "ratio", "printed"  # names in OPLT of the scores of best-greedy
 BALANCES = Where("sweep", "full", sweeps=("balance",))
-# The most by which a model is behind in the paper's tables where it calls both alike.
+# The scopes of claims: datasets that the paper names, or that have more labels than Wiki10.
 NAMED = datasets("AmazonCat and Wiki10", "amazoncat-13k", "wiki10-31k")
 LARGER = ("datasets with more labels than Wiki10", lambda record: record.dataset.m > WIKI10)
 ALOI = datasets("ALOI", "aloi")
 WIKIPARA = datasets("WikiPara", "wikipara-3", "wikipara-5")
-# Effects in Table 2, of both policies their mean, beside IPLT, which is ahead of Parabel; in Table 3, beside CMT.
+# Published effects. In Table 2 they are differences from IPLT, which is ahead of Parabel, as the mean of both policies.
+# In Table 3 they are differences from CMT.
 BOTH = {"": {"amazoncat-13k": -0.41, "wiki10-31k": -0.47}}
 WARM = {"": {"amazoncat-13k": 0.03, "wiki10-31k": 0.35, "wikilshtc-325k": -1.57, "amazon-670k": -1.34}}
-# The table has the better of up to three passes.
+# The paper's table shows the better of up to three passes.
 TABLE_3 = {model_title(f"{name}-3-passes"): {"aloi": apart} for name, apart in zip(ONLINE, (-5.48, -4.72), strict=True)}
 
 Pairs = Iterator[tuple[str, str, RankingRecord, RankingRecord]]
@@ -53,7 +54,7 @@ def as_good_as_offline(records: Sequence[RankingRecord]) -> list[Effect]:
 
 @statements.claim("behind-offline-on-large", RANKINGS, about=LARGER)
 def behind_offline_on_large(records: Sequence[RankingRecord]) -> list[Effect]:
-    """Compare the P@1 of the worse of the two."""
+    """Compare the P@1 of the greedy policy with the worse of IPLT and Parabel."""
     return least(replace(effect, value=-effect.value) for effect in _differences(records, (GREEDY,), *OFFLINE))
 
 
@@ -77,7 +78,7 @@ def warm_start_helps(records: Sequence[RankingRecord]) -> Iterator[Effect]:
 
 @statements.claim("trains-slower-than-offline", RANKINGS)
 def trains_slower_than_offline(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the processor seconds of training."""
+    """Compare the CPU seconds of training."""
     for dataset, subject, online, offline in _pairs(_multi_label(records), ONLINE, "iplt"):
         ours, others = online.costs.train_cpu_seconds, offline.costs.train_cpu_seconds
         if ours and others:
@@ -88,11 +89,12 @@ def trains_slower_than_offline(records: Sequence[RankingRecord]) -> Iterator[Eff
 def dominates_memory_tree(
     records: Sequence[RankingRecord], streams: Sequence[ProgressiveRecord], policies: Sequence[str] = ONLINE
 ) -> Iterator[Effect]:
-    """Compare the accuracy of both policies with CMT's, on the test set and over a stream of which each instance is
-    predicted before it is learned.
+    """Compare the accuracy of both policies with CMT's, on the test set and over a stream.
+
+    Each instance of the stream is predicted before it is learned.
     """
     for pair in _pairs(records, policies, "cmt"):
-        yield ranked_apart(*pair, "p@1")  # which is the accuracy, as instances have one label
+        yield ranked_apart(*pair, "p@1")  # equals the accuracy, because instances have one label
     for (dataset, seed), models in by_model(streams).items():
         rival = models.get("cmt-1-pass")
         for name in (f"{base}-1-pass" for base in policies):
@@ -103,13 +105,13 @@ def dominates_memory_tree(
 
 @statements.claim("similar-to-memory-tree", RANKINGS, STREAMS, about=ALOI, printed=TABLE_3)
 def similar_to_memory_tree(*given: Any, policies: Sequence[str] = ONLINE) -> Iterable[Effect]:
-    """Take how far the two are apart: the margin is one on either side."""
+    """Measure the same differences as distances, whose margin applies on either side of 0."""
     return dominates_memory_tree.measure(*given, policies)
 
 
 @statements.claim("balance-helps", BALANCES)
 def balance_helps(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """Compare the P@1 of trees of the two scores, where one is deeper; the paper varies alpha."""
+    """Compare the P@1 of trees of the two scores, if the printed score's are deeper. The paper varies alpha instead."""
     for record in records:
         rows = {row.value: row for row in record.rows}
         if record.hyperparameter == "balance" and {PROGRAM, PRINTED} <= {*rows} and _has_levels(record):
@@ -120,12 +122,12 @@ def balance_helps(records: Sequence[SweepRecord]) -> Iterator[Effect]:
 
 
 def _differences(records: Sequence[RankingRecord], models: Sequence[str], *rivals: str) -> Iterator[Effect]:
-    """Yield the differences of models and rivals in P@1, on multi-label data."""
+    """Yield the differences in P@1 between models and rivals on multi-label data."""
     return (ranked_apart(*pair, "p@1") for pair in _pairs(_multi_label(records), models, *rivals))
 
 
 def _pairs(records: Sequence[RankingRecord], models: Sequence[str], *rivals: str) -> Pairs:
-    """Yield models and rivals of as many passes; a rival that makes none is compared at the most passes."""
+    """Yield models and rivals of equal numbers of passes. A rival without passes meets the model with the most."""
     for (dataset, _), found in by_model(records).items():
         runs = {without_passes(name): record for name, record in found.items()}
         for (base, passes), record in runs.items():
@@ -137,7 +139,7 @@ def _pairs(records: Sequence[RankingRecord], models: Sequence[str], *rivals: str
 
 
 def _multi_label(records: Sequence[RankingRecord]) -> list[RankingRecord]:
-    """Return the records of multi-label data whose labels do not all fit below one node, where no policy decides."""
+    """Return the records of multi-label data. Labels that all fit below one node are left out, as no policy matters."""
     return [record for record in records if record.dataset.labels_per_instance != SINGLE and _has_levels(record)]
 
 
@@ -146,7 +148,7 @@ def _has_levels(record: Record) -> bool:
     return not isinstance(largest, int) or record.dataset.m > largest
 
 
-# The claims on CMT, on the trees of Algorithm 8 as printed.
+# Claims on CMT are also tested with trees that grow by Algorithm 8 as printed.
 for one in (dominates_memory_tree, similar_to_memory_tree):
     as_printed = statements.claim(f"{one.name}-as-printed", *one.needs, about=one.about, printed=one.printed)
     as_printed(partial(one.measure, policies=BY_ALGORITHM_8))

@@ -1,4 +1,4 @@
-"""Figure 2 of oplt2021: progressive validation."""
+"""Draw Figure 2 of oplt2021: progressive validation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Records = Sequence[ProgressiveRecord]
 
-# Lines differ too, for print. A policy has one kind of line, whichever rule its trees grow by.
+# Line styles differ too, for black and white. A policy has one style, whichever rule its trees grow by.
 STYLES: dict[str, dict[str, Any]] = {
     "oplt-b": {"color": BLUE, "linestyle": "solid"},
     "oplt-r": {"color": VERMILION, "linestyle": (0, (5, 1.5))},
@@ -29,19 +29,19 @@ STYLES: dict[str, dict[str, Any]] = {
     "cmt": {"color": GREEN, "linestyle": (0, (1.2, 1.2))},
 }
 OTHERS = (PURPLE, ORANGE, SKY, BLACK)
-NARROWEST = 1.6  # panel, in inches
-FIRST = 10  # instances from which on curves are drawn: before, each single one makes them jump
+NARROWEST = 1.6  # the least width of a panel in inches
+FIRST = 10  # curves begin after this many instances, because before that each one makes them jump
 
 
 @figure("figure2", STREAMS, caption="Entropy reduction against the number of instances seen, a panel for each dataset.")
 def figure2(paper: str, records: Records) -> Figure:
     """Draw Figure 2: entropy reduction against the number of instances seen, a panel for each dataset.
 
-    Accuracies are averaged over seeds, then their logarithm is taken.
+    The logarithm is taken of the accuracies' means over seeds.
     """
     from matplotlib.lines import Line2D
 
-    from xmlc.metrics.progressive import entropy_reduction  # which loads numba, and declarations do not need it
+    from xmlc.metrics.progressive import entropy_reduction  # here, because it loads numba, which declarations avoid
 
     datasets = list(dict.fromkeys(record.dataset.name for record in records))
     models = list(dict.fromkeys(record.model for record in records))
@@ -61,7 +61,7 @@ def figure2(paper: str, records: Records) -> Figure:
 
 
 def _instances(runs: Records) -> list[int]:
-    """Return the numbers of instances of a curve, which all seeds of a model share."""
+    """Return the numbers of instances at the points of a curve, which all seeds of a model share."""
     found = [[row.instances for row in run.rows] for run in runs]
     if any(instances != found[0] for instances in found):
         first = runs[0]
@@ -74,7 +74,7 @@ def _instances(runs: Records) -> list[int]:
 
 def _title(model: str) -> str:
     base, passes = without_passes(model)
-    return model_title(base if passes == 1 else model)  # a stream is one pass
+    return model_title(base if passes == 1 else model)  # a stream is one pass, so the title can omit it
 
 
 def _style(model: str, models: Sequence[str]) -> dict[str, Any]:

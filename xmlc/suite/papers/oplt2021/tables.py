@@ -1,4 +1,4 @@
-"""Tables of oplt2021: datasets, precision and costs of online trees."""
+"""Declare the tables of oplt2021: datasets, precision and costs of online trees."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OPLT_KEYS = ("dataset", "model")
 PRECISION, PROPENSITY_SCORED = ("p@1", "p@3", "p@5"), ("psp@1", "psp@3", "psp@5")
 COSTS = ("predict_ms", "train_seconds", "model_mb", "train_peak_mb", "predict_peak_mb")
 THREADS = ("train_threads", "predict_threads")
-SYNTHETIC = "synthetic-"  # how names of made datasets begin
+SYNTHETIC = "synthetic-"  # prefix of the names of synthetic datasets
 BEST = (
     "Of each method that makes passes the better of 1 and 3 passes is shown, by the mean of {} on the test set, of "
     "equal ones the shorter; so does the paper, which does not say which it was."
@@ -30,7 +30,7 @@ table1 = table_of_datasets(
 
 
 def better_passes(table: Table, score: str) -> Rows:
-    """Return a row for each dataset and method: of the number of passes with the highest mean score."""
+    """Return a row for each dataset and method, with the number of passes that has the highest mean score."""
     variants: dict[Key, list[tuple[int | None, Row]]] = {}
     for (dataset, model), row in average(table.numbers(), OPLT_KEYS).items():
         method, passes = without_passes(model)
@@ -55,7 +55,7 @@ def _by_accuracy(table: Table) -> Rows:
 
 
 def _made(table: Table) -> list[str]:
-    """Say which datasets are synthetic."""
+    """Return a note on the synthetic datasets, if there are any."""
     made = sorted({dataset for dataset, _ in table.rows if dataset.startswith(SYNTHETIC)})
     return [
         f"{', '.join(made)}: made by `xmlc synth` where the paper's sets cannot be had; alike in numbers of "

@@ -1,4 +1,4 @@
-"""plt2016: Extreme F-measure Maximization using Sparse Probability Estimates."""
+"""Name the models of plt2016: Extreme F-measure Maximization using Sparse Probability Estimates."""
 
 from xmlc.suite.results.titles import name_models
 
@@ -16,7 +16,7 @@ name_models(
         "napkinxc-plt-liblinear": "napkinXC PLT, liblinear",
         "omikuji-parabel": "omikuji Parabel",
         "omikuji-parabel-log": "omikuji Parabel, logistic",
-        # Of the suites defaults, hashing and scale.
+        # Models of the suites defaults, hashing and scale.
         "plt-default": "PLT",
         "plt-auto": "PLT, tuning: auto",
         "plt-adagrad-default": "PLT, AdaGrad",

@@ -1,4 +1,4 @@
-"""Statements of plt2016, tested on our records; pages are counted from the paper's first."""
+"""Test the statements of plt2016 on our records. Pages are counted from the paper's first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXACT, HASHED = PLTS = ("plt", "plt-hashed")
 FOREST = "fastxml"
 METHODS = ("fta", "sto", "ofo")
 FEW_LABELS = 6  # "small (i.e., < 6)" (Section 6.1)
-# PLT's P@1 less FastXML's.
+# PLT's P@1 minus FastXML's, in Table 1.
 SIX = ("rcv1-2k", "amazoncat-13k", "wiki10-31k", "delicious-200k", "wikilshtc-325k", "amazon-670k")
 TABLE_1 = {"": dict(zip(SIX, (-0.67, -1.48, 2.63, 2.56, -3.68, 2.41), strict=True))}
 THE_SIX = datasets("the six datasets of the paper's tables", *SIX)
@@ -32,7 +32,7 @@ R = TypeVar("R", bound=Record)
 
 
 def of_the_paper(records: Sequence[R]) -> list[R]:
-    """Leave out PLTs with exact weights where those with hashed ones, the paper's, were run: they nearly agree."""
+    """Leave out PLTs with exact weights if the paper's PLT, with hashed weights, was run, as both nearly agree."""
     hashed = {(record.dataset.name, record.seed) for record in records if record.model == HASHED}
     return [r for r in records if r.model != EXACT or (r.dataset.name, r.seed) not in hashed]
 
@@ -48,7 +48,7 @@ def precision_on_par(records: Sequence[RankingRecord]) -> Iterator[Effect]:
 
 @statements.claim("better-on-half", RANKINGS, about=THE_SIX)
 def better_on_half(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Count the datasets, seed by seed."""
+    """Count the datasets on which PLT is ahead, for each seed."""
     ahead: dict[int, list[bool]] = {}
     for effect in precision_on_par(records):
         ahead.setdefault(effect.seed, []).append(effect.value > 0)
@@ -64,7 +64,7 @@ def trains_faster(records: Sequence[RankingRecord]) -> Iterator[Effect]:
 
 @statements.claim("sto-best-on-validation", THRESHOLDS)
 def sto_best_on_validation(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare STO with the greatest c of its grid with FTA and OFO at their best, on the set that they are tuned on."""
+    """Compare STO, with the greatest c of its grid, with the best of FTA and OFO on the validation set."""
     for run, methods in _tuned(records, *METHODS):
         sto = max(methods["sto"].grid, key=lambda point: point.c or 0)
         best = max(_on_validation(methods[name]) for name in ("fta", "ofo"))
@@ -81,20 +81,23 @@ def sto_loses_most_on_test(records: Sequence[ThresholdRecord], metric: str = "ma
 
 @statements.claim("fta-and-ofo-lose-nothing", THRESHOLDS)
 def fta_and_ofo_lose_nothing(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare both sets. In Table 4 OFO (a, b) loses up to 26 points."""
+    """Compare macro-F on the validation and the test set. In Table 4, OFO (a, b) loses up to 26 points."""
     for run, methods in _tuned(records, "fta", "ofo"):
         yield Effect(*run, -max(abs(_on_validation(methods[m]) - _on_test(methods[m])) for m in ("fta", "ofo")))
 
 
 @statements.claim("sto-outperformed", THRESHOLDS)
 def sto_outperformed(records: Sequence[ThresholdRecord], metric: str = "macro_f") -> Iterator[Effect]:
-    """Compare on the test set; the better of two on the test set itself would gain by having two chances."""
+    """Compare STO on the test set with its better rival on the validation set.
+
+    Choosing the rival on the test set would give it two chances.
+    """
     for run, methods in _tuned(records, *METHODS, metric=metric):
         rival = max((methods[name] for name in ("fta", "ofo")), key=lambda record: _on_validation(record, metric))
         yield Effect(*run, _on_test(rival, metric) - _on_test(methods["sto"], metric))
 
 
-# Other conventions for labels without positives; thresholds are the same.
+# The same thresholds are scored with other conventions for labels without positives.
 for suffix, metric in {"zero": "macro_f_zero", "present": "macro_f_present"}.items():
     for one in (sto_loses_most_on_test, sto_outperformed):
         statements.claim(f"{one.name}-{suffix}", *one.needs)(partial(one.measure, metric=metric))
@@ -102,37 +105,37 @@ for suffix, metric in {"zero": "macro_f_zero", "present": "macro_f_present"}.ite
 
 @statements.claim("ofo-most-promising", THRESHOLDS)
 def ofo_most_promising(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare OFO with FTA: that STO is behind is a claim of its own. The paper says "most promising"."""
+    """Compare OFO with FTA, because another claim covers STO. The paper's words are "most promising"."""
     return _difference(records, "ofo", "fta")
 
 
 @statements.claim("tuning-a-helps", THRESHOLDS)
 def tuning_a_helps(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare OFO with both parameters tuned and with b alone."""
+    """Compare OFO with both parameters tuned and with only b tuned."""
     return _difference(records, "ofo-ab", "ofo")
 
 
 @statements.claim("ofo-with-a-outperforms", THRESHOLDS, about=THE_SIX)
 def ofo_with_a_outperforms(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare with the better of both on the test set."""
+    """Compare OFO, with both parameters tuned, with the better of FTA and STO on the test set."""
     return _difference(records, "ofo-ab", "fta", "sto")
 
 
 @statements.claim("one-threshold-more-stable", THRESHOLDS)
 def one_threshold_more_stable(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare thresholds max(1/c, nu_j) with a common c and with one for each label, from the same fixed values."""
+    """Compare thresholds max(1/c, nu_j) with a common c and with a c for each label, from the same fixed values."""
     return _difference(records, "fta", "fta-labelwise")
 
 
 @statements.claim("fewer-inner-products", THRESHOLDS, about=FIVE)
 def fewer_inner_products(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare them with those of PLT with STO's and OFO's thresholds and of FastXML, the least."""
+    """Compare the inner products of PLT and FTA with the least of the others: PLT with STO or OFO, and FastXML."""
     return _least_of_others(records, lambda record: record.costs.test_inner_products_per_instance)
 
 
 @statements.claim("sto-costs-most", THRESHOLDS, about=THE_SIX)
 def sto_costs_most(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare the inner products of PLT with the thresholds of each method: lower ones explore more of the tree."""
+    """Compare the inner products of PLT with each method's thresholds, as lower ones explore more of the tree."""
     for run, methods in _tuned(records, *METHODS):
         counts = {name: methods[name].costs.test_inner_products_per_instance for name in METHODS}
         fta, sto, ofo = (float(counts[name] or 0) for name in METHODS)
@@ -142,14 +145,14 @@ def sto_costs_most(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
 
 @statements.claim("predicts-faster", THRESHOLDS, about=FIVE)
 def predicts_faster(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare it with those of PLT with STO's and OFO's thresholds and of FastXML with all three, the least."""
+    """Compare the time of PLT and FTA with the least of the others: PLT with STO or OFO, and FastXML with all three."""
     return _least_of_others(records, lambda record: record.costs.test_ms_per_instance)
 
 
 def _tuned(
     records: Sequence[ThresholdRecord], *needed: str, metric: str = "macro_f"
 ) -> Iterator[tuple[tuple[str, str, int], Methods]]:
-    """Yield the records by method of each run of the paper's models that has all methods needed, with the metric."""
+    """Yield the records by method of each run of the paper's models that has the metric for all needed methods."""
     for run, found in by_method(of_the_paper(records)).items():
         methods = {name: record for name, record in found.items() if metric in record.best.validation}
         if run[1] in (*PLTS, FOREST) and {*needed} <= {*methods}:
@@ -157,7 +160,7 @@ def _tuned(
 
 
 def _difference(records: Sequence[ThresholdRecord], better: str, *worse: str) -> Iterator[Effect]:
-    """Yield by how far one method's test macro-F exceeds the best of others."""
+    """Yield by how much one method's test macro-F exceeds the best of others."""
     for run, methods in _tuned(records, better, *worse):
         yield Effect(*run, _on_test(methods[better]) - max(_on_test(methods[name]) for name in worse))
 
@@ -165,7 +168,7 @@ def _difference(records: Sequence[ThresholdRecord], better: str, *worse: str) ->
 def _least_of_others(
     records: Sequence[ThresholdRecord], cost_of: Callable[[ThresholdRecord], float | None]
 ) -> Iterator[Effect]:
-    """Yield the least cost of all other pairs of model and method in multiples of that of PLT with FTA."""
+    """Yield the least cost of all other pairs of model and method as a multiple of the cost of PLT with FTA."""
     runs = by_method([record for record in of_the_paper(records) if record.method in METHODS])
     for (dataset, plt, seed), methods in runs.items():
         forest = runs.get((dataset, FOREST, seed), {})
@@ -177,7 +180,7 @@ def _least_of_others(
 
 
 def _multiples(records: Sequence[R], cost_of: Callable[[R], float | None]) -> Iterator[Effect]:
-    """Yield FastXML's costs in multiples of PLT's, where both are known."""
+    """Yield FastXML's costs as multiples of PLT's, if both are known."""
     for (dataset, seed), models in by_model(of_the_paper(records)).items():
         costs = {name: cost for name, record in models.items() if (cost := cost_of(record))}
         for plt in PLTS:

@@ -1,3 +1,3 @@
-"""Figure 1 of plt2016, which stands in the room `common`, as every suite has it."""
+"""Import Figure 1 of plt2016, which the package `common` defines for every suite."""
 
 from xmlc.suite.papers.common.curves import figure1 as figure1

@@ -1,4 +1,4 @@
-"""Tables of plt2016; Tables 1 to 4 and two of measures stand in the room `common`, as every suite has them."""
+"""List the tables of plt2016. The package `common` defines Tables 1 to 4 and two of measures for every suite."""
 
 from xmlc.suite.papers.common.hyperparameters import table3 as table3
 from xmlc.suite.papers.common.inference import instance_f as instance_f

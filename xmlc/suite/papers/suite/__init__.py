@@ -1,1 +1,1 @@
-"""A study: a suite of the user, of which no paper prints numbers."""
+"""Define a study: a suite of the user, for which no paper prints numbers."""

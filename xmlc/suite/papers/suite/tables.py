@@ -1,11 +1,11 @@
-"""Tables of a study, if they differ from those of a paper."""
+"""Declare the tables of a study that differ from a paper's tables."""
 
 from dataclasses import replace
 
 from xmlc.suite.papers.common import thresholds
 from xmlc.suite.papers.declared import by_method
 
-# If most labels have no test instance, 0/0 = 1 makes the method best that predicts fewest of them: no contest.
+# If most labels have no test instance, 0/0 = 1 favours methods that predict few of them, so there is no contest.
 table2 = replace(
     thresholds.table2,
     panels=(

@@ -1,4 +1,4 @@
-"""swnn2018: Revisiting the Vector Space Model, the Sparse Weighted Nearest-Neighbor Method."""
+"""Name the models of swnn2018: Revisiting the Vector Space Model, the Sparse Weighted Nearest-Neighbor Method."""
 
 from xmlc.suite.results.titles import name_models
 
@@ -7,7 +7,7 @@ name_models(
         "swnn": "SWNN",
         "swnn-searched": "SWNN",
         "swnn-75": "SWNN, S 75",
-        # Quoted.
+        # The paper only quotes these.
         "dismec": "DiSMEC",
         "ppdsparse": "PPDSparse",
         "sleec": "SLEEC",

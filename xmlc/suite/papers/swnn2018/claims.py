@@ -1,7 +1,7 @@
-"""Statements of swnn2018, tested on our records; its text has sections and tables, and no numbers of pages.
+"""Test the statements of swnn2018 on our records. Sources are sections and tables, as the text has no page numbers.
 
-The trials of the search of Section 4.3 are scored on the same splits. The difference of two has the standard error of
-paired differences, instance by instance; trials that rank the labels of every instance alike tell nothing.
+The trials of the search of Section 4.3 are scored on the same splits. The difference of two trials has the standard
+error of paired differences, instance by instance. Trials that rank the labels of every instance alike have no effect.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from xmlc.suite.results.records.statistics import Statistics
 statements = Claims.of("swnn2018")
 
 OURS, ONE_VERSUS_REST = "swnn-searched", "br"
-# One-versus-rest is trained for a claim alone, so on small datasets only.
+# One-versus-rest is trained only for claims, so only on small datasets.
 BESIDE_BR = Where("ranking", "full", beside=(ONE_VERSUS_REST, 500))
 METRICS = ("p@1", "p@3", "p@5")
-SIZES = (25, 50, 75)  # tried in the second stage
+SIZES = (25, 50, 75)  # values of S in the second stage of the search
 
 Setting = tuple[object, object, object]  # S, alpha, beta
 
@@ -45,13 +45,13 @@ FEWER_LABELS = ("datasets without more labels than training instances", lambda r
 
 @statements.claim("as-good-as-one-versus-rest", BESIDE_BR, about=MORE_LABELS)
 def as_good_as_one_versus_rest(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the rankings."""
+    """Compare the rankings of SWNN and one-versus-rest."""
     return _beside_one_versus_rest(records)
 
 
 @statements.claim("worse-with-many-instances", BESIDE_BR, about=FEWER_LABELS)
 def worse_with_many_instances(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the rankings. Section 5 says the contrary: SWNN is most suited to datasets with fewer labels."""
+    """Compare the rankings. Section 5 states the contrary: SWNN is most suited to datasets with fewer labels."""
     return (replace(effect, value=-effect.value) for effect in _beside_one_versus_rest(records))
 
 
@@ -63,7 +63,7 @@ def _beside_one_versus_rest(records: Sequence[RankingRecord]) -> Iterator[Effect
 
 @statements.claim("jaccard-helps", SEARCHES, about=BUT_ONE)
 def jaccard_helps(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
-    """Compare trials with both values of beta, those of alpha that were tried with only one left out."""
+    """Compare the best trials with beta 1 and 0, over the values of alpha that were tried with both."""
     for search in searches:
         first, tried = _tried(search)
         common = [alpha for S, alpha, beta in tried if (S, beta) == (first, 1) and (S, alpha, 0) in tried]
@@ -75,7 +75,7 @@ def jaccard_helps(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
 
 @statements.claim("weighted-votes-help", SEARCHES)
 def weighted_votes_help(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
-    """Compare trials with and without weights."""
+    """Compare the trials with weights (alpha 1) and without them (alpha 0), both with beta 0."""
     for search in searches:
         first, tried = _tried(search)
         if {(first, 1, 0), (first, 0, 0)} <= {*tried}:
@@ -84,7 +84,7 @@ def weighted_votes_help(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
 
 @statements.claim("size-of-neighbourhood-hardly-matters", SEARCHES, about=BUT_ONE)
 def size_of_neighbourhood_hardly_matters(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
-    """Compare the trials of the second stage, and the first stage's best where it has one of these S."""
+    """Compare the worst and the best trial over S in `SIZES`, with the best alpha and beta."""
     for search in searches:
         _, *best = _setting(search.best)
         sizes = [trial for (S, *weights), trial in _tried(search)[1].items() if S in SIZES and weights == best]
@@ -93,7 +93,7 @@ def size_of_neighbourhood_hardly_matters(searches: Sequence[SearchRecord]) -> It
 
 
 def _tried(search: SearchRecord) -> tuple[object, dict[Setting, Trial]]:
-    """Return the S of the first stage, and all trials by their settings."""
+    """Return the value of S in the first stage, and all trials by their settings."""
     tried = {_setting(trial): trial for trial in search.trials}
     return next(iter(tried))[0], tried
 
@@ -104,7 +104,7 @@ def _setting(trial: Trial) -> Setting:
 
 
 def _effect(search: SearchRecord, one: Trial, other: Trial) -> Iterator[Effect]:
-    """Yield the difference of two trials in points, with its standard error, unless they rank alike."""
+    """Yield the difference of two trials in points, with its standard error, unless they rank labels alike."""
     earlier, later = sorted(map(search.trials.index, (one, other)))
     if earlier < later and (error := search.trials[later]["paired_errors"][earlier]):
         difference = 100 * (mean_precision(one) - mean_precision(other))
@@ -113,14 +113,14 @@ def _effect(search: SearchRecord, one: Trial, other: Trial) -> Iterator[Effect]:
 
 @statements.claim("most-labels-are-rare", STATISTICS, about=THE_SIX)
 def most_labels_are_rare(records: Sequence[Statistics]) -> Iterator[Effect]:
-    """Compare the largest median of the paper's Table 2, AmazonCat's, with that over the labels that occur."""
+    """Divide the largest median of the paper's Table 2, AmazonCat's, by the dataset's, over the labels that occur."""
     for record in records:
         yield Effect(record.name, "", 0, MEDIAN / record.train.instances_per_label_seen.median, 0)
 
 
 @statements.claim("short-index-lists", STATISTICS, about=THE_SIX)
 def short_index_lists(records: Sequence[Statistics]) -> Iterator[Effect]:
-    """Compare the number of instances with the average over the features that occur."""
+    """Divide the number of instances by the average number of occurrences of the features that occur."""
     for record in records:
         length = record.train.occurrences_per_feature_seen.mean
         yield Effect(record.name, "", 0, record.train.instances / length, 0)

@@ -1,4 +1,4 @@
-"""Tables of swnn2018: statistics of datasets (1-5), precision and costs (6)."""
+"""Declare the tables of swnn2018: statistics of datasets (1-5), precision and costs (6)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from xmlc.suite.results.records.statistics import SUMMARY
 MODEL_KEYS = ("dataset", "model")
 PRECISION = ("p@1", "p@3", "p@5")
 HYPERPARAMETERS = ("S", "alpha", "beta")
-OURS = "swnn-searched"  # every other model that the paper prints it quotes itself
-CLOSE = 1.0  # points below the best quoted method that are comparable: "by approximately 1 %" (Section 4.3)
+OURS = "swnn-searched"  # the only model that the paper measured; it quotes the numbers of all others
+CLOSE = 1.0  # points below the best quoted method that count as comparable: "by approximately 1 %" (Section 4.3)
 
 table1 = table_of_datasets(
     "table1",
@@ -26,7 +26,7 @@ table1 = table_of_datasets(
 
 
 def _left_out(what: str) -> Notes:
-    """Say how many labels or features never occur in the training set and are in no number of the table."""
+    """Return a note on the labels or features that never occur in the training set, which no number includes."""
 
     def note(table: Table) -> list[str]:
         never = {record.name: getattr(record.train, f"{what}_never_seen") for record in table.records}
@@ -37,7 +37,7 @@ def _left_out(what: str) -> Notes:
 
 
 def summary_table(name: str, counted: str, text: str, *notes: Notes) -> TableDefinition:
-    """Declare one of Tables 2-5: a five-number summary and the average of what is counted in each dataset."""
+    """Declare one of Tables 2-5: a five-number summary and the average of the counts in each dataset."""
     caption = (
         f"Five-number summary and average of the number of {text}. Quartiles interpolate linearly between order "
         "statistics; which of the usual definitions the paper follows it does not say, and it prints whole numbers."
@@ -56,7 +56,7 @@ table5 = summary_table("table5", "occurrences_per_feature_seen", FEATURES, _left
 
 
 def _with_comparable(table: Table) -> Rows:
-    """Return the means, bold where the paper's method is comparable with the best that the paper quotes."""
+    """Return the means. A mean of the paper's method is bold if it is comparable with the best quoted method."""
     rows = average(table.numbers(), MODEL_KEYS)
     for (dataset, model), row in rows.items():
         for name in PRECISION if model == OURS else ():
