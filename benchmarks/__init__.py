@@ -1,1 +1,4 @@
-"""Benchmarks against other programs in one run, and the same bits on any processor; run from a clone, not installed."""
+"""Compare xmlc with other programs in one run, and check that results are bit-identical on any processor.
+
+The package is not installed. Run it from a clone.
+"""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: measured speed, as a ratio within one run; and the same bits on any processor."""
+"""Run `python -m benchmarks`: compare speeds within one run, or check for bit-identical results on any processor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from benchmarks import (  # noqa: F401  each declares its command
+from benchmarks import (  # noqa: F401  importing a module declares its command
     defaults,
     expected_f,
     fastxml,
@@ -48,7 +48,7 @@ over all its arrays, and what differs. The exit status is 1 if anything does.
 @click.option("--out", type=FILE, help="Write all digests as JSON, for --against on another machine.")
 @click.option("--against", type=FILE, multiple=True, help="Compare with the --out file of another machine, too.")
 def bits(folders: tuple[Path, ...], demo: bool, cores: int, out: Path | None, against: tuple[Path, ...]) -> None:
-    """Compute, compare and print."""
+    """Compute results as for each processor, compare them and print the comparison."""
     comparison = check_bits(folders, demo, cores, out, against)
     for line in comparison.lines:
         click.echo(line)

@@ -1,8 +1,8 @@
-"""The same bits on any processor: everything is computed as for this one and another, and compared.
+"""Compare results computed as for this processor with results computed as for another one, bit by bit.
 
-``python -m benchmarks.bits GROUP OUT [DATA ...]`` is one process of it: the pieces of one group, as for the processor
-that its environment says. It writes JSON: what depends on the processor, and for each piece its word and the digests of
-its parts.
+``python -m benchmarks.bits GROUP OUT [DATA ...]`` is one process of the comparison. It runs the tasks of one group as
+for the processor that its environment variables select. It writes JSON: the `witnesses`, which depend on the processor,
+and for each task its word and the digests of its parts.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.suite import read_suite, suite_file
 from xmlc.suite.results.fingerprint import VERSION, Fingerprint, of_array, of_parts, of_table, read_table
 
-PROJECT = ("Snakefile", "workflow", "config", "profiles", "pyproject.toml")  # what the demo needs of the project
-TAIL = 2000  # characters of a failed process's output
-LINEAR_LABELS = 200  # more are too many for one classifier each
+PROJECT = ("Snakefile", "workflow", "config", "profiles", "pyproject.toml")  # files and folders that the demo needs
+TAIL = 2000  # characters shown of a failed process's output
+LINEAR_LABELS = 200  # one classifier for each label takes too long with more labels
 SAME = "same"
 MISSING = "-"
-SHOWN = 9  # characters of a word behind its version
+SHOWN = 9  # characters shown of a word, without its version
 
 
 class Piece(TypedDict):
-    """A piece's result, as JSON too.
+    """Hold the result of one task, in the form in which it is written as JSON.
 
     Attributes
     ----------
     word : str
-        Over all parts.
+        Digest of all parts.
     parts : dict of str
-        Digest of each part.
+        Digest of each part, by name.
     """
 
     word: str
@@ -55,14 +55,14 @@ class Piece(TypedDict):
 
 
 class Processed(TypedDict):
-    """Results as for one processor, as JSON too.
+    """Hold all results for one processor, in the form in which they are written as JSON.
 
     Attributes
     ----------
     witnesses : dict of str
-        See `witnesses`.
+        Digests that depend on the processor, see `witnesses`.
     pieces : dict of Piece
-        By name.
+        Results of tasks, by name.
     """
 
     witnesses: dict[str, str]
@@ -72,20 +72,20 @@ class Processed(TypedDict):
 def check_bits(
     folders: Sequence[Path], demo: bool, cores: int, out: Path | None, against: Sequence[Path]
 ) -> Comparison:
-    """Compute as for each processor and compare; return the lines of a report, and whether all bits are the same.
+    """Return a report that compares the results for each processor, and whether all bits are equal.
 
     Parameters
     ----------
     folders : sequence of Path
-        Written by `xmlc prepare`: estimators are compared on these datasets too.
+        Datasets written by `xmlc prepare`. Estimators are compared on these too.
     demo : bool
         Whether to compare the demo's tables too.
     cores : int
         Processes at a time.
     out : Path or None
-        Where all digests are written as JSON.
+        JSON file for all digests.
     against : sequence of Path
-        What ``out`` was on other machines, compared too.
+        Files that ``out`` named on other machines. Their digests are compared too.
     """
     chosen = processors()
     with tempfile.TemporaryDirectory() as scratch:
@@ -103,7 +103,7 @@ def check_bits(
 
 
 class Comparison(NamedTuple):
-    """The lines of a comparison, and whether all bits are the same."""
+    """Hold the lines of a comparison, and whether all bits are equal."""
 
     lines: list[str]
     same: bool
@@ -112,30 +112,33 @@ class Comparison(NamedTuple):
 def run_pieces_as(
     processors: Iterable[Processor], scratch: Path, cores: int, folders: Sequence[Path] = ()
 ) -> dict[str, Processed]:
-    """Run all groups on the synthetic set, and groups of estimators on each prepared dataset, as for each processor.
+    """Return the results of all groups as for each processor.
+
+    All groups run on the synthetic set. Groups of estimators also run on each prepared dataset.
 
     Parameters
     ----------
     processors : iterable of Processor
     scratch : Path
-        Folder for what the processes write.
+        Folder for the files of the processes.
     cores : int
-        Processes at a time, of one thread each.
+        Processes at a time, with one thread each.
     folders : sequence of Path
-        Folders that `xmlc prepare` wrote.
+        Datasets written by `xmlc prepare`.
 
     Returns
     -------
     dict of Processed
-        By processor.
+        Results, by the processor's name.
 
     Raises
     ------
     XmlcError
-        A process failed.
+        If a process failed.
     """
     chosen = list(processors)
-    # Those of another processor first: they compile. Processes that did the same for two would wait for each other.
+    # Tasks for another processor come first, because they compile. If two processes compiled the same kernel at once,
+    # one would wait for the other.
     tasks = [(processor, group) for processor in reversed(chosen) for group in GROUPS]
 
     def run(task: tuple[Processor, str]) -> Processed:
@@ -156,15 +159,15 @@ def run_pieces_as(
 
 
 def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> dict[str, dict[str, Piece]]:
-    """Make the demo's tables in a copy of the project as for each processor; return them as pieces, by processor.
+    """Run the demo in a copy of the project as for each processor, and return its tables as `Piece`, by processor.
 
-    A piece is a table and its parts are the rows of each model, costs left out. Kernels are compiled once for each
-    processor, because the copies run the installed package.
+    The parts of a table are the rows of each model, without costs. Kernels are compiled once for each processor,
+    because the copies run the installed package.
 
     Raises
     ------
     XmlcError
-        This is no copy of the project, or the workflow failed.
+        If the current folder is not the project's, or the workflow failed.
     """
     if not Path("Snakefile").exists():
         raise XmlcError("no Snakefile here; the demo can be run from the project's own folder only")
@@ -175,7 +178,7 @@ def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> d
         for name in PROJECT:
             _copy(Path(name), folder / name)
         (folder / "xmlc").symlink_to(Path("xmlc").resolve())
-        # First, because jobs that need the same kernels wait for each other.
+        # Kernels are compiled first, because jobs that need the same kernels wait for each other.
         _run(["xmlc", "compile", "config/demo.yaml", "--cores", str(cores)], processor, "its compilation", folder)
         command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--quiet", "all", "--config", "threads=1"]
         _run([*command, "--", *_tables()], processor, "the demo", folder)
@@ -184,7 +187,7 @@ def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> d
 
 
 def demo_pieces(folder: Path) -> dict[str, Piece]:
-    """Return the tables of a folder as pieces, whose parts are the rows of each model."""
+    """Return each table of a folder as a `Piece`, whose parts are the rows of each model."""
     pieces: dict[str, Piece] = {}
     for file in sorted(folder.glob("*.csv")):
         table = read_table(file)
@@ -194,7 +197,7 @@ def demo_pieces(folder: Path) -> dict[str, Piece]:
 
 
 def _name(folder: Path) -> str:
-    """Return the name of a prepared dataset: of its folder, or of that above where it is results/<name>/data."""
+    """Return the name of a prepared dataset: its folder's name, or <name> if the folder is results/<name>/data."""
     return folder.parent.name if folder.name == "data" else folder.name
 
 
@@ -211,8 +214,8 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _run(command: list[str], processor: Processor, what: str, folder: Path | None) -> None:
-    """Run a process as for a processor; raise an XmlcError with the end of its output if it fails."""
-    # The workflow's rules call `xmlc`, which stands beside this Python, in the PATH or not.
+    """Run a process as for a processor. If it fails, raise an XmlcError with the end of its output."""
+    # The workflow's rules call `xmlc`. It is in the folder of this Python, which the PATH may lack.
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
     modules = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, **processor.environment, "PATH": path, "PYTHONPATH": modules}
@@ -222,15 +225,16 @@ def _run(command: list[str], processor: Processor, what: str, folder: Path | Non
 
 
 class Row(NamedTuple):
-    """One piece.
+    """Hold the comparison of one task's results.
 
     Attributes
     ----------
     piece : str
+        Name of the task.
     words : tuple of str
-        One for each processor; `MISSING` where there is none.
+        One word for each processor, or `MISSING`.
     differing : dict of tuple of str
-        By processor: the parts that are not as on the first, for those that differ.
+        Names of the parts that differ from the first processor's, by the processor that differs.
     """
 
     piece: str
@@ -239,12 +243,12 @@ class Row(NamedTuple):
 
 
 def compare(found: Mapping[str, Processed]) -> list[Row]:
-    """Compare the pieces of all processors with the first one's.
+    """Return a `Row` for each task, which compares all processors with the first one.
 
     Parameters
     ----------
     found : mapping of Processed
-        By processor.
+        Results, by the processor's name.
     """
     first, *others = found.values()
     names = list(dict.fromkeys(name for run in found.values() for name in run["pieces"]))
@@ -262,7 +266,7 @@ def compare(found: Mapping[str, Processed]) -> list[Row]:
 
 
 def lines(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of a table piece x processor, and its conclusion."""
+    """Yield the lines of a table, tasks by processors, and a conclusion."""
     width = max((len(row.piece) for row in rows), default=0)
     columns = [max(len(name), SHOWN) for name in names]
     yield "  ".join([f"{'piece':{width}}", *(f"{name:{size}}" for name, size in zip(names, columns, strict=True))])
@@ -278,7 +282,7 @@ def lines(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
 
 
 def word_of_all(found: Processed) -> str:
-    """Return one word for all pieces of one processor, to be compared with another machine's."""
+    """Return one word for all results of a processor, to compare with another machine's."""
     parts = {
         name: of_parts({k: Fingerprint(v, {}) for k, v in p["parts"].items()}) for name, p in found["pieces"].items()
     }
@@ -296,12 +300,15 @@ def _verdict(row: Row) -> str:
 
 
 def as_piece(digest: Fingerprint) -> Piece:
-    """Return a fingerprint as a piece."""
+    """Return a fingerprint as a `Piece`."""
     return {"word": digest.word, "parts": {name: part.digest for name, part in digest.parts.items()}}
 
 
 def digest_of(result: Parts) -> Fingerprint:
-    """Return the fingerprint of a piece's result: arrays, sparse arrays, numbers, and sequences and dicts of them."""
+    """Return the fingerprint of a task's result.
+
+    Results are arrays, sparse arrays and numbers, and sequences and dicts of these.
+    """
     return of_parts({name: _part(value) for name, value in result.items()})
 
 
@@ -320,14 +327,17 @@ def _part(value: object) -> Fingerprint:
 
 
 def differing_parts(one: Piece, other: Piece) -> Iterator[str]:
-    """Yield the names of the parts that differ between two results of a piece, or that only one of them has."""
+    """Yield the names of parts that differ between two results of a task, or that only one of them has."""
     for name in sorted({*one["parts"], *other["parts"]}):
         if one["parts"].get(name) != other["parts"].get(name):
             yield name
 
 
 def main(group: str, out: str, *folders: str) -> None:
-    """Compute one group in this process, on the synthetic set and, of estimators, on prepared ones."""
+    """Compute one group in this process and write its results.
+
+    Every group runs on the synthetic set. Groups of estimators also run on the prepared datasets.
+    """
     set_process_threads(1)
     found: Processed = {"witnesses": witnesses(), "pieces": {}}
     sets = {"": synthetic_data()}

@@ -1,4 +1,4 @@
-"""How a benchmark is declared: a function that measures, its name, a sentence and its options."""
+"""Declare benchmarks as commands: a function that measures, its name, a sentence and its options."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.render import to_text
 from xmlc.cli._options import FILE
 from xmlc.core.threads import set_process_threads
 
-Option = Callable[[Any], Any]  # a decorator of click's
+Option = Callable[[Any], Any]  # a decorator of click
 
 
 def count_option(name: str, default: int | None, text: str, least: int = 1) -> Option:
@@ -22,7 +22,7 @@ def count_option(name: str, default: int | None, text: str, least: int = 1) -> O
 
 
 def rounds_option(default: int = 3) -> Option:
-    """Return the option of rounds."""
+    """Return the option for the number of rounds."""
     return count_option("--rounds", default, "Interleaved measurements of each task; the minimum is reported.")
 
 
@@ -34,11 +34,11 @@ peers_option = click.option(
 
 @click.group(help="Measure speed against a baseline in one run, without compilation; or compare bits.")
 def group() -> None:
-    """Hold the benchmarks."""
+    """Collect the commands of all benchmarks."""
 
 
 def benchmark(name: str, text: str, *options: Option) -> Callable[[Callable[..., Report]], click.Command]:
-    """Make a function that measures a command, which prints its report and writes it."""
+    """Return a decorator that turns a measuring function into a command, which prints and writes its report."""
 
     def decorate(run: Callable[..., Report]) -> click.Command:
         @click.option("--out", type=FILE, help="CSV file for all rows, as in results/benchmarks/.")

@@ -1,4 +1,4 @@
-"""How far estimators as they come are behind a random search: what a dataset loses that nobody tuned."""
+"""Measure how far estimators with default settings are behind a random search on the same dataset."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DEFAULT, SEARCHED = "default", "best of the search"
 VALIDATION, TEST = "P@1, validation", "P@1, test"
 WARM_UP = 60  # instances
 SIZES: tuple[Count, ...] = ("n_train", "d", "m")
-FOREST: Hyperparameters = {"n_trees": 5}  # of forests in trials: more trees help all settings alike
+FOREST: Hyperparameters = {"n_trees": 5}  # in trials: more trees help all settings alike
 STEP = {"low": 0.03, "high": 3, "log": True}
 WEIGHT = {"low": 0.1, "high": 30, "log": True}
 LEAF = [10, 30, 100, 300]
@@ -94,7 +94,7 @@ SPACES: dict[str, dict[str, object]] = {
 def bench_defaults(
     data: Path, estimators: tuple[str, ...], trials: int, seconds: int, most: int, whole: bool
 ) -> Report:
-    """Compare defaults with the best of a search on validation; both are then scored on the test set, once."""
+    """Compare default settings with the best of a search on the validation set. Score both once on the test set."""
     prepared = Prepared(data)
     size = ", ".join(f"{prepared.meta[count]} {count}" for count in SIZES)
     about = f"{size}; at most {most} training instances in a trial"

@@ -1,8 +1,9 @@
-"""Results of programs that are not installed with this package: ``elsewhere.csv``, and their comparison.
+"""Compare xmlc with results measured elsewhere (``elsewhere.csv``) for programs that cannot be installed with it.
 
-A figure holds for one split and one form of the rows only; `Elsewhere` compares with no other. Times are scaled to this
-machine: napkinXC's liblinear PLT was trained on the machine of the file too, and is trained here in the same rounds as
-what is compared; every time of the file is multiplied by the ratio of the two trainings.
+A figure is valid for one train/test split and one form of the rows. `Elsewhere` only compares results that have both in
+common. Times are scaled to this machine. napkinXC's liblinear PLT was also trained on the machine of the file, and it
+is trained here in the same rounds as the contenders. Every time of the file is multiplied by the ratio of these two
+training times.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from xmlc.kernels.csr import unit_rows
 FILE = Path(__file__).with_name("elsewhere.csv")
 ANY, UNIT_ROWS, ALL = "any", "unit", "all"
 CALIBRATION, CALIBRATION_METHOD = "calibration", "PLT, liblinear"
-# The splits that prepared data are known to be, by the first digits of the SHA-256 of the label sets to test on.
+# Names of known train/test splits, by the first digits of the SHA-256 of the test set's label sets.
 SPLITS = {
     "ad7cd9ef8e263afd": "repository 1",  # delicious
     "b55c543cb0bc8d4a": "repository 1",  # bibtex
@@ -36,10 +37,10 @@ SPLITS = {
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of a program of others: a line of ``elsewhere.csv``."""
+    """Hold one measured result of another program: a line of ``elsewhere.csv``."""
 
     dataset: str
-    #: The contender of ours that it is compared with.
+    #: The xmlc contender that it is compared with.
     method: str
     program: str
     #: As in `Row`.
@@ -47,43 +48,43 @@ class Figure:
     measure: str
     value: float
     unit: str
-    #: Which train/test split, as in `SPLITS`; "any" of a time, which depends on sizes only.
+    #: The train/test split, as in `SPLITS`, or "any" for a time, which depends only on sizes.
     split: str
     #: The form of the rows: unit (scaled to length 1), raw, or any.
     rows: str
-    #: "all", or the test instances that were used.
+    #: The test instances that were used, or "all".
     subset: str
     machine: str
     source: str
 
     @property
     def name(self) -> str:
-        """The program and the method, as the contender of a row."""
+        """Return the name of program and method, as in the column ``contender`` of a row."""
         return f"{self.program}: {self.method}"
 
     @property
     def is_time(self) -> bool:
-        """Whether it depends on the machine."""
+        """Return whether the figure is a time, which depends on the machine."""
         return self.unit.split()[0] in PER_SECOND
 
 
 @cache
 def read_figures() -> tuple[Figure, ...]:
-    """Read the file."""
+    """Return all figures of the file."""
     with open(FILE, encoding="utf-8", newline="") as lines:
         content: Iterable[dict[str, Any]] = csv.DictReader(lines)
         return tuple(Figure(**line | {"value": float(line["value"])}) for line in content)
 
 
 def split_of(Y_test: sparse.csr_array) -> str:
-    """Name the split of label sets to test on; "unknown" if it is none of `SPLITS`."""
+    """Return the name of a split from its test label sets, or "unknown" if it is not in `SPLITS`."""
     digest = hashlib.sha256(np.ascontiguousarray(Y_test.indptr, dtype=np.int64).data)
     digest.update(np.ascontiguousarray(Y_test.indices, dtype=np.int32).data)
     return SPLITS.get(digest.hexdigest()[:16], "unknown")
 
 
 def figures_for(dataset: str, method: str, split: str, rows: str, subset: str = ALL) -> list[Figure]:
-    """Return the figures that a contender may be compared with: of this split, form of the rows and subset only."""
+    """Return the figures that a contender may be compared with: same split, form of the rows and subset."""
     wanted = (split, rows, subset)
     return [
         figure
@@ -94,12 +95,12 @@ def figures_for(dataset: str, method: str, split: str, rows: str, subset: str = 
 
 
 def calibration_task(X: sparse.csr_array, Y: sparse.csr_array) -> Task:
-    """Return the task that times are scaled by: the training of napkinXC's liblinear PLT on one thread.
+    """Return the task that scales times: training napkinXC's liblinear PLT on one thread.
 
     Raises
     ------
     XmlcError
-        napkinXC is not installed.
+        If napkinXC is not installed.
     """
     try:
         from napkinxc.models import PLT
@@ -115,29 +116,29 @@ def calibration_task(X: sparse.csr_array, Y: sparse.csr_array) -> Task:
 
 
 class Elsewhere:
-    """Results from elsewhere of some contenders on a dataset.
+    """Add results measured elsewhere to a report on one dataset.
 
     Parameters
     ----------
     data : Data
     contenders : iterable of str
-        Names of ours.
+        Names of xmlc contenders.
     form : {"unit", "raw"}
-        The form of the rows that they are trained on.
+        Form of the rows that they are trained on.
     subset : str
-        The test instances that they rank.
+        Test instances that they rank.
     calibrate : bool
         Whether to scale times.
 
     Attributes
     ----------
     tasks : list of Task
-        The calibration, if it is asked for and was measured elsewhere too: to be measured with those of the contenders.
+        The calibration task, if requested and if it was also measured elsewhere. Measure it with the contenders' tasks.
 
     Raises
     ------
     XmlcError
-        napkinXC is not installed.
+        If napkinXC is needed and not installed.
     """
 
     def __init__(self, data: Data, contenders: Iterable[str], form: str, subset: str = ALL, calibrate: bool = True):
@@ -150,7 +151,7 @@ class Elsewhere:
             self.tasks = [calibration_task(data.X, data.Y)]
 
     def compare(self, report: Report) -> None:
-        """Add the figures from elsewhere, how ours compare with them, and a remark on that, to what was measured."""
+        """Add the figures from elsewhere, their comparison with xmlc and a remark to a report of measured tasks."""
         here = [report.value(task.contender, task.name, TIME) for task in self.tasks]
         scale = here[0] / self.seconds if here else None
         for contender, figures in self.figures.items():

@@ -1,4 +1,7 @@
-"""Macro-F of label sets from estimates alone, beside thresholds of a fifth of the training set and the top k."""
+"""Compare label sets of highest expected macro-F, which need only estimates, with tuned thresholds and the top k.
+
+Thresholds are tuned on a fifth of the training set.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +34,9 @@ from xmlc.thresholds.out_of_fold import OutOfFold
 
 PART, WHOLE, GIVEN = "80 %", "100 %", "given"
 BEST = "best of three on the 20 %"
-PRIOR = " with prior"  # of the 80 %, whatever the model's portion
-# By convention for 0/0: the measure by which thresholds are tuned, and ours. With 0/0 = 0 the mean over all labels is
-# the mean over the labels present but for a factor.
+PRIOR = " with prior"  # of the 80 % split, also for the model of all data
+# For each convention for 0/0: the measure that thresholds are tuned for, and the ExpectedF to compare with. With
+# 0/0 = 0, the mean over all labels is proportional to the mean over the labels present.
 OURS = {zero: f"ExpectedF(zero_division={zero})" for zero in (0, 1)}
 CONVENTIONS = {
     "macro_f": ("macro_f", OURS[1]),
@@ -42,20 +45,20 @@ CONVENTIONS = {
 }
 COMPARED = ("macro_f", "macro_f_present")
 TOP = 5
-SIZES = (100, 300, 1000, 3000)  # test instances that thresholds are fitted to, to predict all of them
-BANDS = (0, 1, 2, 4, 11, 101)  # training instances of labels, from; the next ones begin the next band
+SIZES = (100, 300, 1000, 3000)  # test instances to fit ExpectedF to, before it predicts all of them
+BANDS = (0, 1, 2, 4, 11, 101)  # least number of training instances of a label in each band
 OTHERWISE: dict[str, Hyperparameters] = {"fastxml": {"n_trees": 30}}
 FLOOR = OutOfFold.threshold
-Score = tuple[tuple[str, str, str], float]  # of a portion, a task and a measure
+Score = tuple[tuple[str, str, str], float]  # (training split, task, measure) and value
 
 
 class Estimates(NamedTuple):
-    """Estimates by the models of one seed: of the validation set, with its truth and priors, and of the test set."""
+    """Hold one seed's estimates for the validation set, with its true labels and priors, and for the test set."""
 
     held_out: sparse.csr_array
     Y: sparse.csr_array
     priors: np.ndarray
-    of_test: dict[str, sparse.csr_array]  # by the model's portion of the training set
+    of_test: dict[str, sparse.csr_array]  # by the training split of the model
 
 
 @benchmark(
@@ -73,10 +76,10 @@ class Estimates(NamedTuple):
     count_option("--seeds", 5, "Of split and model."),
 )
 def bench_expected_f(data: Path, models: tuple[str, ...], seeds: int) -> Report:
-    """Measure macro-F on the test set by three conventions for 0/0.
+    """Measure macro-F on the test set with three conventions for 0/0.
 
-    The folder may also hold ``estimates.txt.xz`` and ``labels.txt.xz`` of instances: a random half of them is the
-    validation set, the other the test set.
+    Instead of a dataset, the folder may hold ``estimates.txt.xz`` and ``labels.txt.xz``. A random half of their
+    instances is then the validation set, the other half the test set.
     """
     if (data / "estimates.txt.xz").exists():
         Y_test, halves = halves_of(data)
@@ -109,7 +112,7 @@ def bench_expected_f(data: Path, models: tuple[str, ...], seeds: int) -> Report:
 
 
 def estimates_of(data: Data, model: str, seed: int) -> Estimates:
-    """Train a model of 80 % and one of all instances."""
+    """Return the estimates of a model trained on 80 % and a model trained on all instances."""
     fit = fit_mask(data.X.shape[0], 0.2, seed)
     name, values = paper_setting("plt2016", model, data.name, OTHERWISE.get(model))
     part = make_estimator(name, values, seed).fit(data.X[fit], data.Y[fit])
@@ -119,7 +122,7 @@ def estimates_of(data: Data, model: str, seed: int) -> Estimates:
 
 
 def halves_of(folder: Path) -> tuple[sparse.csr_array, Estimates]:
-    """Read estimates and labels; return the truth of the second half, and the estimates, validated by the first."""
+    """Return true labels of a random half, the test set, and estimates with the other half as validation set."""
     spe, _ = load(folder / "estimates.txt.xz", "svmlight")
     _, Y = load(folder / "labels.txt.xz", "svmlight", n_labels=spe.shape[1])
     order = np.random.RandomState(0).permutation(spe.shape[0])
@@ -128,7 +131,7 @@ def halves_of(folder: Path) -> tuple[sparse.csr_array, Estimates]:
 
 
 def scores_of(estimates: Estimates, Y_test: sparse.csr_array, size: int, seed: int) -> Iterator[Score]:
-    """Score every method on the test set; ``size`` is the second number of labels that are taken of each instance."""
+    """Yield the scores of all methods on the test set, including the top ``TOP`` and top ``size`` labels."""
     tuned = {
         (method, by): found for method in METHODS for by, found in tuned_by_each(method, *estimates[:3], FLOOR).items()
     }
@@ -159,7 +162,10 @@ def scores_of(estimates: Estimates, Y_test: sparse.csr_array, size: int, seed: i
 def fitted_to_others(
     spe: sparse.csr_array, held_out: sparse.csr_array, seed: int
 ) -> Iterator[tuple[str, str, ExpectedF]]:
-    """Fit to random test instances and to the validation set, with a floor and without; name the measure too."""
+    """Yield ExpectedF fitted to test subsets or the validation set, with and without a minimum probability.
+
+    Each item is the task, the measure and the fitted method.
+    """
     order = np.random.RandomState(seed).permutation(spe.shape[0])
     others = {f"{size}": spe[order[:size]] for size in SIZES if size < spe.shape[0]} | {"the 20 %": held_out}
     for (name, fitted), (zero, ours), floor in product(others.items(), OURS.items(), (0, 0.25)):
@@ -168,13 +174,13 @@ def fitted_to_others(
 
 
 def best_labels(ranked: np.ndarray, spe: sparse.csr_array) -> sparse.csr_array:
-    """Return label sets of ranked labels, of which -1 is none."""
+    """Return ranked labels as label sets. A label of -1 means none."""
     rows, ranks = np.nonzero(ranked >= 0)
     return sparse.csr_array((np.ones(rows.size, dtype=bool), (rows, ranked[rows, ranks])), shape=spe.shape)
 
 
 def sums_of(spe: sparse.csr_array, Y_train: sparse.csr_array, Y_test: sparse.csr_array) -> Iterator[Score]:
-    """Count labels and positives and add up estimates, of labels by their number of training instances."""
+    """Yield the number of labels and positives and the sum of estimates in each of `BANDS`."""
     known, positives = (np.bincount(Y.indices, minlength=Y.shape[1]) for Y in (Y_train, Y_test))
     sums = np.bincount(spe.indices, weights=spe.data, minlength=spe.shape[1])
     for low, end in pairwise((*BANDS, np.inf)):

@@ -1,4 +1,4 @@
-"""How fast a FastXML forest is grown and ranks, compared with its authors' C++ program, and on several threads."""
+"""Measure how fast a FastXML forest trains and ranks, compared with its authors' C++ program and on more threads."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from xmlc.core.passport import WARM_UP_ROWS
 from xmlc.models.fastxml import FastXML
 from xmlc.suite.options import data_option
 
-TREES_ELSEWHERE = {
-    "tib-core-26k": 10
-}  # of the forests whose times are known; those of other datasets have the paper's 50
+TREES_ELSEWHERE = {"tib-core-26k": 10}  # trees of the forests measured elsewhere, other datasets: the paper's 50
 
 
 @benchmark(

@@ -20,14 +20,14 @@ from xmlc.suite.config.project import Project
 from xmlc.suite.config.runs import LastRun
 from xmlc.suite.config.settings import read_config
 
-LONG, BIG = 60.0, 1e9  # seconds and bytes: below them nobody asks what a job takes, and a start is most of it
+LONG, BIG = 60.0, 1e9  # seconds, bytes: smaller jobs are left out, as starting takes most of them
 HELP = """Print the costs of the jobs of the last run in this folder next to their estimates, by step: processor hours,
 the largest job, and the ratio estimated / measured of jobs of a minute, or of 1 GB, and more."""
 
 
 @dataclass
 class Job:
-    """A job: processor seconds, and bytes of memory and on disk, as measured and as estimated."""
+    """Hold the measured and estimated costs of a job: CPU seconds, bytes of memory and bytes on disk."""
 
     step: str
     dataset: str
@@ -43,7 +43,7 @@ class Job:
 @group.command("foretold", help=HELP)
 @click.option("--out", type=click.Path(path_type=Path), help="CSV file for a row of each job.")
 def bench_estimated(out: Path | None) -> None:
-    """Compare the jobs of a run."""
+    """Print measured and estimated costs of the jobs of a run."""
     project = Project.read(read_config(config_folder() / "config.yaml") | LastRun.read().settings)
     jobs = jobs_of(project, Path("results"))
     click.echo("\n".join(told(jobs)))
@@ -55,7 +55,7 @@ def bench_estimated(out: Path | None) -> None:
 
 
 def jobs_of(project: Project, results: Path) -> list[Job]:
-    """Return the jobs of models whose records lie below a folder, each with the costs of all its records."""
+    """Return the model jobs with records below a folder, each with the costs of all its records."""
     steps: dict[run_costs.Job, list[Any]] = {}
     files = sorted(results.rglob("*.json"))
     paths = [str(Path("results", file.relative_to(results))) for file in files]
@@ -77,7 +77,7 @@ def jobs_of(project: Project, results: Path) -> list[Job]:
 
 
 def told(jobs: Sequence[Job]) -> list[str]:
-    """Return a table as lines: for each step, and for all, measured and estimated."""
+    """Return the lines of a table: measured and estimated costs of each step and of all steps."""
     lines = [f"{'step':12} {'jobs':>5} {'hours':>12} {'largest, GB':>12}  estimated / measured (least, median, most)"]
     lines.append(f"{'':43}  {'seconds':18}{'memory':18}{'disk':18}")
     for step in [*sorted({job.step for job in jobs}), "all"]:
@@ -93,6 +93,6 @@ def told(jobs: Sequence[Job]) -> list[str]:
 
 
 def ratios(pairs: Iterable[tuple[float, float]], least: float) -> str:
-    """Return estimated / measured: the least, the median and the most of the pairs that reach a size."""
+    """Return the least, median and largest estimated / measured of pairs that reach a minimum size."""
     found = [estimated / measured for measured, estimated in pairs if measured and max(measured, estimated) >= least]
     return f"{min(found):.2f} {median(found):.2f} {max(found):.2f}" if found else "-"

@@ -1,6 +1,6 @@
-"""Train and measure one program in a fresh process: a script that `benchmarks.programs` runs, and its programs.
+"""Train and measure one program in a fresh process: a script that `benchmarks.programs` runs.
 
-PECOS and LibMultiLabel have environments without this package, so a program is imported when it is made.
+PECOS and LibMultiLabel have environments without xmlc, so a program is imported only when it is created.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-TOP, LONG = 5, 100  # labels of a timed ranking, and of one from which label sets are made
-WARM_UP, TIMED, REQUESTS, ROUNDS = 300, 2000, 200, 3  # rows to compile with, of a timed batch, asked one by one
+TOP, LONG = 5, 100  # labels of a timed ranking, and of a ranking for label sets
+WARM_UP, TIMED, REQUESTS, ROUNDS = 300, 2000, 200, 3  # rows: warm-up, batch, single requests
 BATCH = 256  # rows that LibMultiLabel's own command predicts at a time
-TREE_FROM = 10_000  # labels from which LibMultiLabel trains a tree: one-vs-rest would need 23 GB on tib-core-26k
+TREE_FROM = 10_000  # labels to train a tree from: LibMultiLabel's one-vs-rest would need 23 GB on tib-core-26k
 SLOPE = 3  # LibMultiLabel's trees estimate sigmoid(3 * decision value)
 Ranking = tuple[np.ndarray, np.ndarray]  # labels and scores, best first; -1 = no label
 
 
 class Estimator:
-    """A program behind the interface of this package, with default settings, on one thread."""
+    """Run an estimator of xmlc, or one with its interface, with default settings on one thread."""
 
-    distribution = ""  # whose version is kept; of this package the commit is
+    distribution = ""  # package whose version is recorded; empty for xmlc, as its commit is
 
     def __init__(self, name: str, **values: Any):
         module, _, attribute = name.partition(":")
@@ -42,24 +42,24 @@ class Estimator:
         self.model = self.make(n_jobs=1, **self.values).fit(X, Y)
 
     def store(self, folder: Path) -> None:
-        """Save the model, and load it as a server would."""
+        """Save the model and load it again, like a server."""
         self.model.save(folder)
         self.model = type(self.model).load(folder).set_params(n_jobs=1)
 
     def rank(self, X: sparse.csr_array, k: int) -> Ranking:
-        """Rank at most k labels of each instance."""
+        """Return the best labels of each instance, at most k."""
         return self.model.predict_top_k(X, k)
 
     def sets(self, X: sparse.csr_array) -> sparse.csr_array | None:
-        """Predict label sets, or return None if the program only ranks."""
+        """Return predicted label sets, or None if the program only ranks."""
         return None if self.distribution else self.model.predict(X)
 
     def request(self, x: sparse.csr_array) -> Any:
-        """Return an instance as the program takes it."""
+        """Return an instance in the form that the program accepts."""
         return x.indices, x.data
 
     def one(self, request: Any) -> object:
-        """Rank the best labels of one instance."""
+        """Return a ranking of the best labels of one instance."""
         return self.model.rank_one(*request, TOP)
 
 
@@ -84,7 +84,7 @@ class _NapkinXC(Estimator):
 
 
 class _Pecos(Estimator):
-    """XR-Linear as PECOS's documentation trains it."""
+    """Train XR-Linear as in the documentation of PECOS."""
 
     distribution = "libpecos"
 
@@ -117,12 +117,12 @@ class _Pecos(Estimator):
 
 
 class _LibMultiLabel(Estimator):
-    """One-vs-rest, whose sets are the labels with positive decision values; or a tree, which only ranks."""
+    """Train one-vs-rest, which predicts labels with positive decision values, or a tree, which only ranks."""
 
     distribution = "libmultilabel"
 
     def __init__(self) -> None:
-        one = {"cpu_count": lambda logical=True: 1}  # its trainer starts a thread for each core
+        one = {"cpu_count": lambda logical=True: 1}  # otherwise its trainer starts a thread for each core
         vars(import_module("psutil")).update(one)
         self.linear = import_module("libmultilabel.linear")
 
@@ -135,7 +135,7 @@ class _LibMultiLabel(Estimator):
     def store(self, folder: Path) -> None:
         file = folder / "model.pickle"
         file.write_bytes(pickle.dumps(self.model, protocol=pickle.HIGHEST_PROTOCOL))
-        self.model = pickle.loads(file.read_bytes())  # as its users do; this process has just written the file
+        self.model = pickle.loads(file.read_bytes())  # safe, because this process has just written the file
 
     def rank(self, X: sparse.csr_array, k: int) -> Ranking:
         k, parts = min(k, self.numbers.size), (X[start : start + BATCH] for start in range(0, X.shape[0], BATCH))
@@ -153,7 +153,7 @@ class _LibMultiLabel(Estimator):
         return self.linear.get_topk_labels(self.linear.predict_values(self.model, request), self.numbers, k)
 
 
-NAPKINXC = {"optimizer": "liblinear", "tree_type": "hierarchicalKmeans", "arity": 2}  # the program's defaults
+NAPKINXC = {"optimizer": "liblinear", "tree_type": "hierarchicalKmeans", "arity": 2}  # defaults of napkinXC
 PROGRAMS: dict[str, Callable[[], Estimator]] = {
     "PLT": lambda: Estimator("xmlc.models:PLT"),
     "PLT.for_ranking": lambda: Estimator("xmlc.models:PLT.for_ranking"),
@@ -171,13 +171,13 @@ PROGRAMS: dict[str, Callable[[], Estimator]] = {
 
 
 def megabytes(field: str) -> float:
-    """Return VmRSS, the memory of this process, or VmHWM, its peak."""
+    """Return VmRSS, the memory of this process, or VmHWM, its peak, in MB."""
     (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(field))
     return int(line.split()[1]) * 1024 / 1e6
 
 
 def least(call: Callable[[], object], rounds: int = ROUNDS) -> float:
-    """Return the least seconds of processor time of some calls."""
+    """Return the minimum CPU time of several calls, in seconds."""
     turns = []
     for _ in range(rounds):
         start = time.process_time()
@@ -187,12 +187,12 @@ def least(call: Callable[[], object], rounds: int = ROUNDS) -> float:
 
 
 def measure(name: str, data: Path, out: Path) -> None:
-    """Train a program, save and load its model, and write costs, rankings and label sets into a folder."""
+    """Train a program, save and load its model, then write its costs, ranking and label sets to a folder."""
     X, Y, X_test = (sparse.csr_array(sparse.load_npz(data / f"{part}.npz")) for part in ("X", "Y", "X_test"))
     program, few = PROGRAMS[name](), Y[:WARM_UP]
-    program.fit(X[:WARM_UP], few[:, np.unique(few.indices)])  # what is compiled is compiled here
+    program.fit(X[:WARM_UP], few[:, np.unique(few.indices)])  # compile kernels before any measurement
     program.rank(X[:WARM_UP], TOP)
-    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    Path("/proc/self/clear_refs").write_text("5")  # reset the peak of memory
     before = megabytes("VmRSS")
     costs: dict[str, Any] = {"train_s": least(lambda: program.fit(X, Y), rounds=1)}
     costs["peak_mb"] = megabytes("VmHWM") - before

@@ -1,6 +1,7 @@
-"""A dataset and scores of a file of another program's estimates: one half is the training set, the other the test set.
+"""Turn another program's estimates into a dataset and scores: one half is the training set, the other the test set.
 
-For rows of a model without its program, as in the suite `neural`; docs/estimates.md has the steps for one's own.
+The suite `neural` evaluates a model in this way without its program. docs/estimates.md describes the steps for your own
+estimates.
 """
 
 from __future__ import annotations
@@ -18,22 +19,22 @@ from xmlc.data import load
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.suite.steps.prepared import fit_mask
 
-SPLIT, HALVES = 0, 1  # seed and stream of the halves
-VALIDATION_SHARE = 0.2  # of `xmlc prepare`
+SPLIT, HALVES = 0, 1  # seed and random stream that draw the halves
+VALIDATION_SHARE = 0.2  # as in `xmlc prepare`
 
 
 @group.command(help="Make of SOURCE, with estimates.txt.xz and labels.txt.xz, a dataset and scores of a suite's model.")
 @click.argument("source", type=FOLDER)
 @click.option("--seeds", default=5, show_default=True, type=click.IntRange(1), help="Seeds from 0, of the suite.")
 def halves(source: Path, seeds: int) -> None:
-    """Write resources/manual/NAME and scores/NAME, NAME being that of the folder."""
+    """Write resources/manual/NAME and scores/NAME for a source folder called NAME."""
     name = source.resolve().name
     spe, _ = load(source / "estimates.txt.xz", "svmlight")
     _, Y = load(source / "labels.txt.xz", "svmlight", n_labels=spe.shape[1])
     train, test = np.split(random_permutation(Y.shape[0], SPLIT, HALVES), [Y.shape[0] // 2])
     with atomic_folder(Path("resources/manual", name)) as folder:
         for part, rows in (("trn", train), ("tst", test)):
-            # No features are at hand, and none are needed.
+            # One constant feature is enough, because nothing is trained on it.
             sparse.save_npz(folder / f"X.{part}.npz", sparse.csr_array(np.ones((rows.size, 1), dtype=np.float32)))
             sparse.save_npz(folder / f"Y.{part}.npz", Y[rows])
     with atomic_folder(Path("scores", name)) as folder:

@@ -1,8 +1,8 @@
-"""The harness of all benchmarks: tasks of contenders run in turns, and become tidy rows.
+"""Run the tasks of a benchmark's contenders in turns and collect the measurements in tidy rows.
 
-One process, one task at a time. The rounds are interleaved, so that a slow spell of the machine affects all contenders,
-and the minimum is reported, because interference only adds time. Benchmarks read their data and run every task once,
-so that its kernels are compiled, before they measure.
+All tasks run in one process, one at a time. Rounds are interleaved, so that other load on the machine affects all
+contenders. The minimum is reported, because interference only adds time. Before they measure, benchmarks read their
+data and run every task once to compile its kernels.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ TOP = max(K)  # labels that a prediction ranks
 
 @dataclass(frozen=True)
 class Row:
-    """One figure of a benchmark."""
+    """Hold one figure of a benchmark."""
 
     benchmark: str
     dataset: str
-    #: What was measured; for a derived figure the two that are compared, ``"ours / baseline"``.
+    #: Name of the contender, or of both if a figure compares two, ``"ours / baseline"``.
     contender: str
-    #: What it did, such as "training".
+    #: Name of the task, such as "training".
     task: str
-    #: Such as "time" in "ms per instance". A truth value has the unit "yes or no" and is 1 or 0.
+    #: For example "time" in "ms per instance". A truth value has the unit "yes or no" and is 1 or 0.
     measure: str
     unit: str
-    #: Of a cost the minimum over the rounds, of a quality the mean; NaN where a ratio has no denominator.
+    #: The minimum over rounds for a cost, the mean for a quality, NaN for a ratio with denominator 0.
     value: float
-    #: Every measurement that ``value`` summarises; empty for a derived figure.
+    #: All measurements that ``value`` summarises, or empty for a derived figure.
     rounds: tuple[float, ...] = ()
     threads: int = 1
     note: str = ""
@@ -56,18 +56,18 @@ class Row:
 
 @dataclass(frozen=True)
 class Contender:
-    """A participant of a benchmark."""
+    """Describe a participant of a benchmark."""
 
     #: As in `Row.contender`.
     name: str
-    #: One phrase: the program, and what of it.
+    #: The program and its method, in one phrase.
     what: str
     hyperparameters: Hyperparameters = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Data:
-    """A dataset in memory: instances and label sets to train on and to test on."""
+    """Hold a dataset in memory: instances and label sets of the training set and the test set."""
 
     name: str
     X: sparse.csr_array
@@ -77,33 +77,33 @@ class Data:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Read a dataset of `xmlc prepare`.
+        """Return a dataset that `xmlc prepare` wrote.
 
         Raises
         ------
         XmlcError
-            The folder holds no dataset.
+            If the folder contains no dataset.
         """
         prepared = Prepared(folder)
         return cls(prepared.meta["name"], *prepared.part("train"), *prepared.part("test"))
 
     @property
     def size(self) -> str:
-        """How large it is, in words."""
+        """Return the numbers of instances, features and labels, in words."""
         (n, d), m = self.X.shape, self.Y.shape[1]
         return f"{n} training instances, {self.X_test.shape[0]} test instances, {d} features, {m} labels"
 
 
 @dataclass(frozen=True)
 class Task:
-    """Work of a contender that is timed."""
+    """Describe a contender's work that is timed."""
 
     contender: str
     name: str
     call: Callable[[], Any]
-    #: Of its time; the first word is a key of `PER_SECOND`.
+    #: Unit of the time. Its first word is a key of `PER_SECOND`.
     unit: str = "s"
-    #: How much of what the unit counts a call does: 3,185 instances, say.
+    #: Amount of work in one call, such as 3,185 instances if the unit is time per instance.
     work: float = 1.0
     threads: int = 1
 
@@ -118,21 +118,21 @@ def ranking_task(contender: str, model: SparseProbabilityEstimator, X: sparse.cs
 
 
 class Report:
-    """Everything that one benchmark measured on one dataset.
+    """Collect all measurements of one benchmark on one dataset.
 
     Parameters
     ----------
     benchmark, dataset : str
     about : str
-        Size of the data and how it was measured, in a sentence.
+        One sentence on the size of the data and the measurements.
     contenders : sequence of Contender
 
     Attributes
     ----------
     rows : list of Row
-        In the order in which they are added.
+        All figures, in the order in which they were added.
     remarks : list of str
-        Paragraphs that stand below the tables.
+        Paragraphs below the tables.
     passport : Passport
     """
 
@@ -163,17 +163,17 @@ class Report:
         self.add(contender, task, measure, unit, min(rounds), rounds, **kw)
 
     def add_precision(self, contender: str, task: str, scores: Sequence[Sequence[float]], **kw: Any) -> None:
-        """Add P@1, P@3 and P@5 in percent: means over several scores, shape (runs, 3) of shares."""
+        """Add P@1, P@3 and P@5 in percent, each a mean over runs. ``scores`` are shares, shape (runs, 3)."""
         for k, runs in zip(K, zip(*scores), strict=True):
             self.add(contender, task, f"P@{k}", PERCENT, 100 * np.mean(runs), [100 * run for run in runs], **kw)
 
     def add_same_bits(self, contender: str, task: str, differing: Sequence[str], threads: int) -> None:
-        """Add whether a result is the same bits as on one thread; the note names the arrays that are not."""
+        """Add whether a result is bit-identical to the result on one thread, with a note on arrays that differ."""
         note = f"other bits: {', '.join(differing)}" if differing else ""
         self.add(contender, task, "same bits", YES_OR_NO, not differing, threads=threads, note=note)
 
     def add_rankings(self, contender: str, rankings: Mapping[Key, Ranking], Y: sparse.csr_array, threads: int) -> None:
-        """Add P@k of a contender's prediction on one thread; the speed-up and the bits of that on several."""
+        """Add P@k of a prediction on one thread, the speed-up on several threads, and whether bits are equal."""
         one, several = (rankings[contender, PREDICTION, n] for n in (1, threads))
         self.add_precision(contender, PREDICTION, [precisions(Y, one[0])])
         self.add_speed_up(contender, PREDICTION, threads)
@@ -181,28 +181,28 @@ class Report:
         self.add_same_bits(contender, PREDICTION, other, threads)
 
     def add_speed_up(self, contender: str, task: str, threads: int) -> None:
-        """Add how many times as fast a task is on several threads as on one."""
+        """Add the time of a task on one thread divided by its time on several threads."""
         one, several = (self.value(contender, task, TIME, n) for n in (1, threads))
         self.add(contender, task, "speed-up", TIMES, ratio(one, several), threads=threads)
 
     def add_process(self) -> None:
-        """Add the peak of memory of this process."""
+        """Add the peak memory of this process."""
         self.add("process", "whole benchmark", "peak memory", "MB", peak_bytes() / 1e6)
 
     def measure(self, tasks: Iterable[Task], rounds: int, at_least: float = 0.0) -> dict[Key, Any]:
-        """Run tasks in turns and add the time of each.
+        """Run tasks in turns, add the time of each and return their results.
 
         Parameters
         ----------
         tasks : iterable of Task
         rounds : int
         at_least : float
-            Seconds; a shorter task is repeated for so long in each round, and its minimum counts.
+            Seconds. A shorter task is repeated for this time in each round, and its minimum counts.
 
         Returns
         -------
         dict
-            What each task returned the last time, by contender, name and number of threads.
+            The last result of each task, by contender, name and number of threads.
         """
         by_key = {(task.contender, task.name, task.threads): task for task in tasks}
         seconds, results = in_turns({str(key): task.call for key, task in by_key.items()}, rounds, at_least)
@@ -223,17 +223,17 @@ class Report:
         return [row for row in self.rows if (row.contender, row.task, row.threads) == wanted]
 
     def compare(self, ours: str, theirs: str, task: str, costs: bool = True, label: str = "") -> None:
-        """Add, for measures of both on one thread, differences of percentages and ratios of costs.
+        """Add differences of percentages and ratios of costs, for measures that both have on one thread.
 
         Parameters
         ----------
         ours, theirs : str
-            Contenders.
+            Names of contenders.
         task : str
         costs : bool
             Whether to compare costs.
         label : str
-            What the baseline is called in the pair; by default its name.
+            Name of the baseline in the pair, by default ``theirs``.
         """
         baseline = {row.measure: row for row in self.of(theirs, task)}
         for row in self.of(ours, task):
@@ -248,19 +248,19 @@ class Report:
 
 
 def ratio(ours: float, theirs: float) -> float:
-    """Divide; NaN where there is nothing to divide by, such as the memory of a tiny dataset."""
+    """Return ours / theirs, or NaN if theirs is 0, such as the memory of a tiny dataset."""
     return ours / theirs if theirs else float("nan")
 
 
 def precisions(Y: sparse.csr_array, labels: np.ndarray) -> list[float]:
-    """Return P@1, P@3 and P@5 of a ranking, shape (n, 5), as shares."""
+    """Return P@1, P@3 and P@5 of a ranking of shape (n, 5), as shares."""
     return [precision_at_k(Y, labels, k) for k in K]
 
 
 def differing(first: Mapping[str, np.ndarray], second: Mapping[str, np.ndarray]) -> list[str]:
-    """Name the arrays that are not the same bits: another type, shape or byte, or in one of the two only.
+    """Return the names of arrays that differ in type, shape or any byte, or that only one mapping has.
 
-    Two NaN of the same bits are equal here, and 0 and -0 are not.
+    NaNs with the same bits are equal here, and 0 and -0 are not.
     """
     names = sorted(first.keys() | second.keys())
     return [name for name in names if not (name in first and name in second and _same(first[name], second[name]))]
@@ -274,7 +274,7 @@ def _same(first: np.ndarray, second: np.ndarray) -> bool:
 
 
 def write_report(report: Report, path: Path) -> None:
-    """Write the rows as ``results/benchmarks/*.csv`` have them: spaces between rounds, an empty cell for NaN."""
+    """Write the rows in the form of ``results/benchmarks/*.csv``: spaces between rounds, an empty cell for NaN."""
     names = [one.name for one in fields(Row)]
     made_by = commit(), report.passport.get("cpu", ""), report.passport.get("time", "")
     with atomic_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:

@@ -1,7 +1,7 @@
-"""How fast BR and PCC are trained, compared with scikit-learn's logistic regression on one thread.
+"""Measure how fast BR and PCC train, compared with scikit-learn's logistic regression on one thread.
 
-A task is the training of one classifier for each label, at the C that cross-validation chose. Kernels are compiled and
-the data is in memory before anything is measured.
+A task trains one classifier for each label, with the C that cross-validation selected. Before any measurement, kernels
+are compiled and the data is in memory.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ESTIMATORS: dict[str, type[LabelLogistic]] = {"br": BinaryRelevance, "pcc": ProbabilisticClassifierChain}
 PEER = "scikit-learn"
 SOLUTION = "solution"
-TOLERANCE, MAX_ITERATIONS = 1e-6, 5000  # of L-BFGS
+TOLERANCE, MAX_ITERATIONS = 1e-6, 5000  # for L-BFGS
 TIGHT = 1e-12
 TIGHT_FIT = "compared with scikit-learn's solver newton-cg, tolerance 1e-12, at the same C"
 
@@ -44,7 +44,7 @@ TIGHT_FIT = "compared with scikit-learn's solver newton-cg, tolerance 1e-12, at 
     rounds_option(1),
 )
 def bench_logistic(data: Path, estimator: str, threads: int, rounds: int) -> Report:
-    """Measure training on one and on several threads and by scikit-learn, and how close the solutions are."""
+    """Measure training on one and several threads and with scikit-learn, and how close the solutions are."""
     dataset, name, kind = Data.read(data), estimator.upper(), ESTIMATORS[estimator]
     X, Y, setting = dataset.X, dataset.Y, paper_setting("gfm2011", estimator).hyperparameters
     C = float(np.nanmax(kind(n_jobs=threads).set_params(**setting).fit(X, Y).C_, initial=0.0))
@@ -80,12 +80,12 @@ def _arrays(model: LabelLogistic) -> dict[str, np.ndarray]:
 
 
 class Inputs:
-    """The input of each label's classifier, unscaled.
+    """Provide the unscaled input of each label's classifier.
 
     Parameters
     ----------
     model : LabelLogistic
-        The labels before are features too where it is a chain.
+        If it is a chain, earlier labels are features too.
     X : CSR, shape (n, d)
     Y : boolean CSR, shape (n, m)
     """
@@ -101,12 +101,12 @@ class Inputs:
         return sparse.csr_array(sparse.hstack([self.X, sparse.csr_array(self.numbers[:, :j])], format="csr"))
 
     def targets(self, j: int) -> np.ndarray:
-        """Return its targets."""
+        """Return the targets of label j's classifier."""
         return self.Y[:, [j]].toarray().ravel()
 
 
 def fit_with_peer(model: LabelLogistic, C: float, X: sparse.csr_array, Y: sparse.csr_array) -> None:
-    """Train by scikit-learn, label after label, each scaled by itself."""
+    """Train with scikit-learn, label after label, and scale the input of each label separately."""
     inputs = Inputs(model, X, Y)
     for j in range(Y.shape[1]):
         Z, y = inputs.of(j), inputs.targets(j)
@@ -125,7 +125,10 @@ def _peer(C: float, tol: float, solver: str) -> LogisticRegression:
 def largest_difference(
     model: LabelLogistic, X: sparse.csr_array, Y: sparse.csr_array, X_test: sparse.csr_array, Y_test: sparse.csr_array
 ) -> float:
-    """Return the largest difference of P(Y_j = 1 | x, earlier labels of the test set) to scikit-learn's tight fit."""
+    """Return the largest difference of P(Y_j = 1 | x, earlier true labels) from scikit-learn's tight fit.
+
+    It is taken over the labels and instances of the test set.
+    """
     inputs, test_inputs, largest = Inputs(model, X, Y), Inputs(model, X_test, Y_test), 0.0
     for j in np.flatnonzero(~np.isnan(model.C_)).tolist():
         Z, Z_test = inputs.of(j), test_inputs.of(j)
