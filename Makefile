@@ -1,37 +1,37 @@
-# `make demo`: the whole pipeline on an embedded dataset. `make compare`: its tables beside the accepted ones.
-# `make test`: the tests. Each target first installs what it needs and is not there yet, in any order, into $(ENV).
-# Needs Python 3.11 or newer, pip, make and git, and nothing else.
+# `make demo` runs the whole pipeline on an embedded dataset. `make compare` compares its tables with the reference
+# tables. `make test` runs the tests. Each target first installs into $(ENV) what it needs and is missing, so they work
+# in any order. You need Python 3.11 or newer, pip, make and git, and nothing else.
 PYTHON ?= python3
 CORES  ?= 2
-# What `make env` installs beside the extra `workflow`: some of KNOWN, the extras of pyproject.toml, such as EXTRAS=peers,tune
+# The extras that `make env` installs in addition to `workflow`, such as EXTRAS=peers,tune. KNOWN lists them all.
 EXTRAS ?=
-# With LOWEST=1 the versions are the oldest that pyproject.toml allows, not those of constraints.txt.
+# LOWEST=1 installs the oldest versions that pyproject.toml allows instead of the versions in constraints.txt.
 LOWEST ?=
 KNOWN  := text serve test lint docs report peers release tune slurm storage
-# The environment, a folder of the project. Not `?=`, because some shells have a variable ENV of their own.
+# The folder of the environment. `?=` would not do, because some shells define a variable ENV.
 ENV     = .venv
 BIN    := $(CURDIR)/$(ENV)/bin
 comma  := ,
 LISTED := $(subst $(comma), ,$(EXTRAS))
 $(foreach extra,$(filter-out $(KNOWN),$(LISTED)),$(error EXTRAS has $(extra); expected some of $(KNOWN), separated by commas))
 CONSTRAINTS = $(if $(LOWEST),$(ENV)/lowest.txt,constraints.txt)
-# pip would compile all modules to bytecode, also those that nothing imports; here a module's first import does. Where
-# Python is told to write no bytecode, as in many containers, each process would compile what it imports anew.
+# pip compiles no modules to bytecode here, because many are never imported. A module is compiled at its first import.
+# Many containers disable bytecode, and each process would then compile its imports again.
 export PYTHONDONTWRITEBYTECODE =
-# What pip says goes into a file, whose last lines are shown where it fails.
+# The output of pip goes into a file. If pip fails, the last lines of the file are shown.
 SAID = $(ENV)/install.log
 PIP  = "$(BIN)/python" -m pip install --no-compile --disable-pip-version-check --constraint $(CONSTRAINTS) --editable
 INSTALL = @echo 'Installing $(1) into $(ENV); pip writes to $(SAID)'; $(PIP) "$(1)" >$(SAID) 2>&1 || \
 	{ tail -n 15 $(SAID); echo 'pip failed; all that it said: $(SAID)'; exit 1; }
 
 .PHONY: env moved demo compare reference-tables reference accept five-seeds rehearsal report programs bits test test-all bounds test-rest fuzz lint docs report-of-five-seeds release dist clean
-# Two installations into one environment would disturb each other, and the targets use all cores themselves.
+# Parallel installations into one environment would disturb each other, and the targets use all cores themselves.
 .NOTPARALLEL:
 
 env: $(ENV)/has-base $(LISTED:%=$(ENV)/has-%)
 
-# The programs of an environment contain its path, so it is rebuilt if the project was copied or moved. Its stamp contains
-# the path of the project. Earlier versions left the stamp empty.
+# The programs of an environment contain its path, so it is rebuilt if the project was copied or moved. Its stamp
+# contains the path of the project. An empty stamp does not cause a rebuild.
 BUILT_IN = $(shell cat $(ENV)/has-base 2>/dev/null)
 MOVED   := $(if $(findstring |$(BUILT_IN)|,||$(CURDIR)|),,moved)
 
@@ -54,8 +54,8 @@ $(KNOWN:%=$(ENV)/has-%): $(ENV)/has-%: $(ENV)/has-base
 	$(call INSTALL,.[$*])
 	@touch $@
 
-# Small jobs finish sooner in parallel, on one thread each, than one after the other on all threads.
-# THREADS is for CI, which shows that the tables do not depend on it.
+# Many small jobs finish sooner in parallel with one thread each than one after the other with all threads. CI sets
+# THREADS to show that the tables do not depend on it.
 THREADS ?= 1
 
 demo: $(ENV)/has-base
@@ -64,9 +64,10 @@ demo: $(ENV)/has-base
 	@PATH="$(BIN):$$PATH" xmlc show --brief results/tables/demo/table2.md
 	@PATH="$(BIN):$$PATH" xmlc fingerprint results/tables/demo
 
-# The exit status of `xmlc compare` comes through: 0 if nothing moved, 1 if something did, 2 if it could not compare. Of a
-# command that fails make says 2, unless make is asked a question (-q), where commands run that begin with +. What comes
-# before is made by a make of its own, which is asked nothing. Together with other targets, make says 2 of both.
+# The exit status of make is the status of `xmlc compare`: 0 if nothing moved, 1 if something did, 2 if it could not
+# compare. Normally make exits with 2 if any command fails. With -q, make passes on the status and still runs commands
+# that begin with +. A separate make without -q builds the prerequisites. If you request other targets too, make exits
+# with 2 in both cases.
 DRY  := $(findstring n,$(firstword -$(MAKEFLAGS)))
 ifneq ($(findstring |$(MAKECMDGOALS)|$(DRY),|compare|reference|),)
 MAKEFLAGS += -q
@@ -78,8 +79,9 @@ compare:
 	$(FIRST) env
 	$(ASK)PATH="$(BIN):$$PATH" xmlc compare results/reference/demo results/tables/demo --markdown results/comparison.md
 
-# The accepted numbers, results/reference/: the demo's, and those of each paper's suite on a small real set, from a mirror
-# or downloaded. `make reference` makes them again and compares to the last bit, `make accept` makes and accepts them.
+# results/reference/ has the reference tables of the demo and of each paper's suite on a small real dataset. The data
+# come from a mirror or a download. `make reference` rebuilds the tables and compares them to the last bit. `make
+# accept` rebuilds them and accepts them as the new reference.
 MIRROR ?= $(XMLC_MIRROR)
 TABLES  = PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --config threads=1 seeds='[0]' $(if $(MIRROR),mirror="$(MIRROR)")
 
@@ -94,9 +96,10 @@ reference:
 accept: reference-tables
 	PATH="$(BIN):$$PATH" xmlc accept results/tables results/reference
 
-# Five seeds on all sets, which take hours: their tables, the runs that intervals are taken from, and their records.
+# Five seeds on all datasets of config/reference.yaml take hours. They give tables, the runs behind the intervals, and
+# records.
 FIVE = results/reference/five-seeds
-# A set of which a mirror may have estimates of a neural model.
+# A mirror may have estimates of a neural model for this dataset.
 SCORED = attentionxml-eurlex
 
 five-seeds: $(ENV)/has-base
@@ -107,8 +110,9 @@ five-seeds: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" xmlc deviations results/tables --out config/runs.csv
 	PATH="$(BIN):$$PATH" xmlc archive --out $(FIVE)/records.tar.xz
 
-# All models and tables of the papers, with one seed, on synthetic data in the shapes of their large sets, with one in ROWS
-# of the instances, in a folder of its own: whether all of it works here, and what it took next to the estimates.
+# The rehearsal checks that everything works here, and compares its measured costs with the estimates. It runs all
+# models and tables of the papers with one seed, in a separate folder. Its data are synthetic, in the shapes of the
+# papers' large datasets, with one in ROWS of the instances.
 ROWS ?= 1024
 LARGE = rcv1-2k amazoncat-13k wiki10-31k delicious-200k wikilshtc-325k amazon-670k amazon-3m
 SHAPES = one-in-$(ROWS)
@@ -122,26 +126,27 @@ rehearsal: $(ENV)/has-base
 		--config datasets=large seeds='[0]' mirror=$(SHAPES) -- tables
 	@cd rehearsal && PATH="$(BIN):$$PATH" python -m benchmarks foretold --out foretold.csv
 
-# Not by Snakemake, so that it also works during a run.
+# The report is built without Snakemake, so that it also works during a run.
 report: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" xmlc results
 	PATH="$(BIN):$$PATH" xmlc report
 	@"$(BIN)/python" -c "import pathlib; print('Open it in any browser:', pathlib.Path('results/report.html').resolve().as_uri())"
 
-# Our estimators and other programs with default settings, for docs/speed.md: an hour on one thread. PECOS and LibMultiLabel
-# get environments of their own, .venv-pecos and .venv-libmultilabel. What was answered stays in results/<dataset>/programs.
+# `programs` compares our estimators with other programs, all with default settings, for docs/speed.md. It takes an hour
+# on one thread. PECOS and LibMultiLabel get separate environments, .venv-pecos and .venv-libmultilabel. The answers of
+# all programs stay in results/<dataset>/programs.
 PROGRAM_SETS = scene yeast enron bibtex delicious tib-core-26k
 
 programs: $(ENV)/has-base $(ENV)/has-peers
 	$(TABLES) -- $(PROGRAM_SETS:%=results/%/data)
 	PATH="$(BIN):$$PATH" python -m benchmarks programs $(PROGRAM_SETS:%=--data results/%/data) --out results/benchmarks/programs.csv
 
-# All results as for this processor and as for older ones: the same bits, or a list of what differs. DATA may name folders
-# of prepared datasets, such as results/scene/data.
+# `bits` computes all results as for this processor and as for older ones. They are bit-identical, or it lists what
+# differs. DATA may name folders of prepared datasets, such as results/scene/data.
 bits: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" python -m benchmarks bits --demo --cores $(CORES) $(DATA:%=--data %)
 
-# `test` omits slow tests, which check on whole runs what fast tests check in part; `test-all` runs all.
+# `test` omits the slow tests, which check in whole runs what fast tests check in part. `test-all` runs all tests.
 PYTEST = PATH="$(BIN):$$PATH" python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
 
 test: $(ENV)/has-test
@@ -150,15 +155,15 @@ test: $(ENV)/has-test
 test-all: $(ENV)/has-test
 	$(PYTEST) $(TESTS)
 
-# The fast tests that run kernels, with any index outside of an array an error. Checked kernels need a cache of their own.
-# `test-rest` runs all others: CI has run both, and so each test once, on the newest Python.
+# `bounds` runs the fast tests of kernels, in which any index outside an array is an error. Checked kernels need a
+# separate cache. `test-rest` runs all other tests. CI runs both, and so runs each test once, on the newest Python.
 bounds: $(ENV)/has-test
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/$(ENV)/checked-kernels" $(PYTEST) -p bounds -m "kernels and not slow"
 
 test-rest: $(ENV)/has-test
 	$(PYTEST) -m "slow or not kernels"
 
-# More mutated inputs than CI has time for: so many of each format; and all moments at which a run is killed.
+# `fuzz` tries N mutated inputs of each format and kills a run at all moments. CI has time only for some of them.
 N ?= 100000
 
 fuzz: $(ENV)/has-test
@@ -171,13 +176,14 @@ lint: $(ENV)/has-lint
 	PATH="$(BIN):$$PATH" snakefmt --check Snakefile workflow
 	PATH="$(BIN):$$PATH" snakemake --lint
 
-# The pages of docs/, the reference from the docstrings and the report of the runs in results/reference/five-seeds, as a
-# site; any warning is an error.
+# `docs` builds a site from the pages of docs/, the docstrings, and the report of the runs in
+# results/reference/five-seeds. Any warning is an error.
 docs: $(ENV)/has-docs report-of-five-seeds
 	PATH="$(BIN):$$PATH" sphinx-build --quiet --fail-on-warning --keep-going docs docs/_build
 	@"$(BIN)/python" -c "import pathlib; print('Open it in any browser:', pathlib.Path('docs/_build/index.html').resolve().as_uri())"
 
-# The report is made where the records are unpacked, beside links to what else it reads, so that it names them as they were.
+# The report is built in the folder of the unpacked records, which also links its other inputs. It then shows the
+# original paths.
 report-of-five-seeds: $(ENV)/has-base
 	rm -rf docs/_runs docs/_page && mkdir -p docs/_runs/results/figures docs/_runs/logs docs/_page
 	"$(BIN)/python" -m tarfile -e $(FIVE)/records.tar.xz docs/_runs
@@ -185,7 +191,8 @@ report-of-five-seeds: $(ENV)/has-base
 	ln -s "$(CURDIR)/results/published" "$(CURDIR)/results/reference" docs/_runs/results
 	cd docs/_runs && PATH="$(BIN):$$PATH" xmlc report --contributed --out ../_page/report.html
 
-# A release (docs/releasing.md): the wheel and the source archive of the commit in dist/, where all say the same version.
+# A release (docs/releasing.md) is the wheel and the source archive of the commit, in dist/. All files must state one
+# version.
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' xmlc/__init__.py)
 DAY     = $(shell sed -n '/^## /{s/^## $(VERSION) - //p;q;}' CHANGELOG.md)
 

@@ -1,5 +1,6 @@
-# The suite's entry. `snakemake --cores 8` reproduces what config/config.yaml lists; README.md and docs/running.md name others.
-# workflow/rules/ has a rule for each step of `xmlc`: data, train, measure, labels, tables; common.smk has their helpers.
+# The entry point of the suite. `snakemake --cores 8` builds everything that config/config.yaml lists. README.md and
+# docs/running.md list other targets. workflow/rules/ has one rule for each step of `xmlc`, in data, train, measure,
+# labels and tables. Their helper functions are in common.smk.
 from pathlib import Path
 
 from snakemake.utils import min_version
@@ -19,7 +20,7 @@ if workflow.is_main_process:
     check_settings(workflow.config_settings.configfiles, workflow.config_settings.config_args)
 
 
-# A study (`xmlc new`) includes this file, has its settings in its own Snakefile, and may have a config.yaml beside it.
+# A study (`xmlc new`) includes this file and has its settings in its own Snakefile. Its config.yaml is optional.
 if (config_folder() / "config.yaml").is_file():
 
     configfile: config_folder() / "config.yaml"
@@ -42,8 +43,8 @@ onstart:
         (Path(file) for job in workflow.dag.jobs for file in job.output),
     )
     tell_plan()
-    # For each job that ended Snakemake 9.27 wakes its scheduler every second from then on, to keep to its limit of jobs a
-    # second: after 900 jobs that took 0.4 of a core.
+    # For each finished job, Snakemake 9.27 wakes its scheduler every second for the rest of the run, to limit jobs per
+    # second. After 900 jobs this took 0.4 of a core.
     if workflow.local_exec:
         workflow.scheduler.job_rate_limiter = None
 
@@ -66,8 +67,8 @@ include: "workflow/rules/labels.smk"
 include: "workflow/rules/tables.smk"
 
 
-# Targets are named after what the configuration has: all, tables, peers, each suite, each dataset. Their files are looked
-# up when they are asked for, because each job on a cluster reads this file.
+# Targets are all, tables, peers, and the names of suites and datasets. Their files are looked up only when a target is
+# requested, because each job on a cluster reads this file.
 for target, files in plan.targets(project).items():
 
     rule:
@@ -75,13 +76,13 @@ for target, files in plan.targets(project).items():
             target
         default_target: target == "all"
         input:
-            lambda wildcards, files=in_one_line()(files): files(),  # rules of a study may use it
+            lambda wildcards, files=in_one_line()(files): files(),  # a study's rules may use it too
         localrule: True
         message:
             f"Everything of {target} is made"
 
 
-# Mistakes in targets, or found by input functions, end planning with one line.
+# A mistake in a target, or one that an input function finds, ends planning with a one-line message.
 if workflow.is_main_process:
     workflow.is_rule = asked_for.check_targets(workflow, project)
 for each in workflow.rules:

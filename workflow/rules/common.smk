@@ -1,4 +1,4 @@
-# Helpers of the rules: functions of a job's wildcards that look up what the configuration says of it.
+# Helper functions of the rules. Most look up a job's settings in the configuration by its wildcards.
 import atexit
 import os
 from contextlib import suppress
@@ -13,41 +13,41 @@ from xmlc.suite.results.made_of import in_project
 from xmlc.suite.config.job_costs import memory_mb, minutes
 from xmlc.suite.config.run_costs import Machine, cost_report
 
-# Datasets whose models and estimates are deleted when nothing of the run needs them any more (`keep_models`), and others.
+# Datasets whose models and estimates are deleted once the run no longer needs them (`keep_models`), and all others.
 dropped = jobs.dropped(project)
 kept = rf"(?!(?:{dropped})/){paths.NAME}"
-# Of models with the key `quick`: on datasets whose models are kept, `train_and_rank_...` trains and ranks them, and no other
-# rule does. On the others each seed is trained and ranked by itself, so that one model is there at a time.
+# On datasets whose models are kept, only `train_and_rank_...` trains and ranks models with the key `quick`. On other
+# datasets, each seed is a separate job, so that only one model exists at a time.
 quick_models = jobs.one_of(name for names in jobs.quick_models(project).values() for name in names)
 
 
 def code(command, wildcards):
-    """Return a digest of the code of a step: as a parameter, it has an edit rerun the steps that it concerns.
+    """Return a digest of a step's code. As a parameter, it makes Snakemake rerun the affected steps after an edit.
 
-    Steps of a model depend on its estimator's files too, and steps of a method on the files that register methods.
+    A model's steps also depend on its estimator's files, and a method's steps on the files that register methods.
     """
     model = wildcards.get("model")
     return source_digest(project.files_for(command, model) if model else command_files(command))
 
 
 def memory(step, wildcards, attempt):
-    """Return the megabytes that a step requests; when it is tried again, twice and three times as much."""
+    """Return the memory that a step requests, in MB, times the number of the attempt."""
     return attempt * memory_mb(project, step, wildcards)
 
 
 def time(step, wildcards, attempt, runs=1):
-    """Return the minutes that a step requests, or several runs of it; when it is tried again, more."""
+    """Return the minutes that a step, or several runs of it, requests, times the number of the attempt."""
     return attempt * runs * minutes(project, step, wildcards)
 
 
 def threads(wildcards, most=None):
-    """Return the threads of a job: those of its model, or of the settings, and no more than the step can use."""
+    """Return a job's threads, set by its model or by the settings, but at most as many as the step can use."""
     given = project.models[wildcards.model].threads or project.settings.threads
     return min(given, most or given)
 
 
 def catalogued(wildcards):
-    """Return a dataset's entry of the catalogue as text: an edit of it makes the dataset anew."""
+    """Return a dataset's catalogue entry as text, so that a change of the entry rebuilds the dataset."""
     return repr(project.entry(wildcards.dataset))
 
 
@@ -57,12 +57,12 @@ def propensity(wildcards):
 
 
 def source(wildcards):
-    """Return what a dataset is copied or fetched from; raise an error that planning ends with, if it is nowhere."""
+    """Return the source of a dataset's files. Planning ends with an error if the dataset has no source."""
     return project.source_of(wildcards.dataset)
 
 
 def mirror(wildcards, output):
-    """Return the option of a mirror. A function of the output does not count as changed: equal files are as good elsewhere."""
+    """Return the mirror's option. It takes `output` so that a new mirror, which has the same files, reruns no job."""
     return ["--mirror", project.settings.mirror] if project.settings.mirror else []
 
 
@@ -77,64 +77,64 @@ def hyperparameters(wildcards):
 
 
 def search_result(wildcards):
-    """Return the file of the search whose best hyperparameters a model is trained with, if there is one."""
+    """Return the result file of the search whose best values a model is trained with, or an empty list."""
     return project.tuned_by(wildcards.model, wildcards.dataset) or []
 
 
 def given(wildcards, seeds=None):
-    """Return the checksums of the files that a model reads itself, because inputs of rules count by their times."""
+    """Return the checksums of files that a model itself reads. Snakemake compares inputs by time, not by content."""
     files = project.given(wildcards.model, wildcards.dataset, seeds or [wildcards.get("seed")])
     return [checksum_now(Path(file)) for file in files]
 
 
 def earlier_search(wildcards):
-    """Return the file of the search that a model's own search begins with, if there is one."""
+    """Return the result file of the search with which a model's own search begins, or an empty list."""
     return project.searched_after(wildcards.model, wildcards.dataset) or []
 
 
 def tuned(wildcards, input):
-    """Return the option of a search's result."""
+    """Return the option that passes a search's result."""
     return ["--tuned", input.tuned] if input.tuned else []
 
 
 def extensions(wildcards):
-    """Return the options of the files that register methods of the user's own."""
+    """Return the options for the files that register a user's methods."""
     return options("--extension", project.extensions)
 
 
 def inferred_from(wildcards):
-    """Return what label sets are inferred from: a model of the whole training set, or estimates of one of 80 %."""
+    """Return the input of inference: a model of the whole training set, or estimates of a model of 80 % of it."""
     basis = {"full": "model", "80": "spe"}[wildcards.portion]
     return f"results/{wildcards.dataset}/{wildcards.model}/seed{wildcards.seed}/{wildcards.portion}/{basis}"
 
 
 def table_records(wildcards):
-    """Return what the rules make that a table is made from."""
+    """Return the outputs of other rules that a table needs."""
     return plan.outputs_of_table(project, wildcards.paper, wildcards.table)
 
 
 def figure_records(wildcards):
-    """Return what the rules make that a figure is made from."""
+    """Return the outputs of other rules that a figure needs."""
     return plan.outputs_of_figure(project, wildcards.paper, wildcards.figure)
 
 
 def method_order(wildcards):
-    """Return the options that name the methods of a suite, in the order of tables."""
+    """Return the options that list a suite's methods in the order of its tables."""
     return options("--method", project.suites[wildcards.paper].every_method)
 
 
 def titles(wildcards):
-    """Return the options that name models in print as the suite has it."""
+    """Return the options that set the names of models in a suite's tables and figures."""
     return plan.titles_of(project, wildcards.paper)
 
 
 def prefix(wildcards, output):
-    """Return the path of a table or figure without its ending."""
+    """Return the path of a table or figure without its suffix."""
     return output[0].rpartition(".")[0]
 
 
 def tell_plan():
-    """Print the omissions of this run's tables, the cost of its jobs, and whether this machine is large enough."""
+    """Print what this run's tables omit, the estimated cost of its jobs, and whether this machine is large enough."""
     cores = workflow.resource_settings.cores or 1  # by default 1 in a dry run, and None on a cluster
     jobs = workflow.dag.needrun_jobs(exclude_finished=False) if workflow.dag else ()
     made = {in_project(Path(file)) for job in jobs for file in job.output}
@@ -144,7 +144,7 @@ def tell_plan():
 
 @atexit.register
 def tell_plan_of_dry_run():
-    """Print it below the list of jobs; a dry run has no handler, and is known as one when it has begun."""
+    """Print the plan after the list of jobs. A dry run calls no handler, and its flag is set only once it has begun."""
     if workflow.dryrun:
-        with suppress(XmlcError):  # with which planning has ended
+        with suppress(XmlcError):  # planning has already ended with this error
             tell_plan()

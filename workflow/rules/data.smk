@@ -1,4 +1,4 @@
-# From a source to arrays on disk, and what is known without data.
+# Datasets, from a source to arrays on disk, and simulations, which need no dataset.
 rule download:
     output:
         directory("resources/{dataset}"),
@@ -6,8 +6,8 @@ rule download:
         "logs/{dataset}/download.log",
     wildcard_constraints:
         dataset=rf"(?!(?:{jobs.one_of(project.made)})$){paths.NAME}",
-    retries: 0  # the command tries often enough itself
-    # Where Snakemake was started: compute nodes of a cluster often have no internet.
+    retries: 0  # the command itself tries again after a failure
+    # This rule runs on the machine on which Snakemake was started, because cluster nodes often have no internet access.
     localrule: True
     conda:
         "../envs/xmlc.yaml"
@@ -69,7 +69,7 @@ rule prepare:
         " --statistics {output.statistics} --validation-share {params.share} 2> {log}"
 
 
-# Inference from samples of known distributions.
+# This rule runs inference on samples of known distributions.
 rule simulate:
     output:
         "results/simulations/{paper}.json",

@@ -1,6 +1,6 @@
-# Label sets: thresholds of labels, tuned on sparse probability estimates, and sets inferred instance by instance.
-# All threshold methods of a model, tuned on the validation estimates and evaluated on the test set. The records of the
-# methods are one output, a folder, because their names are known only where the model is.
+# Label sets, from thresholds of labels or from inference for each instance.
+# The first rule tunes all threshold methods of a model on the validation estimates and evaluates them on the test set.
+# Its records are one output, a folder, because the methods depend on the model.
 rule thresholds:
     input:
         data="results/{dataset}/data",
@@ -13,7 +13,7 @@ rule thresholds:
         calibration="results/{dataset}/{model}/seed{seed}/80/calibration.json",
     log:
         "logs/{dataset}/{model}/seed{seed}/80/thresholds.log",
-    priority: 1  # before the next training, so that a model is used and dropped first
+    priority: 1  # before the next training, so that used models are deleted first
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=2)
@@ -32,7 +32,7 @@ rule thresholds:
         " --thresholds {output.thresholds} --calibration {output.calibration} --out {output.records} 2> {log}"
 
 
-# Methods that need no validation set, with the model of the whole training set.
+# This rule runs the methods that need no validation set, with the model of the whole training set.
 rule thresholds_without_validation:
     input:
         data="results/{dataset}/data",
@@ -42,7 +42,7 @@ rule thresholds_without_validation:
         directory("results/{dataset}/{model}/seed{seed}/full/evaluation"),
     log:
         "logs/{dataset}/{model}/seed{seed}/full/thresholds.log",
-    priority: 1  # before the next training, so that a model is used and dropped first
+    priority: 1  # before the next training, so that used models are deleted first
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=2)
@@ -60,8 +60,8 @@ rule thresholds_without_validation:
         " --floor {params.floor} --threads {threads} --out {output} 2> {log}"
 
 
-# All inference methods of a model: on the whole training set from its samples or marginals, which are drawn or estimated
-# once, on 80 % from the estimates that thresholds are tuned on.
+# This rule runs all inference methods of a model. For `full`, they use the model's samples or marginals, which are
+# drawn or estimated once. For 80 % of the training set, they use the estimates that thresholds are tuned on.
 rule infer:
     input:
         data="results/{dataset}/data",
@@ -71,7 +71,7 @@ rule infer:
         directory("results/{dataset}/{model}/seed{seed}/{portion}/inference"),
     log:
         "logs/{dataset}/{model}/seed{seed}/{portion}/infer.log",
-    priority: 1  # before the next training, so that a model is used and dropped first
+    priority: 1  # before the next training, so that used models are deleted first
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=4)

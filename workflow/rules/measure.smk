@@ -1,4 +1,4 @@
-# What is measured of models: rankings, estimates, forests by their trees, sweeps, streams.
+# Measurements of models: rankings, estimates, forests by number of trees, sweeps and streams.
 rule rank:
     input:
         data="results/{dataset}/data",
@@ -9,8 +9,8 @@ rule rank:
     log:
         "logs/{dataset}/{model}/seed{seed}/full/rank.log",
     wildcard_constraints:
-        dataset=rf"(?!{kept}/(?:{quick_models})/){paths.NAME}",  # `train_and_rank_...` ranks by these
-    priority: 1  # before the next training, so that a model is used and dropped first
+        dataset=rf"(?!{kept}/(?:{quick_models})/){paths.NAME}",  # `train_and_rank_...` ranks the quick ones
+    priority: 1  # before the next training, so that used models are deleted first
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=4)
@@ -27,7 +27,7 @@ rule rank:
         " --threads {threads} --out {output} 2> {log}"
 
 
-# Sparse probability estimates: the waist between models and threshold methods.
+# Sparse probability estimates are the interface between models and threshold methods.
 rule estimate:
     input:
         data="results/{dataset}/data",
@@ -39,7 +39,7 @@ rule estimate:
         "logs/{dataset}/{model}/seed{seed}/80/estimate.log",
     wildcard_constraints:
         dataset=kept,
-    priority: 1  # before the next training, so that a model is used and dropped first
+    priority: 1  # before the next training, so that used models are deleted first
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=4)
@@ -63,7 +63,7 @@ use rule estimate as estimate_and_drop with:
         dataset=dropped,
 
 
-# Forests scored by their number of trees.
+# This rule scores a forest for several numbers of its trees.
 rule forest:
     input:
         data="results/{dataset}/data",
@@ -73,7 +73,7 @@ rule forest:
         "results/{dataset}/{model}/seed{seed}/full/forest.json",
     log:
         "logs/{dataset}/{model}/seed{seed}/full/forest.log",
-    priority: 1  # before the next training, so that a model is used and dropped first
+    priority: 1  # before the next training, so that used models are deleted first
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=4)
@@ -90,7 +90,7 @@ rule forest:
         " --threads {threads} --out {output} 2> {log}"
 
 
-# Models trained anew with several values of one hyperparameter.
+# This rule trains a model with each of several values of one hyperparameter.
 rule sweep:
     input:
         data="results/{dataset}/data",
@@ -115,7 +115,7 @@ rule sweep:
         " --out {output} 2> {log}"
 
 
-# Models on a stream of the training set: each instance is predicted before it is learned.
+# This rule streams the training set to a model, which predicts each instance before it learns from it.
 rule progressive:
     input:
         data="results/{dataset}/data",

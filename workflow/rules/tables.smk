@@ -1,4 +1,4 @@
-# Tables and figures, from records alone, where Snakemake was started.
+# Tables and figures need only records. These rules run on the machine on which Snakemake was started.
 rule table:
     input:
         table_records,

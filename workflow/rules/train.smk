@@ -1,5 +1,5 @@
-# Models: on the whole training set (portion `full`, for rankings) or on 80 % of it (portion `80`, for thresholds).
-# Where a model is searched (`search` of the model, `tuning` of config.yaml), it is trained with what is found.
+# Models are trained on the whole training set (`full`, for rankings) or on 80 % of it (`80`, for thresholds). If a
+# search runs first (`search` of the model, `tuning` of config.yaml), training uses the values that it selects.
 rule tune:
     input:
         data="results/{dataset}/data",
@@ -24,7 +24,7 @@ rule tune:
     message:
         "Search hyperparameters of {wildcards.model} on {wildcards.dataset}"
     shell:
-        # SMAC goes through sets of text, whose order would be another in each process.
+        # SMAC iterates over sets of strings, whose order would differ between processes.
         "PYTHONHASHSEED=0 xmlc tune --data {input.data} --estimator {params.estimator:q} --parameters {params.hyperparameters:q}"
         " {params.search:q} {params.tuned:q} --threads {threads} --out {output} 2> {log}"
 
@@ -40,7 +40,7 @@ rule train:
         "logs/{dataset}/{model}/seed{seed}/{portion}/train.log",
     wildcard_constraints:
         dataset=kept,
-        model=rf"(?!(?:{quick_models})/seed\d+/full/)(?:{jobs.one_of(project.models)})",  # a batch trains these
+        model=rf"(?!(?:{quick_models})/seed\d+/full/)(?:{jobs.one_of(project.models)})",  # except the batch below
     conda:
         "../envs/xmlc.yaml"
     threads: threads
@@ -62,7 +62,7 @@ rule train:
         " --threads {threads} --out {output.model} --record {output.record} 2> {log}"
 
 
-# The same where models are dropped: the folder of the model is temporary, its record stays.
+# The same rule for datasets whose models are deleted. The model's folder is temporary, and its record stays.
 use rule train as train_and_drop with:
     output:
         model=temp(directory("results/{dataset}/{model}/seed{seed}/{portion}/model")),
@@ -72,9 +72,9 @@ use rule train as train_and_drop with:
         model=jobs.one_of(project.models),
 
 
-# The one batch: models with the key `quick` train in less time than two processes take to start, on a cluster two
-# Snakemakes more. All seeds of such a model are one job, and ranking is part of it. There is a rule for each list of
-# seeds that suites have, because the outputs of a rule are the same for all its jobs but for wildcards.
+# Models with the key `quick` train faster than two processes start. On a cluster, each job also starts a Snakemake. One
+# job therefore trains and ranks all seeds of such a model. Each list of seeds in the suites needs a separate rule,
+# because the outputs of a rule's jobs differ only in wildcards.
 for seeds, models in jobs.quick_models(project).items():
 
     rule:
