@@ -22,16 +22,16 @@ from scipy.special import expit
 
 TOP, LONG = 5, 100  # labels of a timed ranking, and of a ranking for label sets
 WARM_UP, TIMED, REQUESTS, ROUNDS = 300, 2000, 200, 3  # rows: warm-up, batch, single requests
-BATCH = 256  # rows that LibMultiLabel's own command predicts at a time
-TREE_FROM = 10_000  # labels to train a tree from: LibMultiLabel's one-vs-rest would need 23 GB on tib-core-26k
+BATCH = 256  # rows in a batch of LibMultiLabel's own command
+TREE_FROM = 10_000  # labels from which LibMultiLabel trains a tree: one-vs-rest needs 23 GB on tib-core-26k
 SLOPE = 3  # LibMultiLabel's trees estimate sigmoid(3 * decision value)
-Ranking = tuple[np.ndarray, np.ndarray]  # labels and scores, best first; -1 = no label
+Ranking = tuple[np.ndarray, np.ndarray]  # labels and scores, best first, -1 for no label
 
 
 class Estimator:
     """Run an estimator of xmlc, or one with its interface, with default settings on one thread."""
 
-    distribution = ""  # package whose version is recorded; empty for xmlc, as its commit is
+    distribution = ""  # package whose version is recorded, or empty for xmlc, whose commit is recorded
 
     def __init__(self, name: str, **values: Any):
         module, _, attribute = name.partition(":")

@@ -1,7 +1,7 @@
-"""How fast online label trees learn, and how well they rank, compared with napkinXC's own, on one thread.
+"""Measure how fast online label trees train and how well they rank, compared with napkinXC's on one thread.
 
-Ours and the program's alternate, shuffle by shuffle. The program's time of training includes the conversion of the data
-to its types and the writing of its model, which it always does; both are far less than its training.
+Trainings of xmlc and napkinXC alternate, shuffle by shuffle. napkinXC's training time includes converting the data to
+its types and writing its model, which it always does. Both take far less time than the training itself.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from xmlc.models.registry import make_estimator
 from xmlc.suite.options import data_option
 
 OURS, PROGRAM = "xmlc", "napkinXC"
-VARIANTS = {  # names of ours and of the program's in oplt2021.yaml; both have the paper's values
+VARIANTS = {  # models of oplt2021.yaml, with the paper's values
     "OPLT-R": {OURS: "oplt-r-1-pass", PROGRAM: "napkinxc-oplt-r"},
     "OPLT-B": {OURS: "oplt-b-1-pass", PROGRAM: "napkinxc-oplt-b"},
     "OPLT-W": {OURS: "oplt-w-1-pass", PROGRAM: "napkinxc-oplt-w"},
@@ -46,7 +46,7 @@ VARIANTS = {  # names of ours and of the program's in oplt2021.yaml; both have t
     peers_option,
 )
 def bench_oplt(data: Path, variants: tuple[str, ...], seeds: int, epochs: int, peers: bool) -> Report:
-    """Train every variant on some shuffles of a dataset; P@k is the mean over them, a time the minimum."""
+    """Train every variant on several shuffles, and report mean P@k and minimum times."""
     dataset = Data.read(data)
     settings = {
         f"{variant}, {program}": paper_setting("oplt2021", model, dataset.name, {"epochs": epochs})

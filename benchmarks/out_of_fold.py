@@ -1,4 +1,4 @@
-"""How good thresholds are: those of a fifth of the training set, as in plt2016, and those of out-of-fold estimates."""
+"""Compare thresholds tuned on a fifth of the training set, as in plt2016, with thresholds of out-of-fold estimates."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ WHAT = {
 }
 PAIRS = ((REFITTED, HELD_OUT), (OUT_OF_FOLD, HELD_OUT), (OUT_OF_FOLD, REFITTED))
 METHODS = ("fta", "sto", "ofo")
-# What is measured on the test set, and by which measure a point of the grid is chosen: the papers' in all but one.
+# For each title: the measure on the test set, and the measure that selects a point of the grid. The papers select by
+# macro_f.
 PRESENT = "macro_f_present"
 MEASURES = {name: (name, "macro_f") for name in ("macro_f", "macro_f_zero", PRESENT)}
 MEASURES |= {"macro_f_present, chosen by it": (PRESENT, PRESENT)}
@@ -49,7 +50,7 @@ MEASURES |= {"macro_f_present, chosen by it": (PRESENT, PRESENT)}
     ),
 )
 def bench_out_of_fold(data: Path, seeds: int, folds: int, solver: Solver) -> Report:
-    """Measure macro-F on the test set by three conventions for 0/0, of three methods."""
+    """Measure macro-F of three methods on the test set, with three conventions for 0/0."""
     dataset = Data.read(data)
     scores, seconds = defaultdict[tuple[str, str, str], list[float]](list), defaultdict[str, list[float]](list)
     for seed in range(seeds):
@@ -87,7 +88,7 @@ def bench_out_of_fold(data: Path, seeds: int, folds: int, solver: Solver) -> Rep
 
 
 def add_gain(report: Report, pair: str, task: str, measure: str, ours: list[float], theirs: list[float]) -> None:
-    """Add the mean of paired differences, with its interval."""
+    """Add the mean of paired differences with its confidence interval."""
     gains = np.subtract(ours, theirs).tolist()
     gain = estimate_of(gains)
     note = f"95 % of Student's t: {gain.lower:.2f} to {gain.upper:.2f}"
@@ -97,7 +98,7 @@ def add_gain(report: Report, pair: str, task: str, measure: str, ours: list[floa
 def tuned_by_each(
     method: str, spe: sparse.csr_array, Y: sparse.csr_array, prior: np.ndarray, floor: float
 ) -> dict[str, tuple[float, np.ndarray]]:
-    """Return score and thresholds of `tune` by each measure that chooses, from one sweep over the grid."""
+    """Return the best score and thresholds for each selecting measure, as `tune` does, from one sweep over the grid."""
     choosing = list(dict.fromkeys(by for _, by in MEASURES.values()))
     best = dict.fromkeys(choosing, (-1.0, np.empty(0, dtype=np.float32)))
     for point in SWEEPS[method].sweep(spe, Y, prior, GRID):

@@ -1,6 +1,6 @@
-"""The pieces of work whose bits are compared: each gives arrays, by groups that share kernels.
+"""Define the tasks whose results are compared bit by bit, in groups that share kernels.
 
-A piece has the name of the estimator, method or function that it is about, so that a difference names it.
+A task has the name of its estimator, method or function, so that a report of a difference names it.
 """
 
 from __future__ import annotations
@@ -58,26 +58,26 @@ from xmlc.thresholds.sweeps import tune
 
 K = 5
 SEED = 7
-FEW = 30  # instances that the costly methods are given
-ROWS, TEST_ROWS = 1500, 300  # of a real dataset
+FEW = 30  # instances for costly methods
+ROWS, TEST_ROWS = 1500, 300  # instances of a real dataset
 SYNTHETIC_ROWS, SYNTHETIC_TEST_ROWS = 500, 120
 TREE: Hyperparameters = {"arity": 4, "max_leaf": 6, "epochs": 2, "lam": 1e-6, "C": 1.0, "weight_cut": None}
 PARABEL: Hyperparameters = {"n_trees": 2, "max_leaf": 6, "hinge_power": 2, "tol": 0.1, "weight_cut": 0.1}
-# Those of swnn2018, Table 6, and others that are no whole numbers.
+# (alpha, beta) of SWNN: the values of swnn2018, Table 6, and others that are not whole numbers.
 EXPONENTS = ((0.0, 0.0), (0.5, 0.0), (1.0, 0.0), (2.0, 0.0), (1.0, 1.0), (2.0, 1.0), (1.7, 0.55), (3.0, 2.0))
 
 
 class Data(NamedTuple):
-    """A small dataset.
+    """Hold a small dataset.
 
     Attributes
     ----------
-    X, Y : csr_array of float32, shape (n, d); of bool, shape (n, m)
-        To train with.
+    X, Y : csr_array of float32, shape (n, d), and of bool, shape (n, m)
+        Training set.
     X_test, Y_test : csr_array
-        To predict and to score.
+        Test set.
     P_test : csr_array of float32, shape (n_test, m)
-        Estimates for the test instances: true posteriors, or what a model estimates.
+        Estimates for the test instances: true posteriors, or values at other instances' labels.
     """
 
     X: sparse.csr_array
@@ -87,12 +87,12 @@ class Data(NamedTuple):
     P_test: sparse.csr_array
 
 
-Parts = Mapping[str, object]  # what a piece gives, see `digest_of`
+Parts = Mapping[str, object]  # result of a task, see `digest_of`
 Run = Callable[[Data], Parts]
 
 
 def synthetic_data() -> Data:
-    """Draw a small multi-label set whose true posteriors stand for estimates."""
+    """Return a small synthetic dataset with true posteriors as estimates."""
     model = SyntheticModel(n_features=300, n_labels=40, labels_per_instance=2.0, nonzeros=25, seed=1)
     X, Y, P = model.draw(0, SYNTHETIC_ROWS + SYNTHETIC_TEST_ROWS, 1)
     assert P is not None
@@ -100,7 +100,10 @@ def synthetic_data() -> Data:
 
 
 def prepared_data(folder: Path) -> Data:
-    """Read the first instances of a prepared dataset; other instances' labels stand for estimates, between 0 and 1."""
+    """Return the first instances of a prepared dataset, with values between 0 and 1 as estimates.
+
+    The estimates are at the labels of other instances.
+    """
     (X, Y), (X_test, Y_test) = Prepared(folder).part("train"), Prepared(folder).part("test")
     n_test = min(TEST_ROWS, X_test.shape[0])
     others = Y[np.arange(n_test) % Y.shape[0]]
@@ -110,8 +113,8 @@ def prepared_data(folder: Path) -> Data:
 
 
 def estimator(kind: type[SparseProbabilityEstimator], **hyperparameters: object) -> Run:
-    """Make a piece of an estimator's training and predictions."""
-    template = kind().set_params(**hyperparameters)  # here, so that one that does not exist is told at once
+    """Return a task that trains an estimator and predicts."""
+    template = kind().set_params(**hyperparameters)  # so that an unknown hyperparameter fails at import
     if "n_jobs" in template.get_params():
         template.set_params(n_jobs=1)
 
@@ -123,7 +126,7 @@ def estimator(kind: type[SparseProbabilityEstimator], **hyperparameters: object)
 
 
 def learned(model: SparseProbabilityEstimator) -> Fingerprint:
-    """Return the fingerprint of all arrays that an estimator is saved with."""
+    """Return the fingerprint of all arrays of a saved estimator."""
     with tempfile.TemporaryDirectory() as folder:
         model.save(Path(folder) / "model")
         return fingerprint(Path(folder) / "model")
@@ -142,7 +145,7 @@ def _tree(**hyperparameters: object) -> PLT:
 
 
 def one_by_one(data: Data) -> Parts:
-    """Rank single instances, as in online serving."""
+    """Rank single instances, like a server."""
     X = data.X_test[:40]
     rows = [
         (X.indices[X.indptr[i] : X.indptr[i + 1]], X.data[X.indptr[i] : X.indptr[i + 1]]) for i in range(X.shape[0])
@@ -155,13 +158,13 @@ def one_by_one(data: Data) -> Parts:
 
 
 def without_small_weights(data: Data) -> Parts:
-    """Drop small weights of a tree while it is trained."""
+    """Train a tree without small weights, and predict."""
     model = _tree(tree="random", weight_cut=0.02).fit(data.X, data.Y)
     return {"learned": learned(model), **predictions(model, data)}
 
 
 def above_thresholds(data: Data) -> Parts:
-    """Find the estimates above each label's own threshold."""
+    """Predict estimates above a different threshold for each label."""
     model = _tree(tree="random").fit(data.X, data.Y)
     return {"predict_proba": model.predict_proba(data.X_test, np.linspace(0.02, 0.4, data.Y.shape[1]))}
 
@@ -195,7 +198,7 @@ TREES: dict[str, Run] = {
 
 
 def tail(data: Data) -> Parts:
-    """Fit tail classifiers, score and re-rank the labels of the estimates."""
+    """Fit tail classifiers, then score and re-rank the labels of the estimates."""
     forest = FastXML(gamma=3.0, alpha=0.7)
     forest.tail_ = fit_tail_classifiers(data.X, data.Y, unit_norm=True, n_jobs=1)
     forest.label_weights_ = np.ones(data.Y.shape[1], dtype=np.float32)
@@ -225,7 +228,7 @@ FORESTS: dict[str, Run] = {
 
 
 def stream(data: Data) -> Parts:
-    """Learn in two parts and validate progressively."""
+    """Train in two parts with progressive validation."""
     half = data.X.shape[0] // 2
     model = OPLT(n_jobs=1).partial_fit(data.X[:half], data.Y[:half])
     ranked = model.progressive_top_k(data.X[half:], data.Y[half:], 3)
@@ -269,7 +272,7 @@ LINEAR: dict[str, Run] = {
 
 
 def tuned(method: str) -> Run:
-    """Make a piece of a method of thresholds: all points of its grid, and its predictions."""
+    """Return a task that tunes thresholds by a method, with all points of its grid and its predictions."""
 
     def run(data: Data) -> Parts:
         found = tune(method, data.P_test, data.Y_test, priors(data.Y))
@@ -282,18 +285,18 @@ def tuned(method: str) -> Run:
 
 
 def fixed(data: Data) -> Parts:
-    """Choose common thresholds, and label-wise ones, by FTA itself."""
+    """Fit common and label-wise thresholds by `FTA`."""
     methods = {"common": FTA(), "label_wise": FTA(label_wise=True)}
     return {name: method.fit(data.P_test, data.Y_test).thresholds_ for name, method in methods.items()}
 
 
 def many_labels() -> np.ndarray:
-    """Return marginals of more labels than `meuf_approx` has cells."""
+    """Return marginals for more labels than `meuf_approx` has cells."""
     return ((np.arange(10)[:, None] * 37 + np.arange(24)[None, :] * 61) % 89) / 100
 
 
 def inferred(method: str) -> Run:
-    """Make a piece of a method of inference: from estimates, and from samples where it takes them."""
+    """Return a task that infers label sets by a method from estimates, samples and joint probabilities."""
 
     def run(data: Data) -> Parts:
         few = data.P_test[:FEW]
@@ -311,7 +314,7 @@ def inferred(method: str) -> Run:
 
 
 def distributions(data: Data) -> Parts:
-    """Work out joint distributions, and the bounded loss of a floor."""
+    """Compute joint distributions, and the bound on the loss of a minimum probability."""
     few = data.P_test[:FEW]
     Y_hat, expected = infer_blocks("meuf", few, 1) or (sparse.csr_array((0, 0)), np.empty(0))
     return {
@@ -321,7 +324,7 @@ def distributions(data: Data) -> Parts:
 
 
 def simulated(data: Data) -> Parts:
-    """Infer from samples of the paper's models."""
+    """Infer label sets from samples of the paper's models."""
     found = simulate(seed=1, n_trials=3, sample_sizes=(5, 20), m=8, n_jobs=1)
     return {name: _numbers(model) for name, model in found.items()}
 
@@ -340,7 +343,7 @@ LABEL_SETS: dict[str, Run] = {
 
 
 def elementary(data: Data) -> Parts:
-    """Apply the functions that take the place of NumPy's."""
+    """Apply the elementary functions that xmlc uses instead of NumPy's."""
     x = np.linspace(-30.0, 30.0, 5003)
     positive = np.abs(x) + 1e-9
     return {
@@ -355,18 +358,18 @@ def elementary(data: Data) -> Parts:
 
 
 def synthetic(data: Data) -> Parts:
-    """Draw data with several labels."""
+    """Draw instances with several labels."""
     return {"drawn": SyntheticModel(500, 80, 2.5, 30, seed=SEED).draw(0, 300, 1)}
 
 
 def few_shot(data: Data) -> Parts:
-    """Draw data with one label and few examples each."""
+    """Draw instances of one label each, with few examples of a label."""
     views, texts = ObjectViews(64, 30, seed=SEED).draw(0, 400, 1), ShortTexts(600, 50, seed=SEED).draw(0, 300, 1)
     return {"views": views[:2], "texts": texts[:2]}
 
 
 def metrics(data: Data) -> Parts:
-    """Score a prediction and a ranking by everything that a record holds."""
+    """Compute all metrics of a record for a prediction and a ranking."""
     labels, _ = top_k_of(data.P_test, 5)
     scores = classification_metrics(data.Y_test, data.P_test > 0.2)
     ranking = precision_and_ndcg(data.Y_test, labels)
@@ -381,14 +384,14 @@ def metrics(data: Data) -> Parts:
 
 
 def label_tree(data: Data) -> Parts:
-    """Represent labels and part them by 2-means."""
+    """Compute label representations and a tree by 2-means."""
     representations = label_representations(data.X, data.Y, 1)
     tree = kmeans_tree(representations, 4, 3, SEED, 1)
     return {"unit_rows": unit_rows(data.X), "representations": representations, "tree": [tree.children, tree.label]}
 
 
 def text(data: Data) -> Parts:
-    """Write text and read it again."""
+    """Write a dataset as text and read it again."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "part.txt"
         save_repository(file, data.X, data.Y)
@@ -396,7 +399,7 @@ def text(data: Data) -> Parts:
 
 
 def ranges(data: Data) -> Parts:
-    """Take hyperparameters from ranges."""
+    """Take values of hyperparameters from ranges."""
     logarithmic, plain = Range(low=1e-6, high=1.0, log=True), Range(low=0.1, high=3.0)
     at = (np.arange(200) + 0.5) / 200
     return {"logarithmic": [logarithmic.at(u) for u in at.tolist()], "plain": [plain.at(u) for u in at.tolist()]}
@@ -412,7 +415,7 @@ NUMBERS: dict[str, Run] = {
     "ranges of hyperparameters": ranges,
 }
 
-# A group runs in one process, which compiles what its pieces need once.
+# A group runs in one process, so that each of its kernels is compiled once.
 GROUPS = {
     "trees": TREES,
     "forests": FORESTS,
@@ -421,4 +424,4 @@ GROUPS = {
     "label_sets": LABEL_SETS,
     "numbers": NUMBERS,
 }
-ON_ESTIMATORS = ("trees", "forests", "online", "linear")  # that a real dataset is for
+ON_ESTIMATORS = ("trees", "forests", "online", "linear")  # groups that also run on real datasets

@@ -1,7 +1,6 @@
-"""Speed of a PLT's training and ranking, compared with napkinXC and omikuji, and gain of a second thread.
+"""Measure how fast a PLT trains and ranks, compared with napkinXC and omikuji and on several threads.
 
-Everything of ours is run once before, at full size, so that no kernel is compiled in a measured time; the data is in
-memory.
+The data is in memory. All tasks of xmlc run once before at full size, so that no measured time includes compilation.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ Model = TypeVar("Model", bound=SparseProbabilityEstimator)
 Models = dict[tuple[str, int], PLT]  # by solver and number of threads
 Baselines = dict[str, SparseProbabilityEstimator]
 
-SEARCHES = {"exact": "exact", "certified": "certified", "beam 10": "beam"}  # how tables name them
+SEARCHES = {"exact": "exact", "certified": "certified", "beam 10": "beam"}  # ``search`` by its name in tables
 NAPKINXC_ADAGRAD, NAPKINXC_LIBLINEAR, OMIKUJI = "napkinXC, AdaGrad", "napkinXC, liblinear", "omikuji, one tree"
 OMIKUJI_DENSE = "omikuji, one tree, densified"
 BASELINES_OF = {"adagrad": (NAPKINXC_ADAGRAD,), "batch": (OMIKUJI, NAPKINXC_LIBLINEAR)}
@@ -54,12 +53,12 @@ WHAT = {
     "adagrad": "AdaGrad, node by node, on a random tree",
     "batch": "L2-regularised dual coordinate descent on a tree of balanced 2-means",
 }
-AT_LEAST = 0.3  # seconds of prediction per round: a small test set takes a few milliseconds
+AT_LEAST = 0.3  # seconds for each task in a round: a small test set takes a few milliseconds
 SINGLE = "prediction of one instance at a time, from Python"
-SINGLE_INSTANCES = 2000  # at most
-OPENED = "classifiers evaluated"  # for an instance
-EXACT = "is exact"  # instances whose labels are those of the exact search, in its order
-CERTIFIED = "proved by the beam"  # instances for which its answer is provably exact
+SINGLE_INSTANCES = 2000  # maximum
+OPENED = "classifiers evaluated"  # mean over instances
+EXACT = "is exact"  # share of instances with the labels of the exact search, in the same order
+CERTIFIED = "proved by the beam"  # share of instances with a provably exact result
 
 
 @benchmark(
@@ -71,7 +70,7 @@ CERTIFIED = "proved by the beam"  # instances for which its answer is provably e
     rounds_option(),
 )
 def bench_plt(data: Path, peers: bool, threads: int, rounds: int) -> Report:
-    """Measure training and prediction on one and on several threads, the three searches and the baselines."""
+    """Measure training and prediction with three searches, on one and several threads, and the baselines."""
     dataset = Data.read(data)
     settings = solver_settings(dataset.name)
     about = f"{dataset.size}; minimum of {rounds} interleaved rounds"
@@ -93,7 +92,7 @@ def bench_plt(data: Path, peers: bool, threads: int, rounds: int) -> Report:
 
 
 def _measure_training(report: Report, models: Models, baselines: Baselines, data: Data, rounds: int) -> None:
-    """Train all models; rank with each as its own hyperparameters say."""
+    """Train all models, and rank with the search in each model's hyperparameters."""
     tasks = [Task(name_of(solver), TRAINING, fit(model, data), threads=n) for (solver, n), model in models.items()]
     report.measure(tasks + [Task(name, TRAINING, fit(model, data)) for name, model in baselines.items()], rounds)
     everyone = {(name_of(solver), n): model for (solver, n), model in models.items()}
@@ -106,7 +105,7 @@ def _measure_training(report: Report, models: Models, baselines: Baselines, data
 def _measure_prediction(
     report: Report, models: Models, baselines: Baselines, data: Data, rounds: int
 ) -> dict[Key, Ranking]:
-    """Rank the best labels of all test instances by all models, ours by each search."""
+    """Rank the test set with all models and return the rankings. xmlc's models rank with each search."""
     X = data.X_test
     tasks = [
         ranking_task(name_of(solver, name), with_hyperparameters(model, search=search), X, n)
@@ -115,7 +114,7 @@ def _measure_prediction(
     with tempfile.TemporaryDirectory(prefix="omikuji-") as folder:
         for name, model in baselines.items():
             tasks.append(ranking_task(name, model, X))
-            if name == OMIKUJI:  # loading is what makes weights dense
+            if name == OMIKUJI:  # its weights become dense when it is loaded
                 model.save(Path(folder) / "model")
                 tasks.append(ranking_task(OMIKUJI_DENSE, type(model).load(Path(folder) / "model"), X))
         rankings = report.measure(tasks, rounds, AT_LEAST)
@@ -127,7 +126,7 @@ def _measure_prediction(
 def add_threads(
     report: Report, solver: str, threads: int, models: Models, rankings: dict[Key, Ranking], data: Data
 ) -> None:
-    """Add P@k, how many times as fast several threads are, and whether model and rankings are the same bits."""
+    """Add P@k, the speed-up on several threads, and whether model and rankings are bit-identical."""
     report.add_speed_up(name_of(solver), TRAINING, threads)
     other = differing(learned(models[solver, 1]), learned(models[solver, threads]))
     report.add_same_bits(name_of(solver), TRAINING, other, threads)
@@ -136,7 +135,7 @@ def add_threads(
 
 
 def compare_solver(report: Report, solver: str, baselines: tuple[str, ...]) -> None:
-    """Compare a solver on one thread with its baselines."""
+    """Add comparisons of a solver with its baselines, on one thread."""
     for name in baselines:
         report.compare(name_of(solver), name, TRAINING)
     for search, name in product(SEARCHES, baselines + (OMIKUJI_DENSE,) * (OMIKUJI in baselines)):
@@ -144,7 +143,7 @@ def compare_solver(report: Report, solver: str, baselines: tuple[str, ...]) -> N
 
 
 def add_latency(report: Report, name: str, model: PLT, X: sparse.csr_array) -> None:
-    """Add how long it takes to rank one instance at a time: median and 99th percentile."""
+    """Add the median and 99th percentile of the time to rank a single instance."""
     instances = [(X.indices[start:end], X.data[start:end]) for start, end in pairwise(X.indptr[: SINGLE_INSTANCES + 1])]
     for instance in instances[:WARM_UP_ROWS]:
         model.rank_one(*instance, TOP)
@@ -154,7 +153,7 @@ def add_latency(report: Report, name: str, model: PLT, X: sparse.csr_array) -> N
 
 
 def add_searches(report: Report, solver: str, model: PLT, data: Data) -> None:
-    """Add how many classifiers each search evaluates, and for how many instances it is exact and proves it."""
+    """Add how many classifiers each search evaluates, and how often its result is exact and provably exact."""
     exact, _ = with_hyperparameters(model, search="exact").predict_top_k(data.X_test, TOP)
     for named, search in SEARCHES.items():
         searching, name = with_hyperparameters(model, search=search), name_of(solver, named)
@@ -167,17 +166,17 @@ def add_searches(report: Report, solver: str, model: PLT, data: Data) -> None:
 
 
 def name_of(solver: str, search: str = "") -> str:
-    """Name one of our models, and with a search (`SEARCHES`) its predictions."""
+    """Return the name of a model of xmlc, or of its predictions with a search (`SEARCHES`)."""
     return f"PLT, {solver}{', ' * bool(search)}{search}"
 
 
 def solver_settings(dataset: str) -> dict[str, Hyperparameters]:
-    """Return the hyperparameters of our solvers."""
+    """Return the hyperparameters of xmlc's solvers."""
     return {"adagrad": adagrad_settings()[0], "batch": batch_setting(dataset)}
 
 
 def baseline_settings() -> dict[str, tuple[str, Hyperparameters]]:
-    """Return estimator and hyperparameters of each baseline."""
+    """Return the estimator and hyperparameters of each baseline."""
     return {
         NAPKINXC_ADAGRAD: ("benchmarks/peers/napkinxc_trees.py:NapkinXCPLT", adagrad_settings()[1]),
         OMIKUJI: paper_setting("plt2016", "omikuji-parabel"),
@@ -186,16 +185,16 @@ def baseline_settings() -> dict[str, tuple[str, Hyperparameters]]:
 
 
 def contenders(settings: dict[str, Hyperparameters], peers: bool) -> list[Contender]:
-    """List who takes part."""
+    """Return all contenders."""
     ours = [Contender(name_of(solver), WHAT[solver], own) for solver, own in settings.items()]
     baselines = baseline_settings() if peers else {}
     return ours + [Contender(name, f"baseline {kind}", own) for name, (kind, own) in baselines.items()]
 
 
 def warmed_up_models(settings: dict[str, Hyperparameters], threads: int, data: Data) -> Models:
-    """Make our models for one and several threads, and do all that will be measured once.
+    """Return xmlc's models for one and several threads, after one full run of each measured task.
 
-    Which kernels run depends on the size of a dataset.
+    A run on part of the data is not enough, because the size of the dataset decides which kernels run.
     """
     ours = {(solver, n): PLT(n_jobs=n).set_params(**own) for solver, own in settings.items() for n in (1, threads)}
     for model in ours.values():
@@ -206,12 +205,12 @@ def warmed_up_models(settings: dict[str, Hyperparameters], threads: int, data: D
 
 
 def make_baselines() -> Baselines:
-    """Make the baselines, each on one thread."""
+    """Return the baselines, each on one thread."""
     return {name: make_estimator(kind, own, 0, 1) for name, (kind, own) in baseline_settings().items()}
 
 
 def fit(model: SparseProbabilityEstimator, data: Data) -> Callable[[], None]:
-    """Return the training of a model, on as many threads as it has."""
+    """Return a function that trains a model, on the threads of its ``n_jobs``."""
 
     def work() -> None:
         model.fit(data.X, data.Y)
@@ -220,10 +219,10 @@ def fit(model: SparseProbabilityEstimator, data: Data) -> Callable[[], None]:
 
 
 def with_hyperparameters(model: Model, **hyperparameters: object) -> Model:
-    """Return a model that has learned the same, with other hyperparameters."""
+    """Return a copy of a trained model with other hyperparameters."""
     return copy(model).set_params(**hyperparameters) if hyperparameters else model
 
 
 def learned(model: PLT) -> dict[str, np.ndarray]:
-    """Return all arrays that a PLT has learned."""
+    """Return all learned arrays of a PLT."""
     return {"parent": model.tree_.parent, **model.nodes_._asdict()}

@@ -1,8 +1,8 @@
-"""Processors that one machine can imitate, by environment variables, and results that show whether it did.
+"""Imitate another processor by environment variables, and check by results that the imitation worked.
 
-Four parts of a program choose their code by the processor: numba compiles for it, NumPy and the C library pick one of
-several forms of a function when they start, and so does OpenBLAS. Both have settings that disable vector instructions
-that the processor has.
+Four libraries select their code by the processor. numba compiles for it. NumPy, the C library and OpenBLAS select one
+of several forms of a function when they start. All four have settings that disable vector instructions of the
+processor.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 AVX512 = ("AVX512F", "AVX512CD", "AVX512BW", "AVX512DQ", "AVX512VL", "AVX512ER", "AVX512PF")
 AVX2 = ("AVX", "AVX2", "FMA", "FMA4", "BMI1", "BMI2", "LZCNT", "MOVBE")
-# NumPy 2.4 has X86_V3 (with AVX2 and FMA) and X86_V4; older ones have the features themselves. It ignores, with a
-# warning, what it does not know.
+# NumPy 2.4 has X86_V3 (with AVX2 and FMA) and X86_V4 instead of the single features of older versions. It warns about
+# unknown names and ignores them.
 NUMPY_512 = "X86_V4 AVX512_ICL AVX512_SPR"
 N_WITNESSES, N_SUMS = 4096, 40
 WITNESSES = {
@@ -29,16 +29,16 @@ WITNESSES = {
 
 @dataclass(frozen=True)
 class Processor:
-    """A processor to compute as for.
+    """Describe a processor to compute as for.
 
     Attributes
     ----------
     name, title : str
-        ``title`` says which instructions it has.
+        Name, and a description with its instructions.
     environment : dict of str to str
-        Variables that make numba, NumPy, the C library and OpenBLAS take it for the one that there is.
+        Variables that make numba, NumPy, the C library and OpenBLAS compute as for this processor.
     differs : tuple of str
-        The `witnesses` whose results must differ from those of a processor with all features.
+        The `witnesses` whose results must differ from the results of a processor with all features.
     """
 
     name: str
@@ -52,7 +52,7 @@ def _hwcaps(names: tuple[str, ...]) -> str:
 
 
 THIS = Processor("this", "this processor")
-# The one with the fewest instructions: a processor in between would have to differ from two that agree.
+# Only the processor with the fewest instructions is imitated. One in between would have to differ from two that agree.
 IMITATED = {
     "x86_64": (
         Processor(
@@ -85,18 +85,21 @@ IMITATED = {
 
 
 def processors() -> tuple[Processor, ...]:
-    """Return this processor and those that it can imitate."""
+    """Return this processor and all that it can imitate."""
     return (THIS, *IMITATED.get(platform.machine(), ()))
 
 
 def witnesses() -> dict[str, str]:
-    """Digest results that depend on the processor: of a sum that may be reordered, NumPy's exp, and the C library."""
+    """Return digests of results that depend on the processor.
+
+    These are a sum that may be reordered, NumPy's exp and log, and functions of the C library.
+    """
     import numba
     import numpy as np
 
     @numba.njit(fastmath={"reassoc", "nsz"})
     def reordered_sum(x: np.ndarray) -> np.float32:
-        """Sum float32 numbers in the order that suits the processor's vectors."""
+        """Return the sum of float32 numbers, in an order that suits the processor's vectors."""
         total = np.float32(0)
         for i in range(x.size):
             total += x[i]
@@ -118,13 +121,13 @@ def witnesses() -> dict[str, str]:
 
 
 def doubt_lines(chosen: Iterable[Processor], seen: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
-    """Say of each processor that was imitated whether its run was a test: whether what must differ does.
+    """Yield lines on whether the run for each imitated processor was a test: the witnesses that must differ do.
 
     Parameters
     ----------
     chosen : iterable of Processor
     seen : mapping of mapping of str
-        The `witnesses` of the runs, by the processor's name.
+        Digests of `witnesses` in each run, by the processor's name.
     """
     for processor in chosen:
         same = [who for who in processor.differs if seen[processor.name][who] == seen[THIS.name][who]]

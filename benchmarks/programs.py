@@ -1,4 +1,4 @@
-"""Programs with their default settings: what a user gets who types no option, each in a fresh process on one thread."""
+"""Compare programs with default settings, each in a fresh process on one thread."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from xmlc.metrics.resampling import REPLICATES, draws
 from xmlc.thresholds import LabelSets, priors
 from xmlc.thresholds.label_sets import SetMeasure
 
-# Arguments of each `pip install`. PECOS needs torch only for its transformers.
+# Arguments of each `pip install`. PECOS is installed without torch, because only its transformers need it.
 ENVIRONMENTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "PECOS": (("numpy==1.26.4", "scipy==1.13.1", "scikit-learn==1.9.1"), ("--no-deps", "libpecos==1.2.8")),
     "LibMultiLabel": (("libmultilabel==0.10.0", "liblinear-multicore==2.50.0", "sparsekmeans==0.3.1"),),
@@ -44,14 +44,14 @@ MEASURES: dict[str, tuple[SetMeasure, Callable[..., float]]] = {
     "macro-F": ("macro_f", MACRO), "micro-F": ("micro_f", micro_f), "instance-F": ("instance_f", instance_f),
 }  # fmt: skip
 SETS, CHOSEN, AHEAD = "sets of predict", "sets of LabelSets", "nDCG@5 of Stacking minus this"
-COSTS = {  # by the name in costs.json: task, measure, unit and column
+COSTS = {  # by name in costs.json: task, measure, unit and column
     "train_s": (TRAINING, CPU_TIME, "s", "train, s"),
     "row_ms": (PREDICTION, CPU_TIME, "ms per instance", "row, ms"),
     "request_ms": ("single request", CPU_TIME, "ms per instance", "request, ms"),
     "model_mb": (TRAINING, "model", "MB", "MB"),
     "peak_mb": (TRAINING, "peak memory", "MB", "peak MB"),
 }
-QUALITIES = {  # columns of the page's tables: task and measure
+QUALITIES = {  # by column of the page's tables: task and measure
     **{name: (PREDICTION, name) for name in ("P@1", "P@3", "P@5", "nDCG@5")},
     "Stacking's lead": (PREDICTION, AHEAD),
     **{name: (PREDICTION, name) for name in ("PSP@5", "ECE@1")},
@@ -70,7 +70,7 @@ Sets = dict[tuple[str, str], sparse.csr_array]
 )
 @click.option("--out", type=FILE, help="CSV file for all rows, as in results/benchmarks/.")
 def bench_programs(folders: Sequence[Path], named: Sequence[str], out: Path | None) -> None:
-    """Run programs, score all answers that are there, print the table and write it."""
+    """Run programs, score all answers in the folders, print the tables and write the rows."""
     set_process_threads(1)
     whole = Report("programs", "", "")
     for folder in folders:
@@ -90,7 +90,7 @@ def bench_programs(folders: Sequence[Path], named: Sequence[str], out: Path | No
 
 
 def python_of(program: str) -> Path:
-    """Return the Python of a program, and first install its environment if it has one that is missing."""
+    """Return the Python of a program. If its environment is missing, install it first."""
     if program not in ENVIRONMENTS:
         return Path(sys.executable)
     folder = ROOT / f".venv-{program.lower()}"
@@ -104,7 +104,7 @@ def python_of(program: str) -> Path:
 
 
 def run_programs(names: Iterable[str], data: Data, answers: Path) -> None:
-    """Have each program answer in a fresh process, into a folder of its name."""
+    """Run each program in a fresh process and write its answers to a folder with its name."""
     with tempfile.TemporaryDirectory(prefix="xmlc-programs-") as temporary:
         files = Path(temporary)
         for part in ("X", "Y", "X_test"):
@@ -123,7 +123,7 @@ def run_programs(names: Iterable[str], data: Data, answers: Path) -> None:
 
 
 def add_rows(report: Report, data: Data, answers: Mapping[str, Path]) -> None:
-    """Add qualities with bootstrap standard errors, as notes, and costs of all programs on one dataset."""
+    """Add the costs of all programs on a dataset, and qualities with bootstrap standard errors as notes."""
     n, found = data.Y_test.shape[0], dict[str, tuple[Scores, list[Scores]]]()
     drawn = [np.repeat(np.arange(n), draws(n, each)) for each in range(REPLICATES)]
     propensity = propensities(data.Y, *propensity_parameters(data.name))
@@ -150,9 +150,9 @@ def add_rows(report: Report, data: Data, answers: Mapping[str, Path]) -> None:
 
 
 def label_sets(data: Data, labels: np.ndarray, scores: np.ndarray, own: Path) -> Sets:
-    """Return the sets that a program predicts and those of `LabelSets` for its scores, by task and measure.
+    """Return a program's predicted label sets and the sets of `LabelSets` for its scores, by task and measure.
 
-    The sets of a program that only ranks are its best k labels; k is the mean number of labels in training, rounded.
+    If a program only ranks, its sets are the best k labels. k is the rounded mean number of labels in training.
     """
     entries = sparse_entries(labels, scores, data.Y_test.shape)
     if own.exists():
@@ -162,14 +162,14 @@ def label_sets(data: Data, labels: np.ndarray, scores: np.ndarray, own: Path) ->
         predicted = sparse_entries(labels[:, :k], np.ones((labels.shape[0], k), dtype=bool), entries.shape)
     found = {(SETS, name): predicted for name in MEASURES}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # scores of a hinge loss are no probabilities
+        warnings.simplefilter("ignore")  # LabelSets warns that scores of a hinge loss are no probabilities
         for name, (measure, _) in MEASURES.items():
             found[CHOSEN, name] = LabelSets(measure).fit(entries, prior=priors(data.Y)).predict(entries)
     return found
 
 
 def sparse_entries(labels: np.ndarray, values: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
-    """Return a ranking as a matrix; -1 is no label."""
+    """Return a ranking as a sparse matrix. A label of -1 means none."""
     rows, places = np.nonzero(labels >= 0)
     return sparse.csr_array((values[rows, places], (rows, labels[rows, places])), shape=shape)
 
@@ -178,7 +178,7 @@ def qualities(
     propensity: np.ndarray, names: Iterable[tuple[str, str]], Y: sparse.csr_array, labels: np.ndarray,
     scores: np.ndarray, *sets: sparse.csr_array,
 ) -> Scores:  # fmt: skip
-    """Return all measures in percent, by task and name; macro-F is over the labels that ``Y`` has."""
+    """Return all measures in percent, by task and name. Macro-F is a mean over the labels present in ``Y``."""
     found = {f"P@{k}": precision_at_k(Y, labels, k) for k in (1, 3, TOP)} | {
         "nDCG@5": ndcg_at_k(Y, labels, TOP),
         "PSP@5": psp_at_k(Y, labels, propensity, TOP),
@@ -191,7 +191,7 @@ def qualities(
 
 
 def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, tuple[str, str]]) -> str:
-    """Lay out rows of the benchmark, a line for each dataset and program; nDCG has its standard error."""
+    """Return a table with a line for each dataset and program. nDCG has its standard error."""
     values: dict[tuple[str, str], dict[tuple[str, str], str]] = {}
     for row in rows:
         value, note = float(row["value"]), row["note"]

@@ -1,6 +1,6 @@
-"""How fast the repository format is read, compared with scikit-learn's reader, on one thread.
+"""Measure how fast the repository format is read, compared with scikit-learn's reader on one thread.
 
-The text lies in the page cache, and both must give the same arrays.
+The text is in the page cache. Both readers must return the same arrays.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OURS, PEER, READING = "xmlc", "scikit-learn", "reading"
     rounds_option(),
 )
 def bench_read(file: Path, rounds: int) -> Report:
-    """Measure both readers on one file."""
+    """Measure the speed of both readers on one file."""
     megabytes = file.stat().st_size / 1e6
     about = f"{megabytes:.1f} MB of text; page cache, minimum of {rounds} interleaved rounds"
     report = Report("read", file.name, about, [Contender(OURS, "this package"), Contender(PEER, "load_svmlight_file")])
@@ -51,13 +51,13 @@ def read_by_peer(path: Path) -> tuple[Any, list[tuple[float, ...]], int]:
     except ImportError as error:
         raise needs_extra("scikit-learn is not installed", "peers") from error
     with open(path, "rb") as file:
-        _, d, m = map(int, file.readline().split())  # the peer knows no header
+        _, d, m = map(int, file.readline().split())  # scikit-learn's reader does not accept the header
         X, labels = load_svmlight_file(file, multilabel=True, zero_based=True, n_features=d, dtype=np.float32)
     return X, labels, m
 
 
 def in_our_form(X: Any, labels: list[tuple[float, ...]], m: int) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Return instances and labels as our reader does: no stored zeros, boolean label sets."""
+    """Return instances and labels in the form of xmlc's reader: no stored zeros, boolean label sets."""
     X = sparse.csr_array(X)
     X.eliminate_zeros()
     rows = np.repeat(np.arange(len(labels)), [len(row) for row in labels])

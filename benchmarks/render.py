@@ -1,4 +1,4 @@
-"""Rows as tables in Markdown that can be read in a terminal too: the one renderer of all benchmarks."""
+"""Render the rows of benchmarks as Markdown tables that are also readable in a terminal."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from tabulate import tabulate
 
 from benchmarks.harness import PERCENT, POINTS, RATIO, TIMES, YES_OR_NO, Contender, Report, Row
 
-DECIMALS = {  # by the first word of a unit
+DECIMALS = {  # formats by the first word of a unit
     "s": ".3f", "ms": ".4f", "µs": ".1f", "ns": ".3f", "MB": ".1f", "MB/s": ".1f", "million": ".1f",
     PERCENT: ".2f", POINTS: "+.2f", RATIO: ".4f", TIMES: ".2f", "bits": ".2f",
 }  # fmt: skip
 
 
 def to_text(report: Report) -> str:
-    """Return the report as text: the data and the machine, the contenders, a table for each task, and remarks."""
+    """Return a report as text: data and machine, contenders, a table for each task, and remarks."""
     made = report.passport
     machine = f"{made['cpu']}, xmlc {made['xmlc']}, numba {made['numba']}, {made['time']}"
     parts = [f"{report.dataset}: {report.about}; {machine}"]
@@ -35,7 +35,7 @@ def _contender_line(contender: Contender) -> str:
 
 
 def task_table(task: str, rows: Sequence[Row]) -> str:
-    """Lay out the rows of one task: contenders down and measures across, or the other way if measures are many."""
+    """Return a table of one task. Contenders are rows and measures columns, or the reverse if measures are many."""
     threads = sorted({row.threads for row in rows})
     texts: dict[str, dict[str, str]] = {}
     for row in rows:
@@ -66,7 +66,7 @@ def _notes(rows: Iterable[Row]) -> str:
 
 
 def value_text(row: Row) -> str:
-    """Write a value with the decimals of its unit; a percentage of several runs with its standard deviation."""
+    """Return a value with the decimals of its unit. A percentage of several runs has its standard deviation."""
     if row.value != row.value:
         return "-"
     if row.unit == YES_OR_NO:
@@ -81,11 +81,11 @@ def value_text(row: Row) -> str:
 
 
 def markdown(headings: Sequence[str], lines: Iterable[Sequence[str]], n_texts: int = 1) -> str:
-    """Lay out a table: so many columns from the left are texts, the others numbers, to the right."""
+    """Return a Markdown table. The first ``n_texts`` columns are left-aligned, the others right-aligned."""
     align = ["left"] * n_texts + ["right"] * (len(headings) - n_texts)
     return tabulate(lines, headings, tablefmt="pipe", disable_numparse=True, colalign=align)
 
 
 def counted(n: int, thing: str) -> str:
-    """Say how many there are of a thing, such as 1 thread or 2 threads."""
+    """Return a number with its noun, such as 1 thread or 2 threads."""
     return f"{n} {thing}{'s' * (n != 1)}"

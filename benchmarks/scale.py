@@ -1,7 +1,7 @@
-"""Measure trainings by the shape of the data: the rows that `xmlc.suite.config.cost_model` is fitted to.
+"""Measure training costs by the shape of the data: the rows that `xmlc.suite.config.cost_model` is fitted to.
 
-Each training is a process of its own, on a share of the rows of a synthetic set in the shape of one of the catalogue,
-with all its labels and features. Compilation and the data are in no figure.
+Each training runs in a separate process, on a share of the rows of a synthetic set. The set has the shape of a dataset
+of the catalogue, with all its labels and features. No figure includes compilation or the data.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ HELP = """Measure what one training takes on a share of the rows of a shape, and
     "--out", type=click.Path(path_type=Path), default=cost_model.SHAPES, help="The file that the row is added to."
 )
 def bench_scale(name: str | None, share: float, estimator: str, parameters: str, threads: int, out: Path) -> None:
-    """Measure one training, or check the cost_model."""
+    """Measure one training, or check the cost model."""
     if name is None:
         click.echo("\n".join(held_out_errors()))
         return
@@ -65,7 +65,7 @@ def bench_scale(name: str | None, share: float, estimator: str, parameters: str,
 
 
 def draw(folder: Path, size: Size, n: int, threads: int) -> tuple[float, float]:
-    """Write n instances to train on and some to rank; return the averages of features and labels of an instance."""
+    """Write n training instances and some to rank, and return the mean features and labels of an instance."""
     shape = int(size.d), int(size.m), size.labels_per_instance, int(size.nonzeros)
     model = SyntheticModel(*shape, posteriors=False)
     with atomic_folder(folder / "data") as data:
@@ -77,12 +77,12 @@ def draw(folder: Path, size: Size, n: int, threads: int) -> tuple[float, float]:
 
 
 def measure(folder: Path, estimator: str, parameters: str, threads: int) -> tuple[float, ...]:
-    """Train and rank in this process; return the columns of `cost_model.USUAL`."""
+    """Train and rank in this process, and return the columns of `cost_model.USUAL`."""
     set_process_threads(threads)
     X, Y, X_test = (load_csr(folder / "data", name, mmap=False) for name in ("train.X", "train.Y", "test.X"))
     model = make_estimator(estimator, json.loads(parameters), 0, threads)
     model.fit(X[:WARM_UP], Y[:WARM_UP]).predict_top_k(X_test[:WARM_UP], 5)
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the largest resident memory is what is held now
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # reset the peak of memory to its current use
     before, started = own_peak_bytes(), cpu_seconds()
     model.fit_to(folder / "model", X, Y)
     seconds, peak = cpu_seconds() - started, own_peak_bytes() - before
@@ -94,9 +94,10 @@ def measure(folder: Path, estimator: str, parameters: str, threads: int) -> tupl
 
 
 def held_out_errors() -> list[str]:
-    """Return two lines for each estimator: foretold over measured, least and most, of rows that the fit left out.
+    """Return two lines for each estimator, with the range of predicted / measured on rows that the fit left out.
 
-    First those of a set, by the other sets; then those of more than a sixteenth of the instances, by smaller shares.
+    The first line predicts each set from the other sets. The second predicts rows with more than a sixteenth of the
+    instances from smaller shares.
     """
     lines = []
     for estimator, rows in cost_model.measured().items():
@@ -118,7 +119,7 @@ def held_out_errors() -> list[str]:
 
 
 def _large(row: Mapping[str, str]) -> bool:
-    """Return whether a row is of more than a sixteenth of the instances of its set."""
+    """Return whether a row has more than a sixteenth of its set's training instances."""
     whole = dataset(row["set"].removesuffix("-shape"), load_catalogue(Path(paths.CATALOGUE)))
     return float(row["n"]) > whole.size.n_train / 15.9
 

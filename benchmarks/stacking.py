@@ -1,4 +1,4 @@
-"""What each part of `Stacking` contributes: its features, its members, and the number of held-out instances."""
+"""Measure how much each part of `Stacking` contributes: features, members and number of held-out instances."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from xmlc.suite.options import data_option
 MEMBERS = {"swnn": SparseWeightedNearestNeighbors(), "plt": PLT(), "ranking": PLT.for_ranking()}
 ALL, PRIOR, PRODUCTS = "all features", "without the labels' shares", "without products"
 HELD_OUT = 500, 2000, 5000
-# Name, members, features, held-out instances (0: the mean score).
+# Name, members, features and number of held-out instances (0: the mean score).
 VARIANTS = (
     ("default", ("swnn", "plt"), ALL, 2000),
     ("without the labels' shares", ("swnn", "plt"), PRIOR, 2000),
@@ -41,13 +41,13 @@ Lists = dict[str, tuple[np.ndarray, np.ndarray]]
     count_option("--draws", 10, "Draws of the held-out instances."),
 )
 def bench_stacking(data: Path, draws: int) -> Report:
-    """Measure each variant for each draw of the held-out instances."""
+    """Measure each variant with each draw of the held-out instances."""
     dataset = Data.read(data)
     propensity = propensities(dataset.Y)
     about = f"{dataset.size}; test set, mean of {draws} draws of the held-out instances"
     report = Report("stacking", dataset.name, about, [Contender(name, features) for name, _, features, _ in VARIANTS])
     scores: dict[tuple[str, str], list[float]] = {}
-    finals: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}  # rankings of the test set, by what was selected
+    finals: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}  # test rankings by member and selection
     for draw in range(draws):
         fits = {size: first_lists(dataset, draw, size) for size in HELD_OUT}
         for name, members, features, n_held_out in VARIANTS:
@@ -85,7 +85,7 @@ def bench_stacking(data: Path, draws: int) -> Report:
 def first_lists(
     dataset: Data, draw: int, n_held_out: int
 ) -> tuple[np.ndarray, np.ndarray, dict[str, dict[str, object]], Lists]:
-    """Return the held-out instances, the others, and what members trained on these selected and ranked."""
+    """Return the held-out instances, the others, and the selections and rankings of members trained on the others."""
     order = random_permutation(dataset.X.shape[0], draw, Stream.STACKING)
     rows, part = np.split(order, [min(n_held_out, order.size // 5)])
     selected, lists = {}, {}
@@ -96,13 +96,13 @@ def first_lists(
 
 
 def joined(lists: Lists, members: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Return labels and scores of some members, (M, n, K) each."""
+    """Return labels and scores of some members, each of shape (M, n, K)."""
     labels, scores = zip(*(lists[name] for name in members), strict=True)
     return np.array(labels), np.array(scores)
 
 
 def kept_features(n_members: int, which: str) -> np.ndarray:
-    """Return 1 for each feature of `xmlc.models._stacked.write_features` that a variant has, 0 for others."""
+    """Return 1 for each feature of `xmlc.models._stacked.write_features` that a variant uses, 0 for the others."""
     logs = n_members + 1
     pairs = [(first, second) for first in range(logs) for second in range(first + 1)]
     kept = np.ones(2 + logs + len(pairs))

@@ -1,1 +1,4 @@
-"""Baselines as estimators, which suites name by their file; a module begins with the name of its program."""
+"""Wrap baseline programs as estimators, which suites refer to by file.
+
+The name of a module starts with the name of its program.
+"""

@@ -1,4 +1,4 @@
-"""napkinXC's PLT, and its online trees OPLT and IPLT (PyPI ``napkinxc``, extra ``peers``), as estimators."""
+"""Wrap napkinXC's PLT and its online trees OPLT and IPLT as estimators (PyPI ``napkinxc``, extra ``peers``)."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from xmlc.kernels.domains import MANY, PASSES, POSITIVE, SOME, Domain, OneOf, wh
 from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
 
 KMEANS = "hierarchicalKmeans"
-GROWN = {"best_greedy": "onlineBestScore", "random": "onlineRandom"}  # types of trees, by policy
+GROWN = {"best_greedy": "onlineBestScore", "random": "onlineRandom"}  # napkinXC's tree types, by policy
 
 
 @hyperparameters
 class NapkinXCModel(ProgramModel):
-    """Common base of the program's models, whose hyperparameters are given by keyword.
+    """Provide the common base of napkinXC's models. Hyperparameters are keyword arguments.
 
-    The time of training includes writing the model, because the program has no other way to keep it; converting the
-    data to its types is part of both times, as in any use of it from Python.
+    Training times include writing the model, because napkinXC has no other way to keep it. Training and prediction
+    times include converting the data to its types, as in any use of it from Python.
     """
 
     _: KW_ONLY
@@ -36,8 +36,8 @@ class NapkinXCModel(ProgramModel):
     n_jobs: int | None = None
 
     def _answers(self, X: sparse.csr_array, k: int, least: float) -> Answers:
-        self.model_.set_params(threads=resolve_threads(self.n_jobs))  # those of now, not those of the training
-        # It would take a threshold for each label too, but version 0.7.2 then returns all labels.
+        self.model_.set_params(threads=resolve_threads(self.n_jobs))  # n_jobs may have changed since training
+        # It also accepts a threshold for each label, but version 0.7.2 then returns all labels.
         asked: dict[str, Any] = {"threshold": least} if least > 0 else {"top_k": k}
         return flattened(self.model_.predict_proba(sparse.csr_matrix(X), **asked))
 
@@ -50,20 +50,20 @@ class NapkinXCModel(ProgramModel):
         self._program().set_params(**options).fit(sparse.csr_matrix(X), label_lists)
 
     def _options(self) -> dict[str, Any]:
-        """Return the options that all of the program's models take; a seed of 0 would be "choose one"."""
+        """Return the options of all napkinXC models. Seeds start at 1, because 0 means "choose one"."""
         return {"output": str(self._files), "eta": self.eta, "epochs": self.epochs, "seed": self.random_state + 1}
 
     @abstractmethod
     def _program(self) -> Any:
-        """Return the program's model in the folder of its files, to be trained or loaded."""
+        """Return napkinXC's model object for the folder of its files, ready to train or load."""
 
 
 @hyperparameters
 class NapkinXCPLT(NapkinXCModel):
-    """The PLT of napkinXC, with its own names for the hyperparameters.
+    """Train and predict with napkinXC's PLT, with napkinXC's names of hyperparameters.
 
-    Its liblinear visits instances in an order that no seed reaches: a second training in the same process differs a
-    little from the first.
+    No seed controls the order in which its liblinear visits instances. A second training in the same process therefore
+    differs slightly from the first.
 
     Parameters
     ----------
@@ -71,13 +71,16 @@ class NapkinXCPLT(NapkinXCModel):
     eta : float
         Learning rate of SGD and AdaGrad.
     epochs : int
-        Of SGD and AdaGrad; liblinear, a batch solver, stops by itself.
+        Passes of SGD and AdaGrad. liblinear is a batch solver that stops by itself.
     arity : int
+        Children of an inner node.
     tree_type : str
-        "completeKaryRandom" is the tree of our PLT; "hierarchicalKmeans" is the program's default (with arity 2 and
-        up to 100 labels below the last split).
+        "completeKaryRandom" is the random tree of xmlc's PLT. "hierarchicalKmeans" is napkinXC's default, with arity 2
+        and up to 100 labels below the last split.
     random_state : int
+        Seed.
     n_jobs : int or None
+        Threads.
     """
 
     _: KW_ONLY
@@ -87,7 +90,7 @@ class NapkinXCPLT(NapkinXCModel):
     tree_type: str = "completeKaryRandom"
 
     def fit(self, X: Matrix, Y: Matrix) -> Self:
-        """Train; the program keeps its model in a temporary folder that lives as long as this object."""
+        """Train a model and return the estimator. A temporary folder holds the model as long as this object exists."""
         X, Y = self._training_data(X, Y)
         self._new_folder()
         self._train_program(X, Y, threads=resolve_threads(self.n_jobs))
@@ -101,10 +104,10 @@ class NapkinXCPLT(NapkinXCModel):
 
 @hyperparameters
 class NapkinXCOnline(NapkinXCModel):
-    """The online models of the program: AdaGrad, weights in hash maps, one pass after another over a stream.
+    """Train napkinXC's online models: AdaGrad with weights in hash maps, in one or more passes over a stream.
 
-    Labels are given to the program by order of appearance: a tree that it builds from data has a leaf for every number
-    below the largest.
+    napkinXC gets labels numbered by first appearance. A tree that it builds from data has a leaf for every number below
+    the largest.
 
     Attributes
     ----------
@@ -113,7 +116,7 @@ class NapkinXCOnline(NapkinXCModel):
     """
 
     SAVED = ("label_order_",)
-    domains: ClassVar[dict[str, Domain]] = {  # of other values the program ends the process
+    domains: ClassVar[dict[str, Domain]] = {  # napkinXC ends the process on any other value
         "arity": whole(2, MANY),
         "max_leaf": whole(1, MANY),
         "eta": POSITIVE,
@@ -129,12 +132,12 @@ class NapkinXCOnline(NapkinXCModel):
     eps: float = 0.01
 
     def fit(self, X: Matrix, Y: Matrix) -> Self:
-        """Shuffle by the seed, then train in one thread; the model is in a temporary folder.
+        """Shuffle the instances by the seed, train on one thread and return the estimator.
 
         Raises
         ------
         XmlcError
-            The program is not installed, no instance has a label, or a hyperparameter is out of its range.
+            If napkinXC is not installed, no instance has a label, or a hyperparameter is out of its range.
         """
         check_hyperparameters(self)
         X, Y = self._training_data(X, Y)
@@ -152,7 +155,7 @@ class NapkinXCOnline(NapkinXCModel):
         return self
 
     def _phases(self, n: int) -> list[tuple[int, int, dict[str, object]]]:
-        """Return the parts of the stream in turn: first and last instance, and the options they are trained with."""
+        """Return the parts of the stream in order: start and end of the instances, and options for their training."""
         return [(0, n, {"tree_type": KMEANS})]
 
     def _program(self) -> Any:
@@ -167,37 +170,41 @@ class NapkinXCOnline(NapkinXCModel):
 
 @hyperparameters
 class NapkinXCOPLT(NapkinXCOnline):
-    """The online PLT of napkinXC (oplt2021's own program), with our names for the hyperparameters.
+    """Train napkinXC's online PLT, the authors' program for oplt2021, with xmlc's names of hyperparameters.
 
-    It differs from the paper's pseudocode:
-    the first ``arity`` instances with new labels open a pre-leaf each below the root; a full pre-leaf gives labels to
-    its siblings that have room before it is split; the new half of a split is a pre-leaf at once; and best-greedy adds
-    alpha * log(|L_parent| / (|Ch(parent)| |L_v|)) to (1 - alpha) * estimate. Only with arity 2 does it keep inner nodes
-    at ``arity`` children.
+    It differs from the paper's pseudocode in four points:
 
-    The warm start needs two runs of the program: a k-means tree over the first instances, then best-greedy growth from
-    the stored model. It stores no numbers of leaves, so after that its policy counts the labels that came since.
-    Leading instances without labels are left out, because the program has no root yet to learn from them.
+    - Each of the first ``arity`` instances with new labels opens a pre-leaf below the root.
+    - If a pre-leaf is full, new labels go to siblings with free places before it is split.
+    - The new half of a split is a pre-leaf at once.
+    - Best-greedy adds alpha * log(|L_parent| / (|Ch(parent)| |L_v|)) to (1 - alpha) * estimate.
+
+    Inner nodes keep to ``arity`` children only if the arity is 2.
+
+    The warm start needs two runs of the program. The first builds a k-means tree from the first instances. The second
+    extends the stored model by best-greedy growth. Numbers of leaves are not stored, so the second run's policy counts
+    only labels added since. Leading instances without labels are left out, because the program has no root yet to
+    learn from them.
 
     Parameters
     ----------
     policy : {"best_greedy", "random"}
-        How the pre-leaf for new labels is chosen (Algorithm 8).
+        Rule that selects the pre-leaf for new labels (Algorithm 8).
     alpha : float
-        Best-greedy: weight of the balance against the estimate.
+        Weight of the balance against the estimate in best-greedy.
     arity, max_leaf : int
-        b and b_max: children of an inner node and of a pre-leaf, at most.
+        b and b_max: maximum children of an inner node and of a pre-leaf.
     warm_start : float or None
-        Share of the training instances from which the k-means tree is built, up to 1 (OPLT-W: 0.1).
+        Share of the training instances, up to 1, that the k-means tree is built from (OPLT-W: 0.1).
     eta, eps : float
-        AdaGrad: a step is ``eta / sqrt(eps + squared derivatives so far)``.
+        A step of AdaGrad is ``eta / sqrt(eps + squared derivatives so far)``.
     epochs : int
-        Passes over the instances, in one order; with a warm start, passes of each of the two runs. Instances are scaled
-        to Euclidean length 1; the constant feature, 1, comes after that.
+        Passes over the instances, all in one order. A warm start has two runs with this number of passes each.
+        Instances are scaled to Euclidean length 1 before the constant feature, 1, is added.
     random_state : int
         Seed of the order of the instances and of the policy.
     n_jobs : int or None
-        Threads of the prediction. With more than one the program's training is not reproducible.
+        Threads for prediction. Training has one thread, because napkinXC's is not reproducible with more.
     """
 
     policy: str = "best_greedy"
@@ -209,38 +216,38 @@ class NapkinXCOPLT(NapkinXCOnline):
         if self.warm_start is None:
             return [(0, n, grown)]
         first = max(round(self.warm_start * n), 1)
-        stored = {"save_grads": True}  # without the sums of squares the resumed program ends at once
+        stored = {"save_grads": True}  # the resumed run ends at once without the stored sums of squares
         resumed = [(first, n, grown | stored | {"resume": True})] if first < n else []
         return [(0, first, stored | {"tree_type": KMEANS}), *resumed]
 
 
 class NapkinXCIPLT(NapkinXCOnline):
-    """The incremental PLT of napkinXC: its online code on a k-means tree that is built before (Algorithm 1).
+    """Train napkinXC's incremental PLT: its online code on a k-means tree that is built first (Algorithm 1).
 
-    It keeps and trains auxiliary classifiers as its OPLT does, so that its tree could grow; they are part of its time.
+    It trains auxiliary classifiers like its OPLT, so that its tree could grow. Their cost is part of its time.
 
     Parameters
     ----------
     arity, max_leaf : int
-        Of hierarchical balanced k-means: children of an inner node, labels below the last split.
+        Children of an inner node and labels below the last split in hierarchical balanced k-means.
     eta, eps, epochs
-        As of `NapkinXCOPLT`.
+        See `NapkinXCOPLT`.
     random_state : int
         Seed of the order of the instances and of the tree.
     n_jobs : int or None
-        Threads of the prediction; training has one.
+        Threads for prediction. Training has one thread.
     """
 
 
 def _by_appearance(Y: sparse.csr_array) -> tuple[np.ndarray, sparse.csr_array]:
-    """Number labels by first appearance.
+    """Return labels numbered by first appearance.
 
     Returns
     -------
     order : ndarray of int32
-        Which label has each new number; labels that do not appear have none.
+        Label of each new number. Labels that do not appear have no number.
     Y : csr_array
-        The same instances with new numbers, ascending in each: the program ends at once if they are not.
+        The same instances with new numbers, ascending in each row. napkinXC ends at once if they are not ascending.
     """
     appearing, first = np.unique(Y.indices, return_index=True)
     order = appearing[np.argsort(first)].astype(np.int32)

@@ -1,4 +1,4 @@
-"""omikuji's Parabel (PyPI ``omikuji``, extra ``peers``) as an estimator of this package."""
+"""Wrap omikuji's Parabel as an estimator (PyPI ``omikuji``, extra ``peers``)."""
 
 from __future__ import annotations
 
@@ -19,29 +19,35 @@ from xmlc.kernels.estimator import hyperparameters
 
 @hyperparameters
 class OmikujiParabel(ProgramModel):
-    """The Parabel of omikuji: trees by balanced 2-means over label centroids, liblinear in the nodes, beam search.
+    """Train and predict with omikuji's Parabel: trees by balanced 2-means over label centroids, and beam search.
 
-    What is not a parameter here has the program's default, so its instances are scaled to Euclidean length 1. It takes
-    no seed: two trainings differ by its random initial centroids.
+    Classifiers of nodes are trained by liblinear. Hyperparameters that are not listed here have omikuji's defaults, so
+    instances are scaled to Euclidean length 1. omikuji accepts no seed. Two trainings differ by random initial
+    centroids.
 
-    Its training reads a file. Writing that file, in the repository format, and the program's reading of it are part of
-    the training time, as in any use of it from Python with data in memory; instances with neither features nor
-    labels are left out, because it cannot read their lines. Its Python interface predicts one instance per call, and
-    turning each instance into its types is part of the prediction time. For one tree and one thread that made 2.4 of
-    19.3 s and 0.06 of 0.89 ms on tib-core-26k, 0.02 of 0.63 s and 0.024 of 0.055 ms on bibtex. Threads share its nodes
-    in training but only the trees of an instance in prediction, so one tree predicts on one thread.
+    omikuji reads its training data from a file in the repository format. Training times include writing and reading
+    this file, as in any use from Python. Instances without features and labels are left out, because omikuji cannot
+    read their lines. Its Python interface predicts one instance per call. Prediction times include converting each
+    instance to its types. For one tree and one thread, this overhead was:
+
+    - tib-core-26k: 2.4 of 19.3 s in training, 0.06 of 0.89 ms per instance in prediction
+    - bibtex: 0.02 of 0.63 s in training, 0.024 of 0.055 ms per instance in prediction
+
+    Threads share the nodes in training. In prediction they share only the trees, so one tree predicts on one thread.
 
     Parameters
     ----------
     n_trees : int
+        Trees, whose scores are averaged.
     loss : {"hinge", "log"}
-        Squared hinge loss gives ranking scores exp(-sum of max(0, 1 - margin)^2) along the path, between 0 and 1 but no
-        estimates of probabilities; logistic loss gives the PLT's products of probabilities. Both are means over trees.
+        With the squared hinge loss, a tree's score is exp(-sum of max(0, 1 - margin)^2) along the path. It is between 0
+        and 1, but does not estimate a probability. With the logistic loss it is the PLT's product of probabilities.
     beam_size : int
-        Nodes kept on each level: labels outside the beam have no score.
+        Nodes kept on each level. Labels outside the beam have no score.
     min_branch_size : int
         A node with fewer labels is a leaf.
     n_jobs : int or None
+        Threads.
     """
 
     n_trees: int = 3
@@ -51,12 +57,12 @@ class OmikujiParabel(ProgramModel):
     n_jobs: int | None = None
 
     def fit(self, X: Matrix, Y: Matrix) -> Self:
-        """Write the data to a temporary file and train on it.
+        """Train on a temporary file of the data and return the estimator.
 
         Raises
         ------
         XmlcError
-            The program is not installed, the loss is none of its own, or there are no features or no labels at all.
+            If omikuji is not installed, the loss is unknown, or the data has no features or no labels.
         """
         program = imported("omikuji")
         X, Y = self._training_data(X, Y)
@@ -69,7 +75,7 @@ class OmikujiParabel(ProgramModel):
             save_repository(file, X[known], Y[known])
             threads = resolve_threads(self.n_jobs)
             hyperparameters = self._hyperparameters(program)
-            with silenced_output():  # it redraws a progress bar for every instance
+            with silenced_output():  # omikuji redraws a progress bar for every instance
                 self.model_ = program.Model.train_on_data(str(file), hyperparameters, threads)
         return self
 
@@ -80,7 +86,7 @@ class OmikujiParabel(ProgramModel):
     def _load_program(self) -> None:
         with silenced_output():
             self.model_ = imported("omikuji").Model.load(str(self._files))
-            self.model_.densify_weights(0.1)  # as the program's command line does
+            self.model_.densify_weights(0.1)  # as omikuji's command line does
 
     def _hyperparameters(self, program: Any) -> Any:
         losses = {"hinge": program.LossType.HINGE, "log": program.LossType.LOG}

@@ -1,4 +1,4 @@
-"""Common code of estimators whose models are files of an external program."""
+"""Share the code of estimators whose models are files of an external program."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from xmlc.core.errors import needs_extra
 from xmlc.kernels.csr import Matrix, entries_above, ranking_of, stack_estimates
 from xmlc.models.base import SparseProbabilityEstimator
 
-FILES = "program"  # folder of the program's own files, beside our JSON
-# Of each instance how many labels it got; then all labels and scores, instance after instance, best first.
+FILES = "program"  # folder of the program's files, next to the JSON file of xmlc
+# The number of labels of each instance, then all labels and all scores, instance after instance, best first.
 Answers = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def imported(module: str) -> Any:
-    """Return a module of a program; raise `XmlcError` if the program is not installed."""
+    """Return a module of a program, or raise `XmlcError` if the program is not installed."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -36,16 +36,16 @@ def imported(module: str) -> Any:
 
 
 class ProgramModel(SparseProbabilityEstimator, ABC):
-    """Base of estimators that wrap a program: it keeps its model in files of its own.
+    """Provide the base of estimators that wrap a program, which keeps its model in files.
 
-    A subclass trains into the folder ``_files``, which `_new_folder` makes, has the program read the files
-    (`_load_program`) and asks it for labels (`_answers`). ``SAVED`` names what it has learned besides. The programs
-    report no inner products, so ``inner_products_`` is None.
+    A subclass trains into the folder ``_files``, which `_new_folder` creates. It makes the program read the files
+    (`_load_program`) and asks it for labels (`_answers`). ``SAVED`` lists other learned arrays to save. The programs
+    do not report inner products, so ``inner_products_`` is None.
     """
 
     MODEL_FORMAT = 2
     SAVED: ClassVar[tuple[str, ...]] = ()
-    model_: Any = None  # the program's, in memory
+    model_: Any = None  # the program's model in memory
     _files: Path
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
@@ -55,9 +55,9 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
         return entries_above(stack_estimates(*answers, limits.size), limits)
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k labels that the program ranks first and their estimates, best first; -1 = none.
+        """Return the k labels that the program ranks first and their estimates, best first. -1 means none.
 
-        With weights all its estimates are ranked by their products (`SparseProbabilityEstimator.predict_top_k`).
+        With weights, all estimates are ranked by their products (`SparseProbabilityEstimator.predict_top_k`).
         """
         if label_weights is not None:
             return super().predict_top_k(X, k, label_weights)
@@ -66,11 +66,11 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
 
     def _write(self, folder: Path) -> None:
         super()._write(folder)
-        self._write_files(folder / FILES)  # the program's own, beside our JSON
+        self._write_files(folder / FILES)
 
     @classmethod
     def load(cls, path: str | Path, trusted: bool = False) -> Self:
-        """Read a model written by `save`."""
+        """Return a model that `save` wrote."""
         model = super().load(path)
         model._files = Path(path) / FILES
         model._load_program()
@@ -78,14 +78,14 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
 
     @abstractmethod
     def _answers(self, X: sparse.csr_array, k: int, least: float) -> Answers:
-        """Ask the program for the k best labels of each instance; it may leave out estimates up to ``least``."""
+        """Return the program's k best labels of each instance. Estimates up to ``least`` may be left out."""
 
     @abstractmethod
     def _load_program(self) -> None:
-        """Have the program read its files."""
+        """Load the program's model from its files."""
 
     def _new_folder(self) -> None:
-        """Make the temporary folder of the program's files, which lives as long as this object."""
+        """Create the temporary folder of the program's files, which exists as long as this object."""
         self._folder = tempfile.TemporaryDirectory(prefix="xmlc-")
         self._files = Path(self._folder.name)
 
@@ -105,10 +105,10 @@ def flattened(rows: Sequence[Sequence[tuple[int, float]]]) -> Answers:
 
 @contextmanager
 def silenced_output() -> Iterator[None]:
-    """Discard what the process writes to the terminal, such as progress; errors are exceptions.
+    """Discard the process's output on the terminal, such as progress. Errors remain exceptions.
 
-    Programs in other languages write to the file descriptors, past ``sys.stdout`` and ``sys.stderr``. These belong to
-    the process, so the output of all its threads is discarded.
+    Programs in other languages bypass ``sys.stdout`` and ``sys.stderr`` and write to the file descriptors. All threads
+    of the process share these, so the output of all threads is discarded.
     """
     sys.stdout.flush()
     sys.stderr.flush()
