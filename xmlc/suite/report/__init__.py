@@ -1,1 +1,1 @@
-"""What a run has made, told: the page, comparison with published and accepted tables, status."""
+"""Report the results of a run: the page, comparisons with published and reference tables, and the status."""

@@ -1,4 +1,4 @@
-"""What differs between two runs next to their numbers, by the settings that were kept next to their tables."""
+"""Find the settings that differ between two runs, as kept next to their tables."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from xmlc.suite.results.settings import BETWEEN, CODE, COMMIT, DATA, RECORDED, S
 
 WIDTH = 40
 NONE = "none"
-ORDER = {SEEDS: 0, DATA: 2} | dict.fromkeys(VERSIONS, 3) | {CODE: 4}  # after seeds come models and methods
+ORDER = {SEEDS: 0, DATA: 2} | dict.fromkeys(VERSIONS, 3) | {CODE: 4}  # models and methods come at 1, after seeds
 Texts = dict[str, dict[str, str]]
-Place = tuple[str, ...]  # dataset, model, method, as far as a setting is of one
+Place = tuple[str, ...]  # dataset, model, method, as far as a setting has them
 
 
 class Change(NamedTuple):
-    """One setting that has other values, and of what; ``where`` is empty if of all that have it."""
+    """Hold one setting that changed. ``where`` names models and datasets, and is empty if it changed everywhere."""
 
     name: str
     where: str
@@ -27,7 +27,7 @@ class Change(NamedTuple):
 
 
 def texts_of(settings: Iterable[Settings]) -> Texts:
-    """Return the settings of all tables of a run; different values of one setting are one text."""
+    """Return the settings of all tables of a run as texts. Different values of one setting are joined."""
     found: dict[str, dict[str, dict[str, None]]] = {}
     for one in settings:
         for subject, values in one.items():
@@ -37,7 +37,7 @@ def texts_of(settings: Iterable[Settings]) -> Texts:
 
 
 def changes_between(old: Texts, new: Texts) -> list[Change]:
-    """Return the changes of what both sides have: of seeds, of models and methods, of data, versions and code."""
+    """Return changes of settings that both runs have, in order: seeds, models and methods, data, versions, code."""
     groups: dict[tuple[str, str, str], list[Place]] = {}
     places = {subject: tuple(subject.split(BETWEEN)) if subject else () for subject in old if subject in new}
     for subject, place in places.items():
@@ -61,8 +61,8 @@ def told(tables: Iterable[tuple[Settings, Settings]], moved: bool) -> str:
     Parameters
     ----------
     tables : iterable of (Settings, Settings)
-        The settings of each table in the old and in the new run. A table counts only if both have settings, because
-        other tables have other models and datasets.
+        The settings of each table in the old and in the new run. A table counts only if both runs have its settings,
+        because other tables have other models and datasets.
     moved : bool
         Whether numbers differ.
     """
@@ -85,7 +85,7 @@ def told(tables: Iterable[tuple[Settings, Settings]], moved: bool) -> str:
 
 
 def _where(changed: Sequence[Place], every: Iterable[Place]) -> str:
-    """Name models, with their methods, and the datasets if these are not all of theirs; or datasets alone."""
+    """Name models with their methods, and datasets unless the models changed on all of theirs; or only datasets."""
     models = list(dict.fromkeys(" ".join(place[1:]) for place in changed if place[1:]))
     datasets = list(dict.fromkeys(place[0] for place in changed if place))
     everywhere = {place[0] for place in every if " ".join(place[1:]) in models} == set(datasets)
@@ -100,7 +100,7 @@ def _text(value: object) -> str:
 
 
 def _short(old: str, new: str) -> str:
-    """Write one beside the other, of long texts without what both begin with, and of each without the rest."""
+    """Return both texts in one line. Long texts lose their common beginning and are cut at the end."""
     same = next((place for place, pair in enumerate(zip(old, new)) if len(set(pair)) > 1), min(len(old), len(new)))
     start = old.rfind(" ", 0, same) + 1 if max(len(old), len(new)) > WIDTH else 0
     texts = [".. " * bool(start) + text[start:] for text in (old, new)]

@@ -1,4 +1,4 @@
-"""Commands that show, check and compare the results of a run: none of them writes a record or a table of a run."""
+"""Define the commands that show, check and compare the results of a run. None writes a record or table of a run."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ such as `xmlc show results/tables/plt2016/table2.md --datasets bibtex --panel 1 
 @click.option("--tex", type=FILE, default=None, help="Prefix of LaTeX files to write, one a panel that fits a column.")
 @click.option("--brief", is_flag=True, help="Print only the first panel of each table, without its notes and paths.")
 def show_command(files: tuple[Path, ...], tex: Path | None, brief: bool, **selection: Any) -> None:
-    """Print Markdown tables first, then all paths."""
+    """Print Markdown tables first, then the paths of all files."""
     for file in files:
         if not file.is_file():
             there = [str(other) for other in TABLES.glob("*/*.md")]
@@ -96,7 +96,7 @@ def _show_part(table: Table, tex: Path | None) -> None:
 
 
 def first_panel(text: str) -> str:
-    """Return the rows of the first panel of a Markdown table that is not about datasets alone, with its heading."""
+    """Return the first panel of a Markdown table, with its heading, that is not only about datasets."""
     blocks = text.split("\n\n")
     panels = [k for k, block in enumerate(blocks) if block.startswith("|")]
     first = next((k for k in panels if blocks[k - 1] != "**Datasets**"), 0)
@@ -113,7 +113,7 @@ something is missing or failed, or the status cannot be determined."""
 @click.option("--paper", "papers", multiple=True, help="Only this paper; repeatable.")
 @click.pass_context
 def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[str, ...]) -> None:
-    """Plan as the workflow does, and look up which files exist."""
+    """Plan as the workflow does, and check which files exist."""
     last = LastRun() if settings else LastRun.read()
     content = read_config(config_folder() / "config.yaml", settings) | last.settings
     plan = plan_of(Project.read(content))
@@ -128,8 +128,8 @@ def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[
 @click.option("--contributed", is_flag=True, help="Show the runs in results/reference/contributed, too.")
 @click.option("--out", type=FILE, default=paths.PAGE, show_default=True, help="HTML file to write.")
 def report_command(contributed: bool, out: Path) -> None:
-    """Gather, render, write; print who wins, then what became of the published numbers."""
-    from xmlc.suite.report.page.content import page_of  # of the extra `report`
+    """Write the page, then print the best models and how the published numbers compare."""
+    from xmlc.suite.report.page.content import page_of  # here, because it needs the extra `report`
     from xmlc.suite.report.page.render import to_html
 
     papers = Settings.read(read_config(config_folder() / "config.yaml")).papers
@@ -149,7 +149,7 @@ def report_command(contributed: bool, out: Path) -> None:
 @click.command(help="Write every number behind the finished tables as one long table (CSV).")
 @click.option("--out", type=FILE, default=paths.RESULTS, show_default=True, help="CSV to write.")
 def results_command(out: Path) -> None:
-    """Collect, write, count."""
+    """Write the long table of all numbers, and print their count."""
     whole, stale = separate_stale(finished_tables(TABLES, ()))
     table = long_table(whole)
     with atomic_file(out) as temporary:
@@ -169,7 +169,7 @@ small: it has no datasets, models or estimates.
 @click.command(help=ARCHIVE)
 @click.option("--out", type=FILE, required=True, help="Archive to write, such as records.tar.xz.")
 def archive_command(out: Path) -> None:
-    """Collect and write."""
+    """Write the archive, and print its size."""
     made = finished_tables(TABLES, [])
     if not made:
         raise XmlcError(f"{TABLES}: no finished table; make some first, as with `make demo` or `snakemake plt2016`")
@@ -184,7 +184,7 @@ def archive_command(out: Path) -> None:
 @click.argument("places", metavar="[PATHS]...", type=ANY, nargs=-1)
 @click.option("--delete", is_flag=True, help="Delete damaged files; the same snakemake command then makes it again.")
 def verify_command(places: tuple[Path, ...], delete: bool) -> None:
-    """Print a line for each file that is damaged or out of place, and how much was read."""
+    """Print a line for each file that is damaged or out of place, then totals."""
     found = verify(places or [Path(name) for name in paths.MADE if Path(name).is_dir()])
     for file in found.unlisted:
         click.echo(f"{file}: is none of the files that were written there; no step reads it")
@@ -242,7 +242,7 @@ def compare_command(
     every_cell: bool,
     markdown: Path | None,
 ) -> None:
-    """Compare, tell, judge."""
+    """Print the comparison, and exit with the status described in the help."""
     if published and (tolerance or relative):
         raise click.UsageError("--published judges by intervals; leave out --tolerance and --relative")
     within = [f"{tolerance:g}"] * bool(tolerance) + [f"{100 * relative:g} % of old"] * bool(relative)
@@ -260,7 +260,7 @@ def compare_command(
         if markdown:
             with atomic_file(markdown) as temporary:
                 temporary.write_text(told_as_markdown(told), encoding="utf-8")
-    except (XmlcError, OSError) as error:  # whose status elsewhere, 1, would say that numbers moved
+    except (XmlcError, OSError) as error:  # the usual exit status 1 would mean that numbers moved
         click.echo(f"xmlc: error: {error}", err=True)
         ctx.exit(2)
     click.echo(told_as_text(told, every_cell), nl=False)
@@ -280,7 +280,7 @@ beside claims it shows the data and settings behind them.
 @click.argument("tables", type=FOLDER)
 @click.argument("reference", type=FOLDER)
 def accept_command(tables: Path, reference: Path) -> None:
-    """Accept the tables and print which."""
+    """Replace the reference tables, and print a line for each."""
     for file, line in accept(tables, reference):
         click.echo(f"{file}: {line}")
 
@@ -297,7 +297,7 @@ whole.
 @click.command(help=FINGERPRINT)
 @click.argument("given", metavar="[PATH]...", type=ANY, nargs=-1)
 def fingerprint_command(given: tuple[Path, ...]) -> None:
-    """Hash and print."""
+    """Print the fingerprint of each path and of its parts."""
     found = {path: fingerprint(path) for path in given or (TABLES,)}
     lines = [line for path, whole in found.items() for line in (*whole.lines(), (str(path), whole.word))]
     width = max(len(name) for name, _ in lines)
@@ -317,7 +317,7 @@ has of other datasets stays.
 @click.argument("tables", type=FOLDER)
 @click.option("--out", type=FILE, required=True, help="CSV to write, such as config/runs.csv.")
 def deviations_command(tables: Path, out: Path) -> None:
-    """Measure and write."""
+    """Write the value of each run for each published cell, and print their counts."""
     known: Known = {}
     found = runs_of([build_table(made, known) for made in finished_tables(tables, [])], known)
     write_runs(found, out)

@@ -1,4 +1,4 @@
-"""Two tables compared number by number, ours with ours or with a paper's, and tables accepted as the reference."""
+"""Compare two of our tables, or ours with a paper's, number by number, and replace reference tables."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from xmlc.suite.results.settings import Settings
 
 
 class UnmatchedPart(NamedTuple):
-    """A column, a row or a whole table that only the left side has (missing) or only the right side (new)."""
+    """Name a column, a row or a whole table that only the left side (missing) or only the right side (new) has."""
 
     kind: Literal["table", "column", "row"]
     name: tuple[str, ...]
@@ -48,24 +48,24 @@ class UnmatchedPart(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """One table compared.
+    """Hold the comparison of one table.
 
     Attributes
     ----------
     name : str
     keys : tuple of str
     numbers : list of Number
-        Of the right side, with the left side's as the published one.
+        Numbers of the right side. Those of the left side are their published numbers.
     parts : list of UnmatchedPart
         Columns, rows or the whole table that only one side has.
     published : bool
-        Whether the left side is a paper's.
+        Whether the left side is a paper's table.
     paper, table : str
-        Its suite and its name there.
+        The suite, and the table's name in it.
     settings : tuple of Settings
-        Behind both sides, as far as they are known.
+        The settings of both sides, as far as they are known.
     titles : dict of str to str
-        Names in print that the suite gives its models.
+        Printed names that the suite gives its models.
     """
 
     name: str
@@ -80,17 +80,17 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Whether two tables of ours are equal; next to a paper's table nothing has to be."""
+        """Return whether two of our tables are equal. A comparison with a paper always counts as equal."""
         return self.published or not (self.parts or self.moved())
 
     def judged(self) -> list[Number]:
-        """Return the judged numbers of rows and columns that both sides have: the others are named with their part."""
+        """Return the judged numbers of rows and columns that both sides have. ``parts`` has all others."""
         rows = {part.name for part in self.parts if part.kind == "row"}
         columns = {part.name[0] for part in self.parts if part.kind == "column"}
         return [one for one in self.numbers if one.verdict and one.key not in rows and one.quantity not in columns]
 
     def moved(self) -> list[Number]:
-        """Return those of them that are not equal."""
+        """Return the judged numbers that are not equal."""
         return [number for number in self.judged() if number.verdict is not Verdict.EQUAL]
 
 
@@ -102,33 +102,33 @@ def compare(
     columns: Collection[str] = (),
     runs: Mapping[Place, Spread] | None = None,
 ) -> list[Comparison]:
-    """Compare two CSV tables, or two folders of them file by file.
+    """Compare two CSV tables, or two folders of tables file by file.
 
-    Folders may hold suites, which are folders of tables; those of the left one are compared. Two tables of ours are
-    compared exactly, if no tolerance is given: each number to the last bit. Costs are not judged, and it does not
-    matter whether both sides have them. Claims, whose rows name no dataset, are compared if both sides are known to be
-    about the same data.
+    Folders may contain suites, which are folders of tables. Only suites of the left folder are compared. Without a
+    tolerance, two of our tables are compared exactly, each number to the last bit. Costs are not judged, and may be
+    missing on one side. Rows of claims name no dataset, so claims are compared only if both sides are known to have the
+    same data.
 
     Parameters
     ----------
     left : Path
-        What is expected: published values, a reference, or an earlier run.
+        The expected tables: published values, a reference, or an earlier run.
     right : Path
-        What is judged.
+        The judged tables.
     judge : Judge or None
-        The left side is a paper's: each number has an interval of its own, and more on the right side is no difference.
+        Given if the left side is a paper's. Each number then has its own interval, and the right side may have more.
     tolerance : Tolerance
-        The largest difference of two equal numbers of ours.
+        The largest difference of two of our numbers that count as equal.
     columns : collection of str
-        Only these; all if there is none.
+        Columns to compare. If it is empty, all are.
     runs : mapping or None
         How much our runs with several seeds vary.
 
     Raises
     ------
     XmlcError
-        A path does not exist, a file is no table of a suite, a key is missing or names two rows, no table has one of
-        the columns.
+        A path does not exist, a file is not a table of a suite, a key is missing or names two rows, or no table has one
+        of the columns.
     """
     for path in (left, right):
         if not path.exists():
@@ -167,31 +167,31 @@ def compare(
 
 
 def in_order(name: str) -> tuple[bool, str, tuple[bool, int, str]]:
-    """Sort tables by suite, within it numbered ones by their number, then the others; claims of all suites last."""
+    """Return the sort key of a table: by suite, numbered tables first. Claims of all suites come last."""
     file = Path(name)
     return (file.stem == CLAIMS, file.parent.name, by_number(file.stem))
 
 
 def _tables(folder: Path, of: Path) -> set[str]:
-    """Name the tables in a folder, and those in its folders that another has as suites."""
+    """Return the names of the tables in a folder, and in its folders that are suites in the folder ``of``."""
     suites = [path.name for path in of.iterdir() if path.is_dir() and _is_suite(path)]
     files = [file for suite in suites for file in (folder / suite).glob("*.csv")]
     return {file.relative_to(folder).as_posix() for file in [*files, *folder.glob("*.csv")]}
 
 
 def _is_suite(folder: Path) -> bool:
-    """Return whether a folder has a table of a suite, or no tables yet."""
+    """Return whether a folder has a table of a suite, or has no tables yet."""
     names = {file.stem for file in folder.glob("*.csv")}
     return not names or not names.isdisjoint(definition.name for _, definition in every_table())
 
 
 def definition_of(*files: Path) -> tuple[str, TableDefinition]:
-    """Return the suite and the definition of a table, by the provenance beside one of its files or by their folder.
+    """Return the suite and the definition of a table, from the manifest next to one of its files or from their folder.
 
     Raises
     ------
     XmlcError
-        It is no table that a suite has.
+        No suite has this table.
     """
     made = next((made for made in map(MadeOf.beside, files) if made), None)
     paper, name = (made.paper, made.table) if made else (files[0].parent.name, files[0].stem)
@@ -202,14 +202,14 @@ def definition_of(*files: Path) -> tuple[str, TableDefinition]:
 
 
 def compared_fingerprints(left: Path, right: Path) -> tuple[Fingerprint, Fingerprint]:
-    """Return the fingerprints of two paths as `compare` takes them: a table each, or tables, perhaps none."""
+    """Return the fingerprints of two paths that `compare` takes: two tables, or two folders of tables."""
     if not left.is_dir():
         return of_table(read_table(left)), of_table(read_table(right))
     return _of_tables(left, left), _of_tables(right, left)
 
 
 def _of_tables(folder: Path, of: Path) -> Fingerprint:
-    """Return the fingerprint of a folder's compared tables."""
+    """Return the fingerprint of the compared tables in a folder."""
     parts: dict[str, dict[str, Fingerprint]] = {}
     for name in _tables(folder, of):
         suite, _, file = name.rpartition("/")
@@ -226,9 +226,10 @@ def compare_rows(
     columns: Collection[str] = (),
     runs: Mapping[tuple[Key, str], Spread] | None = None,
 ) -> Comparison:
-    """Compare two tables of ours on their keys; the rows come in the order of the left one.
+    """Compare two of our tables on their keys, with rows in the order of the left table.
 
-    The interval of a number is half the width of the noise over seeds: of the side with more of them, or of ``runs``.
+    The interval of a number is half the width of the noise over seeds, from the side with more seeds, else from
+    ``runs``.
     """
     before, after = ([c for c in quantities_of(side.values()) if not columns or c in columns] for side in (left, right))
     shown = {c for c in (*before, *after) if not column(c).cost or (c in before and c in after)}
@@ -239,7 +240,7 @@ def compare_rows(
     numbers = []
     for key, c, one, other in join(left, right):
         old, new = one.value if one else "", other.value if other else ""
-        # If one side has no such row or column, a blank on the other side is no cell.
+        # If one side lacks the row or column, a blank cell on the other side does not count.
         if c in shown and (old or new or (one and other)):
             verdict = None if column(c).cost else judge_exactly(old, new, tolerance)
             number = replace(other or one or Number(quantity=c), value=new, published=old, verdict=verdict)
@@ -263,9 +264,10 @@ def compare_with_published(
     columns: Collection[str] = (),
     failed: Callable[[Number], str] = lambda number: "",
 ) -> Comparison:
-    """Compare a paper's table with ours; each number is judged by an interval of its own.
+    """Compare a paper's table with ours, and judge each number by its own interval.
 
-    A statistic that a paper prints in each row of a dataset is one number. ``failed`` says why a number may be missing.
+    A statistic that a paper prints in each row of a dataset is one number. ``failed`` returns the reason for a missing
+    number.
     """
     there = quantities_of(ours.values())
     expected = [c for c in quantities_of(published.values()) if not columns or c in columns]
@@ -289,29 +291,29 @@ def compare_with_published(
 
 
 def place_of(keys: Sequence[str], key: Key, quantity: str) -> tuple[Key, str]:
-    """Return the place of a number; a statistic of a dataset has one place for all rows of the dataset."""
+    """Return the key and quantity of a number. A statistic of a dataset has one key for all rows of the dataset."""
     if "dataset" in keys and column(quantity).kind == "constant":
         key = (key[keys.index("dataset")],)
     return key, quantity
 
 
 def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
-    """Replace the reference tables by the tables that were made, without costs.
+    """Replace the reference tables by the tables of a run, without costs.
 
-    The data of claims, and the settings that they were made with, are kept beside them. Costs differ from run to run,
-    so a difference of two versions would show more than moved numbers.
+    The data and settings behind claims are written next to them. Costs are left out because they differ from run to
+    run. Without them, a diff of two versions shows only numbers that moved.
 
     Parameters
     ----------
     tables : Path
-        Folder with ``<suite>/<table>.csv``, of each table that the run made.
+        Folder with ``<suite>/<table>.csv`` for each table of the run.
     reference : Path
-        Folder of the same kind. Suites without a folder in it are passed over.
+        Folder of the same kind. Suites without a folder in it are skipped.
 
     Returns
     -------
     list of (Path, str)
-        The written files, with what the change is.
+        The written files, each with a line on its change.
 
     Raises
     ------
@@ -338,12 +340,12 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
 
 
 def count(numbers: Iterable[Number], kind: Kind | None = None) -> Counter[Verdict]:
-    """Count judged numbers by verdict, all or of one kind."""
+    """Count judged numbers by verdict, either all or those of one kind."""
     return Counter(Verdict(one.verdict) for one in numbers if one.verdict and kind in (None, one.kind))
 
 
 def published_lines(numbers: Sequence[Number]) -> list[str]:
-    """Count the verdicts on a paper's numbers, those that it measured first, then the other kinds that were run."""
+    """Return lines that count the verdicts on a paper's numbers: first measured ones, then other kinds that ran."""
     outcome = outcome_of(numbers)
     where = f"printed results run again, on {outcome['datasets run']} datasets"
     lines = [measured_line(count(numbers, Kind.MEASURED), where)] if outcome["printed"] else []
@@ -360,7 +362,7 @@ def published_lines(numbers: Sequence[Number]) -> list[str]:
 
 
 def outcome_of(numbers: Iterable[Number]) -> dict[str, Any]:
-    """Count what became of the numbers that papers measured: the headings and cells of one line of a table."""
+    """Count the outcomes for the numbers that papers measured, as headings and cells of one row of a table."""
     measured = [one for one in numbers if one.verdict and one.kind is Kind.MEASURED]
     counts, datasets = count(measured), {one.dataset for one in measured}
     ran = {one.dataset for one in measured if one.verdict is not Verdict.NOT_RUN}

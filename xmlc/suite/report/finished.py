@@ -1,4 +1,4 @@
-"""Finished tables as reports take them: outdated ones apart, those of others added, as an archive or one long table."""
+"""Prepare finished tables for reports: separate outdated ones, add contributed runs, write archives and long tables."""
 
 from __future__ import annotations
 
@@ -25,18 +25,19 @@ LONG_COLUMNS = (*OF_NUMBERS, "record", "unit", "papers", *RecordPassport._fields
 
 
 def separate_stale(tables: Sequence[MadeOf]) -> tuple[list[MadeOf], list[Failure]]:
-    """Separate tables that are of their records from tables whose records were deleted or rebuilt since.
+    """Separate current tables from tables whose records were deleted or rebuilt since.
 
     Returns
     -------
     whole : list of MadeOf
+        The current tables.
     stale : list of Failure
-        One for each of the others, with the command that rebuilds it.
+        One for each outdated table, with the command that rebuilds it.
     """
     whole, stale = [], []
     for made in tables:
         file = Path(paths.TABLE.of(paper=made.paper, table=made.table))
-        table = file.with_suffix(".md")  # which an archive has not: its records are all that there is
+        table = file.with_suffix(".md")  # an archive has no Markdown, so only its records are checked
         there = all(record.exists() for record in made.records)
         if there and (not table.exists() or MadeOf.is_current(table, made.records)):
             whole.append(made)
@@ -47,12 +48,12 @@ def separate_stale(tables: Sequence[MadeOf]) -> tuple[list[MadeOf], list[Failure
 
 
 def archived_files(tables: Sequence[MadeOf]) -> list[Path]:
-    """Name the files that a page of these tables is made from: provenance, records, and the figures of their papers.
+    """Return the files that a page of these tables needs: manifests, records, and the figures of their papers.
 
     Raises
     ------
     XmlcError
-        A file lies outside the current folder, so that the archive could not be unpacked elsewhere.
+        A file is outside the current folder, so that the archive could not be unpacked elsewhere.
     """
     files = {Path(f"{paths.TABLE.of(paper=made.paper, table=made.table)}{SUFFIX}") for made in tables}
     files |= {record for made in tables for record in made.records}
@@ -64,9 +65,9 @@ def archived_files(tables: Sequence[MadeOf]) -> list[Path]:
 
 
 def write_archive(files: Sequence[Path], out: Path) -> None:
-    """Write files to ``out``, a tar archive compressed by xz, whole or not at all.
+    """Write files atomically to ``out``, a tar archive compressed by xz.
 
-    The same files give the same bytes, whenever and by whomever they were made.
+    The same files give the same bytes, whoever owns them and whenever they were written.
     """
     with atomic_file(out) as temporary, tarfile.open(temporary, "w:xz", preset=9) as archive:
         for file in files:
@@ -76,16 +77,15 @@ def write_archive(files: Sequence[Path], out: Path) -> None:
 
 
 def with_contributed(tables: Sequence[MadeOf]) -> list[MadeOf]:
-    """Return tables with the records of archives that were unpacked in `paths.CONTRIBUTED`, each run once.
+    """Add the records of archives that were unpacked in `paths.CONTRIBUTED` to tables, each run once.
 
-    A record's checksum finds damage and edits, and is no signature. That the program computed there as it does here is
-    known from the records that both sides have, whose results must be equal.
+    The checksum of a record detects damage and edits, but is not a signature. Records that both sides have must give
+    equal results. This shows that the program computes the same on both machines.
 
     Raises
     ------
     XmlcError
-        A record was changed; a result of both differs, or there is none of both. The message names the record, what was
-        found, what was expected, and what to do.
+        A record was changed, a common result differs, or there is no common record.
     """
     known = {record: record for made in tables for record in made.records}
     found = {(made.paper, made.table): made for made in tables}
@@ -109,13 +109,13 @@ def with_contributed(tables: Sequence[MadeOf]) -> list[MadeOf]:
 
 
 def origin_of(record: Path) -> tuple[str, Path]:
-    """Return who contributed a record, nothing for our own, and its path where it was made."""
+    """Return the contributor of a record, empty for our own, and its path in the contributor's project."""
     name, _, path = record.as_posix().partition(f"{paths.CONTRIBUTED}/")[2].partition("/")
     return (name, Path(path)) if path else ("", record)
 
 
 def _check_same(theirs: Path, ours: Path) -> None:
-    """Compare hyperparameters, and the numbers that are no costs."""
+    """Check that two records have equal hyperparameters and equal numbers, except costs."""
     found, expected = (
         {"hyperparameters": passport_columns(source.record).hyperparameters}
         | {
@@ -134,7 +134,7 @@ def _check_same(theirs: Path, ours: Path) -> None:
 
 
 def long_table(tables: Sequence[MadeOf]) -> pd.DataFrame:
-    """Return the long table of finished tables: each number of their records, in its unit, and how it came about.
+    """Return the long table: each number of the records behind tables, with its unit and environment metadata.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Our runs with several seeds (config/runs.csv), measured from tables: how much a number varies from run to run."""
+"""Read and write our runs with several seeds (config/runs.csv), which show how much a number varies between runs."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from xmlc.suite.results.records.base import RecordFile
 from xmlc.suite.results.records.ranking import RankingRecord
 
 COLUMNS = ["paper", "table", "row", "column", "seeds", "values", "split_error"]
-BETWEEN = " / "  # the keys of a row
+BETWEEN = " / "  # separates the keys of a row
 JUDGED = (Kind.MEASURED, Kind.QUOTED)
 
 
 def read_runs(file: Path) -> pd.DataFrame:
-    """Read the CSV as text; without the file there are no runs.
+    """Read the CSV as text. If there is no file, there are no runs.
 
     Raises
     ------
     XmlcError
-        It cannot be read, or has other columns.
+        The file cannot be read, has other columns, or has a wrong or repeated line.
     """
     if not file.is_file():
         return pd.DataFrame(columns=COLUMNS, dtype=str)
@@ -74,7 +74,7 @@ def read_spreads(file: Path) -> dict[Place, Spread]:
 
 
 def write_runs(runs: pd.DataFrame, file: Path) -> None:
-    """Write the CSV, whole or not at all, in order; runs of other datasets that the file has stay."""
+    """Write the sorted CSV atomically. Runs of other datasets stay in the file."""
     new, earlier = ([*frame.itertuples(index=False, name=None)] for frame in (runs, read_runs(file)))
     measured = {_dataset(*line) for line in new}
     lines = [*(line for line in earlier if _dataset(*line) not in measured), *new]
@@ -84,17 +84,17 @@ def write_runs(runs: pd.DataFrame, file: Path) -> None:
 
 
 def _dataset(paper: str, table: str, row: str, *_: str) -> tuple[str, str, str]:
-    """Return the paper, the table, and the dataset of a row; it is empty if the table has no such key."""
+    """Return the paper, table and dataset of a row. The dataset is empty if the table has no such key."""
     return paper, table, dict(zip(table_of(table, paper).keys, row.split(BETWEEN))).get("dataset", "")
 
 
 def runs_of(tables: Iterable[Table], known: Known) -> pd.DataFrame:
-    """Keep, run by run, the cells of tables that their papers publish; ``known`` has the records behind them.
+    """Return the values of each run for the cells that papers publish. ``known`` has the records behind the tables.
 
     Raises
     ------
     XmlcError
-        No table was made with several seeds.
+        No published cell has values of several seeds.
     """
     found = []
     for table in tables:
@@ -119,11 +119,11 @@ def runs_of(tables: Iterable[Table], known: Known) -> pd.DataFrame:
 
 
 def split_error(records: Iterable[RecordFile], name: str) -> float | None:
-    """Return by how much a measure of rankings varies with the split, in the unit of its column; None if unknown.
+    """Return how much a measure of rankings varies with the split, in the unit of its column, or None if unknown.
 
-    The test set is a random sample without replacement of n_train + n_test instances that are given, so that the
-    standard error of a mean of independent draws is multiplied by sqrt(1 - n_test / (n_train + n_test)). The mean over
-    the records is returned.
+    The test set is a random sample, without replacement, of n_train + n_test given instances. So the standard error of
+    a mean of independent draws is multiplied by sqrt(1 - n_test / (n_train + n_test)). The result is the mean over the
+    records.
     """
     found = []
     for record in records:

@@ -1,4 +1,4 @@
-"""Failed steps of a run, by their logs, and results done, missing and failed, paper by paper and dataset by dataset."""
+"""Find the failed steps of a run in their logs, and count done, missing and blocked results by paper and dataset."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from xmlc.suite.results.records.base import parsed
 HEADINGS = ("Paper", "Dataset", "Done", "Missing", "Blocked")
 ALIGN = ("left", "left", "right", "right", "right")
 LINE, INDENT = 90, "  "  # width of lines, in characters
-AT_WORK = Path(".snakemake/incomplete")  # where Snakemake notes the outputs of jobs that have begun
+AT_WORK = Path(".snakemake/incomplete")  # Snakemake lists the outputs of unfinished jobs here
 SIMULATIONS, MADE = Path(paths.SIMULATION).parts[1], "tables, figures"
 MESSAGE = re.compile(r"^(?:xmlc: error|Error): (.+(?:\n(?!xmlc: error: |Traceback ).+)*)", re.MULTILINE)
 TRACEBACK = "Traceback (most recent call last):"
@@ -38,9 +38,9 @@ FAILED, DAMAGED = "failed", "damaged"
 
 @dataclass(frozen=True)
 class Failure:
-    """One step whose last attempt ended with an error; the reason is its message.
+    """Hold one step whose last attempt failed. The reason is the error message.
 
-    The step has the name of its log, such as ``train`` or ``table2``; dataset, model and portion may be empty.
+    The step has the name of its log, such as ``train`` or ``table2``. Dataset, model and portion may be empty.
     """
 
     log: Path
@@ -53,16 +53,16 @@ class Failure:
 
     @property
     def kind(self) -> str:
-        """Whether a step failed or a record is damaged; ``log`` is the record if it is damaged."""
+        """Return whether a step failed or a record is damaged. For a damaged record, ``log`` is the record."""
         return DAMAGED if self.log.suffix == ".json" else FAILED
 
     def concerns(self, dataset: str | None, model: str | None) -> bool:
-        """Return whether a cell of this dataset and model may be missing because of it."""
+        """Return whether a cell of this dataset and model may be missing because of the failure."""
         return self.dataset == dataset and self.model in ("", model)
 
 
 def failures(logs: Path) -> list[Failure]:
-    """Read a folder of logs, laid out as `xmlc.suite.config.paths` says.
+    """Return the failures in a folder of logs, whose layout is defined in `xmlc.suite.config.paths`.
 
     If a job was killed, its parent process has written the message to the log (`xmlc.cli._killed`).
     """
@@ -75,7 +75,7 @@ def failures(logs: Path) -> list[Failure]:
 
 
 def error_message(text: str) -> str | None:
-    """Return the error at the end of a log, or None; indented lines are joined to the line before them."""
+    """Return the error at the end of a log, or None. Indented lines are joined with the line before them."""
     messages = MESSAGE.findall(text)
     if messages:
         reason = messages[-1]
@@ -89,9 +89,9 @@ def error_message(text: str) -> str | None:
 
 
 def _failure(log: Path, place: Path, reason: str) -> Failure:
-    """Return the failure that a log describes; ``place`` is its path within the folder of logs, without ending."""
+    """Return the failure in a log. ``place`` is the path of the log within the folder of logs, without suffix."""
     path = f"logs/{place.as_posix()}.log"
-    of_seed = path.replace("/seeds/", "/seed0/")  # of a job for all seeds each fails
+    of_seed = path.replace("/seeds/", "/seed0/")  # if a job for all seeds fails, each seed has failed
     found = paths.LOG_OF_TUNING.read(path) or paths.LOG_OF_RUN.read(of_seed) or paths.LOG_OF_DATASET.read(path) or {}
     step = found.get("step") or ("tune" if "model" in found else place.as_posix())
     seed = int(found["seed"]) if "seed" in found and path == of_seed else None
@@ -99,7 +99,7 @@ def _failure(log: Path, place: Path, reason: str) -> Failure:
 
 
 class Result(NamedTuple):
-    """One planned file: whether it exists, and else the failures because of which it does not.
+    """Hold one planned file: whether it exists, or else the failures that may have caused its absence.
 
     Tables and figures have `MADE` as their dataset.
     """
@@ -111,23 +111,23 @@ class Result(NamedTuple):
 
     @property
     def state(self) -> str:
-        """The heading under which it is counted."""
+        """Return the heading under which the file is counted."""
         return "Done" if self.done else "Blocked" if self.causes else "Missing"
 
 
 def status_of(
     plan: Mapping[str, SuitePlan], root: Path, failed: Sequence[Failure], papers: Sequence[str] = ()
 ) -> list[Result]:
-    """Find out which of the planned files are there.
+    """Return whether each planned file exists.
 
     Parameters
     ----------
     plan : mapping of str to SuitePlan
     root : Path
-        Folder that its paths start from.
+        Folder that the plan's paths start from.
     failed : sequence of Failure
     papers : sequence of str
-        Only these; if there are none, those that the settings name.
+        Papers to include. If it is empty, the papers that the settings name.
 
     Raises
     ------
@@ -141,9 +141,10 @@ def status_of(
 
 
 def of_files(plan: Mapping[str, SuitePlan], made: Collection[str]) -> dict[str, SuitePlan]:
-    """Return the part of a plan that a run makes, given all its files; files that several papers need count once.
+    """Return the part of a plan that a run makes. ``made`` lists the run's files.
 
-    Papers with tables or figures in the run come first, then papers with most records.
+    In papers without tables or figures in the run, files of other papers do not count again. Papers with tables or
+    figures take precedence, then papers with the most files.
     """
     found, seen, made = {}, set[str](), {*made}
     for paper, suite in plan.items():
@@ -159,7 +160,7 @@ def of_files(plan: Mapping[str, SuitePlan], made: Collection[str]) -> dict[str, 
 
 
 def _files(suite: SuitePlan) -> list[str]:
-    """Return the results of a suite's steps."""
+    """Return the files of a suite's steps and records, each once."""
     return list(dict.fromkeys(chain(suite.steps, *suite.tables.values(), *suite.figures.values())))
 
 
@@ -187,7 +188,7 @@ def _results_of(paper: str, suite: SuitePlan, root: Path, failed: Sequence[Failu
 
 
 def _damage(root: Path, file: str) -> Failure | None:
-    """Return the failure of a record that is unreadable, edited, or removed from the folder of a step."""
+    """Return the failure of a record that is unreadable, edited, or deleted from the folder of its step."""
     path = root / file
     if path.suffix != ".json":
         return None
@@ -205,19 +206,19 @@ def _damage(root: Path, file: str) -> Failure | None:
 
 
 def _is_current(root: Path, file: str, records: Sequence[str]) -> bool:
-    """Say whether a table or figure is there and is made of all its records; a figure does not name them."""
+    """Return whether a table or figure exists and is up to date with all its records. Figures do not list theirs."""
     path, made = root / file, MadeOf.beside(root / file)
     of_all = made is None or {*made.records} == {*map(Path, records)}
     return path.exists() and of_all and MadeOf.is_current(path, [root / record for record in records])
 
 
 def _dataset(file: str) -> str:
-    """Return the dataset that a file is of: the folder within results/ or resources/."""
+    """Return the dataset of a file, which is the name of its folder within results/ or resources/."""
     return Path(file).parts[1]
 
 
 def _causes(failure: Failure, file: Path) -> bool:
-    """Say whether a file may be missing because of this step: one of its dataset, or of its model, seed and portion."""
+    """Return whether a file may be missing because a step failed on its dataset, or its model, seed and split."""
     if not failure.dataset:
         return failure.step == "/".join(file.with_suffix("").parts[1:])
     if _dataset(str(file)) != failure.dataset:
@@ -233,7 +234,7 @@ def _causes(failure: Failure, file: Path) -> bool:
 
 
 def outcome_of(run: LastRun) -> str:
-    """Return a sentence on a run that is at work or was killed, and its unfinished files; empty if it has ended."""
+    """Return a sentence on a running or killed run and its unfinished files, or an empty text if the run has ended."""
     if run.ended:
         return ""
     files = [file.relative_to(AT_WORK).parts for file in AT_WORK.rglob("*") if file.is_file()]
@@ -245,16 +246,17 @@ def outcome_of(run: LastRun) -> str:
         os.kill(run.process, 0)
     except ProcessLookupError:
         return f"The run was killed; {made}. Run `snakemake --unlock`, then the same command again."
-    except PermissionError:  # the process runs, and belongs to another user
+    except PermissionError:  # the process runs but belongs to another user
         pass
     return f"The run is at work; {made}."
 
 
 def to_text(status: Sequence[Result], about: str = "", outcome: str = "") -> str:
-    """Return the status for a terminal, the most urgent first.
+    """Return the status for a terminal.
 
-    It begins with papers, datasets and a line about the run. Then follow each failure with its message and log, a table
-    of missing and blocked results, a line for each paper's complete results, the totals, and the outcome of the run.
+    It begins with papers, datasets and a line about the run. Each failure follows with its message and log, then a
+    table of missing and blocked results. Last come a line for each paper's complete results, totals, and the run's
+    outcome.
     """
     counts: dict[str, dict[str, Counter[str]]] = {}
     for one in status:
@@ -274,7 +276,7 @@ def _told(failure: Failure) -> str:
 
 
 def _unfinished(counts: Mapping[str, Mapping[str, Counter[str]]]) -> list[str]:
-    """Return the table of datasets that lack results, those with blocked ones first; nothing if all is there."""
+    """Return the table of datasets that lack results, with blocked ones first, or nothing if all results exist."""
     lacking = [(paper, dataset, found) for paper, datasets in counts.items() for dataset, found in datasets.items()
                if found["Done"] < found.total()]  # fmt: skip
     lacking.sort(key=lambda line: not line[2]["Blocked"])
@@ -287,7 +289,7 @@ def _unfinished(counts: Mapping[str, Mapping[str, Counter[str]]]) -> list[str]:
 
 
 def _complete(counts: Mapping[str, Mapping[str, Counter[str]]]) -> Iterable[str]:
-    """Yield a line for each paper with datasets that have all their results."""
+    """Yield a line for each paper that has datasets with complete results."""
     for paper, datasets in counts.items():
         complete = {dataset: found.total() for dataset, found in datasets.items() if found["Done"] == found.total()}
         number = sum(complete.values())

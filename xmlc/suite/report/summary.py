@@ -1,4 +1,4 @@
-"""A comparison in words: what moved, as text for a terminal and as Markdown for a pull request."""
+"""Describe a comparison in words, as text for a terminal and as Markdown for a pull request."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from xmlc.suite.results.frame import Number
 
 HEADLINES = ("p@1", "macro_f", "instance_f", "accuracy")  # the quantities that papers are about
 OF_A_STUDY = ("p@1", "macro_f_present", "instance_f", "accuracy")
-NAMED = ("model", "method")  # whose names need no heading
+NAMED = ("model", "method")  # names of these need no heading
 MOVES, CHANGED_CLAIMS, PARTS = 10, 12, 4
-LIMIT = 60_000  # characters; a comment on GitHub has at most 65,536
+LIMIT = 60_000  # characters, below the 65,536 that a comment on GitHub may have
 WIDEST = 100  # characters in a cell of Markdown
 
 
 class Section(NamedTuple):
-    """One line, and the rows that it sums up."""
+    """Hold one line, and the rows that it sums up."""
 
     line: str
     headings: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Section(NamedTuple):
 
 
 class Told(NamedTuple):
-    """A comparison in words: some lines, its largest moves, and the rest in the paper's order."""
+    """Hold a comparison in words: some lines, the largest moves, and further sections."""
 
     head: list[str]
     moves: Section
@@ -46,7 +46,7 @@ class Told(NamedTuple):
 
 
 def tell_runs(comparisons: Sequence[Comparison], old: Fingerprint, new: Fingerprint, title: str) -> Told:
-    """Tell what moved between two runs of ours."""
+    """Describe which numbers moved between two of our runs."""
     moves = largest_moves(comparisons)
     known = "those within seed noise last" if any(one.reason for _, one in moves) else "noise over seeds not known"
     lines = [[*_line(one, number), _noise(number)] for one, number in moves[:MOVES]]
@@ -67,7 +67,7 @@ def tell_runs(comparisons: Sequence[Comparison], old: Fingerprint, new: Fingerpr
 
 
 def tell_published(comparisons: Sequence[Comparison], title: str) -> Told:
-    """Tell how our numbers compare with a paper's: those that it measured first, each kind by itself."""
+    """Describe how our numbers compare with a paper's, kind by kind. Measured numbers come first."""
     numbers = [(one, number) for one in comparisons for number in one.judged()]
     outside = [
         (one, number)
@@ -95,13 +95,13 @@ def tell_published(comparisons: Sequence[Comparison], title: str) -> Told:
 
 
 def _sizes(numbers: Iterable[Number]) -> str:
-    """Say how far numbers are from the published ones, in percent of them."""
+    """Return how far numbers are from the published ones, in percent of the published numbers."""
     shares = [abs(100 * difference(one) / float(one.published)) for one in numbers if float(one.published)]
     return f", by {min(shares):.2g} to {max(shares):.2g} % of the printed number" if shares else ""
 
 
 def touched(comparisons: Sequence[Comparison]) -> str:
-    """Count the cells, rows and tables that moved; the parts that only one side has are counted separately."""
+    """Return a count of the cells, rows and tables that moved. Parts that only one side has are counted separately."""
     moved = [(one.name, number.key) for one in comparisons for number in one.moved()]
     every = sum(len(one.judged()) for one in comparisons)
     tables = count_of(len(comparisons), "table")
@@ -113,13 +113,13 @@ def touched(comparisons: Sequence[Comparison]) -> str:
 
 
 def headline(comparisons: Sequence[Comparison]) -> str:
-    """Count the verdicts next to a paper, those on numbers that it measured first."""
+    """Return a count of the verdicts next to a paper. Numbers that it measured come first."""
     numbers = [number for one in comparisons for number in one.numbers]
     return "; ".join([*published_lines(numbers), *_parts(comparisons)])
 
 
 def largest_moves(comparisons: Iterable[Comparison]) -> list[tuple[Comparison, Number]]:
-    """Return the headline quantities that moved, the largest first and those within noise last; each number once."""
+    """Return the headline quantities that moved, each number once, largest first. Moves within noise come last."""
     found: dict[tuple[str, ...], tuple[Comparison, Number]] = {}
     for one in comparisons:
         for number in one.moved():
@@ -142,7 +142,7 @@ def _noise(number: Number) -> str:
 
 
 def _moved(one: Comparison) -> str:
-    """Say what moved in one table: the verdicts of claims by name, which columns and how far, what one side lacks."""
+    """Describe the moves in one table: verdicts of claims by name, columns with distances, and unmatched parts."""
     by_column: dict[str, list[Number]] = {number.quantity: [] for number in one.numbers}
     for number in (moved := one.moved()):
         by_column[number.quantity].append(number)
@@ -163,7 +163,7 @@ def _far(numbers: Sequence[Number]) -> str:
 
 
 def _parts(comparisons: Iterable[Comparison], named: bool = False) -> list[str]:
-    """Count, and name some of, the rows, columns and tables that only one side has."""
+    """Count the rows, columns and tables that only one side has. With ``named``, some are named."""
     found: dict[tuple[str, Verdict], list[str]] = {}
     for part in (part for one in comparisons for part in one.parts):
         found.setdefault((part.kind, part.verdict), []).append(" / ".join(part.name))
@@ -190,7 +190,7 @@ def _costs(comparisons: Iterable[Comparison]) -> list[Section]:
 
 
 def told_as_text(told: Told, every_cell: bool = False) -> str:
-    """Return it as plain text; rows of sections only if ``every_cell``."""
+    """Return a comparison as plain text. Rows of sections are included only if ``every_cell``."""
     lines = [*told.head]
     if told.moves.rows:
         lines += ["", told.moves.line, _indented(told.moves)]
@@ -203,7 +203,10 @@ def told_as_text(told: Told, every_cell: bool = False) -> str:
 
 
 def told_as_markdown(told: Told, limit: int = LIMIT) -> str:
-    """Return it as Markdown of at most ``limit`` characters, sections folded; what is left out is counted."""
+    """Return a comparison as Markdown of at most ``limit`` characters, with folded sections.
+
+    Rows and sections that do not fit are counted.
+    """
     lines = [f"- {_one_line(line, limit // 20)}" for line in told.head]
     if told.moves.rows:
         lines += ["", told.moves.line, "", *_table([""] * 4, told.moves.rows)]
@@ -218,20 +221,20 @@ def told_as_markdown(told: Told, limit: int = LIMIT) -> str:
 
 
 def _folded(section: Section, share: int) -> str:
-    """Return a section with as many of its rows as fit, and the number of the others; nothing if none fits."""
+    """Return a folded section with the rows that fit, and the number of the others. It is empty if no row fits."""
     line = _one_line(section.line, 1000)
     if not section.rows:
         return f"\n{line}\n" if len(line) + 2 <= share else ""
     heading, rule, *rows = _table(section.headings, section.rows)
     begin, end = f"\n<details><summary>{line}</summary>\n\n{heading}\n{rule}\n", "\n</details>\n"
-    room = share - len(begin) - len(end) - 40  # for the line of rows left out
+    room = share - len(begin) - len(end) - 40  # 40 characters are for the line of rows left out
     kept = sum(length <= room for length in accumulate(len(row) + 1 for row in rows))
     rest = f"\n{count_of(len(rows) - kept, 'row')} more left out\n" if kept < len(rows) else ""
     return begin + "".join(f"{row}\n" for row in rows[:kept]) + rest + end if kept else ""
 
 
 def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a Markdown table, without blanks that fill columns."""
+    """Return the lines of a Markdown table. Columns are not padded, to save characters."""
     lines = [headings, ["---"] * len(headings), *([_one_line(text, WIDEST) for text in row] for row in rows)]
     return [f"| {' | '.join(line)} |" for line in lines]
 
@@ -251,7 +254,7 @@ def _name(one: Comparison) -> str:
 
 
 def _line(one: Comparison, number: Number) -> list[str]:
-    """Name a number as people read it, the dataset first, with both values and their difference."""
+    """Return the readable name of a number, with the dataset first, both values, and their difference."""
     about = dict(zip(one.keys, named(one.keys, number.key)))
     if number.model in one.titles:
         about["model"] = one.titles[number.model]
@@ -268,7 +271,7 @@ def _cell(number: Number) -> list[str]:
 
 
 def _both(number: Number) -> tuple[str, str]:
-    """Return both values in six digits or in as many more as tell them apart, at last as they are in the files."""
+    """Return both values in 6, 9 or 12 digits, the fewest that distinguish them, or else as in the files."""
     if math.isnan(difference(number)):
         return number.published or "–", number.value or "–"
     for digits in (6, 9, 12):

@@ -1,4 +1,4 @@
-"""Kinds of published numbers, the verdict on a number next to the expected one, and the judge, who knows our runs."""
+"""Judge our numbers next to published or earlier ones, by their kinds and the variation of our runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Place = tuple[str, str, Key, str]  # paper, table, row, column
 
 
 class Kind(StrEnum):
-    """The kinds of published numbers, each of which is counted apart."""
+    """List the kinds of published numbers, which are counted separately."""
 
     MEASURED = "measured"
     OTHER_SPLIT = "measured, on a split that is not counted"
@@ -41,11 +41,11 @@ def kind_of(name: str, definition: TableDefinition, model: str | None = None) ->
     Parameters
     ----------
     name : str
-        Its column.
+        The number's column.
     definition : TableDefinition
-        Its table, which names the models that the paper measured itself.
+        The number's table, which names the models that the paper measured itself.
     model : str or None
-        The model of its row.
+        The model of the number's row.
     """
     about = column(name)
     if about.cost:
@@ -57,11 +57,11 @@ def kind_of(name: str, definition: TableDefinition, model: str | None = None) ->
 
 
 class Verdict(StrEnum):
-    """Verdicts on a number.
+    """List the verdicts on a number.
 
-    A number that a paper measured is equal as printed, inside its interval, outside with the sign of ours minus
-    published, different if chance cannot be the reason, or undecided. A published constant, or a number of ours next to
-    an earlier one, is equal or different. The others were not compared.
+    A number that a paper measured is equal as printed, inside its interval, outside, different, or undecided. The sign
+    of "outside" is the sign of ours minus published. "Different" means that chance cannot be the reason. A published
+    constant is equal or different, and so is our number next to an earlier one. The others were not compared.
     """
 
     AS_PRINTED = "equal as printed"
@@ -78,7 +78,7 @@ class Verdict(StrEnum):
     OTHER_DATA = "of other or unknown data, not compared"
 
 
-#: Verdicts on a measured number that was run.
+#: The possible verdicts on a measured number that was run.
 OUTCOMES = (
     Verdict.AS_PRINTED,
     Verdict.INSIDE,
@@ -87,29 +87,29 @@ OUTCOMES = (
     Verdict.DIFFERENT,
     Verdict.UNDECIDED,
 )
-#: The largest share of a published number that half its interval may be: nearly everything is inside a wider one.
+#: The largest half width of an interval, as a share of the published number. Wider ones contain nearly everything.
 WIDEST = 0.05
-# Two decimal numbers that differ by exactly half a unit do so in floating point up to the last bits.
+# Decimals that differ by exactly half a unit differ in floating point by half a unit up to the last bits.
 ROUNDING = 1 + 1e-9
 
 
 def judge_measured(difference: float, interval: float, published: float, unit: float, fixed: bool = False) -> Verdict:
     """Judge a measured number by its published digits, then by its interval.
 
-    Ours is equal as printed if, rounded to the published digits, it is the published number, whatever the interval is.
-    Outside is outside however wide the interval is. Inside a wide one, or without one, nothing is decided.
+    Our number is equal as printed if it rounds to the published digits, whatever the interval is. A number outside its
+    interval is outside, however wide the interval is. Numbers inside a wide interval, or without one, are undecided.
 
     Parameters
     ----------
     difference : float
         Ours minus published.
     interval : float
-        Half the width; NaN if there is none.
+        Half the width, or NaN if there is no interval.
     published : float
     unit : float
-        Of the last published digit.
+        The unit of the last published digit.
     fixed : bool
-        Runs and splits vary by no more than rounding, so that a number outside is a different one.
+        Whether runs and splits vary by no more than rounding. A number outside is then different.
     """
     if judge_constant(difference, unit) is Verdict.EQUAL:
         return Verdict.AS_PRINTED
@@ -121,12 +121,12 @@ def judge_measured(difference: float, interval: float, published: float, unit: f
 
 
 def judge_constant(difference: float, unit: float) -> Verdict:
-    """Judge a number without chance: it is equal within half a unit of the last published digit."""
+    """Judge a number that involves no chance. It is equal within half a unit of the last published digit."""
     return Verdict.EQUAL if abs(difference) <= unit / 2 * ROUNDING else Verdict.DIFFERENT
 
 
 class Tolerance(NamedTuple):
-    """The largest difference of two equal numbers, and the largest share of the earlier one; the larger counts."""
+    """Set the largest difference of equal numbers, absolute and as a share of the earlier one. The larger counts."""
 
     absolute: float = 0.0
     relative: float = 0.0
@@ -136,9 +136,9 @@ EXACT = Tolerance()
 
 
 def judge_exactly(old: str, new: str, tolerance: Tolerance = EXACT) -> Verdict:
-    """Judge a number of ours next to an earlier one: the same to the last bit or within a tolerance, or the same text.
+    """Judge our number next to an earlier one. It is equal to the last bit, within a tolerance, or as text.
 
-    A cell that is blank or NaN has no number.
+    Blank cells and NaN are missing numbers.
     """
     blank = [text == "" or math.isnan(as_float(text) or 0) for text in (old, new)]
     if any(blank):
@@ -151,14 +151,14 @@ def judge_exactly(old: str, new: str, tolerance: Tolerance = EXACT) -> Verdict:
 
 
 def equal_line(counts: Mapping[Verdict, int], words: str = "cells equal") -> str:
-    """Say how many cells are as before or as published: "38 of 44 cells equal, 4 different, 2 missing"."""
+    """Return a count of equal cells and of others: "38 of 44 cells equal, 4 different, 2 missing"."""
     total = sum(counts.values()) - counts.get(Verdict.NEW, 0)
     others = [f"{counts[one]} {one}" for one in Verdict if one is not Verdict.EQUAL and counts.get(one)]
     return ", ".join([f"{counts.get(Verdict.EQUAL, 0)} of {total} {words}", *others])
 
 
 def measured_line(counts: Mapping[Verdict, int], words: str) -> str:
-    """Count cells by verdict: "2 of 9 run again: 1 equal as printed, 1 inside, 0 outside +", and so on."""
+    """Return a count of cells by verdict: "2 of 9 run again: 1 equal as printed, 1 inside, 0 outside +", and so on."""
     found = {one: counts.get(one, 0) for one in OUTCOMES}
     verdicts = ", ".join(f"{count} {one}" for one, count in found.items())
     ran = sum(found.values())
@@ -166,7 +166,7 @@ def measured_line(counts: Mapping[Verdict, int], words: str) -> str:
 
 
 def as_float(value: Any) -> float | None:
-    """Return a value, or the text of one, as a number; None if it is none."""
+    """Return a value or text as a number, or None if it is not a number."""
     try:
         return float(value)
     except (TypeError, ValueError):
@@ -174,29 +174,29 @@ def as_float(value: Any) -> float | None:
 
 
 def difference(number: Number) -> float:
-    """Return the value minus the published or earlier one; NaN if one is no number."""
+    """Return the value minus the published or earlier one, or NaN if either is not a number."""
     before, after = as_float(number.published), as_float(number.value)
     return math.nan if before is None or after is None else after - before
 
 
 def unit_of_last_digit(text: str) -> float:
-    """Return the value of one unit of the last published decimal; a number without decimals counts by ones."""
+    """Return the value of one unit of the last published decimal, which is 1 for a number without decimals."""
     exponent = Decimal(text).as_tuple().exponent
     return float(f"1e{min(exponent, 0)}") if isinstance(exponent, int) else 0.0
 
 
 class Spread(NamedTuple):
-    """How much one number of ours varies from run to run.
+    """Hold how much one of our numbers varies from run to run.
 
     Attributes
     ----------
     runs : int
-        Runs, with seeds and splits of their own, that the deviation was taken from; at least two.
+        Number of runs behind the deviation, at least two. Each has its own seed and split.
     deviation : float
         Standard deviation of one run (divisor: runs - 1), in the unit of the column.
     split_error : float or None
         Standard deviation of the number over splits of the same instances into training and test set, in the unit of
-        the column; None if nobody measured it.
+        the column. None if it was not measured.
     """
 
     runs: int
@@ -205,12 +205,12 @@ class Spread(NamedTuple):
 
 
 def seeds_of(row: Row) -> int:
-    """Return the number of seeds of a row's means."""
+    """Return the number of seeds behind the means in a row."""
     return int(as_float(row[SEEDS].value) or 1) if SEEDS in row else 1
 
 
 def spread_of(row: Row, quantity: str) -> Spread | None:
-    """Return how much a number varies over the seeds of its row; None if it has one seed or is no measure."""
+    """Return how much a number varies over the seeds of its row, or None if it has one seed or no deviation."""
     if quantity not in row or seeds_of(row) == 1:
         return None
     in_file = row.get(quantity + DEVIATION)
@@ -221,28 +221,27 @@ def spread_of(row: Row, quantity: str) -> Spread | None:
 def half_width(
     spread: Spread, unit: float, ours: int = 1, theirs: int = 1, other_split: bool = False
 ) -> tuple[float, bool]:
-    """Return h: 95 of 100 faithful reproductions differ from the published number by at most h.
+    """Return the half width h: 95 of 100 faithful reproductions differ from the published number by at most h.
 
-    The difference of a mean of ``ours`` runs and a published mean of ``theirs`` runs has the variance
-    s^2 (1 / ours + 1 / theirs), s being the deviation of one run; rounding to a published digit adds u^2 / 12, u being
-    the unit of that digit; two splits drawn apart add twice the square of the split error. Only s is estimated,
-    from few runs, hence Student's t; its degrees of freedom are those of Welch and Satterthwaite, runs - 1 over the
-    squared share of the variance that s has.
+    Let s be the deviation of one run. The difference of a mean of ``ours`` runs and a published mean of ``theirs`` runs
+    has the variance s^2 (1 / ours + 1 / theirs). Rounding to a published digit of unit u adds u^2 / 12. Two independent
+    splits add twice the square of the split error. Only s is estimated from few runs, so h uses Student's t. Its
+    degrees of freedom follow Welch and Satterthwaite: runs - 1 over the squared share of s in the variance.
 
     Parameters
     ----------
     spread : Spread
     unit : float
-        Of the last published digit, in the unit of the column.
+        The unit of the last published digit, in the unit of the column.
     ours, theirs : int
-        Runs that the two means are over.
+        Numbers of runs of the two means.
     other_split : bool
-        The paper's split is not known to be ours; the spread has the error of another split.
+        Whether the paper's split may differ from ours. The split error of ``spread`` then counts.
 
     Returns
     -------
     float, bool
-        h, and whether runs and splits vary by no more than rounding does, as those of a model that draws nothing.
+        h, and whether runs and splits vary by no more than rounding, as for a deterministic model.
     """
     of_runs = spread.deviation * spread.deviation * (1 / ours + 1 / theirs)
     error = (spread.split_error or 0.0) if other_split else 0.0
@@ -255,17 +254,17 @@ def half_width(
 
 @dataclass(frozen=True)
 class Judge:
-    """Basis of judging: our runs, published runs, splits, settings fitted to published results."""
+    """Judge numbers by our runs, published runs, splits, and settings fitted to published results."""
 
     #: How much our runs with several seeds vary.
     spreads: Mapping[Place, Spread] = field(default_factory=dict)
-    #: By paper, the runs that its numbers are means of; 1 if it is not known.
+    #: By paper, the number of runs behind its means, or 1 if it is not known.
     printed_runs: Mapping[str, int] = field(default_factory=dict)
     #: Paper and dataset, if the paper's split is known to be ours.
     same_split: frozenset[tuple[str, str]] = frozenset()
-    #: By paper and dataset, the other split of the same instances on which the paper's measured numbers are counted.
+    #: By paper and dataset, the other split of the same instances for which the paper's measured numbers count.
     counted_on: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    #: By paper and model, the settings that were chosen because the published test results come out with them.
+    #: By paper and model, the settings that were fitted to published test results.
     calibrated: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @classmethod
@@ -295,7 +294,7 @@ class Judge:
         )
 
     def kind(self, paper: str, definition: TableDefinition, number: Number) -> Kind:
-        """Return the kind of a published number; measured ones count on one split of the same instances."""
+        """Return the kind of a published number. Measured ones count on only one split of the same instances."""
         kind = kind_of(number.quantity, definition, number.model)
         elsewhere = kind is Kind.MEASURED and (paper, number.dataset) in self.counted_on
         return Kind.OTHER_SPLIT if elsewhere else kind
@@ -307,15 +306,15 @@ class Judge:
         ----------
         paper, table : str
         number : Number
-            Ours, with its kind, the published number, and the reason if it failed.
+            Our number with its kind, the published number, and the reason if the number is missing.
         row : dict
-            Ours, with the number of seeds and deviations.
+            Our row, with the number of seeds and deviations.
 
         Returns
         -------
         Number
-            With verdict, interval and reason. The verdict is None if there is nothing to judge: a cost, a deviation, or
-            no published number.
+            The number with verdict, interval and reason. The verdict is None if there is nothing to judge: for a cost,
+            a deviation, or without a published number.
         """
         kind = number.kind
         expected, value = as_float(number.published), as_float(number.value)
@@ -338,7 +337,10 @@ class Judge:
         )
 
     def _interval(self, paper: str, table: str, number: Number, row: Row, unit: float) -> tuple[float, bool, str]:
-        """Return half the width of an interval, whether nothing varies, and the parts of it; or NaN with the reason."""
+        """Return the half width of an interval, whether runs vary less than rounding, and an explanation.
+
+        Without an interval, the half width is NaN and the explanation is the reason.
+        """
         filed = self.spreads.get((paper, table, number.key, number.quantity))
         at_hand = spread_of(row, number.quantity)
         spread = at_hand._replace(split_error=filed.split_error if filed else None) if at_hand else filed
@@ -357,10 +359,10 @@ class Judge:
 
 
 def repeats(number: Number, published: Rows) -> bool:
-    """Say whether a paper publishes the same number elsewhere.
+    """Return whether a paper publishes the same number elsewhere.
 
     nDCG@1 is P@1. Table 4 of plt2016 repeats Table 2's FTA and STO. FastXML's inner products do not depend on the
-    threshold method, so they are one number for all methods: it counts in the first row that has it.
+    threshold method, so they are one number for all methods and count only in the first row.
     """
     if number.quantity == "ndcg@1":
         own = published.get(number.key, {}).get("p@1")

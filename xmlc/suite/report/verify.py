@@ -1,4 +1,4 @@
-"""Checksums of everything below some folders: files that were damaged or edited since they were written."""
+"""Check the checksums of all files below folders, to find those that were damaged or edited."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xmlc.core.files import read_json
 from xmlc.suite.config import paths
 from xmlc.suite.results.made_of import SUFFIX
 
-# Folders that steps write with a list of their files, and files that they write with a checksum of their content.
+# Steps write these folders with a list of their files, and these records with a checksum of their content.
 FOLDERS = paths.DATA, paths.MODEL, paths.ESTIMATES, paths.THRESHOLDS
 RECORDS = paths.STATISTICS, paths.TUNING, paths.IN_RUN, paths.SIMULATION
 SOURCES = paths.PUBLISHED, paths.ACCEPTED, paths.MEASURED
@@ -22,18 +22,19 @@ SOURCES = paths.PUBLISHED, paths.ACCEPTED, paths.MEASURED
 
 @dataclass
 class Verified:
-    """Result of `verify`.
+    """Hold the result of `verify`.
 
     Attributes
     ----------
     damaged : list of Damaged
-        By path.
+        Damaged files in the order of their paths.
     unlisted : list of Path
-        Files in a folder that has a list of its files, which does not name them: no step reads them.
+        Files that the list of their folder does not name. No step reads them.
     without : list of Path
-        Files without a checksum elsewhere: tables and figures, which records make again, and what is no result.
+        Other files without a checksum: tables and figures, which can be rebuilt from records, and files that are not
+        results.
     files, bytes : int
-        What was read against its checksum.
+        Number and size of the files that were compared with their checksums.
     seconds : float
     """
 
@@ -46,11 +47,11 @@ class Verified:
 
     @property
     def targets(self) -> list[Path]:
-        """Paths to delete, each once."""
+        """Return the paths to delete, each once."""
         return list(dict.fromkeys(damage.target for damage in self.damaged))
 
     def check(self, file: Path, check: Callable[[], object]) -> bool:
-        """Read one file; return whether it is whole."""
+        """Check one file, and return whether it is undamaged."""
         self.files += 1
         try:
             check()
@@ -61,7 +62,7 @@ class Verified:
         return True
 
     def read(self, place: Path) -> None:
-        """Read a file, or everything in a folder."""
+        """Check a file, or all files in a folder."""
         if not place.is_dir():
             if check := _check_of(place):
                 self.check(place, check)
@@ -81,7 +82,8 @@ class Verified:
 def verify(places: Iterable[Path]) -> Verified:
     """Read each file below some folders, and compare it with its checksum.
 
-    Published and reference tables are sources and have none; hidden files are what processes are writing.
+    Published and reference tables are skipped, because they are sources without checksums. Hidden files are skipped,
+    because processes are still writing them.
 
     Raises
     ------
@@ -98,7 +100,7 @@ def verify(places: Iterable[Path]) -> Verified:
 
 
 def _check_of(file: Path) -> Callable[[], object] | None:
-    """Return the check of one file: by the list of its folder, or by its own checksum; None if it has none."""
+    """Return a function that checks a file by its folder's list or by its own checksum, or None if it has neither."""
     if any((folder / NAME).is_file() for folder in (file.parent, file.parent.parent)):
         return partial(check_file, file)
     if file.suffix != ".json":

@@ -1,4 +1,4 @@
-"""Texts that several reports share: counts of things, and lists that stop after a few items."""
+"""Write texts that several reports share: counts with nouns, and lists that stop after a few items."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 
 def count_of(number: int, noun: str) -> str:
-    """Return a number with its noun, such as ``1 row`` and ``1,200 rows``."""
+    """Return a number with its noun, such as ``1 row`` or ``1,200 rows``."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def some(texts: Sequence[str], between: str, listed: int = 6) -> str:
-    """Join texts, but only the first of many, and the number of the others."""
+    """Join at most ``listed`` texts, followed by the number of the others."""
     more = [f"and {len(texts) - listed} more"] if len(texts) > listed else []
     return between.join([*texts[:listed], *more])

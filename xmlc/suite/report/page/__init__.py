@@ -1,1 +1,1 @@
-"""One self-contained HTML page of all finished results of a run, beside the papers' numbers."""
+"""Build one self-contained HTML page of all finished results of a run, next to the papers' numbers."""

@@ -1,4 +1,4 @@
-"""Contents of the page as plain values: papers, tables, figures as SVG, the models of each dataset."""
+"""Gather the contents of the page as plain values: papers, tables, figures as SVG, the models of each dataset."""
 
 from __future__ import annotations
 
@@ -28,40 +28,40 @@ from xmlc.suite.results.frame import Number, Rows, Source, read_numbers
 from xmlc.suite.results.made_of import MadeOf
 from xmlc.suite.results.passports import passport_columns
 
-FEW = 3  # datasets that a heading names
-CONTRIBUTED = "§"  # behind numbers of runs of others
+FEW = 3  # the most datasets that a heading names
+CONTRIBUTED = "§"  # marks numbers of contributed runs
 
 
 @dataclass
 class PagePaper:
-    """One paper or suite: its tables and figures, their fingerprint, and what became of its numbers."""
+    """Hold one paper or suite: tables and figures, their fingerprint, and the outcomes for its numbers."""
 
     name: str
     title: str
     fingerprint: Fingerprint
     tables: list[PageTable]
     drawings: list[Drawing]
-    #: All that the paper prints, with ours.
+    #: All published numbers, with ours.
     printed: list[Number]
-    #: Dataset, model, and the reason.
+    #: Dataset, model, and the reason why the model is left out.
     left_out: list[tuple[str, str, str]]
-    #: The paper's statements by verdict; none where their table was not made.
+    #: The paper's statements counted by verdict. It is empty if their table was not made.
     claims: Counter[Word]
 
     @property
     def statements(self) -> PageTable | None:
-        """The table of claims, if there is one."""
+        """Return the table of claims, if there is one."""
         return next((table for table in self.tables if table.identifier == f"{self.name}-{CLAIMS}"), None)
 
     @property
     def told(self) -> bool:
-        """Say whether any of the claims can be told."""
+        """Return whether any of the claims is decided."""
         return any(self.claims[word] for word in ("holds", "does not hold", "reversed", "mixed"))
 
 
 @dataclass
 class Page:
-    """The whole page; its fingerprint is that of the folder of tables."""
+    """Hold the whole page. Its fingerprint equals the fingerprint of the folder of tables."""
 
     papers: list[PagePaper]
     fingerprint: Fingerprint
@@ -74,7 +74,7 @@ class Page:
 
     @property
     def printed(self) -> list[Number]:
-        """All that the papers print, with ours."""
+        """Return all numbers that the papers print, with ours."""
         return [number for paper in self.papers for number in paper.printed]
 
     @property
@@ -84,20 +84,20 @@ class Page:
 
     @property
     def headline(self) -> str:
-        """Name the datasets, or count them."""
+        """Return the heading, which names the datasets or counts them."""
         names = [contest.name for contest in self.contests]
         return f"Results on {f'{len(names)} datasets' if len(names) > FEW else ', '.join(names) or 'no dataset yet'}"
 
     @property
     def outcome(self) -> str:
-        """Say in one line what became of the printed numbers and of the papers' statements."""
+        """Return one line that counts the outcomes for published numbers and for the papers' statements."""
         if not outcome_of(self.printed)["run"]:
             return "No paper prints results of these datasets"
         return "; ".join([published_lines(self.printed)[0], *([claims_line(self.claims)] if self.claims else [])])
 
 
 def page_of(tables: Sequence[MadeOf], failed: list[Failure], judge: Judge, root: Path = Path()) -> Page:
-    """Gather the page of finished tables.
+    """Gather the contents of the page for finished tables.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def page_of(tables: Sequence[MadeOf], failed: list[Failure], judge: Judge, root:
     earlier = earlier_sources(root, known, _datasets(sources))
     passports = Passports([*sources, *earlier])
     of_suites = {name for suite in read_suites(config_folder(root)).values() for name in suite.datasets}
-    built = [build_table(made, known) for made in tables]  # which names their models, before contests print them
+    built = [build_table(made, known) for made in tables]  # comes before the contests, because it names their models
     contests = contests_of(sources, earlier, of_suites, passports)
     papers = []
     for name in dict.fromkeys(made.paper for made in tables):
@@ -144,20 +144,20 @@ def page_of(tables: Sequence[MadeOf], failed: list[Failure], judge: Judge, root:
 
 
 def _datasets(sources: Iterable[Source]) -> set[str]:
-    """Return the datasets of records by their names in paths and suites."""
+    """Return the datasets of records, named as in paths and suites."""
     return {without_mark(source.record.dataset_name) for source in sources}
 
 
 @dataclass
 class PaperJudge:
-    """Judges all numbers that a paper prints.
+    """Judge all numbers that a paper prints.
 
     Parameters
     ----------
     paper : str
     judge : Judge
     failed : list of Failure
-        Which explain why numbers are missing.
+        Failures that explain why numbers are missing.
     published : Path or None
         Folder of the paper's tables.
     """
@@ -168,17 +168,17 @@ class PaperJudge:
     published: Path | None
 
     def published_in(self, definition: TableDefinition) -> Rows:
-        """Return what the paper prints in one table; a part of another table has no file of its own."""
+        """Return the paper's numbers in one table. It is empty for a part of another table, which has no file."""
         file = self.published / f"{definition.name}.csv" if self.published else None
         return read_numbers(file, definition.keys) if file and file.is_file() else {}
 
     def judged(self, definition: TableDefinition, published: Rows, ours: Rows) -> list[Number]:
-        """Judge our numbers next to those of a table."""
+        """Judge our numbers next to the published ones of a table."""
         found = compare_with_published("", self.paper, definition, published, ours, self.judge, failed=self._reason)
         return found.numbers
 
     def not_made(self, made: Sequence[str]) -> list[Number]:
-        """Return the numbers of tables that were not made."""
+        """Return the published numbers of tables that were not made."""
         others = [one for own, one in every_table() if own == self.paper and one.name not in made]
         return [number for one in others for number in self.judged(one, self.published_in(one), {})]
 
@@ -207,7 +207,7 @@ def _paper(paper: PaperJudge, tables: Sequence[Table], root: Path, passports: Pa
 
 
 def _left_out(paper: str, datasets: set[str], root: Path) -> list[tuple[str, str, str]]:
-    """List dataset, model, and the reason why a suite does not run the model there."""
+    """List (dataset, model, reason) for the models that a suite does not run on a dataset."""
     suite = find_suite(paper, config_folder(root))
     return [
         (dataset, model, reason)
@@ -224,7 +224,7 @@ def _drawing(paper: str, file: Path) -> Drawing:
 
 
 def _caption(paper: str, name: str) -> str:
-    """Return the caption of a figure; nothing of one that is declared no more."""
+    """Return the caption of a figure, or an empty text if no such figure is declared."""
     try:
         return figure_of(name, paper).caption
     except XmlcError:

@@ -1,4 +1,4 @@
-"""Figures on the page: SVG within it, so that nothing is loaded from outside."""
+"""Embed figures in the page as SVG, so that nothing is loaded from outside."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from markupsafe import Markup
 from xmlc.suite.papers.common.figures import pareto_front
 from xmlc.suite.papers.plotting import BLUE, SETTINGS, panels, save
 
-# Of a drawing: what draws nothing; an attribute; in it a number of which one decimal is enough for any screen.
+# Parts of an SVG that draw nothing, attributes, and their long numbers, for which one decimal suffices on any screen.
 NO_SHAPE = re.compile(r'<\?.*?\?>|<!.*?>|<metadata>.*?</metadata>|(?<=<g) id="[^"]*"', re.DOTALL)
 QUOTED, LONG_NUMBER = re.compile(r'"[^"]*"'), re.compile(r"(?<![\d.])([1-9]\d+\.\d)\d+")
 WIDTH = 3.3  # of the panel, in inches
-APART = 0.06  # of the height of the panel: a name has room where the next better one is so far above
+APART = 0.06  # of the height of the panel: the least distance of a name below the next better one
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure: its title, its caption, and the image itself; see `data_address`."""
+    """Hold a figure: title, caption, and the image as a `data_address`."""
 
     identifier: str
     title: str
@@ -32,13 +32,13 @@ class Drawing:
 
 
 def data_address(svg: str) -> Markup:
-    """Return an image as the text of an attribute between ``'``; of long numbers one decimal stays."""
+    """Return an image as the text of an attribute between ``'``. Long numbers keep one decimal."""
     text = QUOTED.sub(lambda found: LONG_NUMBER.sub(r"\1", found[0]), " ".join(NO_SHAPE.sub("", svg).split()))
     return Markup("data:image/svg+xml," + "".join(f"%{ord(c):02X}" if c in "%#&'" else c for c in text))
 
 
 class Point(NamedTuple):
-    """A model in a drawing."""
+    """Hold a model's point in a drawing."""
 
     seconds: float
     precision: float
@@ -46,7 +46,7 @@ class Point(NamedTuple):
 
 
 def quality_against_time(points: Sequence[Point]) -> Markup:
-    """Draw P@1 against seconds of training; models that no other beats in both have their name, as there is room."""
+    """Draw P@1 against seconds of training. Models on the Pareto front are named if there is room."""
     import matplotlib as mpl
 
     seconds, precisions = [one.seconds for one in points], [one.precision for one in points]

@@ -1,4 +1,4 @@
-"""The page as HTML: one file with its style and script in it, which loads nothing from outside."""
+"""Render the page as one HTML file that contains its style and script, and loads nothing from outside."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from xmlc.suite.report.verdicts import OUTCOMES, Verdict, as_float
 from xmlc.suite.results.titles import LIMITS, method_title, model_title
 
 ROOM = "xmlc.suite.report.page"
-# A verdict's sign, its class in the style sheet, and what it means.
+# The sign of each verdict, its class in the style sheet, and its meaning.
 SIGNS = {
     Verdict.AS_PRINTED: ("=", "good", "equal as printed: rounded to the printed digits it is the printed number"),
     Verdict.INSIDE: ("≈", "good", "inside the interval of this cell"),
@@ -40,7 +40,7 @@ SIGNS = {
     Verdict.NOT_RUN: ("–", "notrun", "not run"),
     Verdict.FAILED: ("✕", "failed", "failed"),
 }
-# Of a claim's verdict, by how it begins.
+# The class in the style sheet of a claim's verdict, by the word that the verdict begins with.
 WORDS: dict[Word, str] = {
     "holds": "good",
     "does not hold": "outside",
@@ -52,9 +52,9 @@ WORDS: dict[Word, str] = {
 
 
 def to_html(page: Page) -> str:
-    """Return the page; every value in it is escaped, and its policy lets a browser load nothing else.
+    """Return the page as HTML. All values are escaped, and its policy forbids a browser to load anything else.
 
-    Drawings are images, in which a browser runs nothing.
+    Drawings are embedded as images, because a browser runs no scripts in images.
     """
     environment = Environment(
         loader=PackageLoader(ROOM), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -94,9 +94,9 @@ def to_html(page: Page) -> str:
 
 
 def packed(passports: Sequence[ShownPassport]) -> dict[str, list[Any]]:
-    """Return passports as lists of places in a list of texts: most texts are those of many passports.
+    """Return passports as lists of indices into a list of texts, because passports share most texts.
 
-    A list begins with the title and ends with the command, of which the path of the record is left out.
+    A list begins with the title and ends with the command, without the path of the record.
     """
     texts: dict[str, int] = {}
     lists = []

@@ -1,4 +1,4 @@
-"""A table on the page: the panels that are printed, with what the paper prints of each number and its verdict."""
+"""Build the tables of the page: the printed panels, with the published number and the verdict for each cell."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from xmlc.suite.results.passports import passport_columns
 from xmlc.suite.results.records.base import RecordFile
 from xmlc.suite.results.titles import method_title, model_title
 
-ABSENT = "absent"  # mark of a number that is not ours: the page shows a dash
+ABSENT = "absent"  # marks a cell without a number of ours, which the page shows as a dash
 
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table: panels shown at once, further columns and published rows that unfold, fingerprint and notes."""
+    """Hold a table: visible panels, folded panels of further columns and published rows, fingerprint and notes."""
 
     identifier: str
     title: str
@@ -43,13 +43,13 @@ class PageTable:
 
 
 class TableOnPage:
-    """Joins the numbers of a table with the judged ones that its paper prints.
+    """Join the numbers of a table with the judged numbers of its paper.
 
     Parameters
     ----------
     table : Table
     judged : list of Number
-        All that the paper prints.
+        All published numbers of the table.
     """
 
     def __init__(self, table: Table, judged: Iterable[Number]):
@@ -58,12 +58,12 @@ class TableOnPage:
         self.shown: set[tuple[Key, str]] = set()
 
     def page_table(self, own: Rows) -> PageTable:
-        """Return the table with what the paper prints of its cells.
+        """Return the table with the published numbers of its cells.
 
         Parameters
         ----------
         own : dict
-            What the paper prints in this very table: what no panel shows of it is listed and counted too.
+            The paper's numbers in exactly this table. Numbers that no panel shows are listed and counted, too.
         """
         table, rows = self.table, self.table.rows
         ours = [one for one in table.panels if any(n.key in rows for part in one.columns for n in part.numbers)]
@@ -108,7 +108,7 @@ class TableOnPage:
     def _panel(
         self, keys: Sequence[Key], names: Iterable[str], rows: Rows, only: set[tuple[Key, str]] | None = None
     ) -> Panel | None:
-        """Return a panel of some columns, of ``only`` these places if there are any; None without columns."""
+        """Return a panel of some columns, or None without columns. With ``only``, all other places stay empty."""
         columns = []
         for name in names:
             numbers = [rows.get(key, {}).get(name) or Number(quantity=name, key=key, mark=ABSENT) for key in keys]
@@ -118,7 +118,7 @@ class TableOnPage:
         return Panel("", headings_of(about), [named(about, key) for key in keys], columns) if columns else None
 
     def _join(self, number: Number) -> Number:
-        """Add to a number of ours what the paper prints of it, and the verdict; remember that it is shown."""
+        """Return our number with the published one and the verdict, and remember that it is shown."""
         about = dict(zip(self.table.keys, number.key))
         found = self._of_paper(number.key, number.quantity) if number.key else None
         if found:
@@ -141,19 +141,19 @@ class TableOnPage:
 
 
 def text_on_page(number: Number) -> str:
-    """Return our number as it is printed; a dash if there is none."""
+    """Return our number as printed, or a dash if there is none."""
     return MISSING if number.mark == ABSENT or is_missing(number.shown) else number.text
 
 
 def order_on_page(number: Number) -> float | str:
-    """Return the value with all its digits, by which a table is sorted; an empty text, which comes last, if missing."""
+    """Return the value in all digits, by which tables are sorted. A missing value is an empty text, sorted last."""
     if number.mark == ABSENT or is_missing(number.shown):
         return ""
     return number.shown if isinstance(number.shown, str) else float(number.shown)
 
 
 def difference_on_page(number: Number) -> str:
-    """Return a difference with its sign, in the decimals of its column, or by how much a cost is multiplied."""
+    """Return a signed difference, in the decimals of its column, or the ratio of a cost to the published one."""
     about, by = column(number.quantity), difference(number)
     if math.isnan(by) or not number.verdict:
         before, value = as_float(number.published), as_float(number.value)
@@ -163,21 +163,21 @@ def difference_on_page(number: Number) -> str:
 
 
 def interval_on_page(number: Number) -> str:
-    """Return half the width of the interval of a number that is judged by one."""
+    """Return the half width of the interval of a number, if it is judged by one."""
     constant = number.kind in (Kind.DATASET, Kind.CONFIGURATION)
     return "" if constant or math.isnan(number.interval) else f"± {number.interval:.2g}"
 
 
 def contributors(number: Number) -> str:
-    """Name those who contributed some of a number's records; nobody for a claim, which is about several datasets."""
+    """Return the names of the contributors of a number's records. Claims, on several datasets, have none."""
     names = {origin_of(record)[0] for record in number.records} - {""}
     return ", ".join(sorted(names)) if number.dataset or number.model else ""
 
 
 class ShownPassport(TypedDict):
-    """A passport as the page shows it.
+    """Hold the environment metadata of a record as the page shows it.
 
-    That is a title, lines of name and text, the command that makes the record again, and who contributed the record.
+    It has a title, lines of name and text, the command that rebuilds the record, and the record's contributor.
     """
 
     title: str
@@ -187,7 +187,7 @@ class ShownPassport(TypedDict):
 
 
 class Passports:
-    """The passports of all records behind a page, numbered in the order of their first use."""
+    """Number the passports of all records behind a page in the order of their first use."""
 
     def __init__(self, sources: Iterable[Source]):
         self._records = {source.path: source.record for source in sources}
@@ -195,7 +195,7 @@ class Passports:
 
     @property
     def shown(self) -> list[ShownPassport]:
-        """The passports in the order of their numbers."""
+        """Return the passports in the order of their numbers."""
         return [shown_passport(path, self._records[path]) for path in self._numbers]
 
     def numbers(self, records: Iterable[Path]) -> list[int]:
@@ -211,7 +211,7 @@ class Passports:
 
 
 def shown_passport(path: Path, record: RecordFile) -> ShownPassport:
-    """Return a passport as the page shows it."""
+    """Return the environment metadata of a record as the page shows it."""
     about = passport_columns(record)
     origin, record_path = origin_of(path)
     title = [model_title(record.model_name)] if record.model_name else []

@@ -1,4 +1,4 @@
-"""Who wins: the models of each dataset beside each other, and a drawing of quality against time."""
+"""Compare the models of each dataset in a table and in a drawing of quality against time."""
 
 from __future__ import annotations
 
@@ -32,30 +32,30 @@ SETS = (PRESENT, EMPTY, "instance_f")
 RANKED = (QUALITY, "p@5", TIME, "predict_ms", "model_mb")
 HEADINGS = {EMPTY: "Macro-F, 0/0 = 1 (%)"}
 KEYS = ("model", "method")
-FOR = "for-"  # begins a method for one measure, even one of an earlier version
+FOR = "for-"  # prefix of methods for one measure, also of earlier versions
 Identity = tuple[type, str, str, str, str, int]
 
 
 @dataclass(frozen=True)
 class Contest:
-    """The models of one dataset.
+    """Hold the comparison of the models on one dataset.
 
     Attributes
     ----------
     name : str
     labels : int
     made : str
-        Day of its newest record.
+        Day of the newest record.
     earlier : bool
-        No table has it: it is of an earlier run.
+        Whether the dataset is in no table, but in results of an earlier run.
     headline : str
-        The best P@1 and macro-F over the labels present, and whose they are.
+        The best P@1 and macro-F over the labels present, with their models.
     panel : Panel
-        A row for each model, by P@1.
+        A row for each model, sorted by P@1.
     tied : set of (int, int)
-        Row and column of numbers that differ from the best by no more than seeds do.
+        Row and column of numbers that differ from the best by no more than the noise over seeds.
     drawing : Markup or None
-        Of P@1 against training time, where two models have both.
+        P@1 against training time, if at least two models have both.
     """
 
     name: str
@@ -71,19 +71,21 @@ class Contest:
 def contests_of(
     sources: Sequence[Source], earlier: Sequence[Source], of_suites: Collection[str], passports: Passports
 ) -> list[Contest]:
-    """Return the contests of all datasets with results on the test set.
+    """Return the comparison of models for each dataset with results on the test set.
 
-    The user's own datasets come first, then it goes by number of labels; those of earlier runs come last.
+    The user's own datasets come first, and datasets of earlier runs last. Within these groups they are sorted by number
+    of labels.
 
     Parameters
     ----------
     sources : sequence of Source
-        Behind the tables.
+        Records behind the tables.
     earlier : sequence of Source
-        Of datasets without tables.
+        Records of datasets without tables.
     of_suites : collection of str
-        Datasets that suites name, which are not the user's own.
+        Datasets that suites name. All others are the user's own.
     passports : Passports
+        Numbers the records in use.
     """
     found: list[Contest] = []
     for some, of_earlier in ((sources, False), (earlier, True)):
@@ -94,14 +96,14 @@ def contests_of(
                 identity = (type(record), *record.run_names, record.method_name, record.seed)
                 by_dataset.setdefault(record.dataset_name, {}).setdefault(identity, source)
         found += [_contest(name, list(own.values()), of_earlier, passports) for name, own in by_dataset.items()]
-    shown = [one for one in found if one.panel.columns]  # not those of which everything ran out of time
+    shown = [one for one in found if one.panel.columns]  # a dataset has no columns if every run reached its time limit
     return sorted(shown, key=lambda one: (one.earlier, one.name in of_suites, one.labels))
 
 
 def earlier_sources(root: Path, known: Known, datasets: Collection[str]) -> list[Source]:
-    """Read the results of all other datasets in a project's folder; those that cannot be read are left out.
+    """Read the results of all other datasets in a project's folder. Unreadable records are left out.
 
-    Of a model, on each portion, only the records that have the data and the settings of its newest one are taken.
+    For each model and training split, only records with the data and settings of the newest one are taken.
     """
     found: list[Source] = []
     every = dict.fromkeys(("dataset", "model", "seed", "portion", "method"), "*")
@@ -161,9 +163,9 @@ def _contest(name: str, sources: list[Source], earlier: bool, passports: Passpor
 
 
 def _numbers(sources: Iterable[Source]) -> dict[str, dict[str, Number]]:
-    """Return the numbers of each model by quantity; of label sets those of the method with the best one.
+    """Return the numbers of each model by quantity. For label sets, the best method of each measure counts.
 
-    Methods that are for another measure have no part in it.
+    Methods that optimise another measure are left out.
     """
     found: dict[str, dict[str, Number]] = {}
     groups: dict[tuple[type, str], list[Source]] = {}
@@ -175,7 +177,7 @@ def _numbers(sources: Iterable[Source]) -> dict[str, dict[str, Number]]:
             for name in RANKED if kind is RankingRecord else SETS:
                 number = replace(row[name], deviation=math.nan) if column(name).cost else row[name]
                 is_for = method.removeprefix(FOR).replace("-", "_") if method.startswith(FOR) else name
-                if number.is_missing or not name.startswith(is_for):  # macro-F over labels present goes with macro-F
+                if number.is_missing or not name.startswith(is_for):  # methods for macro-F serve all its variants
                     continue
                 if name not in own or number.value > own[name].value:
                     own[name] = number
@@ -183,14 +185,14 @@ def _numbers(sources: Iterable[Source]) -> dict[str, dict[str, Number]]:
 
 
 def _top(part: PanelColumn) -> Number | None:
-    """Return the best number; models that are given the truth have no part in it."""
+    """Return the best number. Models that are given the truth are left out."""
     numbers = [one for one in part.numbers if one.model not in LIMITS and one.rounded is not None]
     sign = -1 if column(part.quantity).better == "lower" else 1
     return max(numbers, key=lambda one: sign * one.value, default=None)
 
 
 def _tied(number: Number, top: Number) -> bool:
-    """Say whether the interval of the mean difference over common seeds holds 0; with one seed nothing is known."""
+    """Return whether the interval of the mean difference over common seeds contains 0. One seed gives no interval."""
     if number is top or number.model in LIMITS:
         return False
     differences = [float(top.runs[seed]) - float(number.runs[seed]) for seed in top.runs if seed in number.runs]
