@@ -16,7 +16,7 @@ Place = tuple[str, ...]  # dataset, model, method, as far as a setting has them
 
 
 class Change(NamedTuple):
-    """Hold one setting that changed. ``where`` names models and datasets, and is empty if it changed everywhere."""
+    """Hold one changed setting, with models and datasets in ``where``, which is empty if it changed everywhere."""
 
     name: str
     where: str
@@ -85,7 +85,7 @@ def told(tables: Iterable[tuple[Settings, Settings]], moved: bool) -> str:
 
 
 def _where(changed: Sequence[Place], every: Iterable[Place]) -> str:
-    """Name models with their methods, and datasets unless the models changed on all of theirs; or only datasets."""
+    """Name models with their methods, then datasets, unless the models changed on all of their datasets."""
     models = list(dict.fromkeys(" ".join(place[1:]) for place in changed if place[1:]))
     datasets = list(dict.fromkeys(place[0] for place in changed if place))
     everywhere = {place[0] for place in every if " ".join(place[1:]) in models} == set(datasets)

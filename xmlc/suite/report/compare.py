@@ -340,7 +340,7 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
 
 
 def count(numbers: Iterable[Number], kind: Kind | None = None) -> Counter[Verdict]:
-    """Count judged numbers by verdict, either all or those of one kind."""
+    """Count judged numbers by verdict, either all or only one kind."""
     return Counter(Verdict(one.verdict) for one in numbers if one.verdict and kind in (None, one.kind))
 
 

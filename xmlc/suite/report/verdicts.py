@@ -59,8 +59,8 @@ def kind_of(name: str, definition: TableDefinition, model: str | None = None) ->
 class Verdict(StrEnum):
     """List the verdicts on a number.
 
-    A number that a paper measured is equal as printed, inside its interval, outside, different, or undecided. The sign
-    of "outside" is the sign of ours minus published. "Different" means that chance cannot be the reason. A published
+    A number that a paper measured is equal as printed, inside its interval, outside, different, or undecided. "Outside"
+    has the sign of our number minus the published one. "Different" means that chance cannot be the reason. A published
     constant is equal or different, and so is our number next to an earlier one. The others were not compared.
     """
 
@@ -225,8 +225,8 @@ def half_width(
 
     Let s be the deviation of one run. The difference of a mean of ``ours`` runs and a published mean of ``theirs`` runs
     has the variance s^2 (1 / ours + 1 / theirs). Rounding to a published digit of unit u adds u^2 / 12. Two independent
-    splits add twice the square of the split error. Only s is estimated from few runs, so h uses Student's t. Its
-    degrees of freedom follow Welch and Satterthwaite: runs - 1 over the squared share of s in the variance.
+    splits add twice the square of the split error. As s is the only estimate, and from few runs, h uses Student's t.
+    Its degrees of freedom follow Welch and Satterthwaite: runs - 1 over the squared share of s in the variance.
 
     Parameters
     ----------

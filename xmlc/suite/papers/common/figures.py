@@ -30,7 +30,7 @@ COLOURS = {"xmlc": BLUE, "napkinXC": VERMILION, "omikuji": GREEN}
 MARKERS = "osD^v<>pPX*hd8H"
 FRONT: dict[str, Any] = {"color": "0.55", "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1}
 NARROWEST = 1.6  # the least width of a panel in inches
-TICKS = {1.0: (1, 2, 5), 1.6: (1, 3)}  # for axes of fewer decades than the key; longer axes have powers of ten only
+TICKS = {1.0: (1, 2, 5), 1.6: (1, 3)}  # for axes of fewer decades than the key (longer axes have powers of ten only)
 
 
 @figure(

@@ -18,7 +18,7 @@ from xmlc.suite.results.columns import column
 from xmlc.suite.results.frame import Number, Rows, average
 from xmlc.suite.results.titles import LIMITS, MACRO_F_CONVENTION, METHODS, measure_of, model_title
 
-HASHED = "plt-hashed"  # the PLT of plt2016; "plt" is our variant
+HASHED = "plt-hashed"  # the PLT of plt2016, while "plt" is our variant
 FOR_OTHERS = ("ofo-ab", *MEASURE_METHODS)  # methods of the tables `table4` and `measures`
 OF_80, OF_FULL = (Where("thresholds", portion, but_methods=FOR_OTHERS) for portion in ("80", "full"))
 METHOD_KEYS = ("dataset", "model", "method")

@@ -1,4 +1,4 @@
-"""Test the statements of ldsm2020 on our records. Sources are sections, figures and tables; it has no page numbers."""
+"""Test the statements of ldsm2020 on our records. Sources are sections, figures and tables (pages have no numbers)."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def figure5(paper: str, records: Sequence[SweepRecord]) -> Figure:
     "figure6", COMPARED, RANKINGS, caption="Single trees beside ensembles, precision on the left and nDCG on the right."
 )
 def figure6(paper: str, forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> Figure:
-    """Draw Figure 6: single trees beside ensembles, precision on the left and nDCG on the right."""
+    """Draw Figure 6: single trees next to ensembles, with precision on the left and nDCG on the right."""
     names = _datasets(forests)
     sheet, grid = panels(2 * len(names), NARROWEST, together=2, shape=1.0)
     for place, name in enumerate(names):

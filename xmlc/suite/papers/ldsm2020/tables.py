@@ -9,7 +9,7 @@ from xmlc.suite.papers.declared import Table, TableDefinition, columns, not_run,
 from xmlc.suite.papers.ldsm2020.claims import claims as claims
 
 LDSM_KEYS = ("dataset", "model")
-OURS = "ldsm"  # the only model that the paper measured; it quotes the numbers of all others
+OURS = "ldsm"  # the only model that the paper measured, while it quotes the numbers of all others
 TREE_BASED = ("lpsr", "plt", "gbdt-s", "craftml", "fastxml", "pfastrexml", OURS, "ldsm-mean")
 TREES = Where("ranking", "full", models=TREE_BASED)
 

@@ -24,7 +24,7 @@ from xmlc.suite.results.titles import model_title, without_passes
 
 statements = Claims.of("oplt2021")
 
-WIKI10 = 30_938  # labels of Wiki10; the paper calls datasets with more labels the larger ones
+WIKI10 = 30_938  # labels of Wiki10. The paper calls datasets with more labels the larger ones
 SINGLE = 1.0  # labels per instance in few-shot data
 BY_ALGORITHM_8 = ("oplt-r", "oplt-b")
 ONLINE = RANDOM, GREEDY = ("oplt-r-program", "oplt-b-program")  # trees by the rule of the authors' program

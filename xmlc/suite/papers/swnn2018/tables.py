@@ -15,7 +15,7 @@ from xmlc.suite.results.records.statistics import SUMMARY
 MODEL_KEYS = ("dataset", "model")
 PRECISION = ("p@1", "p@3", "p@5")
 HYPERPARAMETERS = ("S", "alpha", "beta")
-OURS = "swnn-searched"  # the only model that the paper measured; it quotes the numbers of all others
+OURS = "swnn-searched"  # the only model that the paper measured, while it quotes the numbers of all others
 CLOSE = 1.0  # points below the best quoted method that count as comparable: "by approximately 1 %" (Section 4.3)
 
 table1 = table_of_datasets(

@@ -94,7 +94,7 @@ def to_html(page: Page) -> str:
 
 
 def packed(passports: Sequence[ShownPassport]) -> dict[str, list[Any]]:
-    """Return passports as lists of indices into a list of texts, because passports share most texts.
+    """Return environment metadata as lists of indices into a list of texts, because records share most texts.
 
     A list begins with the title and ends with the command, without the path of the record.
     """

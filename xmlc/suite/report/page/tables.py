@@ -24,7 +24,7 @@ from xmlc.suite.results.passports import passport_columns
 from xmlc.suite.results.records.base import RecordFile
 from xmlc.suite.results.titles import method_title, model_title
 
-ABSENT = "absent"  # marks a cell without a number of ours, which the page shows as a dash
+ABSENT = "absent"  # marks a cell for which we have no number, shown as a dash
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ class ShownPassport(TypedDict):
 
 
 class Passports:
-    """Number the passports of all records behind a page in the order of their first use."""
+    """Number the records behind a page in the order of their first use, and return their environment metadata."""
 
     def __init__(self, sources: Iterable[Source]):
         self._records = {source.path: source.record for source in sources}
@@ -195,15 +195,15 @@ class Passports:
 
     @property
     def shown(self) -> list[ShownPassport]:
-        """Return the passports in the order of their numbers."""
+        """Return the environment metadata of all numbered records, in the order of their numbers."""
         return [shown_passport(path, self._records[path]) for path in self._numbers]
 
     def numbers(self, records: Iterable[Path]) -> list[int]:
-        """Return the numbers of the passports of some records."""
+        """Return the numbers of some records, and number those that are new."""
         return [self._numbers.setdefault(path, len(self._numbers)) for path in records]
 
     def enter(self, table: PageTable) -> None:
-        """Number the passports of a table, row by row."""
+        """Number the records of a table, row by row."""
         for panel in (*table.panels, *filter(None, [table.further])):
             for row in zip(*(part.numbers for part in panel.columns)):
                 for number in row:

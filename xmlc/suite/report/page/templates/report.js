@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  // Sorting: ascending, descending, as it came. What has no value comes last both ways.
+  // Sorting: ascending, descending, original order. Missing values come last either way.
   const order = new Intl.Collator("en", { numeric: true });
   const key = (row, place) => {
     const cell = row.cells[place];
@@ -31,7 +31,7 @@
     });
   }
 
-  // Search: of the tables those rows stay whose names, with those of their table, hold every word; what is empty goes.
+  // Search: rows stay if their names or the names of their table contain every word. Empty tables are hidden.
   const field = document.querySelector("#search input");
   field.closest("#search").hidden = false;
   const rows = [...document.querySelectorAll("table.sortable tbody tr")].map((row) => {
@@ -47,7 +47,7 @@
     document.querySelector("#search output").textContent = words.length ? `${left} of ${rows.length} rows` : "";
   });
 
-  // Passports: shown while a number is pointed at or has the focus, pinned by a click, closed by Escape.
+  // Passports are shown while a number is hovered or focused, pinned by a click, and closed by Escape.
   const told = JSON.parse(document.getElementById("passports").textContent);
   const passport = (place) => {
     const [title, ...lines] = told.passports[place].map((text) => told.texts[text]);
@@ -151,7 +151,7 @@
     }
   });
 
-  // On paper everything is unfolded but what was not run.
+  // On paper everything is unfolded except results not run.
   let folded = [];
   addEventListener("beforeprint", () => {
     folded = [...document.querySelectorAll("details:not([open], .notrun)")];
