@@ -80,8 +80,8 @@ compare:
 	$(ASK)PATH="$(BIN):$$PATH" xmlc compare results/reference/demo results/tables/demo --markdown results/comparison.md
 
 # results/reference/ has the reference tables of the demo and of each paper's suite on a small real dataset. The data
-# come from a mirror or a download. `make reference` rebuilds the tables and compares them to the last bit. `make
-# accept` rebuilds them and accepts them as the new reference.
+# come from a mirror or a download. `make reference` rebuilds them and compares to the last bit. `make accept` rebuilds
+# them and accepts the new ones.
 MIRROR ?= $(XMLC_MIRROR)
 TABLES  = PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --config threads=1 seeds='[0]' $(if $(MIRROR),mirror="$(MIRROR)")
 
