@@ -1,4 +1,4 @@
-"""Archives in memory, harmless and not."""
+"""Make harmless and malicious archives in memory."""
 
 import io
 import tarfile
@@ -26,7 +26,7 @@ def tar_of(members, mode="w", extra=()):
 
 
 def unpack_tar(archive, folder):
-    """Unpack a tar archive of our own, of plain files; Python knows no filter of members before 3.11.4."""
+    """Unpack a trusted tar archive of plain files. Python has no filter of members before 3.11.4."""
     with tarfile.open(archive) as content:
         for member in content:
             file = folder / member.name

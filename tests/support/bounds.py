@@ -1,7 +1,7 @@
-"""A pytest plugin, `make bounds`: kernels are compiled so that any index outside its array is an IndexError.
+"""Compile kernels so that any index outside its array raises an IndexError (pytest plugin of `make bounds`).
 
-``NUMBA_BOUNDSCHECK=1`` alone takes a negative index as one from the end, which no kernel means but where -1 stands in
-its source, and does not look at the views of `xmlc.kernels.arrays.borrowed`.
+``NUMBA_BOUNDSCHECK=1`` alone counts every negative index from the end. Kernels only mean that if -1 is a constant in
+their source. It also does not check the views of `xmlc.kernels.arrays.borrowed`.
 """
 
 import numba.np.arrayobj
@@ -16,14 +16,14 @@ from_the_end, view = numba.np.arrayobj.fix_integer_index, arrays._view
 
 
 def as_it_is(context, builder, idxty, idx, size):
-    """Return an index as the check takes it: one that is computed is not counted from the end."""
+    """Return an index for the bounds check. A computed index is never counted from the end."""
     if isinstance(idx, ir.Constant):
         return from_the_end(context, builder, idxty, idx, size)
     return context.cast(builder, idx, idxty, types.intp)
 
 
 def checked_view(context, builder, kind, source, start, end):
-    """Return `_view`, but raise where ``0 <= start <= end <= size`` does not hold."""
+    """Return `_view`, or raise IndexError if ``0 <= start <= end <= size`` does not hold."""
     ordered = builder.and_(builder.icmp_signed("<=", start, end), builder.icmp_signed("<=", end, source.nitems))
     inside = builder.and_(ordered, builder.icmp_signed("<=", ir.Constant(start.type, 0), start))
     with builder.if_then(builder.not_(inside), likely=False):

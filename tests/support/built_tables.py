@@ -1,4 +1,4 @@
-"""Tables built from records made by hand."""
+"""Build tables from hand-made records."""
 
 from report_cases import write
 from suite_cases import write_suite
@@ -8,10 +8,10 @@ from xmlc.suite.results.made_of import MadeOf
 
 
 def build_from(folder, name, paper, records, published=None, models=None, **suite):
-    """Build a table in a folder of its own.
+    """Return a table built from records in a folder.
 
-    ``published`` has the printed tables of the paper as CSV, by name; ``models`` and ``suite`` are the content of a
-    suite's YAML, which is not written without models.
+    ``published`` has the paper's printed tables as CSV, by name. ``models`` and ``suite`` are the content of a suite's
+    YAML file. It is only written if there are models.
     """
     for printed, text in (published or {}).items():
         file = folder / "published" / paper / f"{printed}.csv"
@@ -23,5 +23,5 @@ def build_from(folder, name, paper, records, published=None, models=None, **suit
 
 
 def texts(panel):
-    """The printed texts of a panel, row by row."""
+    """Return the printed texts of a panel, row by row."""
     return [[text for text, _ in line] for line in panel.cells()]

@@ -1,4 +1,4 @@
-"""The command line, run in the process of the tests."""
+"""Run the command line in the process of the tests."""
 
 from contextlib import contextmanager
 
@@ -11,7 +11,7 @@ from xmlc.cli import main
 
 @contextmanager
 def own_threads():
-    """Give numba its threads back after a block."""
+    """Restore numba's number of threads after a block."""
     before = numba.get_num_threads()
     try:
         yield
@@ -20,14 +20,14 @@ def own_threads():
 
 
 def run(*arguments):
-    """Call `xmlc` and return its exit status."""
+    """Run `xmlc` and return its exit status."""
     with pytest.raises(SystemExit) as stop:
         main([str(argument) for argument in arguments])
     return stop.value.code
 
 
 def call(command, *arguments):
-    """Call one command of `xmlc` and let its exceptions through; numba has its threads back afterwards."""
+    """Run one command of `xmlc` and return its output. Exceptions pass, and numba keeps its number of threads."""
     with own_threads():
         result = CliRunner().invoke(command, list(map(str, arguments)))
     if result.exception and not isinstance(result.exception, SystemExit):

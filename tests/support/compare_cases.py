@@ -1,4 +1,4 @@
-"""Two tables to compare, and how their cells are told apart."""
+"""Provide two tables to compare, and the verdicts on their cells."""
 
 TABLE = """\
 dataset,model,method,macro_f,test_ms,inner_products,c

@@ -1,6 +1,6 @@
-"""The demo's steps on a few instances after its parts were compiled; prints the kernels that only a step compiled.
+"""Compile the demo's parts, run its steps on a few instances, and print the kernels that only a step compiled.
 
-By itself in a process, because a kernel that another test compiled would seem to be no step's.
+This script runs in a separate process. A kernel that another test compiled would otherwise be missing from the output.
 """
 
 import gc
@@ -16,7 +16,7 @@ from xmlc.suite.steps.compile import parts_of
 
 
 def compiled():
-    """Name every kernel called so far, with the types of its arguments."""
+    """Return the names of all kernels compiled so far, with the types of their arguments."""
     found = [thing for thing in gc.get_objects() if isinstance(thing, Dispatcher)]
     return {f"{one.py_func.__module__}.{one.py_func.__name__}{types}" for one in found for types in one.overloads}
 
@@ -30,7 +30,7 @@ def run(*words):
 
 
 def run_steps(suite, folder):
-    """Run what the workflow would, on a synthetic dataset; two threads, as many jobs have them."""
+    """Run the workflow's steps on a synthetic dataset, with two threads, like many jobs."""
     sizes = {"n_train": 200, "n_test": 80, "n_features": 150, "n_labels": 25, "labels_per_instance": 2, "nonzeros": 20}
     (folder / "made.yaml").write_text(json.dumps({"demo": {"synthetic": sizes}}))
     run("synth", "demo", "--catalogue", folder / "made.yaml", "--out", folder / "resources", "--threads", 2)

@@ -1,4 +1,4 @@
-"""The facts in a message: a value, a path, a line number, a name, in whatever words it is written."""
+"""Check the facts in a message, such as a value, path, line number or name, but not its wording."""
 
 import re
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ def absent(text, *facts):
 
 @contextmanager
 def raises_with(kind, *facts):
-    """Expect an error of this type whose message has all these facts, in any order."""
+    """Expect an error of this type whose message contains all facts, in any order."""
     with pytest.raises(kind) as raised:
         yield raised
     message = str(raised.value)
@@ -23,7 +23,7 @@ def raises_with(kind, *facts):
 
 @contextmanager
 def warns_with(kind, *facts):
-    """Expect a warning of this type whose message has all these facts."""
+    """Expect a warning of this type whose message contains all facts."""
     with pytest.warns(kind) as warned:
         yield warned
     messages = [str(one.message) for one in warned]

@@ -1,4 +1,4 @@
-"""FastXML step by step in plain Python, as slowly as it reads."""
+"""Compute FastXML step by step in plain, slow Python."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from xmlc.models.fastxml._partition import FIXED_POINT, GAIN_TOLERANCE
 
 
 def rank(sums, weights):
-    """Return labels by weighted sum rounded to an integer, largest first, ties to the smaller label."""
+    """Return labels by their weighted sum, rounded to an integer, largest first, ties to the smaller label."""
     scores = [math.floor(float(s) * float(w) + 0.5) for s, w in zip(sums, weights, strict=True)]
     return sorted(range(len(sums)), key=lambda label: (-scores[label], label))
 
 
 def partition(label_sets, weights, side, normalised=True):
-    """Alternate between ranking labels and moving instances until nDCG, or DCG, gains less than the tolerance."""
+    """Rank labels and move instances in turns until nDCG, or DCG, gains less than the tolerance.
+
+    Return the side of each instance and the last value.
+    """
     n_labels, side = len(weights), list(side)
     ideal = [round(FIXED_POINT / sum(1 / math.log2(2 + r) for r in range(len(s)))) if s else 0 for s in label_sets]
     if not normalised:
@@ -45,14 +48,14 @@ def partition(label_sets, weights, side, normalised=True):
 
 
 def objective(X, side, costs, weights):
-    """Return sum |w| + sum of cost * logistic loss; X dense with the constant feature in it."""
+    """Return sum |w| + sum of cost * logistic loss. X is dense and includes the constant feature."""
     margins = X @ weights
     own = np.where(side > 0, costs[0], costs[1])
     return np.abs(weights).sum() + (own * np.logaddexp(0, -side * margins)).sum()
 
 
 def estimates_of(forest, x):
-    """Walk each tree from its root to a leaf; return exact mean shares by label and the number of nodes passed."""
+    """Return exact mean shares by label over the leaves that x reaches, and the number of nodes passed."""
     shares, passed = {}, 0
     for root in forest.roots:
         node = int(root)

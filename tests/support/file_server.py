@@ -1,4 +1,4 @@
-"""A local file server that refuses, stalls and breaks off as it is told."""
+"""Run a local file server that can refuse requests and break off answers."""
 
 import http.server
 import threading
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """Serves ``server.files`` (path -> bytes)."""
+    """Serve ``server.files`` (path -> bytes)."""
 
     def do_GET(self):
         server, path = self.server, self.path
@@ -29,11 +29,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 @contextmanager
 def serve():
-    """Run the server on a free port of 127.0.0.1 in a thread; it ends with the block.
+    """Run the server on a free port of 127.0.0.1, in a thread that ends with the block.
 
-    ``statuses`` and ``cuts`` have, for some paths, the statuses of the next answers and how many bytes of the announced
-    length they have; ``headers`` further headers, None for one that is left out; ``requests`` the paths that were asked
-    for.
+    By path, ``statuses`` has the statuses of the next answers, and ``cuts`` the number of bytes after which they break
+    off. ``headers`` has more headers by path, with None for a header to leave out. ``requests`` lists all requested
+    paths.
     """
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.files, server.statuses, server.cuts, server.headers, server.requests = {}, {}, {}, {}, []

@@ -1,4 +1,4 @@
-"""A server's first requests to a model that another process trained; prints what numba compiled for them."""
+"""Send a server's first requests to a model of another process, and print the kernels that numba compiled."""
 
 import json
 import sys

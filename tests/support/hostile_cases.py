@@ -1,11 +1,11 @@
-"""Matrices that scipy takes and that lead out of themselves."""
+"""Make matrices that scipy accepts, although their indices are outside of their arrays."""
 
 import numpy as np
 from scipy import sparse
 
 
 def good_pair(n=24, d=12, m=6, seed=0):
-    """Instances, and label sets of which each has at least one label."""
+    """Return instances and label sets, each with at least one label."""
     rng = np.random.default_rng(seed)
     X = sparse.csr_array((rng.random((n, d)) * (rng.random((n, d)) < 0.5)).astype(np.float32))
     Y = rng.random((n, m)) < 0.3
@@ -14,7 +14,7 @@ def good_pair(n=24, d=12, m=6, seed=0):
 
 
 def broken(matrix):
-    """Yield the names of what can be wrong with index arrays, and CSR, CSC and COO arrays that have it."""
+    """Yield names of errors in index arrays, each with a CSR, CSC or COO array that has the error."""
     for name, index in (("2e9", 2_000_000_000), ("negative", -1), ("least", -(2**31)), ("width", matrix.shape[1])):
         for place in (0, matrix.nnz // 2, matrix.nnz - 1):
             wrong = matrix.copy()

@@ -1,4 +1,4 @@
-"""Small distributions over all 2^m label sets, and the expected F of every prediction by its definition."""
+"""Make small distributions over all 2^m label sets, and compute expected F by its definition."""
 
 from fractions import Fraction
 from functools import lru_cache
@@ -11,13 +11,13 @@ from xmlc.inference import LabelsBySize, Samples
 
 @lru_cache
 def all_sets(m):
-    """Every label set, shape (2^m, m), bool."""
+    """Return all label sets, bool of shape (2^m, m)."""
     return (np.arange(2**m)[:, None] >> np.arange(m) & 1).astype(bool)
 
 
 @lru_cache
 def f_of_pairs(m):
-    """F of every pair of sets with 0/0 = 1, shape (2^m, 2^m)."""
+    """Return F of every pair of sets with 0/0 = 1, shape (2^m, 2^m)."""
     sets = all_sets(m).astype(int)
     total = sets.sum(axis=1)[:, None] + sets.sum(axis=1)
     return np.where(total > 0, 2 * (sets @ sets.T) / np.maximum(total, 1), 1.0)
@@ -40,7 +40,7 @@ def independent_law(p):
 
 
 def random_marginals(rng, n, m):
-    """Mostly small marginals, some equal, some 0, some 1."""
+    """Return mostly small marginals, of which some are equal, some 0 and some 1."""
     p = np.round(rng.random((n, m)) ** rng.choice([1, 3]), rng.choice([1, 6]))
     for value in (0.0, 1.0):
         p[rng.random((n, m)) < rng.choice([0, 0.2])] = value
@@ -48,12 +48,12 @@ def random_marginals(rng, n, m):
 
 
 def random_joint(rng, m):
-    """A distribution over all sets with much dependence: mass on few of them."""
+    """Return a distribution over all sets with strong dependence: few sets have most of the mass."""
     return rng.dirichlet(np.full(2**m, rng.choice([0.02, 0.2, 1.0])))
 
 
 def by_size(laws, m):
-    """P and p(Y = 0) of distributions over all sets, by their definition: one column for every size."""
+    """Return P and p(Y = 0) of distributions over all sets, by definition, with a column for each size."""
     sets = all_sets(m)
     P = np.zeros((len(laws), m, m))
     for i, law in enumerate(laws):
@@ -63,7 +63,7 @@ def by_size(laws, m):
 
 
 def random_samples(rng, n, m, n_samples):
-    """Draws from a random joint distribution for each instance; some draws empty, often the same."""
+    """Return draws from a random joint distribution for each instance. Some are empty, and many are equal."""
     rows = [all_sets(m)[rng.choice(2**m, size=n_samples, p=random_joint(rng, m))] for _ in range(n)]
     return Samples(sparse.csr_array(np.vstack(rows)), n_samples)
 
@@ -75,7 +75,7 @@ def empirical_laws(samples, m):
 
 
 def counted_by_size(samples):
-    """P and p(Y = 0) of every instance by counting its samples, with a column for each size."""
+    """Return P and p(Y = 0) of every instance by counting its samples, with a column for each size."""
     m, sizes = samples.Y.shape[1], np.arange(1, samples.Y.shape[1] + 1)
     drawn = samples.Y.toarray().reshape(-1, samples.n_samples, m)
     of_size = drawn.sum(axis=2)[:, :, None] == sizes
@@ -85,7 +85,7 @@ def counted_by_size(samples):
 
 
 def exact_by_size(p, weights):
-    """P and p(Y = 0) of labels whose sizes are weighted, in fractions: P[i][s - 1], by their definition."""
+    """Return P[i][s - 1] and p(Y = 0) of labels with weighted sizes, in fractions, by definition."""
     p, weights = [[Fraction(float(x)) for x in each] for each in (p, weights)]
     weights = [weights[min(s, len(weights) - 1)] for s in range(len(p) + 1)]
     mass = sum(q * weight for q, weight in zip(exact_law(p), weights))
@@ -97,7 +97,7 @@ def exact_by_size(p, weights):
 
 
 def exact_law(p):
-    """The probabilities of 0 .. len(p) positives among independent labels, in fractions."""
+    """Return the probabilities of 0 .. len(p) positives among independent labels, in fractions."""
     law = [Fraction(1)]
     for q in p:
         law = [stays * (1 - q) + comes * q for stays, comes in zip([*law, 0], [0, *law])]
@@ -112,7 +112,7 @@ def exact_value_of(predicted, P, p_empty):
 
 
 def exact_best(P, p_empty):
-    """Return the highest expected F of all predictions, in fractions: GFM as its Algorithm 1 is printed."""
+    """Return the highest expected F of all predictions, in fractions, by GFM as printed in Algorithm 1."""
     best = p_empty
     for k in range(1, len(P) + 1):
         f = [sum(q * 2 / (s + k) for s, q in enumerate(row, 1)) for row in P]

@@ -1,4 +1,4 @@
-"""LdSM step by step in plain Python, as slowly as the paper reads."""
+"""Compute LdSM step by step in plain, slow Python."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def objective(P, P_i, pi, lambda_1, lambda_2):
-    """Equation (1): P of shape (M,), P_i of shape (M, K), pi of shape (K,)."""
+    """Return J by Equation (1), for P of shape (M,), P_i of shape (M, K) and pi of shape (K,)."""
     pairs = list(combinations(range(len(P)), 2))
     balance = sum(abs(P[j] - P[other]) for j, other in pairs)
     integrity = sum(pi[i] * abs(P_i[j][i] - P_i[other][i]) for i in range(len(pi)) for j, other in pairs)
@@ -18,14 +18,14 @@ def objective(P, P_i, pi, lambda_1, lambda_2):
 
 
 def probabilities(sums, seen):
-    """Return P, P_i and pi from sums of predictions by direction and label, and how often each label was seen."""
+    """Return P, P_i and pi from sums of predictions by direction and label, and counts of seen labels."""
     n_seen = max(1, sum(seen))
     P_i = [[own / max(1, times) for own, times in zip(row, seen)] for row in sums]
     return [sum(row) / n_seen for row in sums], P_i, [times / n_seen for times in seen]
 
 
 def objectives_of_directions(sums, seen, labels, lambda_1, lambda_2):
-    """Algorithm 3: J for each s = 1 .. 2**M - 1; ``seen`` counts the instance already, ``sums`` not."""
+    """Return J for each s = 1 .. 2**M - 1 by Algorithm 3. ``seen`` already counts the instance, ``sums`` does not."""
     arity, result = len(sums), {}
     for s in range(1, 1 << arity):
         after = [list(row) for row in sums]
@@ -37,9 +37,9 @@ def objectives_of_directions(sums, seen, labels, lambda_1, lambda_2):
 
 
 def train(X, label_sets, n_labels, arity, epochs, rate, lambda_1, lambda_2, adaptive, start=0.0):
-    """Algorithm 2 from given weights, ties to the first s; X dense, scaled, with a constant last column.
+    """Train by Algorithm 2 from given weights, ties to the first s. X is dense and scaled, its last column constant.
 
-    Returns weights (M, d), J after each epoch, and the directions given to each instance in the last epoch.
+    Return weights (M, d), J after each epoch, and the directions of each instance in the last epoch.
     """
     weights, squares = np.zeros((arity, X.shape[1])) + start, np.zeros((arity, X.shape[1]))
     sums, seen = [[0.0] * n_labels for _ in range(arity)], [0] * n_labels
@@ -72,13 +72,13 @@ def train(X, label_sets, n_labels, arity, epochs, rate, lambda_1, lambda_2, adap
 
 
 def directions(margins):
-    """Algorithm 4: all directions whose margin reaches 1/2, or the best."""
+    """Return by Algorithm 4 all directions whose margin reaches 1/2, or else the best."""
     sent = [j for j, margin in enumerate(margins) if margin >= 0.5]
     return sent or [int(np.argmax(margins))]
 
 
 def nodes_of_loop(max_nodes, arity, n_splits):
-    """Algorithm 1: the number of nodes t after its loop, if no more than ``n_splits`` nodes can be split."""
+    """Return the number of nodes t after the loop of Algorithm 1, if at most ``n_splits`` nodes can be split."""
     t = 1
     while n_splits > 0 and t < max_nodes:
         t, n_splits = t + arity, n_splits - 1
@@ -86,7 +86,7 @@ def nodes_of_loop(max_nodes, arity, n_splits):
 
 
 def leaves_of(forest, tree, x):
-    """Algorithm 5: walk a tree from its root; return the leaves that x reaches and the number of inner products."""
+    """Return the leaves of a tree that x reaches by Algorithm 5, and the number of inner products."""
     first, last = forest.inner_starts[tree : tree + 2]
     todo, leaves, n_products = [int(first) if last > first else ~int(forest.tree_leaves[tree])], [], 0
     while todo:
@@ -102,7 +102,7 @@ def leaves_of(forest, tree, x):
 
 
 def estimates_of(forest, x, per_label=True):
-    """Return the mean share of each label over trees, the mean over the leaves of a tree, as exact fractions."""
+    """Return each label's mean share over trees and their leaves, in fractions, and the number of inner products."""
     n_trees, shares, passed = len(forest.inner_starts) - 1, {}, 0
     for tree in range(n_trees):
         leaves, n_products = leaves_of(forest, tree, x)
@@ -117,7 +117,7 @@ def estimates_of(forest, x, per_label=True):
 
 
 def predict(forest, x):
-    """Algorithm 5 for each tree, their histograms added: by label, as exact fractions; and the number of leaves."""
+    """Return the sum of histograms by label in fractions (Algorithm 5 for each tree), and the number of leaves."""
     hist, n_leaves = {}, 0
     for tree in range(len(forest.inner_starts) - 1):
         for leaf in leaves_of(forest, tree, x)[0]:

@@ -1,11 +1,11 @@
-"""Small data for nearest neighbours: duplicates, empty rows, weights of one kind or another."""
+"""Make small data for nearest neighbours, with duplicates, empty rows and several kinds of weights."""
 
 import numpy as np
 from scipy import sparse
 
 
 def data(n, d, seed, kind="weights", n_queries=9):
-    """Instances with duplicates, some without features, and queries of which some are instances."""
+    """Return instances, label sets and queries. Some instances are equal or empty, some queries are instances."""
     rng = np.random.default_rng(seed)
     density = rng.uniform(0.02, 0.5)
     X = sparse.random_array((n + n_queries, d), density=density, rng=rng, dtype=np.float32, format="csr")

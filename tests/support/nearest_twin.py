@@ -1,10 +1,10 @@
-"""Plain twins of the nearest-neighbour kernels: all similarities, one by one, and everything sorted."""
+"""Find nearest neighbours in plain Python: compute all similarities one by one and sort them."""
 
 import numpy as np
 
 
 def similarity(row, query, beta, rank):
-    """Float32 similarity of two dense float32 vectors of unit length; ``rank`` orders the features of the row."""
+    """Return the float32 similarity of two dense float32 unit vectors. ``rank`` orders the features of the row."""
     shared = np.count_nonzero((row != 0) & (query != 0))
     union = np.count_nonzero((row != 0) | (query != 0))
     parts = [0.0, 0.0, 0.0, 0.0]
@@ -16,14 +16,14 @@ def similarity(row, query, beta, rank):
 
 
 def ranks(X):
-    """Place of each feature in the descending order of document frequency, of equal ones the smaller first."""
+    """Return the place of each feature by descending document frequency, ties to the smaller feature."""
     frequencies = np.count_nonzero(X, axis=0)
     order = sorted(range(X.shape[1]), key=lambda j: (-frequencies[j], j))
     return {feature: place for place, feature in enumerate(order)}
 
 
 def neighbours(X, Q, S, beta):
-    """The S nearest rows of dense ``X`` to each row of dense ``Q``, as (numbers, similarities)."""
+    """Return the S nearest rows of dense ``X`` to each row of dense ``Q``, as (numbers, similarities)."""
     numbers = np.full((len(Q), S), -1, dtype=np.int32)
     similarities = np.zeros((len(Q), S), dtype=np.float32)
     rank = ranks(X)
@@ -35,7 +35,7 @@ def neighbours(X, Q, S, beta):
 
 
 def estimates(numbers, similarities, Y, alpha, row_weights=None):
-    """Each label's share of the votes (Section 3.5), dense float32; at most S of the neighbours' weights vote."""
+    """Return each label's share of the votes (Section 3.5), dense float32. Row weights of votes sum to S at most."""
     shares = np.zeros((len(numbers), Y.shape[1]), dtype=np.float32)
     for q, (these, weights) in enumerate(zip(numbers, similarities, strict=True)):
         votes, total, left = np.zeros(Y.shape[1]), 0.0, len(these)

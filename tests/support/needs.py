@@ -1,7 +1,7 @@
-"""What some tests need beyond the extra `test`; without it they are skipped, and say what to do.
+"""Skip tests that need more than the extra `test`, with a hint on what to install (pytest plugin).
 
-A pytest plugin. A test says ``@pytest.mark.needs("tune")``, a fixture calls `require`. Where XMLC_REQUIRE_ALL is set,
-as in CI with everything installed, a test that would be skipped, for whatever reason, fails.
+A test has the mark ``@pytest.mark.needs("tune")``, and a fixture calls `require`. If XMLC_REQUIRE_ALL is set, as in CI
+with everything installed, every test that would be skipped fails.
 """
 
 import os
@@ -18,15 +18,15 @@ def has(*packages):
 
 
 def find_mirror():
-    """Folder of real datasets, or None."""
+    """Return the folder of real datasets, or None."""
     folder = os.environ.get("XMLC_MIRROR")
     return Path(folder) if folder else None
 
 
-# How each is found, and what to do where it is missing.
+# A test for each need, and a remedy if it is missing.
 NEEDS = {
     "tune": (lambda: has("smac"), "make env EXTRAS=tune"),
-    "release": (lambda: has("pyproject_hooks"), "make env EXTRAS=release"),  # a folder `build` would be found
+    "release": (lambda: has("pyproject_hooks"), "make env EXTRAS=release"),  # any folder `build` would match
     "peers": (lambda: has("napkinxc", "omikuji", "threadpoolctl", "vowpalwabbit"), "make env EXTRAS=peers"),
     "serve": (lambda: has("fastapi", "uvicorn"), "make env EXTRAS=serve"),
     "lint": (lambda: has("ruff"), "make env EXTRAS=lint"),
@@ -43,7 +43,7 @@ NEEDS = {
 
 
 def require(name):
-    """Skip the running test where what it needs is missing; return what was found."""
+    """Return the result of the test for a need, or skip the running test if it is missing."""
     find, remedy = NEEDS[name]
     found = find()
     if not found:

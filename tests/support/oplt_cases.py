@@ -1,4 +1,4 @@
-"""Streams for online trees, and the weights that they must have."""
+"""Make streams for online trees, and compute their expected weights."""
 
 import numpy as np
 from scipy import sparse
@@ -10,7 +10,7 @@ from xmlc.models.plt.training import train_nodes
 
 
 def stream(n=120, d=25, m=40, seed=0):
-    """Instances whose labels appear little by little; some have none, some no features."""
+    """Return instances whose labels appear little by little. Some have no labels, some no features."""
     rng = np.random.default_rng(seed)
     X = sparse.random_array((n, d), density=0.15, rng=rng, dtype=np.float32).tocsr()
     Y = np.zeros((n, m), dtype=bool)
@@ -25,13 +25,13 @@ def oplt(policy="best_greedy", arity=2, max_leaf=4, **more):
 
 
 def shape(tree, node=0):
-    """A label tree as nested tuples of labels."""
+    """Return a label tree as nested tuples of labels."""
     children = range(tree.children[node], tree.children[node + 1])
     return tuple(shape(tree, child) for child in children) or tree.label[node]
 
 
 def trained_apart(model, X, Y, order=None, epochs=1):
-    """The weights of Algorithm 1 (IPLT) on the tree that the model has, trained block by block as in a PLT."""
+    """Return the weights of Algorithm 1 (IPLT) on the model's tree, trained block by block as in a PLT."""
     x = kernel_csr(unit_rows(X) if model.unit_norm else X)
     order = np.arange(X.shape[0]) if order is None else order
     solver = AdaGrad(model.gamma, model.eps, epochs)
@@ -39,7 +39,7 @@ def trained_apart(model, X, Y, order=None, epochs=1):
 
 
 def weights_by_feature(nodes, block):
-    """The weights of a block's features, without those that are all zero, which one side need not store."""
+    """Return the features and weights of a block."""
     features = nodes.features[nodes.feature_starts[block] : nodes.feature_starts[block + 1]]
     weights = nodes.weights[nodes.weight_starts[block] : nodes.weight_starts[block + 1]]
     return features, weights.reshape(features.size, -1) if features.size else weights

@@ -1,6 +1,6 @@
-"""Naive twin of OPLT: Algorithms 2-8 of oplt2021, and its program's growth, in double precision.
+"""Compute OPLT naively: Algorithms 2-8 of oplt2021 and the program's growth, in double precision.
 
-Every node has an auxiliary classifier here, needed or not, and an inverse classifier is a wrapper that flips updates.
+Every node has an auxiliary classifier, even if it is not needed. An inverse classifier flips its updates.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ from xmlc.kernels.counter_random import random_below, stream_key
 
 
 class Classifier:
-    """Logistic regression by AdaGrad on features met so far; the constant is feature None."""
+    """Train a logistic regression by AdaGrad on the features seen so far. The constant is feature None."""
 
     def __init__(self, gamma, eps):
         self.gamma, self.eps, self.sign = gamma, eps, 1
@@ -91,7 +91,7 @@ class NaiveOPLT:
         return v
 
     def grow_as_program(self, x, new):
-        """What the authors' program does with all new labels of an instance; its groups may take leaves."""
+        """Add all new labels of an instance like the authors' program. Its groups may contain leaves."""
         v, b_max = self.root, self.max_leaf
         if len(v.children) < self.arity:
             v, b_max = self.add_node(v), len(new)
@@ -108,7 +108,7 @@ class NaiveOPLT:
             self.leaf[label] = self.add_node(place, label)
 
     def divided(self, v):
-        """Move all children of a full group one level down, and return a new group beside them."""
+        """Move all children of a full group one level down, and return a new group next to them."""
         self.insert_node(v)
         added = self.add_node(v)
         self.groups |= {v.children[0], added}
@@ -126,7 +126,7 @@ class NaiveOPLT:
         return 0 if v.parent is None else 1 + self.levels(v.parent)
 
     def selected(self, x, selected):
-        """The node that a label extends: of the first of an instance by descending."""
+        """Return the node that a label extends. The first new label of an instance finds it by descending."""
         v = self.root if selected is None else selected
         level = 0
         while selected is None and len(v.children) == self.arity and any(c.children for c in v.children):
@@ -136,7 +136,7 @@ class NaiveOPLT:
         return leaves[0] if len(leaves) == 1 else v
 
     def child(self, v, x, level):
-        """The child of v that the policy goes on to."""
+        """Return the child of v that the policy selects."""
         if self.policy == "random":
             return v.children[self.draw(level, len(v.children))]
         share = np.log(v.leaves() / len(v.children))
@@ -146,7 +146,7 @@ class NaiveOPLT:
         return v.children[int(np.argmax(scores))]
 
     def draw(self, level, n):
-        """The random policy's draw below n at a level of the tree, for the instance that is learned."""
+        """Return the random policy's draw below n at a level of the tree, for the current instance."""
         return random_below(np.uint64(stream_key(self.key, np.int64(self.n))), level, n)
 
     def insert_node(self, v):
@@ -162,7 +162,7 @@ class NaiveOPLT:
         new.eta, new.theta = v.theta.copy(), v.theta.copy()
 
     def estimates(self, x):
-        """The estimate of each label seen, by the product along its path."""
+        """Return the estimate of each seen label, the product along its path."""
         x, result = {**x, None: 1.0}, {}
         for label, node in self.leaf.items():
             result[label] = 1.0
@@ -172,6 +172,6 @@ class NaiveOPLT:
         return result
 
     def shape(self, node=None):
-        """The tree as nested tuples of labels."""
+        """Return the tree as nested tuples of labels."""
         node = self.root if node is None else node
         return node.label if not node.children else tuple(self.shape(child) for child in node.children)

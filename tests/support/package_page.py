@@ -1,4 +1,4 @@
-"""docs/package.md as one program, with what the page leaves to the reader."""
+"""Assemble docs/package.md into one program, with the definitions that the page leaves to the reader."""
 
 import re
 
@@ -19,12 +19,12 @@ classes = np.array([f"label {j}" for j in range(12)])
 
 
 def blocks(page, language="python"):
-    """List the blocks of a page in one language."""
+    """Return the code blocks of a page in one language."""
     return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
 def page_in(folder):
-    """Write the data that the page reads into a folder, and return the program to run there."""
+    """Write the data of the page into a folder, and return the program to run there."""
     X, Y = random_multilabel(1300, 60, 12)
     save_repository(folder / "train.txt.xz", X[:1200], Y[:1200])
     save_repository(folder / "test.txt.xz", X[1200:], Y[1200:])

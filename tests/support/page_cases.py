@@ -1,4 +1,4 @@
-"""A small finished run: records, tables, what the paper prints, one figure, one failure."""
+"""Make a small finished run: records, tables, published numbers, one figure and one failure."""
 
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -28,7 +28,7 @@ from xmlc.suite.results.frame import Source
 from xmlc.suite.results.made_of import MadeOf, finished_tables
 
 PAPER = "plt2016"
-# Of table2: what seed 0 gives on yeast with fta is 40 exactly, with sto 35, with ofo 42; seed 1 gives .04 more.
+# In table2, seed 0 gives exactly 40 on yeast with fta, 35 with sto and 42 with ofo. Seed 1 gives .04 more.
 PUBLISHED = """dataset,model,method,macro_f,test_ms,inner_products
 yeast,plt,fta,40.00,0.50,55
 yeast,plt,sto,36.00,0.10,
@@ -49,7 +49,7 @@ def step(name, **about):
 
 
 def make_table(run, name, records, paper=PAPER, suite=None):
-    """Build a table as `xmlc table` does, with what it was made of beside it."""
+    """Build a table as `xmlc table` does, and write it next to its manifest."""
     published = run / "results/published"
     made = MadeOf(name, paper, tuple(records), published, suite)
     table = build_table(made)
@@ -60,7 +60,7 @@ def make_table(run, name, records, paper=PAPER, suite=None):
 
 
 def small_run(run):
-    """Make it all in a folder; the failed step is the training of fastxml on yeast."""
+    """Make the run in a folder and return the folder. The failed step trains fastxml on yeast."""
     (run / "results/published" / PAPER).mkdir(parents=True)
     (run / "results/published" / PAPER / "table2.csv").write_text(PUBLISHED)
     records = [*every_method(), thresholds(model=HOSTILE, f=0.3)]
@@ -87,13 +87,13 @@ SPLIT = frozenset({(PAPER, "yeast")})
 
 
 def page_of_run(run, judge=None):
-    """Return the page of a small run; of the paper's datasets only yeast's split is known."""
+    """Return the page of a small run. By default, only the split of yeast is the paper's."""
     tables = finished_tables(run / "results/tables", [PAPER])
     return page_of(tables, failures(run / "logs"), judge or Judge(same_split=SPLIT), run)
 
 
 class Reader(HTMLParser):
-    """Collects tags with their attributes, and the text outside script and style."""
+    """Collect tags with their attributes, and the text outside script and style."""
 
     def __init__(self, html):
         super().__init__()
@@ -114,7 +114,7 @@ class Reader(HTMLParser):
 
 
 def on_page(number, **marks):
-    """What the page shows of a number."""
+    """Return the parts of a number that the page shows."""
     return SimpleNamespace(
         text=text_on_page(number),
         order=order_on_page(number),
@@ -126,14 +126,14 @@ def on_page(number, **marks):
 
 
 def cell(page, table, panel, row, heading):
-    """The cell of a printed table by the names of its row and its heading."""
+    """Return the cell of a printed table by the names of its row and heading."""
     found = next(t for t in page.papers[0].tables if t.title == table).panels[panel]
     place = list(map(list, found.rows)).index(row)
     return on_page(next(part.numbers[place] for part in found.columns if part.heading == heading))
 
 
 def contests(*records, earlier=(), of_suites=("yeast",)):
-    """The contests of hand-made records, whose models have the names that papers give them."""
+    """Return the contests of hand-made records, with the papers' names of models."""
     enter_rooms()
     given, others = ([Source(Path(f"{kind}{i}"), as_record(one)) for i, one in enumerate(some)]
                      for kind, some in (("r", records), ("e", earlier)))  # fmt: skip
@@ -141,7 +141,7 @@ def contests(*records, earlier=(), of_suites=("yeast",)):
 
 
 def shown(contest, heading):
-    """A column by the names of the models."""
+    """Return a column of a contest by the names of the models."""
     place = [part.heading for part in contest.panel.columns].index(heading)
     marks = [{"best": (i, place) in contest.panel.best, "tied": (i, place) in contest.tied}
              for i in range(len(contest.panel.rows))]  # fmt: skip
@@ -151,6 +151,6 @@ def shown(contest, heading):
 
 
 def plan_with(tables, figures=None):
-    """Return the plan of one paper, and of one suite that nobody asks for."""
+    """Return the plan of a requested paper and of a suite that is not requested."""
     asked = SuitePlan("A paper", True, tables, figures or {})
     return {PAPER: asked, "scale": SuitePlan("Scale", False, {"scale": ["results/big/statistics.json"]}, {})}

@@ -1,4 +1,4 @@
-"""Weights of small PLTs, in the forms that its kernels take."""
+"""Make weights of small PLTs, in the forms that the kernels accept."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -8,12 +8,12 @@ from xmlc.models.plt.compact import DenseBlocks, append_rows, sibling_type, star
 from xmlc.models.plt.weights import CompactNodeWeights, HashedWeights, NodeWeights
 from xmlc.models.trees import random_complete_tree
 
-# Labels, children of a node, and the seed of small label trees.
+# Number of labels, children of a node, and seed of small label trees.
 TREES = {"m": st.integers(1, 40), "arity": st.integers(2, 9), "seed": st.integers(0, 99)}
 
 
 def random_nodes(m, arity, d, seed):
-    """Dense blocks with arbitrary features and weights, some of them zero, some blocks empty."""
+    """Return a tree and dense blocks of random weights. Some weights are zero, and some blocks are empty."""
     rng = np.random.default_rng(seed)
     tree = random_complete_tree(m, arity, seed)
     degrees = np.concatenate(([1], np.diff(tree.children)))
@@ -30,7 +30,7 @@ def random_nodes(m, arity, d, seed):
 
 
 def drop_small(nodes, cut, n_jobs=None):
-    """The same dense nodes without the weights w with abs(w) <= cut, as training with a cut keeps them."""
+    """Return dense nodes without weights w with abs(w) <= cut, as training with this weight threshold."""
     degrees = np.concatenate(([1], np.diff(nodes.children)))
     growing = Growing()
     counts = append_rows(growing, DenseBlocks(*nodes[2:6]), degrees, cut, sibling_type(degrees), n_jobs)
@@ -40,25 +40,25 @@ def drop_small(nodes, cut, n_jobs=None):
 
 
 def nbytes(nodes):
-    """The bytes of weights in either form, without what both have."""
+    """Return the bytes of weights in either form, without the arrays that both have."""
     both = ("children", "label", "bias", "feature_starts", "weight_starts", "entry_starts")
     return sum(array.nbytes for name, array in nodes._asdict().items() if name not in both)
 
 
 def hashed_nodes(tree, seed):
-    """Weights in a table of 16, with biases."""
+    """Return weights in a table of 16, with biases."""
     rng, n = np.random.default_rng(seed), tree.n_nodes
     table, bias = rng.normal(size=16).astype(np.float32), rng.normal(size=n).astype(np.float32)
     return HashedWeights(tree.children, tree.label, table, 1 + rng.random(n), bias, np.uint64(seed))
 
 
 def every_store(tree, nodes, seed):
-    """Random dense nodes, the same without zeros, and others that are hashed."""
+    """Return the dense nodes, the same without zeros, and random hashed nodes."""
     return nodes, drop_small(nodes, 0.0), hashed_nodes(tree, seed)
 
 
 def weights_of(nodes):
-    """Read either form, entry by entry: {(block, feature, sibling): weight}."""
+    """Return either form as {(block, feature, sibling): weight}."""
     found = {}
     for block in range(nodes.feature_starts.size - 1):
         start, end = nodes.feature_starts[block : block + 2]

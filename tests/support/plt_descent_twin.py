@@ -1,6 +1,7 @@
-"""Slow, obvious estimates of a label tree's nodes, and searches: what the kernels that descend by levels must equal.
+"""Compute estimates and searches of a label tree in plain code. The kernels that descend by levels must equal them.
 
-Nothing is the code under test: of the package come a multiply-add, two functions of one number, and a hash function.
+None of this is the code under test. Only a multiply-add, two functions of one number and a hash function come from
+the package.
 """
 
 import numpy as np
@@ -13,7 +14,7 @@ from xmlc.kernels.float32 import exp_of_negative, fma, sigmoid
 
 @njit
 def linear_scores(ids, values, weights, bias):
-    """Linear scores of all nodes for one instance, to the bit; weights are (nodes, features)."""
+    """Return the linear scores of all nodes for one instance, exact to the bit. Weights are (nodes, features)."""
     scores = bias.copy()
     for k in range(ids.size):
         for node in range(bias.size):
@@ -23,7 +24,7 @@ def linear_scores(ids, values, weights, bias):
 
 @njit
 def hashed_scores(ids, values, table, scale, bias, seed):
-    """The same of hashed weights."""
+    """Return the scores of all nodes from hashed weights."""
     scores = bias.copy()
     for node in range(bias.size):
         key = mix64(np.uint64(seed) ^ mix64(np.uint64(node) + np.uint64(1)))
@@ -37,7 +38,7 @@ def hashed_scores(ids, values, table, scale, bias, seed):
 
 @njit
 def estimates_of(scores, link):
-    """Estimates by a link: 0 is the logistic loss, p the squared hinge loss to the power p."""
+    """Return estimates by a link: 0 is the logistic loss, p the squared hinge loss to the power p."""
     estimates = np.empty_like(scores)
     for node in range(scores.size):
         gap = max(np.float32(1) - scores[node], np.float32(0))
@@ -49,7 +50,7 @@ def estimates_of(scores, link):
 
 
 def given_parents(x, nodes, link):
-    """Estimates of all nodes given their parents, (instances, nodes)."""
+    """Return estimates of all nodes given their parents, (instances, nodes)."""
     rows = [slice(*x.indptr[i : i + 2]) for i in range(x.indptr.size - 1)]
     if hasattr(nodes, "table"):
         weights = nodes.table, nodes.scale, nodes.bias, nodes.seed
@@ -63,7 +64,7 @@ def given_parents(x, nodes, link):
 
 
 def all_estimates(x, nodes, link):
-    """Estimates of all nodes, (instances, nodes): products along the paths, in float32."""
+    """Return estimates of all nodes, (instances, nodes): products along the paths, in float32."""
     estimates = given_parents(x, nodes, link)
     for node in np.flatnonzero(nodes.label < 0):
         estimates[:, nodes.children[node] : nodes.children[node + 1]] *= estimates[:, [node]]
@@ -71,14 +72,17 @@ def all_estimates(x, nodes, link):
 
 
 def labels_above(nodes, estimates, thresholds):
-    """The labels above thresholds of nodes, their estimates, and how many classifiers were evaluated."""
+    """Return the labels above thresholds of nodes, their estimates, and the number of classifiers evaluated."""
     reached = np.flatnonzero(estimates > thresholds)
     leaves = reached[nodes.label[reached] >= 0]
     return nodes.label[leaves], estimates[leaves], 1 + np.diff(nodes.children)[reached].sum()
 
 
 def weighted(nodes, estimates, largest):
-    """What nodes rank by: estimates, times the weights of leaves and powers of two of inner nodes if there are any."""
+    """Return the scores that rank nodes: estimates times weights of leaves or powers of two of inner nodes.
+
+    Without weights these are the estimates.
+    """
     if largest.size == 0:
         return estimates
     scales = np.where(nodes.label >= 0, largest, 2.0 ** np.ceil(np.log2(largest)))
@@ -86,7 +90,7 @@ def weighted(nodes, estimates, largest):
 
 
 def best_labels(nodes, estimates, k):
-    """The k best labels, their estimates, and how many classifiers a best-first search evaluates.
+    """Return the k best labels, their estimates, and the number of classifiers in a best-first search.
 
     Estimates may be weighted.
     """
@@ -100,7 +104,7 @@ def best_labels(nodes, estimates, k):
 
 
 def best_of_beam(nodes, estimates, k, beam):
-    """The labels and estimates that a beam finds, best first, and the largest estimate that it leaves out, or -1."""
+    """Return labels and estimates that a beam finds, best first, and the largest estimate left out, or -1."""
 
     def best(found):
         return sorted(found, key=lambda node: (-estimates[node], node))

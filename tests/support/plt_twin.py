@@ -1,10 +1,10 @@
-"""A slow, obvious PLT: what the kernels of xmlc.models.plt must equal."""
+"""Train a PLT in plain, slow Python. The kernels of xmlc.models.plt must equal it."""
 
 import numpy as np
 
 
 def ancestors(tree, node):
-    """Path from a node to the root."""
+    """Return the path from a node to the root."""
     path = []
     while node >= 0:
         path.append(node)
@@ -13,12 +13,12 @@ def ancestors(tree, node):
 
 
 def positive_nodes(tree, labels):
-    """Nodes with z_t = 1 for a label set."""
+    """Return the nodes with z_t = 1 for a label set."""
     return {node for label in labels for node in ancestors(tree, tree.leaf[label])}
 
 
 def train(tree, X, label_sets, order, gamma, lam, epochs):
-    """Algorithm 3 with the two-phase step of Appendix B written out, dense and in double precision.
+    """Train by Algorithm 3 with the two-phase step of Appendix B, dense and in double precision.
 
     X has the constant feature 1 appended as its last column.
     """
@@ -40,7 +40,7 @@ def train(tree, X, label_sets, order, gamma, lam, epochs):
 
 
 def train_adagrad(tree, X, label_sets, order, gamma, eps, epochs):
-    """AdaGrad node by node, dense and in double precision; X has the constant feature 1 as its last column."""
+    """Train by AdaGrad node by node, dense and in double precision. The last column of X is the constant feature 1."""
     weights = np.zeros((tree.n_nodes, X.shape[1]))
     positives = [positive_nodes(tree, labels) for labels in label_sets]
     for node in range(tree.n_nodes):
@@ -57,6 +57,6 @@ def train_adagrad(tree, X, label_sets, order, gamma, eps, epochs):
 
 
 def estimates(tree, weights, x):
-    """Equation (9) for every label by brute force; node estimates multiplied from the root down."""
+    """Return Equation (9) for every label by brute force, with node estimates multiplied from the root down."""
     node_estimates = 1 / (1 + np.exp(-(weights @ x)))
     return np.array([np.prod(node_estimates[ancestors(tree, leaf)[::-1]]) for leaf in tree.leaf])

@@ -1,4 +1,4 @@
-"""A copy of the project in a folder of its own, with a tiny demo, and how to run its workflow."""
+"""Copy the project to a separate folder, with a tiny demo, and run its workflow."""
 
 import os
 import re
@@ -16,12 +16,12 @@ from xmlc.core.kernel_cache import kernel_folder
 from xmlc.suite.results.columns import COLUMNS
 
 COPIED = ("Snakefile", "config", "workflow", "profiles", "xmlc", "results/published")
-STEPS = re.compile(r"^([a-z][\w-]*) +(\d+)$", re.MULTILINE)  # of Snakemake's table of jobs
+STEPS = re.compile(r"^([a-z][\w-]*) +(\d+)$", re.MULTILINE)  # rows of Snakemake's table of jobs
 TINY = {"n_train": 300, "n_test": 120, "n_features": 200, "n_labels": 30, "labels_per_instance": 2.0, "nonzeros": 20}
 
 
 class Project:
-    """A copy of the project whose demo is tiny."""
+    """Provide a copy of the project with a tiny demo."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -36,29 +36,29 @@ class Project:
         few = {"methods": ["fta", "sto", "ofo-ab"], "measures": ["instance-f"]}
         few["inference"] = {"portion": "80", "methods": {"plt": ["gfm"]}}
         self.edit_yaml("config/demo.yaml", lambda content: content.update(few))
-        # The forest has a run of its own, on a set of a mirror; here it would cost a compilation for nothing.
+        # Another test runs the forest on a dataset of a mirror. Here it would only cost a compilation.
         self.edit_yaml("config/demo.yaml", lambda content: content["models"].pop("fastxml"))
         self.edit_yaml("config/papers/plt2016.yaml", lambda content: content.update(few))
         self.edit_yaml(
             "config/papers/plt2016.yaml",
             lambda content: content["models"]["fastxml"]["hyperparameters"].update(n_trees=3),
         )
-        # Further models of that paper have nothing to add that a run would show.
+        # A run with more models of these papers would not test anything else.
         for paper, left_out in (("plt2016", ("plt-hashed", "swnn", "ldsm-mean")), ("ldsm2020", ("swnn",))):
             for name in left_out:
                 self.edit_yaml(f"config/papers/{paper}.yaml", lambda content, name=name: content["models"].pop(name))
-        # Its methods have tests of their own; here each would be a compilation.
+        # Other tests run the methods of this paper. Here each would cost a compilation.
         one = {"methods": {"pcc": ["gfm"], "br": ["gfm"]}}
         self.edit_yaml("config/papers/gfm2011.yaml", lambda content: content["inference"].update(one))
         path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
         self.environment = os.environ | {"PYTHONPATH": path}
         self.environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-        # Named after the content of their files, all kernels are kept with the project's own and compiled once.
+        # Kernels are named after the content of their files, so the copy can share the project's compiled kernels.
         self.environment["NUMBA_CACHE_DIR"] = str(kernel_folder().parent)
 
     @contextmanager
     def restored(self, *names):
-        """Put files back as they were."""
+        """Restore files after the block."""
         before = {name: (self.folder / name).read_text() for name in names}
         try:
             yield
@@ -86,25 +86,25 @@ class Project:
         return done.stdout + done.stderr
 
     def xmlc(self, *arguments):
-        """Run a command of the copy's own package."""
+        """Run a command of the package in the copy."""
         command = [sys.executable, "-c", "from xmlc.cli import main; main()", *map(str, arguments)]
         return subprocess.run(command, cwd=self.folder, env=self.environment, capture_output=True, text=True)
 
     def planned(self, target="demo", *arguments):
-        """Number of jobs that each rule would run."""
+        """Return the number of jobs that each rule would run."""
         steps = dict(STEPS.findall(self.run_well("--dry-run", target, *arguments)))
         steps.pop("total", None)
         return {rule: int(count) for rule, count in steps.items()}
 
     def planned_after_an_edit(self, name, *arguments):
-        """Number of jobs of the demo that each rule would run with another line of code in a file."""
+        """Return the number of the demo's jobs that each rule would run if a file had another line of code."""
         with self.restored(name):
             with (self.folder / name).open("a") as file:
                 file.write("\nEDITED = True\n")
             return self.planned("demo", *arguments)
 
     def tables(self):
-        """The columns that no clock made, of every table."""
+        """Return every table without its cost columns."""
         frames = {file.name: pd.read_csv(file) for file in sorted(self.folder.glob("results/tables/demo/*.csv"))}
         return {
             name: frame[[c for c in frame if not (c in COLUMNS and COLUMNS[c].cost)]].to_csv()
@@ -113,7 +113,7 @@ class Project:
 
 
 def finished_demo(folder):
-    """Return a copy of the project in which the demo has run."""
+    """Return a copy of the project with a finished demo."""
     project = Project(folder)
     project.run_well("demo")
     return project

@@ -1,4 +1,4 @@
-"""Files that stand beside records, made by hand as report_cases makes records."""
+"""Make files that accompany records by hand, as report_cases makes records."""
 
 from report_cases import dataset
 
@@ -14,7 +14,7 @@ def step(name, **about):
 
 
 def training(name="yeast", model="plt", seed=0, portion="80", **changes):
-    """A record of `xmlc train`."""
+    """Return a record of `xmlc train`."""
     costs = {"train_seconds": 90.5, "train_cpu_seconds": 170.25, "train_threads": 2}
     costs |= {"train_peak_bytes": 200_000_000, "model_bytes": 2_500_000}
     record = {"dataset": dataset(name), "estimator": "plt", "model": model, "hyperparameters": {"arity": 16}}
@@ -23,14 +23,14 @@ def training(name="yeast", model="plt", seed=0, portion="80", **changes):
 
 
 def estimates(**changes):
-    """What `xmlc estimate` writes beside estimates."""
+    """Return the content of the file that `xmlc estimate` writes next to estimates."""
     parts = {"val": {"ms_per_instance": 0.5}, "test": {"ms_per_instance": 0.25}}
     content = {"floor": 0.001, "parts": parts, "passport": passport()}
     return content | {"step": step("estimate")} | changes
 
 
 def part_statistics(instances=1500):
-    """What `xmlc prepare` tells of one part of a dataset."""
+    """Return the statistics of one part of a dataset, as in the file of `xmlc prepare`."""
     summary = {"min": 0.0, "lower_quartile": 1.0, "median": 2.5, "upper_quartile": 4.0, "max": 9.0, "mean": 2.125}
     names = ("labels_per_instance", "instances_per_label", "instances_per_label_seen", "activations_per_instance")
     names += ("occurrences_per_feature_seen",)
@@ -39,7 +39,7 @@ def part_statistics(instances=1500):
 
 
 def statistics(name="yeast", **changes):
-    """What `xmlc prepare` tells of a dataset."""
+    """Return the statistics of a dataset, as in the file of `xmlc prepare`."""
     content = {"name": name, "digest": dataset(name)["digest"], "d": 103, "m": 14, "notes": ["d: found 103"]}
     content |= {"train": part_statistics(), "test": part_statistics(917), "step": step("prepare", model=None)}
     return content | changes
@@ -50,7 +50,7 @@ TIMED = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf")
 
 
 def simulation(**changes):
-    """A record of `xmlc simulate` for two sample sizes and two numbers of labels."""
+    """Return a record of `xmlc simulate` for two sample sizes and two numbers of labels."""
 
     def model(optimum):
         scores = {name: optimum - 0.1 / (1 + i) for i, name in enumerate(SAMPLED)}
@@ -71,7 +71,7 @@ MODELS = ("independent", "dependent", "dependent-signed")
 
 
 def progressive(name="aloi", model="oplt-b-1-pass", seed=0, **changes):
-    """A record of `xmlc progressive` with two checkpoints, the first of which has no entropy reduction."""
+    """Return a record of `xmlc progressive` with two checkpoints, the first without an entropy reduction."""
     rows = [
         {"instances": n, "accuracy": p, "entropy_reduction": bits} for n, p, bits in ((1, 0.0, None), (10, 0.5, 2.0))
     ]
@@ -88,7 +88,7 @@ def progressive(name="aloi", model="oplt-b-1-pass", seed=0, **changes):
 
 
 def whole(record, behind=()):
-    """Complete a case of report_cases as the step writes it: all keys in their order, those in ``behind`` last."""
+    """Return a case of report_cases as its step writes it: all keys in order, with the keys in ``behind`` last."""
     about = training(portion=record["portion"])
     costs = about["costs"] | record["costs"]
     record = about | record | {"costs": costs, "passport": passport()}
@@ -102,7 +102,7 @@ TRIAL |= {"paired_errors": []}
 
 
 def search(name="yeast", **changes):
-    """What `xmlc tune` writes, with two trials."""
+    """Return a record of `xmlc tune` with two trials."""
     trials = [TRIAL, TRIAL | {"p@1": 0.625, "paired_errors": [0.01]}]
     content = {
         "kind": "search",

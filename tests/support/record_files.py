@@ -1,4 +1,4 @@
-"""Files of records: what is read is written again as it was, and a file that does not fit is refused with the place."""
+"""Check that records are written as they were read, and that a wrong file is refused with the place of the error."""
 
 import json
 from copy import deepcopy
@@ -19,12 +19,12 @@ def save(folder, content, name="x.json"):
 
 
 def as_record(content):
-    """Return the record that a file of this content would be."""
+    """Return the record of a file with this content."""
     return kinds()[content["kind"]].of(Path("x.json"), json.loads(json.dumps(content)))
 
 
 def check_round_trip(folder, kind, content):
-    """Read, write and read again: an equal record, and the same bytes, hence the same keys in the same order."""
+    """Return the record of some content, after a check that reading and writing it again keep every byte."""
     path = save(folder, content)
     record = kind.read(path)
     record.write(folder / "again.json")
@@ -34,7 +34,7 @@ def check_round_trip(folder, kind, content):
 
 
 def changed(content, keys, value):
-    """Return a copy with another value at a place; ``...`` takes the key away."""
+    """Return a copy with another value at a place. A value of ``...`` removes the key."""
     content = deepcopy(content)
     part = content
     for key in keys[:-1]:
@@ -47,9 +47,9 @@ def changed(content, keys, value):
 
 
 class RecordFile:
-    """Tests of the file of one kind of record: a subclass says which, and which changes of its content break it.
+    """Test the file of one kind of record. A subclass defines the kind, its content and changes that break it.
 
-    ``broken`` has for each change the keys of a place, and the value there (``...`` takes the key away).
+    ``broken`` has the keys of a place and a value for each change. A value of ``...`` removes the key.
     """
 
     kind, content, nan_at, broken = None, {}, [], ()

@@ -1,4 +1,4 @@
-"""Hand-made records, small enough to compute every table by head."""
+"""Make small records by hand, so that every table can be computed by head."""
 
 import json
 
@@ -66,7 +66,7 @@ def every_method(name="yeast", model="plt", seed=0, f=0.4):
 
 
 def every_measure(name="yeast", model="plt", seed=0, shift=0.0):
-    """Records of thresholds tuned for each measure; each is best at its own, and macro-Jaccard's are macro-F's."""
+    """Return records of thresholds tuned for each measure, each of which is best at this measure."""
     records = []
     for own, measure in enumerate(MEASURES):
         record = thresholds(name, model, "for-" + measure.replace("_", "-"), seed)
@@ -77,7 +77,7 @@ def every_measure(name="yeast", model="plt", seed=0, shift=0.0):
 
 
 def inference(name="scene", model="pcc", method="gfm", seed=0, f=0.7, **changes):
-    """A record of `xmlc infer` on samples; ``finished=False`` gives that of one whose clock ran out."""
+    """Return a record of `xmlc infer` on samples. With ``finished=False``, the inference ran out of time."""
     metrics = {metric: f / (1 + i) for i, metric in enumerate(SET_METRICS)} | {"predicted_per_instance": 1.5}
     metrics |= {"instance_f": f, "macro_f_zero": metrics["macro_f"]}
     costs = TRAINED | {
@@ -100,7 +100,7 @@ def inference(name="scene", model="pcc", method="gfm", seed=0, f=0.7, **changes)
 
 
 def inferred_from_estimates(name="yeast", model="plt", method="gfm", seed=0, f=0.6, **changes):
-    """A record of `xmlc thresholds --infer`."""
+    """Return a record of `xmlc thresholds --infer`."""
     estimates = {"floor": 1e-4, "estimates_per_instance": 9.5, "missed_per_instance": 0.25}
     record = inference(name, model, method, seed, f, portion="80", samples=None, estimates=estimates, floor_loss=0.001)
     costs = record["costs"] | {"draw_ms_per_instance": None, "estimate_ms_per_instance": 0.125}
@@ -108,7 +108,7 @@ def inferred_from_estimates(name="yeast", model="plt", method="gfm", seed=0, f=0
 
 
 def calibration(name="yeast", model="plt", seed=0, **changes):
-    """A record of how far estimates are from probabilities."""
+    """Return a record of how far estimates are from probabilities."""
     metrics = {f"p@{k}": 0.6 / k for k in (1, 3, 5)} | {f"ece@{k}": 0.1 / k for k in (1, 3, 5)}
     record = {"kind": "calibration", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
     record |= {"hyperparameters": {"arity": 16}, "portion": "80", "metrics": metrics}
@@ -121,7 +121,7 @@ def _scores(p1):
 
 
 def forest(name="yeast", model="ldsm", seed=0, p1=0.6, **changes):
-    """A record of `xmlc forest` on one, two and three trees, whose objectives fall level by level."""
+    """Return a record of `xmlc forest` on one, two and three trees. Objectives decrease level by level."""
     rows = [{"n_trees": n, "metrics": _scores(p1 + 0.05 * n), "predict_ms_per_instance": 0.01 * n} for n in (1, 2, 3)]
     objectives = [
         {"tree": tree, "level": level, "nodes": 2 ** (level - 1)}
@@ -140,7 +140,7 @@ def forest(name="yeast", model="ldsm", seed=0, p1=0.6, **changes):
 
 
 def sweep(name="yeast", model="ldsm", seed=0, p1=0.6, **changes):
-    """A record of `xmlc sweep` over three sizes of trees."""
+    """Return a record of `xmlc sweep` over three sizes of trees."""
     rows = [
         {
             "max_nodes": n,

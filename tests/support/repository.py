@@ -1,4 +1,4 @@
-"""The folder of the project, wherever pytest is started."""
+"""Define the folder of the project, whatever folder pytest starts in."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Searches in a small space of hyperparameters, a function of it to maximise, and the trials that they make."""
+"""Define a small space of hyperparameters, a function to maximise, and the trials of searches in it."""
 
 from math import log10
 
@@ -17,7 +17,7 @@ FIRST = {"epochs": 10, "gamma": 1.0, "solver": None}
 
 
 def hill(trial):
-    """Worth with its top at gamma 0.1, epochs 20, solver sgd."""
+    """Return a score with its maximum at gamma 0.1, epochs 20, solver sgd."""
     return (
         1 - (log10(trial["gamma"]) + 1) ** 2 / 50 - (trial["epochs"] - 20) ** 2 / 1000 - (trial["solver"] != "sgd") / 4
     )
@@ -35,5 +35,5 @@ def trials_of(method, budget, seed=0, space=SPACE, given=GIVEN, worth=hill):
 
 
 def what(result):
-    """Trials without their times."""
+    """Return trials without their times."""
     return [{key: value for key, value in trial.items() if key != "train_seconds"} for trial in result["trials"]]

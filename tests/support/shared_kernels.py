@@ -1,6 +1,6 @@
-"""A start that uses kernels of a folder which other starts use at the same time; prints what it compiled and computed.
+"""Run kernels that other processes use at the same time, and print the number compiled and all results.
 
-Called with the folder of a file of kernels.
+The argument is the folder of a file of kernels.
 """
 
 import importlib
@@ -27,7 +27,7 @@ def {name}(values):
 
 
 def slowed(function):
-    """Return a function that takes long, now shorter, now longer."""
+    """Return a function with a random delay."""
 
     def slow(*arguments):
         result = function(*arguments)
@@ -46,7 +46,7 @@ def main(folder):
     values = (np.arange(4096, dtype=np.float32) * np.float32(0.0048) - np.float32(9.8)) ** 2
     results = {}
     for kernel in kernels:
-        parts = [values[i:] for i in range(20)] + [values[::2]]  # of two signatures
+        parts = [values[i:] for i in range(20)] + [values[::2]]  # two signatures
         results[kernel.__name__] = [float(kernel(part)).hex() for part in parts]
     compiled = sum(sum(kernel.stats.cache_misses.values()) for kernel in kernels)
     print(json.dumps({"compiled": compiled, "results": results}))

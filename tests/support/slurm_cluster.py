@@ -1,4 +1,4 @@
-"""A Slurm cluster of one node on this machine: munged, slurmctld and slurmd, with all their files in one folder."""
+"""Run a Slurm cluster of one node on this machine: munged, slurmctld and slurmd, with all files in one folder."""
 
 import os
 import pwd
@@ -15,7 +15,7 @@ PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scance
 PARTITION = "main"
 SECONDS_TO_START = 60
 
-# As on a cluster without accounting; no control group is needed, and threads and memory are allocated.
+# A cluster without accounting, which needs no control group and allocates threads and memory.
 CONFIGURATION = """\
 ClusterName=local
 SlurmctldHost={host}(127.0.0.1)
@@ -51,21 +51,21 @@ PartitionName={partition} Nodes={host} Default=YES MaxTime=INFINITE State=UP
 
 
 def missing_programs():
-    """Return which of Slurm's and munge's programs are not installed."""
+    """Return the programs of Slurm and munge that are not installed."""
     return [name for name in PROGRAMS if not shutil.which(name, path=search_path(os.environ["PATH"]))]
 
 
 def search_path(path):
-    """Return where programs are looked for: Debian has the daemons in folders that a user's PATH may lack."""
+    """Return a search path with the folders of Debian's daemons, which a user's PATH may lack."""
     return os.pathsep.join([path, "/usr/sbin", "/sbin"])
 
 
 @dataclass(frozen=True)
 class Job:
-    """What Slurm keeps of a job; `begin` and `end` are seconds since the epoch, or None."""
+    """Hold Slurm's data on a job. `begin` and `end` are seconds since the epoch, or None."""
 
     id: str
-    #: The executor's note: the rule and its wildcards.
+    #: The rule and its wildcards, as the executor notes them.
     comment: str
     state: str
     cpus: int
@@ -74,7 +74,7 @@ class Job:
 
 
 class Cluster:
-    """A running cluster; `environment` makes the Slurm commands of a process speak to it."""
+    """Run a cluster. With `environment`, the Slurm commands of a process connect to it."""
 
     def __init__(self, folder):
         self.folder = Path(folder)
@@ -94,18 +94,18 @@ class Cluster:
             node_port=node_port,
         )
         (self.folder / "slurm.conf").write_text(configuration)
-        # The default makes slurmd ask the system's service manager for a control group, which a container has not.
+        # By default, slurmd asks the system's service manager for a control group, which a container lacks.
         (self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
         key = self.folder / "munge.key"
         key.write_bytes(secrets.token_bytes(1024))
         key.chmod(0o400)
-        # The executor's jobs call srun without the variables SLURM_*, and so without SLURM_CONF.
+        # The executor's jobs call srun without any variable SLURM_*, including SLURM_CONF.
         srun = self.folder / "bin" / "srun"
         srun.write_text(f'#!/bin/sh\nSLURM_CONF={self.folder}/slurm.conf exec {shutil.which("srun")} "$@"\n')
         srun.chmod(0o755)
 
     def added_to(self, environment):
-        """Return an environment in which Slurm's commands speak to this cluster."""
+        """Return an environment in which Slurm's commands connect to this cluster."""
         path = os.pathsep.join([str(self.folder / "bin"), search_path(environment["PATH"])])
         return environment | {"SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": path}
 
@@ -145,22 +145,22 @@ class Cluster:
             time.sleep(0.2)
 
     def logs(self):
-        """Return the ends of what the daemons wrote."""
+        """Return the last lines of the daemons' output."""
         files = sorted([*self.folder.glob("*.out"), *self.folder.glob("*.log")])
         return "\n".join(f"== {file.name}\n{file.read_text(errors='replace')[-2000:]}" for file in files)
 
     def ask(self, *command):
-        """Return what a Slurm command prints, or nothing where it fails."""
+        """Return the output of a Slurm command, which is empty if the command fails."""
         return subprocess.run(command, env=self.environment, capture_output=True, text=True).stdout
 
     def jobs(self, *states):
-        """Return the jobs in some states, or all jobs, in the order of their submission."""
+        """Return the jobs in some states, or all jobs, in order of submission."""
         wanted = ",".join(states) or "all"
         lines = self.ask("squeue", "-h", "-S", "i", f"--states={wanted}", "-o", "%i|%k|%T|%C|%S|%e").splitlines()
         return [_job(*line.strip().split("|")) for line in lines]
 
     def wait_for_job(self, rule, state="RUNNING", seconds=240):
-        """Return a job of a rule as soon as there is one in a state."""
+        """Return the first job of a rule that reaches a state."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             for job in self.jobs(state):
@@ -194,7 +194,7 @@ def _time(text):
 
 
 def free_ports(number):
-    """Return as many ports that nobody listens to."""
+    """Return a number of unused ports."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
     ports = [each.getsockname()[1] for each in sockets]
     for each in sockets:

@@ -1,4 +1,4 @@
-"""Small datasets that tests of several rooms share."""
+"""Make small datasets that several packages' tests share."""
 
 import json
 
@@ -13,7 +13,7 @@ from xmlc.suite.steps.prepare import prepare
 
 
 def random_multilabel(n, d, m, seed=0, density=0.3, labels=2.0):
-    """Sparse random instances whose labels depend on them, some without labels, some without features."""
+    """Return sparse random instances and labels that depend on them. Some have no labels, some no features."""
     rng = np.random.default_rng(seed)
     X = sparse.random_array((n, d), density=density, rng=rng, dtype=np.float32, format="csr")
     scores = X @ rng.normal(size=(d, m)) + rng.normal(scale=0.3, size=(n, m))
@@ -22,7 +22,7 @@ def random_multilabel(n, d, m, seed=0, density=0.3, labels=2.0):
 
 
 def prepare_tiny(folder, name="tiny", filter=None):
-    """Prepare a tiny dataset in ``folder`` as `xmlc prepare` does; return the prepared folder."""
+    """Prepare a tiny dataset in ``folder`` as `xmlc prepare` does, and return the prepared folder."""
     source = folder / "resources"
     for part, seed in (("train", 1), ("test", 2)):
         save_repository(source / f"{part}.txt", *random_multilabel(120, 20, 8, seed=seed))
@@ -33,7 +33,7 @@ def prepare_tiny(folder, name="tiny", filter=None):
 
 
 def train(folder, data, estimator, part="train", name="x", **parameters):
-    """Train a model by `xmlc train`; return the options of a step on it, its data and files among them."""
+    """Train a model by `xmlc train`, and return the options of a step that uses it."""
     given = ("--estimator", estimator, "--part", part, "--name", name, "--parameters", json.dumps(parameters))
     model, record = folder / "model", folder / "train.json"
     assert run("train", "--data", data, *given, "--out", model, "--record", record) == 0
@@ -41,12 +41,12 @@ def train(folder, data, estimator, part="train", name="x", **parameters):
 
 
 def random_data(n, d, m, seed):
-    """Sparse instances and label sets; some instances and some labels have nothing."""
+    """Return sparse instances and label sets. Some instances have no features, and some labels no instances."""
     rng = np.random.default_rng(seed)
     X = sparse.random_array((n, d), density=0.3, rng=rng, dtype=np.float32, format="csr")
     return X, sparse.csr_array(rng.random((n, m)) < 0.15)
 
 
 def equal_bits(one, other):
-    """Whether two CSR matrices have the same arrays."""
+    """Return whether two CSR matrices have bit-identical arrays."""
     return all(getattr(one, part).tobytes() == getattr(other, part).tobytes() for part in ("indptr", "indices", "data"))

@@ -1,4 +1,4 @@
-"""Our estimators by name, as small as they can be."""
+"""Make the smallest form of each xmlc estimator by name."""
 
 from xmlc.models.registry import LEARNERS, make_estimator
 

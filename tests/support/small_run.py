@@ -1,4 +1,4 @@
-"""A run of six small jobs, from a mirror to a table, for tests that disturb it: what it makes, and what has ended."""
+"""Provide a run of six small jobs, from a mirror to a table, for tests that disturb it."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from xmlc.data.writer import save_repository
 
 SET = "small-set"
 MODEL = f"results/{SET}/plt/seed0/80"
-#: What each step makes, in the order in which they run.
+#: Files and folders of each step, in the order in which the steps run.
 STEPS = {
     "download": (f"resources/{SET}",),
     "prepare": (f"results/{SET}/data", f"results/{SET}/statistics.json"),
@@ -31,7 +31,7 @@ FEW = {"datasets": [SET], "tables": ["table2"], "figures": [], "measures": [], "
 
 
 class SmallRun(Project):
-    """A copy of the project whose demo is one model on a set of a mirror, its thresholds and a table."""
+    """Provide a copy of the project whose demo is one model on a set of a mirror, with thresholds and a table."""
 
     def __init__(self, folder):
         super().__init__(folder)
@@ -43,11 +43,11 @@ class SmallRun(Project):
         self.words = ("demo", "--config", "mirror=mirror", "threads=1")
 
     def finish(self):
-        """Run to the end; return what was said."""
+        """Run to the end and return the output."""
         return self.run_well(*self.words)
 
     def seconds(self):
-        """Run from the beginning, with compiled kernels; return how long that took."""
+        """Run from the beginning with compiled kernels and return the time, in seconds."""
         while True:
             compiled, begun = self.kernels(), time.monotonic()
             self.unmake()
@@ -56,11 +56,11 @@ class SmallRun(Project):
                 return time.monotonic() - begun
 
     def kernels(self):
-        """Files of compiled kernels."""
+        """Return the files of compiled kernels."""
         return sorted(Path(self.environment["NUMBA_CACHE_DIR"]).glob("kernels-*/**/*"))
 
     def unmake(self, first="download"):
-        """Remove what a step and those after it made; of the first step, all that any run left."""
+        """Remove the files of a step and all later steps. For the first step, remove all files of any run."""
         steps = list(STEPS)
         for name in [name for step in steps[steps.index(first) :] for name in STEPS[step]]:
             path = self.folder / name
@@ -72,11 +72,11 @@ class SmallRun(Project):
             shutil.rmtree(self.folder / f"results/{SET}", ignore_errors=True)
 
     def unlock(self):
-        """Take away the lock that a killed run left."""
+        """Remove the lock of a killed run."""
         self.run_well("--unlock", *self.words)
 
     def begin(self):
-        """Start a run in the background, in a group of processes of its own."""
+        """Start a run in the background, in a new process group."""
         return subprocess.Popen(
             self.command(*self.words),
             cwd=self.folder,
@@ -87,21 +87,21 @@ class SmallRun(Project):
         )
 
     def files(self):
-        """Names of all files that runs made, hidden ones too."""
+        """Return the names of all files that runs made, including hidden files."""
         paths = [path for top in MADE for path in (self.folder / top).rglob("*") if path.is_file()]
         names = {path.relative_to(self.folder).as_posix() for path in paths}
         return {name for name in names if not name.startswith("results/published/")}
 
     def arrays(self):
-        """Digests of all arrays under their final names, by name."""
+        """Return digests of all arrays with final names, by name."""
         return {name: sha256(self.folder / name) for name in self.files() if name.endswith(".npy") and not hidden(name)}
 
     def outcome(self):
-        """All that is the same after every run of this command."""
+        """Return everything that is the same after every run of this command."""
         return self.files(), self.arrays(), self.tables()
 
     def check_whole(self, arrays):
-        """Hold that whatever stands under a final name is whole."""
+        """Check that every file with a final name is complete."""
         assert self.arrays().items() <= arrays.items()
         for name in self.files():
             if not hidden(name) and name.endswith(".json"):
@@ -110,19 +110,22 @@ class SmallRun(Project):
             pd.read_csv(name)
 
     def ended(self):
-        """What the jobs made whose end Snakemake has noted, each with its inode: what is made again has another one."""
+        """Return the files of jobs that Snakemake has noted as finished, with their inodes.
+
+        A rebuilt file has another inode.
+        """
         notes, jobs = self.folder / ".snakemake", {}
         unfinished = set(os.listdir(notes / "incomplete")) if (notes / "incomplete").is_dir() else set()
         for note in (notes / "metadata").glob("*"):
             try:
                 log = tuple(json.loads(note.read_text())["log"])
             except ValueError:
-                continue  # being written when the run was killed
+                continue  # incomplete, because the run was killed
             jobs.setdefault(log, {})[note.name] = urlsafe_b64decode(note.name).decode()
         made = [name for notes in jobs.values() if not unfinished & set(notes) for name in notes.values()]
         return {name: (self.folder / name).lstat().st_ino for name in made if (self.folder / name).exists()}
 
 
 def hidden(name):
-    """Whether a file, or a folder that it is in, has not its final name yet or is Snakemake's."""
+    """Return whether a file, or a folder of its path, belongs to Snakemake or has not its final name yet."""
     return any(part.startswith(".") for part in name.split("/"))

@@ -1,4 +1,4 @@
-"""Suites as their YAML files have them, with as little as a suite needs."""
+"""Make suites as in their YAML files, with only the keys that a suite needs."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ OWN = ("demo", "scale")
 
 
 def suite(models=None, **further):
-    """Return the content of a suite; a model or peer is a PLT where nothing else is said."""
+    """Return the content of a suite. By default, a model or baseline is a PLT."""
     content = {"title": "A paper", "datasets": ["yeast"], "seeds": [0], "methods": [], "tables": [], "figures": []}
     for key, found in (("models", models or {}), ("peers", further.pop("peers", None))):
         if found is not None:
@@ -20,14 +20,14 @@ def suite(models=None, **further):
 
 
 def write_suite(file, models=None, **further):
-    """Write a suite and return its file."""
+    """Write a suite's file and return its path."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(yaml.safe_dump(suite(models, **further), sort_keys=False))
     return file
 
 
 def write_config(folder, catalogue=None, **suites):
-    """Write a folder of configurations; `demo` and `scale`, which each has, are empty where nothing is said of them."""
+    """Write a folder of configurations and return it. By default, the suites `demo` and `scale` are empty."""
     for name, content in ({own: suite(datasets=[]) for own in OWN} | suites).items():
         file = Path(folder, f"{name}.yaml") if name in OWN else Path(folder, "papers", f"{name}.yaml")
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -37,5 +37,5 @@ def write_config(folder, catalogue=None, **suites):
 
 
 def project_of(folder, settings=None, catalogue=None, **suites):
-    """Return the project of some suites, papers' or `demo` and `scale`, with settings put over those of no key."""
+    """Return the project of some suites, with settings that override the defaults."""
     return Project.read({"papers": []} | (settings or {}), write_config(folder, catalogue, **suites))

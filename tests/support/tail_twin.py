@@ -1,4 +1,4 @@
-"""Slow, obvious tail classifiers: what xmlc.models.tail_classifiers must equal."""
+"""Compute tail classifiers in plain, slow Python. xmlc.models.tail_classifiers must equal them."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ def unit(x):
 
 
 def centroids(X, Y, unit_norm=True):
-    """Mean of the instances of each label, dense and in double precision; 0 for a label without instances."""
+    """Return the mean instance of each label, dense and in double precision, or 0 for a label without instances."""
     instances = [unit(x) if unit_norm else x for x in X.toarray().astype(np.float64)]
     result = np.zeros((Y.shape[1], X.shape[1]))
     for label, members in enumerate(Y.toarray().T):
@@ -20,7 +20,7 @@ def centroids(X, Y, unit_norm=True):
 
 
 def probabilities(X, means, gamma, unit_norm=True):
-    """B of every instance and label, by the formula."""
+    """Return B of every instance and label, by the formula."""
     B = np.zeros((X.shape[0], means.shape[0]))
     for i, x in enumerate(X.toarray().astype(np.float64)):
         for label, mean in enumerate(means):

@@ -1,4 +1,4 @@
-"""Small random estimates with ties, and the obvious way to do what the kernels do."""
+"""Make small random estimates with ties, and compute the kernels' results in plain Python."""
 
 from fractions import Fraction
 
@@ -10,7 +10,7 @@ CASES = {"n": st.integers(1, 14), "m": st.integers(1, 7), "seed": st.integers(0,
 
 
 def random_case(n, m, seed, levels=6):
-    """Estimates on few levels, so that ties are common; some missing, some labels without positives."""
+    """Return estimates on few levels, so that ties are common. Some are missing, and some labels have no positives."""
     rng = np.random.default_rng(seed)
     estimates = rng.integers(0, levels + 1, size=(n, m)).astype(np.float32) / np.float32(levels)
     Y = rng.random((n, m)) < 0.1 + 0.6 * estimates
@@ -19,13 +19,13 @@ def random_case(n, m, seed, levels=6):
 
 
 def f_of(truth, predicted):
-    """F of one label with 0/0 = 1."""
+    """Return F of one label with 0/0 = 1."""
     total = truth.sum() + predicted.sum()
     return 2 * (truth & predicted).sum() / total if total else 1.0
 
 
 def candidate_sets(estimates):
-    """Every set {estimate >= v} and the empty set, as masks."""
+    """Return every set {estimate >= v} and the empty set, as masks."""
     return [estimates >= v for v in np.unique(estimates[estimates > 0])] + [np.zeros(estimates.size, dtype=bool)]
 
 
@@ -33,7 +33,7 @@ BELOW = np.float32(0)
 
 
 def naive_cut(estimates, hits, n_positives):
-    """Try every cut, from none to all, in exact fractions; of equal ones keep the first."""
+    """Return the best of all candidate thresholds, from none to all, in exact fractions. Ties go to the first."""
     best, threshold = Fraction(0 if n_positives else 1), max(estimates)
     for v in sorted(set(estimates), reverse=True):
         chosen = [hit for estimate, hit in zip(estimates, hits) if estimate >= v]
@@ -44,7 +44,7 @@ def naive_cut(estimates, hits, n_positives):
 
 
 def row_wise_ofo(spe, Y, a, b, lower):
-    """Algorithm 2 as printed: instance by instance, over labels in truth or prediction."""
+    """Return the thresholds of Algorithm 2 as printed: instance by instance, over labels in truth or prediction."""
     estimates, truth = spe.toarray(), Y.toarray()
     a, b = np.full(spe.shape[1], float(a)), np.full(spe.shape[1], float(b))
     tau = np.maximum((a / b).astype(np.float32), lower)

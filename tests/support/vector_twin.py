@@ -1,4 +1,4 @@
-"""Functions of vectors for one number at a time."""
+"""Compute functions of vectors for one number at a time."""
 
 import numpy as np
 from numba import njit

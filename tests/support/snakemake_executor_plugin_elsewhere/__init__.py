@@ -1,8 +1,8 @@
-"""An executor of Snakemake that stands in for Kubernetes and the clouds: no job sees the files of another.
+"""Simulate Kubernetes and clouds in an executor of Snakemake: no job sees the files of another.
 
-Each job runs in a new empty folder, from the command line that Snakemake makes for a machine without a shared file
-system: it fetches the sources and the inputs from the storage, and stores the outputs there. Snakemake finds an
-executor on Python's path by its name.
+Each job runs in a new empty folder, by Snakemake's command line for a machine without a shared file system. It fetches
+the sources and inputs from the storage and stores the outputs there. Snakemake finds an executor on Python's path by
+its name.
 """
 
 import os
@@ -22,12 +22,12 @@ common_settings = CommonSettings(
 
 
 class Executor(RemoteExecutor):
-    """Starts a process for each job and waits for it."""
+    """Start a process for each job and report its end."""
 
     def run_job(self, job):
         folder = tempfile.mkdtemp(prefix="elsewhere-", dir=os.environ["ELSEWHERE"])
         with open(f"{folder}.log", "w") as log:
-            # Snakemake gives executors a line for a shell, and no list of words; only tests run this one.
+            # Snakemake's command is a line for a shell, not a list of words. The line is safe, as only tests run it.
             started = subprocess.Popen(self.format_job_exec(job), shell=True, cwd=folder, stdout=log, stderr=log)
         self.report_job_submission(SubmittedJobInfo(job, external_jobid=folder, aux={"process": started}))
 
