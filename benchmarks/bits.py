@@ -85,7 +85,7 @@ def check_bits(
     out : Path or None
         JSON file for all digests.
     against : sequence of Path
-        Files that ``out`` named on other machines. Their digests are compared too.
+        JSON files of digests from other machines, compared too.
     """
     chosen = processors()
     with tempfile.TemporaryDirectory() as scratch:

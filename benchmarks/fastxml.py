@@ -14,7 +14,7 @@ from xmlc.core.passport import WARM_UP_ROWS
 from xmlc.models.fastxml import FastXML
 from xmlc.suite.options import data_option
 
-TREES_ELSEWHERE = {"tib-core-26k": 10}  # trees of the forests measured elsewhere, other datasets: the paper's 50
+TREES_ELSEWHERE = {"tib-core-26k": 10}  # trees of forests measured elsewhere, else the paper's 50
 
 
 @benchmark(

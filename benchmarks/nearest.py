@@ -34,10 +34,10 @@ from xmlc.models.linear.binary_relevance import BinaryRelevance
 from xmlc.models.nearest import SparseWeightedNearestNeighbors
 from xmlc.suite.options import data_option
 
-DENSE = 5_000_000  # largest training set in cells (n x d) that brute force compares within seconds
+DENSE = 5_000_000  # maximum cells (n x d) of a training set, for which brute force takes seconds
 FREQUENT, C = 500, 0.05  # number of labels, and weight of their classifiers' loss
 AT_LEAST = 0.3  # seconds for each task in a round
-INDEX = "SWNN, index"  # built once, because it depends on no hyperparameter
+INDEX = "SWNN, index"  # measured once, because its construction depends on no hyperparameter
 
 
 @benchmark(

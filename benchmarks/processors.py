@@ -121,7 +121,7 @@ def witnesses() -> dict[str, str]:
 
 
 def doubt_lines(chosen: Iterable[Processor], seen: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
-    """Yield lines on whether the run for each imitated processor was a test: the witnesses that must differ do.
+    """Yield whether the run for each imitated processor was a test. It is one if all its ``differs`` do differ.
 
     Parameters
     ----------

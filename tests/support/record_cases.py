@@ -1,4 +1,4 @@
-"""Make files that accompany records by hand, as report_cases makes records."""
+"""Provide hand-made files that accompany records, like the records of report_cases."""
 
 from report_cases import dataset
 

@@ -1,4 +1,4 @@
-"""Make small records by hand, so that every table can be computed by head."""
+"""Provide hand-made records, small enough to compute every table by head."""
 
 import json
 
