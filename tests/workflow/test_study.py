@@ -23,7 +23,9 @@ def plan(tmp_path):
         done = subprocess.run(command, cwd=tmp_path / "mine", env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
         said = done.stdout + done.stderr
-        return {rule: int(count) for rule, count in STEPS.findall(said)} | {"costs": "CPU hours" in said}
+        return {rule: int(count) for rule, count in STEPS.findall(said)} | {
+            "costs": "CPU hours" in said or "not estimated" in said
+        }
 
     planned.folder = tmp_path / "mine"
     return planned
