@@ -33,7 +33,7 @@ class Method(NamedTuple):
         The input: a joint distribution (`xmlc.inference.Samples` or `xmlc.inference.LabelsBySize`), or marginals
         alone. A method for joint distributions also accepts marginals, which stand for independent labels.
     rows_per_block : int
-        Number of instances in a block. `infer_blocks` reads the clock between blocks.
+        Number of instances in a block. ``infer_blocks`` reads the clock between blocks.
     takes_sizes : bool
         Whether it also needs ``size_weights``, which `xmlc.inference.fit_size_weights` learns.
     is_exact : bool

@@ -87,7 +87,7 @@ class SparseProbabilityEstimator(Estimator):
     certified_: np.ndarray | None = None
     #: Whether the estimates of an instance are independent of the other instances.
     _BY_INSTANCE: ClassVar[bool] = True
-    #: Whether the first call compiles kernels. If not, `xmlc.models.warm_up` fits no copy to a few rows.
+    #: Whether the first call compiles kernels. If not, no copy is fitted to a few rows before a measurement.
     compiles: ClassVar[bool] = True
     #: Whether a model with default settings estimates label frequencies among instances with the same features well.
     calibrated: ClassVar[bool] = True
