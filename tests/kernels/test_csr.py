@@ -14,20 +14,10 @@ from xmlc.core.errors import InvalidDataError, XmlcError
 from xmlc.core.files import read_json, write_json
 from xmlc.data.matrices import CSRWriter, load_csr, save_csr
 from xmlc.inference import gfm, meuf
-from xmlc.kernels import csr
-from xmlc.kernels.csr import (
-    Malformed,
-    as_csr,
-    as_features,
-    as_labels,
-    ascend,
-    is_proven,
-    kernel_csr,
-    per_label,
-    prove_sparse,
-    top_k_of,
-)
+from xmlc.kernels import csr, indices
+from xmlc.kernels.csr import as_csr, as_features, as_labels, is_proven, kernel_csr, per_label, top_k_of
 from xmlc.kernels.frames import column_names
+from xmlc.kernels.indices import Malformed, ascend, prove_sparse
 from xmlc.metrics import ndcg_at_k, precision_at_k, psp_at_k
 from xmlc.thresholds import FTA, OFO, STO, CommonThreshold, apply_thresholds
 from xmlc.thresholds.sweeps import tune
@@ -155,12 +145,12 @@ def test_what_leads_out_is_refused_by_name(name, wrong):
 
 @pytest.mark.parametrize(("place", "value"), [(0, -1), (4, 9), (7, 5)])
 def test_numbers_out_of_range_are_found_piece_by_piece(monkeypatch, place, value):
-    monkeypatch.setattr(csr, "VALUES_PER_PIECE", 3)
+    monkeypatch.setattr(indices, "VALUES_PER_PIECE", 3)
     numbers = np.arange(8).reshape(4, 2) % 5
-    csr.check_below(numbers, "numbers", 5)
+    indices.check_below(numbers, "numbers", 5)
     numbers.flat[place] = value
     with raises_with(Malformed, "numbers", f"entry {place}", value):
-        csr.check_below(numbers, "numbers", 5)
+        indices.check_below(numbers, "numbers", 5)
 
 
 def test_flags_that_are_false_are_not_believed():

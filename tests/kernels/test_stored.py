@@ -14,7 +14,7 @@ from xmlc.core.checksums import Damaged, list_files
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, write_json
 from xmlc.data.matrices import load_csr, save_csr
-from xmlc.kernels.csr import Malformed
+from xmlc.kernels.indices import Malformed
 from xmlc.kernels.stored import Field, check_fields, load_array, load_description
 from xmlc.models import OPLT, PLT
 

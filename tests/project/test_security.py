@@ -8,7 +8,7 @@ from facts import raises_with
 
 from xmlc.core.files import atomic_folder
 from xmlc.core.sources import PACKAGE
-from xmlc.kernels.csr import Malformed
+from xmlc.kernels.indices import Malformed
 from xmlc.kernels.stored import load_array
 
 UNPICKLING = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve"}

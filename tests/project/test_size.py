@@ -7,7 +7,7 @@ import tokenize
 import pytest
 from repository import ROOT
 
-MOST_CODE_LINES = {"xmlc": 27_100, "tests": 25_800, "benchmarks": 2_900}
+MOST_CODE_LINES = {"xmlc": 27_150, "tests": 25_800, "benchmarks": 2_900}
 LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 LAYOUT |= {tokenize.ENDMARKER, tokenize.ENCODING}
 

@@ -15,7 +15,8 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import write_json
 from xmlc.core.growing import Growing
-from xmlc.kernels.csr import Malformed, assembled, proven
+from xmlc.kernels.csr import assembled, proven
+from xmlc.kernels.indices import Malformed
 from xmlc.kernels.stored import Field, check_fields, load_array, load_description
 
 FORMAT_VERSION = 1

@@ -8,7 +8,6 @@ an array. It raises `Malformed` with the name of the array and its first wrong e
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -21,12 +20,10 @@ from xmlc.core.growing import give_back
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels.checks import OF_LISTS, no_label_sets, no_matrix, swapped
 from xmlc.kernels.frames import frame_values, is_frame
+from xmlc.kernels.indices import COMPRESSED, prove_sparse
 
 NONZEROS_PER_PIECE = 1 << 17  # for scaling
-VALUES_PER_PIECE = 1 << 22  # for checks
 ENTRIES_PER_BLOCK = 1 << 24  # for reading estimates
-MOST_COLUMNS = np.iinfo(np.int32).max
-COMPRESSED = ("csr", "csc", "bsr")
 INDEXED = (*COMPRESSED, "coo")  # formats that consist of index arrays
 #: A sparse matrix, an array, a frame, or rows that NumPy converts to an array.
 Matrix = ArrayLike | sparse.sparray | sparse.spmatrix
@@ -468,164 +465,3 @@ def ranking_of(counts: np.ndarray, labels: np.ndarray, scores: np.ndarray, k: in
     values = np.zeros((counts.size, k), dtype=np.float32)
     ranked[rows[first], rank[first]], values[rows[first], rank[first]] = labels[first], scores[first]
     return ranked, values
-
-
-class Malformed(InvalidDataError):
-    """Report an array that does not have the form that a kernel expects.
-
-    Attributes
-    ----------
-    field : str
-        Name of the array.
-    fault : str
-        The form that was found and the form that was expected.
-    """
-
-    def __init__(self, field: str, fault: str):
-        super().__init__(f"{field}: {fault}")
-        self.field, self.fault = field, fault
-
-
-def check_array(array: Any, field: str, dtype: Any, shape: Sequence[int | None]) -> np.ndarray:
-    """Return an array in the form that kernels accept, and refuse another type or shape.
-
-    Parameters
-    ----------
-    array : ndarray
-        Memory-mapped or not.
-    field : str
-        The name of the array in messages.
-    dtype : dtype
-    shape : sequence of int or None
-        None means any length.
-
-    Returns
-    -------
-    ndarray
-        The same memory, as a plain ndarray.
-
-    Raises
-    ------
-    Malformed
-        If the type or the shape is wrong, or the rows are not contiguous.
-    """
-    array, dtype = np.asarray(array), np.dtype(dtype)
-    fits = len(shape) == array.ndim and all(want in (None, size) for want, size in zip(shape, array.shape))
-    if array.dtype != dtype or not fits:
-        wanted = ", ".join("any" if size is None else str(size) for size in shape)
-        raise Malformed(field, f"found {array.dtype} of shape {array.shape}, expected {dtype} of shape ({wanted})")
-    if not array.flags.c_contiguous:
-        raise Malformed(field, "its rows do not lie one after the other")
-    return array
-
-
-def check_starts(starts: np.ndarray, field: str, end: int, of: str) -> None:
-    """Check that the start positions of an array's parts run from 0 to its size without decreasing.
-
-    Parameters
-    ----------
-    starts : ndarray of an integer type, shape (parts + 1,)
-    field : str
-        The name of ``starts`` in messages.
-    end : int
-        The size of the array.
-    of : str
-        The name of the array in messages.
-
-    Raises
-    ------
-    Malformed
-        If a start is wrong.
-    """
-    if starts.size == 0 or starts[0] != 0:
-        raise Malformed(field, f"begins with {starts[:1].tolist()}, expected 0")
-    if (starts[1:] < starts[:-1]).any():
-        first = int(np.argmax(starts[1:] < starts[:-1])) + 1
-        raise Malformed(field, f"entry {first} is {starts[first]}, less than the one before it, {starts[first - 1]}")
-    if starts[-1] != end:
-        raise Malformed(field, f"ends with {starts[-1]}, expected {end}, the size of {of}")
-
-
-def check_below(
-    values: np.ndarray, field: str, limit: int, least: int = 0, after: Callable[..., None] | None = None
-) -> None:
-    """Check part by part that integers lie in ``least .. limit - 1``, and call ``after`` with each checked part.
-
-    Raises
-    ------
-    Malformed
-        If an integer lies outside.
-    """
-    flat = values.reshape(-1)
-    for start, end in row_blocks(flat.size, VALUES_PER_PIECE):
-        part = flat[start:end]
-        if not (part.min() >= least and part.max() < limit):
-            first = start + int(np.argmax((part < least) | (part >= limit)))
-            raise Malformed(field, f"entry {first} is {flat[first]}, expected {least} .. {limit - 1}")
-        if after is not None:
-            after(part)
-
-
-def ascend(indices: np.ndarray, starts: np.ndarray) -> bool:
-    """Return whether indices ascend strictly within each part. ``starts`` are the checked start positions of parts."""
-    falls = indices[1:] <= indices[:-1]
-    falls[starts[(starts > 0) & (starts < indices.size)] - 1] = False
-    return not falls.any()
-
-
-def prove_sparse(matrix: Any, name: str) -> bool:
-    """Check in one pass that the index arrays of a sparse matrix are complete and stay within it.
-
-    Formats without index arrays (``lil``, ``dok``, ``dia``) are not checked. Check the array that scipy makes of them.
-
-    Parameters
-    ----------
-    matrix : scipy sparse matrix or array
-    name : str
-        The name of the matrix in messages.
-
-    Returns
-    -------
-    bool
-        Whether indices ascend strictly within each row (for CSC, column). Always False for formats other than CSR, CSC
-        and BSR.
-
-    Raises
-    ------
-    Malformed
-        If an index array is incomplete, or an index lies outside of the matrix.
-    """
-    if max(matrix.shape) > MOST_COLUMNS:
-        raise Malformed(name, f"has shape {matrix.shape}, expected at most {MOST_COLUMNS} rows and columns")
-    if matrix.format in COMPRESSED:
-        return _prove_compressed(matrix, name)
-    if matrix.format == "coo":
-        for axis, field in enumerate(("row", "col")):
-            indices = _as_indices(getattr(matrix, field), f"{name}.{field}")
-            if indices.size != matrix.data.shape[0]:
-                raise Malformed(f"{name}.{field}", f"has {indices.size} entries for {matrix.data.shape[0]} values")
-            check_below(indices, f"{name}.{field}", matrix.shape[axis])
-    return False
-
-
-def _prove_compressed(matrix: Any, name: str) -> bool:
-    n_parts, width = matrix.shape if matrix.format != "csc" else matrix.shape[::-1]
-    if matrix.format == "bsr":
-        n_parts, width = (size // side for size, side in zip(matrix.shape, matrix.blocksize))
-    starts, indices = (_as_indices(getattr(matrix, field), f"{name}.{field}") for field in ("indptr", "indices"))
-    if starts.size != n_parts + 1:
-        raise Malformed(f"{name}.indptr", f"has {starts.size} entries, expected {n_parts + 1}")
-    nnz = int(starts[-1])
-    stored = min(indices.size, matrix.data.shape[0])
-    if nnz > stored:
-        raise Malformed(f"{name}.indptr", f"ends with {nnz}, but only {stored} entries are stored")
-    check_starts(starts, f"{name}.indptr", nnz, f"{name}.indices")
-    check_below(indices[:nnz], f"{name}.indices", width)
-    return ascend(indices[:nnz], starts)
-
-
-def _as_indices(indices: Any, field: str) -> np.ndarray:
-    array = np.asarray(indices)
-    if array.ndim != 1 or array.dtype not in (np.int32, np.int64):
-        raise Malformed(field, f"found {array.dtype} of shape {array.shape}, expected one row of int32 or int64")
-    return np.ascontiguousarray(array)

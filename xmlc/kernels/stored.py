@@ -18,7 +18,7 @@ import numpy as np
 from xmlc.core.checksums import check_file
 from xmlc.core.errors import let_through
 from xmlc.core.growing import give_back
-from xmlc.kernels.csr import Malformed, check_array, check_below, check_starts
+from xmlc.kernels.indices import Malformed, check_array, check_below, check_starts
 
 
 def load_array(path: Path, dtype: Any = None, shape: Sequence[int | None] | None = None, mmap: bool = True) -> Any:

@@ -25,16 +25,8 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError, shown
-from xmlc.kernels.csr import (
-    MOST_COLUMNS,
-    ROUNDING,
-    Matrix,
-    as_csr,
-    as_labels,
-    check_probabilities,
-    kernel_csr,
-    top_k_of,
-)
+from xmlc.kernels.csr import ROUNDING, Matrix, as_csr, as_labels, check_probabilities, kernel_csr, top_k_of
+from xmlc.kernels.indices import MOST_COLUMNS
 from xmlc.metrics.measure import F1, Measure
 from xmlc.metrics.propensity import checked_propensities
 

@@ -20,7 +20,6 @@ from xmlc.kernels.checks import check_same_instances, sample_weights, weights_of
 from xmlc.kernels.csr import (
     NO_WEIGHTS,
     KernelCSR,
-    Malformed,
     Matrix,
     as_features,
     as_labels,
@@ -38,6 +37,7 @@ from xmlc.kernels.estimator import (
     check_hyperparameters,
     not_fitted,
 )
+from xmlc.kernels.indices import Malformed
 from xmlc.kernels.stored import Field, check_fields, is_json, load_array, load_description, writeable_maps
 from xmlc.models.fitting import all_or_nothing
 

@@ -10,8 +10,9 @@ from xmlc.kernels.csr import kernel_csr
 from xmlc.kernels.float32 import sigmoid
 from xmlc.models import PLT
 from xmlc.models.plt import training
+from xmlc.models.plt.hashed_training import train_hashed
 from xmlc.models.plt.solvers import Sgd
-from xmlc.models.plt.training import Reach, count_nonzeros, list_features, train_hashed
+from xmlc.models.plt.training import Reach, count_nonzeros, list_features
 from xmlc.models.plt.weights import node_key, slot_and_sign
 from xmlc.models.trees import random_complete_tree
 

@@ -7,16 +7,8 @@ from hypothesis import strategies as st
 from plt_cases import hashed_nodes, random_nodes
 
 from xmlc.core.errors import XmlcError
-from xmlc.models.plt.weights import (
-    LOGISTIC_LINK,
-    clear_features,
-    empty_scratch,
-    estimate_scores,
-    find_marked,
-    mark_features,
-    match_features,
-    weights_from_state,
-)
+from xmlc.models.plt.matching import clear_features, find_marked, mark_features, match_features
+from xmlc.models.plt.weights import LOGISTIC_LINK, empty_scratch, estimate_scores, weights_from_state
 
 
 def hashed_weights():

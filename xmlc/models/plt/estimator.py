@@ -28,9 +28,10 @@ from xmlc.kernels.unit_length import unit_row
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.choosing import cross_validated
 from xmlc.models.domains import plt
+from xmlc.models.plt.hashed_training import train_hashed
 from xmlc.models.plt.search import EVERY_NODE, estimate_by_levels, rank_best_first, rank_by_levels
 from xmlc.models.plt.solvers import AdaGrad, DualDescent, Sgd, Solver
-from xmlc.models.plt.training import TITLE, train_hashed, train_nodes
+from xmlc.models.plt.training import TITLE, train_nodes
 from xmlc.models.plt.weights import (
     LOGISTIC_LINK,
     CompactNodeWeights,

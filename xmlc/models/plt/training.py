@@ -10,13 +10,12 @@ from xmlc.core.growing import Growing, check_finite
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
 from xmlc.core.progress import Progress
-from xmlc.kernels.arrays import borrowed, copy_into, lowest_bit, sort
-from xmlc.kernels.counter_random import Stream, stream_key
+from xmlc.kernels.arrays import borrowed, copy_into, lowest_bit
 from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.sibling_rows import NUMBERS_PER_LINE, aligned_buffer, padded_size
 from xmlc.models.plt.compact import DenseBlocks, append_rows, rows_are_smaller, sibling_type, starts_of
-from xmlc.models.plt.solvers import Sgd, Solver, numbers_per_weight, solve
-from xmlc.models.plt.weights import CompactNodeWeights, HashedWeights, NodeWeights, ask_for_slots, slots_estimate
+from xmlc.models.plt.solvers import Solver, numbers_per_weight, solve
+from xmlc.models.plt.weights import CompactNodeWeights, NodeWeights
 from xmlc.models.trees import LabelTree
 
 NONZEROS_PER_GROUP = 1 << 18  # small blocks form groups of about this much work
@@ -525,125 +524,3 @@ def sibling_targets(reach, parent_positions, first, targets, places):
     for c in range(targets.shape[1]):
         for position in positions[starts[c] : starts[c + 1]]:
             targets[places[position], c] = 1
-
-
-def train_hashed(
-    x: KernelCSR,
-    y: KernelCSR,
-    tree: LabelTree,
-    order: np.ndarray,
-    solver: Sgd,
-    hash_bits: int,
-    random_state: int,
-    importance: np.ndarray | None = None,
-) -> HashedWeights:
-    """Train all node classifiers on one shared table of weights, on one thread.
-
-    Parameters
-    ----------
-    x, y : KernelCSR
-        Instances and their label sets.
-    tree : LabelTree
-        The tree.
-    order : int64 (n,)
-        Rows in the order of each pass.
-    solver : Sgd
-        Settings of two-phase SGD.
-    hash_bits : int
-        The table has ``2**hash_bits`` weights.
-    random_state : int
-        Seed of the hash function.
-    importance : float32, optional
-        See `train_nodes`.
-    """
-    n_nodes, leaf = tree.n_nodes, tree.leaf
-    importance = np.ones(order.size, dtype=np.float32) if importance is None else importance
-    seed = np.uint64(stream_key(np.int64(random_state), np.int64(Stream.PLT_HASH)))
-    table = np.zeros(1 << hash_bits, dtype=np.float32)
-    scale, bias = np.ones(n_nodes), np.zeros(n_nodes, dtype=np.float32)
-    nodes = HashedWeights(tree.children, tree.label, table, scale, bias, seed)
-    steps_done, stamp = np.zeros(n_nodes), np.full(n_nodes, -1, dtype=np.int64)
-    for epoch in range(solver.epochs):
-        hashed_pass(x, y, importance, order, leaf, tree.parent, nodes, solver, steps_done, stamp, epoch)
-    return nodes
-
-
-@njit(cache=True, nogil=True)
-def hashed_pass(x, y, importance, order, leaf, parent, nodes, solver, steps_done, stamp, epoch):
-    """Pass once over the training set, instance by instance, root first (Algorithm 3 as an online learner).
-
-    Each slot is in a different cache line. The slots of the next node are therefore prefetched before the step of the
-    current node. With 2**28 slots this is 1.4 times as fast on one thread of an Intel Xeon, at 20 ns per slot.
-
-    Parameters
-    ----------
-    x, y : KernelCSR
-        Instances and their label sets.
-    importance : float32 (order.size,)
-        See `train_nodes`.
-    order : int64 (n,)
-        Rows in the order of the pass.
-    leaf : int32 (m,)
-        Leaf of each label.
-    parent : int32 (n_nodes,)
-        Parent of each node.
-    nodes : HashedWeights
-        Tree and weights, updated in place.
-    solver : Sgd
-        Settings of two-phase SGD.
-    steps_done : float64 (n_nodes,)
-        Sum of the instance weights that each node has seen, updated in place.
-    stamp : int64 (n_nodes,)
-        Scratch that starts at -1.
-    epoch : int
-        Number of the pass.
-    """
-    positives = np.empty(parent.size, dtype=np.int32)
-    for position in range(order.size):
-        row, mark = order[position], epoch * order.size + position
-        ids, values = x.indices[x.indptr[row] : x.indptr[row + 1]], x.data[x.indptr[row] : x.indptr[row + 1]]
-        count = positive_nodes(
-            y.indices[y.indptr[row] : y.indptr[row + 1]], leaf, parent, mark, stamp, positives
-        )  # fmt: skip
-        slots, signed = np.empty((2, ids.size), dtype=np.uint64), np.empty((2, ids.size), dtype=np.float32)
-        node, target, now = np.int64(0), np.float32(1.0) if count > 0 else np.float32(0.0), 0
-        ask_for_slots(ids, values, nodes, node, slots[now], signed[now])
-        sort(positives[:count])
-        for inner in positives[:count]:
-            for child in range(nodes.children[inner], nodes.children[inner + 1]):
-                ask_for_slots(ids, values, nodes, child, slots[1 - now], signed[1 - now])
-                hashed_step(slots[now], signed[now], nodes, solver, importance[position], steps_done, node, target)
-                node, now = child, 1 - now
-                target = np.float32(1.0) if stamp[child] == mark else np.float32(0.0)
-        hashed_step(slots[now], signed[now], nodes, solver, importance[position], steps_done, node, target)
-
-
-@njit(cache=True, nogil=True)
-def hashed_step(slots, signed, nodes, solver, weight, steps_done, node, target):
-    """Take one two-phase SGD step (Appendix B) for one node and one instance.
-
-    Parameters
-    ----------
-    slots, signed
-        Results of `ask_for_slots`.
-    nodes : HashedWeights
-        Tree and weights, updated in place.
-    solver : Sgd
-        Settings of two-phase SGD.
-    weight : float32
-        Weight of the instance's loss.
-    steps_done : float64 (n_nodes,)
-        As for `hashed_pass`.
-    node : int
-        The node.
-    target : float32
-        z_t of the instance, 0 or 1.
-    """
-    (gamma, lam, _), weight = solver, np.float64(weight)
-    gamma_t = gamma / (1.0 + lam * gamma * steps_done[node])
-    step = np.float32(nodes.scale[node] * gamma_t * weight) * (slots_estimate(slots, signed, nodes, node) - target)
-    nodes.bias[node] -= step
-    for k in range(slots.size):
-        nodes.table[slots[k]] -= signed[k] * step
-    nodes.scale[node] *= 1.0 + lam * gamma_t * weight
-    steps_done[node] += weight

@@ -12,11 +12,19 @@ from numba.extending import overload
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import bits_set, borrowed, copy_into, prefetch, unowned
+from xmlc.kernels.arrays import borrowed, prefetch, unowned
 from xmlc.kernels.counter_random import mix64
-from xmlc.kernels.float32 import exp_of_negative, fma, sigmoid
+from xmlc.kernels.float32 import exp_of_negative, sigmoid
 from xmlc.kernels.sibling_rows import dense_scores
 from xmlc.kernels.stored import Field, check_fields
+from xmlc.models.plt.matching import (
+    clear_features,
+    find_marked,
+    mark_features,
+    marking_pays,
+    match_features,
+    sparse_child_scores,
+)
 
 LOGISTIC_LINK = 0
 LOOKUPS_PER_DENSE_ROW = 2  # with at least this many look-ups per sparse row, dense rows are faster
@@ -435,166 +443,6 @@ def estimate_scores(scores, link):
             for _ in range(1, link):
                 power *= gap
             scores[c] = exp_of_negative(-power)
-
-
-@njit(cache=True, nogil=True)
-def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores):
-    """Compute the linear scores of all siblings for one instance, from the sparse rows of a block.
-
-    The result is bit-identical to `dense_scores` with the same weights, because a missing weight would add zero. All
-    rows are prefetched first. Rows differ in length, so the processor mispredicts their ends and cannot read ahead.
-
-    Parameters
-    ----------
-    ids : uint32
-        Features of the instance, as indices in the block.
-    values : float32
-        Values of the features.
-    row_starts, siblings, weights
-        Rows of the block, as in `CompactNodeWeights`.
-    bias : float32 (siblings,)
-        Weights of the constant feature.
-    scores : float32 (siblings,)
-        Overwritten.
-    """
-    copy_into(scores, bias)
-    for k in range(ids.size):
-        start = np.uint64(row_starts[ids[k]])
-        prefetch(siblings, start)
-        prefetch(weights, start)
-    for k in range(ids.size):
-        value = values[k]
-        start, end = np.uint64(row_starts[ids[k]]), np.uint64(row_starts[ids[k] + np.uint32(1)])
-        for entry in range(start, end):
-            scores[siblings[entry]] = fma(value, weights[entry], scores[siblings[entry]])
-
-
-@njit(cache=True, nogil=True)
-def mark_features(features, scratch):
-    """Add ascending ``features`` to the empty set of a `Scratch`. Reads 4 bytes per feature."""
-    words, ranks = scratch.words, scratch.ranks
-    six, low = np.uint32(6), np.uint64(63)
-    for index in range(features.size):
-        feature = features[index]
-        at = feature >> six
-        word = words[at]
-        ranks[at] = index if word == 0 else ranks[at]  # a branch would be slower, because it is unpredictable
-        words[at] = word | (np.uint64(1) << (np.uint64(feature) & low))
-
-
-@njit(cache=True, nogil=True)
-def clear_features(features, scratch):
-    """Clear the set of a `Scratch` that holds ``features``."""
-    words, six = scratch.words, np.uint32(6)
-    if 8 * features.size > words.size:  # clearing eight contiguous words takes as long as clearing one random word
-        words[:] = 0
-        return
-    for feature in features:
-        words[feature >> six] = 0
-
-
-@njit(cache=True, nogil=True)
-def find_marked(ids, values, words, ranks, out_ids, out_values):
-    """Find those features of an instance that are in the set of a `Scratch`.
-
-    The set takes 12 bytes per 64 features of the data. The first-level cache holds it for up to about 200,000 features.
-    Each feature is written, and the next one overwrites it if it is not in the set. A branch would cost more, because
-    it is unpredictable.
-
-    Parameters
-    ----------
-    ids : uint32
-        Features of the instance.
-    values : float32
-        Values of the features.
-    words, ranks
-        The set, as in `Scratch`.
-    out_ids : uint32
-        Overwritten with the indices in the block.
-    out_values : float32
-        Overwritten with the values.
-
-    Returns
-    -------
-    int
-        How many features were found.
-    """
-    six, low, one = np.uint32(6), np.uint64(63), np.uint64(1)
-    count = np.uint64(0)
-    for k in range(ids.size):
-        feature = ids[k]
-        word, bit = words[feature >> six], np.uint64(feature) & low
-        out_ids[count] = ranks[feature >> six] + np.uint32(bits_set(word & ((one << bit) - one)))
-        out_values[count] = values[k]
-        count += (word >> bit) & one
-    return np.int64(count)
-
-
-@njit(cache=True, nogil=True)
-def match_features(ids, values, features, out_ids, out_values):
-    """Find those features of an instance that are in a block, by binary search.
-
-    Each step halves the ranges of all features. The searches are independent and have no branches, so the processor
-    neither waits nor mispredicts. On an AMD EPYC a feature takes 0.7 ns per halving. A search that starts at the
-    previous result needs fewer comparisons but takes 8 to 60 ns, because its branches are unpredictable.
-
-    Parameters
-    ----------
-    ids : uint32
-        Features of the instance.
-    values : float32
-        Values of the features.
-    features : uint32
-        Features of the block, ascending.
-    out_ids : uint32
-        Overwritten with the indices in the block. At least as long as ``ids``.
-    out_values : float32
-        Overwritten with the values. At least as long as ``ids``.
-
-    Returns
-    -------
-    int
-        How many features were found.
-    """
-    size = features.size
-    if size == 0:
-        return 0
-    for k in range(ids.size):
-        out_ids[k] = 0
-    while size > 1:
-        half = np.uint32(size >> 1)
-        probes = features[half - np.uint32(1) :]
-        for k in range(ids.size):
-            index = out_ids[k]
-            out_ids[k] = index + half * np.uint32(probes[index] < ids[k])
-        size -= half
-    count = np.uint64(0)
-    for k in range(ids.size):
-        index = out_ids[k]
-        out_ids[count], out_values[count] = index, values[k]
-        count += np.uint64(features[index] == ids[k])
-    return np.int64(count)
-
-
-@njit(cache=True, nogil=True)
-def marking_pays(n_features, n_lookups):
-    """Return whether marking a block's features is faster than a binary search for each look-up.
-
-    On an AMD EPYC, marking and clearing take 1.3 ns per feature of the block. A look-up takes 1.4 ns, and a search
-    takes 0.7 ns per halving.
-
-    Parameters
-    ----------
-    n_features : int
-        Number of features of the block.
-    n_lookups : float
-        Expected number of look-ups.
-    """
-    halvings, size = 0, n_features
-    while size > 1:
-        size -= size >> 1
-        halvings += 1
-    return 1.3 * n_features < n_lookups * (0.7 * halvings - 1.4)
 
 
 @njit(cache=True, nogil=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import Stream, random_permutation
-from xmlc.kernels.csr import Malformed
+from xmlc.kernels.indices import Malformed
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,96 @@
+"""Pairs of an instance and a node: the frontier of a search in a label tree. Kernels of `xmlc.models.plt.search`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from xmlc.core.kernel_cache import njit
+from xmlc.kernels.arrays import copy_into
+from xmlc.kernels.top_k import FREE, key_number, rank_key
+
+ABOVE_ROOT = np.int32(-1)  # the node whose only child is the root
+
+
+class Pairs(NamedTuple):
+    """List pairs of an instance and a node, either nodes to expand or leaves found, in arrays with spare capacity."""
+
+    #: int32: Instances, counted from the first of the batch.
+    rows: np.ndarray
+    #: int64: Keys of the nodes.
+    keys: np.ndarray
+    #: int64 (1,): Number of pairs.
+    size: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def free_keys(n_rows, size):
+    """Return a table of `FREE` keys, int64 (n_rows, size)."""
+    keys = np.empty((n_rows, size), dtype=np.int64)
+    for row in range(n_rows):
+        for place in range(size):
+            keys[row, place] = FREE
+    return keys
+
+
+@njit(cache=True, nogil=True)
+def root_frontier(n_rows):
+    """Return the frontier above the root: a pair for every instance, with estimate 1."""
+    frontier = no_pairs(n_rows)
+    for row in range(n_rows):
+        frontier.rows[row], frontier.keys[row] = row, rank_key(ABOVE_ROOT, np.float32(1.0))
+    frontier.size[0] = n_rows
+    return frontier
+
+
+@njit(cache=True, nogil=True)
+def no_pairs(capacity):
+    """Return an empty list with room for ``capacity`` pairs."""
+    return Pairs(np.empty(capacity, np.int32), np.empty(capacity, np.int64), np.zeros(1, np.int64))
+
+
+@njit(cache=True, nogil=True)
+def with_capacity(pairs, more):
+    """Return a list with these pairs and room for ``more``. It is the same list if it has room."""
+    used = pairs.size[0]
+    if used + more <= pairs.rows.size:
+        return pairs
+    wider = no_pairs(max(used + more, 2 * pairs.rows.size))
+    copy_into(wider.rows, pairs.rows[:used])
+    copy_into(wider.keys, pairs.keys[:used])
+    wider.size[0] = used
+    return wider
+
+
+@njit(cache=True, nogil=True)
+def sorted_by_node(pairs):
+    """Return the pairs in a stable order by node, in arrays without spare capacity."""
+    nodes = np.empty(pairs.size[0], dtype=np.int32)
+    for i in range(nodes.size):
+        nodes[i] = key_number(pairs.keys[i])
+    return sorted_by(nodes, pairs)
+
+
+@njit(cache=True, nogil=True)
+def sorted_by(numbers, pairs):
+    """Return the pairs in a stable order by ``numbers``, an integer for each pair."""
+    rows, keys, _ = pairs
+    result = no_pairs(numbers.size)
+    result.size[0] = numbers.size
+    if numbers.size == 0:
+        return result
+    sorted_rows, sorted_keys, _ = result
+    low = high = numbers[0]
+    for number in numbers:
+        low, high = min(low, number), max(high, number)
+    starts = np.zeros(high - low + 2, dtype=np.int64)
+    for number in numbers:
+        starts[number - low + 1] += 1
+    for i in range(1, starts.size):
+        starts[i] += starts[i - 1]
+    for i in range(numbers.size):
+        index = starts[numbers[i] - low]
+        starts[numbers[i] - low] += 1
+        sorted_rows[index], sorted_keys[index] = rows[i], keys[i]
+    return result
