@@ -122,3 +122,9 @@ def test_no_claim_is_tested_on_synthetic_data(tmp_path):
     table = build_from(tmp_path, "claims", "swnn2018", records, models={"swnn": {}})
     assert {row["verdict"].value or row["cost_verdict"].value for row in table.rows.values()} == {"no data"}
     assert any(absent(note, f"{MARKED}: ", "`xmlc synth`") == [] for note in table.notes)
+
+
+def test_a_copy_of_a_copy_is_marked(tmp_path, made):
+    mirror, catalogue = made
+    assert run("download", NAME, "--out", tmp_path / "second" / NAME, "--mirror", mirror, "--catalogue", catalogue) == 0
+    assert names(tmp_path, tmp_path / "second", catalogue) == {MARKED}

@@ -3,10 +3,11 @@
 from copy import copy
 
 import numpy as np
+import pytest
 from oplt_cases import oplt, stream
 
 from xmlc.models.oplt.learning import mark_positives
-from xmlc.models.oplt.tree import ABOVE, NONE
+from xmlc.models.oplt.tree import ABOVE, MARK, NONE
 
 
 def test_an_instance_reaches_the_nodes_above_its_labels_and_each_has_its_positive_children():
@@ -37,3 +38,19 @@ def test_a_copy_of_a_model_stays_when_the_model_learns_more():
     other, expected = copy(model), model.predict_proba(X).toarray()
     model.partial_fit(X, Y)
     np.testing.assert_array_equal(other.predict_proba(X).toarray(), expected)
+
+
+@pytest.mark.parametrize("policy", ["random", "best_greedy"])
+def test_a_stream_in_several_calls_and_one_that_is_ranked_leave_the_same_arrays(policy):
+    X, Y = stream(n=200, m=30, seed=6)
+    expected, parts, ranked = (oplt(policy, 3, 20) for _ in range(3))
+    expected.partial_fit(X, Y)
+    ranked.progressive_top_k(X, Y, 1)
+    for first in range(0, 200, 70):
+        parts.partial_fit(X[first : first + 70], Y[first : first + 70])
+    for found in (parts, ranked):
+        for name, array in expected._state()[0].items():
+            other = found._state()[0][name].copy()
+            if name == "counters":  # nodes are marked once more where an array was full
+                other[MARK] = array[MARK]
+            assert other.tobytes() == array.tobytes(), name

@@ -270,3 +270,12 @@ def test_a_dataset_has_an_address_or_lies_in_the_mirror(tmp_path):
     (mirror / "medical/test.txt").unlink()
     with raises_with(XmlcError, "medical", "train.txt.gz", "test.txt"):
         check_sources([Dataset("medical")], str(mirror), resources, [])
+
+
+def test_a_mirror_may_hold_a_set_in_its_own_format(tmp_path, resources):
+    entry = Dataset("tiny", format="arff", train=("a.arff",), test=("b.arff",), labels="c.xml")
+    put(tmp_path / "m/tiny", {"a.arff.gz": gzip.compress(b"@relation"), "b.arff": b"@relation", "c.xml": b"<labels/>"})
+    download(entry, resources / "tiny", str(tmp_path / "m"))
+    source = read_json(resources / "tiny/source.json")
+    found = [source[key] for key in ("format", "train", "test", "labels")]
+    assert found == ["arff", ["a.arff.gz"], ["b.arff"], "c.xml"], "kept as it is found"

@@ -126,3 +126,10 @@ def test_a_copy_without_the_filter_of_its_entry_is_refused(tmp_path):
         (folder / name).write_bytes(text)
     with raises_with(XmlcError, "filter.txt"):
         download(Dataset("tiny", filter="filter.txt"), tmp_path / "resources/tiny", str(folder.parent))
+
+
+def test_a_filter_of_every_true_label_is_refused(tmp_path):
+    for name, text in (OWN | {"filter.txt": b"0 1\n"}).items():
+        (tmp_path / name).write_bytes(text)
+    with raises_with(XmlcError, "1 instances", "test"):
+        prepare(Dataset("tiny", filter="filter.txt"), tmp_path, tmp_path / "data")

@@ -317,3 +317,11 @@ def test_repository_split_files(tmp_path, folder):
     (folder / "tr.txt").write_text("\n")
     with raises_with(XmlcError, "tr.txt"):
         run(tmp_path, folder, entry)
+
+
+def test_arff_files_must_have_the_same_columns(tmp_path, folder):
+    (folder / "names.xml").write_text(XML)
+    (folder / "train.txt").write_text(ARFF + "1,2,3,0,1\n")
+    (folder / "test.txt").write_text(ARFF.replace("attribute b", "attribute x") + "1,2,3,0,1\n")
+    with raises_with(XmlcError, "test.txt:3", "'x'", "'b'", "train.txt:3"):
+        run(tmp_path, folder, Dataset("set", format="arff", labels="names.xml"))

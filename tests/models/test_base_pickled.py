@@ -1,0 +1,50 @@
+"""Arrays that joblib maps read-only become copy-on-write maps of the same bytes, wherever they stand in a state."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import joblib
+import numpy as np
+
+from xmlc.kernels.stored import writeable_maps
+
+
+class Pair(NamedTuple):
+    first: np.ndarray
+    second: np.ndarray
+
+
+@dataclass(frozen=True)
+class Frozen:
+    array: np.ndarray
+
+
+def test_maps_are_writeable_and_files_stay_as_they_are(tmp_path):
+    numbers, by_column = np.arange(10.0), np.asfortranarray(np.arange(6).reshape(2, 3))
+    state = {"pair": Pair(numbers, by_column), "list": [Frozen(numbers + 1)], "tuple": (3, numbers[:0]), "text": "x"}
+    joblib.dump(state, tmp_path / "state")
+    content = (tmp_path / "state").read_bytes()
+    mapped = joblib.load(tmp_path / "state", mmap_mode="r")
+    assert not mapped["pair"].first.flags.writeable
+    found = writeable_maps(mapped)
+    assert isinstance(found["pair"], Pair)
+    for array, expected in (
+        (found["pair"].first, numbers),
+        (found["pair"].second, by_column),
+        (found["list"][0].array, numbers + 1),
+        (found["tuple"][1], numbers[:0]),
+    ):
+        np.testing.assert_array_equal(array, expected)
+        assert type(array) is np.ndarray
+        array[...] = 7
+    assert isinstance(found["pair"].first.base, np.memmap)  # no copy
+    assert found["text"] == "x"
+    assert (tmp_path / "state").read_bytes() == content
+
+
+def test_a_part_of_a_map_is_copied_and_a_writeable_one_is_kept(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(10))
+    part = np.load(tmp_path / "a.npy", mmap_mode="r")[3:]
+    np.testing.assert_array_equal(writeable_maps(part), np.arange(3, 10))
+    kept = np.load(tmp_path / "a.npy", mmap_mode="c")
+    assert writeable_maps(kept) is kept
