@@ -140,45 +140,21 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
     n_rows, label = end - start, nodes.label
     x, nodes, scratch = rows_from(x, start, end), unowned(nodes), empty_scratch(shape, DENSE_WEIGHTS, ESTIMATES_AT_ONCE)
     best = Best(free_keys(n_rows, k), np.full(n_rows, FREE, np.int64), np.zeros(n_rows, np.int64))
-    left = search_by_beam(x, nodes, link, scratch, largest, np.int64(beam), certifies, best)
-    by_beam = proven(best)
-    certify(x, nodes, link, scratch, largest, left, best)
-    labels, estimates = labels_of(best.leaves, label)
-    return labels, estimates, by_beam, best.inner_products
-
-
-@njit(cache=True, nogil=True)
-def search_by_beam(x, nodes, link, scratch, largest, beam, certifies, best):
-    """Expand the ``beam`` best inner nodes of each instance on each level, and update ``best``.
-
-    Arguments as for `rank_by_levels` and `rank_level`.
-
-    Returns
-    -------
-    Pairs
-        The omitted nodes if ``certifies``, else an empty list.
-    """
-    n_rows = best.missed.size
-    left, frontier = no_pairs(np.int64(0)), root_frontier(n_rows)
+    # np.int64 and np.bool_: numba gives literals different types and would compile the called kernels twice.
+    left, frontier, width = no_pairs(np.int64(0)), root_frontier(n_rows), np.int64(beam)
     while frontier.rows.size > 0:
-        beams = free_keys(n_rows, beam)
+        beams = free_keys(n_rows, width)
         left = rank_level(x, frontier, nodes, link, scratch, largest, best, beams, certifies, left)
         left = with_capacity(left, beams.size if certifies else 0)
         frontier = nodes_of_beams(beams, best, certifies, left)
-    return left
-
-
-@njit(cache=True, nogil=True)
-def certify(x, nodes, link, scratch, largest, left, best):
-    """Expand the nodes that the beam omitted, and nodes below them, while they may lead to a better leaf.
-
-    Arguments as for `rank_by_levels` and `rank_level`.
-    """
-    no_beams = free_keys(best.missed.size, np.int64(0))
-    frontier = nodes_that_may_win(left, best, largest, nodes.label)
+    by_beam = proven(best)
+    # To certify, expand the nodes that the beam omitted, and nodes below them, while they may lead to a better leaf.
+    frontier, no_beams = nodes_that_may_win(left, best, largest, label), free_keys(n_rows, np.int64(0))
     while frontier.rows.size > 0:
-        left = rank_level(x, frontier, nodes, link, scratch, largest, best, no_beams, True, left)
-        frontier = nodes_that_may_win(left, best, largest, nodes.label)
+        left = rank_level(x, frontier, nodes, link, scratch, largest, best, no_beams, np.bool_(True), left)
+        frontier = nodes_that_may_win(left, best, largest, label)
+    labels, estimates = labels_of(best.leaves, label)
+    return labels, estimates, by_beam, best.inner_products
 
 
 @njit(cache=True, nogil=True)
