@@ -96,7 +96,7 @@ def compile_kernels(
         estimator_class(name)
     for kind, given, known in (("inference", inference, INFERENCE), ("threshold", thresholds, THRESHOLDS)):
         if unknown := sorted(set(given) - set(known)):
-            raise XmlcError(f"{kind} method {unknown[0]!r} is unknown; expected one of {', '.join(known)}")
+            raise XmlcError(f"found {kind} method {unknown[0]!r}, expected one of {', '.join(known)}")
     models = [model_of(name, name, hyperparameters or {}) for name in estimators]
     parts = [*models, *methods_of(thresholds, inference)]
     before = os.environ.get("NUMBA_CACHE_DIR", "")

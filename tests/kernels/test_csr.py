@@ -187,7 +187,7 @@ def test_too_many_columns_for_indices_of_32_bits():
         ([[0, 1], [1, -1]], ["Y", "-1", "row 1, column 1"]),
         ([[0.0, np.nan]], ["Y", "nan", "row 0, column 1"]),
         ([[0.5, 1]], ["Y", "0.5", "row 0, column 0"]),
-        ([["0", "1"]], ["Y", "<U1", "'0'"]),
+        ([["0", "1"]], ["Y", "text", "'0'"]),
         (np.ma.masked_array([[0, 1]], mask=[[True, False]]), "Y"),
     ],
 )

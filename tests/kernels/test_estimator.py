@@ -97,7 +97,7 @@ try:
     BinaryRelevance().predict_proba(X)
 except XmlcError as error:
     assert isinstance(error, ValueError) and isinstance(error, AttributeError)
-    assert "this BinaryRelevance is not fitted; call fit first" in str(error)
+    assert "BinaryRelevance is not fitted" in str(error)
     sys.exit(0 if BinaryRelevance(n_jobs=1).fit(X, np.eye(6, 2, dtype=bool)).predict_proba(X).shape == (6, 2) else 1)
 sys.exit(2)
 """

@@ -40,7 +40,7 @@ def test_what_describes_nothing_is_named(tmp_path, text):
 @pytest.mark.parametrize(
     ("file", "array", "fault"),
     [
-        ("indices", np.array([0, 2_000_000_000], dtype=np.int32), ["indices", "entry 1", "2000000000", "0 .. 2"]),
+        ("indices", np.array([0, 2_000_000_000], dtype=np.int32), ["indices", "entry 1", "2000000000", "0 to 2"]),
         ("indptr", np.array([0, 2], dtype=np.int64), ["indptr", "int64"]),
         ("data", np.ones(2, dtype=np.float64), ["data", "float64"]),
     ],
@@ -76,7 +76,7 @@ def test_arrays_that_fit_one_another_pass():
     [
         ("more", np.zeros(1), "more"),
         ("places", np.zeros(2, dtype=np.int64), ["places", "int64", "int32"]),
-        ("places", np.array([0, 2], dtype=np.int32), ["places", "entry 1", "2", "-1 .. 1"]),
+        ("places", np.array([0, 2], dtype=np.int32), ["places", "entry 1", "2", "-1 to 1"]),
         ("numbers", np.zeros((3, 3), dtype=np.uint32), ["numbers", "uint32", "(3, 2)"]),
         ("starts", np.array([0, 4, 3]), ["starts", "entry 2", "3"]),
         ("starts", np.array([0, 1, 2]), ["starts", "2", "3", "numbers"]),
@@ -96,8 +96,8 @@ def test_an_array_that_is_missing_is_named():
 @pytest.mark.parametrize(
     ("entry", "value", "message"),
     [
-        ("n_labels", 5, ["label", "5", "-1 .. 4"]),
-        ("n_features", 3, ["features", "0 .. 2"]),
+        ("n_labels", 5, ["label", "5", "-1 to 4"]),
+        ("n_features", 3, ["features", "0 to 2"]),
         ("format", 99, ["model.json", "PLT", "99", "1"]),
         ("hyperparameters", {"arity": 2}, ["model.json", "['arity']", "C, arity"]),
     ],

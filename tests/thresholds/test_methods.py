@@ -197,7 +197,7 @@ def test_bad_values_are_named():
     with raises_with(XmlcError, "1 dimensions"):
         checked_pair(np.ones(3), Y)
     for bad in (1.5, -0.1, np.nan):
-        with raises_with(XmlcError, "0 .. 1"):
+        with raises_with(XmlcError, "0 to 1"):
             checked_pair(np.array([[bad, 0.5]]), np.array([[True, True]]))
     with raises_with(XmlcError, "kappa", "(2,)", "(3,)"):
         per_label(np.zeros(2), 3, np.float32, "kappa")

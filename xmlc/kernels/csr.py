@@ -29,8 +29,8 @@ INDEXED = (*COMPRESSED, "coo")  # formats that consist of index arrays
 Matrix = ArrayLike | sparse.sparray | sparse.spmatrix
 Kind = Literal["number", "share", "probability"]
 REMEDIES = {
-    "share": ("shares", "divide counts by the number of instances"),
-    "probability": ("probabilities", "divide percentages by 100"),
+    "share": ("shares", "Divide counts by the number of instances."),
+    "probability": ("probabilities", "Divide percentages by 100."),
 }
 ROUNDING = 1e-6  # The sigmoid of a float32 may exceed 1 by this much.
 FEW = 100  # With fewer instances than this, `warn_of_sums` never warns.
@@ -185,7 +185,7 @@ def as_features(X: Matrix) -> sparse.csr_array:
     if not np.isfinite(X.data).all():
         row = int(np.searchsorted(X.indptr, np.flatnonzero(~np.isfinite(X.data))[0], side="right")) - 1
         raise InvalidDataError(
-            f"X holds NaN or inf, first in row {row}; expected finite numbers: fill these entries, or drop the rows"
+            f"X: found NaN or inf in row {row}, expected finite numbers. Fill these entries, or drop the rows."
         )
     return X
 
@@ -223,7 +223,7 @@ def _is_matrix(matrix: Any, dtype: type) -> bool:
         return False
 
 
-def as_estimates(spe: Any, dtype: type | None = None, name: str = "the SPE") -> sparse.csr_array:
+def as_estimates(spe: Any, dtype: type | None = None, name: str = "estimates") -> sparse.csr_array:
     """Return estimates as a canonical CSR array with values in (0, 1], without a copy if they already have this form.
 
     Stored zeros, as from dense matrices, are dropped. A value that exceeds 1 by rounding becomes 1.
@@ -265,7 +265,7 @@ def check_probabilities(values: np.ndarray, name: str, most: float = 1.0) -> Non
     if values.size and not (values.min() >= 0 and values.max() <= most):
         wrong = values[~((values >= 0) & (values <= most))].flat[0]
         raise InvalidDataError(
-            f"{name} holds {wrong}; expected probabilities in 0 .. 1: apply a sigmoid to scores or logits"
+            f"{name}: found {wrong}, expected probabilities from 0 to 1. Apply a sigmoid to scores or logits."
         )
 
 
@@ -283,9 +283,9 @@ def warn_of_sums(found: float, least: float, most: float, n: int) -> None:
     """
     if n >= FEW and not least <= found <= most:
         warnings.warn(
-            f"the estimates sum up to {found:.0f}; expected from {least:.0f} to {most:.0f}, by the number of labels of "
-            "the instances: taken as probabilities they give poor label sets; calibrate them on labelled instances "
-            "(xmlc.thresholds.IsotonicCalibration, or LabelSets fitted with Y)",
+            f"estimates: found a sum of {found:.0f}, expected {least:.0f} to {most:.0f} for the number of labels. They "
+            "may not be probabilities, and label sets may be poor. Calibrate them on labelled instances with "
+            "xmlc.thresholds.IsotonicCalibration, or fit LabelSets with Y.",
             stacklevel=3,
         )
 
@@ -313,17 +313,17 @@ def per_label(value: object, n_labels: int, dtype: type, name: str, kind: Kind =
         given = "none" if value is None else value  # NumPy reads None as NaN
         values: np.ndarray = rounded(given) if dtype is np.float32 else np.asarray(given, dtype=dtype)
     except (TypeError, ValueError):
-        raise InvalidDataError(f"{name}={value!r}: expected a number, or one for each label") from None
+        raise InvalidDataError(f"found {name}={value!r}, expected a number, or one per label") from None
     if values.shape not in ((), (n_labels,)):
         raise InvalidDataError(
-            f"{name} has shape {values.shape}, expected a number or ({n_labels},), one for each label"
+            f"{name}: found shape {values.shape}, expected a number, or shape ({n_labels},) with one number per label"
         )
     if np.isnan(values).any():
-        raise InvalidDataError(f"{name} holds NaN")
+        raise InvalidDataError(f"{name}: found NaN, expected numbers")
     wrong = values[(values < 0) | (values > 1) & ((values < np.inf) | (kind == "share"))]
     if kind != "number" and wrong.size:
         plural, remedy = REMEDIES[kind]
-        raise InvalidDataError(f"{name} holds {wrong.flat[0]}; expected {plural} between 0 and 1: {remedy}")
+        raise InvalidDataError(f"{name}: found {wrong.flat[0]}, expected {plural} from 0 to 1. {remedy}")
     return np.ascontiguousarray(np.broadcast_to(values, (n_labels,)))
 
 
@@ -348,15 +348,15 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
         return matrix
     if np.ma.isMaskedArray(matrix):
         raise InvalidDataError(
-            f"{name} is a masked array, whose mask would be lost; fill it, or drop the rows it hides"
+            f"{name}: found a masked array, expected one without a mask. Fill the masked entries, or drop their rows."
         )
     if is_frame(matrix):
         matrix = frame_values(matrix, name)
     try:
         given, matrix = matrix, matrix if sparse.issparse(matrix) else np.asarray(matrix)
     except ValueError:
-        wanted = OF_LISTS if dtype is bool else "make all rows equally long"
-        raise InvalidDataError(f"{name} has rows of different lengths; expected a matrix: {wanted}") from None
+        wanted = OF_LISTS if dtype is bool else "Make all rows equally long"
+        raise InvalidDataError(f"{name}: found rows of different lengths, expected a matrix. {wanted}.") from None
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         raise no_matrix(given, matrix, dtype is bool, name)
     kind, ascending = "", False

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any
@@ -52,7 +53,7 @@ class Number:
     def __str__(self) -> str:
         kind = "a whole number" if self.whole else "a number"
         low, high = (str(end) if self.whole else f"{end:g}" for end in (self.low, self.high))
-        interval = f"above {low}, at most {high}" if self.above else f"from {low} to {high}"
+        interval = f"above {low} and at most {high}" if self.above else f"from {low} to {high}"
         text = f", {self.text!r}" if self.text else ""
         return f"{kind} {interval}{text}{' or None' if self.none else ''}"
 
@@ -96,7 +97,7 @@ class Ascending:
         return in_domain and all(first < second for first, second in pairwise(values))
 
     def __str__(self) -> str:
-        return f"ascending, {self.each}"
+        return f"an ascending list, each entry {self.each}"
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ class Named:
             return False
 
     def __str__(self) -> str:
-        return "pairs of a name, each once, and an estimator, such as [('swnn', 'swnn'), ('plt', PLT())]"
+        return "pairs of a unique name and an estimator, such as [('swnn', 'swnn'), ('plt', PLT())]"
 
 
 #: A set of values. ``str`` describes the values in messages, after the word "expected".
@@ -131,10 +132,19 @@ def check(name: str, value: object, domain: Domain, advice: str = "") -> None:
     Raises
     ------
     InvalidParameterError
-        If it is outside. The message ends with ``advice``.
+        If it is outside. The message ends with the sentence ``advice``.
     """
     if value not in domain:
-        raise InvalidParameterError(f"{name}={shown(value)}: expected {domain}{advice}")
+        advice = did_you_mean(value, domain) or advice
+        end = f". {advice}" if advice else ""
+        raise InvalidParameterError(f"found {name}={shown(value)}, expected {domain}{end}")
+
+
+def did_you_mean(value: object, domain: Domain) -> str:
+    """Return a sentence that suggests the choice nearest to a value, or "" if there is none."""
+    choices = domain.choices if isinstance(domain, OneOf) and isinstance(value, str) else ()
+    near = get_close_matches(str(value).lower(), choices, n=1)
+    return f"Did you mean {near[0]!r}?" if near else ""
 
 
 LARGE, MANY, PASSES, TREES = 1e9, 2**31 - 1, 1_000_000, 100_000

@@ -19,7 +19,7 @@ import numpy as np
 
 from xmlc.core.errors import InvalidParameterError as InvalidParameterError
 from xmlc.core.errors import XmlcError, nearest
-from xmlc.kernels.domains import Domain
+from xmlc.kernels.domains import Domain, did_you_mean
 from xmlc.kernels.frames import check_names, column_names
 
 Hyperparameters = dict[str, object]  # values by name: numbers, text, truth values or None, as in JSON
@@ -44,7 +44,9 @@ def check_value(cls: type[Estimator], name: str, value: object) -> None:
     """Refuse a value outside the domain of a hyperparameter, as `check_hyperparameters` does."""
     if name in cls.domains and value not in cls.domains[name]:
         shown = list(value) if isinstance(value, tuple) else value
-        raise InvalidParameterError(f"{cls.__name__}: {name}={shown!r}: expected {cls.domains[name]}")
+        hint = did_you_mean(value, cls.domains[name])
+        end = f". {hint}" if hint else ""
+        raise InvalidParameterError(f"{cls.__name__}: found {name}={shown!r}, expected {cls.domains[name]}{end}")
 
 
 @cache  # Reading a signature takes longer than some predictions.
@@ -54,7 +56,7 @@ def _names_of(init: Callable[..., None]) -> list[str]:
 
 def not_fitted(estimator: object) -> UnfittedError:
     """Return a `NotFittedError` that asks to fit an estimator."""
-    return _unfitted(f"this {type(estimator).__name__} is not fitted; call fit first")
+    return _unfitted(f"{type(estimator).__name__} is not fitted. Call fit first.")
 
 
 class UnfittedError(XmlcError, ValueError, AttributeError):
@@ -113,7 +115,7 @@ class Estimator:
             part: Any = getattr(self, own) if own in self._hyperparameter_names() else None
             if own not in self._hyperparameter_names() or (inner and not hasattr(part, "set_params")):
                 known = nearest(name, self.get_params())
-                raise InvalidParameterError(f"{type(self).__name__} has no hyperparameter {name!r}; expected {known}")
+                raise InvalidParameterError(f"{type(self).__name__}: found hyperparameter {name!r}, expected {known}")
             if not inner:
                 setattr(self, name, params[name])
                 continue
@@ -143,8 +145,8 @@ class Estimator:
         for name, value in self._lasting().items():
             if name in began and not is_same(began[name][0], as_kept(value)):
                 raise InvalidParameterError(
-                    f"{type(self).__name__}: found {name}={shown(value)}, expected {name}={began[name][1]}, with which "
-                    "partial_fit began; set it back, or call fit to start over"
+                    f"{type(self).__name__}: found {name}={shown(value)}, expected {name}={began[name][1]} as in the "
+                    "first partial_fit. Restore this value, or call fit to start over."
                 )
 
     def _lasting(self) -> Hyperparameters:

@@ -30,8 +30,8 @@ def frame_values(frame: Any, name: str) -> Any:
     for column, dtype in frame.dtypes.items():
         if dtype.kind not in "biuf":
             raise InvalidDataError(
-                f"{name}: column {column!r} is of type {dtype}; expected numbers or truth values: encode or convert "
-                "it, or leave it out"
+                f"{name}: found column {column!r} of type {dtype}, expected numbers or truth values. "
+                "Encode, convert or drop it."
             )
     kinds = set(frame.dtypes)
     if len(kinds) == 1:
@@ -69,8 +69,8 @@ def column_names(data: object) -> np.ndarray | None:
     kinds = sorted({type(name).__name__ for name in names})
     if "str" in kinds and len(kinds) > 1:
         raise TypeError(
-            f"names of columns are of the types {', '.join(kinds)}; expected text for all (X.columns.astype(str)), or "
-            "for none"
+            f"column names: found types {', '.join(kinds)}, expected text for all or for none. "
+            "Convert them with X.columns.astype(str)."
         )
     return names if kinds == ["str"] else None
 

@@ -60,7 +60,7 @@ def check_array(array: Any, field: str, dtype: Any, shape: Sequence[int | None])
         wanted = ", ".join("any" if size is None else str(size) for size in shape)
         raise Malformed(field, f"found {array.dtype} of shape {array.shape}, expected {dtype} of shape ({wanted})")
     if not array.flags.c_contiguous:
-        raise Malformed(field, "its rows do not lie one after the other")
+        raise Malformed(field, "found gaps between rows, expected contiguous rows")
     return array
 
 
@@ -83,12 +83,12 @@ def check_starts(starts: np.ndarray, field: str, end: int, of: str) -> None:
         If a start is wrong.
     """
     if starts.size == 0 or starts[0] != 0:
-        raise Malformed(field, f"begins with {starts[:1].tolist()}, expected 0")
+        raise Malformed(field, f"found {starts[:1].tolist()} at the start, expected [0]")
     if (starts[1:] < starts[:-1]).any():
         first = int(np.argmax(starts[1:] < starts[:-1])) + 1
-        raise Malformed(field, f"entry {first} is {starts[first]}, less than the one before it, {starts[first - 1]}")
+        raise Malformed(field, f"found {starts[first]} in entry {first}, expected at least {starts[first - 1]}")
     if starts[-1] != end:
-        raise Malformed(field, f"ends with {starts[-1]}, expected {end}, the size of {of}")
+        raise Malformed(field, f"found {starts[-1]} in the last entry, expected {end}, the size of {of}")
 
 
 def check_below(
@@ -106,7 +106,7 @@ def check_below(
         part = flat[start:end]
         if not (part.min() >= least and part.max() < limit):
             first = start + int(np.argmax((part < least) | (part >= limit)))
-            raise Malformed(field, f"entry {first} is {flat[first]}, expected {least} .. {limit - 1}")
+            raise Malformed(field, f"found {flat[first]} in entry {first}, expected {least} to {limit - 1}")
         if after is not None:
             after(part)
 
@@ -141,14 +141,16 @@ def prove_sparse(matrix: Any, name: str) -> bool:
         If an index array is incomplete, or an index lies outside of the matrix.
     """
     if max(matrix.shape) > MOST_COLUMNS:
-        raise Malformed(name, f"has shape {matrix.shape}, expected at most {MOST_COLUMNS} rows and columns")
+        raise Malformed(name, f"found shape {matrix.shape}, expected at most {MOST_COLUMNS} rows and columns")
     if matrix.format in COMPRESSED:
         return _prove_compressed(matrix, name)
     if matrix.format == "coo":
         for axis, field in enumerate(("row", "col")):
             indices = _as_indices(getattr(matrix, field), f"{name}.{field}")
             if indices.size != matrix.data.shape[0]:
-                raise Malformed(f"{name}.{field}", f"has {indices.size} entries for {matrix.data.shape[0]} values")
+                raise Malformed(
+                    f"{name}.{field}", f"found {indices.size} entries, expected {matrix.data.shape[0]}, one per value"
+                )
             check_below(indices, f"{name}.{field}", matrix.shape[axis])
     return False
 
@@ -159,11 +161,13 @@ def _prove_compressed(matrix: Any, name: str) -> bool:
         n_parts, width = (size // side for size, side in zip(matrix.shape, matrix.blocksize))
     starts, indices = (_as_indices(getattr(matrix, field), f"{name}.{field}") for field in ("indptr", "indices"))
     if starts.size != n_parts + 1:
-        raise Malformed(f"{name}.indptr", f"has {starts.size} entries, expected {n_parts + 1}")
+        raise Malformed(f"{name}.indptr", f"found {starts.size} entries, expected {n_parts + 1}")
     nnz = int(starts[-1])
     stored = min(indices.size, matrix.data.shape[0])
     if nnz > stored:
-        raise Malformed(f"{name}.indptr", f"ends with {nnz}, but only {stored} entries are stored")
+        raise Malformed(
+            f"{name}.indptr", f"found {nnz} in the last entry, expected at most {stored}, the number of values"
+        )
     check_starts(starts, f"{name}.indptr", nnz, f"{name}.indices")
     check_below(indices[:nnz], f"{name}.indices", width)
     return ascend(indices[:nnz], starts)
@@ -172,5 +176,5 @@ def _prove_compressed(matrix: Any, name: str) -> bool:
 def _as_indices(indices: Any, field: str) -> np.ndarray:
     array = np.asarray(indices)
     if array.ndim != 1 or array.dtype not in (np.int32, np.int64):
-        raise Malformed(field, f"found {array.dtype} of shape {array.shape}, expected one row of int32 or int64")
+        raise Malformed(field, f"found {array.dtype} of shape {array.shape}, expected one dimension of int32 or int64")
     return np.ascontiguousarray(array)

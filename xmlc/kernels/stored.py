@@ -20,6 +20,9 @@ from xmlc.core.errors import let_through
 from xmlc.core.growing import give_back
 from xmlc.kernels.indices import Malformed, check_array, check_below, check_starts
 
+#: Types of JSON entries in messages.
+KINDS = {bool: "true or false", int: "a whole number", str: "a text", list: "a list", dict: "an object"}
+
 
 def load_array(path: Path, dtype: Any = None, shape: Sequence[int | None] | None = None, mmap: bool = True) -> Any:
     """Read a ``.npy`` file, memory-mapped copy-on-write by default.
@@ -51,7 +54,7 @@ def load_array(path: Path, dtype: Any = None, shape: Sequence[int | None] | None
         array = np.load(path, mmap_mode=mode, allow_pickle=False)
     except Exception as error:  # A damaged header can make NumPy raise nine types of errors.
         let_through(error)
-        raise Malformed(str(path), f"no whole array of numpy ({error})") from None
+        raise Malformed(str(path), f"found no complete NumPy array ({error})") from None
     if dtype is not None and shape is not None:
         check_array(array, str(path), dtype, shape)
     return array
@@ -72,11 +75,11 @@ def load_description(path: Path, types: dict[str, type]) -> dict[str, Any]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         let_through(error)
-        raise Malformed(str(path), f"no JSON ({error})") from None
+        raise Malformed(str(path), f"found no valid JSON ({error})") from None
     for name, kind in types.items():
         found = content.get(name) if isinstance(content, dict) else None
         if not isinstance(found, kind) or isinstance(found, bool) != (kind is bool):
-            raise Malformed(str(path), f"{name} is {found!r}, expected {kind.__name__}")
+            raise Malformed(str(path), f"found {name}={found!r}, expected {KINDS.get(kind, kind.__name__)}")
     return dict(content)
 
 
@@ -136,7 +139,9 @@ def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **si
     expected = {field.name: field for field in fields}
     for name in sorted(set(arrays) ^ set(expected)):
         if name in arrays or not expected[name].optional:
-            raise Malformed(name, "is no array of such a model" if name in arrays else "is missing")
+            raise Malformed(
+                name, "found an array that is not part of this model" if name in arrays else "found no such array"
+            )
     for name, array in arrays.items():
         field, found = expected[name], (*array.shape, 0, 0, 0)
         shape = [_bound(size, n, sizes) if isinstance(size, str) else size for size, n in zip(field.shape, found)]
@@ -149,7 +154,7 @@ def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **si
         if field.starts is not None:
             check_starts(array, name, sizes[field.starts], field.starts)
         if field.finite and not np.isfinite(array).all():
-            raise Malformed(name, "holds a value that is not finite")
+            raise Malformed(name, "found NaN or inf, expected finite numbers")
 
 
 def _bound(size: str, found: int, sizes: dict[str, int]) -> int:
