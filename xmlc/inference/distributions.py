@@ -71,19 +71,24 @@ def checked_labels_by_size(P: object, p_empty: object, sizes: object = None) -> 
     P, p_empty = as_numbers(P, "P"), np.atleast_1d(as_numbers(p_empty, "p_empty"))
     P = P[None] if P.ndim == 2 else P
     if P.ndim != 3 or p_empty.shape != P.shape[:1]:
-        raise InvalidDataError(f"P has shape {P.shape}, p_empty {p_empty.shape}; expected (n, m, S) and (n,)")
+        raise InvalidDataError(
+            f"P and p_empty: found shapes {P.shape} and {p_empty.shape}, expected (n, m, S) and (n,)"
+        )
     sizes = np.arange(1, P.shape[2] + 1) if sizes is None else np.asarray(sizes)
     if sizes.shape != P.shape[2:] or not np.issubdtype(sizes.dtype, np.integer):
-        raise InvalidDataError(f"sizes: found {sizes.shape} of {sizes.dtype}, expected {P.shape[2:]} of integers")
+        raise InvalidDataError(
+            f"sizes: found {sizes.dtype} of shape {sizes.shape}, expected integers of shape {P.shape[2:]}"
+        )
     if sizes.size and not (sizes[0] >= 1 and sizes[-1] <= P.shape[1] and (np.diff(sizes) > 0).all()):
-        raise InvalidDataError(f"sizes {sizes.tolist()} must ascend within 1 .. {P.shape[1]}, the number of labels")
+        expected = f"ascending numbers from 1 to {P.shape[1]}, the number of labels"
+        raise InvalidDataError(f"sizes: found {sizes.tolist()}, expected {expected}")
     for name, values in (("P", P), ("p_empty", p_empty)):
         check_probabilities(values, name)
     total = p_empty + (P / sizes).sum(axis=(1, 2))
     if (total > 1 + 1e-6).any():
         i = int(total.argmax())
-        found = f"instance {i}: p_empty + sum of P / s is {total[i]:.6g}"
-        raise InvalidDataError(f"{found}, expected at most 1; P holds p(Y_i = 1, s_y = s), no conditional probability")
+        found = f"instance {i}: found {total[i]:.6g} as p_empty + sum of P / s"
+        raise InvalidDataError(f"{found}, expected at most 1. Use joint probabilities p(Y_i = 1, s_y = s) in P.")
     return LabelsBySize(P, p_empty, sizes.astype(np.int64))
 
 
@@ -231,9 +236,10 @@ def floor_bound(
     sizes = np.diff(as_labels(Y_hat).indptr)
     values, delta = as_numbers(expected_f, "expected_f"), as_numbers(dropped, "dropped")
     if values.shape != sizes.shape or delta.shape not in ((), sizes.shape) or not (delta >= 0).all():
-        found = f"expected_f of shape {values.shape}, dropped of {delta.shape} from {delta.min(initial=np.inf)}"
-        raise InvalidDataError(f"found {found}; expected {sizes.shape} for both, or one number for dropped, from 0")
-    check("kappa", kappa, SHARE, ", the floor of the estimates")
+        found = f"shapes {values.shape} and {delta.shape}, smallest dropped {delta.min(initial=np.inf)}"
+        expected = f"shape {sizes.shape} for both, or one number for dropped, and dropped at least 0"
+        raise InvalidDataError(f"expected_f and dropped: found {found}, expected {expected}")
+    check("kappa", kappa, SHARE, "Use the minimum probability of the estimates.")
     longer = delta / (sizes + 2.0) * (values if independent else 1.0)
     never = np.minimum(delta, 1.0) * values if independent else np.minimum(delta, values)
     return np.minimum(delta, 2.0 * kappa) + np.where(sizes > 0, longer, never)

@@ -74,7 +74,7 @@ def register(name: str, takes: Literal["joint", "marginals"] = "marginals") -> C
 
     def add(infer: Infer) -> Infer:
         if name in METHODS:
-            raise XmlcError(f"an inference method {name!r} is registered already")
+            raise XmlcError(f"found a second inference method {name!r}, expected a new name")
         METHODS[name] = Method(infer, takes)
         return infer
 
@@ -90,7 +90,7 @@ def method_named(name: str) -> Method:
         No method has this name.
     """
     if name not in METHODS:
-        raise XmlcError(f"found no inference method {name!r}, expected {nearest(str(name), METHODS)}")
+        raise XmlcError(f"found inference method {name!r}, expected {nearest(str(name), METHODS)}")
     return METHODS[name]
 
 
@@ -131,7 +131,7 @@ def infer_blocks(
     """
     chosen = method_named(method)
     if chosen.takes_sizes and size_weights is None:
-        raise XmlcError(f"method {method} needs size weights; learn them by xmlc.inference.fit_size_weights")
+        raise XmlcError(f"method {method}: found no size weights. Learn them with xmlc.inference.fit_size_weights.")
     more = {"size_weights": size_weights} if chosen.takes_sizes else {}
     end_of_time = time.monotonic() + (np.inf if time_limit_seconds is None else time_limit_seconds)
     distribution = _for_method(chosen, distribution)

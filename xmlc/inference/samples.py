@@ -37,12 +37,12 @@ def checked_samples(samples: object) -> Samples:
         The number of rows is not a multiple of the number of samples per instance.
     """
     if not isinstance(samples, Samples):
-        said = "expected Samples(Y, n_samples): the samples of all instances, and the number for each instance"
+        said = "expected Samples(Y, n_samples): the samples of all instances, and the number per instance"
         raise InvalidDataError(f"samples: found {shown(samples)}, {said}")
     Y, n_samples = as_labels(samples.Y), int(samples.n_samples)
     if n_samples < 1 or Y.shape[0] % n_samples:
-        found = f"{Y.shape[0]} rows of samples and n_samples={n_samples}"
-        raise InvalidDataError(f"found {found}; expected a number of samples for each instance, which divides the rows")
+        said = f"found n_samples={n_samples} for {Y.shape[0]} rows"
+        raise InvalidDataError(f"samples: {said}, expected a number of samples per instance that divides the rows")
     return Samples(Y, n_samples)
 
 

@@ -18,7 +18,7 @@ from math import ldexp
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import InvalidDataError
+from xmlc.core.errors import InvalidDataError, shown
 from xmlc.core.kernel_cache import njit
 from xmlc.inference._positives import (
     LOG_NEGLIGIBLE,
@@ -80,7 +80,7 @@ def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
     """
     p, Y = as_marginals(marginals), as_labels(Y)
     if p.shape != Y.shape or Y.shape[0] == 0:
-        raise InvalidDataError(f"marginals of shape {p.shape}, label sets of {Y.shape}; expected one shape, n >= 1")
+        raise InvalidDataError(f"marginals and Y: found shapes {p.shape} and {Y.shape}, expected equal shapes, n >= 1")
     found = np.diff(Y.indptr)[:MOST_INSTANCES]
     n_sizes = min(int(found.max()), LARGEST) + 2
     shares = np.bincount(np.minimum(found, n_sizes - 1), minlength=n_sizes) / found.size
@@ -138,7 +138,8 @@ def gfm_sizes(
     """
     weights = as_numbers(size_weights, "size_weights")
     if weights.ndim != 1 or weights.size == 0 or not (np.isfinite(weights) & (weights >= 0)).all():
-        raise InvalidDataError("size_weights: expected finite numbers from 0, at least one, of fit_size_weights")
+        expected = "expected one or more finite numbers of at least 0. Learn them with fit_size_weights."
+        raise InvalidDataError(f"size_weights: found {shown(size_weights)}, {expected}")
     weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))  # This avoids overflow of products.
     return predict_from_marginals(gfm_sizes_rows, marginals, n_jobs, weights)
 

@@ -135,7 +135,7 @@ def check(name: str, value: object, domain: Domain, advice: str = "") -> None:
         If it is outside. The message ends with the sentence ``advice``.
     """
     if value not in domain:
-        advice = did_you_mean(value, domain) or advice
+        advice = advice or did_you_mean(value, domain)
         end = f". {advice}" if advice else ""
         raise InvalidParameterError(f"found {name}={shown(value)}, expected {domain}{end}")
 
