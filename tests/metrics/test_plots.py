@@ -78,7 +78,7 @@ def test_estimates_are_compared_with_the_truth_by_the_frequency_of_labels():
 def test_equal_estimates_and_groups_without_a_true_label_are_drawn():
     spe = [[0.5, 1.0]] * 25
     one, other, _ = plot_reliability([[0, 1]], [[0, 1]] * 5 + [[0, 0]] * 20, spe).lines
-    assert (one.get_label(), other.get_label()) == ("0: none is true", "1 to 9: 5.00")
+    assert (one.get_label(), other.get_label()) == ("0: no true labels", "1 to 9: 5.00")
     assert one.get_xydata().tolist() == [[0.5, 0.0]]
     assert other.get_xydata().tolist() == [[1.0, 5 / 12], [1.0, 0.0]]  # equal estimates stay in the instances' order
 

@@ -246,8 +246,8 @@ def _checked(zero_division: object) -> float:
     if not isinstance(zero_division, float | int | np.number) or (
         zero_division not in (0, 1) and not math.isnan(zero_division)
     ):
-        said = "expected 0, 1, or nan to leave 0/0 out of means"
-        raise InvalidParameterError(f"zero_division={shown(zero_division)}: {said}")
+        said = "expected 0, 1 or nan. Use nan to leave 0/0 out of means."
+        raise InvalidParameterError(f"found zero_division={shown(zero_division)}, {said}")
     return float(zero_division)
 
 

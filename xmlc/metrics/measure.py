@@ -103,7 +103,7 @@ def checked_overlap(overlap: object) -> Overlap:
     """
     if not isinstance(overlap, Overlap):
         said = "expected a measure of xmlc.metrics.measure, such as F1, JACCARD or f_beta(2.0)"
-        raise InvalidParameterError(f"overlap={shown(overlap)}: {said}")
+        raise InvalidParameterError(f"found overlap={shown(overlap)}, {said}")
     return overlap
 
 
@@ -115,7 +115,7 @@ def f_beta(beta: float) -> Overlap:
     XmlcError
         If ``beta`` is not a finite number above 0.
     """
-    check("beta", beta, POSITIVE, "; 1 is the F-measure, and 2 favours recall")
+    check("beta", beta, POSITIVE, "Use 1 for the F-measure, or 2 to favour recall.")
     return Overlap(1.0 + beta * beta, float(beta * beta), 0.0)
 
 

@@ -84,10 +84,10 @@ def plot_precision_by_frequency(Y_train: Matrix, Y: Matrix, labels: np.ndarray, 
     ranked, hits = labels[labels >= 0], labels[relevant]
     right, tried, true = (np.bincount(group_of[one], minlength=group_of.max() + 1) for one in (hits, ranked, Y.indices))
     fewest = 2 ** np.arange(right.size) // 2
-    for title, of in {"right of those ranked": tried, "ranked of those true": true}.items():
+    for title, of in {"precision": tried, "recall": true}.items():
         ax.plot(fewest[of > 0], 100 * right[of > 0] / of[of > 0], marker=".", label=title)
     ax.set_xscale("symlog", base=2)
-    ax.set(xlabel="training instances of the label, at least", ylabel=f"%, k = {labels.shape[1]}")
+    ax.set(xlabel="training instances per label (lower bound)", ylabel=f"%, k = {labels.shape[1]}")
     ax.legend()
     return ax
 
@@ -133,7 +133,7 @@ def plot_reliability(Y_train: Matrix, Y: Matrix, spe: Matrix, ax: Any = None) ->
         count, estimated, right = (np.bincount(bins, weights) for weights in (None, spe.data[of], true[of]))
         positives = np.count_nonzero(digits[Y.indices] == group)
         title = f"{10 ** (group - 1):,} to {10**group - 1:,}" if group else "0"
-        title += f": {sums[-1] / positives:.2f}" if positives else ": none is true"
+        title += f": {sums[-1] / positives:.2f}" if positives else ": no true labels"
         ax.plot(estimated / count, right / count, marker=".", label=title)
     ax.axline((0.1, 0.1), (1, 1), color="grey", linewidth=1)
     ax.set(xscale="log", yscale="log", xlabel="mean estimate", ylabel="share of true labels")
@@ -147,5 +147,5 @@ def new_axes() -> Any:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise needs_extra("figures need matplotlib", "workflow") from error
+        raise needs_extra("matplotlib is not installed", "workflow") from error
     return pyplot.subplots()[1]

@@ -44,11 +44,11 @@ def propensity_parameters(dataset_name: str) -> tuple[float, float]:
     name = re.sub(r"[^a-z0-9]", "", dataset_name.lower())
     name = re.sub(r"^g?lf|^mm(?=amazon)", "", name)
     if name not in _KNOWN and ("amazon" in name or "wiki" in name):
-        advice = (
-            "0.5, 0.4 for Wikipedia, 0.6, 2.6 for Amazon, 0.55, 1.5 for others, such as AmazonCat: to `propensities`"
+        values = "0.5 and 0.4 for Wikipedia, 0.6 and 2.6 for Amazon, 0.55 and 1.5 for others such as AmazonCat"
+        places = "`propensities`, `xmlc rank --propensity`, or `propensity: [A, B]` in config/datasets.yaml"
+        raise InvalidDataError(
+            f"dataset {dataset_name}: found no A and B for its propensities. Set them in {places}. Use {values}."
         )
-        advice += ", `xmlc rank --propensity`, or `propensity: [A, B]` in config/datasets.yaml"
-        raise InvalidDataError(f"dataset {dataset_name}: A and B of its propensities are not known; set {advice}")
     return _KNOWN.get(name, _OTHER)
 
 
@@ -96,10 +96,11 @@ def checked_propensities(propensity: object, n_labels: int) -> np.ndarray:
     """
     values = as_numbers(propensity, "propensity")
     if values.shape != (n_labels,):
-        raise InvalidDataError(f"propensity has shape {values.shape}, expected ({n_labels},), one for each label")
+        raise InvalidDataError(f"propensity: found shape {values.shape}, expected ({n_labels},), one per label")
     wrong = np.flatnonzero(~((values > 0) & (values <= 1)))
     if wrong.size:
         found = values[wrong[0]]
-        hint = "; are these inverse propensities? Hand in 1 / values" if found > 1 else ""
-        raise InvalidDataError(f"propensity of label {wrong[0]} is {found:g}, expected a share above 0{hint}")
+        hint = ". If these are inverse propensities, pass 1 / values." if found > 1 else ""
+        said = f"found {found:g} for label {wrong[0]}, expected a number above 0 and at most 1"
+        raise InvalidDataError(f"propensity: {said}{hint}")
     return values

@@ -272,12 +272,13 @@ def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float
     0.25
     """
     if sparse.issparse(labels) or sparse.issparse(scores) or np.shape(scores) != np.shape(labels):
-        found = f"labels of shape {np.shape(labels)} and scores of {np.shape(scores)}"
-        raise InvalidDataError(f"{found}; expected two ndarrays of one shape, as `predict_top_k` returns them")
+        found = f"shapes {np.shape(labels)} and {np.shape(scores)}"
+        expected = "two dense arrays of equal shape. Pass the result of predict_top_k."
+        raise InvalidDataError(f"labels and scores: found {found}, expected {expected}")
     _, ranked, relevant = _matched(Y, labels, k)
     there = ranked >= 0
     estimates, true = np.asarray(scores, dtype=np.float64)[:, :k][there], relevant[there]
-    check_probabilities(estimates, "the scores", 1 + ROUNDING)
+    check_probabilities(estimates, "scores", 1 + ROUNDING)
     bins = np.minimum((estimates * BINS).astype(np.int64), BINS - 1)
     apart = (abs(math.fsum((true - estimates)[bins == each])) for each in range(BINS))
     return math.fsum(apart) / max(estimates.size, 1)
@@ -365,7 +366,7 @@ def _weighted_share(
 def checked_k(k: object) -> int:
     """Return ``k`` as an int, and refuse anything but a whole number of at least 1."""
     if not isinstance(k, Integral) or k < 1:
-        raise InvalidDataError(f"k={shown(k)}: expected a whole number of ranks, at least 1, such as 5")
+        raise InvalidDataError(f"found k={shown(k)}, expected a whole number of at least 1, such as 5")
     return int(k)
 
 
@@ -377,38 +378,39 @@ def _ranking(labels: object, shape: tuple[int, int], k: int) -> np.ndarray:
     try:
         labels = np.asarray(labels)
     except ValueError:
-        raise InvalidDataError("the ranking has rows of different lengths; put -1 where there is no label") from None
+        raise InvalidDataError("labels: found rows of different lengths. Fill missing ranks with -1.") from None
     if labels.ndim != 2 or labels.shape[0] != n:
-        found = f"a ranking of shape {labels.shape} for {n} instances"
-        raise InvalidDataError(f"found {found}; expected labels, best first, as predict_top_k returns them")
+        expected = f"one row for each of {n} instances, best label first. Pass the result of predict_top_k."
+        raise InvalidDataError(f"labels: found shape {labels.shape}, expected {expected}")
     if k > labels.shape[1]:
-        raise InvalidDataError(f"k={k}: found {labels.shape[1]} labels an instance; put -1 where there is none")
+        raise InvalidDataError(f"found k={k}, expected at most {labels.shape[1]}, the ranks of labels. Fill with -1.")
     if labels.dtype.kind not in "iu":
-        raise InvalidDataError(f"found a ranking of {labels.dtype}; expected labels, or scores as a sparse matrix")
-    expected = f"expected different labels of 0 .. {m - 1}, best first, and -1 where there is none"
+        raise InvalidDataError(f"labels: found {labels.dtype}, expected whole numbers, or scores as a sparse matrix")
+    expected = f"expected distinct labels from 0 to {m - 1}, and -1 for missing ranks"
     ordered = np.sort(labels, axis=1)
     twice = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
     if twice.any():
         row, column = np.argwhere(twice)[0]
-        hint = "; of a matrix of predictions hand in the scores, as a sparse matrix" if labels.shape == shape else ""
-        raise InvalidDataError(f"the ranking has label {ordered[row, column]} twice in row {row}; {expected}{hint}")
+        hint = ". Pass the scores of a prediction matrix as a sparse matrix." if labels.shape == shape else ""
+        raise InvalidDataError(f"labels: found label {ordered[row, column]} twice in row {row}, {expected}{hint}")
     if n and (ordered[:, 0].min() < -1 or ordered[:, -1].max() >= m):
         row, column = np.argwhere((labels < -1) | (labels >= m))[0]
-        raise InvalidDataError(f"the ranking has {labels[row, column]} in row {row}, column {column}; {expected}")
+        raise InvalidDataError(f"labels: found {labels[row, column]} in row {row}, column {column}, {expected}")
     return np.ascontiguousarray(labels[:, :k], dtype=np.int32)
 
 
 def _best(scores: Any, shape: tuple[int, int], k: int) -> np.ndarray:
     """Return the labels with the k highest stored scores, int32 of shape (n, min(k, m))."""
     if scores.dtype == bool:
-        raise InvalidDataError("found label sets, which have no order; expected a ranking, scores or estimates")
-    scores = as_csr(scores, np.float64, "the scores")
+        raise InvalidDataError("labels: found label sets without an order, expected a ranking, scores or estimates")
+    scores = as_csr(scores, np.float64, "scores")
     if scores.shape != shape:
-        raise InvalidDataError(f"scores of shape {scores.shape} do not fit {shape[0]} instances of {shape[1]} labels")
+        expected = f"{shape[0]} instances and {shape[1]} labels, as in Y"
+        raise InvalidDataError(f"scores: found shape {scores.shape}, expected {expected}")
     unknown = np.flatnonzero(np.isnan(scores.data))
     if unknown.size:
         row = int(np.searchsorted(scores.indptr, unknown[0], side="right")) - 1
-        raise InvalidDataError(f"the scores hold NaN, first in row {row}, label {scores.indices[unknown[0]]}")
+        raise InvalidDataError(f"scores: found NaN in row {row}, label {scores.indices[unknown[0]]}, expected numbers")
     return top_k_of(scores, min(k, max(shape[1], 1)))[0]
 
 
