@@ -79,5 +79,6 @@ def checked_grid(grid: Sequence[float]) -> tuple[float, ...]:
     """
     values = as_numbers(grid, "grid")
     if values.ndim != 1 or values.size == 0 or not (values >= 1).all():
-        raise InvalidParameterError(f"grid={shown(grid)}: expected at least one value c >= 1, for a threshold of 1/c")
+        expected = "one or more values c >= 1. The threshold of c is 1/c."
+        raise InvalidParameterError(f"found grid={shown(grid)}, expected {expected}")
     return tuple(sorted(set(grid)))

@@ -98,7 +98,8 @@ class IsotonicCalibration(Estimator):
         if self.groups is None:
             return np.zeros(spe.nnz, dtype=np.int64)
         if np.shape(self.groups) != spe.shape[1:]:
-            raise InvalidDataError(f"groups has shape {np.shape(self.groups)}; there are {spe.shape[1]} labels")
+            expected = f"one group for each of {spe.shape[1]} labels"
+            raise InvalidDataError(f"groups: found shape {np.shape(self.groups)}, expected {expected}")
         return np.asarray(self.groups)[spe.indices]
 
 

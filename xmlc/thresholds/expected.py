@@ -114,7 +114,7 @@ class ExpectedF(ThresholdMethod):
             An estimate is not in 0 .. 1, or a hyperparameter is out of its range.
         """
         if self.zero_division not in (0, 1):
-            raise InvalidParameterError(f"zero_division={self.zero_division!r}: expected 0 or 1")
+            raise InvalidParameterError(f"found zero_division={self.zero_division!r}, expected 0 or 1")
         check("floor", self.floor, SHARE)
         given, spe, (gain, recall, shared) = spe, as_estimates(spe, np.float32), checked_overlap(self.overlap)
         mass, absent, largest = np.zeros(spe.shape[1]), np.ones(spe.shape[1]), np.zeros(spe.shape[1], np.float32)

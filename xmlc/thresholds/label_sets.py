@@ -144,7 +144,7 @@ class LabelSets(Estimator):
         self._check_names(spe)
         spe = as_estimates(spe, np.float32)
         if spe.shape[1] != self.n_labels_:
-            raise InvalidDataError(f"the SPE has {spe.shape[1]} labels, expected {self.n_labels_} as in fit")
+            raise InvalidDataError(f"estimates: found {spe.shape[1]} labels, expected {self.n_labels_} as in fit")
         if self.calibration_ is not None:
             spe = self.calibration_.transform(spe)
         if self.method_ == "ExpectedF":

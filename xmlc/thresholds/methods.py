@@ -223,7 +223,7 @@ def checked_pair(spe: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_a
     check_same_shape(spe, Y)
     if names[0] is not None and names[1] is not None and (names[0] != names[1]).any():
         found = f"columns {', '.join(names[0])} and {', '.join(names[1])}"
-        raise InvalidDataError(f"found {found} of the SPE and the truth; expected one order of both")
+        raise InvalidDataError(f"estimates and Y: found {found}, expected the same order. Reorder the columns of one.")
     return spe, Y
 
 

@@ -112,7 +112,7 @@ class OnePassMethod(ThresholdMethod):
             self._go_on_learning()
             self._check_names(spe)
             if self.thresholds_.size != n_labels:
-                raise InvalidDataError(f"{n_labels} labels, but there were {self.thresholds_.size} before")
+                raise InvalidDataError(f"Y: found {n_labels} labels, expected {self.thresholds_.size} as before")
         return self.learn(instances(*pair), n_labels)
 
     @abstractmethod
@@ -260,7 +260,9 @@ class OFO(OnePassMethod):
         if self._counted is None:
             a, b = (per_label(getattr(self, name), n_labels, np.float64, name).copy() for name in ("a", "b"))
             if not ((a > 0) & (2 * a <= b) & np.isfinite(b)).all():
-                raise InvalidParameterError(f"a={self.a}, b={self.b}: expected 0 < a <= b / 2, finite")
+                raise InvalidParameterError(
+                    f"found a={self.a}, b={self.b}, expected finite numbers with 0 < a <= b / 2"
+                )
             self.thresholds_ = np.maximum((a / b).astype(np.float32), lower)
             self._counted = a, b
         self._run(follow_online_f, blocks, *self._counted, lower, self.thresholds_)

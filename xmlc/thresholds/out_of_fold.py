@@ -111,12 +111,14 @@ class OutOfFold(Estimator):
         check_hyperparameters(self)
         for name in ("fit", "predict_proba"):
             if isinstance(self.estimator, type) or not hasattr(self.estimator, name):
-                said = f"estimator: found {shown(self.estimator)}, expected one with {name}"
-                raise InvalidParameterError(f"{said}, such as PLT() or a classifier of scikit-learn")
+                said = f"found {shown(self.estimator)}, expected an estimator with the method {name}"
+                raise InvalidParameterError(f"estimator: {said}. Use PLT() or a classifier of scikit-learn.")
         truth, n_instances = as_labels(Y, "Y", X, "OutOfFold.fit(X, Y)"), n_rows(X)
         check_same_instances(n_instances, truth.shape[0])
         if n_instances < self.folds:
-            raise InvalidDataError(f"folds={self.folds}: found {n_instances} instances; use at most this many folds")
+            raise InvalidDataError(
+                f"found folds={self.folds} for {n_instances} instances. Use at most {n_instances} folds."
+            )
         fold_of = random_permutation(n_instances, self.random_state, Stream.OUT_OF_FOLD) % self.folds
 
         def estimate(fold: int) -> sparse.csr_array:

@@ -63,7 +63,7 @@ class CommonThreshold(RankingMethod):
 
     def fit_checked(self, spe: sparse.csr_array, Y: sparse.csr_array) -> Self:
         """Find the candidate thresholds of all labels together and choose the best."""
-        check("average", self.average, OneOf(("micro", "instance")), "; use STO for 'macro'")
+        check("average", self.average, OneOf(("micro", "instance")), "Use STO for 'macro'.")
         checked_overlap(self.overlap)
         cuts, floors = cuts_of(spe, Y, self.n_jobs, common=True), np.zeros(Y.shape[1], dtype=np.float32)
         if self.average == "micro":
