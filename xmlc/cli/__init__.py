@@ -22,9 +22,7 @@ from typing import NoReturn
 from xmlc.core.errors import INTERRUPTED, XmlcError, needs_extra
 
 if not find_spec("click"):
-    which = (
-        "the commands are not installed, expected the extra `text` for fit, predict and evaluate, or `workflow` for all"
-    )
+    which = "found no package click, expected the extra `text` (fit, predict, evaluate) or `workflow` (all commands)"
     sys.exit(f"xmlc: error: {needs_extra(which, 'workflow')}")
 
 import click
@@ -34,55 +32,55 @@ from xmlc.core.advice import message_of, sentence_of
 
 # Titles in the help. Each title has its commands, and each command has a description.
 GROUPS = {
-    "A study of your own": {
-        "new": "Make a folder with a suite, a model and a method of your own, which runs as it is.",
+    "Your own study": {
+        "new": "Create a study with an example suite, model and method.",
     },
-    "Files of your own": {
-        "fit": "Train a classifier on texts with labels, or on features.",
-        "predict": "Predict rankings and label sets by a classifier.",
-        "evaluate": "Score predictions by the true labels.",
+    "Your own files": {
+        "fit": "Train a classifier on labelled texts or features.",
+        "predict": "Predict label rankings and label sets.",
+        "evaluate": "Score predictions against the true labels.",
     },
     "Data": {
-        "download": "Fetch a dataset from its source or a mirror.",
-        "synth": "Make a synthetic dataset with known posteriors.",
-        "prepare": "Read a dataset into memory-mapped arrays, check it, split it.",
+        "download": "Download a dataset from its source or a mirror.",
+        "synth": "Generate a synthetic dataset with known posteriors.",
+        "prepare": "Check and split a dataset, and save it as arrays.",
     },
     "Steps": {
         "train": "Train one model on one dataset.",
-        "tune": "Search hyperparameters on the 80/20 split.",
+        "tune": "Search hyperparameters on the 80/20 training split.",
         "rank": "Score a model's ranking: P@k, nDCG@k, PSP@k.",
-        "estimate": "Write sparse probability estimates of validation and test set.",
-        "thresholds": "Tune and evaluate all threshold methods of one model in one job.",
-        "infer": "Infer label sets for each test instance by several methods in one job.",
-        "forest": "Score the first trees of a forest; report its depths and objectives.",
-        "sweep": "Train with several values of one hyperparameter and score each ranking.",
-        "progressive": "Predict each instance of a stream before it is learned.",
-        "simulate": "Infer from samples of known distributions, score and time it.",
+        "estimate": "Save probability estimates of validation and test set.",
+        "thresholds": "Tune and evaluate all threshold methods of one model.",
+        "infer": "Infer label sets of test instances by several methods.",
+        "forest": "Score a forest by its number of trees.",
+        "sweep": "Train and score with several values of a hyperparameter.",
+        "progressive": "Evaluate online: predict each instance, then learn it.",
+        "simulate": "Score and time inference on simulated distributions.",
     },
     "Tables": {
-        "table": "Build one table of a paper from records.",
-        "figure": "Draw one figure of a paper from records.",
+        "table": "Build a table of a paper from records.",
+        "figure": "Draw a figure of a paper from records.",
         "show": "Print finished tables and their paths.",
-        "results": "Write every number behind the finished tables as one long table.",
-        "report": "Make one self-contained HTML page of all finished tables and figures.",
-        "archive": "Put the records and figures behind finished tables into one small file.",
-        "status": "Count files done, missing and failed for each paper and dataset.",
+        "results": "Export all numbers of the finished tables in long form.",
+        "report": "Write an HTML report of the finished tables and figures.",
+        "archive": "Pack the records and figures of finished tables.",
+        "status": "Count finished, missing and failed files.",
     },
-    "Judging": {
-        "compare": "Compare two tables and judge the differences.",
-        "fingerprint": "Print a fingerprint of all numbers of tables or arrays, to compare two runs.",
-        "accept": "Take the current tables as the accepted ones.",
-        "deviations": "Keep our runs with several seeds, which intervals are taken from.",
+    "Comparison": {
+        "compare": "Compare two tables and assess the differences.",
+        "fingerprint": "Print a fingerprint of all numbers, to compare two runs.",
+        "accept": "Save the current tables as the reference tables.",
+        "deviations": "Save the results of several seeds, for intervals.",
     },
     "Tools": {
-        "verify": "Name results and downloads that changed since they were written.",
-        "labels": "Choose label sets from estimates of any model, given as matrices.",
-        "compile": "Compile the kernels of a suite ahead of its first run.",
+        "verify": "List results and downloads that changed on disk.",
+        "labels": "Choose label sets from the estimates of any model.",
+        "compile": "Compile the kernels of a suite before its first run.",
     },
 }
 RESULTS, TEXTS = "suite.report.commands", "cli.texts"
 MODULES = dict.fromkeys(("show", "results", "report", "archive", "status", "verify"), RESULTS)
-MODULES |= dict.fromkeys(GROUPS["Judging"], RESULTS) | dict.fromkeys(GROUPS["Files of your own"], TEXTS)
+MODULES |= dict.fromkeys(GROUPS["Comparison"], RESULTS) | dict.fromkeys(GROUPS["Your own files"], TEXTS)
 MODULES["new"] = "suite.config.study"
 COMMANDS = [name for commands in GROUPS.values() for name in commands]
 
@@ -110,7 +108,7 @@ class LazyGroup(click.Group):
             module = importlib.import_module(f"xmlc.{MODULES.get(name, f'suite.steps.{name}')}")
         except ModuleNotFoundError as error:
             extra = "text" if MODULES.get(name) == TEXTS else "workflow"
-            raise needs_extra(f"xmlc {name}: found no package {error.name}, expected it installed", extra) from error
+            raise needs_extra(f"xmlc {name}: found no package {error.name}", extra) from error
         found: click.Command = getattr(module, f"{name}_command", None) or module.command
         return found
 
@@ -124,7 +122,7 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message=f"xmlc, version %(version)s from {Path(__file__).parents[1]}")
 def group() -> None:
-    """Carry out experiments of extreme multi-label classification, step by step."""
+    """Train, evaluate and compare extreme multi-label classifiers."""
 
 
 def is_step(name: str) -> bool:
@@ -159,7 +157,7 @@ def main(arguments: list[str] | None = None) -> None:
 
         given = sys.argv[1:] if arguments is None else arguments
         remedies = OF_STEPS if given and is_step(given[0]) else OF_FILES
-        _fail(f"memory ran out ({str(error) or 'an allocation failed'}): {said_of_memory(peak_bytes(), remedies)}")
+        _fail(f"out of memory ({str(error) or 'an allocation failed'}): {said_of_memory(peak_bytes(), remedies)}")
     except OSError as error:
         if error.errno == errno.EPIPE:  # The reader, such as `head`, has stopped reading.
             sys.exit(1)

@@ -17,7 +17,7 @@ from xmlc.kernels.estimator import Hyperparameters
 LARGEST_SEED = 2**32 - 1
 SEED = click.IntRange(0, LARGEST_SEED)
 FOLDER = click.Path(path_type=Path, file_okay=False)
-REPLACED = "It is replaced; one with files that xmlc did not write is refused."
+REPLACED = "Replaces only folders from xmlc."
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -29,7 +29,7 @@ def threads_option(command: Callable[..., Any]) -> Callable[..., Any]:
         return value
 
     return click.option(
-        "--threads", default=1, show_default=True, callback=use, is_eager=True, help="Threads to compute with."
+        "--threads", default=1, show_default=True, callback=use, is_eager=True, help="Number of threads."
     )(command)
 
 
@@ -60,7 +60,7 @@ def parse_parameters(text: str) -> Hyperparameters:
     try:
         parameters = json.loads(text, object_pairs_hook=_each_once)
     except json.JSONDecodeError as error:
-        raise click.BadParameter(f"{text!r} is not JSON: {error}") from error
+        raise click.BadParameter(f"found {text!r}, expected JSON ({error})") from error
     if not isinstance(parameters, dict):
-        raise click.BadParameter(f"expected a JSON object of hyperparameters, found {text!r}")
+        raise click.BadParameter(f'found {text!r}, expected a JSON object such as {{"n_trees": 3}}')
     return parameters

@@ -35,13 +35,18 @@ RANKED = 5  # Labels of a ranking. It has more if the label set has more.
 DIGITS = 6  # Digits of an estimate.
 PRESET = "plt-ranking"  # Hyperparameters of `PLT.for_ranking`.
 SETS = {"macro_f_present": "macro-F, labels present", "micro_f": "micro-F", "instance_f": "instance-F"}
+ESTIMATORS_HELP = (
+    f"Estimators: {PRESET} (preset for rankings), {', '.join(LEARNERS)}. "
+    "Your own class: module:Class or path/to/file.py:Class."
+)
+FORMATS_HELP = f"Formats of texts: {', '.join(READERS)}. Formats of features: {', '.join(FORMATS)}."
 INPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
 def not_empty(_: click.Context, option: click.Parameter, value: str | None) -> str | None:
     r"""Refuse an empty text. Replace ``\t`` and ``\n``, which are hard to type in a shell, by a tab and a newline."""
     if value == "":
-        raise click.BadParameter("found an empty text, expected at least one letter", param=option)
+        raise click.BadParameter("found '', expected at least one character", param=option)
     return {r"\t": "\t", r"\n": "\n"}.get(value or "", value)
 
 
@@ -52,25 +57,26 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--separator",
             callback=not_empty,
-            help="Separator between two labels of a cell.  [default: ; or blanks between URIs]",
+            help="Separator of labels.  [default: ; or blanks between URIs]",
         ),
         click.option(
             "--delimiter",
             callback=not_empty,
-            help="Delimiter between two columns of CSV and TSV.  [default: as in the header of CSV, a tab in TSV]",
+            help="Delimiter of columns.  [default: from the header of CSV, a tab in TSV]",
         ),
         click.option(
             "--labels",
             default=usual.labels,
             show_default=True,
-            help="Column or key of the labels; of features, the second file that has them, if there is one.",
+            help="Column or key of the labels, or a second file with the labels.",
         ),
         click.option("--text", default=usual.text, show_default=True, help="Column or key of the text."),
         click.option(
             "--format",
             type=click.Choice([*READERS, *FORMATS]),
+            metavar="NAME",
             default=None,
-            help="Format; by default by suffix (.csv, .tsv, .jsonl, .ndjson, .json, or .txt of fastText) or by content",
+            help="Format of FILE, see below.  [default: from the suffix or content of FILE]",
         ),
     ):
         command = option(command)
@@ -78,39 +84,39 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command(
-    help="Train a classifier on FILE: texts with the names of their labels as CSV, TSV, JSON lines or fastText's, "
-    "or features in a format that `xmlc.data.load` reads from one file."
+    help="Train a classifier on the labelled texts or features in FILE.",
+    epilog=f"{ESTIMATORS_HELP}\n\n{FORMATS_HELP}",
 )
 @click.argument("file", type=INPUT)
 @click.option(
     "--estimator",
     default=None,
-    help=f"{', '.join(LEARNERS)}, {PRESET} (the preset for rankings), or another class: module:Class, "
-    f"path/to/file.py:Class.  [default: {DEFAULT}, or {STREAMING} with --stream]",
+    metavar="NAME",
+    help=f"Estimator, see below.  [default: {DEFAULT}, or {STREAMING} with --stream]",
 )
-@click.option("--parameters", default="{}", help="Hyperparameters as a JSON object.")
-@click.option("--stream", is_flag=True, help="Learn part by part, with hashed words.")
+@click.option("--parameters", metavar="JSON", default="{}", help="Hyperparameters as a JSON object.")
+@click.option("--stream", is_flag=True, help="Train on batches of FILE, with hashed words.")
 @columns_options
-@click.option("--seed", type=SEED, default=0, show_default=True)
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Random seed.")
 @threads_option
 @out_option("Folder for the model.")
 def fit_command(
     file: Path, estimator: str | None, parameters: str, stream: bool, seed: int, threads: int, out: Path, **given: Any
 ) -> None:
-    """Train, save, and say what was read."""
+    """Train and save a model, and print the size of the training data."""
     estimator = estimator or (STREAMING if stream else DEFAULT)
     name, values = estimator if ":" in estimator else estimator.lower(), parse_parameters(parameters)
     if ":" not in name and name not in (known := [*ESTIMATORS, PRESET]):
         said = f"expected {nearest(name, known)}, module:Class or path/to/file.py:Class"
-        raise XmlcError(f"--estimator {estimator}: found no estimator of this name, {said}")
+        raise XmlcError(f"--estimator: found {estimator!r}, {said}")
     if name == PRESET:
         name, values = "plt", RANKING | values
     model: Any = make_estimator(name, values, seed, threads)
     if looks_up(model):
-        raise XmlcError(f"--estimator {estimator}: learns nothing; expected one that does, such as plt")
+        raise XmlcError(f"--estimator: found {estimator!r}, which is not trained, expected one that is, such as plt")
     if stream and not hasattr(model, "partial_fit"):
-        expected = f"one that does, such as {STREAMING}; leave out --stream or --estimator"
-        raise XmlcError(f"--estimator {estimator}: does not learn from a stream, expected {expected}")
+        expected = f"one such as {STREAMING}. Leave out --stream or --estimator"
+        raise XmlcError(f"--estimator: found {estimator!r}, which cannot train on batches, expected {expected}")
     n = total = 0
     if is_texts(file, given["format"]):
         model = TextClassifier(model)
@@ -120,10 +126,12 @@ def fit_command(
             if stream or total:
                 (model.partial_fit if stream else model.fit)(texts, label_lists)
         if n == 0:
-            raise XmlcError(f"{file}: found no texts, expected at least one; look at how it was written")
+            raise XmlcError(f"{file}: found no texts, expected at least one")
         if total == 0:
             found = f"{n} texts and no label"
-            raise XmlcError(f"{file}: found {found}, expected labels as {given['labels']!r} (--labels says where)")
+            raise XmlcError(
+                f"{file}: found {found}, expected labels in {given['labels']!r}. Set --labels to their column"
+            )
         model.save(out)
     else:
         X, Y = features_and_labels(file, given)
@@ -134,18 +142,19 @@ def fit_command(
 
 
 @click.command(
-    help="Predict for each instance of FILE, or of standard input (-), a ranking of labels and the label set with the "
-    "largest expected F-measure."
+    help="Predict label rankings and label sets for the instances in FILE. If FILE is -, read standard input. "
+    "By default each label set has the largest expected F-measure.",
+    epilog=FORMATS_HELP,
 )
 @click.argument("file", type=INPUT)
-@click.option("--model", "folder", type=FOLDER, required=True, help="Folder written by `xmlc fit`.")
-@click.option("-k", type=click.IntRange(1), default=None, help="Write the k best labels of each instance and no sets.")
+@click.option("--model", "folder", type=FOLDER, required=True, help="Folder from `xmlc fit`.")
+@click.option("-k", type=click.IntRange(1), default=None, help="Write the k best labels and no label set.")
 @click.option("--threshold", type=click.FloatRange(0, 1), default=None,
-              help="Labels with a greater estimate are the label set.")  # fmt: skip
+              help="Label set: labels with a greater probability.")  # fmt: skip
 @click.option("--to", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True,
-              help="Write a JSON object for each instance, or a row for each of its labels.")  # fmt: skip
-@click.option("--keep", multiple=True, metavar="COLUMN", help="Column or key of FILE to copy, such as an identifier.")
-@click.option("--trusted", is_flag=True, help="Read what joblib has stored, which runs code of the folder.")
+              help="Output format.")  # fmt: skip
+@click.option("--keep", multiple=True, metavar="COLUMN", help="Column or key of FILE to copy to the output.")
+@click.option("--trusted", is_flag=True, help="Load joblib files, which can run code from the folder.")
 @columns_options
 @threads_option
 def predict_command(
@@ -153,7 +162,7 @@ def predict_command(
 ) -> None:
     """Write rankings and label sets."""
     if k and threshold is not None:
-        raise XmlcError("found -k and --threshold, expected one of them")
+        raise XmlcError("found -k and --threshold, expected only one of them. Leave out one")
     keep = given["keep"] = tuple(dict.fromkeys(given["keep"]))
     parts: Iterator[tuple[Any, Any]]
     if (folder / DESCRIPTION).exists():
@@ -167,16 +176,17 @@ def predict_command(
         estimator = load_model(folder, trusted)
         names = estimator.classes_.tolist()
         if keep:
-            expected = "texts as csv, tsv, jsonl or json; leave out --keep"
-            raise XmlcError(f"--keep {keep[0]}: features have no columns to keep, expected {expected}")
+            expected = "texts as csv, tsv, jsonl or json. Leave out --keep"
+            raise XmlcError(f"--keep {keep[0]}: found a model of features, expected a model of {expected}")
         parts = iter([(features(file, given, estimator), repeat(()))])
     found = (each for X, kept in parts for each in zip(predicted(estimator, names, X, k, threshold), kept))
     write_predictions(to, keep, found)
 
 
 @click.command(
-    help="Score PREDICTIONS, written by `xmlc predict`, by the labels in FILE: the rankings and the label sets. "
-    "Without marks of label sets, the whole rankings are the sets."
+    help="Score PREDICTIONS from `xmlc predict` against the labels in FILE. "
+    "If PREDICTIONS contains no label sets, each whole ranking is a label set.",
+    epilog=FORMATS_HELP,
 )
 @click.argument("predictions", type=INPUT)
 @click.argument("file", type=INPUT)
@@ -190,14 +200,14 @@ def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
         Y = features_and_labels(file, given)[1]
         truths = [[*map(str, Y.indices[start:end].tolist())] for start, end in pairwise(Y.indptr)]
     if len(found) != len(truths):
-        raise XmlcError(f"{predictions}: found {len(found)} predictions, expected {len(truths)}, as many as {file}")
+        raise XmlcError(f"{predictions}: found {len(found)} predictions, expected {len(truths)}, as in {file}")
     if not any(truths):
-        raise XmlcError(f"{file}: found no label, expected labels as {given['labels']!r} (--labels says where)")
+        raise XmlcError(f"{file}: found no label, expected labels in {given['labels']!r}. Set --labels to their column")
     rankings = [[name for name, _ in labels] for labels, _ in found]
     sets = [chosen or [] for _, chosen in found]
     if any(rankings) and {*chain(*rankings)}.isdisjoint(chain(*truths)):
         labels_of = [next(chain(*lists)) for lists in (rankings, truths)]
-        said = "found no label of {}, such as {!r}, but {!r}; expected the same names".format(file, *labels_of[::-1])
+        said = "found no label of {}, such as {!r}, but {!r}. Use the same names".format(file, *labels_of[::-1])
         warnings.warn(f"{predictions}: {said}", stacklevel=1)
     column = {name: j for j, name in enumerate(dict.fromkeys(chain(*truths, *rankings, *sets)))}
     Y, width = indicator(truths, column), max(map(len, rankings), default=0)
@@ -234,7 +244,7 @@ def features_and_labels(file: Path, given: dict[str, Any], n_features: int | Non
         return load(file, given["format"], labels=second, n_features=n_features)
     except XmlcError as error:
         if given["format"] is None and "format=" in str(error):
-            raise XmlcError(f"{error}; or of texts: {', '.join(READERS)} (--format)") from None
+            raise XmlcError(f"{error}. For texts, set --format to one of {', '.join(READERS)}") from None
         raise
 
 

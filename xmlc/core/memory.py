@@ -7,17 +7,17 @@ from contextlib import suppress
 from pathlib import Path
 
 OF_STEPS = (
-    "run fewer jobs at a time (snakemake --cores 1, or --resources mem_mb= with less than is free), use fewer threads "
+    "Run fewer jobs at a time (snakemake --cores 1, or --resources mem_mb= with less than is free), use fewer threads "
     "in each job (--config threads=1: forests grow one tree per thread), or leave out the model or the dataset "
-    "(--config models= or datasets=); snakemake --dry-run estimates the memory of the largest jobs"
+    "(--config models= or datasets=). snakemake --dry-run estimates the memory of the largest jobs"
 )
-OF_FILES = "use fewer --threads, fewer texts, or a smaller model, such as --parameters '{\"weight_cut\": 0.2}'"
+OF_FILES = "Use fewer --threads, fewer texts, or a smaller model, such as --parameters '{\"weight_cut\": 0.2}'"
 
 
 def said_of_memory(peak: float, remedies: str = OF_STEPS) -> str:
     """Return a message with a process's peak memory in bytes, the machine's memory, and remedies."""
-    here = f"it held up to {peak / 1e9:.2g} GB, and this machine has {machine_memory() / 1e9:.2g} GB for all processes"
-    return f"{here}; {remedies}"
+    here = f"it used up to {peak / 1e9:.2g} GB, and this machine has {machine_memory() / 1e9:.2g} GB for all processes"
+    return f"{here}. {remedies}"
 
 
 def machine_memory(own: Path = Path("/proc/self/cgroup"), groups: Path = Path("/sys/fs/cgroup")) -> int:
