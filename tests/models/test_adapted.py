@@ -1,4 +1,4 @@
-"""Estimators of scikit-learn and of a user's own as models: their estimates are those that a user would get by hand."""
+"""Estimators of scikit-learn and of users as models: their estimates equal estimates computed by hand."""
 
 import json
 import re
@@ -61,7 +61,7 @@ def scaled(C=1.0):
 
 
 @pytest.fixture
-def own(tmp_path, monkeypatch):
+def own_module(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(sys.modules, "of_mine", raising=False)
     monkeypatch.setattr(sys, "path", [*sys.path])
@@ -69,7 +69,7 @@ def own(tmp_path, monkeypatch):
 
 
 def by_hand(model, X, Y, X_test):
-    """Return what a user would compute: a list of two columns for each label becomes a matrix."""
+    """Return the estimates of scikit-learn as a matrix, also if they are a list of two columns for each label."""
     found = model.fit(X, Y.toarray().astype(int)).predict_proba(X_test)
     return np.stack([one[:, 1] for one in found], axis=1) if isinstance(found, list) else found
 
@@ -97,7 +97,7 @@ def by_hand(model, X, Y, X_test):
     ],
 )
 @pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
-def test_estimates_are_those_of_scikit_learn_by_hand(name, given, same, tmp_path, monkeypatch):
+def test_estimates_equal_scikit_learn(name, given, same, tmp_path, monkeypatch):
     X, Y = random_multilabel(120, 15, 6)
     X_test = random_multilabel(40, 15, 6, seed=1)[0]
     model = make_estimator(name, given, seed=3, n_jobs=1).fit(X, Y)
@@ -119,12 +119,12 @@ def test_estimates_are_those_of_scikit_learn_by_hand(name, given, same, tmp_path
 
 
 @pytest.mark.filterwarnings("ignore:A column-vector y")
-def test_labels_that_none_or_all_have_are_certain(multilabel):
+def test_labels_of_no_instance_or_all_instances_get_estimate_0_or_1(multilabel):
     X, Y = multilabel(60, 10, 5)
     dense = Y.toarray()
     dense[:, 1], dense[:, 3] = 0, 1
     for estimator in (KNeighborsClassifier(3), OneVsRestClassifier(LogisticRegression())):
-        for columns, one in (([0, 1, 2, 3, 4], 3), ([0, 1, 3], 2)):  # the second with one label to learn
+        for columns, one in (([0, 1, 2, 3, 4], 3), ([0, 1, 3], 2)):  # the second case leaves one label to learn
             model = Adapted(estimator).fit(X, dense[:, columns])
             found = model.predict_proba(X).toarray()
             assert not found[:, 1].any()
@@ -136,8 +136,8 @@ def test_labels_that_none_or_all_have_are_certain(multilabel):
         Adapted(KNeighborsClassifier()).fit(X, dense[:, [1, 3]])
 
 
-class Returning:
-    """An estimator that returns what it is given."""
+class FixedResult:
+    """An estimator that returns the given result."""
 
     def __init__(self, result):
         self.result = result
@@ -163,16 +163,16 @@ class Returning:
         (np.zeros(2), "(2,)"),
     ],
 )
-def test_matrices_and_lists_of_estimates_are_read_and_others_refused(result, expected):
-    model = Adapted(Returning(result)).fit(np.eye(3), np.array([[1, 0], [0, 1], [0, 0]]))
+def test_estimates_are_read_from_matrices_and_lists_only(result, expected):
+    model = Adapted(FixedResult(result)).fit(np.eye(3), np.array([[1, 0], [0, 1], [0, 0]]))
     if isinstance(expected, str):
-        with raises_with(XmlcError, "Returning.predict_proba", expected):
+        with raises_with(XmlcError, "FixedResult.predict_proba", expected):
             model.predict_proba(np.eye(3)[:2])
     else:
         np.testing.assert_array_equal(model.predict_proba(np.eye(3)[:2]).toarray(), np.float32(expected))
 
 
-def test_dense_label_sets_have_a_bound_and_an_error_leaves_the_model_as_it_was(multilabel, monkeypatch):
+def test_large_dense_label_sets_are_refused_and_model_stays_unchanged(multilabel, monkeypatch):
     X, Y = multilabel(60, 10, 5)
     model = Adapted(KNeighborsClassifier(3)).fit(X, Y)
     before = model.predict_proba(X)
@@ -184,7 +184,7 @@ def test_dense_label_sets_have_a_bound_and_an_error_leaves_the_model_as_it_was(m
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "mentioned"),
     [
         (
             "sklearn.linear_model:LogisticRegression",
@@ -197,9 +197,9 @@ def test_dense_label_sets_have_a_bound_and_an_error_leaves_the_model_as_it_was(m
         ("of_mine.py:Shares", ["of_mine.py:Shares", "estimator", "scale"]),
     ],
 )
-def test_what_cannot_be_a_model_is_refused(own, name, said):
+def test_unsuitable_estimators_are_refused(own_module, name, mentioned):
     given = {"estimator": "sklearn.naive_bayes:GaussianNB"} if "OneVs" in name or "Shares" in name else {}
-    with raises_with(XmlcError, said):
+    with raises_with(XmlcError, mentioned):
         make_estimator(name, given, seed=0)
 
 
@@ -222,10 +222,13 @@ def steps(folder, estimator, given):
     [
         ("of_mine.py:Shares", {"scale": 0.5}),
         ("of_mine.py:scaled", {"C": 2.0, "onevsrestclassifier__estimator__tol": 0.01}),
-        ("sklearn.neighbors:KNeighborsClassifier", {"n_neighbors": 20}),  # more than the rows that others warm up with
+        (
+            "sklearn.neighbors:KNeighborsClassifier",
+            {"n_neighbors": 20},
+        ),  # more neighbours than the rows of a usual warm-up
     ],
 )
-def test_the_steps_of_the_workflow_take_them(own, tmp_path, name, given):
+def test_workflow_steps_accept_adapted_estimators(own_module, tmp_path, name, given):
     prepare_tiny(tmp_path)
     training, ranking = steps(tmp_path, name, given)
     assert training["hyperparameters"] == given
@@ -234,7 +237,7 @@ def test_the_steps_of_the_workflow_take_them(own, tmp_path, name, given):
     assert ranking["costs"]["inner_products_per_instance"] is None
 
 
-def test_the_examples_of_the_page_are_models(tmp_path, monkeypatch, multilabel):
+def test_examples_of_documentation_page_can_be_fitted(tmp_path, monkeypatch, multilabel):
     monkeypatch.chdir(tmp_path)
     found = re.findall(r"^```(python|yaml)\n(.*?)^```$", EXTENDING, re.MULTILINE | re.DOTALL)
     (code,) = (text for _, text in found if text.startswith("# my_estimator.py\n"))
@@ -246,10 +249,10 @@ def test_the_examples_of_the_page_are_models(tmp_path, monkeypatch, multilabel):
         assert fitted.predict_proba(X).nnz > 0
 
 
-def test_what_cannot_be_stored_and_a_file_that_was_changed(tmp_path):
+def test_unpicklable_estimators_and_changed_files_are_refused(tmp_path):
     X, Y = np.eye(4), np.array([[1, 0], [0, 1], [0, 0], [0, 1]])
     with raises_with(XmlcError, "Adapted"):
-        Adapted(Returning(lambda: 0)).fit(X, Y).save(tmp_path / "model")
+        Adapted(FixedResult(lambda: 0)).fit(X, Y).save(tmp_path / "model")
     Adapted(KNeighborsClassifier(1)).fit(X, Y).save(tmp_path / "model")
     with (tmp_path / "model/estimator.joblib").open("ab") as file:
         file.write(b"x")
@@ -261,7 +264,7 @@ HARD = VotingClassifier([("a", LogisticRegression())])
 
 
 @pytest.mark.parametrize(
-    ("estimator", "said"),
+    ("estimator", "mentioned"),
     [
         (LogisticRegression(), ["LogisticRegression", "Adapted(OneVsRestClassifier(LogisticRegression(...)))"]),
         (make_pipeline(MaxAbsScaler(), LogisticRegression()), "Pipeline"),
@@ -275,12 +278,12 @@ HARD = VotingClassifier([("a", LogisticRegression())])
         ("sklearn.neighbors:KNeighborsClassifier", "'sklearn.neighbors:KNeighborsClassifier'"),
     ],
 )
-def test_an_object_that_cannot_learn_label_sets_is_refused(estimator, said, multilabel):
-    with raises_with(XmlcError, said):
+def test_estimators_that_cannot_learn_label_sets_are_refused(estimator, mentioned, multilabel):
+    with raises_with(XmlcError, mentioned):
         Adapted(estimator).fit(*multilabel(30, 5, 3))
 
 
-def test_estimators_within_lists_are_made_by_name_and_others_are_named(multilabel):
+def test_estimators_in_lists_are_created_by_name(multilabel):
     voting = {"estimator": "sklearn.ensemble:VotingClassifier", "estimator__voting": "soft", "estimator__a__C": 3.0}
     voting["estimator__estimators"] = [["a", "sklearn.linear_model:LogisticRegression"]]
     model = make_estimator(ONE_VS_REST, voting, seed=5)
@@ -291,8 +294,8 @@ def test_estimators_within_lists_are_made_by_name_and_others_are_named(multilabe
         make_estimator(ONE_VS_REST, {"estimator": "sklearn.ensemble:HistGradientBoostingClassifier"}, seed=0)
 
 
-class Seeded(Returning):
-    """One with a parameter whose name only ends in that of a seed."""
+class Seeded(FixedResult):
+    """An estimator with a parameter whose name only ends in `random_state`."""
 
     def __init__(self, split_random_state=None):
         self.split_random_state = split_random_state
@@ -301,5 +304,5 @@ class Seeded(Returning):
         return vars(self)
 
 
-def test_only_seeds_of_that_name_are_set():
+def test_seed_is_set_only_for_parameters_named_random_state():
     assert adapted.adapt("Seeded", Seeded, {}, seed=7).estimator.split_random_state is None

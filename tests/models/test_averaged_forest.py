@@ -1,4 +1,4 @@
-"""What FastXML and LdSM have from their base class: parts and first trees, rankings, thresholds, models on disk."""
+"""The base class of FastXML and LdSM: parts of forests, rankings, thresholds, models on disk."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def same_forest(a, b):
     return all(np.array_equal(x, y) for x, y in zip(a.forest_, b.forest_, strict=True))
 
 
-def same_answers(a, b, X):
+def same_predictions(a, b, X):
     tops = zip(a.predict_top_k(X, 4), b.predict_top_k(X, 4), strict=True)
     same = all(np.array_equal(one, two) for one, two in tops) and (a.predict_proba(X) != b.predict_proba(X)).nnz == 0
     return same and np.array_equal(a.inner_products_, b.inner_products_)
@@ -59,7 +59,7 @@ def fitted():
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_same_bits_on_any_number_of_threads(fitted, monkeypatch, name):
+def test_forests_are_bit_identical_on_any_number_of_threads(fitted, monkeypatch, name):
     one, X, Y = fitted(name)
     monkeypatch.setattr(tail_classifiers, "NONZEROS_PER_PIECE", 500)
     monkeypatch.setattr(tail_classifiers, "ROWS_PER_BLOCK", 50)
@@ -68,38 +68,38 @@ def test_same_bits_on_any_number_of_threads(fitted, monkeypatch, name):
         for array, other in zip(one.tail_, two.tail_, strict=True):
             np.testing.assert_array_equal(array, other)
     assert same_forest(one, two)
-    assert same_answers(one, two, X)
+    assert same_predictions(one, two, X)
     assert not same_forest(one, clone(one).set_params(random_state=1).fit(X, Y))
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_instances_are_shared_out_as_trees_are(fitted, monkeypatch, name):
-    """Whether threads take trees or instances, and in however many blocks, does not show."""
+def test_predictions_are_equal_for_any_split_into_threads_and_blocks(fitted, monkeypatch, name):
+    """Threads take trees or instances, in one block or several."""
     model, X, _ = fitted(name)
     alone, model = copy(model), copy(model)
     monkeypatch.setattr(averaged_forest, "ROWS_PER_DESCENT", 70)
     for per_weight in (0, 1e9):
         monkeypatch.setattr(averaged_forest, "NONZEROS_PER_WEIGHT", per_weight)
         for n_jobs in (1, 2):
-            assert same_answers(model.set_params(n_jobs=n_jobs), alone, X)
+            assert same_predictions(model.set_params(n_jobs=n_jobs), alone, X)
             assert model.predict_top_k(X[:0], 3)[0].shape == (0, 3)
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_the_first_trees_are_the_forest_of_so_many(fitted, name):
+def test_first_trees_equal_a_smaller_forest(fitted, name):
     whole, X, Y = fitted(name)
     first = whole.trees(2)
     assert (first.n_trees, whole.n_trees) == (2, 4)
     assert first.inner_products_ is None
-    assert same_answers(first, clone(whole).set_params(n_trees=2).fit(X, Y), X)
+    assert same_predictions(first, clone(whole).set_params(n_trees=2).fit(X, Y), X)
     for n in (0, 5):
         with raises_with(XmlcError, "1 .. 4"):
             whole.trees(n)
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_forest_that_is_written_tree_by_tree_is_the_one_that_is_saved(fitted, tmp_path, monkeypatch, name):
-    """On two threads; and ranked by blocks, after each of which what is mapped is given back."""
+def test_forest_written_tree_by_tree_equals_saved_forest(fitted, tmp_path, monkeypatch, name):
+    """Two threads fit the forest. Predictions run in blocks and release mapped memory after each block."""
     model, X, Y = fitted(name)
     monkeypatch.setattr(tail_classifiers, "NONZEROS_PER_PIECE", 500)
     monkeypatch.setattr(averaged_forest, "ROWS_PER_BLOCK", 50)
@@ -111,11 +111,11 @@ def test_a_forest_that_is_written_tree_by_tree_is_the_one_that_is_saved(fitted, 
     for file in names:
         assert (tmp_path / "grown" / file).read_bytes() == (tmp_path / "saved" / file).read_bytes()
     for again in (grown, type(model).load(tmp_path / "grown")):
-        assert same_answers(again, model, X)
+        assert same_predictions(again, model, X)
 
 
 @pytest.mark.parametrize("name", PLAIN)
-def test_thresholds_are_strict_and_the_ranking_is_that_of_the_estimates(fitted, name):
+def test_thresholds_are_strict_and_rankings_follow_estimates(fitted, name):
     model, X, _ = fitted(name)
     spe = model.predict_proba(X)
     for found, expected in zip(model.predict_top_k(X, 5), top_k_of(spe, 5), strict=True):
@@ -129,8 +129,8 @@ def test_thresholds_are_strict_and_the_ranking_is_that_of_the_estimates(fitted, 
 
 
 @pytest.mark.parametrize("labels", [3, 400])
-def test_estimates_are_ascending_by_label_however_many_there_are(labels):
-    """Few labels of many are sorted, many of few looked through: the same estimates either way."""
+def test_estimates_are_sorted_by_label(labels):
+    """If most labels have no estimate, the others are sorted. Else all labels are scanned."""
     rng = np.random.default_rng(0)
     X = sparse.csr_array(rng.random((60, 8)).astype(np.float32))
     Y = np.zeros((60, labels), dtype=bool)
@@ -143,11 +143,11 @@ def test_estimates_are_ascending_by_label_however_many_there_are(labels):
         assert np.array_equal(model.predict_proba(X, limits).toarray(), np.where(dense > limits, dense, 0))
 
 
-# Trees that are put one after the other.
+# Joined trees.
 
 
 def tree_of(children, weights, counts):
-    """A tree of LdSM with a feature for each weight, and a leaf for each number of labels."""
+    """Return an LdSM tree with a feature for each weight and a leaf for each number of labels."""
     arrays = {"features": np.arange(len(weights), dtype=np.uint32), "biases": np.zeros((len(children), 2), np.float32)}
     arrays |= {"children": np.array(children, np.int32).reshape(-1, 2), "sizes": np.ones(len(counts), np.uint32)}
     arrays |= {"inner_starts": np.array([0, len(children)]), "tree_leaves": np.array([0, len(counts)])}
@@ -156,7 +156,7 @@ def tree_of(children, weights, counts):
 
 
 @pytest.mark.parametrize("on_disk", [True, False])
-def test_a_tree_behind_others_is_renumbered_and_not_held(tmp_path, on_disk):
+def test_appended_tree_is_renumbered_and_released(tmp_path, on_disk):
     forest = JoinedTrees(LdSM.FIELDS, tmp_path if on_disk else None)
     trees = tree_of([[1, ~0], [~1, ~2]], [0.5] * 3, [2, 1, 0]), tree_of([], [], [4]), tree_of([[~0, ~1]], [1.0], [1, 1])
     for tree in trees:

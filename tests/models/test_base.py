@@ -1,4 +1,4 @@
-"""What estimators can do beyond fitting and predicting: which have the members of which protocol."""
+"""Protocols of estimators beyond fitting and predicting."""
 
 import pickle
 
@@ -25,24 +25,24 @@ ABLE = {
 }
 
 
-def shown(model):
+def protocols_of(model):
     return tuple(name for name in ABILITIES if isinstance(model, getattr(abilities, name)))
 
 
-def test_what_estimators_can_do_shows_before_they_are_fitted():
-    assert ABLE.items() <= {name: shown(estimator_class(name)()) for name in ESTIMATORS}.items()
+def test_protocols_are_visible_before_fit():
+    assert ABLE.items() <= {name: protocols_of(estimator_class(name)()) for name in ESTIMATORS}.items()
 
 
 @pytest.mark.parametrize("name", [*OURS, "oracle", "estimates"])
-def test_an_estimator_can_do_the_same_once_it_is_fitted_and_has_no_costs_before_a_prediction(name):
+def test_unfitted_model_has_no_costs_and_fit_keeps_protocols(name):
     rng = np.random.default_rng(0)
     model = estimator_class(name)(**SMALL.get(name, {}))
     assert model.inner_products_ is None
-    before = shown(model)
-    assert shown(model.fit(rng.random((30, 6)), rng.random((30, 5)) < 0.4)) == before
+    before = protocols_of(model)
+    assert protocols_of(model.fit(rng.random((30, 6)), rng.random((30, 5)) < 0.4)) == before
 
 
-def test_a_model_of_ones_own_is_a_forest_by_its_members_alone():
+def test_custom_model_is_a_forest_if_it_has_trees():
     class Grove(SparseProbabilityEstimator):
         def __init__(self, n_trees=2):
             self.n_trees = n_trees
@@ -53,12 +53,12 @@ def test_a_model_of_ones_own_is_a_forest_by_its_members_alone():
     class Bush(SparseProbabilityEstimator):
         pass
 
-    assert shown(Grove()) == ("Forest",)
-    assert shown(Bush()) == ()
+    assert protocols_of(Grove()) == ("Forest",)
+    assert protocols_of(Bush()) == ()
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_instances_are_scaled_to_unit_length_piece_by_piece(multilabel, monkeypatch, n_jobs):
+def test_instances_are_scaled_to_unit_length_in_pieces(multilabel, monkeypatch, n_jobs):
     X = as_features(multilabel(90, 20, 5)[0])
     for own in map(as_features, (X, X[:0], X[:, :0])):
         with monkeypatch.context() as patch:
@@ -69,7 +69,7 @@ def test_instances_are_scaled_to_unit_length_piece_by_piece(multilabel, monkeypa
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_a_model_that_is_fitted_to_a_folder_is_the_one_that_is_fitted_and_saved(name, multilabel, tmp_path):
+def test_model_fitted_to_disk_equals_saved_model(name, multilabel, tmp_path):
     X, Y = multilabel(150, 20, 8)
     estimator, given = estimator_class(name), SMALL.get(name, {})
     estimator(**given).fit(X, Y).save(tmp_path / "saved")
@@ -83,7 +83,7 @@ def test_a_model_that_is_fitted_to_a_folder_is_the_one_that_is_fitted_and_saved(
 
 
 @pytest.mark.parametrize("name", ["plt", "fastxml", "swnn", "pcc"])
-def test_estimates_of_some_instances_at_a_time_are_those_of_all(name, multilabel):
+def test_estimates_in_blocks_equal_estimates_of_all_instances(name, multilabel):
     X, Y = multilabel(60, 20, 8)
     model, blocks = estimator_class(name)(**SMALL.get(name, {})).fit(X, Y), []
     expected, products = model.predict_proba(X, 0.05), model.inner_products_
@@ -92,7 +92,7 @@ def test_estimates_of_some_instances_at_a_time_are_those_of_all(name, multilabel
     np.testing.assert_array_equal(model.inner_products_, products)
 
 
-def test_a_model_that_is_fitted_to_a_folder_goes_to_other_processes(multilabel, tmp_path):
+def test_model_fitted_to_disk_can_be_sent_to_other_processes(multilabel, tmp_path):
     X, Y = multilabel(150, 20, 8)
     model = FastXML(n_trees=2).fit_to(tmp_path / "model", X, Y)
     expected = model.predict_top_k(X, 3)[0]
@@ -101,7 +101,7 @@ def test_a_model_that_is_fitted_to_a_folder_goes_to_other_processes(multilabel, 
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_top_k(X, 3)[0], expected)
 
 
-def test_a_map_of_the_users_keeps_what_was_changed_in_it(multilabel, tmp_path):
+def test_fit_keeps_changes_in_copy_on_write_input(multilabel, tmp_path):
     X, Y = multilabel(150, 20, 8)
     X = as_features(X)
     np.save(tmp_path / "indices.npy", X.indices[::-1])
@@ -113,7 +113,7 @@ def test_a_map_of_the_users_keeps_what_was_changed_in_it(multilabel, tmp_path):
     np.testing.assert_array_equal(X.toarray(), expected)
 
 
-def test_labels_without_instances_have_tail_classifiers_of_nothing(tmp_path, monkeypatch):
+def test_labels_without_instances_have_empty_tail_classifiers(tmp_path, monkeypatch):
     monkeypatch.setattr("xmlc.models.tail_classifiers.NONZEROS_PER_PIECE", 1)
     X, Y = np.eye(6, dtype=np.float32), np.zeros((6, 4))
     Y[:, 0] = 1
@@ -128,7 +128,7 @@ CACHES = ("inner_products_", "certified_", "_plt")  # set by predictions
 
 @pytest.mark.parametrize("name", OURS)
 @pytest.mark.parametrize("error", [KeyboardInterrupt, NotFiniteError])
-def test_a_fit_that_ends_early_leaves_the_estimator_as_it_was(name, error, multilabel, monkeypatch):
+def test_failed_fit_leaves_estimator_unchanged(name, error, multilabel, monkeypatch):
     X, Y = multilabel(150, 20, 8)
     model, fresh = (estimator_class(name)(**SMALL.get(name, {})) for _ in range(2))
     model.fit(X, Y)

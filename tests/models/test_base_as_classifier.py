@@ -1,4 +1,4 @@
-"""What scikit-learn's tools ask of our estimators: label sets, a score, tags, copies, pickles and maps of them."""
+"""Estimators with scikit-learn's tools: label sets, scores, tags, copies, pickles and memory maps."""
 
 import json
 import pickle
@@ -21,7 +21,7 @@ from xmlc.models import PLT, SparseWeightedNearestNeighbors
 from xmlc.models.registry import make_estimator
 
 
-def test_label_sets_are_the_labels_above_the_given_thresholds(multilabel):
+def test_predict_returns_labels_above_given_thresholds(multilabel):
     X, Y = multilabel(60, 10, 6)
     model = PLT(epochs=3, n_jobs=1).fit(X, Y)
     estimates = model.predict_proba(X).toarray()
@@ -37,7 +37,7 @@ def test_label_sets_are_the_labels_above_the_given_thresholds(multilabel):
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_estimates_of_the_defaults_are_probabilities(name):
+def test_default_estimates_are_probabilities(name):
     X, Y = [[1, 0], [0, 1]] * 20, [[1, 1, 1], [0, 1, 1]] * 20
     model = make_estimator(name, {}, seed=0, n_jobs=1).fit(X, Y)
     assert (model.predict_proba(X[:2]).toarray()[:, 1:] > (0.9 if model.calibrated else 0.5)).all()
@@ -51,16 +51,16 @@ def test_estimates_of_the_defaults_are_probabilities(name):
     for kinds in (
         kind,
         np.where(labelled, kind, 2),
-    ):  # rows without labels look like the others, or are of a third kind
+    ):  # rows without labels share the features of others, or have their own
         X = np.eye(3)[kinds]
         estimates = model.fit(X, Y).predict_proba(X).toarray()
         assert estimates.sum(axis=1).mean() == pytest.approx(Y.sum(axis=1).mean(), rel=0.1)
         of_kind = np.array([[rows[kinds == one].mean(axis=0) for one in np.unique(kinds)] for rows in (estimates, Y)])
-        # LdSM sends what its regressors are not sure of in all directions; PLT stops at a step of stochastic gradients.
+        # LdSM spreads uncertain instances over all children. PLT stops after a fixed number of gradient steps.
         np.testing.assert_allclose(*of_kind, atol={"ldsm": 0.65, "plt": 0.3}.get(name, 0.15))
 
 
-def test_the_score_is_the_precision_of_the_first_label(multilabel):
+def test_score_is_precision_at_1(multilabel):
     X, Y = multilabel(60, 10, 6)
     model = PLT(epochs=3, n_jobs=1).fit(X, Y)
     assert model.score(X, Y.toarray()) == precision_at_k(Y, model.predict_top_k(X, 1)[0], 1)
@@ -72,7 +72,7 @@ def test_the_score_is_the_precision_of_the_first_label(multilabel):
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_cross_validation_takes_it(name, multilabel):
+def test_estimators_work_in_cross_validation(name, multilabel):
     X, Y = multilabel(40, 10, 5)
     model = small(name)
     predicted = cross_val_predict(model, X, Y.toarray(), cv=2)
@@ -86,15 +86,15 @@ def test_cross_validation_takes_it(name, multilabel):
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_a_pickle_a_map_and_a_saved_copy_of_it_predict_the_same_before_and_after_use(name, multilabel, tmp_path):
+def test_pickled_mapped_and_saved_copies_predict_the_same(name, multilabel, tmp_path):
     X, Y = multilabel(40, 10, 5)
-    # scikit-learn's searches send estimators to other processes as pickles. Those read here were made a moment before,
-    # and never came from a disk: what is saved and loaded by name has no pickle in it.
+    # scikit-learn's searches send estimators to other processes as pickles. This test creates the pickles that it
+    # reads. Saved models contain no pickle.
     model = pickle.loads(pickle.dumps(small(name)))
     assert model.get_params() == small(name).get_params()
     model.fit(X, Y)
     expected = model.predict_proba(X)
-    # The copies are pickles of this very model, too.
+    # These pickles are copies of this model, too.
     model.save(tmp_path / "model")
     saved = type(model).load(tmp_path / "model")
     for copied in (pickle.loads(pickle.dumps(model)), written_and_mapped(model, tmp_path), saved):
@@ -105,9 +105,9 @@ def test_a_pickle_a_map_and_a_saved_copy_of_it_predict_the_same_before_and_after
             assert abs(copied.predict_proba(X) - expected).nnz == 0
             for one, other in zip(copied.predict_top_k(X, 3), model.predict_top_k(X, 3), strict=True):
                 np.testing.assert_array_equal(one, other)
-            copied = written_and_mapped(copied, tmp_path)  # once it was used
+            copied = written_and_mapped(copied, tmp_path)  # a copy that has predicted
     if hasattr(model, "partial_fit"):
-        # And so is the one that goes on learning beside it.
+        # Copies of a streaming model continue to learn alike.
         model = small(name).partial_fit(X, Y)
         copies = (written_and_mapped(model, tmp_path), pickle.loads(pickle.dumps(model)))
         one, other = (copied.partial_fit(X, Y).predict_proba(X) for copied in copies)
@@ -115,7 +115,7 @@ def test_a_pickle_a_map_and_a_saved_copy_of_it_predict_the_same_before_and_after
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_columns_are_compared_by_their_names(name, multilabel, tmp_path):
+def test_columns_are_checked_by_name(name, multilabel, tmp_path):
     X, Y = multilabel(40, 4, 5)
     x, y = pd.DataFrame(X.toarray(), columns=[*"abcd"]), pd.DataFrame(Y.toarray(), columns=[*"vwxyz"])
     with warnings.catch_warnings():
@@ -147,7 +147,7 @@ def test_columns_are_compared_by_their_names(name, multilabel, tmp_path):
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_labels_that_no_instance_has_are_not_predicted(name, multilabel):
+def test_labels_without_instances_are_not_predicted(name, multilabel):
     X, Y = multilabel(60, 10, 4)
     wide = sparse.csr_array((Y.data, 5 * Y.indices, Y.indptr), shape=(60, 20))
     model = small(name).fit(X, wide)
@@ -158,7 +158,7 @@ def test_labels_that_no_instance_has_are_not_predicted(name, multilabel):
 
 
 @pytest.mark.parametrize("threshold", [50, -0.1, np.full(5, 1.5)])
-def test_thresholds_are_probabilities(threshold, multilabel):
+def test_thresholds_outside_0_to_1_are_refused(threshold, multilabel):
     model = PLT(epochs=1).fit(*multilabel(20, 6, 5))
     with raises_with(XmlcError, "threshold"):
         model.predict_proba(np.ones((1, 6)), threshold)
@@ -166,6 +166,6 @@ def test_thresholds_are_probabilities(threshold, multilabel):
 
 
 def written_and_mapped(model, folder):
-    file = folder / f"{len(list(folder.iterdir()))}.joblib"  # a new one: the model may be a map of the last
+    file = folder / f"{len(list(folder.iterdir()))}.joblib"  # a new file, because the model may map the last one
     joblib.dump(model, file)
     return joblib.load(file, mmap_mode="r")

@@ -1,4 +1,4 @@
-"""Extreme data and hyperparameters give probabilities and labels, or an error that says what to do."""
+"""Extreme data and hyperparameters give probabilities and labels, or an error with advice."""
 
 import numpy as np
 import pytest
@@ -61,8 +61,8 @@ MODELS = {
 CASES = [(name, at) for name, settings in MODELS.items() for at in range(len(settings))]
 
 
-def examine(model, X):
-    """Look at all that a model gives for some instances."""
+def check_predictions(model, X):
+    """Check the arrays, estimates and rankings of a model."""
     m = model.n_labels_
     for array in model._state()[0].values():
         assert array.dtype != np.float32 or np.isfinite(array).all()
@@ -75,13 +75,13 @@ def examine(model, X):
     for labels, scores in ranked:
         assert ((labels >= -1) & (labels < m)).all()
         assert all(len(set(row[row >= 0])) == (row >= 0).sum() for row in labels)
-        assert (scores[:, :-1] >= scores[:, 1:]).all()  # which no NaN is
+        assert (scores[:, :-1] >= scores[:, 1:]).all()  # fails for NaN, too
     return estimates
 
 
 @pytest.mark.parametrize(("name", "at"), CASES)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_extreme_data_are_learned_or_refused_with_the_way_out(name, at):
+def test_extreme_data_are_learned_or_refused_with_advice(name, at):
     for kind, (X, truth) in DATA.items():
         model, refused = registry.make_estimator(name, MODELS[name][at], -1, 1), ""
         try:
@@ -92,9 +92,9 @@ def test_extreme_data_are_learned_or_refused_with_the_way_out(name, at):
             assert absent(refused, type(model).__name__, f"{abs(X).max():g}") == [], kind
             assert not model._is_fitted()
             continue
-        estimates = examine(model, X)
+        estimates = check_predictions(model, X)
         with np.errstate(all="ignore"):
-            examine(model, np.vstack([X, 1e30 * X, 1e-30 * X, 0 * X]).clip(-1e37, 1e37).astype(np.float32))
+            check_predictions(model, np.vstack([X, 1e30 * X, 1e-30 * X, 0 * X]).clip(-1e37, 1e37).astype(np.float32))
         for method in (STO(), FTA(), OFO(), CommonThreshold(), CommonThreshold(average="instance"), ExpectedF()):
             assert not np.isnan(method.fit(estimates, np.asarray(truth)).thresholds_).any()
             assert method.predict(estimates).shape == truth.shape
@@ -103,7 +103,7 @@ def test_extreme_data_are_learned_or_refused_with_the_way_out(name, at):
 
 
 @pytest.mark.parametrize("policy", ["best_greedy", "random"])
-def test_a_stream_stays_as_it_is_where_more_of_it_is_refused(policy):
+def test_refused_instances_leave_streaming_model_unchanged(policy):
     model = registry.make_estimator("oplt", {"policy": policy, "max_leaf": 6, "unit_norm": False}, 0, 1)
     with raises_with(XmlcError, "OPLT", "1e+19"):
         model.fit(PLAIN / PLAIN.max() * np.float32(1e19), Y)

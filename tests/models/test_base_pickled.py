@@ -1,4 +1,4 @@
-"""Arrays that joblib maps read-only become copy-on-write maps of the same bytes, wherever they stand in a state."""
+"""Arrays that joblib maps read-only become copy-on-write maps of the same bytes."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -19,7 +19,7 @@ class Frozen:
     array: np.ndarray
 
 
-def test_maps_are_writeable_and_files_stay_as_they_are(tmp_path):
+def test_maps_become_writeable_and_files_stay_unchanged(tmp_path):
     numbers, by_column = np.arange(10.0), np.asfortranarray(np.arange(6).reshape(2, 3))
     state = {"pair": Pair(numbers, by_column), "list": [Frozen(numbers + 1)], "tuple": (3, numbers[:0]), "text": "x"}
     joblib.dump(state, tmp_path / "state")
@@ -42,7 +42,7 @@ def test_maps_are_writeable_and_files_stay_as_they_are(tmp_path):
     assert (tmp_path / "state").read_bytes() == content
 
 
-def test_a_part_of_a_map_is_copied_and_a_writeable_one_is_kept(tmp_path):
+def test_part_of_map_is_copied_and_writeable_map_is_kept(tmp_path):
     np.save(tmp_path / "a.npy", np.arange(10))
     part = np.load(tmp_path / "a.npy", mmap_mode="r")[3:]
     np.testing.assert_array_equal(writeable_maps(part), np.arange(3, 10))

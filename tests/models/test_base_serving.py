@@ -1,4 +1,4 @@
-"""One instance at a time, of every estimator: the bits of a batch, from lists too, and nothing left to compile."""
+"""Rankings of single instances: bit-identical to a batch, also from lists, without compilation."""
 
 import warnings
 
@@ -15,7 +15,7 @@ from xmlc.core.errors import XmlcError
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_one_instance_is_ranked_as_alone_in_a_matrix(name):
+def test_rank_one_equals_ranking_of_a_matrix(name):
     X, Y = random_multilabel(80, 20, 12, seed=1)
     model = small(name).fit(X, Y)
     model.predict_top_k(X, 3)
@@ -41,7 +41,7 @@ def test_one_instance_is_ranked_as_alone_in_a_matrix(name):
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_after_a_warm_up_nothing_is_compiled(name):
+def test_requests_compile_nothing_after_warm_up(name):
     X, Y = random_multilabel(80, 20, 12, seed=1)
     model = small(name).fit(X, Y)
     assert model.warm_up() is model
@@ -53,7 +53,7 @@ def test_after_a_warm_up_nothing_is_compiled(name):
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_what_is_no_instance_or_no_number_of_labels_is_refused(name):
+def test_rank_one_refuses_invalid_instances_and_k(name):
     X, Y = random_multilabel(40, 20, 12)
     model = small(name)
     with pytest.raises(ValueError):
@@ -75,7 +75,7 @@ def test_what_is_no_instance_or_no_number_of_labels_is_refused(name):
         assert isinstance(refused.value, ValueError)
 
 
-def test_an_instance_has_no_names_of_features_to_be_warned_of():
+def test_rank_one_does_not_warn_about_feature_names():
     X, Y = random_multilabel(40, 5, 4)
     model = small("swnn").fit(pd.DataFrame(X.toarray(), columns=list("abcde")), Y)
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Hyperparameters that estimators choose from their training set, against cross-validation written out."""
+"""Hyperparameters selected on the training set, compared with a plain cross-validation."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ HITS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=30
 
 
 def noisy(n, d, n_labels, wrong, seed=0):
-    """Instances with one feature that tells their label, but for a share ``wrong`` of them, among many that do not."""
+    """Return instances with one feature per label and random ones. A share ``wrong`` has random labels."""
     rng = np.random.default_rng(seed)
     X, of = (rng.random((n, d)) < 0.2).astype(np.float32), rng.integers(0, n_labels, n)
     X[:, :n_labels] = 2 * np.eye(n_labels)[of]
@@ -21,8 +21,8 @@ def noisy(n, d, n_labels, wrong, seed=0):
     return sparse.csr_array(X), sparse.csr_array(np.eye(n_labels, dtype=bool)[given])
 
 
-def chosen_by_twin(cls, name, X, Y, size):
-    """Train on two thirds, rank the others, count; the smaller value if it gains more than a standard error."""
+def selected_by_twin(cls, name, X, Y, size):
+    """Select by 3-fold cross-validation: the smaller value if it gains more than a standard error."""
     rows, hits = choosing.sample(X.shape[0])[:size], {1.0: [], 0.3: []}
     few = {"n_trees": 1} if cls is Parabel else {}
     for value, found in hits.items():
@@ -36,41 +36,41 @@ def chosen_by_twin(cls, name, X, Y, size):
 
 @pytest.mark.parametrize(("cls", "name"), CASES)
 @pytest.mark.parametrize("size", [1000, 150])
-def test_a_value_is_chosen_by_cross_validation(cls, name, size, monkeypatch, tmp_path):
+def test_value_is_selected_by_cross_validation(cls, name, size, monkeypatch, tmp_path):
     monkeypatch.setattr(choosing, "SAMPLE", size)
     chosen = set()
     for wrong in (0.0, 0.6):
         X, Y = noisy(240, 60, 4, wrong)
         model = cls(n_jobs=1).fit(X, Y)
         value = getattr(model, f"{name}_")
-        assert value == chosen_by_twin(cls, name, X, Y, size)
+        assert value == selected_by_twin(cls, name, X, Y, size)
         chosen.add(value)
         model.save(tmp_path / "model")
-        loaded, given_one = type(model).load(tmp_path / "model"), cls(**{name: value}).fit(X, Y)
-        for other in (loaded, given_one):
+        loaded, refitted = type(model).load(tmp_path / "model"), cls(**{name: value}).fit(X, Y)
+        for other in (loaded, refitted):
             assert getattr(other, f"{name}_") == value
             np.testing.assert_array_equal(other.predict_proba(X).toarray(), model.predict_proba(X).toarray())
     assert chosen == {1.0, 0.3}
 
 
 @pytest.mark.parametrize(("cls", "name"), CASES)
-def test_nothing_is_chosen_from_too_few_instances_or_no_labels(cls, name):
+def test_default_is_kept_with_few_instances_or_no_labels(cls, name):
     for n, label in ((1, True), (5, True), (9, False)):
         Y = sparse.csr_array(np.full((n, 2), label))
         assert getattr(cls(n_jobs=1).fit(np.eye(n, 3), Y), f"{name}_") == 1
 
 
-def test_a_stream_has_the_step_of_the_paper_until_a_fit_chooses_another():
+def test_stream_uses_step_of_paper_until_fit_selects_another():
     X, Y = noisy(240, 60, 4, 0.6)
     assert OPLT().partial_fit(X, Y).gamma_ == 1
     assert OPLT(gamma=0.5).partial_fit(X, Y).gamma_ == 0.5
     fitted = OPLT(n_jobs=1, online=True).fit(X, Y)
     assert fitted.partial_fit(X, Y).gamma_ == 0.3
-    given_one = OPLT(gamma=0.3, n_jobs=1, online=True).fit(X, Y).partial_fit(X, Y)
-    np.testing.assert_array_equal(fitted.predict_proba(X).toarray(), given_one.predict_proba(X).toarray())
+    refitted = OPLT(gamma=0.3, n_jobs=1, online=True).fit(X, Y).partial_fit(X, Y)
+    np.testing.assert_array_equal(fitted.predict_proba(X).toarray(), refitted.predict_proba(X).toarray())
 
 
-def test_c_of_a_plt_is_that_of_its_solver_and_loss():
+def test_default_c_of_plt_depends_on_solver_and_data():
     few, many = noisy(240, 60, 4, 0.6), noisy(240, 300, 40, 0.0)
     assert PLT(n_jobs=1).fit(*many).C_ == 3
     assert PLT(n_jobs=1, C=2).fit(*many).C_ == 2
@@ -78,7 +78,7 @@ def test_c_of_a_plt_is_that_of_its_solver_and_loss():
 
 
 @given(HITS)
-def test_better_by_more_than_the_standard_error_of_the_difference(pairs):
+def test_is_better_needs_more_than_a_standard_error(pairs):
     hits, usual = np.array(pairs).T
     gains = hits.astype(float) - usual
     assert choosing.is_better(hits, usual) == (gains.sum() > np.sqrt((gains**2).sum()))

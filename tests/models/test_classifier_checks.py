@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of estimators: all pass but those of the tables below, each with its reason."""
+"""scikit-learn's checks of estimators. The tables below list the checks that fail, each with a reason."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from small_models import OURS, small
 
 from xmlc.models.fitting import WEIGHTED
 
-LABELS = "its labels are one column of classes, such as 1 and 2; ours are a column of 0 and 1 for each label"
+LABELS = "the check has one column of classes, such as 1 and 2, and xmlc a column of 0 and 1 for each label"
 SPARSE = "label sets and estimates are sparse: a dense array of a hundred thousand labels would not fit into memory"
 FAILS = {
     "check_estimators_dtypes": LABELS,
@@ -22,11 +22,11 @@ FAILS = {
     "check_classifiers_multilabel_representation_invariance": SPARSE,
     "check_classifiers_multilabel_output_format_predict": SPARSE,
     "check_classifiers_multilabel_output_format_predict_proba": SPARSE,
-    "check_dtype_object": "arrays of Python objects are refused: what they hold is known one by one only",
+    "check_dtype_object": "arrays of Python objects are refused, because each entry may have another type",
     "check_estimators_empty_data_messages": "without features the shares of the labels are learned",
-    "check_dict_unchanged": "inner_products_ is what the last prediction cost",
+    "check_dict_unchanged": "each prediction sets inner_products_",
 }
-BY_NAME = "it passes label sets by a name, y, that no estimator here has"
+BY_NAME = "the check passes y by name, and the argument is Y here"
 OF_WEIGHTED = {
     "check_sample_weights_pandas_series": LABELS,
     "check_sample_weights_not_an_array": LABELS,
@@ -35,9 +35,9 @@ OF_WEIGHTED = {
     "check_sample_weight_equivalence_on_dense_data": BY_NAME,
     "check_sample_weight_equivalence_on_sparse_data": BY_NAME,
 }
-WARM_START = "it sets warm_start=False; OPLT's is the share of the instances that its tree begins with"
-ONLINE = "it calls partial_fit after fit, which keeps what that needs with online=True only"
-FEATURES = "an online tree takes instances of more features, and of fewer"
+WARM_START = "the check sets warm_start=False, but OPLT expects the share of instances for its initial tree"
+ONLINE = "the check calls partial_fit after fit, which needs online=True"
+FEATURES = "an online tree accepts instances with more or fewer features"
 BY_ROW = "samples depend on the number of the instance in X, so that those of several jobs can be joined"
 OF_ONE = {
     "oplt": {
@@ -51,14 +51,14 @@ OF_ONE = {
     "pcc": {"check_methods_sample_order_invariance": BY_ROW, "check_methods_subset_invariance": BY_ROW},
 }
 SKIPPED = {
-    "check_array_api_input": "not asked for in the environment",
+    "check_array_api_input": "the environment does not request it",
     "check_classifiers_multilabel_output_format_decision_function": "there is no decision_function",
 }
 
 
-@pytest.mark.filterwarnings("ignore:.*does not inherit from")  # its tools ask for methods, and import slowly
+@pytest.mark.filterwarnings("ignore:.*does not inherit from")  # no inheritance: imports of scikit-learn are slow
 @pytest.mark.parametrize("name", OURS)
-def test_all_checks_pass_but_those_with_a_reason(name):
+def test_all_scikit_learn_checks_pass_except_listed_ones(name):
     expected = FAILS | OF_ONE.get(name, {})
     if type(small(name)).__name__ in WEIGHTED:
         expected |= OF_WEIGHTED
@@ -67,6 +67,6 @@ def test_all_checks_pass_but_those_with_a_reason(name):
     by_status = {
         status: {one["check_name"] for one in results if one["status"] == status} for status in ("xfail", "skipped")
     }
-    assert by_status["xfail"] == set(expected)  # a reason that is not needed is not given
+    assert by_status["xfail"] == set(expected)  # each listed check fails
     assert by_status["skipped"] == set(SKIPPED)
     assert sum(one["status"] == "passed" for one in results) >= 35

@@ -1,4 +1,4 @@
-"""Label sets without thresholds: of each instance the set of largest expected F, whatever stands next to it."""
+"""Label sets without thresholds: for each instance, the set with the largest expected F."""
 
 import itertools
 import warnings
@@ -16,7 +16,7 @@ from xmlc.thresholds import LabelSets
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_they_have_the_largest_expected_f_for_any_blocks(name, multilabel, monkeypatch):
+def test_predicted_sets_have_largest_expected_f_in_any_blocks(name, multilabel, monkeypatch):
     X, Y = multilabel(40, 10, 5)
     model = small(name).fit(X, Y)
     spe = model.predict_proba(X, label_sets.FLOOR)
@@ -35,7 +35,7 @@ def test_they_have_the_largest_expected_f_for_any_blocks(name, multilabel, monke
         assert model.predict(none).shape == (0, 5)
 
 
-def test_instances_may_be_lists_or_frames_with_the_names_of_training(multilabel, monkeypatch):
+def test_predict_accepts_lists_and_frames_with_training_columns(multilabel, monkeypatch):
     X, Y = multilabel(30, 4, 5)
     monkeypatch.setattr(label_sets, "ROWS", 7)
     frame = pd.DataFrame(X.toarray(), columns=[*"abcd"])
@@ -48,7 +48,7 @@ def test_instances_may_be_lists_or_frames_with_the_names_of_training(multilabel,
         model.predict(frame[[*"dcba"]])
 
 
-def test_low_sums_of_estimates_are_not_warned_of(multilabel):
+def test_predict_does_not_warn_about_low_sums_of_estimates(multilabel):
     X, Y = multilabel(200, 10, 5)
     model = PLT(n_jobs=1).fit(X, sparse.csr_array(Y.toarray() * (np.arange(200) % 8 == 0)[:, None]))
     with warnings.catch_warnings():
@@ -57,7 +57,7 @@ def test_low_sums_of_estimates_are_not_warned_of(multilabel):
 
 
 @pytest.mark.parametrize("name", ["plt", "swnn"])
-def test_no_set_is_empty_if_each_training_instance_has_a_label(name, multilabel, tmp_path):
+def test_no_set_is_empty_if_each_training_instance_has_labels(name, multilabel, tmp_path):
     X, Y = multilabel(60, 10, 5)
     some = X[np.diff(Y.indptr) > 0], Y[np.diff(Y.indptr) > 0]
     assert some[0].shape != X.shape

@@ -1,4 +1,4 @@
-"""Rankings by weighted estimates: of every estimator the bits of brute force, and no work for excluded labels."""
+"""Rankings by weighted estimates: bit-identical to brute force, and no work for excluded labels."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ X, Y = random_multilabel(N, D, M, seed=1)
 
 
 class OnlyEstimates(SparseProbabilityEstimator):
-    """A user's class without a ranking."""
+    """A custom class without a ranking."""
 
     def fit(self, X, Y):
         self.shares_ = self._training_data(X, Y)[1].mean(axis=0)
@@ -32,7 +32,7 @@ class OnlyEstimates(SparseProbabilityEstimator):
 
 
 class OwnRanking(OnlyEstimates):
-    """A user's class whose ranking takes no weights."""
+    """A custom class whose ranking takes no weights."""
 
     def predict_top_k(self, X, k):
         labels, scores = super().predict_top_k(X, k)
@@ -65,7 +65,7 @@ MODELS = {name: small(name) for name in OURS} | {
 
 
 def draw_weights(rng):
-    """Weights with and without zeros, ties and extremes, as arrays of any type and as lists."""
+    """Return weights with and without zeros, ties and extremes, as arrays of several types and lists."""
     kinds = [
         rng.random(M),
         rng.random(M) * (rng.random(M) < 0.5),
@@ -78,8 +78,8 @@ def draw_weights(rng):
 
 
 def by_brute_force(labels, scores, weights, k):
-    """Weigh a ranking of all labels and sort it again; what ties keeps its place."""
-    weights = np.append(np.asarray(weights, dtype=np.float64), 0)  # of no label, which is -1
+    """Weigh a ranking of all labels and sort it again. Ties keep their order."""
+    weights = np.append(np.asarray(weights, dtype=np.float64), 0)  # the weight of -1, which is no label
     weighted = (scores * weights[labels]).astype(np.float32)
     order = np.argsort(-weighted, axis=1, kind="stable")[:, :k]
     found = np.take_along_axis(weighted, order, axis=1)
@@ -87,7 +87,7 @@ def by_brute_force(labels, scores, weights, k):
 
 
 def tie_order(model, labels, scores):
-    """Order a ranking of all labels by what decides between equal scores: the leaf in a label tree, else the label."""
+    """Order a ranking by the leaf in a label tree, else by the label, as ties are resolved."""
     tree = getattr(model, "tree_", None)
     numbers = labels if tree is None else np.append(tree.leaf, [-1] * (M + 1 - tree.leaf.size))[labels]
     order = np.argsort(np.where(labels < 0, M**2, numbers), axis=1, kind="stable")
@@ -96,7 +96,7 @@ def tie_order(model, labels, scores):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_rankings_by_weighted_estimates_equal_brute_force(name):
-    """Fifteen draws of weights for each of 80 instances and 24 models, 28,800 cases."""
+    """Each of 24 models ranks 80 instances with 15 draws of weights."""
     model, rng = MODELS[name].unfitted().fit(X, Y), np.random.default_rng(len(name))
     everything = tie_order(model, *model.predict_top_k(X, M))
     for _ in range(15):
@@ -105,7 +105,7 @@ def test_rankings_by_weighted_estimates_equal_brute_force(name):
         expected = by_brute_force(*everything, weights, k)
         for found, wanted in zip((labels, scores), expected, strict=True):
             np.testing.assert_array_equal(found[:, : wanted.shape[1]], wanted)
-            assert (found[:, wanted.shape[1] :] == (-1 if found is labels else 0)).all()  # more than there are labels
+            assert (found[:, wanted.shape[1] :] == (-1 if found is labels else 0)).all()  # places beyond the last label
         assert (labels.dtype, scores.dtype) == (np.int32, np.float32)
         if model._BY_INSTANCE and name != "oracle":
             for i in range(3):
@@ -114,7 +114,7 @@ def test_rankings_by_weighted_estimates_equal_brute_force(name):
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name.startswith("plt ")])
-def test_only_the_path_of_the_only_label_left_is_opened(name):
+def test_search_evaluates_only_paths_to_labels_with_weight(name):
     model = MODELS[name].unfitted().fit(X, Y)
     model.predict_top_k(X, 3)
     of_all, tree = model.inner_products_, model.tree_
@@ -130,11 +130,11 @@ def test_only_the_path_of_the_only_label_left_is_opened(name):
     labels, _ = model.predict_top_k(X, 3, np.zeros(M))
     assert (labels == -1).all()
     assert (model.inner_products_ == 1).all()
-    model.predict_top_k(X, 3, np.isin(np.arange(M), tree.label[-4:]))  # a subtree or two
+    model.predict_top_k(X, 3, np.isin(np.arange(M), tree.label[-4:]))  # one or two subtrees
     assert (model.inner_products_ < of_all).all()
 
 
-def test_excluded_labels_leave_their_places_in_the_beams_of_parabel():
+def test_excluded_labels_take_no_place_in_beams_of_parabel():
     model = Parabel(n_trees=2, max_leaf=2, beam=1, C=1.0, n_jobs=1).fit(X, Y)
     for label in np.flatnonzero(model.trees_[0].tree_.leaf >= 0):
         labels, scores = model.predict_top_k(X, 1, np.arange(M) == label)
@@ -143,14 +143,14 @@ def test_excluded_labels_leave_their_places_in_the_beams_of_parabel():
         assert model.inner_products_.max() <= sum(2 * tree.tree_.depth.max() + 1 for tree in model.trees_)
 
 
-def test_positive_weights_do_not_change_the_beams_of_parabel():
+def test_positive_weights_do_not_change_beams_of_parabel():
     model, weights = Parabel(n_trees=2, max_leaf=2, beam=2, C=1.0, n_jobs=1).fit(X, Y), np.linspace(3, 0.1, M)
     everything = tie_order(model, *model.predict_top_k(X, M))
     for found, expected in zip(model.predict_top_k(X, 5, weights), by_brute_force(*everything, weights, 5)):
         np.testing.assert_array_equal(found, expected)
 
 
-def test_weights_that_change_in_place_and_other_trees_are_seen():
+def test_weights_changed_in_place_and_refitted_trees_take_effect():
     model, weights = PLT(**TREE).fit(X, Y), np.ones(M)
     first = model.predict_top_k(X, 1, weights)[0][0, 0]
     weights[first] = 0
@@ -160,7 +160,7 @@ def test_weights_that_change_in_place_and_other_trees_are_seen():
     np.testing.assert_array_equal(model.predict_top_k(X, 3, weights)[0], expected[0])
 
 
-def test_a_ranking_of_a_users_class_that_takes_no_weights_is_replaced_by_that_of_its_estimates():
+def test_custom_ranking_without_weights_is_replaced_if_weights_are_given():
     model, weights = OwnRanking().fit(X, Y), np.linspace(0, 1, M)
     expected = OnlyEstimates().fit(X, Y).predict_top_k(X, 3)[0][:, ::-1]
     np.testing.assert_array_equal(model.predict_top_k(X, 3)[0], expected)
@@ -182,7 +182,7 @@ def test_a_ranking_of_a_users_class_that_takes_no_weights_is_replaced_by_that_of
         (["a"] * M, "label_weights"),
     ],
 )
-def test_what_is_no_weight_of_each_label_is_refused(name, weights, message):
+def test_invalid_label_weights_are_refused(name, weights, message):
     model = MODELS[name].unfitted().fit(X, Y)
     with raises_with(InvalidDataError, message):
         model.predict_top_k(X, 1, weights)
@@ -191,7 +191,7 @@ def test_what_is_no_weight_of_each_label_is_refused(name, weights, message):
 
 
 @pytest.mark.parametrize("name", ["plt exact", "plt compact exact", "plt hashed"])
-def test_a_weight_that_all_labels_have_opens_no_more_nodes(name):
+def test_equal_weights_evaluate_no_additional_nodes(name):
     model = MODELS[name].unfitted().fit(X, Y)
     model.predict_top_k(X, 2)
     evaluated = model.inner_products_

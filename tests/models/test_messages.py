@@ -1,4 +1,4 @@
-"""Errors of the library: of this package, of the class that scikit-learn's users catch, and with what to do."""
+"""Errors of the library: their classes, also for users of scikit-learn, and their advice."""
 
 import pickle
 
@@ -25,7 +25,7 @@ TEXTS, CLASSES = ["boil rice", "prune roses"] * 20, np.arange(40) % 3
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "mentioned"),
     [
         (lambda: PLT().fit(TEXTS, Y), ["40 values", "'boil rice'", "TextClassifier"]),
         (lambda: BinaryRelevance().fit(np.array(TEXTS, dtype=object), Y), "TextClassifier"),
@@ -42,8 +42,8 @@ TEXTS, CLASSES = ["boil rice", "prune roses"] * 20, np.arange(40) % 3
         (lambda: macro_f(Y, SPE), "apply_thresholds"),
     ],
 )  # fmt: skip
-def test_what_was_given_is_named_with_what_makes_a_matrix_of_it(call, said):
-    with raises_with(InvalidDataError, said):
+def test_error_shows_given_value_and_conversion_to_a_matrix(call, mentioned):
+    with raises_with(InvalidDataError, mentioned):
         call()
 
 
@@ -60,7 +60,7 @@ def test_what_was_given_is_named_with_what_makes_a_matrix_of_it(call, said):
         (lambda: TextClassifier().fit([["a"]] * 40, TEXTS), "(texts, label_lists)"),
     ],
 )  # fmt: skip
-def test_swapped_arguments_are_named_as_such(call, right):
+def test_error_shows_correct_order_of_swapped_arguments(call, right):
     with raises_with(InvalidDataError, right):
         call()
 
@@ -99,14 +99,14 @@ def test_swapped_arguments_are_named_as_such(call, right):
         lambda: TextClassifier().fit(TEXTS, [["a"], ["b"]] * 20).predict(TEXTS, "3"),
     ],
 )  # fmt: skip
-def test_values_that_are_none_are_value_errors(call):
+def test_invalid_values_raise_value_error(call):
     with pytest.raises(XmlcError) as raised:
         call()
     assert isinstance(raised.value, ValueError)
     assert ": expected" in str(raised.value) or "expected " in str(raised.value)
 
 
-def test_what_is_not_fitted_is_scikit_learns_error_too_and_passes_between_processes():
+def test_unfitted_model_raises_picklable_not_fitted_error():
     with pytest.raises(XmlcError) as raised:
         PLT().predict(X)
     for error in (raised.value, pickle.loads(pickle.dumps(raised.value))):
@@ -116,12 +116,12 @@ def test_what_is_not_fitted_is_scikit_learns_error_too_and_passes_between_proces
 
 
 @pytest.mark.parametrize("load", [PLT.load, TextClassifier.load, Adapted.load, xmlc.load_model, xmlc.data.load])
-def test_a_path_that_is_not_there_is_a_file_not_found(load, tmp_path):
+def test_missing_path_raises_file_not_found_error(load, tmp_path):
     with raises_with(MissingFileError, "nowhere"):
         load(tmp_path / "nowhere")
     assert issubclass(MissingFileError, FileNotFoundError)
 
 
-def test_a_hyperparameter_of_a_part_is_an_invalid_parameter():
+def test_unknown_nested_hyperparameter_raises_invalid_parameter_error():
     with raises_with(InvalidParameterError, "estimator__ariti", "arity"):
         TextClassifier(PLT()).set_params(estimator__ariti=3)

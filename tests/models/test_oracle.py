@@ -1,4 +1,4 @@
-"""The oracle hands out posteriors under the estimators' interface, and so do estimates of another program."""
+"""Posteriors and estimates of other programs under the interface of estimators."""
 
 import json
 
@@ -24,7 +24,7 @@ def posteriors():
     return sparse.random_array((20, 9), density=0.4, rng=np.random.default_rng(0), dtype=np.float32, format="csr")
 
 
-def test_threshold_and_ranking_equal_dense_ones(posteriors, multilabel):
+def test_thresholds_and_rankings_equal_dense_arithmetic(posteriors, multilabel):
     X, Y = multilabel(20, 4, 9)
     oracle = Oracle().fit(X, Y)
     oracle.use_posteriors(posteriors)
@@ -42,7 +42,7 @@ def test_threshold_and_ranking_equal_dense_ones(posteriors, multilabel):
     assert (oracle.inner_products_ == 0).all()
 
 
-def test_without_posteriors_it_says_so(posteriors, multilabel):
+def test_oracle_without_matching_posteriors_is_refused(posteriors, multilabel):
     X, Y = multilabel(20, 4, 9)
     oracle = Oracle().fit(X, Y)
     with pytest.raises(XmlcError):
@@ -56,7 +56,7 @@ def test_without_posteriors_it_says_so(posteriors, multilabel):
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
-    """A dataset with posteriors, which lie in files, too, as another program would leave its estimates."""
+    """Prepare a dataset with posteriors and files of them, in the form of another program's estimates."""
     folder = tmp_path_factory.mktemp("estimates")
     with atomic_folder(folder / "resources") as source:
         for seed, part in enumerate(("train", "test")):
@@ -75,7 +75,7 @@ def tiny(tmp_path_factory):
 
 
 @pytest.mark.parametrize("seed", [0, 7])
-def test_estimates_in_files_have_the_records_of_a_model_that_gives_the_same(tiny, tmp_path, seed):
+def test_estimates_in_files_give_the_same_records_as_a_model(tiny, tmp_path, seed):
     files = {name: str(tiny.parent / f"{name}-{{seed}}.npz") for name in ("validation", "test")}
     scores = []
     for estimator, given in (("oracle", {}), ("estimates", files)):
@@ -96,10 +96,10 @@ def test_estimates_in_files_have_the_records_of_a_model_that_gives_the_same(tiny
         scores[-1] += [read_json(out / name)["metrics"] for name in ("inference/meuf.json", "ranking.json")]
         assert records[0]["costs"]["test_ms_per_instance"] is None
     assert scores[0] == scores[1]
-    assert records[0]["costs"]["test_inner_products_per_instance"] is None  # another program's are not known
+    assert records[0]["costs"]["test_inner_products_per_instance"] is None  # unknown for another program
 
 
-def test_estimates_of_the_test_set_alone_are_ranked_with_any_seed(tiny, tmp_path, monkeypatch):
+def test_estimates_of_test_set_alone_work_with_any_seed(tiny, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "scores").mkdir()
     (tmp_path / "scores/tiny.npz").symlink_to(tiny.parent / "test-0.npz")
@@ -112,7 +112,7 @@ def test_estimates_of_the_test_set_alone_are_ranked_with_any_seed(tiny, tmp_path
         model.look_up(Prepared(tiny), "val")
 
 
-def test_estimates_in_double_precision_are_rounded_as_saved_ones_are(tiny, tmp_path):
+def test_estimates_in_double_precision_are_rounded_to_float32(tiny, tmp_path):
     given = sparse.csr_array(np.round(Prepared(tiny).posteriors("test").toarray().astype(np.float64), 2))
     sparse.save_npz(tmp_path / "test.npz", given)
     model = Estimates(test=str(tmp_path / "test.npz")).fit(*Prepared(tiny).part("fit"))
@@ -121,13 +121,13 @@ def test_estimates_in_double_precision_are_rounded_as_saved_ones_are(tiny, tmp_p
     assert found.nnz == np.count_nonzero(given.data.astype(np.float32) > np.float32(0.06))
 
 
-def test_estimates_that_are_not_of_the_part_are_refused(tiny, tmp_path):
+def test_estimates_of_another_part_or_seed_are_refused(tiny, tmp_path):
     file = str(tiny.parent / "validation-0.npz")
-    for given, seed, said in (
+    for given, seed, mentioned in (
         ({"test": file}, 0, ["part val", "validation"]),
         ({"validation": file}, 7, ["validation-0.npz", "seed 7", "{seed}"]),
         ({"validation": str(tiny.parent / "test-0.npz")}, 0, ["test-0.npz", "part val"]),
         ({"validation": str(tmp_path / "none.npz")}, 0, "none.npz"),
     ):
-        with raises_with(XmlcError, said):
+        with raises_with(XmlcError, mentioned):
             Estimates(**given).look_up(Prepared(tiny, seed), "val")

@@ -1,4 +1,4 @@
-"""Parabel: the mean over trees against brute force and against omikuji, and what an ensemble promises."""
+"""Parabel: the mean over trees, compared with brute force and with omikuji, and properties of ensembles."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ from xmlc.models._averages import average_above, average_top_k
 from xmlc.models.domains import parabel as domains
 from xmlc.models.parabel import as_leaves
 
-SMALL = {"max_leaf": 4, "beam": 2, "n_jobs": 1}  # 30 labels in 8 leaves, of which two stay in the beam
+SMALL = {"max_leaf": 4, "beam": 2, "n_jobs": 1}  # 30 labels in 8 leaves, two of them in the beam
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def fitted():
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
-def test_scores_are_means_over_trees_of_what_a_slow_beam_search_finds(multilabel, loss):
+def test_scores_are_means_over_trees_of_a_plain_beam_search(multilabel, loss):
     X, Y = multilabel(40, 12, 30, labels=3)
     model = Parabel(loss=loss, weight_cut=None, **SMALL).fit(X, Y)
     expected = np.zeros(Y.shape)
@@ -42,7 +42,7 @@ def test_scores_are_means_over_trees_of_what_a_slow_beam_search_finds(multilabel
     np.testing.assert_allclose(found.toarray(), expected, rtol=1e-4, atol=1e-7)
 
 
-def test_the_ranking_is_that_of_the_scores(fitted):
+def test_rankings_and_thresholds_follow_scores(fitted):
     model, X, _ = fitted
     for k in (1, 5, 30):
         for found, expected in zip(model.predict_top_k(X, k), top_k_of(model.predict_proba(X), k)):
@@ -51,16 +51,16 @@ def test_the_ranking_is_that_of_the_scores(fitted):
     np.testing.assert_array_equal(model.predict_proba(X, limits).toarray(), np.where(dense > limits, dense, 0))
 
 
-def test_without_a_beam_scores_are_the_means_of_all_estimates(fitted):
+def test_scores_without_beam_are_means_of_all_estimates(fitted):
     model, X, Y = fitted
-    trees = [clone(tree).fit(X, Y) for tree in model.trees_]  # each by itself is a PLT like any other
+    trees = [clone(tree).fit(X, Y) for tree in model.trees_]  # each tree is also a PLT
     wide = clone(model).set_params(beam=None).fit(X, Y)
     expected = np.mean([tree.predict_proba(X).toarray().astype(np.float64) for tree in trees], axis=0)
     np.testing.assert_array_equal(wide.predict_proba(X).toarray(), expected.astype(np.float32))
     assert (wide.inner_products_ == sum(tree.inner_products_ for tree in trees)).all()
 
 
-def test_degree_and_power_are_those_of_the_trees(multilabel):
+def test_trees_use_given_arity_and_hinge_power(multilabel):
     X, Y = multilabel(100, 15, 30, labels=3)
     model = Parabel(n_trees=1, arity=4, hinge_power=3, **SMALL | {"beam": None}).fit(X, Y)
     shape = {"tree": "kmeans", "arity": 4, "max_leaf": 4, "solver": "batch", "C": 1.0, "epochs": 20, "weight_cut": 0.1}
@@ -72,7 +72,7 @@ def test_degree_and_power_are_those_of_the_trees(multilabel):
     assert not np.array_equal(model.predict_proba(X).toarray(), square.predict_proba(X).toarray())
 
 
-def test_a_tree_does_not_depend_on_how_many_there_are(fitted):
+def test_tree_does_not_depend_on_number_of_trees(fitted):
     model, X, Y = fitted
     single = clone(model).set_params(n_trees=1).fit(X, Y)
     for one, other in zip(single.trees_[0].nodes_, model.trees_[0].nodes_, strict=True):
@@ -82,7 +82,7 @@ def test_a_tree_does_not_depend_on_how_many_there_are(fitted):
     assert not np.array_equal(other_seed.trees_[0].tree_.label, model.trees_[0].tree_.label)
 
 
-def test_threads_blocks_and_the_disk_do_not_show(fitted, monkeypatch, tmp_path):
+def test_predictions_are_bit_identical_for_any_threads_and_blocks(fitted, monkeypatch, tmp_path):
     model, X, Y = fitted
     expected = model.predict_proba(X)
     costs = model.inner_products_
@@ -97,15 +97,15 @@ def test_threads_blocks_and_the_disk_do_not_show(fitted, monkeypatch, tmp_path):
         np.testing.assert_array_equal(other.inner_products_, costs)
 
 
-def test_hashed_weights_are_not_searched_by_beam(multilabel):
+def test_beam_search_refuses_hashed_weights(multilabel):
     X, Y = multilabel(20, 10, 5)
     with raises_with(XmlcError, "hash_bits=8"):
         PLT(hash_bits=8, epochs=1).fit(X, Y).estimates_in_beam(X)
 
 
 @pytest.mark.needs("peers")
-def test_means_are_those_of_omikujis_program(multilabel, tmp_path):
-    """What our kernels make of the answers of its single trees is what it says with three."""
+def test_means_over_trees_equal_omikuji(multilabel, tmp_path):
+    """The kernels average the predictions of omikuji's single trees. Omikuji does the same with three trees."""
     X, Y = multilabel(200, 20, 30, density=0.5)
     whole = OmikujiParabel(n_trees=3, min_branch_size=8, beam_size=3, n_jobs=1).fit(X, Y)
     whole.save(tmp_path / "whole")
@@ -128,7 +128,7 @@ def test_means_are_those_of_omikujis_program(multilabel, tmp_path):
 
 
 @pytest.mark.parametrize(("most", "usual"), [(8, domains.FEW), (7, domains.MANY)])
-def test_defaults_follow_from_the_number_of_labels(multilabel, monkeypatch, tmp_path, most, usual):
+def test_defaults_depend_on_number_of_labels(multilabel, monkeypatch, tmp_path, most, usual):
     monkeypatch.setattr(domains, "MANY_LABELS", most)
     X, Y = multilabel(60, 20, 8)
     model = Parabel(max_leaf=4, epochs=2, n_jobs=1).fit(X, Y)

@@ -1,4 +1,4 @@
-"""Estimators by name: the package's, and a user's own file."""
+"""Estimators by name: from the package and from a user's file."""
 
 import numpy as np
 import pytest
@@ -32,20 +32,20 @@ class Frequencies(SparseProbabilityEstimator):
 
 
 @pytest.mark.parametrize("name", sorted(ESTIMATORS))
-def test_every_name_leads_to_an_estimator(name):
+def test_every_name_has_an_estimator(name):
     cls = estimator_class(name)
     own = cls().get_params(deep=False)
     assert set(own) == set(cls(**own).get_params(deep=False))
     assert estimator_files(name)
 
 
-def test_estimator_is_made_from_configuration():
+def test_estimator_is_created_from_configuration():
     model = make_estimator("plt", {"arity": 4, "gamma": 0.5}, seed=7, n_jobs=2)
     assert isinstance(model, PLT)
     assert (model.arity, model.gamma, model.random_state, model.n_jobs) == (4, 0.5, 7, 2)
 
 
-KEEPING = """
+WITH_ATTRIBUTE = """
 from xmlc.models.plt import PLT
 import numpy as np
 {model}
@@ -60,10 +60,10 @@ import numpy as np
 """
 
 
-def keeping(folder, keep, use="pass"):
-    """Return the name of an estimator of the user's own that keeps something else too, and the estimator."""
+def with_attribute(folder, keep, use="pass"):
+    """Return the name of a custom estimator that stores an additional attribute, and the estimator."""
     begin = OWN_MODEL.partition("        return self")[0]
-    (folder / "mine.py").write_text(KEEPING.format(model=begin, keep=keep, use=use))
+    (folder / "mine.py").write_text(WITH_ATTRIBUTE.format(model=begin, keep=keep, use=use))
     return f"{folder}/mine.py:Frequencies", make_estimator(f"{folder}/mine.py:Frequencies", {}, seed=0)
 
 
@@ -72,9 +72,9 @@ def keeping(folder, keep, use="pass"):
     ["None", "True", "'text'", "0.1", "['a', 1, None]", "{'a': [1, 2.5]}", "np.float32(0.1)", "np.array(3)", "2**70",
      "np.array(['a', 'b'])", "np.zeros((0, 3))"],
 )  # fmt: skip
-def test_what_fit_keeps_is_there_again(value, tmp_path, multilabel):
+def test_attributes_set_by_fit_survive_save_and_load(value, tmp_path, multilabel):
     X, Y = multilabel(30, 6, 4)
-    name, model = keeping(tmp_path, f"self.kept_ = {value}")
+    name, model = with_attribute(tmp_path, f"self.kept_ = {value}")
     check_kept(name, model, X, Y)
     model.fit(X, Y).save(tmp_path / "model")
     kept = type(model).load(tmp_path / "model").kept_
@@ -84,7 +84,7 @@ def test_what_fit_keeps_is_there_again(value, tmp_path, multilabel):
 
 
 @pytest.mark.parametrize(
-    ("keep", "said"),
+    ("keep", "mentioned"),
     [
         ("self.kept_ = PLT()", ["kept_", "PLT"]),
         ("self.kept_ = X", ["kept_", "csr_array"]),
@@ -97,18 +97,18 @@ def test_what_fit_keeps_is_there_again(value, tmp_path, multilabel):
         ("self.scale = {1}", ["set", "JSON"]),
     ],
 )
-def test_what_cannot_be_saved_is_refused_with_its_name_and_nothing_is_left(keep, said, tmp_path, multilabel):
+def test_attributes_that_cannot_be_saved_are_refused_and_leave_no_files(keep, mentioned, tmp_path, multilabel):
     X, Y = multilabel(30, 6, 4)
-    name, model = keeping(tmp_path, keep)
-    with raises_with(XmlcError, "Frequencies", said):
+    name, model = with_attribute(tmp_path, keep)
+    with raises_with(XmlcError, "Frequencies", mentioned):
         check_kept(name, model, X, Y)
-    with raises_with(XmlcError, said):
+    with raises_with(XmlcError, mentioned):
         model.fit(X, Y).save(tmp_path / "model")
     assert not (tmp_path / "model").exists()
 
 
 @pytest.mark.parametrize(
-    ("keep", "use", "said"),
+    ("keep", "use", "mentioned"),
     [
         ("del self.n_labels_", "pass", ["fit", "n_labels_"]),
         ("pass", "return np.zeros((X.shape[0], 4))", ["predict_proba", "ndarray"]),
@@ -117,25 +117,25 @@ def test_what_cannot_be_saved_is_refused_with_its_name_and_nothing_is_left(keep,
          "estimates"),
     ],
 )  # fmt: skip
-def test_a_model_that_is_another_once_it_is_loaded_is_refused(keep, use, said, tmp_path, multilabel):
-    with raises_with(XmlcError, said):
-        check_kept(*keeping(tmp_path, keep, use), *multilabel(30, 6, 4))
+def test_model_that_changes_when_loaded_is_refused(keep, use, mentioned, tmp_path, multilabel):
+    with raises_with(XmlcError, mentioned):
+        check_kept(*with_attribute(tmp_path, keep, use), *multilabel(30, 6, 4))
 
 
-def test_typos_are_named():
+def test_typo_in_name_gets_a_suggestion():
     with raises_with(XmlcError, "gama", "gamma"):
         make_estimator("plt", {"gama": 1}, seed=0)
     with raises_with(XmlcError, "'ptl'", "plt"):
         make_estimator("ptl", {}, seed=0)
 
 
-def test_a_users_own_file_is_an_estimator(tmp_path, multilabel):
+def test_estimator_is_loaded_from_a_file(tmp_path, multilabel):
     file = tmp_path / "frequencies.py"
     file.write_text(OWN_MODEL)
     X, Y = multilabel(30, 6, 4)
     model = make_estimator(f"{file}:Frequencies", {"scale": 0.5}, seed=0).fit(X, Y)
     assert model.predict_proba(X).shape == (30, 4)
-    labels, scores = model.predict_top_k(X, 2)  # fit and predict_proba are all that a model needs
+    labels, scores = model.predict_top_k(X, 2)  # a model needs only fit and predict_proba
     np.testing.assert_array_equal(scores[0], -np.sort(-model.frequencies_)[:2])
     np.testing.assert_array_equal(model.frequencies_[labels[0]], scores[0])
     model.save(tmp_path / "model")

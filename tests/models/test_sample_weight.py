@@ -1,4 +1,4 @@
-"""Weights of instances: whole ones against repeated rows, 0 against rows left out, and estimators that refuse them."""
+"""Weights of instances: integers equal repeated rows, 0 omits a row, and some estimators refuse weights."""
 
 import inspect
 
@@ -40,7 +40,7 @@ MODELS = {
     "br, as they are": BinaryRelevance(C=0.5, standardize=False),
     "pcc": ProbabilisticClassifierChain(C=0.5, n_samples=50),
 }
-# How far estimates may differ from those of repeated rows: by the tolerance of a solver, or by the order of a sum.
+# Allowed difference to the estimates of repeated rows, due to a solver's tolerance or the order of a sum.
 APART = {"logistic": 1e-4, "squared hinge": 1e-4, "parabel": 1e-4, "br": 1e-6, "br, as they are": 1e-6}
 X, Y = random_multilabel(150, 20, 12, seed=3)
 WHOLE = np.random.default_rng(0).integers(0, 5, 150)
@@ -50,7 +50,7 @@ def estimates(model, rows, weights=None):
     return model.unfitted().fit(X[rows], Y[rows], sample_weight=weights).predict_proba(X).toarray()
 
 
-def same_arrays(one, other):
+def assert_same_arrays(one, other):
     (arrays, meta), (others, other_meta) = one._state(), other._state()
     assert meta == other_meta
     assert arrays.keys() == others.keys()
@@ -59,7 +59,7 @@ def same_arrays(one, other):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_whole_weights_are_repeated_rows(name):
+def test_integer_weights_equal_repeated_rows(name):
     kept = np.repeat(np.arange(150), WHOLE)
     found, expected = estimates(MODELS[name], np.arange(150), WHOLE), estimates(MODELS[name], kept)
     assert np.abs(found - expected).max() <= APART.get(name, 0)
@@ -67,34 +67,34 @@ def test_whole_weights_are_repeated_rows(name):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_weights_of_one_change_nothing(name):
+def test_weights_of_1_change_nothing(name):
     one, other = (MODELS[name].unfitted().fit(X, Y, sample_weight=weights) for weights in (None, np.ones(150)))
-    same_arrays(one, other)
+    assert_same_arrays(one, other)
 
 
 @pytest.mark.parametrize("C", [None, 1.0])
 @pytest.mark.parametrize("name", MODELS)
-def test_rows_of_weight_0_are_left_out(name, C):
+def test_rows_with_weight_0_are_ignored(name, C):
     model = MODELS[name].unfitted()
     model = model.set_params(C=C) if "C" in model.get_params() else model
     wanted = np.flatnonzero(Y[:, [0]].toarray()[:, 0] == 0)  # label 0 is then never learned
     weights = np.full(150, 0.0)
     weights[wanted] = 0.5 + np.arange(wanted.size) % 3
     found = model.fit(X, Y, sample_weight=weights)
-    same_arrays(found, model.unfitted().fit(X[wanted], Y[wanted], sample_weight=weights[wanted]))
+    assert_same_arrays(found, model.unfitted().fit(X[wanted], Y[wanted], sample_weight=weights[wanted]))
     assert found.n_labels_ == 12
     assert found.predict_proba(X)[:, [0]].nnz == 0
 
 
 @pytest.mark.parametrize("name", ["logistic", "squared hinge", "br, as they are"])
-def test_weights_that_are_all_2_are_twice_the_c(name):
+def test_weights_of_2_equal_twice_the_c(name):
     twice = MODELS[name].unfitted().set_params(C=2 * MODELS[name].C)
     rows = np.arange(150)
     assert np.abs(estimates(MODELS[name], rows, np.full(150, 2.0)) - estimates(twice, rows)).max() < APART[name]
 
 
 @pytest.mark.parametrize("name", ["adagrad", "sgd"])
-def test_weights_that_are_large_on_average_are_scaled_down(name):
+def test_weights_with_large_mean_are_scaled_down(name):
     model = MODELS[name].unfitted().set_params(lam=1e-3)
     found, expected = (estimates(model, np.arange(150), np.full(150, w)) for w in (1e6, MOST_COPIES))
     np.testing.assert_array_equal(found, expected)
@@ -106,22 +106,22 @@ def test_small_weights_and_one_large_weight_are_learned(name):
     weights[3] = 1e4
     found = estimates(MODELS[name], np.arange(150), weights)
     assert np.isfinite(found).all()
-    if name in APART:  # the heavy instance is fitted, as its labels are by no other model
+    if name in APART:  # solvers with C fit the instance with the large weight
         assert (np.abs(found[3] - Y[[3]].toarray()) < 0.1).all()
 
 
-def test_the_choice_of_a_hyperparameter_takes_weights():
+def test_selection_of_hyperparameters_uses_weights():
     model, weights = PLT(solver="batch"), np.where(np.arange(150) % 2, 1.0, 1e-6)
     assert model.fit(X, Y, sample_weight=weights).C_ in (3.0, 10.0)
     assert SparseWeightedNearestNeighbors().fit(X, Y, sample_weight=weights).beta_ in (0.0, 1.0)
 
 
 @pytest.mark.parametrize("name", ["nearest", "sgd", "br"])
-def test_a_model_written_while_it_learns_has_the_weights(name, tmp_path):
+def test_fit_to_disk_uses_weights(name, tmp_path):
     expected = MODELS[name].unfitted().fit(X, Y, sample_weight=WHOLE)
     MODELS[name].unfitted().fit_to(tmp_path / "model", X, Y, sample_weight=WHOLE)
     loaded = type(expected).load(tmp_path / "model")
-    same_arrays(loaded, expected)
+    assert_same_arrays(loaded, expected)
     np.testing.assert_array_equal(loaded.predict_proba(X).toarray(), expected.predict_proba(X).toarray())
 
 
@@ -141,14 +141,14 @@ def test_a_model_written_while_it_learns_has_the_weights(name, tmp_path):
     ],
 )
 @pytest.mark.parametrize("name", ["sgd", "nearest", "br", "parabel"])
-def test_other_weights_are_refused(name, weights, named):
+def test_invalid_weights_are_refused(name, weights, named):
     with pytest.raises(InvalidDataError) as error:
         MODELS[name].unfitted().fit(X, Y, sample_weight=weights)
     assert named in str(error.value)
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_each_estimator_takes_weights_or_names_those_that_do(name, tmp_path):
+def test_estimators_take_weights_or_list_those_that_do(name, tmp_path):
     cls, model = estimator_class(name), small(name)
     if "sample_weight" in inspect.signature(cls.fit).parameters:
         assert cls.__name__ in WEIGHTED
@@ -164,7 +164,7 @@ def test_each_estimator_takes_weights_or_names_those_that_do(name, tmp_path):
     model.fit(X, Y, sample_weight=None).fit_to(tmp_path / "model", X, Y)
 
 
-def test_an_adapted_estimator_passes_weights_on_if_they_are_taken():
+def test_adapted_estimator_passes_weights_on_if_supported():
     model = Adapted(MultiOutputClassifier(LogisticRegression(tol=1e-10, max_iter=10_000)))
     rows = np.repeat(np.arange(150), WHOLE)
     found = Adapted(model.estimator).fit(X, Y, sample_weight=WHOLE).predict_proba(X).toarray()

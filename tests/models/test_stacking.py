@@ -1,4 +1,4 @@
-"""Stacking: candidates, features and regression against naive twins, and what a combination of members promises."""
+"""Stacking: candidates, features and regression, compared with plain implementations."""
 
 import math
 
@@ -53,7 +53,7 @@ def data():
     return random_multilabel(120, 20, 12, labels=2, seed=3)
 
 
-def test_candidates_are_the_labels_of_all_lists_with_every_members_score():
+def test_candidates_are_labels_of_any_member_with_all_scores():
     rng = np.random.default_rng(0)
     labels = np.array([[rng.permutation(9)[:4] for _ in range(7)] for _ in range(3)], dtype=np.int32)
     scores = -np.sort(-rng.random(labels.shape), axis=2).astype(np.float32)
@@ -67,7 +67,7 @@ def test_candidates_are_the_labels_of_all_lists_with_every_members_score():
 
 
 @pytest.mark.parametrize("n_members", [1, 2, 3])
-def test_features_are_the_logit_of_the_mean_and_products_of_logarithms(n_members):
+def test_features_are_logit_of_mean_and_products_of_logarithms(n_members):
     rng = np.random.default_rng(1)
     scores = np.concatenate((rng.random((20, n_members)), np.zeros((1, n_members)), np.ones((1, n_members))))
     candidates, shares = rng.integers(0, 5, 22).astype(np.int32), np.log(rng.random(5))
@@ -77,7 +77,7 @@ def test_features_are_the_logit_of_the_mean_and_products_of_logarithms(n_members
     np.testing.assert_allclose(features, twin, rtol=1e-12, atol=1e-12)
 
 
-def test_the_regression_minimises_the_penalised_loss():
+def test_regression_minimises_penalised_loss():
     rng = np.random.default_rng(2)
     features, start = rng.normal(size=(300, 4)) * [1, 5, 0.1, 2], np.array([1.0, 0, 0, 0])
     true, weights = rng.random(300) < 1 / (1 + np.exp(-features @ [1, -1, 2, 0.5])), rng.random(300) * 2
@@ -89,7 +89,7 @@ def test_the_regression_minimises_the_penalised_loss():
     assert loss_twin(features, true, weights, found, start) <= expected.fun * (1 + 1e-9)
 
 
-def test_the_regression_stays_finite_on_separable_rows_and_without_rows():
+def test_regression_is_finite_on_separable_rows_and_without_rows():
     features, start = np.array([[-1e3, 1.0], [1e3, 1.0]] * 20), np.array([1.0, 0.0])
     found = fit_logistic(features, np.array([False, True] * 20), np.ones(40), start)
     assert np.isfinite(found).all()
@@ -97,7 +97,7 @@ def test_the_regression_stays_finite_on_separable_rows_and_without_rows():
     assert none.tolist() == start.tolist()
 
 
-def test_estimates_are_those_of_members_trained_by_hand(data):
+def test_estimates_equal_stacking_by_hand(data):
     X, Y = data
     given = [("near", SparseWeightedNearestNeighbors(S=5)), ("tree", PLT(arity=2, epochs=2))]
     model = Stacking(given, random_state=5, **SMALL).fit(X, Y)
@@ -122,7 +122,7 @@ def test_estimates_are_those_of_members_trained_by_hand(data):
 
 
 class Selecting(SparseProbabilityEstimator):
-    """Selects the number of instances of its first training, and estimates the shares of labels."""
+    """An estimator that selects its number of training instances and estimates the shares of labels."""
 
     def __init__(self, level=None):
         self.level = level
@@ -140,20 +140,20 @@ class Selecting(SparseProbabilityEstimator):
         return sparse.csr_array(np.tile(self.shares_.astype(np.float32), (X.shape[0], 1)))
 
 
-def test_members_are_trained_again_with_what_the_first_training_selected(data):
+def test_members_are_refitted_with_hyperparameters_of_first_fit(data):
     model = Stacking([("own", Selecting()), ("fixed", Selecting(7))], **SMALL).fit(*data)
     assert [own.level_ for own in model.members_.values()] == [96, 7]
-    assert model.estimators[0][1].level is None  # what was given stays as it was
+    assert model.estimators[0][1].level is None  # the given estimator is unchanged
 
 
-def test_without_held_out_rows_an_estimate_is_the_mean_score(data):
+def test_estimates_without_held_out_rows_are_mean_scores(data):
     X, Y = data
     model = Stacking(n_held_out=0, n_jobs=1).fit(X, Y)
     mean = sum(own.predict_proba(X).toarray().astype(np.float64) for own in model.members_.values()) / 2
     np.testing.assert_allclose(model.predict_proba(X).toarray(), np.clip(mean, 1e-6, None) * (mean > 0), rtol=1e-5)
 
 
-def test_weights_of_instances_go_to_members_and_regression(data):
+def test_instance_weights_reach_members_and_regression(data):
     X, Y = data
     weights = np.random.default_rng(6).random(120) + 0.5
     model = Stacking(n_jobs=1).fit(X, Y, sample_weight=weights)
@@ -170,7 +170,7 @@ def test_weights_of_instances_go_to_members_and_regression(data):
 
 
 @pytest.mark.parametrize("n", [1, 2, 4, 5, 7])
-def test_few_instances_are_learned(n):
+def test_fit_works_with_few_instances(n):
     X, Y = random_multilabel(n, 5, 3, seed=1)
     model = Stacking(n_jobs=1).fit(X, Y)
     labels, scores = model.predict_top_k(X, 3)
@@ -178,7 +178,7 @@ def test_few_instances_are_learned(n):
     assert np.isfinite(scores).all()
 
 
-def test_the_bits_do_not_depend_on_threads(data):
+def test_models_are_bit_identical_on_any_number_of_threads(data):
     X, Y = data
     one, four = Stacking(n_jobs=1).fit(X, Y), Stacking(n_jobs=4).fit(X, Y)
     np.testing.assert_array_equal(one.coefficients_, four.coefficients_)
@@ -199,7 +199,7 @@ def test_propensities_favour_rare_labels(data):
 
 
 @pytest.mark.parametrize("fit_to", [False, True])
-def test_a_model_is_the_same_after_it_was_read(data, tmp_path, fit_to):
+def test_loaded_model_predicts_the_same(data, tmp_path, fit_to):
     X, Y = data
     given = [("near", "swnn"), ("trees", Parabel(n_trees=2)), ("one", OneVsRestClassifier(LogisticRegression()))]
     model = Stacking(given, **SMALL)
@@ -235,12 +235,12 @@ def test_hyperparameters_of_members_are_set_and_read():
 @pytest.mark.parametrize(
     "estimators", [[], [("a__b", "plt")], [("plt", "plt"), ("plt", "swnn")], ["plt"], 3, [("n_jobs", "plt")], [(1, 2)]]
 )
-def test_members_need_names_of_their_own(data, estimators):
+def test_members_need_distinct_valid_names(data, estimators):
     with raises_with(ValueError, "estimators="):
         Stacking(estimators).fit(*data)
 
 
-def test_a_class_in_place_of_a_member_is_refused_with_how_to_make_one(data):
+def test_class_instead_of_instance_is_refused_with_advice(data):
     with raises_with(ValueError, "PLT()"):
         Stacking([("plt", PLT)]).fit(*data)
 

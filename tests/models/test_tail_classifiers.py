@@ -1,4 +1,4 @@
-"""Tail classifiers against their twin. Their threads, and files, are in test_averaged_forest.py."""
+"""Tail classifiers, compared with a plain implementation. See test_averaged_forest.py for threads and files."""
 
 import numpy as np
 import tail_twin
@@ -17,21 +17,21 @@ def fitted(X, Y, unit_norm=True):
 
 
 def blend(tail, X, forest, alpha, gamma=30.0):
-    """Re-rank as PfastreXML does, with labels of the same weight."""
+    """Re-rank as PfastreXML does, with equal label weights."""
     model = FastXML(alpha=alpha, gamma=gamma)
     model.tail_, model.label_weights_ = tail, np.ones(forest.shape[1], dtype=np.float32)
     return model._rerank(as_features(X), forest.copy())
 
 
-def candidates_of(n, m, seed=0, density=0.5):
-    """Random positive forest scores, sorted."""
+def random_candidates(n, m, seed=0, density=0.5):
+    """Return random positive forest scores, sorted by label."""
     scores = sparse.random_array((n, m), density=density, rng=np.random.default_rng(seed), format="csr")
     scores.sort_indices()
     scores.data = (scores.data + 1e-3).astype(np.float32)
     return scores
 
 
-def everything(n, m):
+def all_candidates(n, m):
     return sparse.csr_array(np.ones((n, m), dtype=np.float32))
 
 
@@ -41,7 +41,7 @@ def dense_centroids(tail, shape):
 
 
 def stored(matrix):
-    """Where a matrix has stored entries, as a dense boolean array."""
+    """Return a dense boolean array that marks the stored entries of a matrix."""
     return sparse.csr_array((np.ones(matrix.nnz, bool), matrix.indices, matrix.indptr), shape=matrix.shape).toarray()
 
 
@@ -55,14 +55,14 @@ def stored(matrix):
     unit_norm=st.booleans(),
     seed=st.integers(0, 99),
 )
-def test_everything_equals_the_twin(n, d, m, gamma, alpha, unit_norm, seed):
+def test_centroids_and_scores_equal_plain_implementation(n, d, m, gamma, alpha, unit_norm, seed):
     X, Y = random_multilabel(n, d, m, seed)
-    X.data -= 0.4  # of both signs
+    X.data -= 0.4  # positive and negative values
     tail = fitted(X, Y, unit_norm)
     means = tail_twin.centroids(X, Y, unit_norm)
     np.testing.assert_allclose(dense_centroids(tail, (m, d)), means, atol=1e-6)
     np.testing.assert_allclose(tail.tail_squared_lengths, (means**2).sum(axis=1), atol=1e-6)
-    forest = candidates_of(n, m, seed)
+    forest = random_candidates(n, m, seed)
     B = tail_twin.probabilities(X, means, gamma, unit_norm)
     logs = tail.log_scores(as_features(X), forest, gamma, unit_norm, 1)
     results = [logs, blend(tail, X, forest, alpha, gamma)] if unit_norm else [logs]
@@ -72,7 +72,7 @@ def test_everything_equals_the_twin(n, d, m, gamma, alpha, unit_norm, seed):
     here = stored(forest)
     np.testing.assert_allclose(logs.toarray()[here], np.log(B)[here], rtol=1e-5, atol=1e-4)
     expected = forest.toarray().astype(np.float64) ** alpha * B ** (1 - alpha)
-    expected = np.maximum(expected, np.finfo(np.float32).tiny)  # still a candidate
+    expected = np.maximum(expected, np.finfo(np.float32).tiny)  # a score of 0 would remove the candidate
     for result in results[1:]:
         np.testing.assert_allclose(result.toarray()[here], expected[here], rtol=2e-4)
 
@@ -81,12 +81,12 @@ def test_extreme_distances_stay_finite_and_ranked():
     X = np.array([[1, 0], [-1, 0], [0, 1]], dtype=np.float32)
     Y = np.eye(3, dtype=bool)
     tail = fitted(X, Y)
-    logs = tail.log_scores(as_features(X[:1]), everything(1, 3), 2000, True, 1).toarray()[0]
+    logs = tail.log_scores(as_features(X[:1]), all_candidates(1, 3), 2000, True, 1).toarray()[0]
     np.testing.assert_allclose(logs, [-np.log(2), -4000, -2000], rtol=1e-6)
-    scores = blend(tail, X[:1], everything(1, 3), alpha=0.8, gamma=2000)
+    scores = blend(tail, X[:1], all_candidates(1, 3), alpha=0.8, gamma=2000)
     assert scores.nnz == 3
     assert (scores.data > 0).all()  # too small for float32, but still candidates
     assert scores.data.argmax() == 0
-    assert blend(tail, X[:0], everything(0, 3), alpha=0.8).shape == (0, 3)
-    far = fitted(X, Y, unit_norm=False).log_scores(as_features(1e37 * X[:1]), everything(1, 3), 30.0, False, 1)
+    assert blend(tail, X[:0], all_candidates(0, 3), alpha=0.8).shape == (0, 3)
+    far = fitted(X, Y, unit_norm=False).log_scores(as_features(1e37 * X[:1]), all_candidates(1, 3), 30.0, False, 1)
     assert np.isfinite(far.data).all()

@@ -1,4 +1,4 @@
-"""Vowpal Wabbit's memory tree behind our interface: the extra `peers` must be installed, as it is in CI."""
+"""Vowpal Wabbit's memory tree as an estimator. The tests need the extra `peers`, which CI installs."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ SMALL = {"hash_bits": 18, "passes": 2}
 
 
 def classes(n, m=12, d=15, seed=0):
-    """Points around a centre for each class."""
+    """Return points around a centre for each class."""
     rng = np.random.default_rng(seed)
     centres, y = np.random.default_rng(99).normal(size=(m, d)), rng.integers(m, size=n)
     X = centres[y] + rng.normal(scale=0.3, size=(n, d))
@@ -21,7 +21,7 @@ def classes(n, m=12, d=15, seed=0):
     return sparse.csr_array(X.astype(np.float32)), Y, y
 
 
-def test_it_learns_classes_saves_and_answers_the_same(tmp_path):
+def test_memory_tree_learns_classes_and_loaded_model_predicts_the_same(tmp_path):
     (X, Y, _), (X_test, _, y_test) = classes(600), classes(200, seed=1)
     model = VowpalWabbitCMT(**SMALL).fit(X, Y)
     labels, scores = model.predict_top_k(X_test, 1)
@@ -37,7 +37,7 @@ def test_it_learns_classes_saves_and_answers_the_same(tmp_path):
     np.testing.assert_array_equal(VowpalWabbitCMT(**SMALL).fit(X, Y).predict_top_k(X_test, 1)[0], labels)
 
 
-def test_progressive_answers_come_before_the_class_is_learned():
+def test_progressive_predictions_precede_learning():
     X, Y, y = classes(600)
     model = VowpalWabbitCMT(**SMALL, online=True)
     labels, scores = model.progressive_top_k(X, Y)
@@ -45,22 +45,22 @@ def test_progressive_answers_come_before_the_class_is_learned():
     assert labels[0, 0] == -1
     assert scores[0, 0] == 0
     for instance in range(1, 600):
-        assert labels[instance, 0] in y[:instance]  # it cannot answer what it has not met
+        assert labels[instance, 0] in y[:instance]  # it cannot predict a class before it has seen one
     assert (labels[300:, 0] == y[300:]).mean() > 0.8
-    assert (model.predict_top_k(X, 1)[0][:, 0] == y).mean() > 0.9  # it has learned them
+    assert (model.predict_top_k(X, 1)[0][:, 0] == y).mean() > 0.9  # after training
 
 
-def test_options_reach_the_program():
+def test_each_option_changes_predictions():
     X, Y, _ = classes(400, m=60)
-    answers = VowpalWabbitCMT(**SMALL).progressive_top_k(X, Y)[0]
+    default = VowpalWabbitCMT(**SMALL).progressive_top_k(X, Y)[0]
     for change in ({"leaf_multiplier": 1}, {"dream_repeats": 9}, {"eta": 1.0}, {"online": True}, {"random_state": 5}):
-        assert (VowpalWabbitCMT(**(SMALL | change)).progressive_top_k(X, Y)[0] != answers).any(), change
+        assert (VowpalWabbitCMT(**(SMALL | change)).progressive_top_k(X, Y)[0] != default).any(), change
 
 
-def test_what_a_memory_tree_cannot_do_is_an_error(multilabel):
+def test_memory_tree_ranks_one_class_and_refuses_label_sets(multilabel):
     X, Y, _ = classes(50)
     model = VowpalWabbitCMT(**SMALL).fit(X, Y)
-    labels, scores = model.predict_top_k(X, 3)  # one class is answered, nobody is second
+    labels, scores = model.predict_top_k(X, 3)  # it predicts one class only
     np.testing.assert_array_equal(labels[:, :1], model.predict_top_k(X, 1)[0])
     assert (labels[:, 1:] == -1).all()
     assert (scores[:, 1:] == 0).all()
@@ -71,7 +71,7 @@ def test_what_a_memory_tree_cannot_do_is_an_error(multilabel):
 @pytest.mark.parametrize(
     "limits", [{"time_limit": 1, "dream_repeats": 400, "passes": 30}, {"memory_limit": 0.4, "hash_bits": 26}]
 )
-def test_training_ends_at_a_limit_and_the_error_has_both(limits):
+def test_training_stops_at_limits_and_error_shows_both(limits):
     X, Y, _ = classes(1500)
     limits = {"time_limit": 600, "memory_limit": 20} | limits
     with raises_with(XmlcError, limits["time_limit"], limits["memory_limit"]):

@@ -1,4 +1,4 @@
-"""What is fitted before a clock starts: enough that everything that will be timed is compiled."""
+"""Warm-up before timing: it compiles every kernel that is timed later."""
 
 import pytest
 from small_data import random_multilabel
@@ -25,11 +25,11 @@ class Warm(Plain):
     [
         (Plain(), (WARM_UP_ROWS, WARM_UP_ROWS, {})),
         (Warm(warm_start=None), (WARM_UP_ROWS, WARM_UP_ROWS, {"warm_start": None, "arity": 2, "max_leaf": 100})),
-        # The tree over a tenth of the rows is to have inner nodes.
+        # The tree over a tenth of the rows needs inner nodes.
         (Warm(), (10 * WARM_UP_ROWS, 10 * WARM_UP_ROWS, {"warm_start": 0.1, "arity": 2, "max_leaf": 2})),
     ],
 )
-def test_a_few_rows_are_fitted_by_a_copy(model, expected):
+def test_warm_up_fits_a_copy_on_few_rows(model, expected):
     before = model.get_params()
     FITTED.clear()
     warm_up(model, *random_multilabel(200, 5, 9, seed=1))
