@@ -14,7 +14,7 @@ from xmlc.kernels.arrays import borrowed, copy_into, kth_smallest, row_of, sort,
 
 @pytest.mark.parametrize("dtype", [np.float32, np.uint32, np.bool_])
 @pytest.mark.parametrize("size", [0, 1, 5])
-def test_copying_is_slice_assignment(dtype, size):
+def test_copy_into_equals_slice_assignment(dtype, size):
     source = np.arange(1, size + 1).astype(dtype)
     target, expected = np.zeros(8, dtype), np.zeros(8, dtype)
     copy_into(target[2:], source)
@@ -26,7 +26,7 @@ IDS = st.lists(st.one_of(st.integers(0, 5), st.integers(0, 2**32 - 1)))
 
 
 @given(IDS)
-def test_sorting_and_the_stable_order_are_those_of_numpy(ids):
+def test_sort_and_stable_order_equal_numpy(ids):
     ids = np.array(ids, dtype=np.uint32)
     np.testing.assert_array_equal(stable_order(ids), np.argsort(ids, kind="stable"))
     ordered = ids.copy()
@@ -35,7 +35,7 @@ def test_sorting_and_the_stable_order_are_those_of_numpy(ids):
 
 
 @given(IDS.filter(len), st.integers(0))
-def test_the_kth_smallest_value_is_that_of_a_sorted_array(values, k):
+def test_kth_smallest_equals_entry_of_sorted_array(values, k):
     for dtype in (np.float32, np.int64):
         found = np.array(values, dtype=dtype)
         ordered = np.sort(found)
@@ -61,7 +61,7 @@ def row_sums(table):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.uint16, np.int64])
 @pytest.mark.parametrize("bounds", [(0, 0), (2, 5), (0, 8), (8, 8), (np.int32(1), np.uint32(3))])
-def test_a_borrowed_view_is_a_slice(dtype, bounds):
+def test_borrowed_view_equals_a_slice(dtype, bounds):
     array = np.arange(8).astype(dtype)
     expected = array.copy()
     expected[slice(*bounds)] *= 2
@@ -70,7 +70,7 @@ def test_a_borrowed_view_is_a_slice(dtype, bounds):
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (4, 0), (1, 1), (5, 7)])
-def test_rows_of_a_table_are_its_rows(shape):
+def test_row_of_returns_rows_of_a_table(shape):
     table = np.arange(shape[0] * shape[1], dtype=np.int64).reshape(shape)
     np.testing.assert_array_equal(row_sums(table), table.sum(axis=1))
 
@@ -81,13 +81,13 @@ class Mixed(NamedTuple):
     counters: np.ndarray
 
 
-class Alike(NamedTuple):
+class Uniform(NamedTuple):
     numbers: np.ndarray
     counters: np.ndarray
 
 
 @njit
-def numbers_counted(record):
+def count_numbers(record):
     record = unowned(record)
     for number in record.numbers:
         record.counters[number] += 1
@@ -95,12 +95,12 @@ def numbers_counted(record):
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint8])
-def test_arrays_of_a_tuple_without_owner_are_those_of_the_tuple(dtype):
+def test_unowned_tuple_shares_arrays_and_reference_counts(dtype):
     numbers = np.array([3, 1, 3, 0], dtype=dtype)
-    for make in (lambda counters: Mixed(numbers, 0.5, counters), lambda counters: Alike(numbers, counters)):
+    for make in (lambda counters: Mixed(numbers, 0.5, counters), lambda counters: Uniform(numbers, counters)):
         counters = np.zeros(4, dtype=np.int64)
         record = make(counters)
         owners = sys.getrefcount(counters), sys.getrefcount(numbers)
-        assert numbers_counted(record) == 4
+        assert count_numbers(record) == 4
         assert counters.tolist() == [1, 1, 0, 2]
         assert (sys.getrefcount(counters), sys.getrefcount(numbers)) == owners

@@ -1,4 +1,4 @@
-"""Bits of words against Python's integers."""
+"""Bits of words, compared with Python's integers."""
 
 import numpy as np
 from hypothesis import given
@@ -14,5 +14,5 @@ def both(word):
 
 
 @given(st.integers(1, 2**64 - 1))
-def test_count_and_lowest_bit_are_those_of_python(number):
+def test_bit_count_and_lowest_bit_equal_python(number):
     assert both(np.uint64(number)) == (number.bit_count(), (number & -number).bit_length() - 1)

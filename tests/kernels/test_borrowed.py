@@ -1,7 +1,7 @@
-"""No kernel may read a view without a reference after Numba freed the array: a search of the code that Numba compiles.
+"""Search the code that Numba compiles for views that a kernel reads after Numba has freed their array.
 
-Numba deletes an array that a kernel made at its last mention, before the call that this mention is an argument of. Of
-a kernel's arguments the caller keeps a reference.
+Such views hold no reference. Numba deletes a kernel's own array at its last mention. If that mention is an argument
+of a call, the deletion precedes the call. For arguments of a kernel, the caller keeps a reference.
 """
 
 import importlib
@@ -16,8 +16,8 @@ from xmlc.core.kernel_cache import KERNEL
 from xmlc.core.sources import PACKAGE
 from xmlc.kernels.arrays import borrowed, row_of, unowned
 
-VIEWS = {"borrowed", "row_of", "unowned", "row_of_csr"}  # each of its first argument
-# Of the results of these operations, all that hold an array hold one of their operands.
+VIEWS = {"borrowed", "row_of", "unowned", "row_of_csr"}  # functions that return views of their first argument
+# If a result of these operations holds an array, then the array is one of their operands.
 SAME_ARRAY = {
     "build_tuple",
     "exhaust_iter",
@@ -31,12 +31,13 @@ SAME_ARRAY = {
 
 
 def stale_reads(function):
-    """List (line, name of the array) of each read of a view whose array was deleted on some way to it."""
+    """List (line, name of the array) for each read of a view whose array may be deleted by then."""
     code = ssa.reconstruct_ssa(compiler.run_frontend(function))
     postproc.PostProcessor(code).run(emit_dels=True)
     assigned = [s for block in code.blocks.values() for s in block.body if isinstance(s, ir.Assign)]
     named = {s.target.name: s.value for s in assigned if isinstance(s.value, ir.Global | ir.FreeVar)}
-    held, viewed = defaultdict(set), defaultdict(set)  # of each variable: arrays it refers to, arrays it is a view of
+    # For each variable: the arrays that it refers to, and the arrays that it is a view of.
+    held, viewed = defaultdict(set), defaultdict(set)
     for _ in range(len(assigned)):
         before = sum(map(len, held.values())) + sum(map(len, viewed.values()))
         for s in assigned:
@@ -89,24 +90,24 @@ def modules_of_kernels():
 
 
 @pytest.mark.parametrize("name", modules_of_kernels())
-def test_views_are_read_while_their_arrays_live(name):
+def test_kernels_read_views_only_while_arrays_exist(name):
     module = importlib.import_module(name)
     kernels = {k for k in vars(module).values() if isinstance(k, Dispatcher) and k.py_func.__module__ == name}
     assert {k.py_func.__name__: found for k in kernels if (found := stale_reads(k.py_func))} == {}
 
 
-def last_mention(n):
+def view_of_last_mention(n):
     own = np.zeros(n)
     return np.sum(borrowed(own, 0, n))
 
 
-def mentioned_again(n):
+def view_before_last_mention(n):
     own = np.zeros(n)
     result = np.sum(borrowed(own, 0, n))
     return result + own[0]
 
 
-def in_a_loop(n):
+def view_inside_loop(n):
     table, result = np.zeros((2, n)), 0.0
     for i in range(2):
         row = row_of(table, i)
@@ -115,7 +116,7 @@ def in_a_loop(n):
     return result
 
 
-def after_the_loop(n):
+def view_outlives_array_in_loop(n):
     table, result = np.zeros((2, n)), 0.0
     row = row_of(table, 0)
     for i in range(n):
@@ -123,14 +124,20 @@ def after_the_loop(n):
     return result
 
 
-def of_an_argument(x, scratch):
+def view_of_argument(x, scratch):
     scratch = unowned(scratch)
     return borrowed(x, 0, 1)[0] + borrowed(scratch.values, 0, 1)[0]
 
 
 @pytest.mark.parametrize(
     ("function", "n"),
-    [(last_mention, 1), (mentioned_again, 0), (in_a_loop, 0), (after_the_loop, 1), (of_an_argument, 0)],
+    [
+        (view_of_last_mention, 1),
+        (view_before_last_mention, 0),
+        (view_inside_loop, 0),
+        (view_outlives_array_in_loop, 1),
+        (view_of_argument, 0),
+    ],
 )
-def test_the_search_finds_a_view_that_outlives_its_array(function, n):
+def test_search_finds_views_that_outlive_their_array(function, n):
     assert len({owner for _, owner in stale_reads(function)}) == n

@@ -1,4 +1,4 @@
-"""Random numbers from counters: against a plain implementation, and as random as they claim."""
+"""Random numbers from counters: equal to a plain implementation, uniform and independent."""
 
 import numpy as np
 
@@ -13,12 +13,12 @@ def twin_mix64(z):
     return z ^ (z >> 31)
 
 
-def test_mix_equals_unlimited_integers():
+def test_mix64_equals_python_integers():
     for z in (0, 1, 12345678901234567, MASK, 1 << 63):
         assert int(mix64(np.uint64(z))) == twin_mix64(z)
 
 
-def test_numbers_are_uniform_and_streams_differ():
+def test_numbers_are_uniform_and_streams_are_uncorrelated():
     key, other = (np.uint64(stream_key(np.int64(0), np.int64(piece))) for piece in (0, 1))
     first = np.array([random_unit(key, i) for i in range(20000)])
     second = np.array([random_unit(other, i) for i in range(20000)])
@@ -29,7 +29,7 @@ def test_numbers_are_uniform_and_streams_differ():
     assert first.max() < 1
 
 
-def test_bounded_numbers_and_permutations():
+def test_bounded_numbers_and_permutations_cover_their_range():
     key = np.uint64(stream_key(np.int64(5), np.int64(2)))
     drawn = {int(random_below(key, i, 7)) for i in range(200)}
     assert drawn == set(range(7))

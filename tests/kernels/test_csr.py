@@ -25,7 +25,7 @@ from xmlc.thresholds.sweeps import tune
 
 @settings(deadline=None, max_examples=25)
 @given(n=st.integers(0, 9), m=st.integers(0, 9), seed=st.integers(0, 99), boolean=st.booleans(), mmap=st.booleans())
-def test_round_trip_on_disk(tmp_path_factory, n, m, seed, boolean, mmap):
+def test_matrix_survives_save_and_load(tmp_path_factory, n, m, seed, boolean, mmap):
     folder = tmp_path_factory.mktemp("csr")
     matrix = sparse.random_array((n, m), density=0.4, rng=np.random.default_rng(seed), dtype=np.float32, format="csr")
     matrix = as_labels(matrix.astype(bool)) if boolean else matrix
@@ -38,7 +38,7 @@ def test_round_trip_on_disk(tmp_path_factory, n, m, seed, boolean, mmap):
 
 
 @pytest.mark.parametrize("rows", [1, 4, 50])
-def test_what_is_written_in_parts_is_what_is_written_at_once(tmp_path, rows):
+def test_matrix_written_in_parts_equals_saved_matrix(tmp_path, rows):
     rng = np.random.default_rng(1)
     matrix = sparse.random_array((13, 7), density=0.4, rng=rng, dtype=np.float32, format="csr")
     writer = CSRWriter(tmp_path, "a")
@@ -50,7 +50,7 @@ def test_what_is_written_in_parts_is_what_is_written_at_once(tmp_path, rows):
         assert (tmp_path / f"a.{part}").read_bytes() == (tmp_path / f"b.{part}").read_bytes()
 
 
-def test_blocks_of_rows_lie_in_the_matrix_and_what_is_given_back_is_read_again(tmp_path, monkeypatch):
+def test_blocks_of_rows_share_memory_and_survive_release(tmp_path, monkeypatch):
     monkeypatch.setattr(csr, "ENTRIES_PER_BLOCK", 5)
     rng = np.random.default_rng(1)
     matrix = sparse.random_array((13, 7), density=0.4, rng=rng, dtype=np.float32, format="csr")
@@ -65,13 +65,13 @@ def test_blocks_of_rows_lie_in_the_matrix_and_what_is_given_back_is_read_again(t
         csr.release(part)
         np.testing.assert_array_equal(part.toarray(), same.toarray())
     np.testing.assert_array_equal(np.vstack([part.toarray() for part, _ in blocks]), matrix.toarray())
-    mine = load_csr(tmp_path, "X")  # a map that its owner may change
+    mine = load_csr(tmp_path, "X")  # the user may write to this map
     mine.data[0] = 0.25
     STO().fit(mine, matrix > 0.5)
     assert mine.data[0] == np.float32(0.25)
 
 
-def test_missing_and_foreign_matrices_are_named(tmp_path):
+def test_missing_matrix_and_unknown_version_are_refused(tmp_path):
     with raises_with(XmlcError, "Y.json"):
         load_csr(tmp_path, "Y")
     save_csr(tmp_path, "Y", sparse.csr_array((2, 3), dtype=np.float32))
@@ -81,7 +81,7 @@ def test_missing_and_foreign_matrices_are_named(tmp_path):
         load_csr(tmp_path, "Y")
 
 
-def test_kernel_form_is_sorted_and_unsigned():
+def test_kernel_form_has_sorted_unsigned_indices():
     unsorted = sparse.csr_array((np.array([1.0, 2.0]), np.array([2, 0]), np.array([0, 2])), shape=(1, 3))
     form = kernel_csr(unsorted)
     assert (form.indptr.dtype, form.indices.dtype, form.data.dtype) == (np.int64, np.uint32, np.float32)
@@ -89,7 +89,7 @@ def test_kernel_form_is_sorted_and_unsigned():
     assert form.data.tolist() == [2.0, 1.0]
 
 
-def test_features_must_be_finite_and_labels_are_their_non_zeros():
+def test_features_must_be_finite_and_label_zeros_are_dropped():
     with raises_with(XmlcError, "X", "row 1"):
         as_features(np.array([[0.0, 1.0], [np.inf, 0.0]]))
     with raises_with(XmlcError, "1 dimensions", "2"):
@@ -99,27 +99,27 @@ def test_features_must_be_finite_and_labels_are_their_non_zeros():
 
 
 @pytest.mark.parametrize("lists", [[[1, 2], [3]], [["a", "b"], ["c"]], [["a"], ["b"]], [[1, 2], [3, 4]], [{1, 2}, {3}]])
-def test_lists_of_labels_are_refused_with_the_way_to_a_matrix(lists):
+def test_lists_of_labels_are_refused_with_advice(lists):
     with raises_with(InvalidDataError, "Y", "MultiLabelBinarizer(sparse_output=True)"):
         as_labels(lists)
 
 
-def test_rows_of_different_lengths_are_no_matrix():
+def test_rows_of_different_lengths_are_refused():
     with raises_with(InvalidDataError, "X"):
         as_features([[1.0, 2.0], [3.0]])
 
 
-def test_indices_ascend_within_their_parts_only():
+def test_indices_must_ascend_only_within_parts():
     starts = np.array([0, 2, 2, 3])
     assert ascend(np.array([1, 4, 0], dtype=np.int32), starts)
     assert not ascend(np.array([1, 1, 0], dtype=np.int32), starts)
     assert not ascend(np.array([4, 1, 0], dtype=np.int32), starts)
 
 
-# Sparse matrices are proven before scipy or a kernel reads where their indices say.
+# Indices of sparse matrices are checked before scipy or a kernel uses them.
 
 
-def test_lists_that_lead_out_of_the_matrix_are_refused():
+def test_lil_matrix_with_column_out_of_range_is_refused():
     lists = sparse.lil_array(np.eye(2, 3))
     lists.rows[0] = [7]
     with raises_with(Malformed, "X.indices", 7):
@@ -127,7 +127,7 @@ def test_lists_that_lead_out_of_the_matrix_are_refused():
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "lil", "dok", "dia"])
-def test_whole_matrices_of_all_formats_pass(kind):
+def test_valid_matrices_of_all_formats_are_accepted(kind):
     X, _ = good_pair()
     given = X.asformat(kind)
     prove_sparse(given, "X")
@@ -135,7 +135,7 @@ def test_whole_matrices_of_all_formats_pass(kind):
 
 
 @pytest.mark.parametrize(("name", "wrong"), list(broken(good_pair()[0])))
-def test_what_leads_out_is_refused_by_name(name, wrong):
+def test_broken_matrices_are_refused_and_error_names_the_array(name, wrong):
     with raises_with(Malformed, "X."):
         as_features(wrong)
     if wrong.format == "csr":
@@ -144,7 +144,7 @@ def test_what_leads_out_is_refused_by_name(name, wrong):
 
 
 @pytest.mark.parametrize(("place", "value"), [(0, -1), (4, 9), (7, 5)])
-def test_numbers_out_of_range_are_found_piece_by_piece(monkeypatch, place, value):
+def test_numbers_out_of_range_are_found_in_any_piece(monkeypatch, place, value):
     monkeypatch.setattr(indices, "VALUES_PER_PIECE", 3)
     numbers = np.arange(8).reshape(4, 2) % 5
     indices.check_below(numbers, "numbers", 5)
@@ -153,19 +153,19 @@ def test_numbers_out_of_range_are_found_piece_by_piece(monkeypatch, place, value
         indices.check_below(numbers, "numbers", 5)
 
 
-def test_flags_that_are_false_are_not_believed():
+def test_wrong_sorted_flag_of_scipy_is_ignored():
     X = sparse.csr_array((np.array([1, 2, 3], dtype=np.float32), np.array([2, 0, 0]), np.array([0, 3])), shape=(1, 3))
     X.has_sorted_indices = X.has_canonical_format = True
     assert as_features(X).indices.tolist() == [0, 2]
     assert as_features(X).data.tolist() == [5, 1]
 
 
-def test_room_behind_the_last_entry_is_not_read():
+def test_entries_beyond_indptr_are_ignored():
     X = sparse.csr_array((np.ones(4, dtype=np.float32), np.array([0, 1, 9, 9]), np.array([0, 2])), shape=(1, 3))
     assert as_features(X).indices.tolist() == [0, 1]
 
 
-def test_a_proof_holds_for_what_was_proven_and_not_for_what_the_user_holds():
+def test_proof_holds_for_checked_copy_until_it_is_resized():
     X, _ = good_pair()
     own = as_features(X)
     assert is_proven(own)
@@ -175,7 +175,7 @@ def test_a_proof_holds_for_what_was_proven_and_not_for_what_the_user_holds():
     assert not is_proven(own)
 
 
-def test_too_many_columns_for_indices_of_32_bits():
+def test_columns_beyond_32_bit_indices_are_refused():
     wide = sparse.csr_array((np.ones(1), np.array([2**40]), np.array([0, 1])), shape=(1, 2**41))
     with raises_with(XmlcError, "X", "2147483647"):
         as_features(wide)
@@ -191,7 +191,7 @@ def test_too_many_columns_for_indices_of_32_bits():
         (np.ma.masked_array([[0, 1]], mask=[[True, False]]), "Y"),
     ],
 )
-def test_labels_are_0_or_1(values, message):
+def test_label_values_other_than_0_and_1_are_refused(values, message):
     with raises_with(XmlcError, message):
         as_labels(values)
     if not isinstance(values, np.ma.MaskedArray) and np.asarray(values).dtype.kind != "U":
@@ -200,7 +200,7 @@ def test_labels_are_0_or_1(values, message):
                 as_labels(sparse.coo_array(values).asformat(kind))
 
 
-def test_a_label_that_is_given_twice_counts_once():
+def test_duplicate_labels_count_once():
     twice = sparse.coo_array((np.ones(2, dtype=int), ([0, 0], [1, 1])), shape=(1, 2))
     assert as_labels(twice).nnz == 1
 
@@ -213,7 +213,7 @@ def test_complex_features_and_texts_are_refused():
 
 Y = sparse.csr_array(np.array([[1, 0, 0, 1], [0, 1, 0, 0]], dtype=bool))
 PRIORS = np.full(4, 0.25)
-TAKERS = {
+FUNCTIONS = {
     "fta": lambda spe: FTA().fit(spe, Y).thresholds_,
     "sto": lambda spe: STO().fit(spe, Y).thresholds_,
     "ofo": lambda spe: OFO().partial_fit(spe, Y).thresholds_,
@@ -225,40 +225,40 @@ TAKERS = {
 }
 
 
-def stored(values):
+def store_all(values):
     """Return a CSR array that stores its zeros, too."""
     values = np.asarray(values, dtype=np.float32)
     every = np.ones(values.shape, dtype=bool)
     return sparse.csr_array((values[every], np.nonzero(every)), shape=values.shape)
 
 
-@pytest.mark.parametrize("take", TAKERS.values(), ids=TAKERS)
-def test_zeros_are_dropped_and_what_exceeds_1_by_rounding_is_1_for_all_takers(take):
-    rough = stored([[np.nextafter(np.float32(1), np.float32(2)), 0.0, 0.2, 0.6], [0.0, 0.9, 0.3, 0.0]])
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_zeros_are_dropped_and_estimates_just_above_1_count_as_1(function):
+    rough = store_all([[np.nextafter(np.float32(1), np.float32(2)), 0.0, 0.2, 0.6], [0.0, 0.9, 0.3, 0.0]])
     before = rough.copy()
-    np.testing.assert_array_equal(take(rough), take(sparse.csr_array(np.minimum(rough.toarray(), 1))))
-    np.testing.assert_array_equal(rough.data, before.data, "the caller's is as it was")
+    np.testing.assert_array_equal(function(rough), function(sparse.csr_array(np.minimum(rough.toarray(), 1))))
+    np.testing.assert_array_equal(rough.data, before.data, "the caller's array is unchanged")
 
 
-@pytest.mark.parametrize("take", TAKERS.values(), ids=TAKERS)
-def test_estimates_need_not_be_sorted(take):
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_unsorted_estimates_give_the_same_result(function):
     unsorted = sparse.csr_array(np.float32([[0.9, 0.0, 0.2, 0.6], [0.0, 0.9, 0.3, 0.0]]))
-    expected = take(unsorted)
+    expected = function(unsorted)
     backwards = [np.concatenate([part[:3][::-1], part[3:][::-1]]) for part in (unsorted.data, unsorted.indices)]
     unsorted = sparse.csr_array((*backwards, unsorted.indptr), shape=unsorted.shape)
     assert not unsorted.has_sorted_indices
-    np.testing.assert_array_equal(take(unsorted), expected)
+    np.testing.assert_array_equal(function(unsorted), expected)
 
 
-@pytest.mark.parametrize("take", TAKERS.values(), ids=TAKERS)
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
 @pytest.mark.parametrize("wrong", [1.5, -0.5, np.nan, np.inf])
-def test_logits_are_refused_by_all_takers(take, wrong):
+def test_logits_and_nan_are_refused_as_estimates(function, wrong):
     with raises_with(InvalidDataError, wrong):
-        take(stored([[wrong, 0.0, 0.2, 0.6], [0.0, 0.9, 0.3, 0.0]]))
+        function(store_all([[wrong, 0.0, 0.2, 0.6], [0.0, 0.9, 0.3, 0.0]]))
 
 
-def test_metrics_of_rankings_rank_sparse_scores():
-    spe = stored([[0.2, 0.9, 0.9, 0.1], [0.0, 0.3, 0.2, 0.1]])
+def test_ranking_metrics_accept_sparse_scores():
+    spe = store_all([[0.2, 0.9, 0.9, 0.1], [0.0, 0.3, 0.2, 0.1]])
     labels, _ = top_k_of(spe, 3)
     assert labels.tolist() == [[1, 2, 0], [1, 2, 3]]
     for scores in (spe, spe.tocsc(), sparse.csr_matrix(spe), spe.astype(np.float64) - 5 * spe.astype(bool)):
@@ -270,7 +270,7 @@ def test_metrics_of_rankings_rank_sparse_scores():
         precision_at_k(Y, spe[:1], 1)
 
 
-def test_frames_are_read_as_what_they_hold():
+def test_frames_of_any_column_types_are_read():
     numbers = pd.DataFrame({"a": [0.5, 0.0, 2.0], "b": [1.0, 0.0, 1.0], "c": [3.0, 0.0, 4.0]})
     mixed = numbers.astype({"b": bool, "c": int})
     nullable = numbers.astype({"a": "Float64", "b": "boolean", "c": "Int64"})
@@ -290,7 +290,7 @@ def test_frames_are_read_as_what_they_hold():
             as_features(mixed.assign(d=column))
 
 
-def test_names_of_columns_are_text_or_none():
+def test_column_names_are_text_or_absent():
     assert column_names(pd.DataFrame(np.eye(2))) is None
     assert column_names(np.eye(2)) is None
     assert column_names(pd.DataFrame(np.eye(2), columns=["a", "b"])).tolist() == ["a", "b"]
@@ -298,7 +298,7 @@ def test_names_of_columns_are_text_or_none():
         column_names(pd.DataFrame(np.eye(2), columns=["a", 1]))
 
 
-def test_numbers_for_labels_are_of_their_kind():
+def test_per_label_returns_arrays_and_refuses_invalid_numbers():
     for form in ([0.1, 0.2], (0.1, 0.2), pd.Series([0.1, 0.2]), np.float32([0.1, 0.2])):
         found = per_label(form, 2, np.float32, "priors", "share")
         assert type(found) is np.ndarray

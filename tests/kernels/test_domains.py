@@ -1,4 +1,4 @@
-"""One table says what hyperparameters may be; estimators, their documentation and searches agree with it."""
+"""Domains of hyperparameters agree with estimators, their documentation and the searches of suites."""
 
 import inspect
 
@@ -27,12 +27,12 @@ from xmlc.models.registry import domains_of, estimator_class
         (Ascending(Number(0, 9)), ((0, 1.0), [2]), ((), (1, 0), (1, 1), (1, 10), None, 3, ("a",))),
     ],
 )
-def test_a_domain_has_what_it_says(domain, inside, outside):
+def test_domain_contains_only_valid_values(domain, inside, outside):
     assert all(value in domain for value in inside)
     assert not any(value in domain for value in outside)
 
 
-def test_sentences_say_what_is_expected():
+def test_domain_and_error_describe_expected_values():
     assert absent(str(whole(1, 5, none=True)), "1", "5", "None") == []
     assert absent(str(Number(0, 1e9, above=True)), "0", "1e+09") == []
     with raises_with(InvalidParameterError, "PLT", "solver='gd'", "'sgd', 'adagrad', 'batch'"):
@@ -43,7 +43,7 @@ def test_sentences_say_what_is_expected():
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_every_hyperparameter_has_a_domain_and_its_default_is_in_it(name):
+def test_every_hyperparameter_has_a_domain_with_its_default(name):
     cls = estimator_class(name)
     assert cls.domains is domains_of(name)
     assert set(cls.domains) == set(cls._hyperparameter_names())
@@ -54,7 +54,7 @@ def test_every_hyperparameter_has_a_domain_and_its_default_is_in_it(name):
         assert isinstance(domain, Flag) == (declared == "bool"), hyperparameter
         if isinstance(domain, Number):
             assert domain.whole == ("int" in declared), hyperparameter
-        if isinstance(domain, OneOf):  # a value that the table knows is one that the documentation names
+        if isinstance(domain, OneOf):  # the documentation contains each choice
             assert all(repr(choice) in all_documentation(cls) for choice in domain.choices), hyperparameter
 
 
@@ -63,7 +63,7 @@ def all_documentation(cls):
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_values_behind_each_end_are_refused_by_fit(name):
+def test_fit_refuses_values_outside_the_domain(name):
     cls, X, Y = estimator_class(name), np.eye(3), np.eye(3, dtype=bool)
     for hyperparameter, domain in cls.domains.items():
         wrong = ["no such value", [0]]
@@ -76,7 +76,7 @@ def test_values_behind_each_end_are_refused_by_fit(name):
 
 
 def configured(content, estimator=None):
-    """Yield estimators and the values of their hyperparameters anywhere in a suite: given, or tried by a search."""
+    """Yield estimators and values of hyperparameters that a suite sets or searches."""
     if isinstance(content, list):
         for part in content:
             yield from configured(part, estimator)
@@ -92,7 +92,7 @@ def configured(content, estimator=None):
                 yield from configured(value, estimator)
 
 
-def test_what_suites_give_and_search_lies_in_the_domains():
+def test_hyperparameters_in_suites_lie_in_their_domains():
     found = 0
     for file in sorted((ROOT / "config/papers").glob("*.yaml")):
         for name, hyperparameter, value in configured(yaml.safe_load(file.read_text(encoding="utf-8"))):

@@ -1,4 +1,4 @@
-"""Our estimators among scikit-learn's, and that importing them leaves scikit-learn alone."""
+"""Estimators with scikit-learn's tools, and imports that do not load scikit-learn."""
 
 import subprocess
 import sys
@@ -22,7 +22,7 @@ from xmlc.thresholds import STO
 
 
 class Constant(SparseProbabilityEstimator):
-    """Needs no kernel; scores best with share 0.25."""
+    """An estimator without kernels that scores best with share 0.25."""
 
     def __init__(self, share=0.5, extra=(1, 2)):
         self.share = share
@@ -36,7 +36,7 @@ class Constant(SparseProbabilityEstimator):
         return -abs(self.share - 0.25)
 
 
-def test_hyperparameters_are_scikit_learns(multilabel):
+def test_hyperparameters_follow_scikit_learn(multilabel):
     model = PLT(arity=4, n_jobs=2)
     assert clone(model).get_params() == model.unfitted().get_params() == model.get_params()
     assert repr(model) == "PLT(arity=4, n_jobs=2)"
@@ -50,7 +50,7 @@ def test_hyperparameters_are_scikit_learns(multilabel):
         Constant().fit(np.ones((2, 3)), np.ones((1, 3), dtype=bool))
 
 
-def test_a_notebook_shows_what_is_not_usual_and_the_sizes_of_what_was_learned(multilabel):
+def test_html_shows_changed_hyperparameters_and_fitted_sizes(multilabel):
     X, Y = multilabel(30, 5, 3)
     row = "<tr><th>{}</th><td>{}</td></tr>".format
     model = Constant(extra="<b>")
@@ -61,7 +61,7 @@ def test_a_notebook_shows_what_is_not_usual_and_the_sizes_of_what_was_learned(mu
     assert shown == f"<table><caption>STO</caption>{row('kappa', 0.25)}{row('thresholds', 3)}</table>"
 
 
-def test_it_is_searched_over_a_grid_and_ends_a_pipeline(multilabel):
+def test_estimators_work_in_grid_search_and_pipeline(multilabel):
     X, Y = multilabel(30, 5, 3)
     search = GridSearchCV(Constant(), {"share": [0.1, 0.25, 0.7]}, cv=2).fit(X, Y.toarray())
     assert search.best_params_ == {"share": 0.25}
@@ -74,13 +74,13 @@ def test_it_is_searched_over_a_grid_and_ends_a_pipeline(multilabel):
     "module",
     ["xmlc.models.plt", "xmlc.models.linear.binary_relevance", "xmlc.suite.steps.thresholds"],
 )
-def test_a_step_does_not_wait_for_scikit_learn(module):
+def test_imports_of_steps_do_not_load_scikit_learn(module):
     code = f"import sys, {module}; sys.exit('sklearn' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_it_works_without_scikit_learn():
-    """An import of a module that is None in sys.modules fails as if it were not installed."""
+def test_package_works_without_scikit_learn():
+    """Modules that are None in sys.modules cannot be imported, like modules that are not installed."""
     code = """
 import sys
 sys.modules.update(dict.fromkeys(["sklearn", "sklearn.exceptions", "threadpoolctl"]))
@@ -105,7 +105,7 @@ sys.exit(2)
 
 
 @pytest.mark.parametrize("name", [name for name in ESTIMATORS if "-" not in name])
-def test_defaults_are_within_the_limits_and_nothing_predicts_before_fit(name):
+def test_defaults_are_valid_and_unfitted_models_refuse_to_predict(name):
     model = estimator_class(name)()
     check_hyperparameters(model)
     for predict in (model.predict_proba, lambda X: model.predict_top_k(X, 1)):
@@ -114,18 +114,18 @@ def test_defaults_are_within_the_limits_and_nothing_predicts_before_fit(name):
 
 
 @pytest.mark.parametrize("name", sorted(ESTIMATORS))
-def test_a_type_checker_knows_the_choices_of_hyperparameters(name):
+def test_type_hints_list_choices_of_hyperparameters(name):
     cls = estimator_class(name)
     hints = get_type_hints(cls) if "vowpalwabbit" not in cls.__module__ else {}
     choices = {one: domain.choices for one, domain in cls.domains.items() if isinstance(domain, OneOf) and one in hints}
     assert {one: get_args(hints[one]) for one in choices} == choices
-    assert all(hint is not str for one, hint in hints.items() if one in cls().get_params()) or name in LOOKING_UP
+    assert all(hint is not str for one, hint in hints.items() if one in cls().get_params()) or name in WITH_FILE_NAMES
 
 
-LOOKING_UP = ("oracle", "estimates")  # whose hyperparameters are names of files
+WITH_FILE_NAMES = ("oracle", "estimates")  # their hyperparameters are names of files
 
 
-def test_names_that_consoles_complete_are_those_that_users_ask_for():
+def test_dir_lists_public_names_only():
     for name in ESTIMATORS:
         model = estimator_class(name)()
         shown = [one for one in dir(model) if not one.startswith("_")]
@@ -134,7 +134,7 @@ def test_names_that_consoles_complete_are_those_that_users_ask_for():
     assert "thresholds_" in dir(STO().fit([[0.5]], [[1]]))
 
 
-def test_errors_are_value_errors_where_scikit_learn_has_them():
+def test_invalid_data_and_parameter_errors_are_value_errors():
     for error in (InvalidDataError, InvalidParameterError):
         assert issubclass(error, XmlcError)
         assert issubclass(error, ValueError)

@@ -1,4 +1,4 @@
-"""The elementary functions against decimals of 60 digits, over the whole range of float64."""
+"""The elementary functions, compared with decimals of 60 digits over the whole range of float64."""
 
 import math
 from decimal import Decimal, localcontext
@@ -15,7 +15,7 @@ HALF_PI = Decimal("1.57079632679489661923132169163975144209858469968755291048747
 
 
 def decimal_cos(x):
-    """The Taylor series of the cosine in decimals, after whole turns."""
+    """Return the cosine by its Taylor series in decimals, after a reduction by whole turns."""
     x -= (x / (4 * HALF_PI)).to_integral_value() * 4 * HALF_PI
     total, term, k = Decimal(0), Decimal(1), 0
     while abs(term) > Decimal("1e-60"):
@@ -33,20 +33,20 @@ EXACT = {
 
 
 def ulps_off(found, exact):
-    """By how many units of its last place a float64 is off from a decimal."""
+    """Return the error of a float64 against a decimal, in units of its last place (ulp)."""
     distance = abs(Fraction(found) - Fraction(exact))
     return float(distance / Fraction(math.ulp(float(exact))))
 
 
 def worst(kernel, exact, numbers):
-    """The largest error over some numbers, in ulp, and where it is."""
+    """Return the largest error over some numbers, in ulp, and the number with this error."""
     with localcontext() as context:
         context.prec, context.Emin, context.Emax = 60, -100000, 100000
         return max((ulps_off(kernel(*x), exact(*map(Decimal, x))), x) for x in numbers)
 
 
 def spread(low, high, n, seed=0):
-    """Numbers of random bits whose logarithms are spread evenly over a range."""
+    """Return random numbers whose logarithms are uniform over a range."""
     rng = np.random.default_rng(seed)
     return np.exp(rng.uniform(math.log(low), math.log(high), n)).tolist()
 
@@ -60,7 +60,7 @@ def even(low, high, n, seed=0):
 
 
 SMALL = spread(1e-20, 1, 500)
-HALF_STEPS = [k * math.log(2) / 2 for k in range(-200, 200)]  # where exp changes the power of two
+HALF_STEPS = [k * math.log(2) / 2 for k in range(-200, 200)]  # at these numbers, exp changes the power of two
 NUMBERS = {
     "exp": [*even(-745, 709.7, 1500), *both_signs(SMALL), *HALF_STEPS],
     "log": [*spread(SMALLEST_NORMAL, LARGEST, 1000), *even(0.5, 2, 1500), *(n * SMALLEST for n in (1, 2, 3, 12345))],
@@ -72,12 +72,12 @@ BOUNDS = {"exp": 1, "log": 1, "log1p": 1.5, "log2": 0.6, "sigmoid": 2.5}
 
 
 @pytest.mark.parametrize("name", EXACT)
-def test_error_is_within_the_stated_bound(name):
+def test_functions_have_stated_accuracy(name):
     off, where = worst(getattr(float64, name), EXACT[name], [(x,) for x in NUMBERS[name]])
     assert off < BOUNDS[name], where
 
 
-def test_cosines_are_within_the_stated_distance():
+def test_cosine_has_stated_accuracy():
     angles = [*even(-7, 7, 1000), *even(-1e5, 1e5, 500), *(k * math.pi / 4 for k in range(-300, 300)), *SMALL]
     with localcontext() as context:
         context.prec = 60
@@ -86,18 +86,18 @@ def test_cosines_are_within_the_stated_distance():
     assert float64.cos(0.0) == 1
 
 
-def test_power_is_within_the_stated_bound():
+def test_power_has_stated_accuracy():
     rng = np.random.default_rng(0)
     bases = [*spread(SMALLEST_NORMAL, LARGEST, 700), *even(0, 1, 700), *even(0.99, 1.01, 300), *even(1, 1e4, 300)]
     pairs = []
-    for x in bases:  # such that results spread over the whole range
+    for x in bases:  # exponents that spread results over the whole range
         limit = 700 / max(abs(math.log(x)), 1e-300)
         pairs += [(x, rng.uniform(-limit, limit)), (x, min(limit, rng.choice([0.5, 1.5, 2, 3, 0.55, 1.1, -0.3])))]
     off, where = worst(float64.power, lambda x, y: (y * x.ln()).exp(), pairs)
     assert off < 1, where
 
 
-def test_power_is_exact_where_the_result_is_a_number():
+def test_power_is_exact_if_result_is_representable():
     for x in (*range(1, 200), 0.5, 0.75, 1.25):
         assert [float64.power(x, y) for y in (1, 2, 3)] == [x, x**2, x**3]
         assert float64.power(x * x, 0.5) == x
@@ -117,7 +117,7 @@ def test_power_is_exact_where_the_result_is_a_number():
         ("sigmoid", -1e300, 0.0), ("sigmoid", NAN, NAN),
     ],
 )  # fmt: skip
-def test_edges(name, x, result):
+def test_functions_return_exact_values_at_edge_cases(name, x, result):
     found = getattr(float64, name)(x)
     assert (math.isnan(found) and math.isnan(result)) or found.hex() == result.hex()
 
@@ -133,12 +133,12 @@ def test_edges(name, x, result):
         (-1.0, 2.0, NAN), (NAN, 1.0, NAN), (2.0, NAN, NAN),
     ],
 )  # fmt: skip
-def test_edges_of_power(x, y, result):
+def test_power_returns_exact_values_at_edge_cases(x, y, result):
     found = float64.power(x, y)
     assert (math.isnan(found) and math.isnan(result)) or found.hex() == result.hex()
 
 
-def test_subnormal_results_are_off_by_less_than_one_step():
+def test_subnormal_results_have_errors_below_1_ulp():
     numbers = [(x,) for x in even(-745.1, -708.4, 500)]
     assert worst(float64.exp, Decimal.exp, numbers)[0] < 1
     assert worst(float64.power, lambda x, y: (y * x.ln()).exp(), [(0.3, x[0] / math.log(0.3)) for x in numbers])[0] < 1
@@ -150,8 +150,8 @@ def test_logarithms_of_powers_of_two_are_exact():
 
 
 @pytest.mark.parametrize("name", ["exp", "log", "log1p", "log2", "sigmoid"])
-def test_arrays_get_the_bits_of_single_numbers(name):
-    """A loop over an array may be compiled to vector instructions."""
+def test_arrays_and_single_numbers_give_bit_identical_results(name):
+    """Numba may compile a loop over an array to vector instructions."""
     x = np.array([*NUMBERS[name][:1003], 0.0, INF, -INF, NAN])
     single = np.array([getattr(float64, name)(v) for v in x])
     found = getattr(elementwise, name)(x)
@@ -159,7 +159,7 @@ def test_arrays_get_the_bits_of_single_numbers(name):
     assert np.isnan(found[np.isnan(x)]).all()
 
 
-def test_arrays_of_any_shape_and_type():
+def test_elementwise_functions_accept_any_shape_and_type():
     x = np.arange(1, 13, dtype=np.float32).reshape(3, 4)[:, ::2]
     found = elementwise.power(x, 1.5)
     assert found.shape == (3, 2)
@@ -170,20 +170,18 @@ def test_arrays_of_any_shape_and_type():
     assert elementwise.log2([1, 8]).tolist() == [0, 3]
 
 
-def test_every_kernel_refuses_the_flags_of_its_callers():
-    """Numba hands the flags of the first caller on to a kernel that states none."""
+def test_every_kernel_sets_fastmath_to_false():
+    """Numba applies the first caller's flags to a kernel without its own flags."""
     kernels = [value for value in vars(float64).values() if hasattr(value, "targetoptions")]
     assert len(kernels) > 10
     assert all(kernel.targetoptions["fastmath"] is False for kernel in kernels)
 
 
-def test_kernels_are_compiled_without_flags():
-    """None of them may be reordered or fused, and none calls the C library."""
+def test_compiled_kernels_have_no_fast_math_and_no_c_library_calls():
+    """LLVM may neither reorder nor fuse the operations."""
     calls = {float64.power: (2.0, 0.3), float64.cos: (1.0,), float64.sigmoid: (0.3,), float64.log1p: (0.3,)}
     for kernel, arguments in calls.items():
-        compiled = type(kernel)(
-            kernel.py_func, targetoptions=kernel.targetoptions
-        )  # what was cached has no code to show
+        compiled = type(kernel)(kernel.py_func, targetoptions=kernel.targetoptions)  # a cached kernel has no LLVM code
         compiled(*arguments)
         for code in compiled.inspect_llvm().values():
             assert "fmul double" in code

@@ -1,4 +1,4 @@
-"""Heaps against sorting, with many ties."""
+"""Heaps, compared with sorting, with many ties."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from xmlc.kernels.top_k import FREE, rank_key
 
 
 @pytest.mark.parametrize(("size", "n"), [(1, 20), (3, 2), (7, 7), (10, 300)])
-def test_the_best_of_a_stream_are_kept(size, n):
+def test_heap_keeps_best_keys_of_a_stream(size, n):
     estimates = (np.random.default_rng(n).integers(0, 6, n) / 4).astype(np.float32)
     keys, heap = (
         [rank_key(np.int64(number), estimate) for number, estimate in enumerate(estimates)],
@@ -22,7 +22,7 @@ def test_the_best_of_a_stream_are_kept(size, n):
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 9, 100])
-def test_values_come_in_order_and_lie_behind_the_heap(size):
+def test_pop_first_returns_values_in_order_and_stores_them_after_heap(size):
     rng = np.random.default_rng(size)
     values, ids = rng.integers(4, size=size) / 3, rng.permutation(size).astype(np.uint32)
     heap = np.empty(size, dtype=np.int64)
@@ -34,7 +34,7 @@ def test_values_come_in_order_and_lie_behind_the_heap(size):
 
 @pytest.mark.parametrize("k", [0, 1, 3, 8, 40])
 @pytest.mark.parametrize("offered_in_order", [True, False])
-def test_the_k_best_stand_in_order(k, offered_in_order):
+def test_insert_best_keeps_k_best_in_order(k, offered_in_order):
     rng = np.random.default_rng(k)
     estimates = (rng.integers(6, size=30) / 8).astype(np.float32)
     labels, best = np.full(k, -1, dtype=np.int32), np.zeros(k, dtype=np.float32)
@@ -45,7 +45,7 @@ def test_the_k_best_stand_in_order(k, offered_in_order):
     np.testing.assert_array_equal(best, np.append(estimates[expected], np.zeros(k - len(expected), np.float32)))
 
 
-def test_an_entry_with_an_estimate_below_all_is_free_whatever_its_label():
+def test_insert_best_replaces_entries_with_negative_estimates():
     labels, best = np.array([7, 3, 9], dtype=np.int32), np.full(3, np.float32(-1))
     for label, estimate in ((8, 0.5), (10, 0.0), (11, 0.5)):
         insert_best(labels, best, np.int64(label), np.float32(estimate))

@@ -1,4 +1,4 @@
-"""Updates of padded rows against numpy, in double precision."""
+"""Updates of padded rows, compared with numpy in double precision."""
 
 import numpy as np
 import pytest
@@ -16,19 +16,19 @@ def random(*shape):
 
 
 @pytest.mark.parametrize("n_siblings", range(1, 70))
-def test_padding_is_the_least_that_fills_registers(n_siblings):
+def test_padding_is_smallest_size_that_fills_registers(n_siblings):
     assert padded_size(n_siblings) == next(size for size in (4, 8, *range(16, 99, 16)) if size >= n_siblings)
 
 
 @pytest.mark.parametrize("size", [1, 4, 100, 1000, 100_000])
-def test_rooms_begin_with_a_cache_line(size):
+def test_buffers_start_at_a_cache_line(size):
     buffer = aligned_buffer(size)
     assert buffer.ctypes.data % 64 == 0
     assert buffer.size == size
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_scores_and_multiples(size):
+def test_scores_and_row_updates_equal_numpy(size):
     rows, bias, multiples = random(12, size), random(size), random(size + 1)[:-1]
     scores = np.empty(size, dtype=np.float32)
     dense_scores(IDS, VALUES, rows.ravel(), size, bias, scores)
@@ -41,7 +41,7 @@ def test_scores_and_multiples(size):
 
 
 @pytest.mark.parametrize("size", [size for size in SIZES if size <= 80])
-def test_adagrad_moves_a_weight_by_its_derivative_over_the_root_of_all_squares(size):
+def test_adagrad_update_equals_numpy(size):
     weights, squares, derivatives = random(12, size), random(12, size) ** 2, random(size)
     state = np.hstack([weights, squares]).ravel()
     adagrad_to_rows(IDS, VALUES, derivatives, np.float32(0.7), np.float32(0.01), state, np.int64(2 * derivatives.size))
@@ -56,7 +56,7 @@ def test_adagrad_moves_a_weight_by_its_derivative_over_the_root_of_all_squares(s
 
 @njit
 def plain_sums(ids, values, weights, bias, scores):
-    """The loop that registers replace, row by row."""
+    """Add rows in a plain loop, as reference for the kernel that sums in registers."""
     scores[:] = bias
     for k in range(ids.size):
         for c in range(scores.size):
@@ -64,7 +64,7 @@ def plain_sums(ids, values, weights, bias, scores):
 
 
 @pytest.mark.parametrize("siblings", [1, 2, 3, 4, 5, 7, 8, 11, 15, 16, 17, 31, 63, 64, 65, 100, 143])
-def test_sums_in_registers_are_those_of_the_loop(siblings):
+def test_sums_in_registers_are_bit_identical_to_plain_loop(siblings):
     rng = np.random.default_rng(siblings)
     weights, bias = rng.normal(size=(20, siblings)).astype(np.float32), rng.normal(size=siblings).astype(np.float32)
     ids, values = np.array([0, 3, 4, 19], dtype=np.uint32), rng.normal(size=4).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Files of arrays are whole and as described, or named with the command that makes them again."""
+"""Damaged files of arrays are refused. The error contains the file and the command that rebuilds it."""
 
 import shutil
 from pathlib import Path
@@ -20,7 +20,7 @@ from xmlc.models import OPLT, PLT
 
 
 @pytest.mark.parametrize("content", [b"", b"\x93NUMPY", b"\x93NUMPY\x01\x00\x10\x00{'descr': '<i4' ", b"{}"])
-def test_what_is_no_array_is_named(tmp_path, content):
+def test_damaged_or_missing_array_file_is_refused(tmp_path, content):
     (tmp_path / "a.npy").write_bytes(content)
     list_files(tmp_path)
     with raises_with(Malformed, "a.npy"):
@@ -30,7 +30,7 @@ def test_what_is_no_array_is_named(tmp_path, content):
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": "1"}', '{"version": true}', '{"version": 1.5}'])
-def test_what_describes_nothing_is_named(tmp_path, text):
+def test_invalid_description_file_is_refused(tmp_path, text):
     (tmp_path / "a.json").write_text(text)
     list_files(tmp_path)
     with raises_with(Malformed, "a.json"):
@@ -45,7 +45,7 @@ def test_what_describes_nothing_is_named(tmp_path, text):
         ("data", np.ones(2, dtype=np.float64), ["data", "float64"]),
     ],
 )
-def test_a_matrix_that_does_not_fit_its_description_names_how_it_is_made_again(tmp_path, file, array, fault):
+def test_error_for_inconsistent_matrix_has_command_that_rebuilds_it(tmp_path, file, array, fault):
     save_csr(tmp_path, "X", sparse.csr_array(np.array([[1, 1, 0], [0, 0, 0]], dtype=np.float32)))
     np.save(tmp_path / f"X.{file}.npy", array)
     list_files(tmp_path)
@@ -61,14 +61,14 @@ FIELDS = (
 )
 
 
-def a_model():
+def example_arrays():
     starts, numbers = np.array([0, 1, 3]), np.zeros((3, 4), dtype=np.uint32)
     return {"starts": starts, "numbers": numbers, "places": np.array([-1, 1], dtype=np.int32)}
 
 
-def test_arrays_that_fit_one_another_pass():
-    check_fields(a_model(), FIELDS, n_labels=1)
-    check_fields(a_model() | {"weights": np.ones(7, dtype=np.float32)}, FIELDS, n_labels=1)
+def test_consistent_arrays_are_accepted():
+    check_fields(example_arrays(), FIELDS, n_labels=1)
+    check_fields(example_arrays() | {"weights": np.ones(7, dtype=np.float32)}, FIELDS, n_labels=1)
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,14 @@ def test_arrays_that_fit_one_another_pass():
         ("weights", np.array([np.inf], dtype=np.float32), "weights"),
     ],
 )
-def test_an_array_that_is_not_as_its_field_says_is_named(name, array, fault):
+def test_array_that_violates_its_field_is_refused(name, array, fault):
     with raises_with(Malformed, fault):
-        check_fields(a_model() | {name: array}, FIELDS, n_labels=1)
+        check_fields(example_arrays() | {name: array}, FIELDS, n_labels=1)
 
 
-def test_an_array_that_is_missing_is_named():
+def test_missing_array_is_refused():
     with raises_with(Malformed, "places"):
-        check_fields({name: array for name, array in a_model().items() if name != "places"}, FIELDS, n_labels=1)
+        check_fields({name: array for name, array in example_arrays().items() if name != "places"}, FIELDS, n_labels=1)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_an_array_that_is_missing_is_named():
         ("hyperparameters", {"arity": 2}, ["model.json", "['arity']", "C, arity"]),
     ],
 )
-def test_a_model_of_another_version_is_refused(tmp_path, entry, value, message):
+def test_model_with_inconsistent_description_is_refused(tmp_path, entry, value, message):
     X, Y = good_pair()
     PLT(epochs=1, arity=2, max_leaf=2).fit(X, Y).save(tmp_path / "model")
     file = tmp_path / "model/model.json"
@@ -112,7 +112,7 @@ def test_a_model_of_another_version_is_refused(tmp_path, entry, value, message):
         PLT.load(tmp_path / "model")
 
 
-def test_what_a_folder_has_and_what_to_do_is_said(tmp_path, monkeypatch):
+def test_load_error_shows_class_of_folder_and_next_command(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     PLT(epochs=1).fit(*good_pair()).save("small")
     with raises_with(XmlcError, "small", "PLT", "OPLT", "PLT.load"):

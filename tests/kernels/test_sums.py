@@ -1,4 +1,4 @@
-"""Sums in lanes: their order, number by number, and their value."""
+"""Sums in lanes: their order of additions and their value."""
 
 import math
 
@@ -12,7 +12,7 @@ SIZES = [0, 1, 2, 3, 4, 5, 7, 8, 18, 19, 64, 1001]
 
 
 def in_lanes(terms, dtype):
-    """The sum of rounded terms in the documented order, one addition at a time."""
+    """Add rounded terms in the documented order, one addition at a time."""
     lanes, whole = [dtype(0)] * 4, len(terms) // 4 * 4
     for k, term in enumerate(terms):
         lane = k % 4 if k < whole else 0
@@ -22,14 +22,14 @@ def in_lanes(terms, dtype):
 
 @pytest.fixture(params=SIZES)
 def vectors(request):
-    """A sparse vector and two dense ones whose sums round in every step."""
+    """Return a sparse vector and two dense ones whose sums round in every step."""
     rng = np.random.default_rng(request.param)
     ids = rng.permutation(2 * request.param + 1)[: request.param].astype(np.uint32)
     values, *dense = (rng.normal(size=n).astype(np.float32) for n in (ids.size, 2 * ids.size + 1, 2 * ids.size + 1))
     return ids, values, *dense
 
 
-def test_sparse_dot(vectors):
+def test_sparse_dot_adds_in_documented_order(vectors):
     ids, values, dense, _ = vectors
     found = sparse_dot(ids, values, dense)
     assert found == in_lanes(values * dense[ids], np.float32)
@@ -39,26 +39,26 @@ def test_sparse_dot(vectors):
     assert sparse_dot(ids, values, strided[1::3]) == found
 
 
-def test_sparse_dots(vectors):
+def test_sparse_dots_add_in_documented_order(vectors):
     ids, values, first, second = vectors
     found = sparse_dots(ids, values, first, second)
     assert found[0] == sparse_dot(ids, values, first)
     assert found[1] == in_lanes(values * values * second[ids], np.float32)
 
 
-def test_dot(vectors):
+def test_dot_adds_in_documented_order(vectors):
     _, values, dense, _ = vectors
     other = dense[: values.size]
     assert dot(values, other) == in_lanes(values * other, np.float32)
 
 
-def test_total_is_added_up_in_float64(vectors):
+def test_total_adds_in_float64(vectors):
     numbers = vectors[1]
     assert total(numbers) == in_lanes(numbers, np.float64)
 
 
 def in_halves(terms):
-    """The sum in the documented order of `pairwise`, one addition at a time."""
+    """Add terms in the documented order of `pairwise`, one addition at a time."""
     n = len(terms)
     if n > 128:
         half = n // 2 // 8 * 8
@@ -74,7 +74,7 @@ def in_halves(terms):
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 128, 129, 136, 1001, 8192, 8193, 30_011])
-def test_sums_of_float64_have_their_order_and_a_mean(n):
+def test_float64_sums_add_in_documented_order(n):
     numbers = np.random.default_rng(n).normal(size=n) * 10.0 ** np.random.default_rng(n + 1).integers(-3, 3, n)
     assert pairwise(numbers) == in_halves(numbers.tolist())
     assert elementwise.mean(numbers) == pairwise(numbers) / max(n, 1)

@@ -1,4 +1,4 @@
-"""The k best keys against sorting, with ties and free entries."""
+"""The k best keys, compared with sorting, with ties and free entries."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from xmlc.kernels.top_k import FREE, SHORT, insert_key, key_estimate, key_number
 
 
 @pytest.mark.parametrize("k", [1, 3, 8, 16, 17, SHORT, SHORT + 1, 69])
-def test_the_k_best_keys_stand_in_order_and_the_last_one_is_returned(k):
+def test_insert_key_keeps_k_best_in_order_and_returns_dropped_key(k):
     rng = np.random.default_rng(k)
     estimates = (rng.integers(6, size=70) / 8).astype(np.float32)
     keys, offered = np.full(k, FREE), []
@@ -23,7 +23,7 @@ def test_the_k_best_keys_stand_in_order_and_the_last_one_is_returned(k):
 
 
 @pytest.mark.parametrize("estimate", [0.0, 2e-38, 0.5, 1.0])
-def test_a_key_has_its_number_and_estimate(estimate):
+def test_key_contains_number_and_estimate(estimate):
     for number in (-1, 0, 7, 2**31 - 1):
         key = rank_key(np.int32(number), np.float32(estimate))
         assert (key_number(key), key_estimate(key)) == (number, np.float32(estimate))

@@ -1,4 +1,4 @@
-"""Rows scaled to unit length, against NumPy."""
+"""Rows scaled to unit length, compared with NumPy."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from xmlc.kernels.unit_length import scale_rows
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rows_are_scaled_to_unit_length(dtype):
-    """By NumPy's sums; one row is empty, one of length 0."""
+    """One row is empty, and one has length 0."""
     rng = np.random.default_rng(0)
     sizes = np.array([3, 0, 1, 700, 2, 129, 16])
     values, indptr = rng.normal(size=sizes.sum()).astype(dtype), np.concatenate(([0], np.cumsum(sizes)))

@@ -1,4 +1,4 @@
-"""Vectors against the functions of single numbers: the same bits in every lane."""
+"""Vectors are bit-identical in every lane to the functions of single numbers."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from xmlc.kernels.vectors import DOUBLE, Vectors
 
 
 def kernel_of(width, emit, **kind):
-    """Make a kernel that writes ``emit(vectors, first entry in every lane, a vector)`` to an array."""
+    """Return a kernel that writes ``emit(vectors, first entry in every lane, a vector)`` to an array."""
 
     @intrinsic
     def compute(typing_context, numbers, index, out):
@@ -39,7 +39,7 @@ def fma(a, b, c):
 
 
 @pytest.mark.parametrize("width", [4, 8, 16])
-def test_float32_functions_are_those_of_single_numbers(width):
+def test_float32_lanes_equal_functions_of_single_numbers(width):
     numbers = (10 ** np.random.default_rng(width).uniform(-36, 36, 1 + width)).astype(np.float32)
     out = np.zeros_like(numbers)
     kernel_of(width, lambda vectors, first, x: vectors.inverse_sqrt(x))(numbers, 1, out)
@@ -50,7 +50,7 @@ def test_float32_functions_are_those_of_single_numbers(width):
     assert out[0] == 0
 
 
-def test_float64_lanes_and_an_entry_in_all_of_them():
+def test_float64_lanes_multiply_by_a_broadcast_entry():
     numbers = np.random.default_rng(0).normal(size=9)
     out = np.zeros(9)
     kernel_of(8, lambda vectors, first, x: vectors.builder.fmul(first, x), number=DOUBLE)(numbers, 1, out)
