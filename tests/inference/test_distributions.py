@@ -1,4 +1,4 @@
-"""P, p(Y = 0) and marginals against counting by hand, and independent labels against all their sets."""
+"""P, p(Y = 0) and marginals, compared with counts by hand and with sums over all label sets."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ FEW = settings(deadline=None, max_examples=30)
 
 @FEW
 @given(seed=st.integers(0, 2**32 - 1), m=st.integers(1, 6), n_samples=st.integers(1, 9))
-def test_samples_are_counted(seed, m, n_samples):
+def test_marginals_are_means_of_samples(seed, m, n_samples):
     samples = random_samples(np.random.default_rng(seed), 3, m, n_samples)
     means = samples.Y.toarray().reshape(3, n_samples, m).mean(axis=1)
     before = samples.Y.indices.copy()
@@ -40,7 +40,7 @@ def test_samples_are_counted(seed, m, n_samples):
 
 @FEW
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 150))
-def test_the_number_of_positives_equals_repeated_convolution(seed, n):
+def test_count_distribution_equals_repeated_convolution(seed, n):
     p = np.random.default_rng(seed).random(n) ** 2
     law = np.ones(1)
     for q in p:
@@ -52,18 +52,18 @@ def test_the_number_of_positives_equals_repeated_convolution(seed, n):
 
 @pytest.mark.parametrize("p_out", [0.0, 1e-9, 0.3, 0.5, 0.5000001, 0.7, 1 - 1e-9, 1.0])
 @pytest.mark.parametrize("mean", [0.01, 0.5, 0.97])
-def test_a_label_is_taken_out_stably(p_out, mean):
-    """Up to 300 labels around the marginals at which a naive division loses everything."""
+def test_removal_of_a_label_is_numerically_stable(p_out, mean):
+    """A naive division loses all digits with 300 labels around some of these marginals."""
     others = np.clip(np.random.default_rng(1).normal(mean, 0.01, 300), 0, 1)
-    everything = np.append(others, p_out)
-    law = count_distribution(everything, count_limit(everything.sum(), everything.size))
+    all_labels = np.append(others, p_out)
+    law = count_distribution(all_labels, count_limit(all_labels.sum(), all_labels.size))
     rest = np.empty(law.size - 1)
     without_label(law, p_out, rest)
     np.testing.assert_allclose(rest, count_distribution(others, 300)[: rest.size], rtol=0, atol=1e-15)
     assert (rest >= 0).all()
 
 
-def test_laws_are_joined_and_odds_multiplied():
+def test_count_distributions_are_convolved_and_odds_scaled():
     p, law, sum_of_two = np.array([0.2, 1e-300, 0.7, 1.0]), np.eye(1, 4)[0], np.empty(4)
     positive, negative = with_odds(p, 900)
     np.testing.assert_allclose(positive, [1, 1e-300 * 2.0**900 / (1 + 1e-300 * 2.0**900), 1, 1], rtol=1e-15)
@@ -75,11 +75,11 @@ def test_laws_are_joined_and_odds_multiplied():
     np.testing.assert_allclose(sum_of_two, np.convolve(law, count_distribution(p[:2], 3))[:4], rtol=1e-15)
 
 
-# What the floor of an SPE costs: its bound against the exact loss of small distributions, and the estimated mean.
+# The loss due to the minimum probability of an SPE: its bound, compared with the exact loss, and its mean.
 
 
 def loss_and_bound(law, m, retained, independent):
-    """Infer from the retained labels' law and score under the whole; ``retained`` is a mask."""
+    """Infer from the distribution of the labels in the mask ``retained`` and score with the full distribution."""
     sets = all_sets(m)
     marginals = law @ sets
     delta, kappa = marginals[~retained].sum(), marginals[~retained].max(initial=0)
@@ -97,7 +97,7 @@ def loss_and_bound(law, m, retained, independent):
 
 
 @pytest.mark.parametrize("independent", [True, False])
-def test_the_loss_stays_below_the_bound_and_comes_near_it(independent):
+def test_loss_is_below_bound_and_reaches_15_percent_of_it(independent):
     rng, shares = np.random.default_rng(0), []
     for _ in range(400):
         m = int(rng.integers(2, 7))
@@ -111,7 +111,7 @@ def test_the_loss_stays_below_the_bound_and_comes_near_it(independent):
     assert max(shares) > 0.15
 
 
-def test_the_bound_by_hand():
+def test_floor_bound_equals_calculation_by_hand():
     Y_hat = sparse.csr_array(np.array([[True, True, False], [False, False, False]]))
     values = np.array([0.5, 0.8])
     np.testing.assert_allclose(floor_bound(Y_hat, values, 0.2), [0.2 + 0.5 * 0.2 / 4, 0.2 + 0.8 * 0.2])
@@ -120,13 +120,13 @@ def test_the_bound_by_hand():
     assert floor_bound(Y_hat, values, 0.0).tolist() == [0, 0]
 
 
-def test_what_lies_below_the_floor_is_counted():
+def test_labels_below_minimum_probability_are_counted():
     spe = sparse.csr_array(np.float32([[0.5, 0, 0.2], [0, 0, 0]]))
     Y = sparse.csr_array(np.array([[True, True, False], [True, False, True]]))
     assert labels_below_floor(spe, Y).tolist() == [1, 2]
 
 
-def test_bad_input_is_refused():
+def test_floor_bound_refuses_invalid_input():
     Y_hat, values = sparse.csr_array((2, 3), dtype=bool), np.ones(2)
     for wrong in (-0.1, np.nan, [0.1, 0.2, 0.3]):
         with raises_with(XmlcError, "expected_f"):
@@ -135,11 +135,11 @@ def test_bad_input_is_refused():
         floor_bound(Y_hat, values, 0.1, kappa=2)
 
 
-def test_the_mean_loss_by_hand():
-    """One true label of the first instance is missed, two of the second, which is predicted to have none."""
+def test_mean_loss_equals_calculation_by_hand():
+    """The estimates miss one true label of instance 0 and two of instance 1, whose predicted set is empty."""
     marginals = sparse.csr_array(np.array([[0.6, 0.0, 0.0], [0.0, 0.4, 0.0]]))
     Y = sparse.csr_array(np.array([[True, True, False], [True, False, True]]))
     Y_hat = sparse.csr_array(np.array([[True, False, False], [False, False, False]]))
-    linear = (0.5 * 1 / (1 + 2) + 0.25 * 1) / 2  # of no label E[F] min(missed, 1)
+    linear = (0.5 * 1 / (1 + 2) + 0.25 * 1) / 2  # an empty set loses E[F] min(missed, 1)
     assert floor_loss(marginals, 0.3, Y, Y_hat, np.array([0.5, 0.25])) == pytest.approx(0.6 + linear)
     assert floor_loss(marginals, 0.9, Y, Y_hat, np.array([0.5, 0.25])) == pytest.approx(1.5 + linear)

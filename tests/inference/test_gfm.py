@@ -1,4 +1,4 @@
-"""GFM and GFM-T against trying all label sets, from every form of distribution; their kernels against plain twins."""
+"""GFM and GFM-T, compared with a search over all label sets, for all forms of distributions."""
 
 import numpy as np
 import pytest
@@ -26,13 +26,13 @@ from xmlc.inference._gfm import best_size, keep_largest, rank_places
 from xmlc.inference._selection import TIE, sum_of_largest
 from xmlc.inference.methods import METHODS
 
-# Always the same examples: which of two values is the greater is left to rounding where they differ by as little.
+# The examples are fixed, because rounding decides between values with tiny differences.
 FEW = settings(deadline=None, max_examples=30, derandomize=True)
 SEEDS = st.integers(0, 2**32 - 1)
 
 
 def assert_is_best(result, laws):
-    """The values are the greatest of all sets; the sets the smallest that attain it, then those of the smaller ids."""
+    """Check that values are maximal, and that sets are the smallest with this value, then with the lowest ids."""
     for predicted, value, law in zip(result[0].toarray(), result[1], laws):
         values = values_of_all(law, predicted.size)
         assert value == pytest.approx(values.max(), abs=1e-12)
@@ -42,7 +42,7 @@ def assert_is_best(result, laws):
 
 @FEW
 @given(seed=SEEDS, m=st.integers(1, 8))
-def test_gfm_finds_the_best_of_all_sets_of_any_joint_distribution(seed, m):
+def test_gfm_finds_best_set_for_any_joint_distribution(seed, m):
     rng = np.random.default_rng(seed)
     laws = [random_joint(rng, m) for _ in range(3)]
     given_by_size = by_size(laws, m)
@@ -52,14 +52,14 @@ def test_gfm_finds_the_best_of_all_sets_of_any_joint_distribution(seed, m):
 
 @FEW
 @given(seed=SEEDS, m=st.integers(1, 8))
-def test_gfm_from_samples_finds_the_best_for_the_relative_frequencies(seed, m):
+def test_gfm_finds_best_set_for_samples(seed, m):
     samples = random_samples(np.random.default_rng(seed), 3, m, n_samples=20)
     assert_is_best(gfm(samples), empirical_laws(samples, m))
 
 
 @FEW
 @given(seed=SEEDS, m=st.integers(1, 9))
-def test_gfm_from_marginals_finds_the_best_for_independent_labels(seed, m):
+def test_gfm_finds_best_set_for_marginals_of_independent_labels(seed, m):
     p = random_marginals(np.random.default_rng(seed), 3, m)
     assert_is_best(gfm(p), [independent_law(row) for row in p])
     assert_is_best(gfm_t(p), [independent_law(row) for row in p])
@@ -67,7 +67,7 @@ def test_gfm_from_marginals_finds_the_best_for_independent_labels(seed, m):
 
 @FEW
 @given(seed=SEEDS, m=st.integers(1, 8))
-def test_gfm_t_finds_the_best_threshold(seed, m):
+def test_gfm_t_finds_best_threshold(seed, m):
     samples = random_samples(np.random.default_rng(seed), 2, m, n_samples=20)
     marginals = marginals_of(samples).toarray()
     Y_hat, expected_f = gfm_t(samples)
@@ -81,7 +81,7 @@ def test_gfm_t_finds_the_best_threshold(seed, m):
 
 @FEW
 @given(seed=SEEDS, m=st.integers(1, 8), t=st.integers(1, 6))
-def test_gfm_t_with_few_thresholds_finds_the_best_of_these(seed, m, t):
+def test_gfm_t_with_few_thresholds_finds_best_of_them(seed, m, t):
     rng = np.random.default_rng(seed)
     samples, p = random_samples(rng, 2, m, n_samples=20), random_marginals(rng, 2, m)
     cases = (
@@ -99,7 +99,7 @@ def test_gfm_t_with_few_thresholds_finds_the_best_of_these(seed, m, t):
 
 
 @pytest.mark.parametrize("infer", [gfm, gfm_t, METHODS["gfm-t-few"].infer])
-def test_samples_and_dense_p_give_the_same_bits_on_any_number_of_threads(infer):
+def test_samples_and_dense_p_are_bit_identical_on_any_threads(infer):
     samples = random_samples(np.random.default_rng(5), 600, 7, n_samples=13)
     one, two, dense = (
         infer(*arguments)
@@ -112,8 +112,8 @@ def test_samples_and_dense_p_give_the_same_bits_on_any_number_of_threads(infer):
     assert one[0].dtype == bool
 
 
-def test_samples_of_very_many_labels_need_no_room_for_them():
-    """P would take 8 * 10^6 * 3 bytes for each instance."""
+def test_samples_of_a_million_labels_fit_into_memory():
+    """A dense P would take 8 * 10^6 * 3 bytes for each instance."""
     m = 1_000_000
     Y = sparse.csr_array(
         (np.ones(7, dtype=bool), [3, 999_999, 3, 999_999, 3, 500, 3], [0, 2, 4, 4, 5, 6, 7]), shape=(6, m)
@@ -123,9 +123,9 @@ def test_samples_of_very_many_labels_need_no_room_for_them():
     np.testing.assert_allclose(expected_f, [2 / 3, 2 / 3], atol=1e-15)
 
 
-def test_of_equal_sets_the_smaller_and_of_equal_labels_the_first():
+def test_ties_are_resolved_to_smaller_sets_and_lower_labels():
     P, p_empty = np.zeros((4, 3, 1)), np.array([0.5, 1.0, 0.0, 0.4])
-    P[0, 1, 0] = 0.5  # {1} is as good as the empty set
+    P[0, 1, 0] = 0.5  # {1} equals the empty set
     P[2, :, 0] = 1 / 3  # each label alone 1/3, two of them 4/9, all three 1/2
     P[3, 1:, 0] = 0.3  # k = 2: 0.4 = k = 0
     Y_hat, expected_f = gfm(P, p_empty)
@@ -133,7 +133,7 @@ def test_of_equal_sets_the_smaller_and_of_equal_labels_the_first():
     np.testing.assert_allclose(expected_f, [0.5, 1, 0.5, 0.4], atol=1e-15)
 
 
-def test_no_instances_no_labels_no_mass():
+def test_gfm_accepts_no_instances_no_labels_and_no_mass():
     empty = gfm(LabelsBySize(np.zeros((2, 3, 0)), np.ones(2), np.zeros(0, dtype=int)))
     assert empty[0].shape == (2, 3)
     assert empty[0].nnz == 0
@@ -158,14 +158,14 @@ def test_no_instances_no_labels_no_mass():
         ((np.zeros(3),), ["marginals", "3 values", "1 dimensions"]),
     ],
 )
-def test_what_is_no_distribution_is_refused(arguments, message):
+def test_invalid_distributions_are_refused(arguments, message):
     with raises_with(XmlcError, message):
         gfm(*arguments)
 
 
 @FEW
 @given(values=st.lists(st.sampled_from([0.1, 0.2, 0.1 + 1e-16, 0.3]), min_size=1, max_size=20))
-def test_ranking_counts_rounding_as_ties(values):
+def test_ranking_treats_rounding_differences_as_ties(values):
     ids, order = np.arange(len(values), dtype=np.uint32)[::-1].copy(), np.empty(len(values), dtype=np.int64)
     rank_places(np.array(values), ids, order)
     assert order.tolist() == sorted(range(len(values)), key=lambda i: (-round(values[i], 9), ids[i]))
@@ -173,8 +173,8 @@ def test_ranking_counts_rounding_as_ties(values):
 
 @FEW
 @given(seed=SEEDS, m=st.integers(1, 6))
-def test_the_early_end_changes_nothing(seed, m):
-    """Algorithm 1 as printed: all k, the whole of F, sorted columns."""
+def test_early_stop_returns_the_same_value(seed, m):
+    """The reference is Algorithm 1 as published: all k, the complete F, sorted columns."""
     rng = np.random.default_rng(seed)
     P, p_empty, sizes = by_size([random_joint(rng, m)], m)
     F = P[0] @ (1 / (sizes[:, None] + sizes))
@@ -187,7 +187,7 @@ def test_the_early_end_changes_nothing(seed, m):
 
 @FEW
 @given(seed=SEEDS, m=st.integers(1, 6))
-def test_compact_samples_are_the_mass_of_dense_p(seed, m):
+def test_compact_samples_equal_nonzero_part_of_dense_p(seed, m):
     samples = random_samples(np.random.default_rng(seed), 2, m, n_samples=9)
     dense = counted_by_size(samples)
     Y = samples.Y
@@ -205,8 +205,8 @@ def test_compact_samples_are_the_mass_of_dense_p(seed, m):
 
 @FEW
 @given(seed=SEEDS, m=st.integers(1, 60))
-def test_bounds_leave_out_no_column_that_changes_a_bit(seed, m):
-    """Every column of F, and the sum of its largest by the kernel; labels drawn seldom and often, in many sizes."""
+def test_bounds_skip_only_columns_that_do_not_matter(seed, m):
+    """The reference computes every column of F. Labels are rare or frequent, and label sets have many sizes."""
     rng = np.random.default_rng(seed)
     p = rng.random(m) ** rng.integers(1, 8)
     Y = sparse.csr_array(rng.random((40, m)) < p)
@@ -225,7 +225,7 @@ def test_bounds_leave_out_no_column_that_changes_a_bit(seed, m):
 
 @FEW
 @given(values=st.lists(st.sampled_from([0.1, 0.2, 0.1 + 1e-16, 0.3]), min_size=1, max_size=20), data=st.data())
-def test_what_is_kept_are_the_first_in_rank(values, data):
+def test_keep_largest_keeps_first_k_in_rank(values, data):
     k = data.draw(st.integers(1, len(values)))
     ids, kept = np.random.default_rng(k).permutation(len(values)).astype(np.uint32), np.empty(k, dtype=np.uint32)
     order = np.empty(k, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Propositions 2.1 and 2.3 of gfm2011 as constructions: what MEUF and thresholding can lose."""
+"""Constructions for propositions 2.1 and 2.3 of gfm2011: the possible loss of MEUF and of thresholds."""
 
 import math
 
@@ -15,27 +15,28 @@ def expected_f(Y_hat, P, p_empty, sizes):
 
 
 def all_or_nothing(m):
-    """All labels with probability q = log m / m, else none.
+    """Return all labels with probability q = log m / m, else none.
 
-    The marginals are all q. Independent labels would be empty with (1 - q)^m <= e^{-qm} = 1/m only, and all of them
-    are worth more than q = log m / m: so MEUF never predicts the empty set, whose true value is 1 - q. Any other set of
-    k labels is truly worth q 2k / (k + m) <= q. Its regret is thus at least 1 - 2q = 1 - 2 log m / m.
+    Each marginal is q. If labels were independent, then the empty set would have the probability
+    (1 - q)^m <= e^{-qm} = 1/m, and the set of all labels would have a larger value than q = log m / m. MEUF therefore
+    never predicts the empty set, whose true value is 1 - q. The true value of any set of k labels is
+    q 2k / (k + m) <= q. The regret of MEUF is thus at least 1 - 2q = 1 - 2 log m / m.
     """
     q = math.log(m) / m
     return LabelsBySize(np.full((1, m, 1), q), np.array([1 - q]), np.array([m]))
 
 
-def test_proposition_2_1_the_regret_of_meuf_tends_to_one():
+def test_proposition_2_1_regret_of_meuf_tends_to_one():
     regrets = []
     for m in (10, 30, 100, 300, 1000, 2000):
         P = all_or_nothing(m)
         best_set, best = gfm(P)
-        by_meuf, promised = meuf(P.P.sum(axis=2))
+        by_meuf, claimed = meuf(P.P.sum(axis=2))
         q = math.log(m) / m
         assert best_set.nnz == 0
         assert best[0] == pytest.approx(1 - q)
         assert by_meuf.nnz > 0
-        assert promised[0] > q
+        assert claimed[0] > q
         regrets.append(best[0] - expected_f(by_meuf, *P))
         assert regrets[-1] >= 1 - 2 * q - 1e-12
     assert regrets == sorted(regrets)
@@ -43,11 +44,12 @@ def test_proposition_2_1_the_regret_of_meuf_tends_to_one():
 
 
 def rare_companions(m, shift=0.0):
-    """Label 1 alone with probability 1/2 - shift; else label 0 and a random half of the others, m/2 labels in all.
+    """Return label 1 alone with probability 1/2 - shift, else label 0 and random others, m/2 labels in total.
 
-    {1} is worth 1/2. Label 0 comes first by its marginal (or, for shift = 0, by its id), so thresholding takes {0}, at
-    most 2 / (m/2 + 1) / 2, or sets with both, from {0, 1} with (1/2) 2/3 + 1 / (m/2 + 2) = 1/3 + 2/(m + 4) on: it loses
-    1/6 - 2/(m + 4). More of the others, of which each comes with about 1/4, only make the set longer.
+    The set {1} has the value 1/2. Label 0 has the largest marginal (or, for shift = 0, the lowest id). A threshold thus
+    selects {0}, with a value of at most 2 / (m/2 + 1) / 2, or a set with both labels. The set {0, 1} has the value
+    (1/2) 2/3 + 1 / (m/2 + 2) = 1/3 + 2/(m + 4), so the loss is 1/6 - 2/(m + 4). Each other label has a marginal of
+    about 1/4, and adding it only lowers the value.
     """
     size = m // 2
     P = np.zeros((1, m, 2))
@@ -58,14 +60,14 @@ def rare_companions(m, shift=0.0):
 
 
 @pytest.mark.parametrize("m", [12, 16, 40, 100, 1000])
-def test_proposition_2_3_the_best_threshold_loses_up_to_a_sixth(m):
+def test_proposition_2_3_best_threshold_loses_up_to_a_sixth(m):
     P = rare_companions(m)
     best_set, best = gfm(P)
     by_threshold, value = gfm_t(P)
     assert best_set.indices.tolist() == [1]
     assert best[0] == pytest.approx(0.5)
     assert value[0] == pytest.approx(expected_f(by_threshold, *P))
-    # By hand, all thresholds: no set, the first label, ...
+    # By hand, the sets of all thresholds: the empty set, the first label, the first two labels.
     order = [0, 1, *range(2, m)]
     by_hand = [0.0, *((2 * P.P[0, order[:k]] / (P.sizes + k)).sum() for k in range(1, m + 1))]
     assert value[0] == pytest.approx(max(by_hand))
@@ -73,7 +75,7 @@ def test_proposition_2_3_the_best_threshold_loses_up_to_a_sixth(m):
     assert best[0] - value[0] == pytest.approx(1 / 6 - 2 / (m + 4))
 
 
-def test_proposition_2_3_does_not_rest_on_ties():
+def test_proposition_2_3_holds_without_ties():
     m, shift = 1000, 1e-6
     P = rare_companions(m, shift)
     assert gfm(P)[1][0] - gfm_t(P)[1][0] > 1 / 6 - 2 / (m + 4) - shift

@@ -1,4 +1,4 @@
-"""Sums of the largest entries of a column: the kernels against plain twins, bit for bit where the order matters."""
+"""Sums of the largest entries of a column, compared with plain implementations."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ WITH_TIES = st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.3, 1.0, 2.0]), min_size=
 
 
 def sum_by_swaps(values, k):
-    """Partition by swaps around the k-th value until the k largest are in front, and add them up from there."""
+    """Partition by swaps around the k-th value until the k largest come first. Return their sum in this order."""
     low, high = 0, len(values)
     while k < high:
         pivot, greater = values[k - 1], low
@@ -39,8 +39,8 @@ def sum_by_swaps(values, k):
 
 @FEW
 @given(values=NEARLY_SORTED | WITH_TIES, data=st.data())
-def test_the_sum_of_the_largest_is_that_of_a_partition_by_swaps(values, data):
-    """In its order, because the sum's last bit is the expected F-measure's."""
+def test_sum_of_largest_is_bit_identical_to_partition_by_swaps(values, data):
+    """The order matters, because the sum's last bit affects the expected F-measure."""
     k = data.draw(st.integers(1, len(values)))
     found = sum_of_largest(np.array(values), k)
     assert found == pytest.approx(sum(sorted(values)[::-1][:k]))
@@ -49,12 +49,12 @@ def test_the_sum_of_the_largest_is_that_of_a_partition_by_swaps(values, data):
 
 @FEW
 @given(values=WITH_TIES, least=st.sampled_from([0.0, 0.1, 2.0]))
-def test_values_above_a_number_are_counted(values, least):
+def test_count_above_counts_larger_values(values, least):
     assert count_above(np.array(values), least) == sum(value > least for value in values)
 
 
 @FEW
 @given(values=st.lists(st.floats(0, 1), min_size=1, max_size=70))
-def test_the_sum_above_a_number_is_that_of_the_differences(values):
+def test_sum_above_adds_differences_to_larger_values(values):
     least, room = values[0], np.empty(LANES)
     assert sum_above(np.array(values), least, room) == pytest.approx(sum(max(value - least, 0) for value in values))

@@ -1,4 +1,4 @@
-"""The simple rules, the registry, and the clock."""
+"""The simple rules, the registry, and the time limit."""
 
 import itertools
 from types import SimpleNamespace
@@ -31,7 +31,7 @@ CASES = {"seed": st.integers(0, 2**32 - 1), "m": st.integers(1, 9)}
 
 @FEW
 @given(**CASES)
-def test_lewis_maximises_his_approximation(seed, m):
+def test_lewis_maximises_its_approximation(seed, m):
     p = random_marginals(np.random.default_rng(seed), 3, m)
     Y_hat, values = lewis(p)
     for predicted, value, row in zip(Y_hat.toarray(), values, p):
@@ -47,7 +47,7 @@ def test_lewis_maximises_his_approximation(seed, m):
 
 @FEW
 @given(**CASES)
-def test_the_multinomial_rule_is_exact_for_one_label(seed, m):
+def test_multinomial_rule_is_exact_for_one_label(seed, m):
     p = np.random.default_rng(seed).dirichlet(np.full(m, 0.5), size=3)
     Y_hat, values = multinomial(p)
     P = np.ascontiguousarray(p[:, :, None])
@@ -57,13 +57,13 @@ def test_the_multinomial_rule_is_exact_for_one_label(seed, m):
     scaled = multinomial(p / 4)
     np.testing.assert_array_equal(scaled[0].toarray(), Y_hat.toarray())
     np.testing.assert_allclose(scaled[1], values)
-    # The rule as printed.
+    # The rule as published.
     for row, k in zip(np.sort(p)[:, ::-1], sizes):
         holds = [row[:k].sum() >= (1 + k) * row[k] for k in range(1, m)]
         assert k == (holds.index(True) + 1 if any(holds) else m)
 
 
-def test_multinomial_without_any_marginal():
+def test_multinomial_predicts_empty_set_without_marginals():
     Y_hat, values = multinomial(np.zeros((2, 3)))
     assert Y_hat.nnz == 0
     assert values.tolist() == [1, 1]
@@ -71,7 +71,7 @@ def test_multinomial_without_any_marginal():
 
 @FEW
 @given(**CASES)
-def test_h_takes_what_is_at_least_one_half(seed, m):
+def test_hamming_rule_selects_marginals_of_at_least_one_half(seed, m):
     p = random_marginals(np.random.default_rng(seed), 3, m)
     Y_hat, values = hamming(p)
     np.testing.assert_array_equal(Y_hat.toarray(), p >= 0.5)
@@ -80,7 +80,7 @@ def test_h_takes_what_is_at_least_one_half(seed, m):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_blocks_of_any_distribution_change_nothing(name, monkeypatch):
+def test_inference_in_blocks_equals_inference_at_once(name, monkeypatch):
     samples = random_samples(np.random.default_rng(1), 11, 5, n_samples=6)
     method, sizes = METHODS[name], np.array([0.0, 1.0, 0.5])
     more = {"size_weights": sizes} if method.takes_sizes else {}
@@ -95,35 +95,35 @@ def test_blocks_of_any_distribution_change_nothing(name, monkeypatch):
     assert from_marginals[0].shape == (11, 5)
 
 
-def test_the_clock_ends_the_work(monkeypatch):
+def test_inference_stops_at_time_limit(monkeypatch):
     now = itertools.count(step=10)
     monkeypatch.setattr(methods, "time", SimpleNamespace(monotonic=lambda: next(now)))
     monkeypatch.setitem(METHODS, "meuf", methods.Method(meuf, "marginals", 4))
     p = random_marginals(np.random.default_rng(0), 12, 4)
-    assert infer_blocks("meuf", p, time_limit_seconds=15) is None  # seen before the third block
-    assert infer_blocks("meuf", p, time_limit_seconds=25) is None  # seen after it
+    assert infer_blocks("meuf", p, time_limit_seconds=15) is None  # the limit passes before the third block
+    assert infer_blocks("meuf", p, time_limit_seconds=25) is None  # the limit passes after the third block
     done = infer_blocks("meuf", p, time_limit_seconds=35)
     np.testing.assert_array_equal(done[0].toarray(), meuf(p)[0].toarray())
     np.testing.assert_array_equal(done[1], meuf(p)[1])
 
 
-def test_no_instances():
+def test_inference_accepts_no_instances():
     for empty in (np.zeros((0, 3)), Samples(sparse.csr_array((0, 3), dtype=bool), 5)):
         Y_hat, values = infer_blocks("gfm", empty)
         assert Y_hat.shape == (0, 3)
         assert values.size == 0
 
 
-def test_missing_size_weights_are_named():
+def test_missing_size_weights_are_refused_with_advice():
     with raises_with(XmlcError, "gfm-sizes", "fit_size_weights"):
         infer_blocks("gfm-sizes", np.zeros((1, 1)))
 
 
-def test_an_unknown_method_is_named():
+def test_unknown_method_is_refused():
     with raises_with(XmlcError, "'best'", "gfm, gfm-sizes"):
         infer_blocks("best", np.zeros((1, 1)))
 
 
-def test_a_name_is_registered_once():
+def test_name_cannot_be_registered_twice():
     with raises_with(XmlcError, "'gfm'"):
         methods.register("gfm")(gfm)

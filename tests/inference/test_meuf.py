@@ -1,4 +1,4 @@
-"""MEUF in its three forms: against all label sets, against one another, and against GFM on the full matrix P."""
+"""Three forms of MEUF, compared with all label sets, with each other and with GFM on the full matrix P."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 @pytest.mark.parametrize("infer", [meuf, meuf_cubic, lambda p: meuf_approx(p, n_cells=10)])
 @FEW
 @given(seed=SEEDS, m=st.integers(1, 9))
-def test_meuf_finds_the_best_of_all_sets_of_independent_labels(infer, seed, m):
+def test_meuf_finds_best_set_of_independent_labels(infer, seed, m):
     p = random_marginals(np.random.default_rng(seed), 3, m)
     Y_hat, expected_f = infer(p)
     for predicted, value, row in zip(Y_hat.toarray(), expected_f, p):
@@ -30,19 +30,19 @@ def test_meuf_finds_the_best_of_all_sets_of_independent_labels(infer, seed, m):
 
 
 def wide_marginals():
-    """Instances of 90 labels: all of one size, few large and many small, half sure, ties, none, one."""
+    """Return instances of 90 labels with various marginals: equal, skewed, certain, tied, all zero, one positive."""
     rng = np.random.default_rng(0)
     rows = [np.full(90, q) for q in (0.01, 0.12, 0.5, 0.97)]
     rows += [np.minimum(1, rng.pareto(shape, 90) * scale) for shape in (0.5, 1, 3) for scale in (0.001, 0.01, 0.1)]
     rows += [rng.random(90) ** power for power in (0.2, 1, 4)]
     rows += [np.repeat([1.0, 0.0], 45), np.repeat([0.5, 0.05, 1e-9], 30), np.zeros(90), np.eye(90)[7] * 0.3]
-    # Worth more together than the empty set, though the first few promise less than that.
+    # All 20 labels have a larger value than the empty set, although the first few have not.
     rows.append(np.where(np.arange(90) < 20, 0.1, 0.0))
     return np.array(rows)
 
 
-def test_all_exact_ways_agree_on_many_labels():
-    """The bounds behind `candidates` and the cut distributions, against procedures that have neither."""
+def test_exact_methods_agree_on_many_labels():
+    """`meuf` uses bounds for `candidates` and truncated distributions, and the other methods do not."""
     p = wide_marginals()
     ours = meuf(p)
     for other in (meuf_cubic(p), gfm(p)):
@@ -50,7 +50,7 @@ def test_all_exact_ways_agree_on_many_labels():
         np.testing.assert_array_equal(other[0].toarray(), ours[0].toarray())
 
 
-def test_the_approximation_is_close_and_never_above():
+def test_approximation_is_close_and_never_above_exact_value():
     p = wide_marginals()
     exact, loose = meuf(p)[1], meuf_approx(p)[1]
     assert (loose <= exact + 1e-12).all()
@@ -62,7 +62,7 @@ def test_the_approximation_is_close_and_never_above():
 
 @FEW
 @given(seed=SEEDS, m=st.integers(2, 9), data=st.data())
-def test_the_kernels_equal_the_sum_over_all_sets(seed, m, data):
+def test_kernels_equal_sum_over_all_sets(seed, m, data):
     p = np.sort(random_marginals(np.random.default_rng(seed), 1, m)[0])[::-1].copy()
     k = data.draw(st.integers(1, m))
     value = value_of(np.arange(m) < k, independent_law(p))
@@ -72,8 +72,8 @@ def test_the_kernels_equal_the_sum_over_all_sets(seed, m, data):
     assert expected_by_cells(p, k, 2) <= value + 1e-13
 
 
-def test_the_last_cell_keeps_its_mean():
-    """Two cells: none outside, or their mean number given that there is one."""
+def test_last_cell_uses_its_conditional_mean():
+    """One cell has no other positive. The other cell has the mean number of positives, given at least one."""
     p = np.array([0.9, 0.4, 0.3, 0.2])
     none = 0.6 * 0.7 * 0.8
     by_hand = 0.9 * (none * 2 / 2 + (1 - none) * 2 / (2 + 0.9 / (1 - none)))
@@ -82,7 +82,7 @@ def test_the_last_cell_keeps_its_mean():
 
 @FEW
 @given(seed=SEEDS, n=st.integers(1, 60))
-def test_candidates_are_the_first_labels_and_enough(seed, n):
+def test_candidates_are_first_labels_and_contain_best_set(seed, n):
     p = np.random.default_rng(seed).choice([0.001, 0.01, 0.1, 0.4, 0.6, 1.0], n)
     ids = np.random.default_rng(seed + 1).permutation(n).astype(np.uint32)
     order, n_candidates, p_empty = candidates(p, ids)
@@ -94,7 +94,7 @@ def test_candidates_are_the_first_labels_and_enough(seed, n):
     assert values[n_candidates + 1 :].max(initial=0) <= max(p_empty, values[: n_candidates + 1].max())
 
 
-def test_an_spe_of_very_many_labels():
+def test_meuf_works_with_half_a_million_labels():
     m, rng = 500_000, np.random.default_rng(2)
     columns = np.array([np.sort(rng.choice(m, 300, replace=False)) for _ in range(520)])
     values = (rng.random((520, 300)) ** 12).astype(np.float32)
@@ -111,7 +111,7 @@ def test_an_spe_of_very_many_labels():
     assert (from_p[0] != one[0]).nnz == 0
 
 
-def test_equal_labels_by_id_rows_without_labels_and_stored_zeros():
+def test_meuf_resolves_ties_by_id_and_accepts_stored_zeros():
     p = sparse.csr_array((np.float32([0.9, 0.0, 0.9, 0.0]), [3, 1, 2, 0], [0, 3, 3, 4]), shape=(3, 4))
     Y_hat, expected_f = meuf(p)
     assert Y_hat.toarray().tolist() == [[False, False, True, True], [False] * 4, [False] * 4]
@@ -120,7 +120,7 @@ def test_equal_labels_by_id_rows_without_labels_and_stored_zeros():
     assert meuf(np.zeros((0, 4)))[0].shape == (0, 4)
 
 
-def test_bad_input_is_refused():
+def test_meuf_refuses_invalid_input():
     for wrong in (-0.1, 1.1, np.nan):
         with raises_with(XmlcError, "marginals", wrong):
             meuf(np.array([[0.5, wrong]]))

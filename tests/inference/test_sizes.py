@@ -22,14 +22,14 @@ from xmlc.inference.sizes import shares_of_sizes
 
 
 def weighted(p, weights):
-    """The distribution over all sets, by its definition; independent labels where nothing is left."""
+    """Return the distribution over all sets by definition, or of independent labels if its mass is 0."""
     law = independent_law(p) * weights[np.minimum(all_sets(p.size).sum(axis=1), weights.size - 1)]
     return law / law.sum() if law.sum() > 0 else independent_law(p)
 
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 2**20), m=st.integers(1, 7))
-def test_is_the_best_of_all_sets(seed, m):
+def test_gfm_sizes_finds_best_set(seed, m):
     rng = np.random.default_rng(seed)
     p = random_marginals(rng, 4, m)
     weights = rng.random(rng.integers(1, m + 3)) * (rng.random() < 0.8)
@@ -41,7 +41,7 @@ def test_is_the_best_of_all_sets(seed, m):
         assert value_of(predicted, law) == pytest.approx(value, abs=1e-10)
 
 
-def test_sizes_that_are_improbable_cost_no_digit():
+def test_improbable_sizes_keep_precision():
     p = [0.009387990549495287, 3.1316936644242873e-13, 1.1792439884300668e-10]
     p += [0.0011528936237036333, 7.035661595408094e-11, 1.0761754926894921e-13]
     Y_hat, expected = gfm_sizes([p], [0, 0, 0, 0, 3.5, 1, 1])
@@ -50,7 +50,7 @@ def test_sizes_that_are_improbable_cost_no_digit():
 
 
 def extreme_case(rng, m):
-    """Marginals down to the least float64, up to 1, and weights on few sizes or over many orders."""
+    """Return marginals from the least float64 to 1, and weights on few sizes or over many orders of magnitude."""
     p = 10.0 ** (-rng.choice([1, 4, 14, 30, 323]) * rng.random(m))
     p[rng.random(m) < rng.choice([0, 0, 0.3])] = rng.choice([1.0, 1 - 1e-16, 0.5, 5e-324])
     weights = rng.random(rng.integers(1, m + 3))
@@ -60,7 +60,7 @@ def extreme_case(rng, m):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_is_the_best_in_exact_fractions(seed):
+def test_gfm_sizes_finds_best_set_in_exact_fractions(seed):
     rng = np.random.default_rng(seed)
     for _ in range(100):
         p, weights = extreme_case(rng, rng.integers(1, 9))
@@ -72,7 +72,7 @@ def test_is_the_best_in_exact_fractions(seed):
 
 
 @pytest.mark.parametrize("rule", [gfm, meuf])
-def test_independent_labels_are_exact_with_extreme_marginals(rule):
+def test_gfm_and_meuf_are_exact_with_extreme_marginals(rule):
     rng = np.random.default_rng(4)
     for _ in range(50):
         p, _ = extreme_case(rng, rng.integers(1, 9))
@@ -82,8 +82,8 @@ def test_independent_labels_are_exact_with_extreme_marginals(rule):
 
 @pytest.mark.parametrize("p", [0.01, 0.9])
 @pytest.mark.parametrize("size", [0, 3, 200, 400])
-def test_one_size_of_many_labels(p, size):
-    """Of equal labels those of the smallest numbers; if s of 400 are positive, E_k = 2 k s / (400 (s + k))."""
+def test_gfm_sizes_is_exact_if_only_one_size_is_possible(p, size):
+    """All marginals are equal. If s of 400 labels are positive, E_k = 2 k s / (400 (s + k))."""
     weights = np.zeros(402)
     weights[size] = 1
     Y_hat, expected = gfm_sizes(np.full((1, 400), p), weights)
@@ -91,7 +91,7 @@ def test_one_size_of_many_labels(p, size):
     assert expected[0] == pytest.approx(2 * size / (size + 400) if size else 1, rel=1e-12)
 
 
-def test_shares_are_sums_over_instances_in_their_order():
+def test_shares_of_sizes_add_instances_in_order():
     rng = np.random.default_rng(3)
     laws, weights = rng.random((30, 7)), rng.random(7)
     laws[4] = 0  # an instance without mass adds nothing
@@ -107,7 +107,7 @@ def test_shares_are_sums_over_instances_in_their_order():
     assert np.allclose(shares, (laws / (laws @ weights)[:, None]).sum(axis=0), rtol=1e-12)
 
 
-def test_no_empty_set_where_none_can_be():
+def test_no_empty_set_is_predicted_if_its_weight_is_0():
     p = np.full((1, 4), 0.01)
     assert gfm(p)[0].nnz == 0
     Y_hat, expected = gfm_sizes(p, np.array([0.0, 1.0]))
@@ -115,7 +115,7 @@ def test_no_empty_set_where_none_can_be():
     assert expected[0] > 0.3
 
 
-def test_weights_give_the_sizes_that_were_seen():
+def test_fitted_weights_reproduce_observed_sizes():
     rng = np.random.default_rng(3)
     p, Y = rng.random((300, 5)), sparse.csr_array(rng.random((300, 5)) < 0.3)
     weights = fit_size_weights(sparse.csr_array(p), Y)
@@ -129,8 +129,8 @@ def test_weights_give_the_sizes_that_were_seen():
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-5, 1e-14, 1e-60])
-def test_weights_make_up_for_estimates_that_are_far_too_low(scale):
-    """The sizes of the instances are 1 and 3, however improbable the estimates make that."""
+def test_weights_compensate_for_estimates_that_are_too_low(scale):
+    """All instances have 1 or 3 labels, although these sizes are improbable by the estimates."""
     rng = np.random.default_rng(6)
     p, Y = 0.5 * scale * rng.random((60, 6)), np.zeros((60, 6), dtype=bool)
     for i in range(60):
@@ -143,7 +143,7 @@ def test_weights_make_up_for_estimates_that_are_far_too_low(scale):
     assert np.allclose(mean[[1, 3]], [1 / 3, 2 / 3], atol=2e-3)
 
 
-def test_large_sizes_share_a_weight_and_many_instances_are_cut(monkeypatch):
+def test_large_sizes_share_a_weight_and_fit_uses_few_instances(monkeypatch):
     rng = np.random.default_rng(4)
     p, Y = np.full((40, 12), 0.7), sparse.csr_array(rng.random((40, 12)) < 0.7)
     monkeypatch.setattr(sizes_module, "LARGEST", 4)
@@ -152,14 +152,14 @@ def test_large_sizes_share_a_weight_and_many_instances_are_cut(monkeypatch):
     assert np.array_equal(fit_size_weights(p, Y), fit_size_weights(p[:10], Y[:10]))
 
 
-def test_sizes_that_marginals_exclude_leave_independent_labels():
-    # Every instance has two labels, estimates say none can.
+def test_weights_are_1_if_marginals_exclude_observed_sizes():
+    # Every instance has two labels, but all estimates are 0.
     weights = fit_size_weights(np.zeros((3, 4)), sparse.csr_array(np.eye(3, 4) + np.eye(3, 4, 1) > 0))
     assert np.array_equal(weights, np.ones(weights.size))
     assert gfm_sizes(np.zeros((1, 4)), np.array([0.0, 1.0]))[1].tolist() == [1.0]
 
 
-def test_threads_change_nothing():
+def test_gfm_sizes_is_bit_identical_on_any_threads():
     p = sparse.csr_array(random_marginals(np.random.default_rng(5), 700, 9))
     weights = np.array([0.1, 1.0, 0.4, 0.0, 0.2])
     one, two = gfm_sizes(p, weights, n_jobs=1), gfm_sizes(p, weights, n_jobs=2)
@@ -168,11 +168,11 @@ def test_threads_change_nothing():
 
 
 @pytest.mark.parametrize("weights", [[], [-1.0], [np.nan], [[1.0]]])
-def test_bad_weights_are_refused(weights):
+def test_invalid_size_weights_are_refused(weights):
     with raises_with(XmlcError, "size_weights"):
         gfm_sizes(np.zeros((1, 2)), weights)
 
 
-def test_label_sets_must_belong_to_the_marginals():
+def test_label_sets_must_have_the_shape_of_marginals():
     with raises_with(XmlcError, "(2, 3)", "(1, 3)"):
         fit_size_weights(np.zeros((2, 3)), sparse.csr_array(np.zeros((1, 3), dtype=bool)))
