@@ -99,7 +99,7 @@ def test_missing_array_is_refused():
         ("n_labels", 5, ["label", "5", "-1 to 4"]),
         ("n_features", 3, ["features", "0 to 2"]),
         ("format", 99, ["model.json", "PLT", "99", "1"]),
-        ("hyperparameters", {"arity": 2}, ["model.json", "['arity']", "C, arity"]),
+        ("hyperparameters", {"arity": 2}, ["model.json", "hyperparameters arity", "C, arity"]),
     ],
 )
 def test_model_with_inconsistent_description_is_refused(tmp_path, entry, value, message):

@@ -93,7 +93,7 @@ def test_first_trees_equal_a_smaller_forest(fitted, name):
     assert first.inner_products_ is None
     assert same_predictions(first, clone(whole).set_params(n_trees=2).fit(X, Y), X)
     for n in (0, 5):
-        with raises_with(XmlcError, "1 .. 4"):
+        with raises_with(XmlcError, "1 to 4"):
             whole.trees(n)
 
 

@@ -102,14 +102,14 @@ class Adapted(SparseProbabilityEstimator):
         counts, n = np.bincount(Y.indices, minlength=Y.shape[1]), X.shape[0]
         self.varied_, self.always_ = np.flatnonzero((counts > 0) & (counts < n)), np.flatnonzero(counts == n)
         if self.varied_.size == 0:
-            raise InvalidDataError(f"Y: found no label that some of the {n} instances have and others have not")
+            raise InvalidDataError(f"Y: found no label that only some of the {n} instances have. Check the label sets.")
         self.estimator_, learned = deepcopy(self.estimator), Y[:, self.varied_].astype(np.int8)
         sparsely = self.varied_.size > 1 and takes_sparse_labels(self.estimator_)
         if not sparsely and (needed := 8 * n * self.varied_.size) > MOST_BYTES:
             raise InvalidDataError(
-                f"{type(self.estimator).__name__} needs a dense matrix of label sets, {learned.shape}, of "
-                f"{needed / 1e9:.1f} GB, expected at most {MOST_BYTES / 1e9:g}: {ONE_VS_REST} takes sparse ones, as do "
-                "classes derived from xmlc.models.base.SparseProbabilityEstimator"
+                f"{type(self.estimator).__name__}: found {needed / 1e9:.1f} GB of dense label sets of shape "
+                f"{learned.shape}, expected at most {MOST_BYTES / 1e9:g} GB. Use {ONE_VS_REST}, or a subclass of "
+                "xmlc.models.base.SparseProbabilityEstimator."
             )
         try:
             self.estimator_.fit(X, learned if sparsely else learned.toarray(), **given)
@@ -117,8 +117,8 @@ class Adapted(SparseProbabilityEstimator):
             if isinstance(error, XmlcError) or not type(self.estimator).__module__.startswith("sklearn."):
                 raise
             refusing = _innermost(self.estimator, _refuses_sparse)
-            said = "expected valid hyperparameters, and an estimator that takes sparse features; change it"
-            raise InvalidDataError(f"{type(refusing).__name__}: {error}; {said}") from error
+            said = "Use valid hyperparameters and an estimator that takes sparse features."
+            raise InvalidDataError(f"{type(refusing).__name__} failed: {error}\n{said}") from error
         return self
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
@@ -163,8 +163,8 @@ class Adapted(SparseProbabilityEstimator):
             found = np.column_stack([np.asarray(one).reshape(len(one), -1)[:, -1] for one in parts])
         what, estimates = f"{type(self.estimator_).__name__}.predict_proba", np.asarray(found)
         if estimates.shape != expected:
-            said = "an estimate of each label that some instances have and others have not"
-            raise InvalidDataError(f"{what}: found shape {estimates.shape}, expected {expected}: {said}")
+            said = "one estimate per label that only some training instances have"
+            raise InvalidDataError(f"{what}: found shape {estimates.shape}, expected {expected}, {said}")
         check_probabilities(estimates, what, 1 + ROUNDING)
         return np.minimum(estimates, 1)
 
@@ -189,7 +189,7 @@ class Adapted(SparseProbabilityEstimator):
         """
         file = checked_path(path) / PICKLE
         if not file.exists():
-            said = f"expected a folder written by {cls.__name__}.save; `xmlc.load_model` reads those of other classes"
+            said = f"expected a folder written by {cls.__name__}.save. Use xmlc.load_model for other estimators."
             raise MissingFileError(f"{path}: found no {PICKLE}, {said}")
         model: Self = pickled.read(file, trusted)
         return model
@@ -229,11 +229,11 @@ def adapt(
         if isinstance(error, XmlcError):
             raise
         raise XmlcError(
-            f"{name}: {error}; expected a class or function, with what it needs as hyperparameters"
+            f"{name} cannot be constructed ({error}). Use a class or function, and set the hyperparameters it needs."
         ) from error
     for key in sorted(values.keys() - takes.keys(), key=lambda key: key.count("__")):  # outer estimators come first
         if key not in (known := parameters_of(made)):
-            raise XmlcError(f"{name} has no hyperparameter {key}, expected {nearest(key, {*takes, *known})}")
+            raise XmlcError(f"{name}: found hyperparameter {key!r}, expected {nearest(key, {*takes, *known})}")
         made.set_params(**{key: values[key]})
     for key in parameters_of(made).keys() - values.keys():
         if key == "n_jobs" or key.split("__")[-1] == "random_state":
@@ -242,7 +242,7 @@ def adapt(
     check_values(name, made)
     if _refuses_sparse(made):
         refusing = type(_innermost(made, _refuses_sparse)).__name__
-        raise XmlcError(f"{name}: {refusing} takes no sparse features, expected an estimator that does")
+        raise XmlcError(f"{name}: found {refusing}, expected an estimator that takes sparse features")
     return Adapted(made, parameters)
 
 
@@ -265,11 +265,13 @@ def check_learner(estimator: Any, name: str) -> None:
         The estimator is refused.
     """
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
-        raise InvalidParameterError(f"found {shown(estimator)}, expected an estimator: {with_label_sets(estimator)}")
+        found = f"estimator: found {shown(estimator)}, expected an estimator object"
+        raise InvalidParameterError(f"{found}. {with_label_sets(estimator)}.")
     tags = _tags(estimator)
     estimates = hasattr(estimator, "predict_proba")
     if estimates and tags and tags.estimator_type == "classifier" and not _learns_sets(tags):
-        raise XmlcError(f"{name} learns one label for each instance, expected label sets: {with_label_sets(estimator)}")
+        found = f"{name}: found an estimator of one label per instance, expected one of label sets"
+        raise XmlcError(f"{found}. {with_label_sets(estimator)}.")
     lacking = _innermost(estimator, lambda part: hasattr(part, "predict") and not hasattr(part, "predict_proba"))
     inner = estimator if estimates else lacking
     check_methods(name if inner is estimator else f"{name}: {type(inner).__name__}", inner)
@@ -279,13 +281,13 @@ def with_label_sets(estimator: Any) -> str:
     """Return advice for error messages on how to make a model of an estimator of another library."""
     kind = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
     if isinstance(estimator, type) and issubclass(estimator, SparseProbabilityEstimator):
-        return f"{kind}() makes one of the class"
+        return f"Call the class: {kind}()"
     if not hasattr(estimator, "fit"):
-        return "Adapted(..) of xmlc.models.adapted makes a model of one with fit and predict_proba"
+        return "Use xmlc.models.adapted.Adapted(...) for an estimator with fit and predict_proba"
     tags = None if isinstance(estimator, type) else _tags(estimator)
     inner = f"OneVsRestClassifier({kind}(...))" if tags and not _learns_sets(tags) else f"{kind}(...)"
-    by_name = f"; in a configuration, name {ONE_VS_REST} and set its estimator" if "OneVs" in inner else ""
-    return f"Adapted({inner}) of xmlc.models.adapted makes a model of it{by_name}"
+    by_name = f". In a configuration, name {ONE_VS_REST} and set its estimator" if "OneVs" in inner else ""
+    return f"Use Adapted({inner}) of xmlc.models.adapted{by_name}"
 
 
 def _tags(estimator: Any) -> Any:
@@ -326,11 +328,11 @@ def class_of(name: str) -> Any:
     try:
         module = importlib.import_module(place)
     except (ImportError, ValueError) as error:
-        said = f"cannot be imported ({error}); correct the name, or install what it imports here"
-        raise XmlcError(f"{name}: {said}") from error
+        said = "Correct the name, or install the missing package in this environment."
+        raise XmlcError(f"{name} cannot be imported ({error}). {said}") from error
     known = [each for each, value in vars(module).items() if isinstance(value, type)]
     if attribute not in known:
-        raise XmlcError(f"{name}: {place} has no class {attribute}, expected {nearest(attribute, known)}")
+        raise XmlcError(f"{name}: found no class {attribute} in {place}, expected {nearest(attribute, known)}")
     return vars(module)[attribute]
 
 
@@ -342,12 +344,12 @@ def check_methods(name: str, found: object) -> None:
     XmlcError
         One of these methods is missing.
     """
-    hint = f"; sklearn.calibration:CalibratedClassifierCV makes estimates of scores, within {ONE_VS_REST}"
-    hint = "; set voting='soft'" if hasattr(found, "voting") else hint
+    hint = f". Convert scores with sklearn.calibration:CalibratedClassifierCV, within {ONE_VS_REST}."
+    hint = ". Set voting='soft'." if hasattr(found, "voting") else hint
     for method in ("fit", "predict_proba"):
         if not callable(getattr(found, method, None)):
             said = hint if hasattr(found, "decision_function") or hasattr(found, "voting") else ""
-            raise XmlcError(f"{name} has no {method}, expected a class with fit and predict_proba{said}")
+            raise XmlcError(f"{name}: found no method {method}, expected fit and predict_proba{said}")
 
 
 def check_values(name: str, made: Any) -> None:

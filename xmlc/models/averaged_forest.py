@@ -85,7 +85,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         """
         self._check_fitted()
         if not 1 <= n <= self.forest_.n_trees:
-            raise XmlcError(f"the first {n} trees: expected 1 .. {self.forest_.n_trees}")
+            raise XmlcError(f"found n={n}, expected 1 to {self.forest_.n_trees}, the number of trees")
         model = copy(self)
         model.forest_, model.inner_products_ = self.forest_.first(n), None
         return model.set_params(n_trees=n)

@@ -122,9 +122,7 @@ class SparseProbabilityEstimator(Estimator):
             Data or a hyperparameter is out of range. After any error or interruption, the estimator is in the same
             state as before the call.
         """
-        raise XmlcError(
-            f"{type(self).__name__} has no fit; expected a class that defines it, as docs/extending.md shows"
-        )
+        raise XmlcError(f"{type(self).__name__}: found no method fit. Define it as in docs/extending.md.")
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the estimates that are strictly greater than a threshold.
@@ -140,9 +138,7 @@ class SparseProbabilityEstimator(Estimator):
         csr_array of float32, shape (n, m)
             The sparse probability estimates, with sorted indices. The call sets ``inner_products_``.
         """
-        raise XmlcError(
-            f"{type(self).__name__} has no predict_proba; expected a class that defines it, as docs/extending.md shows"
-        )
+        raise XmlcError(f"{type(self).__name__}: found no method predict_proba. Define it as in docs/extending.md.")
 
     def estimate_blocks(
         self, X: sparse.csr_array, threshold: float | np.ndarray, rows: int, then: Callable[[sparse.csr_array], None]
@@ -297,8 +293,8 @@ class SparseProbabilityEstimator(Estimator):
         given: Any = getattr(names, "classes_", names)
         found = np.array(list(given) if isinstance(given, Iterable) else [], dtype=object)
         if found.shape != (self.n_labels_,) or len({*found}) < found.size:
-            said = f"found {len({*found})} different names, expected {self.n_labels_}: one for each label"
-            raise InvalidDataError(f"{said}, or a fitted MultiLabelBinarizer")
+            said = f"found {len({*found})} different names, expected {self.n_labels_}, one per label"
+            raise InvalidDataError(f"label names: {said}. Pass them, or a fitted MultiLabelBinarizer.")
         self.label_names_in_ = found
         return self
 
@@ -359,7 +355,9 @@ class SparseProbabilityEstimator(Estimator):
                     np.save(folder / f"{name}.npy", array, allow_pickle=False)
             write_json(folder / DESCRIPTION, about)
         except (TypeError, ValueError) as error:
-            raise XmlcError(f"{type(self).__name__} cannot be saved: {error}") from error
+            raise XmlcError(
+                f"{type(self).__name__} cannot be saved ({error}). Use numbers, texts, lists, dictionaries or arrays."
+            ) from error
 
     @classmethod
     def load(cls, path: str | Path, trusted: bool = False) -> Self:
@@ -380,7 +378,7 @@ class SparseProbabilityEstimator(Estimator):
         folder = checked_path(path)
         if not (folder / DESCRIPTION).exists():
             raise MissingFileError(
-                f"{folder}: found no {DESCRIPTION}, expected a folder written by save; check the path"
+                f"{folder}: found no {DESCRIPTION}, expected a folder written by save. Check the path."
             )
         try:
             content = cls._description(folder)
@@ -393,7 +391,7 @@ class SparseProbabilityEstimator(Estimator):
             arrays = {name: np.asarray(load_array(folder / f"{name}.npy")) for name in content["arrays"]}
             model._restore(arrays, content["meta"])
         except (Malformed, InvalidParameterError) as fault:
-            raise XmlcError(f"{folder}: {fault}; train a model with this version of xmlc, and save it") from None
+            raise XmlcError(f"{folder}: found no valid model ({fault}). Train it with this version of xmlc.") from None
         model._read_parts(folder, trusted)
         return model
 
@@ -404,14 +402,13 @@ class SparseProbabilityEstimator(Estimator):
         found, version = content["estimator"], content["format"]
         if found != cls.__name__:
             raise XmlcError(
-                f"{folder}: found a model of {found}, expected one of {cls.__name__}: load it by {found}.load"
+                f"{folder}: found a model of {found}, expected one of {cls.__name__}. Load it with {found}.load."
             )
         if version != cls.MODEL_FORMAT:
-            expected = f"expected {found}, format {cls.MODEL_FORMAT}"
-            raise Malformed(DESCRIPTION, f"found a model of {found}, format {version}; {expected}")
+            raise Malformed(DESCRIPTION, f"found format {version} of {found}, expected format {cls.MODEL_FORMAT}")
         if sorted(content["hyperparameters"]) != cls._hyperparameter_names():
-            listed = ", ".join(cls._hyperparameter_names())
-            raise Malformed(DESCRIPTION, f"hyperparameters are {sorted(content['hyperparameters'])}, expected {listed}")
+            found, known = ", ".join(sorted(content["hyperparameters"])), ", ".join(cls._hyperparameter_names())
+            raise Malformed(DESCRIPTION, f"found hyperparameters {found}, expected {known}")
         return content
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -453,9 +450,9 @@ class SparseProbabilityEstimator(Estimator):
                 meta[name] = value
             else:
                 raise XmlcError(
-                    f"{type(self).__name__} cannot be saved: attribute {name} is {type(value).__name__}; expected that "
-                    "what fit keeps has a name that ends in _ and is an array, a number, a string, or a list or "
-                    "dictionary of numbers and strings. Keep it as such, or write the methods _state and _restore"
+                    f"{type(self).__name__} cannot be saved: found attribute {name} of type {type(value).__name__}, "
+                    "expected a name ending in _ and an array, a number, a text, or a list or dictionary of numbers "
+                    "and texts. Store it in this form, or define the methods _state and _restore."
                 )
         return arrays, meta
 
@@ -478,15 +475,13 @@ class SparseProbabilityEstimator(Estimator):
         self._check_hyperparameters()
         if Y is None:
             raise InvalidDataError(  # scikit-learn's tests of estimators look for these words
-                f"{type(self).__name__} requires y to be passed, but the target y is None; expected label sets"
+                f"{type(self).__name__} requires y to be passed, but the target y is None. Pass label sets."
             )
         given, X, Y = (X, Y), as_features(X), as_labels(Y, "Y", X, f"{type(self).__name__}.fit(X, Y)")
         check_same_instances(X.shape[0], Y.shape[0])
         if X.shape[0] == 0 or Y.shape[1] == 0:
-            found = f"{X.shape[0]} instances, {Y.shape[1]} labels"
-            raise InvalidDataError(
-                f"nothing to learn from: {found}; expected at least one of each: check how X and Y are made"
-            )
+            found = f"{X.shape[0]} instances and {Y.shape[1]} labels"
+            raise InvalidDataError(f"X and Y: found {found}, expected at least one of each. Check how they are made.")
         self._remember_names(given[0])
         self._remember_names(given[1], "label")
         self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
@@ -516,7 +511,7 @@ class SparseProbabilityEstimator(Estimator):
         if X.shape[1] != self.n_features_in_:
             raise InvalidDataError(
                 f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
-                "as input: make X with the vectorizer or reader that made the training data"
+                "as input. Make X with the vectorizer or reader of the training data."
             )
         return X
 
@@ -533,9 +528,9 @@ class SparseProbabilityEstimator(Estimator):
         integers, numbers = indices.dtype.kind in "iu" or not indices.size, given.dtype.kind in "biuf"
         if indices.ndim != 1 or indices.shape != given.shape or not integers or not numbers:
             raise InvalidDataError(
-                f"found indices of shape {indices.shape} and type {indices.dtype}, values of shape {given.shape} and "
-                f"type {given.dtype}; expected integers and as many values, each in one dimension: x.indices and "
-                "x.data from a sparse row x"
+                f"instance: found indices ({indices.dtype}, shape {indices.shape}) and values ({given.dtype}, shape "
+                f"{given.shape}), expected integers and as many numbers, in one dimension. Pass x.indices and x.data "
+                "of a sparse row x."
             )
         values = given.astype(np.float32, copy=False)
         indices = indices.astype(np.int64, copy=False)
@@ -548,9 +543,8 @@ class SparseProbabilityEstimator(Estimator):
         if np.count_nonzero(fine) < fine.size:
             fault = fine.argmin()
             raise InvalidDataError(
-                f"found feature {indices[fault]} with value {values[fault]}: "
-                f"expected finite values of features below {self.n_features_in_}, each feature once; make them by "
-                "the vectorizer or reader from training"
+                f"instance: found feature {indices[fault]} with value {values[fault]}, expected distinct features "
+                f"below {self.n_features_in_} with finite values. Use the vectorizer or reader of the training data."
             )
         return KernelCSR(np.array([0, indices.size]), indices.astype(np.uint32), values)
 
@@ -572,7 +566,7 @@ class SparseProbabilityEstimator(Estimator):
         self._check_fitted()
         most = max(self.n_labels_, MOST_RANKED)
         if not isinstance(k, int | np.integer) or not 1 <= k <= most:
-            raise InvalidDataError(f"k={shown(k)}: expected a whole number of labels, at least 1 and at most {most}")
+            raise InvalidDataError(f"found k={shown(k)}, expected a whole number of labels from 1 to {most}")
         return int(k)
 
 

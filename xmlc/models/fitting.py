@@ -13,7 +13,7 @@ from xmlc.core.errors import InvalidDataError, InvalidParameterError
 from xmlc.core.growing import NotFiniteError
 from xmlc.kernels.csr import Matrix, as_features
 
-WEIGHTED = "PLT, Parabel, SparseWeightedNearestNeighbors, BinaryRelevance, ProbabilisticClassifierChain and Stacking"
+WEIGHTED = "PLT, Parabel, SparseWeightedNearestNeighbors, BinaryRelevance, ProbabilisticClassifierChain or Stacking"
 
 
 def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
@@ -45,8 +45,8 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
 def takes_no_weights(name: str) -> InvalidParameterError:
     """Return the error to raise if an estimator does not accept instance weights."""
     return InvalidParameterError(
-        f"{name}.fit: found sample_weight, expected none, because {name} counts all instances alike; leave it out, or "
-        f"use one of the estimators that take it: {WEIGHTED}"
+        f"{name}.fit: found sample_weight, expected none, because {name} has no instance weights. Leave it out, or "
+        f"use {WEIGHTED}."
     )
 
 
@@ -54,7 +54,7 @@ def not_finite(model: object, values: np.ndarray) -> InvalidDataError:
     """Return the error to raise if training produced weights that are not finite."""
     sizes = np.abs(values[values != 0])
     return InvalidDataError(
-        f"{type(model).__name__}: weights are not finite in single precision; the absolute values of X lie between "
-        f"{sizes.min(initial=np.inf):g} and {sizes.max(initial=0):g}: scale the features "
-        "(sklearn.preprocessing.MaxAbsScaler), or bring hyperparameters nearer to their defaults"
+        f"{type(model).__name__}: found weights beyond single precision, for absolute values of X from "
+        f"{sizes.min(initial=np.inf):g} to {sizes.max(initial=0):g}. Scale the features with "
+        "sklearn.preprocessing.MaxAbsScaler, or use hyperparameters nearer to their defaults."
     )

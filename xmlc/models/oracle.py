@@ -48,7 +48,7 @@ class Oracle(SparseProbabilityEstimator):
     def use_posteriors(self, posteriors: sparse.csr_array | None) -> None:
         """Set the posteriors (CSR, shape (n, m)) of the instances that are predicted next."""
         if posteriors is None:
-            raise XmlcError("the oracle needs true posteriors, which only a synthetic dataset has")
+            raise XmlcError("oracle: found no true posteriors. Use a synthetic dataset.")
         self.posteriors_ = posteriors
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
@@ -60,7 +60,7 @@ class Oracle(SparseProbabilityEstimator):
         self._check_names(X)
         P = self.posteriors_
         if P is None or P.shape != (X.shape[0], self.n_labels_):
-            raise XmlcError(f"the oracle has no posteriors for these {X.shape[0]} instances; call use_posteriors first")
+            raise XmlcError(f"oracle: found no posteriors for {X.shape[0]} instances. Call use_posteriors first.")
         self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
         return P
 
@@ -91,18 +91,19 @@ class Estimates(Oracle):
         """
         given, seed = {"val": self.validation, "test": self.test}.get(part, ""), prepared.run
         if not given:
-            raise XmlcError(f"no estimates of part {part}: name a file .npz as validation, and one as test")
+            raise XmlcError(f"estimates: found no file for part {part}. Set validation and test to .npz files.")
         if seed and "{seed}" not in given and self.validation:
             raise XmlcError(
-                f"{given}: seed {seed} has a split of its own; name a file for each, with {{seed}} in the path"
+                f"{given}: found one file for all seeds, expected one for the split of seed {seed}. "
+                "Write {seed} in the path."
             )
         file = Path(estimates_file(given, str(prepared.meta["name"]), seed))
         expected = prepared.part(part)[1].shape
         estimates = read_matrix(file, lambda found: as_estimates(found, np.float32))  # saved estimates are float32
         if estimates.shape != expected:
             raise XmlcError(
-                f"{file}: found shape {estimates.shape}, expected {expected}: a row for each instance of part {part}, "
-                "as xmlc.suite.steps.prepared.Prepared gives it, and a column for each label"
+                f"{file}: found shape {estimates.shape}, expected {expected}, one row per instance and one column "
+                f"per label. Use part {part} of xmlc.suite.steps.prepared.Prepared."
             )
         self.use_posteriors(estimates)
 

@@ -23,8 +23,8 @@ def store(path: Path, thing: Any) -> None:
         joblib.dump(thing, path)
     except Exception as error:  # the code of any class may raise any error
         let_through(error)
-        said = "expected objects that joblib can store; define functions in a module, not as a lambda"
-        raise XmlcError(f"{type(thing).__name__} cannot be saved: {error}; {said}") from error
+        said = "Use objects that joblib can store. Define functions in a module, not as a lambda."
+        raise XmlcError(f"{type(thing).__name__} cannot be saved ({error}). {said}") from error
 
 
 def read(path: Path, trusted: bool) -> Any:
@@ -45,8 +45,8 @@ def read(path: Path, trusted: bool) -> Any:
     """
     if not trusted:
         raise XmlcError(
-            f"{path}: this was stored by joblib, and to read it is to run code of the folder; if you trust it, load it "
-            "with trusted=True (--trusted on the command line)"
+            f"{path}: found a file of joblib, and reading it runs code from the folder. If you trust it, load it with "
+            "trusted=True (--trusted on the command line)."
         )
     check_file(path)
     import joblib

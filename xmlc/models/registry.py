@@ -71,7 +71,7 @@ def estimator_class(name: str) -> Any:
         found = _adapted().class_of(name)
     else:
         known = nearest(name, ESTIMATORS)
-        raise XmlcError(f"estimator {name!r} is unknown; expected {known}, module:Class or path/to/file.py:Class")
+        raise XmlcError(f"found estimator {name!r}, expected {known}, module:Class or path/to/file.py:Class")
     if not isfunction(found):
         _adapted().check_methods(name, found)
     return found
@@ -105,7 +105,8 @@ def make_estimator(
     known = estimator.get_params()
     unknown = sorted(set(parameters) - set(known))
     if unknown:
-        raise XmlcError(f"{name} has no hyperparameter {', '.join(unknown)}; expected {nearest(unknown[0], known)}")
+        found = ", ".join(map(repr, unknown))
+        raise XmlcError(f"{name}: found hyperparameter {found}, expected {nearest(unknown[0], known)}")
     common = {key: value for key, value in {"random_state": seed, "n_jobs": n_jobs}.items() if key in known}
     return estimator.set_params(**common | parameters)
 
@@ -148,8 +149,8 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
         found = str(read_json(described).get("estimator"))
     names = [name for name, target in ESTIMATORS.items() if target.endswith(f":{found}")]
     if not names and found != "Adapted":
-        expected = "a folder that `save` of an estimator of xmlc.models has written"
-        expected += "; this one is read by TextClassifier.load" if (Path(path) / "texts.json").exists() else ""
+        expected = "a folder written by save of an estimator in xmlc.models"
+        expected += ". Read it with TextClassifier.load." if (Path(path) / "texts.json").exists() else ""
         error = XmlcError if found else MissingFileError
         raise error(f"{path}: found {f'a model of {found}' if found else 'no model'}, expected {expected}")
     kind = _adapted().Adapted if found == "Adapted" else estimator_class(names[0])

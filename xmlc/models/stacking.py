@@ -179,7 +179,7 @@ class Stacking(SparseProbabilityEstimator):
                 member, _, key = name.partition("__")
                 if member not in members or not key:
                     known = nearest(name, self.get_params())
-                    raise InvalidParameterError(f"Stacking has no hyperparameter {name!r}; expected {known}")
+                    raise InvalidParameterError(f"Stacking: found hyperparameter {name!r}, expected {known}")
                 members[member].set_params(**{key: value})
             self.estimators = [*members.items()]
         return self

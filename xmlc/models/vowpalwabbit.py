@@ -218,10 +218,14 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         )
         if done.returncode:
             ended = done.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
-            said = "it was ended" if ended else (done.stdout + done.stderr)[-SHOWN:] or f"status {done.returncode}"
+            said = (
+                "the system stopped it"
+                if ended
+                else (done.stdout + done.stderr)[-SHOWN:] or f"status {done.returncode}"
+            )
             raise XmlcError(
-                f"Vowpal Wabbit: not finished within time_limit={self.time_limit} (s of processor time) and "
-                f"memory_limit={self.memory_limit} (GB): {said}"
+                f"Vowpal Wabbit failed, possibly at time_limit={self.time_limit} (CPU seconds) or "
+                f"memory_limit={self.memory_limit} (GB). Raise the limit, or fix this error: {said}"
             )
 
 
@@ -238,8 +242,8 @@ def _check_classes(Y: sparse.csr_array) -> None:
     wrong = np.flatnonzero(sizes != 1)
     if wrong.size:
         raise XmlcError(
-            f"{wrong.size} instances have not exactly one label, the first of them instance {wrong[0]} with "
-            f"{sizes[wrong[0]]}; a memory tree learns one class for each"
+            f"Y: found {sizes[wrong[0]]} labels for instance {wrong[0]}, the first of {wrong.size} such instances, "
+            "expected one label per instance for a memory tree"
         )
 
 

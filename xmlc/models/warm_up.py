@@ -57,12 +57,13 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
         return
     X, Y = X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS]
     if not hasattr(copy, "n_labels_"):
-        raise XmlcError(f"{estimator}: fit does not set n_labels_; begin it with X, Y = self._training_data(X, Y)")
+        advice = "Begin fit with X, Y = self._training_data(X, Y)."
+        raise XmlcError(f"{estimator}: found no n_labels_ after fit. {advice}")
     estimates = type(copy).predict_proba is not SparseProbabilityEstimator.predict_proba  # others only draw samples
     expected: Any = copy.predict_proba(X) if estimates else sparse.csr_array(Y.shape)
     if not isinstance(expected, sparse.csr_array) or expected.shape != Y.shape:
         said = f"{type(expected).__name__} {getattr(expected, 'shape', '')}"
-        raise XmlcError(f"{estimator}: predict_proba returns {said}; expected csr_array {Y.shape}")
+        raise XmlcError(f"{estimator}: found {said} from predict_proba, expected csr_array {Y.shape}")
     with TemporaryDirectory() as folder:
         copy.save(Path(folder, "model"))
         try:
@@ -73,6 +74,6 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
             reason = f"{type(error).__name__}: {error}"
     if reason:
         raise XmlcError(
-            f"{estimator}: once it is saved and loaded, {reason}; expected that all that fit keeps stands in "
-            "attributes that end in _, or in what the methods _state and _restore save and set"
+            f"{estimator}: found an error after save and load ({reason}). Keep the state of fit in attributes that end "
+            "in _, or save and set it with the methods _state and _restore."
         )

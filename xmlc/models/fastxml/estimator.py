@@ -116,9 +116,9 @@ class FastXML(AveragedForest):
 
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, then: Callable[[dict[str, np.ndarray]], None]) -> None:
         if self.n_labels_ > 1 << LABEL_BITS:
-            raise XmlcError(f"Y has {self.n_labels_} labels; expected at most {1 << LABEL_BITS}")
+            raise XmlcError(f"Y: found {self.n_labels_} labels, expected at most {1 << LABEL_BITS}")
         if X.nnz > MOST_NONZEROS:
-            raise XmlcError(f"X has {X.nnz} non-zeros; expected at most {MOST_NONZEROS}")
+            raise XmlcError(f"X: found {X.nnz} non-zeros, expected at most {MOST_NONZEROS}")
         self._set_label_weights(Y)
         x, y = self._kernel_form(X), kernel_csr(Y)
         ideal = ideal_table if self.objective == "ndcg" else dcg_table
@@ -177,8 +177,9 @@ class FastXML(AveragedForest):
                 self.label_weights_ /= propensities(Y, self.propensity_a, self.propensity_b)
             if not float(self.label_weights_.max()) * self.n_labels_ < LARGEST_GAIN:
                 raise InvalidParameterError(
-                    f"FastXML: propensity_a={self.propensity_a}, propensity_b={self.propensity_b}: labels would weigh "
-                    f"up to {self.label_weights_.max():g}; expected at most {LARGEST_GAIN:g} in all: lower them"
+                    f"FastXML: found label weights up to {self.label_weights_.max():g}, expected at most "
+                    f"{LARGEST_GAIN:g} for all labels together. Lower propensity_a={self.propensity_a} or "
+                    f"propensity_b={self.propensity_b}."
                 )
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:

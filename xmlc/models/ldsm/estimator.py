@@ -160,8 +160,8 @@ class LdSM(AveragedForest):
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, then: Callable[[dict[str, np.ndarray]], None]) -> None:
         if self.optimizer == "sgd" and X.shape[0] * (X.shape[1] + 1) > MOST_DENSE_VALUES:
             raise XmlcError(
-                f"optimizer='sgd' standardises all {X.shape[1]} features of {X.shape[0]} instances, expected at most "
-                f"{MOST_DENSE_VALUES} values; take optimizer='nag'"
+                f"LdSM: found {X.shape[0]} instances x {X.shape[1]} features, expected at most {MOST_DENSE_VALUES} "
+                "values for optimizer='sgd'. Use optimizer='nag'."
             )
         self._choose(*Y.shape, Y.nnz)
         x, y, seed = self._kernel_form(X), kernel_csr(Y), int(self.random_state)

@@ -89,7 +89,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
         """
         X, n_samples = self._instances(X), self.n_samples if n_samples is None else n_samples
         if n_samples < 1:
-            raise XmlcError(f"n_samples={n_samples}: expected at least 1")
+            raise XmlcError(f"found n_samples={n_samples}, expected at least 1")
         self.inner_products_ = np.full(X.shape[0], self.n_labels_, dtype=np.int64)
         blocks = row_blocks(X.shape[0], max(CELLS // (n_samples * self.n_labels_), 1)) or [(0, 0)]
         weights, seed = np.ascontiguousarray(self.weights_.T), np.int64(self.random_state)

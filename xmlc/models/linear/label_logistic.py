@@ -154,8 +154,8 @@ class LabelLogistic(SparseProbabilityEstimator):
         unsolved = int((self.decrements_ > TOLERANCE).sum())
         if unsolved:
             warnings.warn(
-                f"{type(self).__name__}: {unsolved} of {self.n_labels_} labels were not solved after {MAX_STEPS} "
-                "Newton steps, see decrements_; a smaller C or standardize=True helps",
+                f"{type(self).__name__}: {unsolved} of {self.n_labels_} labels did not converge in {MAX_STEPS} "
+                "Newton steps (see decrements_). Use a smaller C or standardize=True.",
                 RuntimeWarning,
                 stacklevel=3,
             )
@@ -171,8 +171,8 @@ class LabelLogistic(SparseProbabilityEstimator):
     def _check_size(self) -> None:
         if self.n_labels_ * self.n_features_in_ > MAX_WEIGHTS:
             raise XmlcError(
-                f"{type(self).__name__} has a weight for each of {self.n_labels_} labels x {self.n_features_in_} "
-                f"features, more than the {MAX_WEIGHTS} it is made for; use a tree, such as xmlc.models.PLT"
+                f"{type(self).__name__}: found {self.n_labels_} labels x {self.n_features_in_} features, expected at "
+                f"most {MAX_WEIGHTS} weights. Use a tree, such as xmlc.models.PLT."
             )
 
 

@@ -356,9 +356,7 @@ class OPLT(SparseProbabilityEstimator):
             No label was seen yet.
         """
         if self.labels_.size == 0:
-            raise XmlcError(
-                "no label was seen yet, so there is no tree; call partial_fit with instances that have some"
-            )
+            raise XmlcError("OPLT: found no label in the instances so far. Call partial_fit with labelled instances.")
         return copy(self._scaled_plt()).set_params(unit_norm=self.unit_norm)
 
     @property
@@ -393,8 +391,8 @@ class OPLT(SparseProbabilityEstimator):
         self._check_hyperparameters()
         if self._is_fitted() and isinstance(self._model, FinishedModel):
             raise XmlcError(
-                "OPLT: fit has kept nothing with which to go on learning; call fit with online=True, or partial_fit "
-                "from the start"
+                "OPLT: found a model of fit that cannot learn more. Call fit with online=True, or use partial_fit from "
+                "the start."
             )
         self._go_on_learning()
         given, labels, X = X, column_names(Y), as_features(X)
@@ -459,14 +457,17 @@ class OPLT(SparseProbabilityEstimator):
     def _check_hyperparameters(self) -> None:
         super()._check_hyperparameters()
         if self.arity > self.max_leaf:
-            raise InvalidParameterError(f"arity={self.arity}, max_leaf={self.max_leaf}: expected arity <= max_leaf")
+            raise InvalidParameterError(
+                f"OPLT: found arity={self.arity}, max_leaf={self.max_leaf}, expected arity <= max_leaf"
+            )
         if self.growth == "program" and self.warm_start is not None:
-            raise InvalidParameterError(f"growth='program' with warm_start={self.warm_start}: expected None")
+            found = f"warm_start={self.warm_start} with growth='program'"
+            raise InvalidParameterError(f"OPLT: found {found}, expected warm_start=None")
         if self.warm_start is not None:
             check_kmeans_shape(self.arity, self.max_leaf)
         if self.online and self.weight_cut is not None:
             raise InvalidParameterError(
-                f"online=True with weight_cut={self.weight_cut}: expected None, as all weights go on learning"
+                f"OPLT: found weight_cut={self.weight_cut} with online=True, expected weight_cut=None"
             )
 
     def _scaled_plt(self) -> PLT:

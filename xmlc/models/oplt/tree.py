@@ -128,7 +128,7 @@ def with_room(tree: OnlineTree, n_nodes: int, slots: int, entries: int) -> Onlin
     counters = tree.counters
     slots += int(counters[SLOTS_USED])
     if slots > MOST_SLOTS:
-        raise XmlcError(f"OPLT: more than {MOST_SLOTS * SLOT * 4 >> 30} GB of weights; give X fewer features")
+        raise XmlcError(f"OPLT: found more than {MOST_SLOTS * SLOT * 4 >> 30} GB of weights. Use fewer features.")
     return tree._replace(
         nodes=_longer(tree.nodes, int(counters[N_NODES]) + n_nodes, 1.5),
         rows=_longer(tree.rows, slots * SLOT, 1.25),

@@ -385,9 +385,7 @@ class PLT(SparseProbabilityEstimator):
         """
         x, (search, beam) = self._kernel_form(self._instances(X)), self._search()
         if isinstance(self.nodes_, HashedWeights):
-            raise XmlcError(
-                f"{named(self.nodes_)} are not searched by beam, only weights that each node has for itself"
-            )
+            raise XmlcError(f"{named(self.nodes_)} have no search by levels. Train with hash_bits=None.")
         none = np.zeros(self.tree_.n_nodes, dtype=np.float32)
         of_nodes = none if thresholds is None else self.tree_.node_thresholds(thresholds)
         return self._searched(estimate_by_levels, x, title, of_nodes, beam if search == "beam" else EVERY_NODE)
@@ -441,11 +439,12 @@ class PLT(SparseProbabilityEstimator):
             check_kmeans_shape(self.arity or plt.SMALL_ARITY, self.max_leaf)
         if self.hash_bits is not None and self.solver != "sgd":
             raise InvalidParameterError(
-                f"hash_bits={self.hash_bits} with solver={self.solver!r}: hashed weights are trained by 'sgd'"
+                f"PLT: found hash_bits={self.hash_bits} with solver={self.solver!r}, expected solver='sgd'"
             )
         if self.hash_bits is not None and self.weight_cut not in (None, "auto"):
             raise InvalidParameterError(
-                f"weight_cut={self.weight_cut} with hash_bits={self.hash_bits}: only exact weights can be dropped"
+                f"PLT: found weight_cut={self.weight_cut} with hash_bits={self.hash_bits}, "
+                "expected weight_cut='auto' or None"
             )
 
     def _largest(self, label_weights: ArrayLike | None) -> np.ndarray:
@@ -516,10 +515,10 @@ class PLT(SparseProbabilityEstimator):
         opened = int(inner_products.sum()) / max(inner_products.size, 1)
         if opened < max(COSTLY_SHARE * self.tree_.n_nodes, COSTLY):
             return
-        proved = "" if self.certified_ is None else f", proved exact here for {100 * fmean(self.certified_):.0f} %"
+        proved = "" if self.certified_ is None else f" It is exact for {100 * fmean(self.certified_):.0f} % of these."
         warnings.warn(
-            f"ranking exactly evaluated {opened:.0f} of {self.tree_.n_nodes} node classifiers for each instance, "
-            f"because estimates differ little; search='beam' opens at most {self.beam} nodes of a level{proved}",
+            f"PLT evaluated {opened:.0f} of {self.tree_.n_nodes} node classifiers per instance for an exact ranking, "
+            f"because estimates differ little. Use search='beam' to open at most {self.beam} nodes per level.{proved}",
             stacklevel=3,
         )
 

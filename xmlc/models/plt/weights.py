@@ -155,7 +155,7 @@ FIELDS: dict[Any, tuple[Field, ...]] = {
 
 def named(nodes: HashedWeights) -> str:
     """Return the beginning of an error message about hashed weights."""
-    return f"hash_bits={nodes.table.size.bit_length() - 1}: hashed weights"
+    return f"PLT: hashed weights (hash_bits={nodes.table.size.bit_length() - 1})"
 
 
 def weights_from_state(
@@ -184,7 +184,7 @@ def weights_from_state(
             weights: TreeWeights = kind(**arrays, **seed)
             return weights
     found = ", ".join(sorted({*arrays, *meta}))
-    raise XmlcError(f"found the arrays and numbers {found}, expected those of weights of a label tree; train it anew")
+    raise XmlcError(f"weights: found the entries {found}, expected those of a label tree. Train the model again.")
 
 
 @njit(cache=True, nogil=True)

@@ -82,7 +82,7 @@ class TextClassifier(Estimator):
         """
         texts, lists = _checked(texts, label_lists, self.vectorizer)
         if not texts:
-            raise InvalidDataError("found no texts, expected at least one; check how they are read")
+            raise InvalidDataError("texts: found none, expected at least one. Check how they are read.")
         if sample_weight is not None:
             sample_weight = sample_weights(sample_weight, len(texts))
             kept = np.flatnonzero(sample_weight)
@@ -120,9 +120,7 @@ class TextClassifier(Estimator):
             estimator, vectorizer, classes = self.estimator_, self.vectorizer_, list(self.classes_)
         for part, example in ((estimator, "OPLT"), (vectorizer, "HashingVectorizer")):
             if not hasattr(part, "partial_fit"):
-                raise XmlcError(
-                    f"{type(part).__name__} does not learn from a stream; expected one that does: {example}"
-                )
+                raise XmlcError(f"found {type(part).__name__}, expected one with partial_fit. Use {example}.")
         column = {name: j for j, name in enumerate(classes)}
         for name in (name for names in label_lists for name in names):
             column.setdefault(name, len(column))
@@ -244,8 +242,8 @@ class TextClassifier(Estimator):
         """
         folder = checked_path(path)
         if not (folder / DESCRIPTION).exists():
-            said = "expected a folder written by save; `xmlc.load_model` reads an estimator alone"
-            raise MissingFileError(f"{folder}: found no classifier of texts ({DESCRIPTION} is missing), {said}")
+            said = "expected a folder written by TextClassifier.save. Use xmlc.load_model for other models."
+            raise MissingFileError(f"{folder}: found no {DESCRIPTION}, {said}")
         for name in listed_in(folder):
             check_listed(folder, name)
         about = load_description(folder / DESCRIPTION, {"classes": list, "vectorizer": dict})
@@ -253,8 +251,8 @@ class TextClassifier(Estimator):
         try:
             vectorizer = load_vectorizer(folder, about["vectorizer"], trusted)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            said = "expected one of these versions of xmlc and scikit-learn; train the classifier again"
-            raise XmlcError(f"{folder}: the vectorizer cannot be read ({error}), {said}") from error
+            said = "Train the classifier again with these versions of xmlc and scikit-learn."
+            raise XmlcError(f"{folder}: the vectorizer cannot be read ({error}). {said}") from error
         model = cls(estimator.unfitted(), unfitted(vectorizer))
         model.estimator_, model.vectorizer_ = estimator, vectorizer
         model.classes_ = np.array(about["classes"], dtype=object)
@@ -265,7 +263,7 @@ class TextClassifier(Estimator):
         if not isinstance(self.estimator, SparseProbabilityEstimator):
             from xmlc.models.adapted import with_label_sets
 
-            said = f"an estimator of xmlc.models, such as PLT(): {with_label_sets(self.estimator)}"
+            said = f"an estimator of xmlc.models, such as PLT(). {with_label_sets(self.estimator)}."
             raise InvalidParameterError(f"estimator: found {shown(self.estimator)}, expected {said}")
         return self.estimator.unfitted()
 
@@ -297,23 +295,24 @@ def _transformed(vectorizer: Any, texts: list[str], learning: bool = False) -> A
     try:
         return (vectorizer.fit_transform if learning else vectorizer.transform)(texts)
     except FileNotFoundError as error:
-        raise MissingFileError(f"{error.filename}: found no such file, expected one for each text") from error
+        raise MissingFileError(f"{error.filename}: found no such file, expected one file per text") from error
     except ValueError as error:  # for example if no text has a word
-        said = "expected texts with words that it keeps, and valid settings; change the texts or the settings"
-        raise InvalidDataError(f"{type(vectorizer).__name__}: {error}; {said}") from error
+        said = "Change the texts or the settings of the vectorizer."
+        raise InvalidDataError(f"{type(vectorizer).__name__} failed ({error}). {said}") from error
 
 
 def _texts(texts: Iterable[str], vectorizer: Any) -> list[str]:
     """Return texts as a list. Refuse a single text, because iterating over it would yield letters."""
     given: Any = texts
     if isinstance(given, str | bytes) or hasattr(given, "columns") or not isinstance(given, Iterable):
-        said = "expected a list of texts; write [text] for a single text, or select a column of a table"
-        raise InvalidDataError(f"found {'a table' if hasattr(texts, 'columns') else shown(texts)}, {said}")
+        found = "a table" if hasattr(texts, "columns") else shown(texts)
+        advice = "Write [text] for a single text, or select a column of a table."
+        raise InvalidDataError(f"texts: found {found}, expected a list of texts. {advice}")
     found = list[Any](texts)
     for i, text in enumerate(found if getattr(vectorizer, "input", None) != "file" else ()):
         if not isinstance(text, str):  # None or NaN marks a missing text in a table
-            said = "estimators of xmlc.models take features" if hasattr(text, "shape") else "drop or convert it"
-            raise InvalidDataError(f"text {i}: found {shown(text)}, expected a str; {said}")
+            said = "Use an estimator of xmlc.models for features." if hasattr(text, "shape") else "Drop or convert it."
+            raise InvalidDataError(f"text {i}: found {shown(text)}, expected a text. {said}")
     return found
 
 
@@ -323,33 +322,33 @@ def _checked(
     """Return the texts and the label names of each text as lists."""
     if hasattr(label_lists, "columns") or isinstance(label_lists, str) or not isinstance(label_lists, Iterable):
         found = "a table" if hasattr(label_lists, "columns") else shown(label_lists)
-        said = "expected a list of names for each text: [['a name'], ...]; estimators of xmlc.models take matrices"
+        said = "expected [['a name'], ...], one list per text. Use an estimator of xmlc.models for matrices."
         raise InvalidDataError(f"labels: found {found}, {said}")
     lists = list[Any](label_lists)
     if isinstance(texts, list | tuple) and texts and isinstance(texts[0], list | tuple | set):
         if lists and isinstance(lists[0], str):
-            raise InvalidDataError("found lists of names, then texts; expected (texts, label_lists): swap them")
+            raise InvalidDataError("found (label_lists, texts), expected (texts, label_lists). Swap the arguments.")
     texts = _texts(texts, vectorizer)
     if len(texts) != len(lists):
-        raise InvalidDataError(f"{len(texts)} texts but {len(lists)} lists of labels: expected a list for each text")
+        raise InvalidDataError(f"found {len(texts)} texts and {len(lists)} lists of labels, expected one list per text")
     for i, names in enumerate(lists):
         if hasattr(names, "keys"):
-            said = "expected a list of names: [name for name, value in labels.items() if value]"
+            said = "expected a list of names. Use [name for name, value in labels.items() if value]."
             raise InvalidDataError(f"labels of text {i}: found {shown(names)}, {said}")
         if isinstance(names, str) or not isinstance(names, Iterable):
             of = "[cell.split(';') for cell in labels]" if ";" in str(names) else "[[name] for name in labels]"
-            said = f"expected a list of names, [] if there are none; {of} makes lists of names"
+            said = f"expected a list of names, or [] for none. Use {of}."
             raise InvalidDataError(f"labels of text {i}: found {shown(names)}, {said}")
         lists[i] = list(names)
         for name in lists[i]:
             if not isinstance(name, str):  # numbers suggest a matrix of label sets, which only estimators accept
-                said = "convert numbers to names by str(), and write only the names of labels that are 1"
-                raise InvalidDataError(f"labels of text {i}: found {shown(name)}, expected a name, a str; {said}")
+                said = "Convert numbers with str(), and list only the labels that are 1."
+                raise InvalidDataError(f"labels of text {i}: found {shown(name)}, expected a name. {said}")
     for what, strings in (("texts", texts), ("labels", {name for names in lists for name in names})):
         for string in strings:
             if isinstance(string, str) and not string.isascii() and string.encode("utf-8", "ignore").decode() != string:
-                said = "expected text that UTF-8 can encode; read the file with its own encoding"
-                raise InvalidDataError(f"{what}: found {shown(string)}, with half a character, {said}")
+                said = "expected valid Unicode. Read the file with its encoding."
+                raise InvalidDataError(f"{what}: found {shown(string)} with an incomplete character, {said}")
     return texts, lists
 
 

@@ -21,7 +21,7 @@ def make_vectorizer(name: str, **given: Any) -> Any:
     try:
         from sklearn.feature_extraction import text
     except ImportError as error:
-        raise needs_extra("features of texts are made by scikit-learn", "text") from error
+        raise needs_extra("scikit-learn is not installed", "text") from error
     return getattr(text, name)(**given)
 
 

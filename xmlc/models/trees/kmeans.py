@@ -62,7 +62,7 @@ def kmeans_tree(
     max_leaf = largest_leaf(arity, max_leaf)
     m, n_features = representations.shape
     if m == 0:
-        raise XmlcError("a label tree needs at least one label, found none")
+        raise XmlcError("label tree: found no labels, expected at least one")
     depth = int(arity).bit_length() - 1
     key = np.uint64(stream_key(np.int64(seed), np.int64(Stream.KMEANS)))
     order = _order_labels(kernel_csr(representations), n_features, depth, max_leaf, key, n_jobs)
@@ -96,11 +96,11 @@ def check_kmeans_shape(arity: int, max_leaf: int | None) -> None:
     """Raise an XmlcError unless `kmeans_tree` can build a tree with this ``arity`` and ``max_leaf``."""
     if arity < 2 or int(arity) & (int(arity) - 1):
         raise XmlcError(
-            f"arity={arity}: a k-means tree bisects, so its arity must be a power of two: 2, 4, 8, "
-            '16, ...; a tree of another kind, such as tree="random", takes any'
+            f"found arity={arity}, expected a power of two for a k-means tree (2, 4, 8, 16, ...). "
+            "Use tree='random' for another arity."
         )
     if max_leaf is not None and max_leaf < 1:
-        raise XmlcError(f"max_leaf={max_leaf}: expected at least 1")
+        raise XmlcError(f"found max_leaf={max_leaf}, expected at least 1")
 
 
 def _order_labels(

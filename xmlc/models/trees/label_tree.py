@@ -53,13 +53,13 @@ class LabelTree:
         n_nodes = label.size
         degree = np.diff(children)
         if children.size != n_nodes + 1 or n_nodes == 0 or children[0] != 1 or children[-1] != n_nodes:
-            raise Malformed("children", "not a label tree: children must run from 1 to the number of nodes")
+            raise Malformed("children", "found no label tree, expected entries from 1 to the number of nodes")
         if (degree < 0).any() or (children[:-1] <= np.arange(n_nodes)).any():
-            raise Malformed("children", "not a label tree: nodes are not in breadth-first order")
+            raise Malformed("children", "found no label tree, expected nodes in breadth-first order")
         leaves = degree == 0
         carried = np.sort(label[leaves])
         if (label[~leaves] != -1).any() or carried[0] < 0 or (carried[1:] == carried[:-1]).any():
-            raise Malformed("label", "not a label tree: the leaves must carry a label each, none twice")
+            raise Malformed("label", "found no label tree, expected one distinct label per leaf")
         parent = np.empty(n_nodes, dtype=np.int32)
         parent[0] = -1
         parent[1:] = np.repeat(np.arange(n_nodes, dtype=np.int32), degree)
@@ -158,9 +158,9 @@ def complete_tree(labels: np.ndarray, arity: int) -> LabelTree:
     """
     m = labels.size
     if arity < 2:
-        raise XmlcError(f"arity={arity}: a label tree needs at least 2 children per node")
+        raise XmlcError(f"found arity={arity}, expected at least 2 children per node")
     if m == 0:
-        raise XmlcError("a label tree needs at least one label, found none")
+        raise XmlcError("label tree: found no labels, expected at least one")
     n_inner = -(-(m - 1) // (arity - 1))
     n_nodes = n_inner + m
     children = np.minimum(1 + arity * np.arange(n_nodes + 1, dtype=np.int64), n_nodes)
