@@ -52,7 +52,7 @@ def open_plain(path: Path) -> BinaryIO:
     file = open(path, "rb")
     if path.suffix in SUFFIXES[1:] and len(file.peek(8)) < 6:  # The file is shorter than the magic bytes.
         file.close()
-        raise XmlcError(f"{path}: the data is cut off, expected a {path.suffix} file; fetch it again")
+        raise XmlcError(f"{path}: found fewer than 6 bytes, expected a {path.suffix} file. Download it again.")
     return plain(file, str(path))
 
 
@@ -107,7 +107,9 @@ class _Content(io.RawIOBase):
                 self._rest = memoryview(piece)
         except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
             let_through(error)
-            raise XmlcError(f"{self._name}: the data is damaged or cut off ({error}); fetch it again") from error
+            raise XmlcError(
+                f"{self._name}: found damaged or incomplete data ({error}). Download the file again."
+            ) from error
         target = memoryview(buffer)
         size = min(len(target), len(self._rest))
         target[:size], self._rest = self._rest[:size], self._rest[size:]
@@ -133,7 +135,7 @@ def _pieces(file: BinaryIO, compression: Compression) -> Iterator[bytes]:
             yield stream.decompress(data)
             data = stream.unused_data
     if not stream.eof:
-        raise EOFError("the last stream has no end")
+        raise EOFError("found no end of the last stream")
     if zeros % compression.padding:
         raise EOFError(f"found {zeros} zero bytes after a stream, expected a multiple of {compression.padding}")
 
@@ -169,7 +171,7 @@ def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
         raise
     except Exception as error:  # Damaged headers raise many types in tarfile and zipfile, such as struct.error.
         let_through(error)
-        raise XmlcError(f"the archive is damaged or cut off ({error})") from error
+        raise XmlcError(f"found a damaged or incomplete archive ({error}). Download it again.") from error
 
 
 def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -191,7 +193,7 @@ def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
         with zipfile.ZipFile(archive) as zipped:
             yield from ((one.filename, partial(zipped.open, one)) for one in zipped.infolist() if not one.is_dir())
     else:
-        raise XmlcError("found a file that is neither zip nor tar, nor one compressed file; it may be cut off")
+        raise XmlcError("found no archive, expected zip, tar or one compressed file. The file may be incomplete.")
 
 
 def _wanted(paths: list[str], wanted: Collection[str]) -> dict[str, str]:
@@ -202,8 +204,9 @@ def _wanted(paths: list[str], wanted: Collection[str]) -> dict[str, str]:
     for name in wanted:
         matches = [path for path in paths if PurePosixPath(path).name in [name + suffix for suffix in SUFFIXES]]
         if len(matches) != 1:
-            problem = "holds more than one" if matches else "lacks"
+            count = len(matches) or "no"
             more = f" and {len(paths) - LISTED} more" if len(paths) > LISTED else ""
-            raise XmlcError(f"the archive {problem} {name}; it holds {', '.join(sorted(paths)[:LISTED])}{more}")
+            listed = ", ".join(sorted(paths)[:LISTED]) + more
+            raise XmlcError(f"found {count} {name} in the archive, expected one. It contains {listed}.")
         found[matches[0]] = name
     return found

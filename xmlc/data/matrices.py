@@ -88,18 +88,20 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "p
     """
     folder = Path(folder)
     if not (folder / f"{name}.json").exists():
-        raise XmlcError(f"{folder} holds no matrix {name!r}: {name}.json is missing; {made_by} it anew")
+        raise XmlcError(
+            f"{folder}: found no file {name}.json of matrix {name!r}. Rebuild {folder} with xmlc {made_by}."
+        )
     try:
         meta = load_description(folder / f"{name}.json", {"version": int, "shape": list, "dtype": str})
         if meta["version"] != FORMAT_VERSION:
-            raise Malformed(name, f"format version {meta['version']}, expected {FORMAT_VERSION}")
+            raise Malformed(name, f"found format version {meta['version']}, expected {FORMAT_VERSION}")
         fields = [Field("indptr", np.int64, ("rows + 1",), starts="entries")]
         fields += [Field("indices", np.int32, ("entries",), below="columns")]
         fields += [] if meta["dtype"] == "bool" else [Field("data", meta["dtype"], ("entries",))]
         arrays = {field.name: load_array(folder / f"{name}.{field.name}.npy", mmap=mmap) for field in fields}
         check_fields(arrays, fields, rows=meta["shape"][0], columns=meta["shape"][1])
     except Malformed as fault:
-        raise XmlcError(f"{folder}/{name}: {fault}; rebuild {folder} with xmlc {made_by}") from None
+        raise XmlcError(f"{folder}/{name}: {fault}. Rebuild {folder} with xmlc {made_by}.") from None
     # Plain views replace numpy's class for mapped files, which slows numba and scipy down.
     indptr, indices = np.array(arrays["indptr"]), np.asarray(arrays["indices"])
     data = np.asarray(arrays["data"]) if "data" in arrays else np.ones(indices.size, dtype=bool)
@@ -112,8 +114,8 @@ def first_columns(X: sparse.csr_array, n_features: int) -> tuple[sparse.csr_arra
     if dropped.size == 0:
         resize(X, X.shape[0], n_features)
         return X, ""
-    counted = f"{np.unique(dropped).size}, in {dropped.size} of {X.nnz} values; it has {n_features}"
-    return sparse.csr_array(X[:, :n_features]), f"features that the training file lacks are dropped: {counted}"
+    counted = f"{np.unique(dropped).size} features ({dropped.size} of {X.nnz} values)"
+    return sparse.csr_array(X[:, :n_features]), f"dropped {counted} not among the {n_features} of the training file"
 
 
 def without(matrix: sparse.csr_array, left_out: sparse.csr_array) -> sparse.csr_array:

@@ -84,7 +84,7 @@ def repository_writer(path: str | Path, n: int, d: int, m: int) -> Iterator[Call
 
         yield write
         if written != n:
-            raise XmlcError(f"{path}: {written} instances were written, expected {n}")
+            raise XmlcError(f"{path}: found {written} written instances, expected n={n}")
 
 
 @contextmanager

@@ -56,10 +56,10 @@ def test_other_content_is_refused_with_the_file(tmp_path, labels):
     (tmp_path / "cut.npz").write_bytes(good.read_bytes()[:-30])
     for first, second, name in (
         (good, None, "X.npz"),
-        (good, tmp_path / "none.npz", "none.npz: no such file"),
+        (good, tmp_path / "none.npz", "none.npz: found no such file"),
         (good, counts, "counts.npz"),
         (infinite, labels, "inf.npz"),
-        (good, long, "X.npz has 2 instances"),
+        (good, long, "long.npz: found 3 instances"),
         (tmp_path / "dense.npz", labels, "dense.npz: found no sparse matrix"),
         (tmp_path / "cut.npz", labels, "cut.npz: found no sparse matrix or a damaged one"),
     ):

@@ -93,7 +93,7 @@ def test_features_beyond_those_of_the_training_file_are_dropped_with_a_warning(t
     assert X.has_canonical_format
     assert Y.toarray().tolist() == [[False, True], [True, False]]
     assert load(path, format, n_features=12)[0].shape == (2, 12)
-    with raises_with(XmlcError, "'1'", "0 .. 0"):
+    with raises_with(XmlcError, "'1'", "0 to 0"):
         load(path, format, n_features=3, n_labels=1)
 
 
@@ -108,9 +108,9 @@ def test_labels_may_start_from_1_in_formats_with_a_header(tmp_path):
     ):
         assert X.toarray().tolist() == [[1, 0, 0, 0.5], [0, 1, 0, 0], [0, 0, 2, 0]]
         assert Y.toarray().tolist() == expected
-    with raises_with(XmlcError, "a.txt:2", "'5'", "0 .. 4", "zero_based: false"):
+    with raises_with(XmlcError, "a.txt:2", "'5'", "0 to 4", "zero_based: false"):
         load(rows)
-    with raises_with(XmlcError, "a.txt:2", "'0'", "1 .. 5"):
+    with raises_with(XmlcError, "a.txt:2", "'0'", "1 to 5"):
         load(write(rows, "1 4 5\n0 0:1\n"), zero_based=False)
 
 

@@ -66,7 +66,7 @@ def test_lines_are_listed_in_order_each_once_whatever_is_wrong(tmp_path_factory,
             assert load(path)[0].shape == (len(lines), 4)
             return
         found = messages(path)
-    assert found[0].startswith(f"a: {len(expected)} malformed line")
+    assert found[0].startswith(f"a: found {len(expected)} malformed line")
     listed = [message for message in found[1:] if message.startswith("a:")]
     assert [int(message.split(":")[1]) for message in listed] == expected[:20]
 
@@ -148,7 +148,7 @@ def test_two_files_must_be_whole_and_belong_together(tmp_path):
     one = write(tmp_path / "one", "1 1 1\n0 0:1\n")
     assert messages(one, labels=features)
     for text, message in (
-        ("2 5\n4:1\n1:1\n", ["X", "3 instances", "Y", "2"]),
+        ("2 5\n4:1\n1:1\n", ["X", "2 instances", "Y", "3"]),
         ("3 5\n4:1\n", ["Y:3", "1 instances", "3"]),
         ("3 5\n4:1\n5:1\n1:1\n", ["Y:3", "'5:1'"]),
         ("3 5\n4:1 0:0\n0:.5 2:2\n0:-1\n", ["Y:3", "'0:0.5'", "Y:4"]),

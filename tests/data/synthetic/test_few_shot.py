@@ -93,7 +93,7 @@ def test_rows_do_not_depend_on_blocks_or_threads(model, monkeypatch):
 
 
 def test_rows_that_are_not_there_are_refused():
-    with raises_with(XmlcError, "200 .. 216"):
+    with raises_with(XmlcError, "200 to 216"):
         ObjectViews(16, 2).draw(200, 217)
 
 

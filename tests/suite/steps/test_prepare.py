@@ -278,7 +278,7 @@ def test_features_that_the_training_file_lacks_are_dropped_and_labels_are_not(tm
     (folder / "test.txt").write_text(test)
     notes, prepared = run(tmp_path, folder, Dataset("set", format=format))
     assert notes[:2] == [
-        "test set: features that the training file lacks are dropped: 2, in 3 of 5 values; it has 3",
+        "test set: dropped 2 features (3 of 5 values) not among the 3 of the training file",
         "test set: labels that the training file lacks keep columns and count in every measure: 1",
     ]
     assert prepared.part("train")[0].shape == (2, 3)
@@ -306,7 +306,7 @@ def test_repository_split_files(tmp_path, folder):
     _, prepared = run(tmp_path, folder, entry)
     assert prepared.part("train")[0].toarray().tolist() == [[2, 0, 0], [1, 0, 0]]
     assert prepared.part("test")[0].toarray().tolist() == [[0, 1, 0], [0, 0, 1]]
-    with raises_with(XmlcError, "Set_data.txt:2:", "'0'", "1 .. 2"):
+    with raises_with(XmlcError, "Set_data.txt:2:", "'0'", "1 to 2"):
         run(tmp_path, folder, replace(entry, zero_based=False))
     digest = prepared.digest
     (folder / "te.txt").write_text("2 2\n4 2\n3 3\n")

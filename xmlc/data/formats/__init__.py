@@ -91,9 +91,11 @@ def load(
     if format not in FORMATS or format == "coordinates":  # `read_coordinates` reads the five files of coordinates.
         raise XmlcError(f"{path}: found format {format!r}, expected one of {', '.join(FORMATS[:-1])}")
     if second is None and format in IN_PAIRS:
-        raise XmlcError(f"{path}: format {format} needs a second file that gives the labels; name it with labels=")
+        raise XmlcError(
+            f"{path}: found no second file for format {format}, expected one with labels. Set labels= to it."
+        )
     if second is not None and format not in (*IN_PAIRS, "arff"):
-        raise XmlcError(f"{path}: format {format} has the labels in the same file; expected no second one, {labels}")
+        raise XmlcError(f"{path}: found a second file {labels}, expected none for format {format}. Leave out labels=.")
     if format == "repository":
         return read_repository(path, base)
     if format == "arff":
@@ -101,7 +103,7 @@ def load(
     if second is not None:
         X, Y = read_npz(path, second) if format == "npz" else read_two_files(path, second, base)
         if X.shape[0] != Y.shape[0]:
-            raise XmlcError(f"{path} has {X.shape[0]} instances, {second} has {Y.shape[0]}; they must belong together")
+            raise XmlcError(f"{second}: found {Y.shape[0]} instances, expected {X.shape[0]} as in {path}")
         return X, Y
     if format == "vw":
         X, Y = read_vw(path, zero_based, vocabulary, n_labels)
@@ -121,7 +123,7 @@ def detect_format(path: Path) -> str:
     """Return the format of a file if its first line is unambiguous."""
     head = read_bytes(path, 64)
     if not head:
-        raise XmlcError(f"{path}: found an empty file")
+        raise XmlcError(f"{path}: found an empty file, expected data")
     if head.startswith(b"PK\x03\x04") and b".npy" in head:  # This is a zip file, and its first member has this name.
         return "npz"
     line = first_line(path)
@@ -132,4 +134,4 @@ def detect_format(path: Path) -> str:
         return "arff"
     if looks_like_vw(line):
         return "vw"
-    raise XmlcError(f"{path}:1: found {line[:60]!r}, of no known format; set format= to one of {', '.join(FORMATS)}")
+    raise XmlcError(f"{path}:1: found {line[:60]!r}, of no known format. Set format= to one of {', '.join(FORMATS)}")

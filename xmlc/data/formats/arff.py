@@ -85,13 +85,11 @@ def check_alike(first: Path, second: Path, labels: Path | None) -> None:
     """
     for one, other in zip_longest(*(_header(path, labels)[0] for path in (first, second))):
         if one is None or other is None:
-            raise XmlcError(f"{second}: has more or fewer attributes than {first}; expected the same")
+            raise XmlcError(f"{second}: found more or fewer attributes than in {first}, expected the same")
         same_numbers = all(one.codes.get(value, code) == code for value, code in other.codes.items())
         if (one.name, one.is_label) != (other.name, other.is_label) or not same_numbers:
             where = f"{second}:{other.line}: found attribute {other.name!r}"
-            raise XmlcError(
-                f"{where}, expected {one.name!r} with the same values and labels, as {first}:{one.line} has"
-            )
+            raise XmlcError(f"{where}, expected {one.name!r} with the same values and labels, as in {first}:{one.line}")
 
 
 def _label_names(path: Path) -> set[str]:
@@ -99,11 +97,11 @@ def _label_names(path: Path) -> set[str]:
     try:
         root = ElementTree.fromstring(content)
     except (ElementTree.ParseError, LookupError, ValueError) as error:  # The last two mean an unknown encoding.
-        raise XmlcError(f"{path}: not XML ({error}); expected <labels><label name=.../>...</labels>") from error
+        raise XmlcError(f"{path}: found no XML ({error}), expected <labels><label name=.../>...</labels>") from error
     labels = [element for element in root.iter() if element.tag.rpartition("}")[2] == "label"]
     names = {label.attrib["name"] for label in labels if "name" in label.attrib}
     if not names:
-        raise XmlcError(f"{path}: names no labels; expected <labels><label name=.../>...</labels>")
+        raise XmlcError(f"{path}: found no label names, expected <labels><label name=.../>...</labels>")
     return names
 
 
@@ -128,12 +126,12 @@ def _header(path: Path, labels: Path | None) -> tuple[list[Attribute], Iterator[
             raise XmlcError(f"{path}:{number}: found {quoted(text)}, expected @attribute name numeric or {{a,b,...}}")
         name = _unquoted(match[1])
         if name in attributes:
-            raise XmlcError(f"{path}:{number}: found attribute {name!r} a second time, expected each name once")
+            raise XmlcError(f"{path}:{number}: found attribute {name!r} twice, expected each name once")
         try:
             attributes[name] = Attribute(name, number, _codes(kind[1:-1]) if is_list else {})
         except LineError as error:
             raise XmlcError(f"{path}:{number}: {error}") from error
-    raise XmlcError(f"{path}: has no @data line; is the file cut off?")
+    raise XmlcError(f"{path}: found no @data line, expected one. The file may be incomplete.")
 
 
 def _with_labels(path: Path, attributes: list[Attribute], labels: Path | None, declared: int | None) -> list[Attribute]:
@@ -141,12 +139,16 @@ def _with_labels(path: Path, attributes: list[Attribute], labels: Path | None, d
     if labels is not None:
         names = _label_names(labels)
         if missing := names - {attribute.name for attribute in attributes}:
-            raise XmlcError(f"{labels}: label {min(missing)!r} is no attribute of {path} (one of {len(missing)} such)")
+            raise XmlcError(
+                f"{labels}: found label {min(missing)!r}, expected an attribute of {path} ({len(missing)} are not)"
+            )
     elif declared is None:
-        expected = "@relation 'name: -C 6' of MEKA, or Mulan's XML file of labels: labels= (`labels:` in datasets.yaml)"
+        expected = (
+            "@relation 'name: -C 6' (MEKA) or an XML file (Mulan). Set labels= (`labels:` in YAML) to the XML file."
+        )
         raise XmlcError(f"{path}: found no labels, expected {expected}")
     elif not 1 <= abs(declared) <= len(attributes):
-        raise XmlcError(f"{path}: found -C {declared} in @relation, expected up to {len(attributes)} labels, not 0")
+        raise XmlcError(f"{path}: found -C {declared} in @relation, expected 1 to {len(attributes)} labels")
     else:
         names = {attribute.name for attribute in (attributes[:declared] if declared > 0 else attributes[declared:])}
     malformed, marked = MalformedLines(path), []
@@ -179,7 +181,7 @@ def _cells(text: str) -> list[str]:
     while position <= len(text):
         match = CELL.match(text, position)
         if not match:
-            raise LineError(quoted(text[position:]), "quotes that are closed")
+            raise LineError(quoted(text[position:]), "closing quotes")
         cells.append(match[1].strip(BLANKS))
         position = match.end() + (not match[0].endswith(","))
     return cells
@@ -188,13 +190,13 @@ def _cells(text: str) -> list[str]:
 def _dense_row(text: str, attributes: list[Attribute]) -> dict[int, float]:
     cells = _cells(text)
     if len(cells) != len(attributes):
-        raise LineError(f"{len(cells)} values", f"{len(attributes)}; is the line cut off?")
+        raise LineError(f"{len(cells)} values", f"{len(attributes)}. The line may be incomplete.")
     return {i: _value(cell, attributes[i]) for i, cell in enumerate(cells)}
 
 
 def _sparse_row(text: str, attributes: list[Attribute]) -> dict[int, float]:
     if not text.endswith("}"):
-        raise LineError(quoted(text[-20:]), "} at the end of the row; is the line cut off?")
+        raise LineError(quoted(text[-20:]), "} at the end of the row. The line may be incomplete.")
     row: dict[int, float] = {}
     for pair in _cells(text[1:-1]) if text[1:-1].strip(BLANKS) else []:
         number, cell = (*words(pair, 1), "", "")[:2]
@@ -203,7 +205,7 @@ def _sparse_row(text: str, attributes: list[Attribute]) -> dict[int, float]:
         except LineError:
             attribute = len(attributes)
         if attribute >= len(attributes) or attribute in row:
-            raise LineError(quoted(pair), f"attributes 0 .. {len(attributes) - 1}, each once")
+            raise LineError(quoted(pair), f"attributes from 0 to {len(attributes) - 1}, each once")
         row[attribute] = _value(cell, attributes[attribute])
     return row
 

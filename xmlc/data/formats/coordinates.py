@@ -53,7 +53,9 @@ def read_coordinates(files: Sequence[Path]) -> tuple[sparse.csr_array, sparse.cs
     _check_lengths({label_rows: label_row_ids, labels: label_ids})
     n_instances = int(max(row_ids.max(initial=0), label_row_ids.max(initial=0)))
     if n_instances > (most := row_ids.size + label_row_ids.size):  # Even an empty instance takes memory.
-        raise XmlcError(f"{rows}, {label_rows}: found instance {n_instances}, expected at most {most}, their lines")
+        raise XmlcError(
+            f"{rows}, {label_rows}: found instance {n_instances}, expected at most {most}, the number of lines"
+        )
     _check_once(features, row_ids, feature_ids)
     X = _matrix(numbers, row_ids, feature_ids, n_instances)
     X.eliminate_zeros()
@@ -65,7 +67,7 @@ def _ids(path: Path) -> np.ndarray:
     def read(text: str) -> int:
         value = whole(text)
         if not 1 <= value <= LARGEST:
-            raise LineError(quoted(text), f"a whole number of 1 .. {LARGEST}")
+            raise LineError(quoted(text), f"a whole number from 1 to {LARGEST}")
         return value
 
     return np.asarray(_numbers(path, read), dtype=np.int32)
@@ -78,8 +80,8 @@ def _numbers(path: Path, read: Callable[[str], float]) -> array[float]:
 
 def _check_lengths(columns: dict[Path, np.ndarray]) -> None:
     if len({column.size for column in columns.values()}) > 1:
-        lengths = ", ".join(f"{path} has {column.size} lines" for path, column in columns.items())
-        raise XmlcError(f"{lengths}; expected as many in each; is a file cut off?")
+        lengths = ", ".join(f"{column.size} lines in {path}" for path, column in columns.items())
+        raise XmlcError(f"found {lengths}, expected the same number. A file may be incomplete.")
 
 
 def _check_once(path: Path, rows: np.ndarray, columns: np.ndarray) -> None:

@@ -40,8 +40,8 @@ def check_file(path: Path) -> None:
     """Raise `XmlcError` unless the path is an existing file."""
     if not path.is_file():
         if not path.exists():
-            raise MissingFileError(f"{path}: no such file")
-        found = "a folder, expected a file" if path.is_dir() else "a pipe, expected a file, or - for standard input"
+            raise MissingFileError(f"{path}: found no such file. Check the path.")
+        found = "a folder, expected a file" if path.is_dir() else "a pipe, expected a file. Use - for standard input."
         raise XmlcError(f"{path}: found {found}")
 
 
@@ -63,7 +63,7 @@ def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
     with open_bytes(path) as file:
         first = file.read(block_bytes).removeprefix(BYTE_ORDER_MARK)
         if b"\0" in first:
-            expected = "lines of UTF-8; unpack an archive first, and write matrices by scipy.sparse.save_npz"
+            expected = "UTF-8 text. Unpack archives, and save matrices with scipy.sparse.save_npz."
             raise XmlcError(f"{path}: found binary data, expected {expected}")
         while block := first or file.read(block_bytes):
             first = b""
@@ -136,7 +136,9 @@ class MalformedLines:
             more = self.count - len(self.messages)
             tail = f"\n... and {more} more malformed lines" if more else ""
             head = "1 malformed line" if self.count == 1 else f"{self.count} malformed lines"
-            raise XmlcError(f"{self.path}: {head}; nothing was read\n" + "\n".join(self.messages) + tail)
+            raise XmlcError(
+                f"{self.path}: found {head}. Fix the file, nothing was read.\n" + "\n".join(self.messages) + tail
+            )
 
 
 def each_read(
@@ -165,7 +167,7 @@ def decimal(text: str) -> float:
         The text is not a decimal number, or the number is infinite in single precision.
     """
     if not DECIMAL.fullmatch(text) or abs(value := float(text)) >= LARGEST_FLOAT32:
-        raise LineError(quoted(text), "a decimal number that fits single precision")
+        raise LineError(quoted(text), "a decimal number in the range of float32")
     return value
 
 

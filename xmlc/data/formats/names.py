@@ -23,7 +23,7 @@ CALL = re.compile(
 MULTI_HOT = {"0", "1", "0.0", "1.0", "true", "false"}
 SCORES = ("score", "value", "probability", "confidence", "weight")  # Keys of a number next to a label.
 IN_SCHEMES = dict.fromkeys(map(ord, "+-."))  # `str.translate` removes these symbols, which URI schemes may have.
-ARE_NAMES = 'the names of the labels that the text has, such as "cooking": labels are names, not columns of 0 and 1'
+ARE_NAMES = 'names of labels, such as "cooking". Replace the 0s and 1s by the names of the labels.'
 
 
 class LabelNames:
@@ -70,7 +70,7 @@ class LabelNames:
         if self.separator is not None or separator in cell:
             found = cell.split(separator)
             if cell[0] == cell[-1] == '"' and found[0].count('"') == 1 < len(found):
-                raise LineError(quoted(cell), "no quotes, or quotes right behind the mark between columns and a header")
+                raise LineError(quoted(cell), "no quotes, or a file with a header and quoted cells")
             _refuse_multi_hot(found, 3)
         else:
             _refuse_multi_hot(words(cell.replace(",", " ")), 3)
@@ -110,8 +110,8 @@ class LabelNames:
         for mark, count in self._seen.most_common(1):
             if self._separated == 0 and 10 * count >= self._cells:
                 return (
-                    f"{count} of {self._cells} cells of labels have {mark!r}, and none has {SEPARATOR!r}; if {mark!r} "
-                    f"separates labels, set the separator to it (--separator {mark!r})"
+                    f"found {mark!r} in {count} of {self._cells} cells of labels, and {SEPARATOR!r} in none. "
+                    f"If {mark!r} separates labels, use --separator {mark!r}."
                 )
         return ""
 
@@ -127,11 +127,14 @@ class LabelNames:
     def _of_object(self, value: dict[str, Any]) -> str:
         label, uri = (each.strip(BLANKS) if isinstance(each := value.get(key), str) else "" for key in ("label", "uri"))
         if not label and not uri:
-            raise LineError(_shown(value), "an object with a label or uri that is a string")
+            raise LineError(_shown(value), "an object with a string as label or uri")
         if label and uri and self.uris.setdefault(label, uri) != uri and label not in self.shared:
             if self.shared_is_known:
                 found = f"label {quoted(label)} with the URIs {quoted(self.uris[label])} and {quoted(uri)}"
-                raise LineError(found, "one URI for each label on standard input; save the texts as a file")
+                raise LineError(
+                    found,
+                    "one URI for each label. Save the texts as a file, because standard input cannot be read twice.",
+                )
             self.shared.add(label)
         return uri if not label or (uri and label in self.shared) else label
 
@@ -201,7 +204,7 @@ def _uris_or_name(cell: str) -> list[str]:
         return [cell]
     odd = next((part for part in parts if part[-1] in ",|" or not any(map(str.isalnum, part))), "")
     if odd and len(parts) > 1:
-        expected = "blanks between URIs; set any other separator (--separator)"
+        expected = "blanks between URIs. Set --separator to any other separator."
         raise LineError(f"{quoted(odd)} in {quoted(cell)}", expected)
     found: list[list[str]] = []
     for part, uri, after_uri in zip(parts, uris, [True, *uris]):
@@ -244,7 +247,7 @@ def _refuse_multi_hot(values: list[Any], least: int) -> None:
 def _flag(name: Any, flag: Any) -> bool:
     """Return whether the text has the label of this name."""
     if not isinstance(name, str) or not isinstance(flag, bool | int | float) or flag not in (0, 1):
-        raise LineError(f"{_shown(flag)} for label {_shown(name)}", "0 or 1, or false or true, for each name")
+        raise LineError(f"{_shown(flag)} for label {_shown(name)}", "0, 1, false or true")
     return bool(flag)
 
 

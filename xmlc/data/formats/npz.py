@@ -49,5 +49,5 @@ def load_npz(path: Path) -> Any:
         raise
     except Exception as error:  # Damaged zip files raise eight types of errors.
         let_through(error)
-        expected = "expected a file that scipy.sparse.save_npz wrote"
-        raise XmlcError(f"{path}: found no sparse matrix or a damaged one; {expected}") from error
+        expected = "expected a file from scipy.sparse.save_npz"
+        raise XmlcError(f"{path}: found no sparse matrix or a damaged one, {expected}") from error

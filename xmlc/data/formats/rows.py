@@ -233,10 +233,10 @@ def _read_with_header(
     for text in chain([block], blocks):
         reader.parse(text)
         if reader.n_rows > n_rows:
-            reader.malformed.add(n_rows + 2, f"instance {n_rows + 1}", f"{n_rows}, as line 1 says")
+            reader.malformed.add(n_rows + 2, f"instance {n_rows + 1}", f"{n_rows}, the number in line 1")
             break
     if reader.n_rows < n_rows:
-        expected = f"{n_rows}, as line 1 says; is the file cut off?"
+        expected = f"{n_rows}, the number in line 1. The file may be incomplete."
         reader.malformed.add(reader.line, f"the end of the file after {reader.n_rows} instances", expected)
     return reader.matrices()
 
@@ -246,7 +246,9 @@ def _header(path: Path, line: bytes, names: tuple[str, ...]) -> tuple[int, ...]:
     good = len(parts) == len(names) and all(part.isdigit() and len(part) <= 18 for part in parts)
     if not good or any(int(part) > LARGEST for part in parts):
         shown = quoted(line[:99].decode("utf-8", errors="replace").rstrip("\r"))
-        expected = f"a header: the numbers of {', '.join(names)}; if it is another format, set `format: svmlight`, say"
+        expected = (
+            f"a header: the numbers of {', '.join(names)}. For another format, set it, such as `format: svmlight`."
+        )
         raise XmlcError(f"{path}:1: found {shown}, expected {expected}")
     return tuple(int(part) for part in parts)
 
@@ -276,16 +278,16 @@ def _joined(parts: list[np.ndarray]) -> np.ndarray:
 
 def _expectation(code: int, layout: RowFormat, column: str) -> str:
     """Return the expected text for an error code. ``column`` is the name of the ids before colons."""
-    first, hint = layout.label_base, "" if layout.label_base else "; where they start from 1 say `zero_based: false`"
+    first, hint = layout.label_base, "" if layout.label_base else ". If labels start from 1, set `zero_based: false`."
     return {
-        BLANK: "an instance; a blank line would shift the rows (one without labels starts with a space)",
-        BAD_LABEL: "labels as whole numbers separated by commas without blanks",
-        LABEL_RANGE: f"a label of {first} .. {first + layout.n_labels - 1}{hint}",
+        BLANK: "an instance. If it has no labels, start the line with a space.",
+        BAD_LABEL: "labels as whole numbers with commas but no blanks between them",
+        LABEL_RANGE: f"a label from {first} to {first + layout.n_labels - 1}{hint}",
         BAD_FEATURE: f"{column}:value with a whole number as {column}",
-        FEATURE_RANGE: f"a {column} of {layout.base} .. {layout.base + layout.n_features - 1}",
-        NO_VALUE: f"{column}:value; is the line cut off?",
+        FEATURE_RANGE: f"a {column} from {layout.base} to {layout.base + layout.n_features - 1}",
+        NO_VALUE: f"{column}:value. The line may be incomplete.",
         BAD_VALUE: "a finite decimal number as value",
-        NOT_FINITE: "a value that fits single precision",
+        NOT_FINITE: "a value in the range of float32",
     }[code]
 
 

@@ -100,15 +100,17 @@ def documents(
     format = format or format_of(path)
     if format not in READERS:
         found = f"format {format!r}" if format else "no suffix of a known format"
-        raise XmlcError(f"{path}: found {found}, expected one of {', '.join(READERS)}; set it with --format")
+        raise XmlcError(f"{path}: found {found}, expected one of {', '.join(READERS)}. Set --format.")
     if columns.delimiter and format not in ("csv", "tsv"):
-        raise XmlcError(f"{path}: found a delimiter for {format}, expected none; use --delimiter only for csv and tsv")
+        raise XmlcError(f"{path}: found a delimiter for {format}, expected none. Use --delimiter only for csv and tsv.")
     if columns.delimiter is not None and (len(columns.delimiter) != 1 or columns.delimiter in '"\r\n'):
-        raise XmlcError(f"{path}: found delimiter {columns.delimiter!r}, expected one letter, such as ; (--delimiter)")
+        raise XmlcError(
+            f"{path}: found delimiter {columns.delimiter!r}, expected one character. Set --delimiter, such as ';'."
+        )
     if columns.separator and format == "fasttext":
-        raise XmlcError(f"{path}: found a separator for fasttext, whose labels are words; expected none (--separator)")
+        raise XmlcError(f"{path}: found a separator for fasttext, expected none. Leave out --separator.")
     if columns.keep and format == "fasttext":
-        said = f"found no column {quoted(columns.keep[0])} in fasttext's format, expected csv, tsv or jsonl (--keep)"
+        said = f"found --keep {quoted(columns.keep[0])} for fasttext, expected csv, tsv or jsonl. Leave out --keep."
         raise XmlcError(f"{path}: {said}")
     names, n, without, seen = LabelNames(columns.separator), 0, 0, Counter[str]()
     with closing(lines_of(path)) as lines:
@@ -117,7 +119,9 @@ def documents(
             seen.update(document.labels)
             yield document
     if labelled and 2 * without >= n > 0:
-        warnings.warn(f"{path}: {without} of {n} texts have no label{_advice(format, columns, names)}", stacklevel=2)
+        warnings.warn(
+            f"{path}: found no label in {without} of {n} texts. {_advice(format, columns, names)}", stacklevel=2
+        )
     for hint in filter(None, (names.hint(), _doubt(seen, n, format, columns))):
         warnings.warn(f"{path}: {hint}", stacklevel=2)
 
@@ -132,24 +136,26 @@ def format_of(path: Path) -> str:
 def _advice(format: str, columns: Columns, names: LabelNames) -> str:
     """Return advice on how labels are read in a format."""
     if format == "fasttext":
-        return f"; labels are words that begin with {FASTTEXT}"
+        return f"Labels are words that begin with {FASTTEXT}."
     tab = "after a tab or " if format == "tsv" else ""
     among = f", found {', '.join(map(quoted, names.keys))}" if columns.labels not in names.keys and names.keys else ""
-    return f"; labels are read {tab}from {columns.labels!r}{among}; set another name with --labels"
+    return f"Labels are read {tab}from {columns.labels!r}{among}. Set --labels to another name."
 
 
 def _doubt(seen: Counter[str], n: int, format: str, columns: Columns) -> str:
     """Return a warning if the labels seem to be something else, or an empty text."""
     if format != "fasttext" and len(seen) == 2 and MULTI_HOT.issuperset(map(str.lower, seen)):
-        said = f"if {columns.labels!r} marks the texts of one label, write the label's name there, or nothing"
-        return f"the only labels are {', '.join(sorted(seen))}, which are read as names; {said}"
+        said = f"If {columns.labels!r} marks the texts of one label, write the label's name there, or nothing."
+        return f"found only the labels {', '.join(sorted(seen))}, which are read as names. {said}"
     if n >= SOME <= len(seen) == seen.total():
-        return f"no label has two texts ({n} texts, {len(seen)} labels); are texts and labels swapped?"
+        return f"found no label with two texts ({n} texts, {len(seen)} labels). Texts and labels may be swapped."
     ended = len([name for name in seen if name.endswith(",")]) if format == "fasttext" else 0
     if 2 * ended >= len(seen) > 0:
-        return f"{ended} of {len(seen)} labels end in a comma; expected only blanks between labels"
+        return f"found {ended} of {len(seen)} labels with a comma at the end, expected only blanks between labels"
     if format != "fasttext" and (missing := next((name for name in MISSING if seen[name]), "")):
-        return f"{seen[missing]} of {n} texts have the label {missing!r}; leave the cell empty if it means no label"
+        return (
+            f"found the label {missing!r} in {seen[missing]} of {n} texts. Leave the cell empty if it means no label."
+        )
     return ""
 
 
@@ -162,10 +168,14 @@ def lines_of(path: Path) -> Generator[str, None, None]:
                 number += 1
                 line = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
                 if b"\0" in line:
-                    raise XmlcError(f"{path}:{number}: found a zero byte, expected text; save it as UTF-8, unpacked")
+                    raise XmlcError(
+                        f"{path}:{number}: found a zero byte, expected text. Unpack the file, or save it as UTF-8."
+                    )
                 yield line.decode()
     except UnicodeDecodeError as error:
-        raise XmlcError(f"{path}:{number}: expected text in UTF-8 ({error}); save it as UTF-8") from error
+        raise XmlcError(
+            f"{path}:{number}: found byte {error.object[error.start]:#x}, expected UTF-8. Save it as UTF-8."
+        ) from error
 
 
 def _standard_input() -> BinaryIO:
@@ -188,14 +198,14 @@ def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames |
         yield from _rows(chain([first], lines), path, columns, names, delimiter)
         return
     if len(headings) > 1 and HEADINGS.issuperset(name.lower() for name in headings):
-        expected = f"one of them named {columns.text}; set the names with --text and --labels"
+        expected = f"one named {columns.text}. Set the names with --text and --labels."
         raise XmlcError(f"{path}:1: found columns {', '.join(headings)}, expected {expected}")
     again = one_word = 0
     top: Document | None = None
     for number, line in enumerate(chain([first], lines), start=1):
         text, *cells = line.removesuffix("\n").removesuffix("\r").split(delimiter)
         if len(cells) > 1 and columns.separator != delimiter and not all(map(is_uri, words(" ".join(cells)))):
-            expected = "a text, a tab and its labels, or a header in line 1, whose columns --text and --labels name"
+            expected = "a text, a tab and its labels. If line 1 is a header, set --text and --labels to its columns."
             raise XmlcError(f"{path}:{number}: found {len(cells) + 1} columns, expected {expected}")
         if not text and not cells:
             continue
@@ -206,8 +216,8 @@ def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames |
         yield document
     if names and top and number > 2 and one_word == 1 and len(words(top.text)) == 1 and top.labels and not again:
         found = f"{quoted(top.text)} with label {quoted(top.labels[0])}"
-        said = "no other text is a single word or has this label; if it is one, name its columns by --text and --labels"
-        warnings.warn(f"{path}:1: found {found}, which looks like a header: {said}", stacklevel=3)
+        said = "If it is one, set --text and --labels to its columns."
+        warnings.warn(f"{path}:1: found {found}, which may be a header. {said}", stacklevel=3)
 
 
 def _headings(line: str, delimiter: str) -> list[str]:
@@ -228,7 +238,7 @@ def _rows(
     named = [name for name in (columns.labels, *(ANNIF if usual else ())) if name in header][:1]
     for name in [columns.text, *named, *columns.keep]:
         if header.count(name) != 1:
-            expected = f"one named {name}; set names and delimiter with --text, --labels, --keep and --delimiter"
+            expected = f"one named {name}. Set names and delimiter with --text, --labels, --keep and --delimiter."
             raise XmlcError(f"{path}:{line}: found columns {', '.join(header)}, expected {expected}")
     text, *labels = map(header.index, [columns.text, *named])
     kept = [*map(header.index, columns.keep)]
@@ -251,10 +261,8 @@ def table_rows(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tup
                 yield start, row
             start = rows.line_num + 1
     except csv.Error as error:
-        expected = (
-            "closed quotes, doubled quotes in a cell, and carriage returns only in quotes or at the end of a line"
-        )
-        raise XmlcError(f"{path}:{start}: found a row that cannot be read ({error}); expected {expected}") from None
+        expected = "closing quotes, doubled quotes in a cell, and carriage returns only in quotes or at the line's end"
+        raise XmlcError(f"{path}:{start}: found an unreadable row ({error}), expected {expected}") from None
 
 
 def _document(place: str, text: str, names: LabelNames | None, value: Any, kept: tuple[Any, ...] = ()) -> Document:
@@ -263,7 +271,7 @@ def _document(place: str, text: str, names: LabelNames | None, value: Any, kept:
         labels = names.of_value(value) if names else []
         (text + "".join(labels) + json.dumps(kept, ensure_ascii=False)).encode()
     except UnicodeEncodeError as error:  # JSON and Python can escape a surrogate.
-        raise XmlcError(f"{place}: found half of a character, expected whole ones ({error})") from None
+        raise XmlcError(f"{place}: found half of a character, expected whole characters ({error})") from None
     except LineError as error:
         raise XmlcError(f"{place}: {error}") from None
     return Document(text, labels, kept)
@@ -275,12 +283,16 @@ def _json(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames 
         text = row.get(columns.text)
         if not isinstance(text, str):
             found = repr(text)[:60] if columns.text in row else f"keys {quoted(', '.join(row))}"
-            raise XmlcError(f"{place}: found {found}, expected a string as {columns.text} (--text names the key)")
+            raise XmlcError(f"{place}: found {found}, expected a string as {columns.text}. Set --text to the key.")
         if missing := [key for key in columns.keep if key not in row]:
             found = quoted(", ".join(row))
-            raise XmlcError(f"{place}: found keys {found}, expected {missing[0]}; name keys of all objects by --keep")
+            raise XmlcError(
+                f"{place}: found keys {found}, expected {missing[0]}. Use --keep only for keys of all objects."
+            )
         if names and (answer := row.get("answer")) in ("reject", "ignore"):  # Prodigy writes this key.
-            raise XmlcError(f"{place}: found answer {answer!r}, expected only accepted labels; leave out the others")
+            raise XmlcError(
+                f"{place}: found answer {answer!r}, expected only accepted labels. Remove the other objects."
+            )
         value = _labels_of(row, columns)
         if names:
             names.keys = [*row]
@@ -305,7 +317,7 @@ def _shared(path: Path, columns: Columns) -> set[str]:
             _document(place, "", names, _labels_of(row, columns))
     if names.shared:
         some = ", ".join(map(quoted, sorted(names.shared)[:3]))
-        said = f"{len(names.shared)} labels have two URIs each and are named by them: {some}"
+        said = f"found {len(names.shared)} labels with two or more URIs, which replace their names: {some}"
         warnings.warn(f"{path}: {said}{' ...' if len(names.shared) > 3 else ''}", stacklevel=4)
     return names.shared
 
@@ -365,7 +377,7 @@ def _object(place: str, value: Any, line: str) -> dict[str, Any]:
 
 
 def _no_object(place: str, line: str, problem: object) -> XmlcError:
-    expected = '{"text": "a text", "labels": ["a name", ...]} on each line, or one array of them'
+    expected = '{"text": "a text", "labels": ["a name", ...]} on each line, or one array of objects'
     return XmlcError(f"{place}: found {quoted(line.strip(BLANKS))}, expected {expected} ({problem})")
 
 

@@ -19,7 +19,7 @@ HEAD = re.compile(
     rf"(?:(\d{{1,18}}(?:,\d{{1,18}})*)(?:[ \t]+{DECIMAL.pattern}){{0,2}}[ \t]+([^ \t:']+)?|[ \t]*)('[^ \t]*[ \t]*)?",
     re.ASCII,
 )
-BLANK = "an instance; it would shift the rows (one without labels starts with |)"
+BLANK = "an instance. If it has no labels, start the line with |."
 
 
 def read_vw(
@@ -81,7 +81,7 @@ def _number(place: str, key: str, known: dict[str, int]) -> int:
     """Return the number in a feature's name. All features must have the same namespace."""
     space, _, name = key.partition("|")
     if not ID.fullmatch(name) or int(name) >= LARGEST or not next(iter(known), key).startswith(f"{space}|"):
-        expected = "numbers below 2^31 in one namespace; number names by vocabulary=, one dictionary for all files"
+        expected = "numbers below 2^31 in one namespace. For names, pass vocabulary=, one dictionary for all files."
         raise NoIds(f"{place}: found feature {quoted(key)}, expected {expected}")
     return int(name)
 
@@ -99,7 +99,7 @@ def _row(line: str, base: int, limit: int) -> tuple[set[int], dict[str, float]]:
     """Return a line's labels and the values of its features."""
     head, bar, rest = line.partition("|")
     if not bar:
-        raise LineError(quoted(line), "label | feature:value ...; a bar begins the features")
+        raise LineError(quoted(line), "label | feature:value ..., with a bar before the features")
     pairs: dict[str, float] = {}
     for section in rest.split("|"):
         tokens = _tokens(section)
@@ -125,7 +125,7 @@ def _weighted(token: str) -> tuple[str, float]:
     try:
         value = decimal(number) if colon else 1.0
     except LineError as error:
-        raise LineError(quoted(token), f"{error.expected} behind the colon") from None
+        raise LineError(quoted(token), f"{error.expected} after the colon") from None
     if not name:
         raise LineError(quoted(token), "a name before the colon")
     return name, value
@@ -135,9 +135,9 @@ def _labels(head: str, base: int, limit: int) -> set[int]:
     """Return the labels before the bar, without importance, initial prediction and tag."""
     match = HEAD.fullmatch(head)
     if match is None:
-        expected = "label[,label] [importance [initial]] ['tag] from the beginning of the line, a space before the bar"
+        expected = "label[,label] [importance [initial]] ['tag] at the start of the line, and a space before the bar"
         raise LineError(quoted(head + "|"), expected)
     labels = {int(label) for label in match[1].split(",")} if match[1] else set[int]()
     if labels and (min(labels) < base or max(labels) >= limit):
-        raise LineError(quoted(match[1]), f"labels of {base} .. {limit - 1}")
+        raise LineError(quoted(match[1]), f"labels from {base} to {limit - 1}")
     return labels

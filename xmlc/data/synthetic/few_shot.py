@@ -86,7 +86,9 @@ class ObjectViews:
         """
         if not 0 <= start < end <= self._pairs.size:
             last = self._pairs.size - 1
-            raise XmlcError(f"rows {start} .. {end - 1}: expected rows of 0 .. {last}, {VIEWS} for each object")
+            raise XmlcError(
+                f"found rows {start} to {end - 1}, expected rows from 0 to {last} ({VIEWS} for each object)"
+            )
         pairs = self._pairs[start:end]
         blocks = row_blocks(pairs.size, ROWS_PER_BLOCK)
         pieces = [(self.seed, pairs[a:b], self.n_features, COLOUR_SHIFT, NOISE) for a, b in blocks]

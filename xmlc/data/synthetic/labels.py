@@ -73,9 +73,9 @@ class SyntheticModel:
     ):
         if min(n_features, n_labels, nonzeros) < 1 or labels_per_instance <= 0:
             found = f"{n_features=}, {n_labels=}, {nonzeros=}, {labels_per_instance=}"
-            raise XmlcError(f"{found}: expected numbers above 0")
+            raise XmlcError(f"found {found}, expected numbers above 0")
         if not 0 <= seed < 1 << 63:
-            raise XmlcError(f"seed={seed}: expected a number from 0 to 2**63 - 1")
+            raise XmlcError(f"found seed={seed}, expected a number from 0 to 2**63 - 1")
         self.n_features, self.n_labels = n_features, n_labels
         self.nonzeros, self.seed, self.posteriors = nonzeros, seed, posteriors
         skipped = min(20, n_features // 100)
@@ -110,7 +110,7 @@ class SyntheticModel:
             The range of rows is empty or begins below 0.
         """
         if not 0 <= start < end:
-            raise XmlcError(f"rows {start} .. {end - 1}: expected at least one, counted from 0")
+            raise XmlcError(f"found rows {start} to {end - 1}, expected a range from 0 with at least one row")
         common = (self.nonzeros, self.n_features, self._model, self.intercept, np.float32(POSTERIOR_FLOOR))
         pieces = [(self.seed, start + a, start + b, *common) for a, b in row_blocks(end - start, ROWS_PER_BLOCK)]
         costs = [piece[2] - piece[1] for piece in pieces]
@@ -142,7 +142,9 @@ def _intercept(scores: np.ndarray, wanted: float) -> float:
     """
     if scores.size <= wanted:
         found, least = wanted / SAMPLE_ROWS, scores.size / SAMPLE_ROWS
-        raise XmlcError(f"labels_per_instance={found:g}: expected at most {least:.2f}; take more labels or non-zeros")
+        raise XmlcError(
+            f"found labels_per_instance={found:g}, expected at most {least:.2f}. Increase n_labels or nonzeros."
+        )
     low, high = float(scores.min()) - 50.0, float(scores.max()) + 50.0
     for _ in range(80):
         middle = (low + high) / 2
