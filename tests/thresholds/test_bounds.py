@@ -6,7 +6,7 @@ from scipy import sparse
 from xmlc.thresholds.bounds import GRID, kappa, lower_bounds, priors
 
 
-def test_priors_bounds_and_floors():
+def test_priors_lower_bounds_and_kappa_follow_their_formulas():
     Y = sparse.csr_array(np.array([[1, 0, 1], [1, 0, 0], [1, 0, 0], [0, 0, 0]], dtype=bool))
     assert priors(Y).tolist() == [0.75, 0, 0.25]
     np.testing.assert_allclose(lower_bounds(priors(Y)), [0.75 / 1.75, 0, 0.2])

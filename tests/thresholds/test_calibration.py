@@ -1,4 +1,4 @@
-"""Isotonic calibration against scikit-learn's, and what it takes and returns."""
+"""Isotonic calibration, compared with scikit-learn's, and its input and output."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from xmlc.thresholds import IsotonicCalibration
 
 
 def naive_blocks(pairs):
-    """By estimate the value of its block, by the min-max formula: the highest, over starts, of the lowest mean."""
+    """Return for each estimate the value of its block, by the min-max formula."""
     estimates = sorted({p for p, _ in pairs})
     means = {}
     for p in estimates:
@@ -25,7 +25,7 @@ def naive_blocks(pairs):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_curves_are_those_of_the_definition_and_of_scikit_learn(seed):
+def test_curves_equal_definition_and_scikit_learn(seed):
     rng = np.random.default_rng(seed)
     spe = (rng.integers(0, 8, (30, 6)) / 8).astype(np.float32)  # with ties
     Y, groups = rng.random(spe.shape) < spe**2, np.array([0, 0, 3, 3, 3, 7])
@@ -38,13 +38,13 @@ def test_curves_are_those_of_the_definition_and_of_scikit_learn(seed):
     assert not found[spe == 0].any()
 
 
-def test_an_estimate_between_two_blocks_has_the_value_of_the_higher_one():
+def test_estimate_between_two_blocks_gets_value_of_higher_block():
     curve = IsotonicCalibration().fit([[0.2], [0.3], [0.6], [0.7]], [[0], [1], [0], [1]])
     assert curve.curves_[0][1].tolist() == [0.0, 0.5, 1.0]
     assert curve.transform([[0.1], [0.25], [0.6], [0.65], [0.9]]).toarray().ravel().tolist() == [0, 0.5, 0.5, 1, 1]
 
 
-def test_a_group_without_a_curve_keeps_its_estimates():
+def test_group_without_curve_keeps_its_estimates():
     groups = groups_by_frequency(sparse.csr_array(np.arange(12)[:, None] < [0, 9, 12]))
     assert groups.tolist() == [0, 1, 2]
     fitted = IsotonicCalibration(groups).fit([[0.0, 0.5, 0.5]], [[0, 1, 0]])
@@ -53,7 +53,7 @@ def test_a_group_without_a_curve_keeps_its_estimates():
     assert IsotonicCalibration().fit([[0.0], [0.0]], [[0], [1]]).transform([[0.25]]).toarray().tolist() == [[0.25]]
 
 
-def test_errors_name_the_fault():
+def test_unfitted_calibration_and_wrong_shapes_are_refused():
     with pytest.raises(ValueError):
         IsotonicCalibration().transform([[0.5]])
     with raises_with(XmlcError, "(1, 1)", "(1, 2)"):

@@ -1,4 +1,4 @@
-"""Thresholds of greatest expected macro-F against every cut in exact fractions, and against all truths there can be."""
+"""Thresholds with the largest expected macro-F, compared with every threshold in exact fractions."""
 
 import itertools
 from fractions import Fraction
@@ -23,7 +23,7 @@ THOROUGH = settings(deadline=None, max_examples=60)
 
 
 def ratio_of(overlap, estimates, chosen):
-    """The overlap's ratio of expectations, as a fraction; 0 for the empty set."""
+    """Return the overlap's ratio of expectations as a fraction, 0 for the empty set."""
     gain, recall, shared = map(Fraction, overlap)
     p = [Fraction(float(value)) for value in estimates]
     hits = sum((value for value, taken in zip(p, chosen) if taken), Fraction(0))
@@ -32,7 +32,7 @@ def ratio_of(overlap, estimates, chosen):
 
 @THOROUGH
 @given(**CASES, overlap=st.sampled_from([F1, f_beta(2), f_beta(0.5), JACCARD]), zero=st.sampled_from([0, 1]))
-def test_no_cut_has_a_higher_ratio(n, m, seed, overlap, zero):
+def test_no_threshold_has_a_higher_ratio(n, m, seed, overlap, zero):
     spe, _ = random_case(n, m, seed)
     method = ExpectedF(overlap=overlap, zero_division=zero).fit(spe)
     estimates, predicted = spe.toarray(), method.predict(spe).toarray()
@@ -48,7 +48,7 @@ def test_no_cut_has_a_higher_ratio(n, m, seed, overlap, zero):
 
 @THOROUGH
 @given(**CASES, kappa=st.sampled_from([0.2, 0.4]))
-def test_a_floor_costs_no_more_than_it_says(n, m, seed, kappa):
+def test_loss_due_to_minimum_probability_is_bounded(n, m, seed, kappa):
     spe, _ = random_case(n, m, seed)
     whole = spe.toarray()
     above = np.where(whole > kappa, whole, 0)
@@ -71,8 +71,8 @@ def test_kernels_equal_numpy():
     ratio, counts[:], kept = rng.random(5), 0, (labels.copy(), estimates.copy())
     above, sums = estimates > ratio[labels], np.zeros(5)
     assert keep_above(*kept, ratio, *kept, sums, counts) == above.sum()
-    for mine, whole in zip(kept, (labels, estimates)):
-        np.testing.assert_array_equal(mine[: above.sum()], whole[above])
+    for part, whole in zip(kept, (labels, estimates)):
+        np.testing.assert_array_equal(part[: above.sum()], whole[above])
     for j in range(5):
         own = estimates[labels == j].astype(np.float64)
         assert (mass[j], absent[j]) == (sum(own.tolist()), np.multiply.accumulate(1 - own)[-1])
@@ -81,7 +81,7 @@ def test_kernels_equal_numpy():
         assert sums[j] == sum(own[own > ratio[j]].tolist())
 
 
-def test_what_tiny_estimates_and_none_give():
+def test_tiny_absent_and_certain_estimates_give_finite_thresholds():
     tiny = np.full((3, 1), 1e-30, dtype=np.float32)
     assert ExpectedF().fit(tiny).predict(tiny).toarray().all()
     assert ExpectedF(zero_division=1).fit(tiny).predict(tiny).nnz == 0
@@ -93,12 +93,12 @@ def test_what_tiny_estimates_and_none_give():
     assert certain.thresholds_.tolist() == [0.5]
 
 
-# At most k labels for an instance.
+# At most k labels for each instance.
 
 
 @settings(deadline=None, max_examples=25)
 @given(n=st.integers(1, 7), m=st.integers(1, 4), k=st.integers(1, 3), seed=CASES["seed"])
-def test_no_other_set_of_one_instance_is_better(n, m, k, seed):
+def test_no_change_of_a_single_set_improves_expected_macro_f(n, m, k, seed):
     spe, _ = random_case(n, m, seed)
     sets, expected = macro_f_at_k(spe, k)
     estimates, chosen = spe.toarray(), sets.toarray()
@@ -116,12 +116,12 @@ def test_no_other_set_of_one_instance_is_better(n, m, k, seed):
 
 @THOROUGH
 @given(**CASES)
-def test_without_a_limit_nothing_is_lost(n, m, seed):
+def test_k_of_all_labels_equals_thresholds(n, m, seed):
     spe, _ = random_case(n, m, seed)
     np.testing.assert_allclose(macro_f_at_k(spe, m)[1], ExpectedF().fit(spe).expected_, rtol=1e-12)
 
 
-def test_a_pass_equals_a_plain_one():
+def test_kernel_pass_equals_plain_loop():
     rng = np.random.default_rng(2)
     estimates, chosen = rng.random((30, 6)).astype(np.float32), rng.random((30, 6)) < 0.5
     rows, kept = kernel_csr(sparse.csr_array(estimates)), chosen.ravel().copy()
@@ -140,7 +140,7 @@ def test_a_pass_equals_a_plain_one():
     assert n_changed == (before != chosen).any(axis=1).sum()
 
 
-def test_it_is_an_estimator():
+def test_expected_f_follows_scikit_learn():
     assert clone(ExpectedF(overlap=JACCARD)).overlap == JACCARD
     with pytest.raises(NotFittedError):
         ExpectedF().predict([[0.5]])
@@ -152,7 +152,7 @@ def test_it_is_an_estimator():
         ExpectedF().fit([[1.5]])
 
 
-def test_sets_of_estimates_that_are_next_to_nothing():
+def test_macro_f_at_k_accepts_subnormal_estimates():
     sets, expected = macro_f_at_k([[1e-30, 1e-45], [1e-45, 0]], 1)
     assert sets.toarray().tolist() == [[True, False], [False, False]]
     assert np.isfinite(expected).all()
@@ -160,7 +160,7 @@ def test_sets_of_estimates_that_are_next_to_nothing():
 
 @THOROUGH
 @given(**CASES, floor=st.sampled_from([0.25, 1.0]), zero=st.sampled_from([0, 1]))
-def test_a_floor_is_a_share_of_the_mean_threshold(n, m, seed, floor, zero):
+def test_floor_is_a_share_of_mean_threshold(n, m, seed, floor, zero):
     spe, _ = random_case(n, m, seed)
     plain, raised = (ExpectedF(zero_division=zero, floor=least).fit(spe) for least in (0.0, floor))
     ratios = ExpectedF().fit(spe).expected_ / 2
@@ -172,7 +172,7 @@ def test_a_floor_is_a_share_of_the_mean_threshold(n, m, seed, floor, zero):
     np.testing.assert_array_equal(raised.expected_, plain.expected_)
 
 
-def test_a_label_that_the_fitted_instances_lack_is_predicted_above_the_floor():
+def test_labels_without_estimates_in_fit_are_predicted_above_floor():
     fitted, others = [[0.8, 0.0], [0.4, 0.0]], [[0.5, 0.1], [0.1, 0.9]]
     assert ExpectedF().fit(fitted).predict(others).toarray().tolist() == [[True, True], [False, True]]
     assert ExpectedF(floor=0.5).fit(fitted).predict(others).toarray().tolist() == [[True, False], [False, True]]
@@ -182,7 +182,7 @@ def test_a_label_that_the_fitted_instances_lack_is_predicted_above_the_floor():
 
 @THOROUGH
 @given(**CASES, zero=st.sampled_from([0, 1]))
-def test_a_prior_adds_the_positives_that_estimates_leave_out(n, m, seed, zero):
+def test_prior_adds_positives_that_estimates_lack(n, m, seed, zero):
     spe, _ = random_case(n, m, seed)
     prior = np.random.default_rng(seed).uniform(0, 1, m)
     method = ExpectedF(prior=prior, zero_division=zero).fit(spe)
@@ -196,7 +196,7 @@ def test_a_prior_adds_the_positives_that_estimates_leave_out(n, m, seed, zero):
             assert values[tuple(predicted[:, j])] == pytest.approx(best if best > absent else 0, abs=1e-12)
 
 
-def test_a_prior_is_a_share_for_each_label():
+def test_prior_must_be_a_share_for_each_label():
     spe = [[0.5, 0.1], [0.1, 0.9]]
     with raises_with(XmlcError, "prior", "(3,)", "(2,)"):
         ExpectedF(prior=np.zeros(3)).fit(spe)

@@ -1,4 +1,4 @@
-"""Label sets by measure: which methods make them, with and without labels, and what is warned of."""
+"""Label sets by measure: their methods, with and without labels, and warnings."""
 
 import warnings
 from fractions import Fraction
@@ -21,32 +21,32 @@ N, M = 400, 12
 
 @pytest.fixture(scope="module")
 def calibrated():
-    """Estimates, and label sets drawn from them: in the mean 1.5 labels."""
+    """Return estimates, and label sets drawn from them with 1.5 labels on average."""
     rng = np.random.default_rng(0)
     p = (rng.random((N, M)) ** 4 * rng.random(M)).astype(np.float32)
     return sparse.csr_array(p), sparse.csr_array(rng.random((N, M)) < p)
 
 
-def same(found, expected):
+def assert_same(found, expected):
     assert (found != expected).nnz == 0
 
 
-def test_without_labels_estimates_are_taken_at_their_word(calibrated):
+def test_estimates_count_as_probabilities_without_labels(calibrated):
     spe, Y = calibrated
     prior = priors(Y)
     macro = LabelSets("macro_f").fit(spe, prior=prior)
-    same(macro.predict(spe), ExpectedF(prior=prior).fit(spe).predict(spe))
+    assert_same(macro.predict(spe), ExpectedF(prior=prior).fit(spe).predict(spe))
     micro = LabelSets("micro_f").fit(spe)
-    same(micro.predict(spe), spe > ExpectedF().fit(spe.data[:, None]).thresholds_[0])
+    assert_same(micro.predict(spe), spe > ExpectedF().fit(spe.data[:, None]).thresholds_[0])
     instance = LabelSets("instance_f").fit(spe)
-    same(instance.predict(spe), meuf(spe)[0])
+    assert_same(instance.predict(spe), meuf(spe)[0])
     assert (macro.method_, micro.method_, instance.method_) == ("ExpectedF", "ExpectedF", "meuf")
     assert macro.thresholds_.shape == micro.thresholds_.shape == (M,)
     assert macro.calibration_ is None
     assert not hasattr(instance, "thresholds_")
 
 
-def test_more_positives_may_be_expected_than_there_are_estimates():
+def test_prior_may_exceed_sum_of_estimates():
     S = np.float32([[0.9, 0], [0.8, 0], [0.3, 0], [0.25, 0]])
     micro = LabelSets("micro_f").fit(S, prior=np.array([0.5, 0.9]))
     np.testing.assert_allclose(micro.thresholds_, 2.25 / (4 * 1.4 + 4), rtol=1e-6)
@@ -54,7 +54,7 @@ def test_more_positives_may_be_expected_than_there_are_estimates():
 
 
 @pytest.mark.parametrize("labelled", [False, True])
-def test_the_common_threshold_is_best_of_all_in_exact_fractions(labelled):
+def test_common_threshold_is_best_in_exact_fractions(labelled):
     rng = np.random.default_rng(7)
     for _ in range(200):
         n, m = rng.integers(1, 8), rng.integers(1, 5)
@@ -70,7 +70,7 @@ def test_the_common_threshold_is_best_of_all_in_exact_fractions(labelled):
         assert np.array_equal((taken.data > micro.thresholds_[taken.indices])[clear], expected[clear])
 
 
-def test_with_labels_scores_that_are_no_probabilities_will_do(calibrated):
+def test_labels_calibrate_scores_that_are_no_probabilities(calibrated):
     spe, Y = calibrated
     low = spe.copy()
     low.data = (low.data**3 / 4).astype(np.float32)
@@ -79,21 +79,21 @@ def test_with_labels_scores_that_are_no_probabilities_will_do(calibrated):
         assert micro_f(Y, micro.predict(low)) > micro_f(Y, CommonThreshold().fit(low, Y).predict(low)) - 0.02
         instance = LabelSets("instance_f").fit(low, Y, prior)
         transformed = instance.calibration_.transform(low)
-        same(instance.predict(low), gfm_sizes(transformed, fit_size_weights(transformed, Y))[0])
+        assert_same(instance.predict(low), gfm_sizes(transformed, fit_size_weights(transformed, Y))[0])
         assert instance.method_ == "gfm_sizes"
     macro = LabelSets("macro_f").fit(low, Y)
     transformed = IsotonicCalibration().fit(low, Y).transform(low)
     np.testing.assert_array_equal(macro.thresholds_, ExpectedF(floor=0.25).fit(transformed).thresholds_)
-    same(macro.predict(low), apply_thresholds(transformed, macro.thresholds_))
+    assert_same(macro.predict(low), apply_thresholds(transformed, macro.thresholds_))
 
 
-def test_curves_are_of_decades_of_the_prior(calibrated):
+def test_calibration_groups_labels_by_magnitude_of_prior(calibrated):
     spe, Y = calibrated
     prior = np.repeat([0.5, 0.1, 0.09, 0.0], 3)
     assert np.array_equal(LabelSets().fit(spe, Y, prior).calibration_.groups, np.repeat([9, 9, 8, 0], 3))
 
 
-def test_without_labels_sums_of_estimates_are_looked_at(calibrated):
+def test_low_sums_of_estimates_without_labels_cause_a_warning(calibrated):
     spe, Y = calibrated
     low = 0.1 * spe
     for measure in ("macro_f", "micro_f", "instance_f"):
@@ -102,38 +102,38 @@ def test_without_labels_sums_of_estimates_are_looked_at(calibrated):
                 warnings.simplefilter("error")
                 LabelSets(measure).fit(spe, prior=prior).predict(spe)
                 LabelSets(measure).fit(low, Y, prior)
-                LabelSets(measure).fit(low[:50], prior=prior)  # of so few nothing is known
-            with warns_with(UserWarning, "IsotonicCalibration") as told:
+                LabelSets(measure).fit(low[:50], prior=prior)  # too few instances for a warning
+            with warns_with(UserWarning, "IsotonicCalibration") as caught:
                 LabelSets(measure).fit(low, prior=prior)
-            assert len(told) == 1
-            in_fit = prior is not None and measure == "macro_f"  # there `ExpectedF` says it
-            assert (told[0].filename == __file__) != in_fit
+            assert len(caught) == 1
+            in_fit = prior is not None and measure == "macro_f"  # `ExpectedF` warns in fit
+            assert (caught[0].filename == __file__) != in_fit
     with warns_with(UserWarning, "IsotonicCalibration"):
         LabelSets("instance_f").fit(spe, prior=0.3 * priors(Y))
 
 
 @pytest.mark.parametrize("infer", [meuf, gfm, gfm_t])
-def test_inference_from_marginals_expects_about_a_label_of_each_instance(calibrated, infer):
+def test_inference_warns_if_marginals_sum_to_few_labels(calibrated, infer):
     spe = calibrated[0]
     with warns_with(UserWarning, "320 to inf"):
         infer(0.1 * spe)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         infer(spe)
-        gfm_sizes(0.1 * spe, [1.0, 1.0])  # which learns the sizes
+        gfm_sizes(0.1 * spe, [1.0, 1.0])  # it fits weights of sizes
 
 
-def test_expected_f_warns_by_its_priors_alone(calibrated):
+def test_expected_f_warns_only_if_priors_are_given(calibrated):
     spe, Y = calibrated
     with warns_with(UserWarning, "IsotonicCalibration"):
         ExpectedF(prior=priors(Y)).fit(0.1 * spe)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ExpectedF().fit(0.1 * spe)
-        ExpectedF(prior=priors(Y)).fit(0.7 * spe)  # the priors make up for it
+        ExpectedF(prior=priors(Y)).fit(0.7 * spe)  # the priors compensate for this
 
 
-def test_conventions_and_refusals(calibrated):
+def test_label_sets_follow_scikit_learn_and_refuse_invalid_input(calibrated):
     spe, Y = calibrated
     assert clone(LabelSets("micro_f")).get_params() == {"measure": "micro_f"}
     with pytest.raises(NotFittedError):
@@ -152,7 +152,7 @@ def test_conventions_and_refusals(calibrated):
         assert LabelSets(measure).fit(none, prior=np.zeros(M)).predict(none).nnz == 0
 
 
-def test_names_of_labels_by_a_fitted_method():
+def test_text_classifier_predicts_label_names_with_fitted_method():
     texts = ["boil rice", "fry onions", "prune roses", "boil onions"] * 3
     model = TextClassifier().fit(texts, [["cooking"], ["cooking"], ["garden"], ["cooking"]] * 3)
     method = LabelSets("micro_f").fit(model.predict_proba(texts))

@@ -1,4 +1,4 @@
-"""The rule: strictly greater, of what is stored; and STO against a plain search for the best thresholds."""
+"""Threshold methods: strict comparison of stored estimates, and STO, compared with a plain search."""
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,7 @@ THOROUGH = settings(deadline=None, max_examples=60)
 
 @THOROUGH
 @given(**CASES, floored=st.booleans())
-def test_sto_equals_trying_every_cut_above_the_floor(n, m, seed, floored):
+def test_sto_finds_best_threshold_above_kappa(n, m, seed, floored):
     spe, Y = random_case(n, m, seed)
     floors = np.random.default_rng(seed).choice(np.float32([0, 1 / 6, 0.3, 0.9]), m) * np.float32(floored)
     found, estimates, truth = STO(kappa=floors).fit(spe, Y).thresholds_, spe.toarray(), Y.toarray()
@@ -45,7 +45,7 @@ def test_sto_equals_trying_every_cut_above_the_floor(n, m, seed, floored):
         assert found[j] == (floors[j] if cut is None else cut)
 
 
-def test_an_estimate_must_exceed_its_threshold():
+def test_estimates_must_exceed_their_threshold():
     spe = sparse.csr_array(np.array([[0.5, 0.25, 0.0]], dtype=np.float32))
     predicted = apply_thresholds(spe, np.array([0.5, 0.2, -1], dtype=np.float32))
     assert predicted.toarray().tolist() == [[False, True, False]]
@@ -54,7 +54,7 @@ def test_an_estimate_must_exceed_its_threshold():
 
 
 def near_case(seed):
-    """Estimates of float64 at numbers that thresholds have, and closer to them than float32 can tell."""
+    """Return float64 estimates equal to thresholds, or so close that float32 merges them."""
     rng = np.random.default_rng(seed)
     numbers = np.append([0.5, 0.25, 0.125, 1 / 3, 1e-4], np.float32([1 / 3, 0.1, 1e-4]))
     exact = rng.choice(numbers, (12, 4)) + rng.choice([0, 0, 1e-9, -1e-9, 1e-12, -1e-12], (12, 4))
@@ -62,7 +62,7 @@ def near_case(seed):
 
 
 def exceeding(exact, thresholds):
-    """The rule: in float64 only what is compared with an array of float64."""
+    """Compare by the rule of the package: in float64 only if the thresholds are a float64 array."""
     wide = isinstance(thresholds, np.ndarray) and thresholds.dtype == np.float64
     return exact > thresholds if wide else exact.astype(np.float32) > np.asarray(thresholds, dtype=np.float32)
 
@@ -71,7 +71,7 @@ KAPPAS = [0.0, 0.25, 0.1, np.float32(0.1), np.float64(0.5), [0.5, 0.25, 1 / 3, 0
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_methods_learn_by_the_comparison_by_which_they_predict(seed):
+def test_fit_and_predict_use_the_same_comparison(seed):
     exact, Y = near_case(seed)
     for thresholds in KAPPAS:
         above = exceeding(exact, thresholds)
@@ -95,7 +95,7 @@ def test_methods_learn_by_the_comparison_by_which_they_predict(seed):
         np.testing.assert_array_equal(found, exceeding(exact, method.thresholds_))
 
 
-def test_indices_stay_32_bit_and_sorted():
+def test_indices_are_32_bit_and_sorted():
     spe, _ = random_case(20, 6, 2)
     wide = sparse.csr_array((spe.data, spe.indices.astype(np.int64), spe.indptr.astype(np.int64)), shape=spe.shape)
     predicted = apply_thresholds(wide, 0.4)
@@ -104,7 +104,7 @@ def test_indices_stay_32_bit_and_sorted():
     np.testing.assert_array_equal(predicted.toarray(), spe.toarray() > np.float32(0.4))
 
 
-def test_bad_thresholds_are_named():
+def test_invalid_thresholds_are_refused():
     spe, _ = random_case(4, 3, 0)
     for wrong in (np.zeros(2), np.zeros(9)):
         with raises_with(XmlcError, "thresholds", "(3,)"):
@@ -125,7 +125,7 @@ def test_methods_follow_scikit_learn():
         assert method.thresholds_.dtype == np.float32
 
 
-# How labels are shared out, what is copied, and that no input is written to.
+# Division of labels into pieces, and copies of the input.
 
 
 METHODS = (STO(kappa=0.01), FTA(), FTA(label_wise=True), OFO(b=10))
@@ -133,30 +133,30 @@ METHODS = (STO(kappa=0.01), FTA(), FTA(label_wise=True), OFO(b=10))
 
 @settings(deadline=None, max_examples=60)
 @given(sizes=st.lists(st.integers(0, 40), max_size=30), entries=st.integers(1, 50))
-def test_pieces_cover_every_label_once_in_order(sizes, entries):
+def test_pieces_cover_each_label_once_in_order(sizes, entries):
     pieces = label_pieces(np.array(sizes, dtype=np.int64), entries)
     assert [label for start, end in pieces for label in range(start, end)] == list(range(len(sizes)))
-    for start, end in pieces:  # no piece has more than it should, up to its last label; empty labels count too
+    for start, end in pieces:  # the limit applies without the last label, and empty labels count
         assert sum(sizes[start : end - 1]) + (end - 1 - start) <= entries
 
 
 @pytest.mark.parametrize(
     "close", [1 - 1e-9 * np.arange(1, 4), 1e-50 * np.arange(3, 0, -1), 0.3 + 1e-12 * np.arange(3, 0, -1)]
 )
-def test_estimates_that_float32_merges_are_told_apart(close):
+def test_estimates_that_float32_merges_are_distinguished(close):
     spe, Y = np.append(close, 1e-60)[:, None], [[1], [0], [0], [0]]
     prior = priors(Y)
     for method in (STO(), CommonThreshold(), CommonThreshold("instance")):
         assert method.fit(spe, Y).predict(spe).toarray().ravel().tolist() == [True, False, False, False]
         assert method.thresholds_.dtype == np.float64
     assert STO().fit(spe[[0, 3]], [[1], [0]]).thresholds_.dtype == (np.float32 if close[0] > 1e-45 else np.float64)
-    if close[0] > 0.2:  # the lower bound of STO's thresholds here
+    if close[0] > 0.2:  # the lower bound of STO's thresholds in this test
         assert apply_thresholds(spe, tune("sto", spe, Y, prior).thresholds).sum() == 1
     assert IsotonicCalibration().fit(spe, Y).transform(spe).toarray().ravel().tolist() == [1, 0, 0, 0]
     assert apply_thresholds(spe, close[1:2]).toarray().ravel().tolist() == [True, False, False, False]
 
 
-def test_a_threshold_below_one_stays_below_one():
+def test_thresholds_just_below_1_are_not_rounded_to_1():
     certain, below = np.float32([[1.0, 1.0]]), np.array([1 - 1e-9, 1 + 1e-9])
     assert apply_thresholds(certain, below).toarray().tolist() == [[True, False]]
     assert apply_thresholds(certain, 1 - 1e-9).toarray().all()
@@ -164,7 +164,7 @@ def test_a_threshold_below_one_stays_below_one():
     assert FastXML(n_trees=1).fit(X, Y).predict(X, 1 - 1e-9).sum() == 10
 
 
-def test_estimates_in_any_form_are_the_same_and_are_not_copied_without_need():
+def test_estimates_in_any_form_give_equal_results_without_copies():
     spe, Y = random_case(9, 5, 4)
     assert np.shares_memory(as_estimates(spe).data, spe.data)
     assert np.shares_memory(as_estimates(spe).indices, spe.indices)
@@ -183,14 +183,14 @@ def test_estimates_in_any_form_are_the_same_and_are_not_copied_without_need():
 
 
 @pytest.mark.parametrize(("n", "m"), [(0, 3), (3, 0), (0, 0)])
-def test_no_instances_and_no_labels(n, m):
+def test_methods_accept_no_instances_and_no_labels(n, m):
     spe, Y = sparse.csr_array((n, m), dtype=np.float32), sparse.csr_array((n, m), dtype=bool)
     for method in METHODS:
         assert method.fit(spe, Y).thresholds_.shape == (m,)
         assert method.predict(spe).shape == (n, m)
 
 
-def test_bad_values_are_named():
+def test_invalid_estimates_and_kappa_are_refused():
     spe, Y = random_case(4, 3, 0)
     with raises_with(XmlcError, "(4, 3)", "(4, 2)"):
         checked_pair(spe, Y[:, :2])
@@ -206,7 +206,7 @@ def test_bad_values_are_named():
 
 
 @pytest.mark.parametrize("method", [STO(), FTA(), OFO(), ExpectedF(), IsotonicCalibration()])
-def test_columns_of_estimates_are_compared_by_their_names(method):
+def test_columns_of_estimates_are_checked_by_name(method):
     spe, Y = (pd.DataFrame(part.toarray(), columns=[*"abc"]) for part in random_case(20, 3, 0))
     use = getattr(method.fit(spe, Y), "transform", None) or method.predict
     if hasattr(method, "partial_fit"):
@@ -231,7 +231,7 @@ def test_columns_of_estimates_are_compared_by_their_names(method):
         lambda spe, Y, prior: lower_bounds(prior),
     ],
 )
-def test_priors_are_shares_in_any_form(use):
+def test_priors_may_have_any_form_and_must_be_shares(use):
     spe, Y = random_case(20, 3, 0)
     prior = priors(Y)
     expected = use(spe, Y, prior)
@@ -244,7 +244,7 @@ def test_priors_are_shares_in_any_form(use):
             use(spe, Y, wrong)
 
 
-def test_tune_takes_the_shares_of_the_validation_set_where_none_are_given():
+def test_tune_uses_priors_of_validation_set_by_default():
     spe, Y = random_case(20, 3, 0)
     np.testing.assert_array_equal(tune("sto", spe, Y).thresholds, tune("sto", spe, Y, priors(Y)).thresholds)
     with raises_with(XmlcError, "floor", "5.0"):

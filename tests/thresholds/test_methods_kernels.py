@@ -1,4 +1,4 @@
-"""The threshold kernels against twins that do the obvious."""
+"""The threshold kernels, compared with plain implementations."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from xmlc.thresholds.methods import checked_pair, copy_above
 
 
 def threshold_of(estimates, hits, hidden):
-    """The threshold of one label, which some further instances carry that have no estimate of it."""
+    """Return the threshold of one label with ``hidden`` additional positive instances without an estimate."""
     spe = sparse.csr_array(np.append(estimates, np.zeros(hidden, np.float32))[:, None])
     Y = sparse.csr_array(np.append(hits, np.ones(hidden, bool))[:, None])
     cuts = cuts_of(*checked_pair(spe, Y))
@@ -25,14 +25,14 @@ def threshold_of(estimates, hits, hidden):
     scores=st.lists(st.tuples(st.integers(1, 5), st.booleans()), min_size=1, max_size=12),
     hidden=st.integers(0, 3),
 )
-def test_best_cut_equals_trying_every_cut(scores, hidden):
+def test_best_cut_equals_exhaustive_search(scores, hidden):
     estimates = np.array([level / 5 for level, _ in scores], dtype=np.float32)
     hits = np.array([hit for _, hit in scores])
     n_positives = int(hits.sum()) + hidden
     assert threshold_of(estimates, hits, hidden) == naive_cut(estimates, hits.tolist(), n_positives)
 
 
-def test_best_cut_steps_to_the_next_float_at_the_ends_of_the_range():
+def test_best_cut_is_next_float_below_smallest_and_largest_values():
     tiny = np.float32(1e-45)  # the smallest positive float32
     for value in (np.float32(1), np.float32(0.5), np.finfo(np.float32).tiny, tiny):
         found = threshold_of(np.array([value]), np.array([True]), 0)
@@ -54,7 +54,7 @@ def test_rule_kernels_equal_dense_comparison(n, m, seed):
 
 @settings(deadline=None, max_examples=60)
 @given(**CASES, entries=st.integers(1, 30), common=st.booleans())
-def test_cuts_are_the_estimates_of_positives_and_count_what_is_above_them(n, m, seed, entries, common):
+def test_cuts_are_estimates_of_positives_with_counts_above_them(n, m, seed, entries, common):
     spe, Y = checked_pair(*random_case(n, m, seed))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("xmlc.kernels.csr.ENTRIES_PER_BLOCK", entries)

@@ -1,4 +1,4 @@
-"""FTA and OFO against plain searches and Algorithm 2, and in one pass without stored estimates."""
+"""FTA and OFO, compared with plain searches and Algorithm 2, also in one pass without stored estimates."""
 
 from itertools import pairwise
 
@@ -23,12 +23,12 @@ from xmlc.thresholds.one_pass import count_fixed
 THOROUGH = settings(deadline=None, max_examples=60)
 
 
-# FTA, common and label-wise, against macro-F at each threshold of its grid.
+# FTA, common and label-wise, compared with macro-F at each threshold of its grid.
 
 
 @THOROUGH
 @given(**CASES)
-def test_label_wise_fta_is_the_best_of_its_set_for_each_label(n, m, seed):
+def test_label_wise_fta_finds_best_threshold_of_its_grid_for_each_label(n, m, seed):
     spe, Y = random_case(n, m, seed)
     nu = lower_bounds(np.random.default_rng(seed).uniform(0, 0.9, m))
     method = FTA(label_wise=True, lower_bounds=nu).fit(spe, Y)
@@ -40,7 +40,7 @@ def test_label_wise_fta_is_the_best_of_its_set_for_each_label(n, m, seed):
         assert f_of(truth[:, j], estimates[:, j] > method.thresholds_[j]) == pytest.approx(max(scores))
 
 
-def test_fta_ties_go_to_the_highest_threshold_in_any_order_of_the_grid():
+def test_fta_resolves_ties_to_highest_threshold_in_any_grid_order():
     spe = sparse.csr_array(np.array([[0.9], [0.01]], dtype=np.float32))
     Y = sparse.csr_array(np.array([[True], [False]]))
     for grid in ((2, 5, 10), (10, 2, 5), (5, 10, 2, 2)):
@@ -49,7 +49,7 @@ def test_fta_ties_go_to_the_highest_threshold_in_any_order_of_the_grid():
         assert method.scores_.tolist() == [1.0] * len(grid)
 
 
-def test_fta_scores_equal_macro_f_to_the_last_bit():
+def test_fta_scores_are_bit_identical_to_macro_f():
     rng = np.random.default_rng(3)
     spe = sparse.random_array((40, 30_000), density=0.05, rng=rng, dtype=np.float32, format="csr")
     Y = sparse.csr_array(sparse.random_array((40, 30_000), density=0.05, rng=rng, format="csr") > 0.3)
@@ -57,12 +57,12 @@ def test_fta_scores_equal_macro_f_to_the_last_bit():
     assert method.scores_.tolist() == [macro_f(Y, apply_thresholds(spe, 1 / c)) for c in GRID]
 
 
-# OFO against Algorithm 2 as printed.
+# OFO, compared with Algorithm 2 as published.
 
 
 @THOROUGH
 @given(**CASES)
-def test_ofo_equals_the_row_wise_algorithm(n, m, seed):
+def test_ofo_equals_row_wise_algorithm(n, m, seed):
     spe, Y = random_case(n, m, seed)
     lower = np.random.default_rng(seed).uniform(0, 0.3, m).astype(np.float32)
     for a, b in ((1, 2), (1, 20), (100, 500)):
@@ -73,7 +73,7 @@ def test_ofo_equals_the_row_wise_algorithm(n, m, seed):
     )
 
 
-def test_ofo_takes_a_and_b_per_label():
+def test_ofo_accepts_a_and_b_per_label():
     spe, Y = random_case(14, 5, 8)
     a, b = np.arange(1, 6), np.arange(10, 15)
     found = OFO(a=a, b=b).fit(spe, Y).thresholds_
@@ -82,36 +82,36 @@ def test_ofo_takes_a_and_b_per_label():
 
 
 @given(prior=st.floats(0, 1), beta=st.floats(0.2, 4))
-def test_the_lower_bound_is_the_threshold_of_predicting_everything(prior, beta):
-    """F_beta of predicting everything, divided by 1 + beta^2; for beta = 1 the paper's pi / (1 + pi)."""
+def test_lower_bound_is_threshold_of_predicting_all_instances(prior, beta):
+    """The bound is F_beta of this prediction, divided by 1 + beta^2. For beta = 1, it is the paper's pi / (1 + pi)."""
     n = 1000.0
     everything = f_beta(beta).of(np.array(prior * n), np.array(prior * n), np.array(n))
     assert lower_bounds(np.array([prior]), beta**2)[0] == pytest.approx(float(everything) / (1 + beta**2))
     assert lower_bounds(np.array([prior]))[0] == prior / (1 + prior)
 
 
-# FTA and OFO in one pass without stored estimates, against twins that store everything; kappa_j = max(1/c, nu_j).
+# FTA and OFO in one pass, compared with implementations that store all estimates. kappa_j = max(1/c, nu_j).
 
 
 BLOCKS = st.lists(st.integers(0, 14), max_size=4)
 FIXED = np.array([0.1, 0.3, 0.5], dtype=np.float32)
 
 
-def nu_of(m, seed):
+def random_bounds(m, seed):
     return lower_bounds(np.random.default_rng(seed).uniform(0, 0.9, m))
 
 
 def blocks(spe, Y, cuts):
-    """Cut the rows at the given places, some of which are none: blocks may be empty."""
+    """Cut the rows at the given places. Blocks may be empty."""
     ends = [0, *sorted(cuts), spe.shape[0]]
     return [(spe[start:end], Y[start:end]) for start, end in pairwise(ends)]
 
 
 @THOROUGH
 @given(**CASES)
-def test_counters_equal_those_of_dense_estimates_in_any_ranges_of_labels(n, m, seed):
+def test_counts_in_ranges_of_labels_equal_dense_counts(n, m, seed):
     spe, Y = random_case(n, m, seed)
-    lower, cut = nu_of(m, seed).astype(np.float32), seed % (m + 1)
+    lower, cut = random_bounds(m, seed).astype(np.float32), seed % (m + 1)
     positives, hits, predicted = (np.zeros(shape, dtype=np.int32) for shape in (m, (m, 3), (m, 3)))
     for labels in ((0, cut), (cut, m)):
         count_fixed(kernel_csr(spe), kernel_csr(Y), *labels, FIXED, lower, positives, hits, predicted)
@@ -126,9 +126,9 @@ def test_counters_equal_those_of_dense_estimates_in_any_ranges_of_labels(n, m, s
 @THOROUGH
 @given(**CASES, cuts=BLOCKS, bounded=st.booleans())
 @pytest.mark.parametrize("method", [FTA(), FTA(label_wise=True), OFO(b=5)])
-def test_blocks_of_instances_give_the_bits_of_all_together(method, n, m, seed, cuts, bounded):
+def test_blocks_of_instances_are_bit_identical_to_one_fit(method, n, m, seed, cuts, bounded):
     spe, Y = random_case(n, m, seed)
-    bounds = nu_of(m, seed) if bounded else None
+    bounds = random_bounds(m, seed) if bounded else None
     whole, parts = (method.unfitted().set_params(lower_bounds=bounds) for _ in range(2))
     whole.fit(spe, Y)
     for block in blocks(spe, Y, [min(cut, n) for cut in cuts]):
@@ -138,7 +138,7 @@ def test_blocks_of_instances_give_the_bits_of_all_together(method, n, m, seed, c
 
 
 @pytest.mark.parametrize("method", [FTA(), FTA(label_wise=True), OFO(b=3)])
-def test_fit_forgets_and_partial_fit_goes_on(method):
+def test_fit_restarts_and_partial_fit_continues(method):
     spe, Y = random_case(14, 5, 3)
     whole = method.unfitted().fit(spe, Y).thresholds_
     method.fit(spe[9:], Y[9:]).fit(spe[:6], Y[:6]).partial_fit(spe[6:], Y[6:])
@@ -147,9 +147,9 @@ def test_fit_forgets_and_partial_fit_goes_on(method):
 
 @THOROUGH
 @given(**CASES)
-def test_bounded_fta_is_the_best_kappa_of_section_6_2(n, m, seed):
+def test_fta_with_lower_bounds_finds_best_kappa_of_section_6_2(n, m, seed):
     spe, Y = random_case(n, m, seed)
-    nu = nu_of(m, seed)
+    nu = random_bounds(m, seed)
     method = FTA(lower_bounds=nu).fit(spe, Y)
     vectors = [kappa(c, nu) for c in GRID]
     np.testing.assert_allclose(method.scores_, [macro_f(Y, apply_thresholds(spe, tau)) for tau in vectors])
@@ -162,22 +162,22 @@ def tree():
     rng = np.random.default_rng(7)
     X = sparse.random_array((300, 40), density=0.2, rng=rng, format="csr")
     Y = sparse.csr_array(X @ rng.normal(size=(40, 12)) > 1.0)
-    return PLT(tree="random", arity=3, epochs=3).fit(X[:200], Y[:200]), X[200:], Y[200:], nu_of(12, 7)
+    return PLT(tree="random", arity=3, epochs=3).fit(X[:200], Y[:200]), X[200:], Y[200:], random_bounds(12, 7)
 
 
 @pytest.mark.parametrize("instances", [1, 33, 1000])
-def test_a_model_is_asked_for_no_estimate_that_does_not_matter(tree, instances):
-    """Estimates end at the lowest kappa_j, and the thresholds are those that all estimates give."""
+def test_one_pass_requests_only_estimates_above_lowest_kappa(tree, instances):
+    """The thresholds equal the thresholds from all estimates."""
     model, X, Y, nu = tree
     all_estimates = model.predict_proba(X)
     for method in (FTA(lower_bounds=nu), FTA(grid=(2, 5), label_wise=True), OFO(lower_bounds=nu), OFO()):
         found = fit_in_one_pass(method.unfitted(), model, X, Y, instances=instances).thresholds_
         np.testing.assert_array_equal(found, method.fit(all_estimates, Y).thresholds_)
-    asked = model.predict_proba(X, FTA(lower_bounds=nu).floors(12))
-    assert asked.nnz < all_estimates.nnz
+    requested = model.predict_proba(X, FTA(lower_bounds=nu).floors(12))
+    assert requested.nnz < all_estimates.nnz
 
 
-def test_a_floor_leaves_estimates_out(tree):
+def test_floor_of_one_pass_omits_lower_estimates(tree):
     model, X, Y, _ = tree
     found = fit_in_one_pass(OFO(), model, X, Y, floor=0.2).thresholds_
     np.testing.assert_array_equal(found, OFO().fit(model.predict_proba(X, 0.2), Y).thresholds_)
@@ -198,7 +198,7 @@ LOW, HIGH = np.full(3, 0.1), np.full(3, 0.2)
         (OFO(), {"b": 50.0}),
     ],
 )
-def test_counts_go_on_with_the_hyperparameters_they_began_with_only(method, change):
+def test_partial_fit_refuses_changed_hyperparameters(method, change):
     spe, Y = random_case(14, 3, 5)
     (name,), method = change, method.unfitted()
     before = getattr(method, name)
@@ -215,7 +215,7 @@ def test_counts_go_on_with_the_hyperparameters_they_began_with_only(method, chan
         method.set_params(**{name: before}).partial_fit(spe, Y)
 
 
-def test_an_array_that_is_changed_in_place_is_a_change():
+def test_partial_fit_detects_arrays_changed_in_place():
     spe, Y = random_case(14, 3, 5)
     method = FTA(lower_bounds=LOW.copy()).fit(spe, Y)
     method.lower_bounds[1] = 0.4
@@ -225,7 +225,7 @@ def test_an_array_that_is_changed_in_place_is_a_change():
     same.set_params(grid=[2, 3], lower_bounds=LOW.tolist(), n_jobs=1, label_wise=True).partial_fit(spe, Y)
 
 
-def test_malformed_streams_are_refused(tree):
+def test_one_pass_refuses_inconsistent_input(tree):
     model, X, Y, _ = tree
     with raises_with(XmlcError, "99 instances", "100"):
         fit_in_one_pass(FTA(), model, X[:-1], Y)

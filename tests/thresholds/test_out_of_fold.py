@@ -1,4 +1,4 @@
-"""Thresholds from out-of-fold estimates: beside a loop, over models of this package and of scikit-learn."""
+"""Thresholds from out-of-fold estimates, compared with a loop, for models of xmlc and of scikit-learn."""
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,7 @@ FLOOR = np.float32(0.05)
 
 
 class Shares:
-    """Needs no library: the shares of the labels in its training set, the same for all instances."""
+    """A plain class that estimates the shares of labels in its training set for each instance."""
 
     def fit(self, X, Y):
         self.shares = Y.mean(axis=0)
@@ -36,8 +36,8 @@ class Shares:
         return np.tile(self.shares, (X.shape[0], 1))
 
 
-def naive(make, X, Y, folds, seed):
-    """The estimates of each instance by a model of the other folds, one row after the other."""
+def out_of_fold_by_loop(make, X, Y, folds, seed):
+    """Return the estimates of each instance by a model of the other folds, row by row."""
     fold_of = random_permutation(X.shape[0], seed, Stream.OUT_OF_FOLD) % folds
     estimates = np.zeros(Y.shape, dtype=np.float32)
     for fold in range(folds):
@@ -60,11 +60,11 @@ def naive(make, X, Y, folds, seed):
         lambda: OneVsRestClassifier(LogisticRegression()),
     ],
 )
-def test_each_instance_is_estimated_by_a_model_that_had_not_seen_it(make, form, multilabel):
+def test_each_instance_is_estimated_by_a_model_of_other_folds(make, form, multilabel):
     X, Y = multilabel(29, 6, 4)
     by = "macro_f_zero"
     model = OutOfFold(make(), "fta", by, folds=3, threshold=FLOOR, random_state=5).fit(form(X), form(Y.astype(int)))
-    expected = naive(make, X, Y.astype(int), 3, 5)
+    expected = out_of_fold_by_loop(make, X, Y.astype(int), 3, 5)
     np.testing.assert_allclose(model.estimates_.toarray(), expected, rtol=1e-5)
     tuned = tune("fta", model.estimates_, Y, priors(Y), floor=FLOOR, measure=by)
     assert (model.thresholds_ == tuned.thresholds).all()
@@ -77,7 +77,7 @@ def test_each_instance_is_estimated_by_a_model_that_had_not_seen_it(make, form, 
 
 @pytest.mark.filterwarnings("ignore:Label not")
 @pytest.mark.parametrize("estimator", [PLT(epochs=2), OneVsRestClassifier(LogisticRegression())])
-def test_the_same_bits_on_any_number_of_jobs(estimator, multilabel):
+def test_out_of_fold_is_bit_identical_on_any_number_of_jobs(estimator, multilabel):
     X, Y = multilabel(60, 6, 5)
     one, two = (OutOfFold(estimator, "ofo", folds=4, n_jobs=n).fit(X, Y) for n in (1, 2))
     assert one.thresholds_.tobytes() == two.thresholds_.tobytes()
@@ -87,7 +87,7 @@ def test_the_same_bits_on_any_number_of_jobs(estimator, multilabel):
     assert other.estimates_.data.tobytes() != one.estimates_.data.tobytes()
 
 
-def test_lower_bounds_come_from_the_labels_unless_they_are_given(multilabel):
+def test_lower_bounds_come_from_labels_unless_given(multilabel):
     X, Y = multilabel(40, 6, 5)
     bounds = lower_bounds(priors(Y))
     for method in (FTA(), OFO(b=30)):
@@ -102,7 +102,7 @@ def test_lower_bounds_come_from_the_labels_unless_they_are_given(multilabel):
 
 @pytest.mark.filterwarnings("ignore:Label not")
 @pytest.mark.parametrize("estimator", [PLT(epochs=2), OneVsRestClassifier(LogisticRegression()), Shares()])
-def test_a_label_of_one_instance_is_absent_where_its_fold_is_left_out(estimator, multilabel):
+def test_label_of_one_instance_is_absent_from_training_without_its_fold(estimator, multilabel):
     X, Y = multilabel(20, 6, 4)
     Y = Y.toarray()
     Y[:, 2], Y[:, 3] = False, False
@@ -113,7 +113,7 @@ def test_a_label_of_one_instance_is_absent_where_its_fold_is_left_out(estimator,
     assert (model.thresholds_ >= np.float32(0.02)).all()
 
 
-def test_each_fold_has_as_many_instances_as_another_and_fewer_instances_are_refused(multilabel):
+def test_out_of_fold_refuses_fewer_instances_than_folds(multilabel):
     X, Y = multilabel(20, 6, 4)
     with raises_with(XmlcError, "folds=5", "4 instances"):
         OutOfFold(Shares()).fit(X[:4], Y[:4])
@@ -128,14 +128,14 @@ def test_each_fold_has_as_many_instances_as_another_and_fewer_instances_are_refu
     np.testing.assert_allclose(leave_one_out.estimates_.toarray(), (dense.sum(axis=0) - dense) / 19, rtol=1e-6)
 
 
-def test_texts_go_through_a_pipeline(multilabel):
+def test_out_of_fold_accepts_texts_with_a_pipeline(multilabel):
     X, Y = multilabel(40, 12, 3)
     texts = [" ".join(f"word{j}" for j in X[[i]].indices) or "nothing" for i in range(40)]
     model = OutOfFold(make_pipeline(CountVectorizer(), BinaryRelevance(C=1.0)), "fta").fit(texts, Y)
     assert macro_f(Y, model.predict(texts)) > 0.5
 
 
-def test_hyperparameters_of_its_parts_are_searched(multilabel):
+def test_nested_hyperparameters_can_be_set_and_searched(multilabel):
     X, Y = multilabel(30, 5, 3)
     model = OutOfFold(PLT(epochs=1), OFO(), folds=2)
     assert repr(model) == "OutOfFold(estimator=PLT(epochs=1), folds=2, method=OFO())"
@@ -159,9 +159,9 @@ def test_hyperparameters_of_its_parts_are_searched(multilabel):
 @pytest.mark.parametrize(
     "estimator", [RandomForestClassifier(5, random_state=0), MultiOutputClassifier(GaussianNB()), PLT(epochs=1)]
 )
-def test_columns_for_the_classes_of_a_label_become_its_estimate(estimator, m, multilabel):
+def test_estimates_per_class_become_one_estimate_per_label(estimator, m, multilabel):
     X, Y = (part.toarray() for part in multilabel(30, 6, 4))
-    Y[:, 3], Y[4, 3], Y[:, 2] = False, True, True  # of one class in a fold, and everywhere
+    Y[:, 3], Y[4, 3], Y[:, 2] = False, True, True  # one class in a fold, and one class in all folds
     model = OutOfFold(estimator, folds=3, threshold=0.0).fit(X, Y[:, :m].astype(int))
     found, classes = model.estimator_.predict_proba(X), model.estimator_.classes_
     if not sparse.issparse(found):
@@ -173,7 +173,7 @@ def test_columns_for_the_classes_of_a_label_become_its_estimate(estimator, m, mu
     assert (model.predict(X).toarray() == (model.predict_proba(X).toarray() > model.thresholds_)).all()
 
 
-def test_columns_of_frames_are_taken_by_name(multilabel):
+def test_columns_of_frames_are_used_by_name(multilabel):
     X, Y = multilabel(30, 3, 4)
     x, y = pd.DataFrame(X.toarray(), columns=[*"abc"]), pd.DataFrame(Y.toarray().astype(int), columns=[*"wxyz"])
     cities = x.assign(city=["u", "v", "w"] * 10).set_index(np.arange(30)[::-1])

@@ -1,4 +1,7 @@
-"""Cuts for micro- and instance-averaged measures, and STO for others than F, against every attainable set."""
+"""Thresholds for micro- and instance-averaged measures, and STO for other measures than F.
+
+The reference tries every attainable set.
+"""
 
 from fractions import Fraction
 
@@ -25,7 +28,7 @@ THOROUGH = settings(deadline=None, max_examples=60)
 
 @THOROUGH
 @given(**CASES, near=st.sampled_from([1e-50, 0.5, 1.0]))
-def test_estimates_of_float64_are_cut_as_their_ranks_are(n, m, seed, near):
+def test_float64_estimates_give_the_same_sets_as_their_ranks(n, m, seed, near):
     ranks, Y = random_case(n, m, seed)
     exact = ranks.astype(np.float64)
     exact.data = near * (1 - 1e-9 * (1.5 - exact.data))
@@ -40,14 +43,14 @@ def test_estimates_of_float64_are_cut_as_their_ranks_are(n, m, seed, near):
         np.testing.assert_array_equal(some.fit(exact, Y).predict(exact).toarray(), expected.toarray())
 
 
-# One threshold for all labels, and STO for other measures, against trying every attainable cut in exact fractions.
+# One threshold for all labels, and STO for other measures. The reference uses exact fractions.
 
 
 COMMON = {name: measure for name, measure in TUNABLE.items() if measure.average != "macro"}
 
 
 def exact_value(overlap, truth, predicted):
-    """Overlap of two masks as a fraction."""
+    """Return the overlap of two masks as a fraction."""
     gain, recall, shared = map(Fraction, overlap)
     hits, positives, k = (int(part.sum()) for part in (truth & predicted, truth, predicted))
     total = recall * positives + k - shared * hits
@@ -55,7 +58,7 @@ def exact_value(overlap, truth, predicted):
 
 
 def exact_score(measure, truth, predicted):
-    """A measure of dense label sets as a fraction, by its definition."""
+    """Return a measure of dense label sets as a fraction, by its definition."""
     if measure.average == "micro":
         return exact_value(measure.overlap, truth, predicted)
     sets = list(zip(truth.T, predicted.T) if measure.average == "macro" else zip(truth, predicted))
@@ -63,13 +66,13 @@ def exact_score(measure, truth, predicted):
 
 
 def attainable_sets(estimates):
-    """What `>` on a common threshold can predict: the empty set first, then ties together."""
+    """Return the sets that `>` can predict with a common threshold, from the empty set on, ties together."""
     return [estimates > np.inf, *(estimates >= v for v in np.unique(estimates[estimates > 0])[::-1])]
 
 
 @THOROUGH
 @given(**CASES, name=st.sampled_from(sorted(COMMON)), levels=st.sampled_from([2, 6, 40]))
-def test_a_common_threshold_is_the_best_attainable_one(n, m, seed, name, levels):
+def test_common_threshold_is_best_attainable(n, m, seed, name, levels):
     spe, Y = random_case(n, m, seed, levels)
     estimates, truth = spe.toarray(), Y.toarray()
     scores = [exact_score(COMMON[name], truth, chosen) for chosen in attainable_sets(estimates)]
@@ -81,7 +84,7 @@ def test_a_common_threshold_is_the_best_attainable_one(n, m, seed, name, levels)
     assert (method.thresholds_ == method.thresholds_[0]).all()
 
 
-def test_nothing_is_predicted_where_nothing_is_best():
+def test_empty_sets_are_predicted_if_they_are_best():
     spe = sparse.csr_array(np.float32([[0.5, 0.25], [0.75, 0.0]]))
     Y = sparse.csr_array((2, 2), dtype=bool)
     for average in ("micro", "instance"):
@@ -94,7 +97,7 @@ def test_nothing_is_predicted_where_nothing_is_best():
 
 @THOROUGH
 @given(**CASES, beta=st.sampled_from([0.5, 1.0, 2.0]))
-def test_sto_maximises_f_beta_label_by_label(n, m, seed, beta):
+def test_sto_maximises_f_beta_of_each_label(n, m, seed, beta):
     spe, Y = random_case(n, m, seed)
     estimates, truth = spe.toarray(), Y.toarray()
     predicted = STO(overlap=f_beta(beta)).fit(spe, Y).predict(spe).toarray()
@@ -106,8 +109,8 @@ def test_sto_maximises_f_beta_label_by_label(n, m, seed, beta):
 
 @THOROUGH
 @given(**CASES)
-def test_jaccard_has_the_thresholds_of_f(n, m, seed):
-    """J = F / (2 - F) grows with F: so do a label's cuts and, one threshold on pooled counts, micro-Jaccard's."""
+def test_jaccard_and_f_have_the_same_thresholds(n, m, seed):
+    """J = F / (2 - F) increases with F, for each label and for pooled counts."""
     spe, Y = random_case(n, m, seed)
     for of_f, of_jaccard in ((STO(), STO(overlap=JACCARD)), (CommonThreshold(), CommonThreshold(overlap=JACCARD))):
         np.testing.assert_array_equal(of_f.fit(spe, Y).thresholds_, of_jaccard.fit(spe, Y).thresholds_)
@@ -118,8 +121,8 @@ def test_jaccard_has_the_thresholds_of_f(n, m, seed):
         assert exact_value(JACCARD, truth[:, j], predicted[:, j]) == best
 
 
-def test_instance_jaccard_has_thresholds_of_its_own():
-    """By head: the top label alone gives (1 + 0) / 2 for both, all labels (2/3 + 2/4) / 2 for F but (1/2 + 1/3) / 2."""
+def test_instance_jaccard_and_instance_f_have_different_thresholds():
+    """The top label alone has (1 + 0) / 2 for both. All labels have F (2/3 + 2/4) / 2 and Jaccard (1/2 + 1/3) / 2."""
     estimates = np.float32([[0.5, 0.9, 0.0], [0.3, 0.3, 0.3]])
     Y = np.array([[False, True, False], [False, True, False]])
     predicted = [CommonThreshold("instance", overlap).fit(estimates, Y).predict(estimates) for overlap in (F1, JACCARD)]
@@ -129,15 +132,15 @@ def test_instance_jaccard_has_thresholds_of_its_own():
 @given(
     hits=st.integers(0, 5), missed=st.integers(0, 5), wrong=st.integers(0, 5), measure=st.sampled_from(sorted(COMMON))
 )
-def test_units_are_the_overlap(hits, missed, wrong, measure):
+def test_overlap_in_units_equals_overlap(hits, missed, wrong, measure):
     overlap = COMMON[measure].overlap
     counts = hits, hits + missed, hits + wrong
     value = overlap_units(UNIT, *overlap, *counts) * UNIT
     assert value == pytest.approx(float(overlap.of(*map(np.array, counts))), abs=2.0**-41)
 
 
-def test_the_sum_does_not_drift():
-    """Every instance ends where it would start: 1. The best is the last cut, and no rounding hides it."""
+def test_sum_of_gains_has_no_rounding_drift():
+    """Only the last threshold gives each instance the value 1, and rounding must not hide it."""
     n, m = 300, 40
     estimates = np.random.default_rng(0).uniform(0.1, 1, (n, m)).astype(np.float32)
     Y = np.ones((n, m), dtype=bool)
@@ -147,7 +150,7 @@ def test_the_sum_does_not_drift():
 
 @THOROUGH
 @given(**CASES, entries=st.integers(1, 30))
-def test_gains_are_the_changes_of_all_instances_from_cut_to_cut(n, m, seed, entries):
+def test_gains_are_differences_between_successive_thresholds(n, m, seed, entries):
     spe, Y = checked_pair(*random_case(n, m, seed))
     cuts = cuts_of(spe, Y, common=True)
     gains = np.zeros(cuts.lowest.size, dtype=np.int64)
@@ -159,7 +162,7 @@ def test_gains_are_the_changes_of_all_instances_from_cut_to_cut(n, m, seed, entr
     assert gains.tolist() == (-np.diff(values)).tolist()
 
 
-def test_the_best_sum_is_better_than_rounding_can_make_it():
+def test_best_sum_must_exceed_rounding_errors():
     lowest, gains = np.uint32([10, 20, 30]), np.array([2, 3, 2])
     for n, expected in ((1, 9), (2, 19), (5, 9), (6, 9), (7, 99)):
         threshold = np.uint32([99])
@@ -167,18 +170,18 @@ def test_the_best_sum_is_better_than_rounding_can_make_it():
         assert threshold == expected
 
 
-def test_instances_without_labels_are_right_in_the_empty_set():
+def test_instances_without_labels_score_1_for_the_empty_set():
     spe, Y = sparse.csr_array(np.float32([[0.6], [0.2]])), np.array([[False], [True]])
-    # Empty: (1 + 0) / 2; above 0.6: (0 + 0) / 2; all: (0 + 1) / 2, which is no better than the empty set.
+    # Empty set: (1 + 0) / 2. Above 0.6: (0 + 0) / 2. All: (0 + 1) / 2, equal to the empty set.
     assert CommonThreshold("instance").fit(spe, Y).thresholds_.tolist() == [np.float32(0.6)]
-    # Here the set of all is better by the one instance that has a label, and all values together are 2**23.
+    # The set of all is better by the only instance with a label, and the sum of all values is 2**23.
     n = 1 << 23
     indptr = np.append(0, np.ones(n, dtype=np.int32))
     spe = sparse.csr_array((np.float32([0.6]), np.int32([0]), indptr), shape=(n, 1))
     assert CommonThreshold("instance").fit(spe, spe > 0).thresholds_[0] < np.float32(0.6)
 
 
-def test_threads_change_nothing_and_parameters_are_checked():
+def test_common_threshold_is_bit_identical_on_threads_and_refuses_macro():
     spe, Y = random_case(300, 40, 7, levels=1000)
     for average in ("micro", "instance"):
         one, two = (CommonThreshold(average, n_jobs=jobs).fit(spe, Y).thresholds_ for jobs in (1, 2))

@@ -13,8 +13,8 @@ from xmlc.thresholds import FTA, OFO, STO, ExpectedF, apply_thresholds
 from xmlc.thresholds.bounds import GRID, kappa, lower_bounds, priors
 from xmlc.thresholds.sweeps import METHODS, ofo_pairs, register, scores_of, tune
 
-# (a, b) as printed in Table 4 of plt2016.
-PRINTED = {
+# (a, b) in Table 4 of plt2016.
+PUBLISHED = {
     (100, 200),
     (100, 500),
     (300, 20000),
@@ -26,13 +26,13 @@ PRINTED = {
 
 
 @pytest.fixture
-def case():
+def sweep_case():
     spe, Y = random_case(60, 20, seed=3, levels=50)
     return spe, Y, priors(Y)
 
 
-def test_every_method_yields_one_threshold_per_label_and_grid_value(case):
-    spe, Y, prior = case
+def test_every_method_yields_a_threshold_per_label_and_grid_value(sweep_case):
+    spe, Y, prior = sweep_case
     for name, method in METHODS.items():
         points = list(method.sweep(spe, Y, prior, GRID))
         exact = name.startswith(("for-micro-", "for-instance-")) or name in UNLABELLED_METHODS
@@ -41,8 +41,8 @@ def test_every_method_yields_one_threshold_per_label_and_grid_value(case):
         assert all(point.thresholds.dtype == np.float32 for point in points)
 
 
-def test_sweeps_are_the_methods_at_their_parameters(case):
-    spe, Y, prior = case
+def test_sweeps_equal_methods_with_given_parameters(sweep_case):
+    spe, Y, prior = sweep_case
     nu = lower_bounds(prior)
     for point in METHODS["sto"].sweep(spe, Y, prior, GRID):
         expected = STO(kappa=kappa(point.c, nu)).fit(spe, Y).thresholds_
@@ -54,43 +54,43 @@ def test_sweeps_are_the_methods_at_their_parameters(case):
         np.testing.assert_array_equal(point.thresholds, FTA((point.c,), lower_bounds=nu).fit(spe, Y).thresholds_)
 
 
-def test_methods_without_labels_are_fitted_on_the_estimates_whose_label_sets_are_sought(case):
-    sought, _ = random_case(40, 20, seed=4, levels=50)
+def test_methods_without_labels_are_fitted_on_unlabelled_estimates(sweep_case):
+    unlabelled, _ = random_case(40, 20, seed=4, levels=50)
     for name, zero_division in UNLABELLED_METHODS.items():
-        for given, fitted_on in ((None, case[0]), (sought, sought)):
-            expected = ExpectedF(zero_division=zero_division, prior=case[2]).fit(fitted_on).thresholds_
-            np.testing.assert_array_equal(tune(name, *case, unlabelled=given).thresholds, expected)
+        for given, fitted_on in ((None, sweep_case[0]), (unlabelled, unlabelled)):
+            expected = ExpectedF(zero_division=zero_division, prior=sweep_case[2]).fit(fitted_on).thresholds_
+            np.testing.assert_array_equal(tune(name, *sweep_case, unlabelled=given).thresholds, expected)
     for name in ("sto", "ofo"):
-        plain, given = tune(name, *case), tune(name, *case, unlabelled=sought)
+        plain, given = tune(name, *sweep_case), tune(name, *sweep_case, unlabelled=unlabelled)
         np.testing.assert_array_equal(plain.thresholds, given.thresholds)
 
 
-def test_label_wise_sweep_is_the_method_on_a_growing_grid(case):
-    spe, Y, prior = case
+def test_label_wise_sweep_equals_method_on_growing_grid(sweep_case):
+    spe, Y, prior = sweep_case
     for i, point in enumerate(METHODS["fta-labelwise"].sweep(spe, Y, prior, GRID)):
         expected = FTA(grid=GRID[: i + 1], label_wise=True, lower_bounds=lower_bounds(prior)).fit(spe, Y).thresholds_
         np.testing.assert_array_equal(point.thresholds, expected)
 
 
-def test_table_4_grid_holds_what_the_paper_prints():
+def test_ofo_grid_contains_pairs_of_table_4():
     pairs = ofo_pairs(GRID)
-    assert set(pairs) >= PRINTED
+    assert set(pairs) >= PUBLISHED
     assert len(pairs) == 132
-    program = {(a, b) for a in (1, *GRID) for b in GRID if 2 * a <= b}  # what the authors' program tries
+    program = {(a, b) for a in (1, *GRID) for b in GRID if 2 * a <= b}  # the pairs that the authors' program tries
     assert program <= set(pairs)
-    assert {(1, c) for c in GRID} <= set(pairs)  # so tuning a as well can only help on validation
+    assert {(1, c) for c in GRID} <= set(pairs)  # so tuning a cannot lower the validation score
     assert all(0 < a / b <= 0.5 for a, b in pairs)
     assert len(set(pairs)) == len(pairs)
 
 
-def test_a_name_is_registered_once():
+def test_name_cannot_be_registered_twice():
     with raises_with(XmlcError, "'sto'"):
         register("sto")(lambda *arguments: iter(()))
 
 
 @pytest.mark.parametrize("name", sorted(METHODS))
-def test_tune_chooses_by_validation_score_and_keeps_the_best_thresholds(case, name):
-    spe, Y, prior = case
+def test_tune_selects_thresholds_by_validation_score(sweep_case, name):
+    spe, Y, prior = sweep_case
     test_spe, test_Y = random_case(40, 20, seed=4, levels=50)
     seen = []
 
@@ -101,7 +101,7 @@ def test_tune_chooses_by_validation_score_and_keeps_the_best_thresholds(case, na
     tuned = tune(name, spe, Y, prior, floor=0.04, score_test=score_test)
     every = [classification_metrics(Y, apply_thresholds(spe, thresholds)) for thresholds in seen]
     assert [entry.validation for entry in tuned.grid] == [{k: s[k] for k in scores_of(name)} for s in every]
-    assert "macro_f" in scores_of(name)  # Figure 1 draws it for every method
+    assert "macro_f" in scores_of(name)  # Figure 1 shows it for every method
     scores = [scores[METHODS[name].measure] for scores in every]
     assert tuned.best == scores.index(max(scores))
     np.testing.assert_array_equal(tuned.thresholds, seen[tuned.best])
@@ -110,8 +110,8 @@ def test_tune_chooses_by_validation_score_and_keeps_the_best_thresholds(case, na
     assert [entry.c for entry in tuned.grid] == sorted(entry.c for entry in tuned.grid)
 
 
-def test_ties_go_to_the_highest_threshold_whatever_the_order_of_the_grid(case):
-    spe, Y, prior = case
+def test_tune_resolves_ties_to_highest_threshold_in_any_grid_order(sweep_case):
+    spe, Y, prior = sweep_case
     high = spe.copy()
     high.data[:] = 0.75  # every common threshold of the grid predicts the same
     assert tune("fta", high, Y, prior).grid[0].c == 2
@@ -122,8 +122,8 @@ def test_ties_go_to_the_highest_threshold_whatever_the_order_of_the_grid(case):
         np.testing.assert_array_equal(one.thresholds, other.thresholds)
 
 
-def test_methods_of_the_paper_are_chosen_by_macro_f_and_others_by_their_own(case):
-    spe, Y, prior = case
+def test_paper_methods_use_macro_f_and_others_their_own_measure(sweep_case):
+    spe, Y, prior = sweep_case
     of_the_paper = ("fta", "fta-labelwise", "sto", "ofo", "ofo-ab")
     assert {METHODS[name].measure for name in of_the_paper} == {"macro_f"}
     assert {name: METHODS["for-" + name.replace("_", "-")].measure for name in TUNABLE} == {n: n for n in TUNABLE}
@@ -134,21 +134,21 @@ def test_methods_of_the_paper_are_chosen_by_macro_f_and_others_by_their_own(case
         assert entry.validation["macro_f"] == twin.validation["macro_f"]
 
 
-def test_a_method_of_an_unknown_measure_is_refused():
+def test_register_refuses_unknown_measure():
     with raises_with(XmlcError, "'micro_g'", "'mine'", "macro_f"):
         register("mine", measure="micro_g")(lambda *arguments: iter(()))
     assert "mine" not in METHODS
 
 
-def test_unknown_methods_are_named(case):
+def test_tune_refuses_unknown_method(sweep_case):
     with raises_with(XmlcError, "'stoo'", "fta, fta-labelwise, sto"):
-        tune("stoo", *case)
+        tune("stoo", *sweep_case)
 
 
-def test_another_measure_chooses(case):
-    spe, Y, prior = case
+def test_tune_can_select_by_another_measure(sweep_case):
+    spe, Y, prior = sweep_case
     often = np.arange(20) < 8
-    # Twelve labels never occur, with estimates above those of the others: with 0/0 = 1 it is best to predict none.
+    # Twelve labels never occur but have the highest estimates. With 0/0 = 1, predicting none of them is best.
     spe, Y = np.where(often, 0.2 * spe.toarray(), 0.3), np.where(often, Y.toarray(), False)
     seen = []
     for measure in ("macro_f", "macro_f_zero", "macro_f_present"):

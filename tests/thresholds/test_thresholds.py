@@ -1,4 +1,4 @@
-"""STO, FTA and OFO beside one another: which is better, threads, empty input, refusals."""
+"""STO, FTA and OFO: threads, empty input and refusals."""
 
 import numba
 import numpy as np
@@ -14,7 +14,7 @@ from xmlc.thresholds.one_pass import instances, label_pieces
 
 
 @pytest.mark.parametrize("how", ["n_jobs", "numba"])
-def test_same_bits_on_any_number_of_threads(how, monkeypatch):
+def test_thresholds_are_bit_identical_on_any_number_of_threads(how, monkeypatch):
     monkeypatch.setattr("xmlc.kernels.csr.ENTRIES_PER_BLOCK", 20_000)
     monkeypatch.setattr("xmlc.thresholds.one_pass.label_pieces", lambda counts: label_pieces(counts, 500))
     monkeypatch.setattr("xmlc.thresholds.one_pass.ENTRIES_PER_PIECE", 500)
@@ -35,7 +35,7 @@ def test_same_bits_on_any_number_of_threads(how, monkeypatch):
         assert found[0] == found[1]
 
 
-def test_empty_estimates():
+def test_empty_estimates_give_initial_thresholds():
     empty, Y = sparse.csr_array((4, 3), dtype=np.float32), sparse.csr_array(np.eye(4, 3) > 0)
     assert STO(kappa=0.1).fit(empty, Y).thresholds_.tolist() == [np.float32(0.1)] * 3
     assert OFO(b=2).fit(empty, Y).thresholds_.tolist() == [np.float32(1 / 3)] * 3
@@ -48,10 +48,10 @@ def test_label_without_positives_predicts_nothing_and_scores_one():
     method = STO(kappa=0.1).fit(spe, Y)
     assert method.thresholds_[0] == np.float32(0.9)
     assert macro_f(Y, method.predict(spe)) == 1.0
-    assert FTA(grid=(2, 4), label_wise=True).fit(spe, Y).thresholds_[0] == 0.5  # the highest of equals
+    assert FTA(grid=(2, 4), label_wise=True).fit(spe, Y).thresholds_[0] == 0.5  # the highest of tied thresholds
 
 
-def test_bad_arguments_are_named():
+def test_invalid_ofo_parameters_and_fta_grids_are_refused():
     spe, Y = random_case(4, 3, 0)
     with raises_with(XmlcError, "a=3", "b=4"):
         OFO(a=3, b=4).fit(spe, Y)
