@@ -1,4 +1,4 @@
-"""Metrics of label sets against scikit-learn and against dense arithmetic."""
+"""Metrics of label sets, compared with scikit-learn and with dense arithmetic."""
 
 import warnings
 
@@ -29,10 +29,10 @@ from xmlc.metrics.classification import (
 )
 
 
-def label_sets(n, m, seed, density=0.25):
+def random_label_sets(n, m, seed, density=0.25):
     rng = np.random.default_rng(seed)
     Y, Y_hat = (rng.random((n, m)) < density for _ in range(2))
-    Y[:, 0] = Y_hat[:, 0] = False  # a label in neither
+    Y[:, 0] = Y_hat[:, 0] = False  # label 0 is in no set
     return Y, Y_hat
 
 
@@ -42,21 +42,21 @@ SHAPES = {"n": st.integers(2, 15), "m": st.integers(2, 12), "seed": st.integers(
 @settings(deadline=None, max_examples=40)
 @given(**SHAPES)
 def test_f_measures_equal_scikit_learn(n, m, seed):
-    Y, Y_hat = label_sets(n, m, seed)
+    Y, Y_hat = random_label_sets(n, m, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for zero_division in (0.0, 1.0, np.nan):
             options = {"zero_division": zero_division}
             ours = [metric(Y, Y_hat, zero_division) for metric in (macro_f, micro_f, instance_f)]
             theirs = [peer.f1_score(Y, Y_hat, average=how, **options) for how in ("macro", "micro", "samples")]
-            np.testing.assert_allclose(ours, theirs, atol=1e-12)  # nan where both have it
+            np.testing.assert_allclose(ours, theirs, atol=1e-12)  # equal NaNs pass
     np.testing.assert_allclose(hamming_loss(Y, Y_hat), peer.hamming_loss(Y, Y_hat))
 
 
 @settings(deadline=None, max_examples=40)
 @given(**SHAPES, beta=st.sampled_from([0.5, 1.0, 2.0, 3.7]), zero_division=st.sampled_from([0.0, 1.0]))
 def test_f_beta_and_jaccard_equal_scikit_learn(n, m, seed, beta, zero_division):
-    Y, Y_hat = label_sets(n, m, seed)
+    Y, Y_hat = random_label_sets(n, m, seed)
     averages, options = ("macro", "micro", "samples"), {"zero_division": zero_division}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -70,8 +70,8 @@ def test_f_beta_and_jaccard_equal_scikit_learn(n, m, seed, beta, zero_division):
 
 @settings(deadline=None, max_examples=40)
 @given(**SHAPES)
-def test_the_measures_of_a_record_are_the_metrics(n, m, seed):
-    Y, Y_hat = label_sets(n, m, seed)
+def test_measures_of_a_record_equal_metrics(n, m, seed):
+    Y, Y_hat = random_label_sets(n, m, seed)
     record = classification_metrics(sparse.csr_array(Y), sparse.csr_array(Y_hat))
     expected = {
         "macro_f": macro_f(Y, Y_hat), "macro_f2": macro_f(Y, Y_hat, beta=2), "macro_jaccard": macro_jaccard(Y, Y_hat),
@@ -87,7 +87,7 @@ def test_the_measures_of_a_record_are_the_metrics(n, m, seed):
 @settings(deadline=None, max_examples=40)
 @given(**SHAPES)
 def test_other_averages_equal_dense_arithmetic(n, m, seed):
-    Y, Y_hat = label_sets(n, m, seed)
+    Y, Y_hat = random_label_sets(n, m, seed)
     hits, total = (Y & Y_hat).sum(0), Y.sum(0) + Y_hat.sum(0)
     scores = np.array([2 * h / t if t else 1.0 for h, t in zip(hits, total)])
     present, seen = Y.any(0), Y.any(0) | Y_hat.any(0)
@@ -101,7 +101,7 @@ def test_other_averages_equal_dense_arithmetic(n, m, seed):
     np.testing.assert_allclose(record["predicted_per_instance"], Y_hat.sum() / n)
 
 
-def test_bad_arguments_are_named():
+def test_invalid_label_sets_and_options_are_refused():
     with raises_with(XmlcError, "Y_hat", "0.3", "row 0"):
         macro_f(np.eye(2), np.full((2, 2), 0.3))
     with raises_with(XmlcError, "(2, 4)", "(2, 3)"):
@@ -114,9 +114,9 @@ def test_bad_arguments_are_named():
                 metric(np.eye(2), np.eye(2), zero_division=wrong)
 
 
-def test_with_nan_empty_sets_are_left_out():
+def test_zero_division_nan_omits_empty_sets():
     Y, Y_hat = [[1, 0, 0], [0, 0, 0]], [[1, 1, 0], [0, 0, 0]]
-    assert macro_f(Y, Y_hat, zero_division=np.nan) == 0.5  # labels 0 and 1
+    assert macro_f(Y, Y_hat, zero_division=np.nan) == 0.5  # mean over labels 0 and 1
     assert macro_jaccard(Y, Y_hat, zero_division=np.nan) == 0.5
     assert instance_f(Y, Y_hat, zero_division=np.nan) == pytest.approx(2 / 3)
     assert instance_jaccard(Y, Y_hat, zero_division=np.nan) == 0.5
@@ -125,7 +125,7 @@ def test_with_nan_empty_sets_are_left_out():
         assert np.isnan(metric(nothing, nothing, zero_division=np.nan))
 
 
-def test_half_a_million_labels_cost_what_is_stored():
+def test_f_measures_work_with_half_a_million_labels():
     Y = sparse.csr_array((np.ones(3, bool), np.array([1, 400_000, 499_999]), np.array([0, 2, 3])), shape=(2, 500_000))
     assert macro_f(Y, Y) == 1.0
     assert micro_f(Y, sparse.csr_array(Y.shape, dtype=bool)) == 0.0
@@ -135,7 +135,7 @@ def test_macro_f_by_frequency_equals_a_plain_loop():
     rng = np.random.default_rng(2)
     Y_train = np.arange(1200)[:, None] < [0, 1, 9, 10, 99, 100, 999, 1000, 1200, 5]
     Y, Y_hat = (rng.random((40, 10)) < 0.3 for _ in range(2))
-    Y[:, 9] = False  # of 5 training instances: absent, so that it does not count
+    Y[:, 9] = False  # absent from the test set, so it does not count
     scores = scores_by_frequency(agreement(Y, Y_hat), groups_by_frequency(Y_train))
     f = [2 * (Y & Y_hat)[:, j].sum() / (Y[:, j].sum() + Y_hat[:, j].sum()) for j in range(9)]
     expected = {"1_to_9": f[1:3], "10_to_99": f[3:5], "100_to_999": f[5:7], "from_1000": f[7:9]}

@@ -1,4 +1,4 @@
-"""The counting kernels against dense arithmetic and plain loops."""
+"""The counting kernels, compared with dense arithmetic and plain loops."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -27,7 +27,7 @@ def test_agreement_equals_dense_counts(n, m, seed):
 
 @settings(deadline=None, max_examples=40)
 @given(n=st.integers(0, 9), replicate=st.integers(0, 49))
-def test_draws_equal_a_plain_loop(n, replicate):
+def test_draws_equal_plain_loop(n, replicate):
     times, expected = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
     count_draws(replicate, times)
     key = np.uint64(stream_key(DRAWS, replicate))

@@ -1,4 +1,4 @@
-"""The list of measures: what tables take of it, and that one file is all that a further measure takes."""
+"""The list of measures, and its use in records and tables."""
 
 import subprocess
 import sys
@@ -26,19 +26,19 @@ def test_a_record_has_every_measure_once():
     assert {*RANKING_METRICS, *MAXIMA, *SET_METRICS} <= BY_NAME.keys()
 
 
-def test_errors_and_nothing_else_are_better_when_lower():
+def test_only_errors_are_better_when_lower():
     better = {name: measure.better for name, measure in BY_NAME.items()}
     lower = {"hamming_loss", "ece@1", "ece@3", "ece@5"}
     assert {name for name, way in better.items() if way == "lower"} == lower
     assert {name for name, way in better.items() if way is None} == {*MAXIMA, "predicted_per_instance"}
 
 
-def test_the_list_needs_no_kernels():
+def test_list_of_measures_imports_no_kernels():
     code = "import sys, xmlc.metrics.measures, xmlc.suite.results.columns; assert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_records_have_no_column_of_a_measure_that_they_lack(tmp_path):
+def test_table_has_no_column_for_a_missing_measure(tmp_path):
     content = ranking()
     content["metrics"].pop("r@1", None)
     (source,) = write(tmp_path, [content])

@@ -1,4 +1,4 @@
-"""F_beta and Jaccard of two sets, against sets."""
+"""F_beta and Jaccard of two sets, compared with Python's sets."""
 
 import numpy as np
 import pytest
@@ -17,8 +17,8 @@ def counts(truth, guess):
 
 
 @given(truth=SETS, guess=SETS, beta=st.floats(0.1, 5))
-def test_values_are_those_of_the_definitions(truth, guess, beta):
-    """F_beta is the weighted harmonic mean of precision and recall, Jaccard the share of the union."""
+def test_overlaps_equal_their_definitions(truth, guess, beta):
+    """F_beta is the weighted harmonic mean of precision and recall. Jaccard is intersection over union."""
     both = len(truth & guess)
     if not truth and not guess:
         expected = [0.25, 0.25]
@@ -32,12 +32,12 @@ def test_values_are_those_of_the_definitions(truth, guess, beta):
 
 
 @given(truth=SETS, guess=SETS)
-def test_jaccard_is_f_over_two_minus_f(truth, guess):
+def test_jaccard_equals_f_over_two_minus_f(truth, guess):
     f, jaccard = (overlap.of(*counts(truth, guess))[0] for overlap in (F1, JACCARD))
     assert jaccard == pytest.approx(f / (2 - f))
 
 
 @pytest.mark.parametrize("beta", [0, -1, float("inf"), float("nan")])
-def test_beta_is_checked(beta):
+def test_invalid_beta_is_refused(beta):
     with raises_with(XmlcError, f"beta={beta}"):
         f_beta(beta)

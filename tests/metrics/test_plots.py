@@ -1,4 +1,4 @@
-"""Figures of measures: what they draw, counted one label after the other."""
+"""Figures of measures: their lines, compared with counts label by label."""
 
 import sys
 
@@ -12,7 +12,7 @@ from xmlc.metrics import macro_f, plot_macro_f, plot_precision_by_frequency, plo
 from xmlc.metrics.plots import THRESHOLDS
 
 
-def test_macro_f_is_drawn_by_three_conventions():
+def test_macro_f_plot_shows_three_conventions():
     _, Y = random_multilabel(30, 5, 6)
     rng = np.random.default_rng(1)
     spe = (rng.random((30, 6)) * (0.3 + 0.7 * Y.toarray())).astype(np.float32)
@@ -28,7 +28,7 @@ def test_macro_f_is_drawn_by_three_conventions():
         np.testing.assert_allclose(line.get_xdata(), thresholds)
 
 
-def test_precision_is_drawn_by_the_frequency_of_labels():
+def test_precision_plot_groups_labels_by_frequency():
     _, Y_train = random_multilabel(40, 5, 9, seed=1)
     _, Y = random_multilabel(20, 5, 9, seed=2)
     Y_train, Y = Y_train.toarray(), Y.toarray()
@@ -52,14 +52,14 @@ def test_precision_is_drawn_by_the_frequency_of_labels():
         )
 
 
-def test_estimates_are_compared_with_the_truth_by_the_frequency_of_labels():
-    n, frequencies = 400, [0, 1, 9, 10, 99, 100, 5]  # the last has no estimate, and one in ten is true
+def test_reliability_plot_groups_labels_by_frequency():
+    n, frequencies = 400, [0, 1, 9, 10, 99, 100, 5]  # the last label has no estimates but 10 % positives
     rng = np.random.default_rng(4)
     Y_train = np.arange(1000)[:, None] < frequencies
     spe = (rng.random((n, 7)) ** 2 * (rng.random((n, 7)) < 0.6) * (np.arange(7) < 6)).astype(np.float32)
-    spe[:, 0] /= 3  # a sum that is enough for few bins
+    spe[:, 0] /= 3  # the sum suffices for few bins only
     Y = rng.random((n, 7)) < np.where(np.arange(7) < 6, spe, 0.1)
-    lines = plot_reliability(Y_train, Y, spe).lines[:-1]  # and the diagonal
+    lines = plot_reliability(Y_train, Y, spe).lines[:-1]  # without the diagonal
     groups = {"0": [0], "1 to 9": [1, 2, 6], "10 to 99": [3, 4], "100 to 999": [5]}
     assert [line.get_label().split(":")[0] for line in lines] == list(groups)
     assert len(lines[0].get_xdata()) < len(lines[1].get_xdata()) == 10
@@ -75,15 +75,15 @@ def test_estimates_are_compared_with_the_truth_by_the_frequency_of_labels():
         np.testing.assert_allclose(line.get_xydata(), [np.mean(pairs, axis=0) for pairs in bins])
 
 
-def test_equal_estimates_and_groups_without_a_true_label_are_drawn():
+def test_reliability_plot_shows_ties_and_groups_without_positives():
     spe = [[0.5, 1.0]] * 25
     one, other, _ = plot_reliability([[0, 1]], [[0, 1]] * 5 + [[0, 0]] * 20, spe).lines
     assert (one.get_label(), other.get_label()) == ("0: no true labels", "1 to 9: 5.00")
     assert one.get_xydata().tolist() == [[0.5, 0.0]]
-    assert other.get_xydata().tolist() == [[1.0, 5 / 12], [1.0, 0.0]]  # equal estimates stay in the instances' order
+    assert other.get_xydata().tolist() == [[1.0, 5 / 12], [1.0, 0.0]]  # ties keep the order of instances
 
 
-def test_without_matplotlib_the_extra_is_named(monkeypatch):
+def test_error_without_matplotlib_shows_install_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with raises_with(XmlcError, "pip install '.[workflow]'"):
         plot_macro_f([[1]], [[0.5]])

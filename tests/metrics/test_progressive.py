@@ -1,4 +1,4 @@
-"""Progressive validation, against sums that are taken instance by instance."""
+"""Progressive validation, compared with sums instance by instance."""
 
 import math
 
@@ -19,7 +19,7 @@ from xmlc.metrics.progressive import (
 
 @settings(deadline=None, max_examples=30)
 @given(n=st.integers(1, 10**7))
-def test_checkpoints_reach_from_1_to_n_at_equal_distances(n):
+def test_checkpoints_are_evenly_spaced_from_1_to_n(n):
     points = checkpoints(n)
     assert points[0] == 1
     assert points[-1] == n
@@ -27,7 +27,7 @@ def test_checkpoints_reach_from_1_to_n_at_equal_distances(n):
     assert np.diff(np.log10(points[points > 100])).max(initial=0) < 1.1 / POINTS_PER_DECADE
 
 
-def test_accuracy_is_the_share_of_hits_so_far():
+def test_progressive_accuracy_is_share_of_hits_so_far():
     _, Y = random_multilabel(200, 5, 9, seed=3)
     labels = np.random.default_rng(0).integers(-1, 9, size=(200, 2)).astype(np.int32)
     hits, expected = 0, {}
@@ -39,14 +39,14 @@ def test_accuracy_is_the_share_of_hits_so_far():
     assert progressive_accuracy(Y, labels, points).tolist() == [expected[t] for t in points.tolist()]
 
 
-def test_the_constant_is_the_most_frequent_label_of_the_whole_stream():
+def test_constant_accuracy_uses_most_frequent_label_of_stream():
     Y = sparse.csr_array(np.array([[0, 1, 0], [0, 0, 1], [1, 0, 1], [0, 0, 0]], dtype=bool))
     assert constant_accuracy(Y) == 0.5
     assert constant_accuracy(Y[:2]) == 0.5
     assert constant_accuracy(Y[3:]) == 0
 
 
-def test_entropy_reduction_counts_bits_and_has_none_where_nothing_was_right():
+def test_entropy_reduction_is_in_bits_and_nan_without_hits():
     bits = entropy_reduction(np.array([0.0, 0.25, 0.5, 1.0]), 0.25)
     assert math.isnan(bits[0])
     assert bits[1:].tolist() == [0, 1, 2]

@@ -1,4 +1,4 @@
-"""Metrics of rankings against plain loops and scikit-learn."""
+"""Metrics of rankings, compared with plain loops and scikit-learn."""
 
 import numpy as np
 import pytest
@@ -37,9 +37,9 @@ def ranking_case(n, m, seed):
 
 @settings(deadline=None, max_examples=40)
 @given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
-def test_precision_recall_and_propensity_scored_measures_equal_plain_loops(n, m, k, seed):
+def test_precision_recall_psp_and_psndcg_equal_plain_loops(n, m, k, seed):
     Y, _, labels = ranking_case(n, m, seed)
-    labels[0, 1:] = -1  # fewer labels than asked for
+    labels[0, 1:] = -1  # fewer than k labels
     Y[-1] = False
     propensity = np.random.default_rng(seed).uniform(0.1, 1, m)
     hits = recall = reached = best = 0
@@ -85,7 +85,7 @@ def test_means_over_labels_equal_plain_loops(n, m, k, seed):
 
 @settings(deadline=None, max_examples=40)
 @given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
-def test_calibration_error_equals_a_plain_loop(n, m, k, seed):
+def test_calibration_error_equals_plain_loop(n, m, k, seed):
     Y, scores, labels = ranking_case(n, m, seed)
     scores = np.take_along_axis(scores, labels, axis=1)
     labels[0, 1:] = -1
@@ -101,7 +101,7 @@ def test_calibration_error_equals_a_plain_loop(n, m, k, seed):
     assert ece_at_k(Y, labels, scores, k) == pytest.approx(expected)
 
 
-def test_calibration_error_of_true_probabilities_is_next_to_nothing_and_grows_with_their_distance():
+def test_calibration_error_is_near_0_for_true_probabilities_only():
     rng = np.random.default_rng(0)
     estimates = rng.random((20_000, 1))
     Y, labels = rng.random((20_000, 1)) < estimates, np.zeros((20_000, 1), dtype=np.int32)
@@ -122,7 +122,7 @@ def test_ndcg_equals_scikit_learn(n, m, k, seed):
 
 @settings(deadline=None, max_examples=40)
 @given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
-def test_ndcg_equals_plain_loops_with_missing_labels_and_unlabelled_instances(n, m, k, seed):
+def test_ndcg_equals_plain_loops_with_short_rankings_and_empty_sets(n, m, k, seed):
     Y, _, labels = ranking_case(n, m, seed)
     Y[0] = False
     labels[-1, 1:] = -1
@@ -136,12 +136,12 @@ def test_ndcg_equals_plain_loops_with_missing_labels_and_unlabelled_instances(n,
 
 @pytest.mark.needs("peers")
 @pytest.mark.parametrize(("a", "b"), [(0.55, 1.5), (0.5, 0.4), (0.6, 2.6)])
-def test_rankings_and_propensities_equal_a_second_public_implementation(a, b):
+def test_ranking_metrics_and_propensities_equal_napkinxc(a, b):
     import napkinxc.metrics as peer_metrics
 
     rng = np.random.default_rng(7)
     Y = rng.random((200, 30)) < rng.random(30) * 0.3
-    Y[:, 0] |= ~Y.any(1)  # the peer leaves unlabelled instances out of its means
+    Y[:, 0] |= ~Y.any(1)  # napkinXC omits unlabelled instances from its means
     labels = np.argsort(-(Y * 0.3 + rng.random(Y.shape)), axis=1)[:, :5].astype(np.int32)
     truth = sparse.csr_matrix(Y.astype(np.float32))
     ranked = labels.tolist()
@@ -159,7 +159,7 @@ def test_rankings_and_propensities_equal_a_second_public_implementation(a, b):
         assert psp_at_k(Y, labels, propensity, k) == pytest.approx(psp[k - 1])
 
 
-def test_propensities_follow_the_formula_and_rise_with_frequency():
+def test_propensities_follow_formula_and_increase_with_frequency():
     Y = np.zeros((1000, 4), dtype=bool)
     Y[:500, 0] = Y[:50, 1] = Y[:5, 2] = True
     p = propensities(Y, 0.55, 1.5)
@@ -180,7 +180,7 @@ def test_propensities_follow_the_formula_and_rise_with_frequency():
         ("rcv1-2k bibtex wikipara-3 aloi my-own-set kiwi", (0.55, 1.5)),
     ],
 )
-def test_propensity_parameters_by_dataset(names, expected):
+def test_propensity_parameters_depend_on_dataset_name(names, expected):
     for name in names.split():
         for written in (name, name.lower(), name.replace("-", "_"), name.replace("-", ""), name.upper()):
             assert propensity_parameters(written) == expected
@@ -193,24 +193,24 @@ def test_propensity_parameters_by_dataset(names, expected):
         "attentionxml-amazon-670k", "my_Wiki-500K",
     ],
 )  # fmt: skip
-def test_a_set_that_is_only_named_like_a_known_family_is_asked_for(name):
+def test_dataset_named_like_a_known_family_needs_explicit_propensities(name):
     with raises_with(XmlcError, name, "propensity: [A, B]"):
         propensity_parameters(name)
 
 
 @pytest.mark.parametrize(("a", "b"), [(np.nan, 1.5), (-1, 1.5), (np.inf, 1.5), (0.55, 0), (0.55, -2), (0.55, np.nan)])
-def test_parameters_that_give_no_propensities_are_refused(a, b):
+def test_invalid_propensity_parameters_are_refused(a, b):
     with raises_with(XmlcError, f"b={b}" if a == 0.55 else f"a={a}"):
         propensities(np.ones((4, 2)), a, b)
 
 
-def test_propensities_of_tiny_sets_stay_probabilities():
+def test_propensities_of_tiny_datasets_are_probabilities():
     for n in (0, 1, 2, 3):
         p = propensities(np.ones((n, 2), dtype=bool))
         assert ((p > 0) & (p <= 1)).all()
 
 
-def test_bad_rankings_are_named():
+def test_rankings_of_wrong_shape_are_refused():
     with raises_with(XmlcError, "k=4"):
         precision_at_k(np.zeros((2, 5)), np.zeros((2, 3), dtype=np.int32), 4)
     with raises_with(XmlcError, "2 instances"):
@@ -240,30 +240,32 @@ MEASURES = {
         ([0, 1, 2, -2, 3], ["-2", "row 1, column 3"]),
     ],
 )
-def test_rankings_that_rank_no_labels_are_refused(name, row, message):
+def test_rankings_with_invalid_labels_are_refused(name, row, message):
     Y, good = np.eye(4, dtype=bool)[:2], [3, 0, 1, -1, -1]
     with raises_with(XmlcError, message):
         MEASURES[name](Y, np.array([good, row]), 1)
     MEASURES[name](Y, np.array([good, good]), 1)
 
 
-def test_predictions_are_no_ranking():
+def test_label_sets_are_refused_as_rankings():
     Y = [[1, 0, 0], [0, 1, 1]]
     with pytest.raises(XmlcError):
         precision_at_k(Y, Y, 1)
     with pytest.raises(XmlcError):
         precision_at_k(Y, sparse.csr_array(np.array(Y, dtype=bool)), 1)
-    assert precision_at_k(Y, [[0, 2, 1], [1, 0, 2]], 3) == 0.5  # a ranking of all labels has that shape, too
+    assert precision_at_k(Y, [[0, 2, 1], [1, 0, 2]], 3) == 0.5  # a ranking of all labels has the same shape
 
 
-def test_sparse_scores_are_looked_at():
+def test_sparse_scores_are_checked():
     Y, scores = [[1, 0, 0], [0, 1, 1]], np.array([[0.5, 0.1, 0.2], [0.3, 0.4, np.nan]])
     with raises_with(XmlcError, "NaN", "row 1, label 2"):
         ndcg_at_k(Y, sparse.csr_array(scores), 1)
     with raises_with(XmlcError, "(2, 2)", "2 instances", "3 labels"):
         ndcg_at_k(Y, sparse.csr_array(scores[:, :2]), 1)
     scores[1, 2] = 0.2
-    assert precision_at_k(Y, sparse.csr_array(scores), 5) == 3 / 10  # more than labels, as of predict_top_k
+    assert (
+        precision_at_k(Y, sparse.csr_array(scores), 5) == 3 / 10
+    )  # k may exceed the number of labels, as in predict_top_k
     assert psndcg_at_k(Y, sparse.csr_array(scores), np.ones(3), 10**10) == ndcg_at_k(Y, sparse.csr_array(scores), 3)
 
 
@@ -278,21 +280,21 @@ def test_sparse_scores_are_looked_at():
         (np.array([1.0, 2.0, 3.0, 1, 1]), "1 / values"),
     ],
 )
-def test_propensities_that_are_no_probabilities_are_named(measure, wrong, message):
+def test_invalid_propensities_are_refused(measure, wrong, message):
     with raises_with(XmlcError, message):
         measure(np.zeros((2, 5)), np.array([[0, 1, 2]] * 2), wrong, 1)
 
 
 @settings(deadline=None, max_examples=20)
 @given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
-def test_maximum_precision_is_that_of_the_truth_itself(n, m, k, seed):
+def test_maximum_precision_equals_precision_of_true_labels(n, m, k, seed):
     Y = ranking_case(n, m, seed)[0]
     assert maximum_precision_at_k(Y, k) == precision_at_k(Y, np.argsort(~Y, axis=1, kind="stable").astype(np.int32), k)
 
 
 @settings(deadline=None, max_examples=20)
 @given(n=st.integers(2, 12), m=st.integers(5, 12), seed=st.integers(0, 999))
-def test_standard_errors_are_those_of_the_scores_of_single_instances(n, m, seed):
+def test_standard_errors_equal_those_of_scores_per_instance(n, m, seed):
     Y, _, labels = ranking_case(n, m, seed)
     found = standard_errors(Y, labels)
     for name, metric in (("p", precision_at_k), ("ndcg", ndcg_at_k)):
@@ -301,6 +303,6 @@ def test_standard_errors_are_those_of_the_scores_of_single_instances(n, m, seed)
             assert found[f"{name}@{k}"] == pytest.approx(np.std(scores, ddof=1) / np.sqrt(n))
 
 
-def test_the_standard_error_of_one_instance_is_nothing():
+def test_standard_error_of_one_instance_is_0():
     Y, _, labels = ranking_case(1, 6, 0)
     assert set(standard_errors(Y, labels).values()) == {0.0}

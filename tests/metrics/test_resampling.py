@@ -1,4 +1,4 @@
-"""Replicates of measures against the test set written out with each instance as often as it was drawn."""
+"""Bootstrap replicates of measures, compared with measures on a resampled test set."""
 
 from functools import partial
 
@@ -26,7 +26,7 @@ SHAPES = {"n": st.integers(1, 9), "m": st.integers(5, 9), "seed": st.integers(0,
 
 @settings(deadline=None, max_examples=20)
 @given(**SHAPES)
-def test_label_sets_equal_those_written_out(n, m, seed):
+def test_replicates_of_set_measures_equal_resampled_test_set(n, m, seed):
     rng = np.random.default_rng(seed)
     Y, spe = rng.random((n, m)) < 0.4, sparse.csr_array(rng.random((n, m)).astype(np.float32))
     thresholds = rng.random(m).astype(np.float32)
@@ -46,7 +46,7 @@ def test_label_sets_equal_those_written_out(n, m, seed):
 
 @settings(deadline=None, max_examples=20)
 @given(**SHAPES)
-def test_rankings_equal_those_written_out(n, m, seed):
+def test_replicates_of_ranking_measures_equal_resampled_test_set(n, m, seed):
     rng = np.random.default_rng(seed)
     Y = rng.random((n, m)) < 0.4
     labels = rng.permuted(np.tile(np.arange(m, dtype=np.int32), (n, 1)), axis=1)[:, :5]
@@ -60,7 +60,7 @@ def test_rankings_equal_those_written_out(n, m, seed):
                 assert replicate(scores, found, number)[f"{name}@{k}"] == pytest.approx(expected, abs=1e-4)
 
 
-def test_the_error_of_a_mean_is_that_of_its_formula():
+def test_bootstrap_error_of_a_mean_equals_its_formula():
     hits = np.random.default_rng(0).random(2000) < 0.3
     labels = np.tile(np.arange(5, dtype=np.int32), (2000, 1))
     Y = sparse.csr_array(np.outer(hits, [1, 0, 0, 0, 0]) > 0)
@@ -68,11 +68,11 @@ def test_the_error_of_a_mean_is_that_of_its_formula():
     assert np.std(found, ddof=1) == pytest.approx(hits.std(ddof=1) / np.sqrt(2000), rel=0.25)
 
 
-def test_replicates_are_of_different_draws_and_the_same_for_every_record():
+def test_replicates_differ_and_are_equal_for_every_record():
     drawn = [draws(100, number) for number in range(REPLICATES)]
     assert len({tuple(one) for one in drawn}) == REPLICATES
     assert all((draws(100, number) == drawn[number]).all() for number in range(REPLICATES))
-    # 63 of 100 instances are drawn on average.
+    # A replicate contains 63 of 100 instances on average.
     assert np.mean([np.count_nonzero(one) for one in drawn]) == pytest.approx(63.4, abs=1.5)
 
 
@@ -80,25 +80,27 @@ def test_replicates_are_of_different_draws_and_the_same_for_every_record():
 @pytest.mark.parametrize(
     ("m", "most", "positives", "share"), [(14, 0.3, 70, 1.0), (300, 0.3, 6.3, 0.8), (1000, 0.05, 0.4, 0.55)]
 )
-def test_the_error_of_macro_f_is_too_small_where_labels_are_rare(m, most, positives, share):
-    """A label that the test set lacks is in no replicate: beside the deviation over test sets that are drawn afresh."""
+def test_bootstrap_error_of_macro_f_is_too_small_if_labels_are_rare(m, most, positives, share):
+    """No replicate contains a label that the test set lacks. The reference draws new test sets."""
     n, rng = 1000, np.random.default_rng(1)
     shares = np.minimum(0.3, most / np.arange(1, m + 1))
     assert n * shares.mean() == pytest.approx(positives, rel=0.1)
 
-    def drawn():
+    def draw():
         """Draw a test set and the label sets of two methods."""
         Y, chance = rng.random((n, m)) < shares, rng.random((n, m))
         sets = [(Y & (chance < hit)) | (~Y & (chance < miss * shares)) for hit, miss in ((0.4, 0.6), (0.3, 0.25))]
         return sparse.csr_array(Y), [sparse.csr_array(each) for each in sets]
 
-    def apart(scores):
+    def difference(scores):
         return scores[0]["macro_f"] - scores[1]["macro_f"]
 
-    of_fresh = [apart([classification_metrics(Y, each) for each in sets]) for Y, sets in (drawn() for _ in range(200))]
-    told = []
-    for Y, sets in (drawn() for _ in range(8)):
+    of_new_sets = [
+        difference([classification_metrics(Y, each) for each in sets]) for Y, sets in (draw() for _ in range(200))
+    ]
+    estimated = []
+    for Y, sets in (draw() for _ in range(8)):
         scores = [classification_metrics(Y, each) for each in sets]
         kept = [resampled_sets(n, partial(agreement, Y, each), of) for each, of in zip(sets, scores, strict=True)]
-        told.append(np.std(np.subtract(kept[0]["macro_f"], kept[1]["macro_f"]), ddof=1))
-    assert np.mean(told) / np.std(of_fresh, ddof=1) == pytest.approx(share, abs=0.15)
+        estimated.append(np.std(np.subtract(kept[0]["macro_f"], kept[1]["macro_f"]), ddof=1))
+    assert np.mean(estimated) / np.std(of_new_sets, ddof=1) == pytest.approx(share, abs=0.15)
